@@ -1,0 +1,80 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Imports point downwards only: C libraries, then the base, the formats, the domain, the protocols, the service and
+/// its adapters, and the program on top.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+]
+
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: "\(name)Tests", dependencies: [.init(stringLiteral: name)] + dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+  name: "mdoc",
+  products: [
+    .library(name: "Mdoc", targets: ["Mdoc"]),
+    .library(name: "Trust", targets: ["Trust"]),
+    .library(name: "Presentation", targets: ["Presentation"]),
+    .executable(name: "mdoc", targets: ["MdocTool"]),
+  ],
+  targets: [
+    // C libraries, from Debian packages.
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CLibCBOR", pkgConfig: "libcbor", providers: [.apt(["libcbor-dev"])]),
+    .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+
+    // Base.
+    module("Primitives", []),
+    module("CBOR", ["Primitives", "CLibCBOR"]),
+    module("Cryptography", ["Primitives", "COpenSSL"]),
+
+    // Formats.
+    module("COSE", ["Primitives", "CBOR", "Cryptography"]),
+    module("PKIX", ["Primitives", "Cryptography", "COpenSSL"]),
+
+    // Domain.
+    module("Mdoc", ["Primitives", "CBOR", "Cryptography", "COSE", "PKIX"]),
+    module("Trust", ["Primitives", "Cryptography", "PKIX", "Mdoc"]),
+
+    // Protocols.
+    module("Presentation", ["Primitives", "CBOR", "Cryptography", "Mdoc"]),
+
+    // Application, adapters, edge.
+    module("VerificationService", ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation"]),
+    module("Stores", ["Primitives", "VerificationService", "CSQLite"]),
+    module("VerifierHTTP", ["Primitives", "Cryptography", "VerificationService", "CMicrohttpd"]),
+
+    // Tools. MockIssuance never imports Mdoc: it shares no parser with the verifier.
+    module("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
+    .executableTarget(
+      name: "MdocTool",
+      dependencies: [
+        "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation", "VerificationService",
+        "Stores", "VerifierHTTP", "MockIssuance",
+      ],
+      swiftSettings: strict),
+
+    tests("Primitives", []),
+    tests("CBOR", ["Primitives"]),
+    tests("Cryptography", ["Primitives"]),
+    tests("COSE", ["Primitives", "CBOR", "Cryptography"]),
+    tests("PKIX", ["Primitives", "Cryptography", "MockIssuance"]),
+    tests("Mdoc", ["Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Trust", "Presentation", "MockIssuance"]),
+    tests("Trust", ["Primitives", "Cryptography", "PKIX", "Mdoc", "MockIssuance"]),
+    tests("Presentation", ["Primitives", "CBOR", "Cryptography", "Mdoc", "Trust", "MockIssuance"]),
+    tests("VerificationService", ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation", "MockIssuance"]),
+    tests("Stores", ["Primitives", "VerificationService"]),
+    tests("VerifierHTTP", ["Primitives", "VerificationService"]),
+    tests("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
+    tests("MdocTool", ["Primitives", "CBOR", "Cryptography", "MockIssuance", "VerifierHTTP"]),
+  ]
+)

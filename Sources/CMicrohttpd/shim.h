@@ -1,0 +1,6 @@
+#ifndef MDOC_CMICROHTTPD_SHIM_H
+#define MDOC_CMICROHTTPD_SHIM_H
+
+#include <microhttpd.h>
+
+#endif

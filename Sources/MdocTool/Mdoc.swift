@@ -1,0 +1,4 @@
+@main
+struct MdocTool {
+  static func main() {}
+}
