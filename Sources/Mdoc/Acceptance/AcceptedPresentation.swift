@@ -1,0 +1,84 @@
+import Primitives
+
+/// Verified documents that satisfy the request, with the requested elements and no others.
+///
+/// Only `AcceptanceRules` makes one.
+public struct AcceptedPresentation: Sendable {
+  public let documents: [AcceptedDocument]
+
+  init(documents: [AcceptedDocument]) { self.documents = documents }
+}
+
+/// One verified document, reduced to what was asked. Personal: it has no mirror and a redacted description.
+public struct AcceptedDocument: Sendable, CustomStringConvertible, CustomReflectable {
+  /// An element and its verified value.
+  public struct Element: Sendable {
+    public let reference: ElementReference
+    public let value: ElementValue
+    /// As requested; false where nothing was requested by name.
+    public let intentToRetain: Bool
+  }
+
+  public let docType: String
+  /// Issuer-signed elements that were requested, in the order of the response.
+  public let elements: [Element]
+  /// Device-signed elements that the issuer authorised the device to sign and that were requested. They never satisfy
+  /// a request.
+  public let deviceSignedElements: [Element]
+  public let ageAnswers: [AgeAnswer]
+  public let missingElements: [ElementReference]
+  /// Returned without having been asked for: named, their values dropped.
+  public let unrequestedElements: [ElementReference]
+  public let issuer: DocumentIssuer
+  public let validity: DocumentValidity
+  public let deviceAuthentication: DeviceAuthenticationMethod
+  public let revocation: RevocationStatus
+
+  public var description: String { "AcceptedDocument(\(docType), redacted)" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The answer to "is the person at least `threshold` years old?", with the element that proves it.
+public struct AgeAnswer: Sendable, Hashable {
+  public let threshold: Int
+  public let answer: Bool
+  public let provedBy: ElementReference
+}
+
+/// The document signer and the anchor that its certificate leads to.
+public struct DocumentIssuer: Sendable, Hashable {
+  public let country: String?
+  public let stateOrProvince: String?
+  public let commonName: String?
+  /// SHA-256 of the document signer's certificate, in hexadecimal.
+  public let certificateSHA256: String
+  /// SHA-256 of the trust anchor's certificate, in hexadecimal.
+  public let anchorSHA256: String
+
+  public init(
+    country: String?, stateOrProvince: String?, commonName: String?, certificateSHA256: String, anchorSHA256: String
+  ) {
+    self.country = country
+    self.stateOrProvince = stateOrProvince
+    self.commonName = commonName
+    self.certificateSHA256 = certificateSHA256
+    self.anchorSHA256 = anchorSHA256
+  }
+}
+
+/// The ValidityInfo of the mobile security object (ISO/IEC 18013-5:2021, 9.1.2.4).
+public struct DocumentValidity: Sendable, Hashable {
+  public let signed: Timestamp
+  public let validFrom: Timestamp
+  public let validUntil: Timestamp
+  public let expectedUpdate: Timestamp?
+}
+
+public enum DeviceAuthenticationMethod: String, Sendable, Hashable { case signature, mac }
+
+public enum RevocationStatus: String, Sendable, Hashable {
+  case good
+  case undetermined
+  /// Nothing was asked: the check is switched off.
+  case notRun = "not_run"
+}

@@ -1,0 +1,60 @@
+import Primitives
+
+/// Every check of one attempt with its outcome, in the order in which they are made. It holds nothing personal.
+public struct VerificationReport: Sendable, Hashable {
+  public let verifiedAt: Timestamp
+  /// SHA-256 of the trust anchors in force, in hexadecimal.
+  public let trustSnapshot: String
+  /// Checks of the envelope and of the response as a whole.
+  public var checks: [Check]
+  public var documents: [DocumentReport]
+
+  public init(verifiedAt: Timestamp, trustSnapshot: String, checks: [Check], documents: [DocumentReport] = []) {
+    self.verifiedAt = verifiedAt
+    self.trustSnapshot = trustSnapshot
+    self.checks = checks
+    self.documents = documents
+  }
+
+  /// The failed checks, in order: the first of them names the refusal.
+  public var reasons: [Reason] {
+    checks.filter { $0.outcome == .failed }.map { Reason($0.code) }
+      + documents.enumerated().flatMap { index, document in
+        document.checks.filter { $0.outcome == .failed }.map { Reason($0.code, document: index) }
+      }
+  }
+}
+
+public struct DocumentReport: Sendable, Hashable {
+  /// As the document names itself; nothing about it need be verified.
+  public let docType: String
+  public var checks: [Check]
+
+  public init(docType: String, checks: [Check]) {
+    self.docType = docType
+    self.checks = checks
+  }
+}
+
+/// What came of one answer: accepted with the requested elements, or refused with every reason.
+public struct Verdict: Sendable {
+  public enum Outcome: Sendable {
+    case accepted(AcceptedPresentation)
+    /// At least one reason, the first failed check first.
+    case refused([Reason])
+  }
+
+  public let outcome: Outcome
+  public let report: VerificationReport
+
+  public init(outcome: Outcome, report: VerificationReport) {
+    self.outcome = outcome
+    self.report = report
+  }
+
+  /// A refusal for all failed checks of the report.
+  public static func refused(_ report: VerificationReport) -> Verdict {
+    precondition(!report.reasons.isEmpty, "a refusal has a failed check")
+    return Verdict(outcome: .refused(report.reasons), report: report)
+  }
+}

@@ -1,0 +1,46 @@
+/// What a relying party asks for, independent of the protocol that carries it.
+public struct PresentationRequest: Sendable, Hashable, Codable {
+  /// Any one of them satisfies the request, unless all are required.
+  public var documents: [DocumentRequest]
+  public var requiresAllDocuments: Bool
+
+  public init(documents: [DocumentRequest], requiresAllDocuments: Bool = false) {
+    self.documents = documents
+    self.requiresAllDocuments = requiresAllDocuments
+  }
+}
+
+/// What is asked of one document.
+public struct DocumentRequest: Sendable, Hashable, Codable {
+  public var docType: String
+  public var elements: [ElementRequest]
+  /// Thresholds NN of "is at least NN years old", at most two (ISO/IEC 18013-5:2021, 7.2.5).
+  public var ageOver: [Int]
+  /// A threshold whose answer must be yes for the document to be accepted.
+  public var minimumAge: Int?
+
+  public init(docType: String, elements: [ElementRequest], ageOver: [Int] = [], minimumAge: Int? = nil) {
+    self.docType = docType
+    self.elements = elements
+    self.ageOver = ageOver
+    self.minimumAge = minimumAge
+  }
+
+  /// All thresholds that need an answer, the minimum age included, ascending.
+  public var ageThresholds: [Int] { Set(ageOver + (minimumAge.map { [$0] } ?? [])).sorted() }
+}
+
+/// One requested data element.
+public struct ElementRequest: Sendable, Hashable, Codable {
+  public var element: ElementReference
+  /// Whether the relying party means to keep the value (ISO/IEC 18013-5:2021, 8.3.2.1.2.1, IntentToRetain).
+  public var intentToRetain: Bool
+  /// Whether a document without it is refused. Many elements mean "no" by their absence.
+  public var isRequired: Bool
+
+  public init(_ element: ElementReference, intentToRetain: Bool = false, isRequired: Bool = true) {
+    self.element = element
+    self.intentToRetain = intentToRetain
+    self.isRequired = isRequired
+  }
+}

@@ -1,0 +1,170 @@
+import FoundationEssentials
+
+/// A JSON value whose members keep the order in which they are written.
+///
+/// Reading is FoundationEssentials' decoder; writing is here because that encoder cannot keep an order, and a reply
+/// that begins with `id` and `status` is easier on people.
+public enum JSON: Sendable, Hashable {
+  case object([Member])
+  case array([JSON])
+  case string(String)
+  case integer(Int64)
+  case double(Double)
+  case bool(Bool)
+  case null
+
+  public struct Member: Sendable, Hashable {
+    public let name: String
+    public let value: JSON
+
+    public init(_ name: String, _ value: JSON) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// An object of the members that are not nil.
+  public static func members(_ members: KeyValuePairs<String, JSON?>) -> JSON {
+    .object(members.compactMap { name, value in value.map { Member(name, $0) } })
+  }
+
+  // MARK: Access
+
+  public subscript(name: String) -> JSON? {
+    guard case .object(let members) = self else { return nil }
+    return members.first { $0.name == name }?.value
+  }
+
+  public var object: [Member]? { if case .object(let members) = self { members } else { nil } }
+  public var array: [JSON]? { if case .array(let elements) = self { elements } else { nil } }
+  public var string: String? { if case .string(let text) = self { text } else { nil } }
+  public var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
+  public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+  public var isNull: Bool { self == .null }
+}
+
+extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+  ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+{
+  public init(stringLiteral value: String) { self = .string(value) }
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  public init(arrayLiteral elements: JSON...) { self = .array(elements) }
+  public init(dictionaryLiteral elements: (String, JSON)...) { self = .object(elements.map { Member($0.0, $0.1) }) }
+  public init(nilLiteral: ()) { self = .null }
+}
+
+// MARK: Reading
+
+extension JSON {
+  /// The bytes are not one JSON text in UTF-8.
+  public struct SyntaxError: Error, Sendable {}
+
+  public init(parsing bytes: [UInt8]) throws(SyntaxError) {
+    do {
+      self = try JSONDecoder().decode(Decoded.self, from: Data(bytes)).value
+    } catch {
+      throw SyntaxError()
+    }
+  }
+
+  private struct Decoded: Decodable {
+    let value: JSON
+
+    struct Name: CodingKey {
+      let stringValue: String
+      var intValue: Int? { nil }
+      init(stringValue: String) { self.stringValue = stringValue }
+      init?(intValue: Int) { nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+      if let container = try? decoder.container(keyedBy: Name.self) {
+        // The decoder gives members in no fixed order.
+        let names = container.allKeys.sorted { $0.stringValue < $1.stringValue }
+        value = .object(
+          try names.map { Member($0.stringValue, try container.decode(Decoded.self, forKey: $0).value) })
+      } else if var container = try? decoder.unkeyedContainer() {
+        var elements: [JSON] = []
+        while !container.isAtEnd { elements.append(try container.decode(Decoded.self).value) }
+        value = .array(elements)
+      } else {
+        value = try Decoded.scalar(try decoder.singleValueContainer())
+      }
+    }
+
+    private static func scalar(_ container: any SingleValueDecodingContainer) throws -> JSON {
+      if container.decodeNil() { return .null }
+      if let text = try? container.decode(String.self) { return .string(text) }
+      if let value = try? container.decode(Bool.self) { return .bool(value) }
+      if let number = try? container.decode(Int64.self) { return .integer(number) }
+      return .double(try container.decode(Double.self))
+    }
+  }
+}
+
+// MARK: Writing
+
+extension JSON {
+  public func serialized(pretty: Bool = false) -> [UInt8] {
+    var output: [UInt8] = []
+    write(to: &output, indent: pretty ? 0 : nil)
+    return output
+  }
+
+  public func text(pretty: Bool = false) -> String { String(decoding: serialized(pretty: pretty), as: UTF8.self) }
+
+  private func write(to output: inout [UInt8], indent: Int?) {
+    switch self {
+    case .object(let members):
+      JSON.writeList(members, "{", "}", to: &output, indent: indent) { member, output, indent in
+        JSON.write(member.name, to: &output)
+        output += indent == nil ? [UInt8(ascii: ":")] : Array(": ".utf8)
+        member.value.write(to: &output, indent: indent)
+      }
+    case .array(let elements):
+      JSON.writeList(elements, "[", "]", to: &output, indent: indent) { element, output, indent in
+        element.write(to: &output, indent: indent)
+      }
+    case .string(let text): JSON.write(text, to: &output)
+    case .integer(let number): output += "\(number)".utf8
+    // JSON has no number for what is not finite.
+    case .double(let number): output += number.isFinite ? Array("\(number)".utf8) : Array("null".utf8)
+    case .bool(let value): output += value ? Array("true".utf8) : Array("false".utf8)
+    case .null: output += Array("null".utf8)
+    }
+  }
+
+  private static func writeList<Element>(
+    _ elements: [Element], _ opening: Unicode.Scalar, _ closing: Unicode.Scalar, to output: inout [UInt8],
+    indent: Int?, _ writeElement: (Element, inout [UInt8], Int?) -> Void
+  ) {
+    output.append(UInt8(ascii: opening))
+    for (index, element) in elements.enumerated() {
+      if index > 0 { output.append(UInt8(ascii: ",")) }
+      newLine(to: &output, indent: indent.map { $0 + 1 })
+      writeElement(element, &output, indent.map { $0 + 1 })
+    }
+    if !elements.isEmpty { newLine(to: &output, indent: indent) }
+    output.append(UInt8(ascii: closing))
+  }
+
+  private static func newLine(to output: inout [UInt8], indent: Int?) {
+    guard let indent else { return }
+    output.append(UInt8(ascii: "\n"))
+    output += [UInt8](repeating: UInt8(ascii: " "), count: indent * 2)
+  }
+
+  private static func write(_ text: String, to output: inout [UInt8]) {
+    output.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): output += [UInt8(ascii: "\\"), byte]
+      case UInt8(ascii: "\n"): output += Array("\\n".utf8)
+      case 0..<0x20: output += Array("\\u00".utf8) + Array(Hex.encode([byte]).utf8)
+      default: output.append(byte)
+      }
+    }
+    output.append(UInt8(ascii: "\""))
+  }
+}
