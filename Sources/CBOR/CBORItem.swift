@@ -138,12 +138,12 @@ public struct CBORItem: Sendable {
   public var entries: CBOREntries? { kind == .map ? CBOREntries(children: children) : nil }
 
   /// The value of a text key.
-  public subscript(key: String) -> CBORItem? {
+  public subscript(key key: String) -> CBORItem? {
     entries?.first { $0.key.isText(key) }?.value
   }
 
   /// The value of an integer key.
-  public subscript(label: Int64) -> CBORItem? {
+  public subscript(label label: Int64) -> CBORItem? {
     entries?.first { $0.key.integer == label }?.value
   }
 
