@@ -1,5 +1,3 @@
-import Primitives
-
 /// One check that was made, or could not be.
 public struct Check: Sendable, Hashable {
   public enum Outcome: String, Sendable, Hashable {
