@@ -6,10 +6,7 @@ import CMicrohttpd
 /// the main actor's and trap here. Objects travel through C as retained pointers: the core for the daemon's life, a
 /// connection from STARTED to CLOSED, an exchange from the request line to COMPLETED.
 enum MicrohttpdCallbacks {
-  static let onConnection: @Sendable @convention(c) (
-    UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
-    MHD_ConnectionNotificationCode
-  ) -> Void = { context, native, slot, event in
+  static let onConnection: MHD_NotifyConnectionCallback = { context, native, slot, event in
     guard let core = core(context), let native, let slot else { return }
     if event == .CONNECTION_NOTIFY_STARTED {
       slot.pointee = Unmanaged.passRetained(core.makeConnection(native)).toOpaque()
@@ -22,9 +19,7 @@ enum MicrohttpdCallbacks {
 
   /// The request line, still as received. What is returned becomes the request's context, even if the header that
   /// follows turns out to be unreadable, and COMPLETED is then called for it.
-  static let onTarget: @Sendable @convention(c) (
-    UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?
-  ) -> UnsafeMutableRawPointer? = { context, target, native in
+  static let onTarget: mdoc_http_target_callback = { context, target, native in
     guard let core = core(context), let target, let native, let raw = mdoc_http_socket_context(native) else {
       return nil
     }
@@ -54,10 +49,7 @@ enum MicrohttpdCallbacks {
     }
   }
 
-  static let onCompleted: @Sendable @convention(c) (
-    UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
-    MHD_RequestTerminationCode
-  ) -> Void = { context, _, slot, _ in
+  static let onCompleted: MHD_RequestCompletedCallback = { context, _, slot, _ in
     guard let core = core(context), let slot, let raw = slot.pointee else { return }
     slot.pointee = nil
     core.finish(Unmanaged<HTTPExchange>.fromOpaque(raw).takeRetainedValue())

@@ -17,8 +17,9 @@ enum ResponseWriter {
   /// Nil when memory is out or a header cannot be sent.
   private static func make(_ response: HTTPResponse, closes: Bool) -> OpaquePointer? {
     // MUST_COPY: the bytes are sent long after this array is gone, and libmicrohttpd does not write to the buffer.
-    let native = response.body.withUnsafeBytes { bytes in
-      MHD_create_response_from_buffer(bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
+    let native = response.body.withUnsafeBytes { bytes -> OpaquePointer? in
+      let start = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+      return MHD_create_response_from_buffer(bytes.count, start, .RESPMEM_MUST_COPY)
     }
     guard let native else { return nil }
     var isComplete = true
