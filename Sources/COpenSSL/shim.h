@@ -12,6 +12,7 @@
 #include <openssl/ecdsa.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/kdf.h>
 #include <openssl/obj_mac.h>
 #include <openssl/param_build.h>
@@ -21,9 +22,40 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-// Macros that Swift cannot see.
-static inline int mdoc_EVP_PKEY_PUBLIC_KEY(void) { return EVP_PKEY_PUBLIC_KEY; }
-static inline int mdoc_EVP_PKEY_KEYPAIR(void) { return EVP_PKEY_KEYPAIR; }
+// A macro that Swift cannot see.
 static inline long mdoc_BIO_get_mem_data(BIO *bio, char **data) { return BIO_get_mem_data(bio, data); }
+
+// OSSL_PARAM keeps the pointer to its name, so arrays of them are made here, where names are static.
+static inline int mdoc_hkdf(
+    EVP_KDF_CTX *context, int mode, const EVP_MD *digest, const void *key, size_t key_length, const void *salt,
+    size_t salt_length, const void *info, size_t info_length, unsigned char *output, size_t output_length) {
+  OSSL_PARAM parameters[6], *next = parameters;
+  *next++ = OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode);
+  *next++ = OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)EVP_MD_get0_name(digest), 0);
+  *next++ = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)key, key_length);
+  if (salt_length > 0) *next++ = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SALT, (void *)salt, salt_length);
+  if (info_length > 0) *next++ = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)info, info_length);
+  *next = OSSL_PARAM_construct_end();
+  return EVP_KDF_derive(context, output, output_length, parameters);
+}
+
+static inline EVP_PKEY *mdoc_ec_key_pair(
+    const char *group, const BIGNUM *secret, const unsigned char *point, size_t point_length) {
+  EVP_PKEY *key = NULL;
+  OSSL_PARAM *parameters = NULL;
+  OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_id(EVP_PKEY_EC, NULL);
+  if (builder != NULL && context != NULL
+      && OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, group, 0)
+      && OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_PRIV_KEY, secret)
+      && OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point, point_length)
+      && (parameters = OSSL_PARAM_BLD_to_param(builder)) != NULL && EVP_PKEY_fromdata_init(context) == 1) {
+    EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEYPAIR, parameters);
+  }
+  OSSL_PARAM_free(parameters);
+  OSSL_PARAM_BLD_free(builder);
+  EVP_PKEY_CTX_free(context);
+  return key;
+}
 
 #endif

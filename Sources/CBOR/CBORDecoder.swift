@@ -1,0 +1,227 @@
+import CLibCBOR
+import Primitives
+
+/// Builds the node tree, one libcbor streaming event at a time.
+///
+/// libcbor reads heads and finds string bounds; it allocates nothing here and never sees a claim as a reason to. What
+/// it accepts and mdoc must not is refused in this file: duplicate keys, trailing bytes, bad UTF-8, depth, counts.
+struct CBORDecoder {
+  private let bytes: [UInt8]
+  private let limits: CBORLimits
+  private var position: Int
+  private var limit: Int
+  private var nodes: [CBORNode] = []
+  private var open: [Frame] = []
+
+  /// A container whose children are being read.
+  private struct Frame {
+    enum Role { case array, map, tag, chunks, embedded }
+    var role: Role
+    var node: Int
+    /// Children still to come, or nil for an indefinite length.
+    var remaining: Int?
+    var children = 0
+    /// The end of the bytes around an embedded item, restored when it is complete.
+    var outerLimit = 0
+  }
+
+  static func tree(
+    parsing bytes: [UInt8], in range: Range<Int>, depth: Int = 0, limits: CBORLimits
+  ) throws(CBORError) -> CBORTree {
+    guard range.count <= limits.bytes else { throw CBORError(.cborInputTooLarge, at: range.lowerBound) }
+    var decoder = CBORDecoder(bytes: bytes, limits: limits, position: range.lowerBound, limit: range.upperBound)
+    decoder.nodes.reserveCapacity(min(range.count / 6 + 8, 1024))
+    try decoder.run()
+    return CBORTree(bytes: bytes, nodes: decoder.nodes)
+  }
+
+  private init(bytes: [UInt8], limits: CBORLimits, position: Int, limit: Int) {
+    self.bytes = bytes
+    self.limits = limits
+    self.position = position
+    self.limit = limit
+  }
+
+  private mutating func run() throws(CBORError) {
+    repeat { try readOne() } while !open.isEmpty
+    guard position == limit else { throw CBORError(.cborTrailingBytes, at: position) }
+  }
+
+  /// Reads one head (with the content of a string) and closes whatever it completes.
+  private mutating func readOne() throws(CBORError) {
+    let start = position
+    guard start < limit else { throw CBORError(.cborTruncated, at: start) }
+    let (event, length) = try nextEvent()
+    if event.kind == .end { return try closeIndefinite(at: start) }
+    if case .chunks? = open.last?.role, event.kind != openStringKind || event.isIndefinite {
+      throw CBORError(.cborMalformed, at: start)
+    }
+    guard nodes.count < limits.items else { throw CBORError(.cborTooManyItems, at: start) }
+    let index = nodes.count
+    position = start + length
+    var node = CBORNode(kind: event.kind.item, start: Int32(start), content: Int32(position), value: event.value)
+    switch event.kind {
+    case .bytes, .text:
+      if event.isIndefinite {
+        node.isChunked = true
+        nodes.append(node)
+        return try push(Frame(role: .chunks, node: index, remaining: nil), at: start)
+      }
+      let size = Int(event.value)
+      node.content = Int32(position - size)
+      if event.kind == .text { try requireUTF8(position - size..<position) }
+      nodes.append(node)
+      if event.kind == .bytes, isContentOfTag24 { return try enterEmbedded(index, size: size) }
+      try complete(index)
+    case .array, .map:
+      nodes.append(node)
+      let isMap = event.kind == .map
+      let children = event.isIndefinite ? nil : try childCount(event.value, isMap: isMap, at: start)
+      try push(Frame(role: isMap ? .map : .array, node: index, remaining: children), at: start)
+      if children == 0 { try closeTop() }
+    case .tag:
+      nodes.append(node)
+      try push(Frame(role: .tag, node: index, remaining: 1), at: start)
+    default:
+      nodes.append(node)
+      try complete(index)
+    }
+  }
+
+  // MARK: Containers
+
+  private mutating func push(_ frame: Frame, at offset: Int) throws(CBORError) {
+    guard open.count < limits.depth else { throw CBORError(.cborNestingTooDeep, at: offset) }
+    open.append(frame)
+  }
+
+  /// A leaf is complete: note its end, then tell the container around it.
+  private mutating func complete(_ index: Int) throws(CBORError) {
+    nodes[index].end = Int32(position)
+    nodes[index].next = Int32(nodes.count)
+    try childCompleted()
+  }
+
+  private mutating func childCompleted() throws(CBORError) {
+    guard !open.isEmpty else { return }
+    let top = open.count - 1
+    open[top].children += 1
+    guard let remaining = open[top].remaining else { return }
+    open[top].remaining = remaining - 1
+    if remaining == 1 { try closeTop() }
+  }
+
+  private mutating func closeTop() throws(CBORError) {
+    let frame = open.removeLast()
+    if frame.role == .embedded {
+      guard position == limit else { throw CBORError(.cborTrailingBytes, at: position) }
+      limit = frame.outerLimit
+    }
+    if frame.role == .array || frame.role == .map { nodes[frame.node].value = UInt64(frame.children) }
+    nodes[frame.node].end = Int32(position)
+    nodes[frame.node].next = Int32(nodes.count)
+    if frame.role == .map { try requireDistinctKeys(of: frame) }
+    try childCompleted()
+  }
+
+  private mutating func closeIndefinite(at offset: Int) throws(CBORError) {
+    guard let top = open.last, top.remaining == nil, top.role != .map || top.children % 2 == 0 else {
+      throw CBORError(.cborMalformed, at: offset)
+    }
+    position = offset + 1
+    try closeTop()
+  }
+
+  /// The children that a definite head announces: refused where more than there are bytes left to hold them.
+  private func childCount(_ claim: UInt64, isMap: Bool, at offset: Int) throws(CBORError) -> Int {
+    let (children, overflow) = claim.multipliedReportingOverflow(by: isMap ? 2 : 1)
+    guard !overflow, children <= UInt64(limits.bytes) else { throw CBORError(.cborLengthExceedsInput, at: offset) }
+    guard children <= UInt64(limit - position) else { throw CBORError(.cborTruncated, at: offset) }
+    return Int(children)
+  }
+
+  // MARK: Embedded CBOR (tag 24)
+
+  private var isContentOfTag24: Bool {
+    guard let top = open.last, top.role == .tag else { return false }
+    return nodes[top.node].value == 24
+  }
+
+  private mutating func enterEmbedded(_ index: Int, size: Int) throws(CBORError) {
+    try push(Frame(role: .embedded, node: index, remaining: 1, outerLimit: limit), at: Int(nodes[index].start))
+    limit = position
+    position -= size
+  }
+
+  // MARK: Strings and keys
+
+  private var openStringKind: CBOREvent.Kind? {
+    guard let top = open.last else { return nil }
+    return nodes[top.node].kind == .text ? .text : .bytes
+  }
+
+  private func requireUTF8(_ range: Range<Int>) throws(CBORError) {
+    let isValid = bytes.withUnsafeBufferPointer { buffer in
+      let text = UnsafeBufferPointer(rebasing: buffer[range])
+      return text.allSatisfy { $0 < 0x80 } || String(validating: text, as: UTF8.self) != nil
+    }
+    if !isValid { throw CBORError(.cborInvalidUTF8, at: range.lowerBound) }
+  }
+
+  /// Keys are compared by value: `01` and `1801` are the same key.
+  private func requireDistinctKeys(of frame: Frame) throws(CBORError) {
+    guard frame.children > 2 else { return }
+    let keys = CBORKeys(bytes: bytes, nodes: nodes)
+    if let duplicate = keys.firstDuplicate(inMapAt: frame.node) {
+      throw CBORError(.cborDuplicateKey, at: Int(nodes[duplicate].start))
+    }
+  }
+
+  // MARK: libcbor
+
+  /// The next event and the bytes that it took.
+  private func nextEvent() throws(CBORError) -> (CBOREvent, Int) {
+    var event = CBOREvent()
+    let start = position
+    let available = limit - start
+    let result = withUnsafeMutablePointer(to: &event) { context in
+      withUnsafePointer(to: CBOREvent.callbacks) { callbacks in
+        bytes.withUnsafeBufferPointer { buffer in
+          cbor_stream_decode(buffer.baseAddress.map { $0 + start }, available, callbacks, context)
+        }
+      }
+    }
+    switch result.status {
+    case CBOR_DECODER_FINISHED: return (event, result.read)
+    case CBOR_DECODER_NEDATA:
+      throw CBORError(claimsMoreThanAnyInput(at: start) ? .cborLengthExceedsInput : .cborTruncated, at: start)
+    default: throw CBORError(.cborMalformed, at: start)
+    }
+  }
+
+  /// Whether the string head here claims a length that no acceptable input has, rather than one that was cut short.
+  private func claimsMoreThanAnyInput(at start: Int) -> Bool {
+    let argumentBytes: Int
+    switch bytes[start] {
+    case 0x5a, 0x7a: argumentBytes = 4
+    case 0x5b, 0x7b: argumentBytes = 8
+    default: return false
+    }
+    guard limit - start > argumentBytes else { return false }
+    let claim = bytes[(start + 1)...(start + argumentBytes)].reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+    return claim > UInt64(limits.bytes)
+  }
+}
+
+/// Bounds of one parse.
+public struct CBORLimits: Sendable {
+  public var bytes: Int
+  public var items: Int
+  public var depth: Int
+
+  public init(bytes: Int = Limits.responseBytes, items: Int = Limits.cborItems, depth: Int = Limits.cborDepth) {
+    self.bytes = bytes
+    self.items = items
+    self.depth = depth
+  }
+}

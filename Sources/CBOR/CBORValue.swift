@@ -1,0 +1,98 @@
+import CLibCBOR
+
+/// CBOR to be written: shortest heads and definite lengths, map entries in the order given.
+///
+/// Hashes of handovers depend on this form, so it is the only one that is ever written. `encoded` splices bytes that
+/// are CBOR already, such as a received item.
+public indirect enum CBORValue: Sendable {
+  case unsigned(UInt64)
+  /// −1−n.
+  case negative(UInt64)
+  case bytes([UInt8])
+  case text(String)
+  case array([CBORValue])
+  case map([(key: CBORValue, value: CBORValue)])
+  case tagged(UInt64, CBORValue)
+  case bool(Bool)
+  case null
+  case double(Double)
+  case encoded([UInt8])
+
+  public static func integer(_ value: Int64) -> CBORValue {
+    value >= 0 ? .unsigned(UInt64(value)) : .negative(UInt64(-1 - value))
+  }
+
+  /// Tag 24 around a byte string that holds the item: `#6.24(bstr .cbor item)`.
+  public static func embedded(_ item: CBORValue) -> CBORValue { .tagged(24, .bytes(item.encoded())) }
+
+  public func encoded() -> [UInt8] {
+    var output: [UInt8] = []
+    append(to: &output)
+    return output
+  }
+
+  public func append(to output: inout [UInt8]) {
+    switch self {
+    case .unsigned(let value): CBORHead.append(to: &output) { cbor_encode_uint(value, $0, $1) }
+    case .negative(let value): CBORHead.append(to: &output) { cbor_encode_negint(value, $0, $1) }
+    case .bytes(let bytes):
+      CBORHead.appendBytes(count: bytes.count, to: &output)
+      output += bytes
+    case .text(let text):
+      CBORHead.append(to: &output) { cbor_encode_string_start(text.utf8.count, $0, $1) }
+      output += text.utf8
+    case .array(let elements):
+      CBORHead.appendArray(count: elements.count, to: &output)
+      for element in elements { element.append(to: &output) }
+    case .map(let entries):
+      CBORHead.append(to: &output) { cbor_encode_map_start(entries.count, $0, $1) }
+      for entry in entries {
+        entry.key.append(to: &output)
+        entry.value.append(to: &output)
+      }
+    case .tagged(let number, let content):
+      CBORHead.appendTag(number, to: &output)
+      content.append(to: &output)
+    case .bool(let value): CBORHead.append(to: &output) { cbor_encode_bool(value, $0, $1) }
+    case .null: CBORHead.append(to: &output) { cbor_encode_null($0, $1) }
+    case .double(let value): CBORHead.append(to: &output) { cbor_encode_double(value, $0, $1) }
+    case .encoded(let bytes): output += bytes
+    }
+  }
+}
+
+/// Heads in shortest form, for structures that are written around bytes without copying these first.
+public enum CBORHead {
+  public static func appendArray(count: Int, to output: inout [UInt8]) {
+    append(to: &output) { cbor_encode_array_start(count, $0, $1) }
+  }
+
+  public static func appendBytes(count: Int, to output: inout [UInt8]) {
+    append(to: &output) { cbor_encode_bytestring_start(count, $0, $1) }
+  }
+
+  public static func appendTag(_ number: UInt64, to output: inout [UInt8]) {
+    append(to: &output) { cbor_encode_tag(number, $0, $1) }
+  }
+
+  /// The longest head is nine bytes.
+  static func append(to output: inout [UInt8], _ encode: (UnsafeMutablePointer<UInt8>?, Int) -> Int) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 9) { buffer in
+      let length = encode(buffer.baseAddress, buffer.count)
+      output.append(contentsOf: buffer[..<length])
+    }
+  }
+}
+
+extension CBORValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+  ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+{
+  public init(stringLiteral value: String) { self = .text(value) }
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  public init(arrayLiteral elements: CBORValue...) { self = .array(elements) }
+  public init(dictionaryLiteral elements: (CBORValue, CBORValue)...) {
+    self = .map(elements.map { (key: $0.0, value: $0.1) })
+  }
+  public init(nilLiteral: ()) { self = .null }
+}

@@ -1,0 +1,122 @@
+import COpenSSL
+import FoundationEssentials
+
+/// AES-GCM (NIST SP 800-38D) with 96-bit nonces and whole 128-bit tags; AES-128 or AES-256 by the key's length.
+public enum AESGCM {
+  public static let nonceLength = 12
+  public static let tagLength = 16
+
+  /// Ciphertext ‖ tag.
+  public static func seal(
+    _ plaintext: some ContiguousBytes, key: borrowing SecretBytes, nonce: some ContiguousBytes,
+    additionalData: some ContiguousBytes
+  ) throws(CryptoError) -> [UInt8] {
+    let context = try Context(key: key, nonce: nonce, isSealing: true)
+    guard context.authenticate(additionalData) else { throw .libraryFailure }
+    let sealed = plaintext.withUnsafeBytes { input in
+      [UInt8](unsafeUninitializedCapacity: input.count + tagLength) { output, count in
+        guard let start = output.baseAddress, context.update(input, to: start), context.finish(),
+          EVP_CIPHER_CTX_ctrl(context.pointer, EVP_CTRL_AEAD_GET_TAG, Int32(tagLength), start + input.count) == 1
+        else { return }
+        count = input.count + tagLength
+      }
+    }
+    guard sealed.count >= tagLength else { throw .libraryFailure }
+    return sealed
+  }
+
+  /// The plaintext of ciphertext ‖ tag, or `decryptionFailed`; nothing is returned before the tag was checked.
+  public static func open(
+    _ sealed: some ContiguousBytes, key: borrowing SecretBytes, nonce: some ContiguousBytes,
+    additionalData: some ContiguousBytes
+  ) throws(CryptoError) -> [UInt8] {
+    let context = try Context(key: key, nonce: nonce, isSealing: false)
+    guard context.authenticate(additionalData) else { throw .libraryFailure }
+    let plaintext = sealed.withUnsafeBytes { input -> [UInt8]? in
+      guard input.count >= tagLength else { return nil }
+      let length = input.count - tagLength
+      var isAuthentic = false
+      let plaintext = [UInt8](unsafeUninitializedCapacity: length + 1) { output, count in
+        guard let start = output.baseAddress, let source = input.baseAddress,
+          context.update(UnsafeRawBufferPointer(rebasing: input[..<length]), to: start),
+          EVP_CIPHER_CTX_ctrl(
+            context.pointer, EVP_CTRL_AEAD_SET_TAG, Int32(tagLength),
+            UnsafeMutableRawPointer(mutating: source + length)) == 1,
+          context.finish()
+        else {
+          OPENSSL_cleanse(output.baseAddress, length)
+          return
+        }
+        isAuthentic = true
+        count = length
+      }
+      return isAuthentic ? plaintext : nil
+    }
+    guard let plaintext else {
+      ERR_clear_error()
+      throw .decryptionFailed
+    }
+    return plaintext
+  }
+
+  /// One cipher operation.
+  private struct Context: ~Copyable {
+    let pointer: OpaquePointer
+
+    init(key: borrowing SecretBytes, nonce: some ContiguousBytes, isSealing: Bool) throws(CryptoError) {
+      let cipher: OpaquePointer?
+      switch key.count {
+      case 16: cipher = FetchedCiphers.aes128
+      case 32: cipher = FetchedCiphers.aes256
+      default: throw .invalidLength
+      }
+      guard let context = EVP_CIPHER_CTX_new() else { throw .libraryFailure }
+      let isReady = key.withUnsafeBytes { key in
+        nonce.withUnsafeBytes { nonce in
+          nonce.count == nonceLength
+            && EVP_CipherInit_ex2(
+              context, cipher, key.baseAddress?.assumingMemoryBound(to: UInt8.self),
+              nonce.baseAddress?.assumingMemoryBound(to: UInt8.self), isSealing ? 1 : 0, nil) == 1
+        }
+      }
+      guard isReady else {
+        EVP_CIPHER_CTX_free(context)
+        throw .invalidLength
+      }
+      pointer = context
+    }
+
+    deinit { EVP_CIPHER_CTX_free(pointer) }
+
+    borrowing func authenticate(_ data: some ContiguousBytes) -> Bool {
+      data.withUnsafeBytes { data in
+        var length: Int32 = 0
+        return data.isEmpty
+          || EVP_CipherUpdate(
+            pointer, nil, &length, data.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(data.count)) == 1
+      }
+    }
+
+    borrowing func update(_ input: UnsafeRawBufferPointer, to output: UnsafeMutablePointer<UInt8>) -> Bool {
+      var length: Int32 = 0
+      return input.isEmpty
+        || EVP_CipherUpdate(
+          pointer, output, &length, input.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(input.count)) == 1
+          && Int(length) == input.count
+    }
+
+    /// GCM has nothing left to write; opening, this is where the tag is checked.
+    borrowing func finish() -> Bool {
+      var length: Int32 = 0
+      return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { rest in
+        EVP_CipherFinal_ex(pointer, rest.baseAddress, &length) == 1
+      }
+    }
+  }
+}
+
+private enum FetchedCiphers {
+  // Written once, never freed, immutable in OpenSSL: threads may share them.
+  nonisolated(unsafe) static let aes128 = EVP_CIPHER_fetch(nil, "AES-128-GCM", nil)  // proof above
+  nonisolated(unsafe) static let aes256 = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)  // proof above
+}

@@ -1,0 +1,50 @@
+import FoundationEssentials
+
+/// HPKE, base mode, single shot (RFC 9180, 6.1), with the one suite that mdoc protocols use:
+/// DHKEM(P-256, HKDF-SHA256), HKDF-SHA256, AES-128-GCM.
+///
+/// A file a section of the RFC: `KEM` (4.1), `KeySchedule` (5.1), and here the single-shot calls.
+public struct HPKE: Sendable {
+  let kem: KEM
+  let aead: AEAD
+
+  public static let p256SHA256AES128GCM = HPKE(kem: .p256SHA256, aead: .aes128GCM)
+
+  /// `OpenBase(enc, skR, info, aad, ct)` for the first and only message.
+  ///
+  /// - Throws: `invalidPublicKey` for an `enc` that is no point of the KEM's curve, `decryptionFailed` otherwise.
+  public func open(
+    _ ciphertext: some ContiguousBytes, encapsulatedKey: some Collection<UInt8>, recipient: PrivateKey,
+    info: some ContiguousBytes, additionalData: some ContiguousBytes = [UInt8]()
+  ) throws(CryptoError) -> [UInt8] {
+    let sharedSecret = try kem.decapsulate(encapsulatedKey, recipient: recipient)
+    let context = try KeySchedule(suite: self, sharedSecret: sharedSecret, info: info)
+    return try AESGCM.open(
+      ciphertext, key: context.key, nonce: context.baseNonce, additionalData: additionalData)
+  }
+
+  /// `SealBase(pkR, info, aad, pt)`. The ephemeral key is fresh unless given.
+  public func seal(
+    _ plaintext: some ContiguousBytes, to recipient: PublicKey, info: some ContiguousBytes,
+    additionalData: some ContiguousBytes = [UInt8](), ephemeralKey: PrivateKey? = nil
+  ) throws(CryptoError) -> (encapsulatedKey: [UInt8], ciphertext: [UInt8]) {
+    let ephemeral: PrivateKey
+    if let ephemeralKey { ephemeral = ephemeralKey } else { ephemeral = try PrivateKey(generatingOn: kem.curve) }
+    let sharedSecret = try kem.encapsulate(to: recipient, ephemeral: ephemeral)
+    let context = try KeySchedule(suite: self, sharedSecret: sharedSecret, info: info)
+    let ciphertext = try AESGCM.seal(
+      plaintext, key: context.key, nonce: context.baseNonce, additionalData: additionalData)
+    return (ephemeral.publicKey.encoded, ciphertext)
+  }
+
+  /// `suite_id` of the key schedule (RFC 9180, 5.1): "HPKE", KEM, KDF (HKDF-SHA256), AEAD.
+  var suiteID: [UInt8] { Array("HPKE".utf8) + kem.identifier + [0x00, 0x01] + aead.identifier }
+}
+
+/// An AEAD of RFC 9180, 7.3.
+struct AEAD: Sendable {
+  let identifier: [UInt8]
+  let keyLength: Int
+
+  static let aes128GCM = AEAD(identifier: [0x00, 0x01], keyLength: 16)
+}

@@ -1,0 +1,107 @@
+import COpenSSL
+import FoundationEssentials
+
+/// A private key with its public half. OpenSSL holds the secret and wipes it when the last reference goes; nothing
+/// here prints or compares it.
+public final class PrivateKey: Sendable {
+  public let publicKey: PublicKey
+  // Set once and never changed; signing and deriving with one key from several threads is safe in OpenSSL.
+  nonisolated(unsafe) package let pkey: OpaquePointer
+
+  public var curve: Curve { publicKey.curve }
+
+  private init(adopting pkey: OpaquePointer) throws(CryptoError) {
+    self.pkey = pkey
+    do {
+      publicKey = try PublicKey(referencing: pkey)
+    } catch {
+      EVP_PKEY_free(pkey)
+      throw error
+    }
+  }
+
+  deinit { EVP_PKEY_free(pkey) }
+
+  public convenience init(generatingOn curve: Curve) throws(CryptoError) {
+    guard let pkey = generate(on: curve) else { throw .libraryFailure }
+    try self.init(adopting: pkey)
+  }
+
+  /// The scalar, big-endian and as long as the field; or the raw key of an Edwards or Montgomery curve.
+  public convenience init(curve: Curve, scalar: some ContiguousBytes) throws(CryptoError) {
+    guard curve.family == .weierstrass else {
+      let key = scalar.withUnsafeBytes { bytes in
+        EVP_PKEY_new_raw_private_key(
+          curve.nid, nil, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+      }
+      guard let key else { throw .invalidPrivateKey }
+      try self.init(adopting: key)
+      return
+    }
+    guard let pkey = scalar.withUnsafeBytes({ makeKeyPair(curve, scalar: $0) }) else { throw .invalidPrivateKey }
+    try self.init(adopting: pkey)
+  }
+
+  /// A PEM private key: PKCS #8 or SEC 1, not encrypted.
+  public convenience init(pem: some ContiguousBytes) throws(CryptoError) {
+    let key = pem.withUnsafeBytes { bytes -> OpaquePointer? in
+      guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
+      defer { BIO_free(bio) }
+      // A callback that gives no passphrase, so that nothing ever prompts.
+      return PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil)
+    }
+    ERR_clear_error()
+    guard let key else { throw .invalidPrivateKey }
+    try self.init(adopting: key)
+  }
+
+  /// PKCS #8 in PEM, not encrypted.
+  public func pem() throws(CryptoError) -> [UInt8] {
+    guard let bio = BIO_new(BIO_s_secmem()) else { throw .libraryFailure }
+    defer { BIO_free(bio) }
+    guard PEM_write_bio_PKCS8PrivateKey(bio, pkey, nil, nil, 0, nil, nil) == 1 else { throw .libraryFailure }
+    var data: UnsafeMutablePointer<CChar>?
+    let length = mdoc_BIO_get_mem_data(bio, &data)
+    guard let data else { throw .libraryFailure }
+    return UnsafeRawBufferPointer(start: data, count: length).map { $0 }
+  }
+
+  /// The scalar or raw private key, for sealing a fresh session key at rest.
+  public func scalar() throws(CryptoError) -> SecretBytes {
+    let length = curve.coordinateLength
+    guard curve.family == .weierstrass else {
+      return try SecretBytes(count: length) { buffer throws(CryptoError) in
+        var written = length
+        guard EVP_PKEY_get_raw_private_key(pkey, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), &written) == 1
+        else { throw .libraryFailure }
+      }
+    }
+    var number: OpaquePointer?
+    guard EVP_PKEY_get_bn_param(pkey, "priv", &number) == 1, let number else { throw .libraryFailure }
+    defer { BN_clear_free(number) }
+    return try SecretBytes(count: length) { buffer throws(CryptoError) in
+      guard BN_bn2binpad(number, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(length)) == length
+      else { throw .libraryFailure }
+    }
+  }
+}
+
+/// The key pair of a scalar; the public point is computed from it.
+private func makeKeyPair(_ curve: Curve, scalar: UnsafeRawBufferPointer) -> OpaquePointer? {
+  let bytes = scalar.baseAddress?.assumingMemoryBound(to: UInt8.self)
+  guard scalar.count == curve.coordinateLength, let group = EC_GROUP_new_by_curve_name(curve.nid),
+    let point = EC_POINT_new(group), let secret = BN_bin2bn(bytes, Int32(scalar.count), nil)
+  else { return nil }
+  defer {
+    EC_GROUP_free(group)
+    EC_POINT_free(point)
+    BN_clear_free(secret)
+  }
+  guard BN_is_zero(secret) == 0, BN_cmp(secret, EC_GROUP_get0_order(group)) < 0,
+    EC_POINT_mul(group, point, secret, nil, nil, nil) == 1
+  else { return nil }
+  var encoded = [UInt8](repeating: 0, count: 1 + 2 * curve.coordinateLength)
+  guard EC_POINT_point2oct(group, point, POINT_CONVERSION_UNCOMPRESSED, &encoded, encoded.count, nil) == encoded.count
+  else { return nil }
+  return mdoc_ec_key_pair(curve.groupName, secret, encoded, encoded.count)
+}

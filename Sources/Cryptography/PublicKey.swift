@@ -1,0 +1,167 @@
+import COpenSSL
+import FoundationEssentials
+
+/// A public key that was checked when it was made: of exact length, on its curve, not infinity.
+public final class PublicKey: Sendable {
+  public let curve: Curve
+  /// Weierstrass curves: the uncompressed point `04‖x‖y`; others: the raw key.
+  public let encoded: [UInt8]
+  // Set once and never changed: OpenSSL's read operations on a key (verify, derive as peer) may run in parallel, and
+  // the reference is counted atomically.
+  nonisolated(unsafe) package let pkey: OpaquePointer
+
+  /// Takes over the reference.
+  package init(curve: Curve, encoded: [UInt8], adopting pkey: OpaquePointer) {
+    self.curve = curve
+    self.encoded = encoded
+    self.pkey = pkey
+  }
+
+  deinit { EVP_PKEY_free(pkey) }
+
+  /// An uncompressed point `04‖x‖y` (SEC 1, 2.3.3), or the raw key of an Edwards or Montgomery curve.
+  ///
+  /// Compressed, hybrid and infinity encodings are refused here, before OpenSSL, which would take them.
+  public convenience init(curve: Curve, encoded: some Collection<UInt8>) throws(CryptoError) {
+    let bytes = Array(encoded)
+    guard curve.family == .weierstrass else {
+      guard bytes.count == curve.coordinateLength,
+        let pkey = EVP_PKEY_new_raw_public_key(curve.nid, nil, bytes, bytes.count)
+      else { throw .invalidPublicKey }
+      self.init(curve: curve, encoded: bytes, adopting: pkey)
+      return
+    }
+    guard bytes.count == 1 + 2 * curve.coordinateLength, bytes[0] == 0x04 else { throw .invalidPublicKey }
+    self.init(curve: curve, encoded: bytes, adopting: try importPoint(bytes, on: curve))
+  }
+
+  /// Affine coordinates, each exactly as long as the field.
+  public convenience init(
+    curve: Curve, x: some Collection<UInt8>, y: some Collection<UInt8>
+  ) throws(CryptoError) {
+    guard curve.family == .weierstrass, x.count == curve.coordinateLength, y.count == curve.coordinateLength else {
+      throw .invalidPublicKey
+    }
+    try self.init(curve: curve, encoded: [0x04] + x + y)
+  }
+
+  /// A compressed point: x and the sign bit of y (RFC 9053, 7.1.1).
+  public convenience init(curve: Curve, x: some Collection<UInt8>, yIsOdd: Bool) throws(CryptoError) {
+    guard curve.family == .weierstrass, x.count == curve.coordinateLength else { throw .invalidPublicKey }
+    let compressed = [yIsOdd ? 0x03 : 0x02] + Array(x)
+    let pkey = try importPoint(compressed, on: curve)
+    do {
+      self.init(curve: curve, encoded: try uncompressedPoint(of: pkey), adopting: pkey)
+    } catch {
+      EVP_PKEY_free(pkey)
+      throw error
+    }
+  }
+
+  /// A key that OpenSSL has parsed, for instance out of a certificate: only named curves of `Curve`.
+  package convenience init(referencing pkey: OpaquePointer) throws(CryptoError) {
+    guard let curve = namedCurve(of: pkey) else { throw .unsupportedKey }
+    let encoded = try curve.family == .weierstrass ? uncompressedPoint(of: pkey) : rawPublicKey(of: pkey)
+    // Imported anew rather than shared: the parser also takes compressed points and points that it did not check.
+    try self.init(curve: curve, encoded: encoded)
+  }
+
+  /// The affine coordinates of a point on a Weierstrass curve.
+  public var coordinates: (x: ArraySlice<UInt8>, y: ArraySlice<UInt8>)? {
+    guard curve.family == .weierstrass else { return nil }
+    return (encoded[1..<(1 + curve.coordinateLength)], encoded[(1 + curve.coordinateLength)...])
+  }
+}
+
+extension PublicKey: Equatable {
+  public static func == (left: PublicKey, right: PublicKey) -> Bool {
+    left.curve == right.curve && left.encoded == right.encoded
+  }
+}
+
+/// Imports a point through a template key that already has the curve's parameters: a quarter of the cost of building
+/// the parameters anew. OpenSSL checks that the point is on the curve.
+private func importPoint(_ point: [UInt8], on curve: Curve) throws(CryptoError) -> OpaquePointer {
+  guard let template = KeyTemplates.template(for: curve), let pkey = EVP_PKEY_new() else { throw .libraryFailure }
+  guard EVP_PKEY_copy_parameters(pkey, template) == 1,
+    EVP_PKEY_set1_encoded_public_key(pkey, point, point.count) == 1
+  else {
+    EVP_PKEY_free(pkey)
+    ERR_clear_error()
+    throw .invalidPublicKey
+  }
+  return pkey
+}
+
+private func uncompressedPoint(of pkey: OpaquePointer) throws(CryptoError) -> [UInt8] {
+  guard let curve = namedCurve(of: pkey) else { throw .unsupportedKey }
+  guard let x = coordinate("qx", of: pkey, length: curve.coordinateLength),
+    let y = coordinate("qy", of: pkey, length: curve.coordinateLength)
+  else { throw .invalidPublicKey }
+  return [0x04] + x + y
+}
+
+private func coordinate(_ name: String, of pkey: OpaquePointer, length: Int) -> [UInt8]? {
+  var number: OpaquePointer?
+  guard EVP_PKEY_get_bn_param(pkey, name, &number) == 1, let number else { return nil }
+  defer { BN_free(number) }
+  var output = [UInt8](repeating: 0, count: length)
+  return BN_bn2binpad(number, &output, Int32(length)) == Int32(length) ? output : nil
+}
+
+private func rawPublicKey(of pkey: OpaquePointer) throws(CryptoError) -> [UInt8] {
+  var length = 64
+  var output = [UInt8](repeating: 0, count: length)
+  guard EVP_PKEY_get_raw_public_key(pkey, &output, &length) == 1 else { throw .invalidPublicKey }
+  return Array(output[..<length])
+}
+
+/// The curve of a parsed key, or nil for RSA, unnamed (explicit) parameters and curves that are not ours.
+func namedCurve(of pkey: OpaquePointer) -> Curve? {
+  switch EVP_PKEY_get_base_id(pkey) {
+  case NID_ED25519: return .ed25519
+  case NID_ED448: return .ed448
+  case NID_X25519: return .x25519
+  case NID_X448: return .x448
+  case NID_X9_62_id_ecPublicKey:
+    // Explicit parameters that happen to be a known curve's are matched to its name by OpenSSL, but are not allowed.
+    var explicit: Int32 = 0
+    if EVP_PKEY_get_int_param(pkey, OSSL_PKEY_PARAM_EC_DECODED_FROM_EXPLICIT_PARAMS, &explicit) == 1, explicit != 0 {
+      return nil
+    }
+    var name = [CChar](repeating: 0, count: 64)
+    var length = 0
+    guard EVP_PKEY_get_group_name(pkey, &name, name.count, &length) == 1 else { return nil }
+    return Curve(groupName: String(decoding: name[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self))
+  default: return nil
+  }
+}
+
+/// One key per curve whose parameters others copy. Never freed, never changed after it is made, so that threads may
+/// share it.
+private enum KeyTemplates {
+  nonisolated(unsafe) private static let keys: [Curve: OpaquePointer] = {  // proof above
+    var keys: [Curve: OpaquePointer] = [:]
+    for curve in Curve.allCases where curve.family == .weierstrass {
+      keys[curve] = generate(on: curve)
+    }
+    return keys
+  }()
+  // P-256 is on every path; its own constant saves the look-up.
+  nonisolated(unsafe) private static let p256 = keys[.p256]  // proof above
+
+  static func template(for curve: Curve) -> OpaquePointer? { curve == .p256 ? p256 : keys[curve] }
+}
+
+/// A fresh key pair.
+func generate(on curve: Curve) -> OpaquePointer? {
+  let isEC = curve.family == .weierstrass
+  guard let context = EVP_PKEY_CTX_new_id(isEC ? NID_X9_62_id_ecPublicKey : curve.nid, nil) else { return nil }
+  defer { EVP_PKEY_CTX_free(context) }
+  var pkey: OpaquePointer?
+  guard EVP_PKEY_keygen_init(context) == 1,
+    !isEC || EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, curve.nid) == 1,
+    EVP_PKEY_keygen(context, &pkey) == 1
+  else { return nil }
+  return pkey
+}

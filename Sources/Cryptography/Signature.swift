@@ -1,0 +1,116 @@
+import COpenSSL
+import FoundationEssentials
+
+extension PublicKey {
+  /// Verifies a raw ECDSA signature r‖s of fixed width (RFC 9053, 2.1) over the hash of `message`.
+  ///
+  /// False for anything that is not a valid signature: wrong width (DER among them), r or s out of range, wrong key.
+  public func verifyECDSA(_ signature: some Collection<UInt8>, of message: some ContiguousBytes, hash: HashAlgorithm)
+    -> Bool
+  {
+    guard curve.family == .weierstrass, signature.count == curve.signatureLength else { return false }
+    return withDER(of: Array(signature)) { der, derLength in
+      withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { digest in
+        var length: UInt32 = 0
+        let isHashed = message.withUnsafeBytes {
+          EVP_Digest($0.baseAddress, $0.count, digest.baseAddress, &length, hash.algorithm, nil) == 1
+        }
+        guard isHashed, let context = EVP_PKEY_CTX_new(pkey, nil) else { return false }
+        defer { EVP_PKEY_CTX_free(context) }
+        let isValid =
+          EVP_PKEY_verify_init(context) == 1
+          && EVP_PKEY_verify(context, der, derLength, digest.baseAddress, Int(length)) == 1
+        if !isValid { ERR_clear_error() }
+        return isValid
+      }
+    }
+  }
+
+  /// Verifies an Ed25519 or Ed448 signature (RFC 8032, pure).
+  public func verifyEdDSA(_ signature: some Collection<UInt8>, of message: some ContiguousBytes) -> Bool {
+    guard curve.family == .edwards, signature.count == curve.signatureLength, let context = EVP_MD_CTX_new() else {
+      return false
+    }
+    defer { EVP_MD_CTX_free(context) }
+    let bytes = Array(signature)
+    let isValid = message.withUnsafeBytes { message in
+      EVP_DigestVerifyInit(context, nil, nil, nil, pkey) == 1
+        && EVP_DigestVerify(
+          context, bytes, bytes.count, message.baseAddress?.assumingMemoryBound(to: UInt8.self), message.count) == 1
+    }
+    if !isValid { ERR_clear_error() }
+    return isValid
+  }
+
+  /// OpenSSL takes ECDSA signatures as DER `SEQUENCE { r, s }`.
+  private func withDER(of signature: [UInt8], _ body: (UnsafePointer<UInt8>, Int) -> Bool) -> Bool {
+    let half = Int32(signature.count / 2)
+    guard let pair = ECDSA_SIG_new() else { return false }
+    defer { ECDSA_SIG_free(pair) }
+    return signature.withUnsafeBufferPointer { bytes in
+      guard let start = bytes.baseAddress, let r = BN_bin2bn(start, half, nil) else { return false }
+      guard let s = BN_bin2bn(start + Int(half), half, nil) else {
+        BN_free(r)
+        return false
+      }
+      ECDSA_SIG_set0(pair, r, s)
+      return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 160) { buffer in
+        guard let output = buffer.baseAddress else { return false }
+        var end: UnsafeMutablePointer<UInt8>? = output
+        let length = i2d_ECDSA_SIG(pair, &end)
+        return length > 0 && body(output, Int(length))
+      }
+    }
+  }
+}
+
+extension PrivateKey {
+  /// A raw ECDSA signature r‖s over the hash of `message`.
+  public func signECDSA(_ message: some ContiguousBytes, hash: HashAlgorithm) throws(CryptoError) -> [UInt8] {
+    guard curve.family == .weierstrass else { throw .unsupportedKey }
+    let digest = hash.hash(message)
+    guard let context = EVP_PKEY_CTX_new(pkey, nil) else { throw .libraryFailure }
+    defer { EVP_PKEY_CTX_free(context) }
+    var length = 160
+    var der = [UInt8](repeating: 0, count: length)
+    guard EVP_PKEY_sign_init(context) == 1, EVP_PKEY_sign(context, &der, &length, digest, digest.count) == 1 else {
+      throw .libraryFailure
+    }
+    let pair = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+      var start = buffer.baseAddress
+      return d2i_ECDSA_SIG(nil, &start, length)
+    }
+    guard let pair else { throw .libraryFailure }
+    defer { ECDSA_SIG_free(pair) }
+    return try rawSignature(pair, half: curve.coordinateLength)
+  }
+
+  /// An Ed25519 or Ed448 signature, which is deterministic by itself.
+  public func signEdDSA(_ message: some ContiguousBytes) throws(CryptoError) -> [UInt8] {
+    guard curve.family == .edwards, let length = curve.signatureLength, let context = EVP_MD_CTX_new() else {
+      throw .unsupportedKey
+    }
+    defer { EVP_MD_CTX_free(context) }
+    var signature = [UInt8](repeating: 0, count: length)
+    var written = length
+    let isSigned = message.withUnsafeBytes { message in
+      EVP_DigestSignInit(context, nil, nil, nil, pkey) == 1
+        && EVP_DigestSign(
+          context, &signature, &written, message.baseAddress?.assumingMemoryBound(to: UInt8.self), message.count) == 1
+    }
+    guard isSigned else { throw .libraryFailure }
+    return signature
+  }
+}
+
+/// r‖s, each padded to `half` bytes.
+func rawSignature(_ pair: OpaquePointer, half: Int) throws(CryptoError) -> [UInt8] {
+  var output = [UInt8](repeating: 0, count: 2 * half)
+  let isWritten = output.withUnsafeMutableBufferPointer { buffer in
+    guard let start = buffer.baseAddress else { return false }
+    return BN_bn2binpad(ECDSA_SIG_get0_r(pair), start, Int32(half)) == half
+      && BN_bn2binpad(ECDSA_SIG_get0_s(pair), start + half, Int32(half)) == half
+  }
+  guard isWritten else { throw .libraryFailure }
+  return output
+}

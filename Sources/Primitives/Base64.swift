@@ -1,0 +1,70 @@
+import FoundationEssentials
+
+/// RFC 4648 base64. Decoding is strict: one alphabet a text, no white space, padding right or (base64url) absent, and
+/// no stray bits in the last character, so that one byte string has exactly one accepted text in each form.
+public enum Base64 {
+  public static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    Data(bytes).base64EncodedString()
+  }
+
+  /// Base64url without padding (RFC 4648, 5).
+  public static func encodeURLSafe(_ bytes: some Sequence<UInt8>) -> String {
+    var text: [UInt8] = []
+    for character in encode(bytes).utf8 {
+      switch character {
+      case UInt8(ascii: "+"): text.append(UInt8(ascii: "-"))
+      case UInt8(ascii: "/"): text.append(UInt8(ascii: "_"))
+      case UInt8(ascii: "="): break
+      default: text.append(character)
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Base64 with padding, or nil.
+  public static func decode(_ text: String) -> [UInt8]? {
+    guard let data = Data(base64Encoded: text) else { return nil }
+    let bytes = [UInt8](data)
+    return hasStrayBits(text.utf8, decoded: bytes.count, last: bytes.last) ? nil : bytes
+  }
+
+  /// Base64url without padding, or nil.
+  public static func decodeURLSafe(_ text: String) -> [UInt8]? {
+    var standard: [UInt8] = []
+    standard.reserveCapacity(text.utf8.count + 3)
+    for character in text.utf8 {
+      switch character {
+      case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
+      case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
+      case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
+      default: standard.append(character)
+      }
+    }
+    while standard.count % 4 != 0 { standard.append(UInt8(ascii: "=")) }
+    return decode(String(decoding: standard, as: UTF8.self))
+  }
+
+  /// Either alphabet: what has `-` or `_`, or lacks its padding, is base64url.
+  public static func decodeEither(_ text: String) -> [UInt8]? {
+    decode(text) ?? decodeURLSafe(text)
+  }
+
+  /// Whether the last character carries bits that no byte takes.
+  private static func hasStrayBits(_ text: String.UTF8View, decoded: Int, last: UInt8?) -> Bool {
+    guard decoded % 3 != 0, let last else { return false }
+    let value = text.last(where: { $0 != UInt8(ascii: "=") }).flatMap(sextet) ?? 0
+    // One byte over: the last character holds its low 2 bits; two bytes over: its low 4 bits.
+    return decoded % 3 == 1 ? value != (last & 0x03) << 4 : value != (last & 0x0f) << 2
+  }
+
+  private static func sextet(_ character: UInt8) -> UInt8? {
+    switch character {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a") + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0") + 52
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

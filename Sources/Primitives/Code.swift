@@ -1,0 +1,178 @@
+/// The stable name of every check and of every refusal.
+///
+/// One name serves as the Swift case, the HTTP problem, the reason in a session's `last_error`, the check in a report,
+/// the metric label, the audit line and the expectation of a test vector. A name is that of the *failure*; a report
+/// lists the same name with the outcome `passed` when the check succeeded. What a code means stands in
+/// `Code.entry`, and `mdoc codes` prints it.
+public enum Code: String, CaseIterable, Sendable, Hashable {
+  // CBOR
+  case cborTruncated = "cbor.truncated"
+  case cborTrailingBytes = "cbor.trailing_bytes"
+  case cborDuplicateKey = "cbor.duplicate_key"
+  case cborInvalidUTF8 = "cbor.invalid_utf8"
+  case cborMalformed = "cbor.malformed"
+  case cborNestingTooDeep = "cbor.nesting_too_deep"
+  case cborLengthExceedsInput = "cbor.length_exceeds_input"
+  case cborTooManyItems = "cbor.too_many_items"
+  case cborInputTooLarge = "cbor.input_too_large"
+  case cborTagUnsupported = "cbor.tag_unsupported"
+
+  // Envelope
+  case envelopeMalformed = "envelope.malformed"
+  case envelopeAlgorithmUnsupported = "envelope.algorithm_unsupported"
+  case envelopeModeUnsupported = "envelope.mode_unsupported"
+  case envelopeEncapsulatedKeyInvalid = "envelope.encapsulated_key_invalid"
+  case envelopeRecipientKeyUnknown = "envelope.recipient_key_unknown"
+  case envelopeTranscriptMismatch = "envelope.transcript_mismatch"
+  case envelopeDecryptionFailed = "envelope.decryption_failed"
+  case envelopePlaintextMalformed = "envelope.plaintext_malformed"
+  case appleSimulatorAnswer = "apple.simulator_answer"
+  case appleProfileAnswer = "apple.profile_answer"
+
+  // DeviceResponse
+  case responseMalformed = "mdoc.response.malformed"
+  case responseVersionUnsupported = "mdoc.response.version_unsupported"
+  case responseStatusNotOK = "mdoc.response.status_not_ok"
+  case documentErrorsPresent = "mdoc.response.document_errors"
+  case documentsMissing = "mdoc.response.documents_missing"
+  case documentUnexpected = "mdoc.response.document_unexpected"
+  case docTypeNotRequested = "mdoc.response.doc_type_not_requested"
+
+  // Issuer authentication
+  case issuerAuthMissing = "mdoc.issuer_auth.missing"
+  case issuerAuthMalformed = "mdoc.issuer_auth.malformed"
+  case coseHeaderDuplicate = "cose.header_duplicate"
+  case coseCritUnsupported = "cose.crit_unsupported"
+  case issuerCertificateMissing = "mdoc.issuer_auth.certificate_missing"
+  case issuerCertificateThumbprintMismatch = "mdoc.issuer_auth.x5t_mismatch"
+  case issuerAlgorithmUnsupported = "mdoc.issuer_auth.algorithm_unsupported"
+  case issuerAlgorithmKeyMismatch = "mdoc.issuer_auth.algorithm_key_mismatch"
+  case issuerSignatureInvalid = "mdoc.issuer_auth.signature_invalid"
+
+  // Trust
+  case trustStoreEmpty = "trust.store_empty"
+  case chainTooLong = "trust.chain_too_long"
+  case certificateMalformed = "trust.certificate.malformed"
+  case testCertificate = "trust.test_certificate"
+  case issuerUnknown = "trust.issuer_unknown"
+  case nameChaining = "trust.name_chaining"
+  case certificateSignatureInvalid = "trust.certificate.signature_invalid"
+  case certificateAlgorithmUnsupported = "trust.certificate.algorithm_unsupported"
+  case anchorNotCA = "trust.anchor_not_ca"
+  case anchorExpired = "trust.anchor_expired"
+  case issuerNotTrustedForDocType = "trust.not_for_doc_type"
+  case pathLengthExceeded = "trust.path_length_exceeded"
+  case certificateExpired = "trust.certificate.expired"
+  case certificateIsCA = "trust.certificate.is_ca"
+  case certificateKeyUsage = "trust.certificate.key_usage"
+  case certificateExtendedKeyUsage = "trust.certificate.extended_key_usage"
+  case certificateCriticalExtension = "trust.certificate.critical_extension"
+  case certificateJurisdictionMismatch = "trust.certificate.jurisdiction_mismatch"
+  case profileCriticality = "trust.profile.criticality"
+  case profileLifetime = "trust.profile.lifetime"
+  case profileCountryMissing = "trust.profile.country_missing"
+  case profileKeyIdentifiers = "trust.profile.key_identifiers"
+  case profileSerialNumber = "trust.profile.serial_number"
+  case profileIssuerAltName = "trust.profile.issuer_alt_name"
+  case profileRevocationSource = "trust.profile.revocation_source"
+  case profileForbiddenExtension = "trust.profile.forbidden_extension"
+  case profileAnchorUnscoped = "trust.profile.anchor_unscoped"
+  case profileRootInChain = "trust.profile.root_in_chain"
+
+  // Mobile security object
+  case msoMissing = "mdoc.mso.missing"
+  case msoMalformed = "mdoc.mso.malformed"
+  case msoVersionUnsupported = "mdoc.mso.version_unsupported"
+  case digestAlgorithmUnsupported = "mdoc.mso.digest_algorithm_unsupported"
+  case msoDocTypeMismatch = "mdoc.mso.doc_type_mismatch"
+
+  // Issuer-signed items
+  case itemMalformed = "mdoc.item.malformed"
+  case itemNotTag24 = "mdoc.item.not_tag24"
+  case elementDuplicate = "mdoc.element.duplicate"
+  case digestIDDuplicate = "mdoc.digest.id_duplicate"
+  case digestMissing = "mdoc.digest.missing"
+  case digestMismatch = "mdoc.digest.mismatch"
+  case itemRandomTooShort = "mdoc.item.random_too_short"
+
+  // Validity
+  case validityInconsistent = "mdoc.validity.inconsistent"
+  case signedInFuture = "mdoc.validity.signed_in_future"
+  case signedOutsideCertificate = "mdoc.validity.signed_outside_certificate"
+  case notYetValid = "mdoc.validity.not_yet_valid"
+  case expired = "mdoc.validity.expired"
+  case validityExceedsCertificate = "mdoc.validity.exceeds_certificate"
+  case issuerJurisdictionMismatch = "mdoc.issuer.jurisdiction_mismatch"
+
+  // Device authentication
+  case deviceKeyInvalid = "mdoc.device_key.invalid"
+  case deviceKeySameAsIssuer = "mdoc.device_key.same_as_issuer"
+  case deviceElementUnauthorized = "mdoc.device_signed.element_unauthorized"
+  case deviceAuthMissing = "mdoc.device_auth.missing"
+  case deviceAuthAmbiguous = "mdoc.device_auth.ambiguous"
+  case deviceAuthMalformed = "mdoc.device_auth.malformed"
+  case deviceMacNotAllowed = "mdoc.device_auth.mac_not_allowed"
+  case deviceAlgorithmUnsupported = "mdoc.device_auth.algorithm_unsupported"
+  case deviceAlgorithmKeyMismatch = "mdoc.device_auth.algorithm_key_mismatch"
+  case deviceSignatureInvalid = "mdoc.device_auth.signature_invalid"
+  case deviceMacInvalid = "mdoc.device_auth.mac_invalid"
+
+  // Revocation
+  case signerRevoked = "revocation.signer_revoked"
+  case documentRevoked = "revocation.document_revoked"
+
+  // Acceptance
+  case elementTypeInvalid = "mdoc.element.type_invalid"
+  case elementMissing = "policy.element_missing"
+  case elementUnexpected = "policy.element_unexpected"
+  case documentMissing = "policy.document_missing"
+  case ageContradictory = "policy.age_contradictory"
+  case ageInconsistent = "policy.age_inconsistent"
+  case ageBelowMinimum = "policy.age_below_minimum"
+  case documentExpired = "policy.document_expired"
+
+  // Sessions
+  case sessionNotFound = "session.not_found"
+  case sessionProtocolMismatch = "session.protocol_mismatch"
+  case sessionAlreadyUsed = "session.already_used"
+  case sessionExpired = "session.expired"
+  case sessionCanceled = "session.canceled"
+  case sessionRedacted = "session.redacted"
+  case sessionWrongState = "session.wrong_state"
+  case sessionInterrupted = "session.interrupted"
+
+  // HTTP
+  case apiMalformedRequest = "api.malformed_request"
+  case apiInvalidRequest = "api.invalid_request"
+  case apiUnknownMember = "api.unknown_member"
+  case apiProtocolUnsupported = "api.protocol_unsupported"
+  case apiTooManyAgeRequests = "api.too_many_age_requests"
+  case apiUnauthenticated = "api.unauthenticated"
+  case apiForbidden = "api.forbidden"
+  case apiNotFound = "api.not_found"
+  case apiMethodNotAllowed = "api.method_not_allowed"
+  case apiIdempotencyInProgress = "api.idempotency_in_progress"
+  case apiIdempotencyKeyReused = "api.idempotency_key_reused"
+  case apiBodyTooLarge = "api.body_too_large"
+  case apiHeadersTooLarge = "api.headers_too_large"
+  case apiUnsupportedMediaType = "api.unsupported_media_type"
+  case apiOverloaded = "api.overloaded"
+  case apiStoreUnavailable = "api.store_unavailable"
+  case apiInternal = "api.internal"
+}
+
+/// What one code means: read by people, printed by `mdoc codes`, served in problems and reports.
+public struct CodeEntry: Sendable {
+  /// What was found, in one sentence.
+  public let summary: String
+  /// The clause that the check enforces.
+  public let clause: String
+  /// What the person who meets it should do.
+  public let remedy: String
+  /// The HTTP status it is answered with. 200: it is a verdict inside a session, not a failed request.
+  public let httpStatus: Int
+  /// Whether a finding only warns, and rejects in strict mode alone.
+  public let isWarning: Bool
+  /// The known ways to be wrong that it answers, by their names in the project's corpus.
+  public let cases: [String]
+}

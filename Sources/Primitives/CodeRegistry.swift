@@ -1,0 +1,472 @@
+extension Code {
+  /// The registry's line for this code.
+  public var entry: CodeEntry {
+    switch self {
+    // CBOR
+    case .cborTruncated:
+      row("The CBOR ends in the middle of an item", "RFC 8949, 3", Remedy.wallet, cases: "C05")
+    case .cborTrailingBytes:
+      row("Bytes follow the one complete CBOR item", "RFC 8949, 5.1", Remedy.wallet, cases: "C03")
+    case .cborDuplicateKey:
+      row("A CBOR map has the same key twice", "RFC 8949, 5.6", Remedy.wallet, cases: "C04")
+    case .cborInvalidUTF8:
+      row("A CBOR text string is not UTF-8", "RFC 8949, 3.1", Remedy.wallet, cases: "C06")
+    case .cborMalformed:
+      row("The bytes are not well-formed CBOR", "RFC 8949, 3 and appendix C", Remedy.wallet, cases: "C07")
+    case .cborNestingTooDeep:
+      row("The CBOR is nested more deeply than any mdoc is", "RFC 8949, 10", Remedy.wallet, cases: "C01 C11")
+    case .cborLengthExceedsInput:
+      row("A CBOR head claims more than any input may hold", "RFC 8949, 10", Remedy.wallet, cases: "C02")
+    case .cborTooManyItems:
+      row("The CBOR has more items than any mdoc has", "RFC 8949, 10", Remedy.wallet, cases: "C08")
+    case .cborInputTooLarge:
+      row("The answer is larger than the limit", "RFC 8949, 10", Remedy.wallet, cases: "C08")
+    case .cborTagUnsupported:
+      row(
+        "A CBOR tag stands where the structure needs a plain item, and is not expanded",
+        "RFC 8949, 3.4", Remedy.wallet, cases: "C12")
+    // Envelope
+    case .envelopeMalformed:
+      row(
+        "The encrypted envelope does not have the prescribed members, types or sizes",
+        "Apple, Verifying Wallet identity requests: HPKEEnvelope", Remedy.wallet, cases: "A05")
+    case .envelopeAlgorithmUnsupported:
+      row(
+        "The envelope names another algorithm than APPLE-HPKE-v1",
+        "Apple, Verifying Wallet identity requests: HPKEEnvelope", Remedy.wallet, cases: "A01")
+    case .envelopeModeUnsupported:
+      row("The envelope names another HPKE mode than base", "RFC 9180, 5.1.1", Remedy.wallet, cases: "A02")
+    case .envelopeEncapsulatedKeyInvalid:
+      row(
+        "The encapsulated key is not an uncompressed point on P-256",
+        "RFC 9180, 7.1.4", Remedy.wallet, cases: "A06")
+    case .envelopeRecipientKeyUnknown:
+      row(
+        "The answer is encrypted to a key that this relying party does not have",
+        "Apple, Verifying Wallet identity requests: pkRHash",
+        "Check that the merchant's encryption certificate in use belongs to a configured private key.", cases: "A03 A15"
+      )
+    case .envelopeTranscriptMismatch:
+      row(
+        "The answer belongs to another nonce, merchant, team or key",
+        "Apple, Verifying Wallet identity requests: infoHash",
+        "Check that nonce, merchant and team identifier are those that the app sent; else treat it as a replay.",
+        cases: "A04 A08 A09 A12 S06")
+    case .envelopeDecryptionFailed:
+      row(
+        "The ciphertext does not open under this session's transcript",
+        "RFC 9180, 5.2", Remedy.forged, cases: "A07 A10")
+    case .envelopePlaintextMalformed:
+      row(
+        "What the envelope held is not a map with the one member `identity`",
+        "Apple, Verifying Wallet identity requests: Topics", Remedy.wallet, cases: "A11")
+    case .appleSimulatorAnswer:
+      row(
+        "The answer comes from Apple's simulator and proves nothing",
+        "Apple, sample archive README",
+        "Test on a device with a real document; the simulator's answers are for layout only.", cases: "A14")
+    case .appleProfileAnswer:
+      row(
+        "The answer comes from a device with Apple's developer profile and has no issuer",
+        "Apple, sample archive README",
+        "Remove the developer profile from the device; its answers prove nothing about a person.")
+    // DeviceResponse
+    case .responseMalformed:
+      row(
+        "The DeviceResponse lacks a member or has one of another type",
+        "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "C09 I13")
+    case .responseVersionUnsupported:
+      row(
+        "The DeviceResponse has another major version than 1",
+        "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "A16 I13")
+    case .responseStatusNotOK:
+      row("The wallet reports an error status", "\(iso), 8.3.2.1.2.3", Remedy.wallet, cases: "A16 E18")
+    case .documentErrorsPresent:
+      row(
+        "The wallet reports an error for a document that it returned or that was not requested",
+        "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "E19")
+    case .documentsMissing:
+      row("The DeviceResponse holds no document", "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "E17")
+    case .documentUnexpected:
+      row(
+        "The DeviceResponse holds more documents than were asked for",
+        "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "A16 E20 E21")
+    case .docTypeNotRequested:
+      row("A document of a type that was not requested", "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "E16")
+    // Issuer authentication
+    case .issuerAuthMissing:
+      row("The document has no issuer authentication", "\(iso), 9.1.2.4", Remedy.forged, cases: "I02")
+    case .issuerAuthMalformed:
+      row("IssuerAuth is not an untagged COSE_Sign1", "\(iso), 9.1.2.4", Remedy.wallet)
+    case .coseHeaderDuplicate:
+      row("A COSE header parameter stands in both header maps", "RFC 9052, 3", Remedy.wallet, cases: "I05 I07")
+    case .coseCritUnsupported:
+      row(
+        "A COSE header parameter is marked critical and not understood",
+        "RFC 9052, 3.1", Remedy.wallet, cases: "I06")
+    case .issuerCertificateMissing:
+      row("IssuerAuth carries no document signer certificate", "\(iso), 9.1.2.4", Remedy.forged, cases: "I07")
+    case .issuerCertificateThumbprintMismatch:
+      row("The certificate thumbprint is not that of the document signer", "RFC 9360, 2", Remedy.forged)
+    case .issuerAlgorithmUnsupported:
+      row(
+        "The issuer's signature algorithm is absent from the protected header or not one of the standard's",
+        "\(iso), 9.1.2.4", Remedy.issuer, cases: "I03")
+    case .issuerAlgorithmKeyMismatch:
+      row(
+        "The issuer's signature algorithm does not go with the certificate's key",
+        "\(iso), 9.1.2.4", Remedy.issuer, cases: "I04")
+    case .issuerSignatureInvalid:
+      row("The issuer's signature does not verify", "\(iso), 9.3.1", Remedy.forged, cases: "I01 I10 K16")
+    // Trust
+    case .trustStoreEmpty:
+      row(
+        "No trust anchor is configured",
+        "\(iso), 9.3.3", "Configure at least one issuing authority certificate.", cases: "T01", status: 503)
+    case .chainTooLong:
+      row(
+        "The certificate chain has more certificates, or larger ones, than the limit",
+        "\(iso), 9.3.3", Remedy.forged, cases: "T23")
+    case .certificateMalformed:
+      row("A certificate is not one valid DER certificate", "RFC 5280, 4.1", Remedy.issuer, cases: "T26")
+    case .testCertificate:
+      row(
+        "A mock or published test certificate, which is never trusted in live mode",
+        "Test anchors are never trusted in live mode",
+        "Use real documents in live mode, and `--test-mode` for tests.", cases: "T25")
+    case .issuerUnknown:
+      row(
+        "The certificate chain leads to no configured trust anchor",
+        "\(iso), 9.3.3", Remedy.anchors, cases: "T02 T03 T08 T21")
+    case .nameChaining:
+      row(
+        "The certificate names another issuer than the anchor whose key identifier it carries",
+        "RFC 5280, 6.1.3 (a)(4)", Remedy.issuer, cases: "T07")
+    case .certificateSignatureInvalid:
+      row(
+        "A certificate's signature does not verify with its issuer's key",
+        "RFC 5280, 6.1.3 (a)(1)", Remedy.forged, cases: "T09")
+    case .certificateAlgorithmUnsupported:
+      row(
+        "A certificate's key or signature algorithm is not one of the standard's",
+        "\(iso), B.1", Remedy.issuer, cases: "T19")
+    case .anchorNotCA:
+      row("The trust anchor is not a certification authority", "\(iso), B.1.2", Remedy.anchors, cases: "T04")
+    case .anchorExpired:
+      row("The trust anchor is not valid at this time", "RFC 5280, 6.1.3 (a)(2)", Remedy.anchors, cases: "T05")
+    case .issuerNotTrustedForDocType:
+      row("The anchor is trusted, but not for this document type", "\(iso), 9.3.3", Remedy.anchors, cases: "T24")
+    case .pathLengthExceeded:
+      row(
+        "More certificates between anchor and signer than the anchor allows",
+        "RFC 5280, 6.1.4 (l)–(m)", Remedy.anchors, cases: "T11 T12")
+    case .certificateExpired:
+      row(
+        "A certificate of the chain is expired or not yet valid",
+        "RFC 5280, 6.1.3 (a)(2)", Remedy.issuer, cases: "T06")
+    case .certificateIsCA:
+      row(
+        "The document signer is a certification authority, or an issuing certificate is none",
+        "RFC 5280, 6.1.4 (k)", Remedy.issuer, cases: "T11")
+    case .certificateKeyUsage:
+      row(
+        "A certificate's key usage does not allow what it is used for",
+        "RFC 5280, 6.1.4 (n)", Remedy.issuer, cases: "T14")
+    case .certificateExtendedKeyUsage:
+      row(
+        "The document signer's extended key usage does not allow signing this document type",
+        "\(iso), B.1.4", Remedy.issuer, cases: "T13")
+    case .certificateCriticalExtension:
+      row(
+        "A certificate has a critical extension that is not understood",
+        "RFC 5280, 6.1.4 (o)", Remedy.issuer, cases: "T17 T18")
+    case .certificateJurisdictionMismatch:
+      row(
+        "The document signer's country or state differs from its issuing authority's",
+        "\(iso), 9.3.3", Remedy.issuer, cases: "T16")
+    case .profileCriticality:
+      row(
+        "An extension that the profile wants critical is not marked so",
+        "\(iso), B.1.4", Remedy.issuer, cases: "T13", warns: true)
+    case .profileLifetime:
+      row(
+        "A certificate is valid for longer than the profile allows",
+        "\(iso), B.1", Remedy.issuer, cases: "T15", warns: true)
+    case .profileCountryMissing:
+      row(
+        "A certificate's subject names no country, so that it cannot be compared",
+        "\(iso), B.1", Remedy.issuer, warns: true)
+    case .profileKeyIdentifiers:
+      row("A certificate lacks its subject or authority key identifier", "\(iso), B.1", Remedy.issuer, warns: true)
+    case .profileSerialNumber:
+      row("A certificate's serial number is zero or too short", "\(iso), B.1", Remedy.issuer, warns: true)
+    case .profileIssuerAltName:
+      row("A certificate lacks the issuer alternative name", "\(iso), B.1", Remedy.issuer, warns: true)
+    case .profileRevocationSource:
+      row("The document signer has no usable CRL distribution point", "\(iso), B.1.4", Remedy.issuer, warns: true)
+    case .profileForbiddenExtension:
+      row("A certificate has an extension that the profile forbids", "\(iso), B.1", Remedy.issuer, warns: true)
+    case .profileAnchorUnscoped:
+      row(
+        "The anchor's document types are not configured; it was used for any",
+        "RFC 5280, 6.1.1 (d)", "Write a settings file beside the anchor that names its document types.", warns: true)
+    case .profileRootInChain:
+      row("The chain carries the trust anchor itself", "\(iso), 9.1.2.4", Remedy.issuer, cases: "T22", warns: true)
+    // Mobile security object
+    case .msoMissing:
+      row("IssuerAuth carries no mobile security object", "\(iso), 9.1.2.4", Remedy.forged, cases: "I08")
+    case .msoMalformed:
+      row(
+        "The mobile security object lacks a member or has one of another type",
+        "\(iso), 9.1.2.4", Remedy.issuer, cases: "I09 I21 I22")
+    case .msoVersionUnsupported:
+      row("The mobile security object has another version than 1.0", "\(iso), 9.1.2.4", Remedy.issuer, cases: "I12")
+    case .digestAlgorithmUnsupported:
+      row("The digest algorithm is not SHA-256, SHA-384 or SHA-512", "\(iso), 9.1.2.5", Remedy.issuer, cases: "I14")
+    case .msoDocTypeMismatch:
+      row(
+        "The mobile security object is for another document type than the document",
+        "\(iso), 9.3.1", Remedy.forged, cases: "I11")
+    // Issuer-signed items
+    case .itemMalformed:
+      row(
+        "An issuer-signed item lacks a member or has one of another type",
+        "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "E09")
+    case .itemNotTag24:
+      row(
+        "An issuer-signed item is not a byte string with tag 24",
+        "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "C10")
+    case .elementDuplicate:
+      row(
+        "The same element of the same namespace is returned twice",
+        "\(iso), 8.3.2.1.2.2", Remedy.forged, cases: "E04 E05")
+    case .digestIDDuplicate:
+      row("Two items of a namespace share one digest identifier", "\(iso), 9.1.2.5", Remedy.forged, cases: "E06")
+    case .digestMissing:
+      row("No digest was signed for a returned element", "\(iso), 9.3.1", Remedy.forged, cases: "E02 E03 E07")
+    case .digestMismatch:
+      row(
+        "A returned element does not match its signed digest",
+        "\(iso), 9.3.1", Remedy.forged, cases: "E01 E07 E10 E11")
+    case .itemRandomTooShort:
+      row(
+        "An item's random value has fewer than 16 bytes",
+        "\(iso), 9.1.2.5", Remedy.issuer, cases: "E08", warns: true)
+    // Validity
+    case .validityInconsistent:
+      row("The validity dates contradict each other", "\(iso), 9.1.2.4", Remedy.issuer, cases: "I18 I19")
+    case .signedInFuture:
+      row("The document claims to be signed in the future", "\(iso), 9.3.1", Remedy.issuer, cases: "I17")
+    case .signedOutsideCertificate:
+      row("The document was signed outside its signer's validity", "\(iso), 9.3.1", Remedy.issuer, cases: "I20")
+    case .notYetValid:
+      row(
+        "The document is not yet valid",
+        "\(iso), 9.3.1", "Ask again when it is valid; check the server's clock.", cases: "I16")
+    case .expired:
+      row(
+        "The document's signature has expired",
+        "\(iso), 9.3.1", "The person must let the wallet renew the document.", cases: "I15")
+    case .validityExceedsCertificate:
+      row(
+        "The document claims to be valid for longer than its signer's certificate",
+        "\(iso), 9.1.2.4", Remedy.issuer, warns: true)
+    case .issuerJurisdictionMismatch:
+      row(
+        "The document's issuing country or jurisdiction differs from its signer's",
+        "\(iso), 9.3.1", Remedy.issuer, cases: "E30")
+    // Device authentication
+    case .deviceKeyInvalid:
+      row(
+        "The device key is missing, not a public key, or not on its curve",
+        "\(iso), 9.1.2.4", Remedy.issuer, cases: "K05")
+    case .deviceKeySameAsIssuer:
+      row("The device key is the document signer's key", "\(iso), 9.1.3", Remedy.issuer, cases: "K15", warns: true)
+    case .deviceElementUnauthorized:
+      row(
+        "A device-signed element is not among those that the issuer authorised",
+        "\(iso), 9.1.2.4", Remedy.forged, cases: "K12 K14")
+    case .deviceAuthMissing:
+      row(
+        "The document carries neither a device signature nor a device MAC",
+        "\(iso), 9.1.3", Remedy.forged, cases: "K01 K08")
+    case .deviceAuthAmbiguous:
+      row("The document carries a device signature and a device MAC", "\(iso), 9.1.3", Remedy.wallet, cases: "K07")
+    case .deviceAuthMalformed:
+      row(
+        "The device signature or MAC is not a COSE structure with a detached payload",
+        "\(iso), 9.1.3", Remedy.wallet, cases: "K10")
+    case .deviceMacNotAllowed:
+      row(
+        "A device MAC where this protocol gives no reader key for it",
+        "\(iso), 9.1.3.5", Remedy.wallet, cases: "A13 K06")
+    case .deviceAlgorithmUnsupported:
+      row(
+        "The device's algorithm is absent from the protected header or not one of the standard's",
+        "\(iso), 9.1.3", Remedy.wallet, cases: "K09")
+    case .deviceAlgorithmKeyMismatch:
+      row("The device's algorithm does not go with the device key", "\(iso), 9.1.3", Remedy.wallet, cases: "K05")
+    case .deviceSignatureInvalid:
+      row(
+        "The device's signature does not verify over this session's transcript",
+        "\(iso), 9.1.3.6",
+        "Check that the transcript's inputs are those of the request; else treat it as a replay or forgery.",
+        cases: "K02 K03 K04 K11")
+    case .deviceMacInvalid:
+      row(
+        "The device's MAC does not verify over this session's transcript",
+        "\(iso), 9.1.3.5",
+        "Check that the transcript's inputs are those of the request; else treat it as a replay or forgery.",
+        cases: "K09")
+    // Revocation
+    case .signerRevoked:
+      row("The document signer's certificate is revoked", "\(iso), B.3", "Refuse the document.")
+    case .documentRevoked:
+      row("The document is revoked or suspended", "ISO/IEC 18013-5 second edition, 12.3.6", "Refuse the document.")
+    // Acceptance
+    case .elementTypeInvalid:
+      row(
+        "A requested element has another type than the standard gives it",
+        "\(iso), 7.2.1", Remedy.issuer, cases: "E22 E31")
+    case .elementMissing:
+      row(
+        "A requested element was not returned",
+        "\(iso), 8.3.2.1.2.2",
+        "The person declined it or the document lacks it; make it optional if you can do without.",
+        cases: "E12 E14 E15 E24 E27")
+    case .elementUnexpected:
+      row(
+        "An element that was not requested was returned, and the policy is strict",
+        "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "E13")
+    case .documentMissing:
+      row(
+        "A document that was required was not returned",
+        "\(iso), 8.3.2.1.2.2", "The person declined it or has no such document.")
+    case .ageContradictory:
+      row("The age attestations contradict each other", "\(iso), 7.2.5", Remedy.issuer, cases: "E23")
+    case .ageInconsistent:
+      row(
+        "Birth date, age and age attestations do not agree",
+        "\(iso), 7.2.5", Remedy.issuer, cases: "E28", warns: true)
+    case .ageBelowMinimum:
+      row(
+        "The person is younger than the minimum age",
+        "\(iso), 7.2.5", "Refuse the person; the document itself is genuine.")
+    case .documentExpired:
+      row(
+        "The document's own expiry date has passed",
+        "\(iso), 7.2.1",
+        "Decide by your own rules; the electronic document itself is valid.", cases: "E29", warns: true)
+    // Sessions
+    case .sessionNotFound:
+      row("No such session", "HTTP API, Sessions", "Check the id and the API key.", cases: "S05", status: 404)
+    case .sessionProtocolMismatch:
+      row(
+        "The session did not offer this protocol",
+        "HTTP API, Sessions",
+        "Post the answer with the protocol that it was requested by; nothing was consumed.", cases: "A18", status: 400)
+    case .sessionAlreadyUsed:
+      row(
+        "The session's challenge has been answered already",
+        "\(iso), 9.1.5.1", "Create a new session for a new attempt.", cases: "S01 S02 S03 S09", status: 409)
+    case .sessionExpired:
+      row("The session's time is over", "HTTP API, Sessions", "Create a new session.", cases: "S04", status: 410)
+    case .sessionCanceled:
+      row("The session was canceled", "HTTP API, Sessions", "Create a new session.", cases: "S08", status: 409)
+    case .sessionRedacted:
+      row("The session's data were erased", "HTTP API, Sessions", "Create a new session.", cases: "S08", status: 410)
+    case .sessionWrongState:
+      row(
+        "The session's state does not allow this",
+        "HTTP API, Sessions", "Read the session's status first.", status: 409)
+    case .sessionInterrupted:
+      row(
+        "The server stopped while it verified the answer",
+        "HTTP API, Sessions", "Create a new session.", cases: "S09")
+    // HTTP
+    case .apiMalformedRequest:
+      row("The request is not well-formed", "RFC 9112", "Send a well-formed request.", cases: "S13", status: 400)
+    case .apiInvalidRequest:
+      row(
+        "A member of the request has a wrong type or value",
+        "HTTP API", "Correct the members named in `errors`.", cases: "A17", status: 400)
+    case .apiUnknownMember:
+      row(
+        "The request has a member that this API does not know",
+        "HTTP API", "Remove the members named in `errors`.", cases: "S13", status: 400)
+    case .apiProtocolUnsupported:
+      row(
+        "This protocol is not offered here",
+        "HTTP API, Sessions", "Use one of the protocols that the server offers.", status: 400)
+    case .apiTooManyAgeRequests:
+      row(
+        "More than two age thresholds for one document",
+        "\(iso), 7.2.5", "Ask for at most two thresholds.", cases: "E26", status: 400)
+    case .apiUnauthenticated:
+      row(
+        "The request carries no valid credential",
+        "RFC 6750", "Send `Authorization: Bearer` with a valid API key or client secret.", cases: "S10", status: 401)
+    case .apiForbidden:
+      row(
+        "The credential does not allow this",
+        "RFC 6750", "Use a credential with the scope that the operation needs.", cases: "S10", status: 403)
+    case .apiNotFound:
+      row("There is nothing at this address", "RFC 9110, 15.5.5", "Check the address.", status: 404)
+    case .apiMethodNotAllowed:
+      row(
+        "The address does not take this method",
+        "RFC 9110, 15.5.6", "Use a method that the `Allow` header names.", status: 405)
+    case .apiIdempotencyInProgress:
+      row(
+        "A request with this Idempotency-Key is still running",
+        "HTTP API, Idempotency", "Wait and repeat the same request.", cases: "S12", status: 409)
+    case .apiIdempotencyKeyReused:
+      row(
+        "This Idempotency-Key was used with another body",
+        "HTTP API, Idempotency", "Use a new key for a new request.", cases: "S11", status: 422)
+    case .apiBodyTooLarge:
+      row(
+        "The request's body is larger than the limit",
+        "RFC 9110, 15.5.14", "Send a smaller body.", cases: "C08 S13", status: 413)
+    case .apiHeadersTooLarge:
+      row(
+        "The request's headers are larger than the limit",
+        "RFC 6585, 5", "Send fewer or smaller headers.", status: 431)
+    case .apiUnsupportedMediaType:
+      row(
+        "The body is not application/json",
+        "RFC 9110, 15.5.16", "Send `Content-Type: application/json`.", cases: "S13", status: 415)
+    case .apiOverloaded:
+      row(
+        "The server has more work than it can do in time",
+        "RFC 9110, 15.6.4", "Repeat after the seconds that `Retry-After` names.", status: 503)
+    case .apiStoreUnavailable:
+      row(
+        "The server's store did not answer; nothing was consumed or no result is given",
+        "RFC 9110, 15.6.4", "Repeat after the seconds that `Retry-After` names.", status: 503)
+    case .apiInternal:
+      row("The server failed", "RFC 9110, 15.6.1", "Report it with the request id.", status: 500)
+    }
+  }
+}
+
+private let iso = "ISO/IEC 18013-5:2021"
+
+private enum Remedy {
+  static let wallet =
+    "The wallet's answer is broken; ask again, and report it to the wallet's maker if it persists."
+  static let forged =
+    "Treat the answer as forged or damaged; ask again with a new session."
+  static let anchors =
+    "Check which anchors are configured (`mdoc trust list`) and whether this issuer is meant to be trusted."
+  static let issuer =
+    "The issuer must correct its certificate or its signing; report it to the issuing authority."
+}
+
+private func row(
+  _ summary: String, _ clause: String, _ remedy: String, cases: String = "", status: Int = 200, warns: Bool = false
+) -> CodeEntry {
+  CodeEntry(
+    summary: summary, clause: clause, remedy: remedy, httpStatus: status, isWarning: warns,
+    cases: cases.split(separator: " ").map(String.init))
+}

@@ -1,0 +1,55 @@
+/// Every bound of the project in one place, shared by the parsers, the server and the documentation.
+public enum Limits {
+  /// Bytes of one wallet answer, opened or not.
+  public static let responseBytes = 1 << 20
+  /// CBOR items in one input, those inside tag 24 included.
+  public static let cborItems = 1 << 16
+  /// CBOR nesting: arrays, maps, tags, and byte strings that hold CBOR.
+  public static let cborDepth = 32
+  /// Documents in one DeviceResponse.
+  public static let documents = 16
+  /// Certificates in one x5chain, the leaf included.
+  public static let chainCertificates = 5
+  /// Bytes of one certificate.
+  public static let certificateBytes = 16 << 10
+  /// Octets of a certificate's serial number (RFC 5280, 4.1.2.2).
+  public static let serialNumberOctets = 20
+
+  /// Bytes of one HTTP request body: a base64 answer with room to spare.
+  public static let requestBodyBytes = (responseBytes * 4 / 3) + (64 << 10)
+  /// Bytes of an HTTP request's headers.
+  public static let requestHeaderBytes = 16 << 10
+
+  /// Bytes of a nonce for Apple in-app requests: what we make, and what Apple takes at most.
+  public static let nonceBytes = 32
+  public static let appleNonceBytes = 64
+  /// Bytes of the shortest nonce that is accepted from outside.
+  public static let shortestNonceBytes = 16
+
+  /// Seconds that a session may wait for its answer: default and range.
+  public static let sessionLifetime: Int64 = 600
+  public static let sessionLifetimeRange: ClosedRange<Int64> = 30...3600
+  /// Seconds after which a session still `processing` reads as interrupted.
+  public static let processingTimeout: Int64 = 30
+  /// Seconds that a sealed result can be read.
+  public static let resultLifetime: Int64 = 600
+  /// Seconds that a reply is kept under its Idempotency-Key.
+  public static let idempotencyLifetime: Int64 = 86_400
+  /// Days that ended sessions and reports are kept.
+  public static let sessionRetention: Int64 = 30 * 86_400
+
+  /// Documents and elements that one session may ask for.
+  public static let requestedDocuments = 8
+  public static let requestedElements = 128
+  /// age_over_NN requests in one document request (ISO/IEC 18013-5, 7.2.5).
+  public static let ageRequests = 2
+  /// Members and bytes of a session's `metadata`.
+  public static let metadataMembers = 32
+  public static let metadataValueCharacters = 512
+  /// Sessions on one page of a list: default and most.
+  public static let pageSize = 20
+  public static let largestPage = 100
+
+  /// Seconds by which clocks may differ.
+  public static let clockSkew: Int64 = 60
+}
