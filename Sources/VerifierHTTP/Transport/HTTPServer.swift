@@ -8,7 +8,7 @@ import Synchronization
 public final class HTTPServer: Sendable {
   /// The port that it listens on, also where the configuration said 0.
   public let port: UInt16
-  private let core: TransportCore
+  let core: TransportCore
   private let daemon: MicrohttpdDaemon
   private let stopping = Mutex<Task<Void, Never>?>(nil)
 

@@ -86,3 +86,12 @@ func eventually(within seconds: Int = 10, _ condition: @Sendable () -> Bool) asy
   }
   return condition()
 }
+
+/// Carries a client from one `blocking` to the next.
+// Sendable by use: a test awaits each `blocking` before it starts the next, so that no two threads hold it at once.
+final class Held<Value>: @unchecked Sendable {
+  var value: Value
+  init(_ value: Value) { self.value = value }
+}
+
+func usleepMilliseconds(_ count: UInt32) { usleep(count * 1000) }
