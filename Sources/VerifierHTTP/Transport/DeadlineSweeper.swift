@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// Cuts connections whose peer missed its deadline: slow headers, slow bodies, replies that nobody reads.
 ///
@@ -12,7 +11,7 @@ final class DeadlineSweeper: Sendable {
     var stopped = false
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// Starts the thread, which lives until `stop`; false when the system has no thread to give.
   func start() -> Bool {

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// One request and its reply, from the request line to the last byte sent.
 ///
 /// libmicrohttpd's thread and the handler's task both hold it. Its phases only go forwards, and whoever moves it from
@@ -33,7 +31,7 @@ final class HTTPExchange: Sendable {
   let connection: ClientConnection
   /// As received, query included; libmicrohttpd decodes its own copy in place right after.
   let target: [UInt8]
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(connection: ClientConnection, target: [UInt8]) {
     self.connection = connection

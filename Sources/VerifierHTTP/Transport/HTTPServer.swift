@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// An HTTP/1.1 server: reads and checks requests on its own threads, hands whole ones to the handler on the cooperative
 /// pool, and writes the replies.
@@ -10,7 +9,7 @@ public final class HTTPServer: Sendable {
   public let port: UInt16
   let core: TransportCore
   private let daemon: MicrohttpdDaemon
-  private let stopping = Mutex<Task<Void, Never>?>(nil)
+  private let stopping = Locked<Task<Void, Never>?>(nil)
 
   /// Starts listening. `SIGPIPE` is ignored for the whole process from then on.
   public init(configuration: HTTPServerConfiguration, handler: any HTTPHandler) throws(HTTPServerError) {

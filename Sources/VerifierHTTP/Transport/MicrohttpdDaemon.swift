@@ -1,6 +1,5 @@
 import CMicrohttpd
 import Glibc
-import Synchronization
 
 /// The running C library: started once, quiesced, stopped once.
 // Sendable by use: the pointer is only passed to MHD_quiesce_daemon and MHD_stop_daemon, by the one task that stops the

@@ -1,5 +1,4 @@
 import CMicrohttpd
-import Synchronization
 
 /// The suspended connections, because stopping libmicrohttpd while it has any is undefined behaviour.
 ///
@@ -18,7 +17,7 @@ final class SuspendedExchanges: Sendable {
     var isClosed = false
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
 

@@ -111,8 +111,12 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
     }
   }
 
-  @Test func `clients that leave within a body are forgotten`() async throws {
-    try await withServer { server in
+  /// libmicrohttpd 0.9.75 overlooks the end of a stream that comes together with data (its epoll is edge-triggered), so
+  /// that it is the deadline which frees such a connection.
+  @Test func `clients that leave within a body are forgotten by the deadline`() async throws {
+    try await withServer {
+      $0.requestDeadline = 1
+    } _: { server in
       let port = server.port
       try await blocking {
         for _ in 0..<20 {

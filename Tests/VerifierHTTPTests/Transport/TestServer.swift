@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 @testable import VerifierHTTP
 
@@ -54,7 +53,7 @@ final class GateHandler: HTTPHandler {
     var answered = 0
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   var arrived: Int { state.withLock { $0.arrived } }
   var cancelled: Int { state.withLock { $0.cancelled } }
