@@ -60,6 +60,7 @@ extension ConformanceCase {
     Self(
       "white space around a value is not part of it", get(host + "X-Test:  \t v w \t\r\nX-Test:\r\n"),
       [.handled("GET /p  [v w|] ")], .keptAlive),
+    Self("a cookie of any shape", get(host + "Cookie: a=b; c; =\r\n"), [.handled("GET /p  [] ")], .keptAlive),
     Self("UTF-8 in a value", get(host + "X-Test: é\r\n"), [.handled("GET /p  [é] ")], .keptAlive),
     Self(
       "a query is decoded", "GET /a%20b?x=%C3%A9+1&y&z=a=b HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -224,6 +225,9 @@ extension ConformanceCase {
     Self(
       "headers above the memory", get(host + "X-Test: " + String(repeating: "x", count: 60_000) + "\r\n"),
       [.library(431)], .closed),
+    Self(
+      "query members above the memory",
+      "GET /?" + String(repeating: "a&", count: 2000) + " HTTP/1.1\r\nHost: a\r\n\r\n", [.library(414)], .closed),
     Self("fields above the memory", get(host + String(repeating: "a:\r\n", count: 2000)), [.library(431)], .closed),
   ]
 }

@@ -13,11 +13,7 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
       $0.overloadRetryAfter = 7
     } _: { server in
       let port = server.port
-      async let first = blocking { () -> RawClient.Response in
-        let client = try RawClient(port: port)
-        client.send(request)
-        return try client.response()
-      }
+      async let first = ask(port, request)
       #expect(await eventually { handler.arrived == 1 })
       let (refused, accepted) = try await blocking { () -> (RawClient.Response, RawClient.Response) in
         let client = try RawClient(port: port)

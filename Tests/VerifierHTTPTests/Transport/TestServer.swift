@@ -10,6 +10,15 @@ func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async thr
   }
 }
 
+/// Sends a request on a connection of its own and reads one response.
+func ask(_ port: UInt16, _ request: String) async throws -> RawClient.Response {
+  try await blocking {
+    let client = try RawClient(port: port)
+    client.send(request)
+    return try client.response()
+  }
+}
+
 /// Starts a server on a free port, and stops it after the body, whatever came of it.
 func withServer(
   handler: any HTTPHandler = EchoHandler(), _ adjust: (inout HTTPServerConfiguration) -> Void = { _ in },
