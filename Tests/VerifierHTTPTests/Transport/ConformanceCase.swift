@@ -225,9 +225,6 @@ extension ConformanceCase {
     Self(
       "headers above the memory", get(host + "X-Test: " + String(repeating: "x", count: 60_000) + "\r\n"),
       [.library(431)], .closed),
-    Self(
-      "query members above the memory",
-      "GET /?" + String(repeating: "a&", count: 2000) + " HTTP/1.1\r\nHost: a\r\n\r\n", [.library(414)], .closed),
     Self("fields above the memory", get(host + String(repeating: "a:\r\n", count: 2000)), [.library(431)], .closed),
   ]
 }
