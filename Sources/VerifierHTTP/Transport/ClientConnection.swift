@@ -11,6 +11,10 @@ final class ClientConnection: Sendable {
   /// Nanoseconds on the monotonic clock, or one of the two marks below.
   private let deadline: Atomic<Int64>
 
+  /// The request under way. It is owned here, so that it ends with the socket at the latest: libmicrohttpd 0.9.75 does
+  /// not announce the end of a request whose query uses up its memory.
+  private let current = Locked<HTTPExchange?>(nil)
+
   private static let none = Int64.max
   private static let cut = Int64.min
 
@@ -18,6 +22,17 @@ final class ClientConnection: Sendable {
     self.descriptor = descriptor
     self.remoteAddress = remoteAddress
     deadline = Atomic(Self.moment(in: seconds))
+  }
+
+  var exchange: HTTPExchange? { current.withLock { $0 } }
+
+  func begin(_ exchange: HTTPExchange) {
+    current.withLock { $0 = exchange }
+  }
+
+  /// Lets go of the request under way, if there is one.
+  func endExchange() -> HTTPExchange? {
+    current.withLock { $0.take() }
   }
 
   /// Gives the peer so many seconds from now; false when the sweeper has cut the connection already.

@@ -13,6 +13,11 @@ final class DeadlineSweeper: Sendable {
 
   private let state = Locked(State())
 
+  /// All that are open, in no order.
+  var connections: [ClientConnection] {
+    state.withLock { Array($0.connections.values) }
+  }
+
   /// Starts the thread, which lives until `stop`; false when the system has no thread to give.
   func start() -> Bool {
     BackgroundThread.start { [self] in

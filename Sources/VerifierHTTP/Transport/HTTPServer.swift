@@ -27,6 +27,12 @@ public final class HTTPServer: Sendable {
     }
   }
 
+  /// Sockets open now, idle ones included.
+  public var connectionCount: Int { core.sweeper.connections.count }
+
+  /// Requests with the handler now.
+  public var inFlightCount: Int { core.inFlight.load(ordering: .acquiring) }
+
   /// Stops gracefully: refuses new connections, lets requests that have begun finish and get their reply, answers new
   /// ones on open connections with 503, and closes each connection after its reply. What is unanswered after
   /// `drainSeconds` gets 503 and its task is cancelled. Returns when every thread has ended; more calls wait for the first.

@@ -3,8 +3,8 @@ import CMicrohttpd
 /// The functions that libmicrohttpd calls, each a thin step into `TransportCore`.
 ///
 /// They run on libmicrohttpd's threads, so they must not belong to any actor: a callback written in `main.swift` would be
-/// the main actor's and trap here. Objects travel through C as retained pointers: the core for the daemon's life, a
-/// connection from STARTED to CLOSED, an exchange from the request line to COMPLETED.
+/// the main actor's and trap here. Objects travel through C as pointers: the core retained for the daemon's life, a
+/// connection retained from STARTED to CLOSED, an exchange unretained, as its connection owns it.
 enum MicrohttpdCallbacks {
   static let onConnection: MHD_NotifyConnectionCallback = { context, native, slot, event in
     guard let core = core(context), let native, let slot else { return }
@@ -13,18 +13,17 @@ enum MicrohttpdCallbacks {
     } else if let raw = slot.pointee {
       // CLOSED comes before the descriptor is closed, which the sweeper depends on.
       slot.pointee = nil
-      core.sweeper.remove(Unmanaged<ClientConnection>.fromOpaque(raw).takeRetainedValue())
+      core.closed(Unmanaged<ClientConnection>.fromOpaque(raw).takeRetainedValue())
     }
   }
 
-  /// The request line, still as received. What is returned becomes the request's context, even if the header that
-  /// follows turns out to be unreadable, and COMPLETED is then called for it.
+  /// The request line, still as received. What is returned becomes the request's context.
   static let onTarget: mdoc_http_target_callback = { context, target, native in
     guard let core = core(context), let target, let native, let raw = mdoc_http_socket_context(native) else {
       return nil
     }
     let connection = Unmanaged<ClientConnection>.fromOpaque(raw).takeUnretainedValue()
-    return Unmanaged.passRetained(core.makeExchange(on: connection, target: target)).toOpaque()
+    return Unmanaged.passUnretained(core.makeExchange(on: connection, target: target)).toOpaque()
   }
 
   /// Called with the header, then with each piece of the body, then with size 0, and once more after a resume.
@@ -52,7 +51,7 @@ enum MicrohttpdCallbacks {
   static let onCompleted: MHD_RequestCompletedCallback = { context, _, slot, _ in
     guard let core = core(context), let slot, let raw = slot.pointee else { return }
     slot.pointee = nil
-    core.finish(Unmanaged<HTTPExchange>.fromOpaque(raw).takeRetainedValue())
+    core.finish(on: Unmanaged<HTTPExchange>.fromOpaque(raw).takeUnretainedValue().connection)
   }
 
   private static func core(_ context: UnsafeMutableRawPointer?) -> TransportCore? {

@@ -36,7 +36,9 @@ final class TransportCore: Sendable {
     connection.allow(seconds: configuration.requestDeadline)
     let length = strnlen(target, configuration.maxHeaderBytes + 1)
     let bytes = UnsafeRawBufferPointer(start: target, count: length)
-    return HTTPExchange(connection: connection, target: [UInt8](bytes))
+    let exchange = HTTPExchange(connection: connection, target: [UInt8](bytes))
+    connection.begin(exchange)
+    return exchange
   }
 
   /// The header is here, the body is not: the one moment to refuse a request before its body is sent.
@@ -111,8 +113,15 @@ final class TransportCore: Sendable {
   }
 
   /// The reply was written, or the connection broke.
-  func finish(_ exchange: HTTPExchange) {
-    exchange.connection.allow(seconds: configuration.nextRequestDeadline)
-    if exchange.hasHeader { unfinished.subtract(1, ordering: .acquiringAndReleasing) }
+  func finish(on connection: ClientConnection) {
+    connection.allow(seconds: configuration.nextRequestDeadline)
+    guard let exchange = connection.endExchange(), exchange.hasHeader else { return }
+    unfinished.subtract(1, ordering: .acquiringAndReleasing)
+  }
+
+  /// The socket is about to be closed.
+  func closed(_ connection: ClientConnection) {
+    sweeper.remove(connection)
+    finish(on: connection)
   }
 }

@@ -43,4 +43,25 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
       #expect(await eventually { server.core.unfinished.load(ordering: .acquiring) == 0 })
     }
   }
+
+  /// The query uses up libmicrohttpd's memory, which then waits, and tells nothing when the connection ends.
+  @Test func `a request whose end is not announced is freed with its connection`() async throws {
+    try await withServer {
+      $0.requestDeadline = 1
+    } _: { server in
+      let port = server.port
+      let members = String(repeating: "a&", count: 1000)
+      let client = try await blocking { () -> Held<RawClient?> in
+        let client = try RawClient(port: port)
+        client.send("GET /?\(members) HTTP/1.1\r\nHost: a\r\n\r\n")
+        return Held(client)
+      }
+      #expect(await eventually { server.core.sweeper.connections.first?.exchange != nil })
+      weak let exchange = server.core.sweeper.connections.first?.exchange
+      #expect(exchange != nil)
+      client.value = nil
+      #expect(await eventually(within: 20) { server.connectionCount == 0 })
+      #expect(exchange == nil)
+    }
+  }
 }
