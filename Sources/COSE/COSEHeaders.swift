@@ -26,7 +26,13 @@ public struct COSEHeaders: Sendable {
       protected = nil
       protectedBytes = bytes
     } else {
-      guard let map = try? CBORItem(parsingContentOf: bucket), map.kind == .map else { throw .malformed }
+      let map: CBORItem
+      do throws(CBORError) {
+        map = try CBORItem(parsingContentOf: bucket)
+      } catch {
+        throw .invalidCBOR(error.code)
+      }
+      guard map.kind == .map else { throw .malformed }
       protected = map
       // An empty map is signed as an empty string (RFC 9052, 4.4).
       protectedBytes = map.count == 0 ? [] : bytes

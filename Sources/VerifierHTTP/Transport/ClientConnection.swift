@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 import Synchronization
 
 /// One accepted socket and the moment by which its peer must have done what is expected of it.

@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 
 /// Cuts connections whose peer missed its deadline: slow headers, slow bodies, replies that nobody reads.
 ///

@@ -1,3 +1,5 @@
+import Primitives
+
 /// One request and its reply, from the request line to the last byte sent.
 ///
 /// libmicrohttpd's thread and the handler's task both hold it. Its phases only go forwards, and whoever moves it from

@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 
 /// An HTTP/1.1 server: reads and checks requests on its own threads, hands whole ones to the handler on the cooperative
 /// pool, and writes the replies.

@@ -1,4 +1,5 @@
 import CMicrohttpd
+import Primitives
 
 /// The suspended connections, because stopping libmicrohttpd while it has any is undefined behaviour.
 ///

@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 
 @testable import VerifierHTTP
 

@@ -7,11 +7,11 @@ import Glibc
 /// POSIX mutexes, so that a real race here is found.
 // Sendable by use: `value` is private and touched in `withLock` only, between lock and unlock, and what crosses that
 // border is `sending`.
-final class Locked<Value>: @unchecked Sendable {
+public final class Locked<Value>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private var value: Value
 
-  init(_ value: sending Value) {
+  public init(_ value: sending Value) {
     self.value = value
     pthread_mutex_init(mutex, nil)
   }
@@ -22,7 +22,7 @@ final class Locked<Value>: @unchecked Sendable {
   }
 
   /// Runs the body alone. It must neither block nor take another lock.
-  func withLock<R>(_ body: (inout sending Value) throws -> sending R) rethrows -> sending R {
+  public func withLock<R>(_ body: (inout sending Value) throws -> sending R) rethrows -> sending R {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return try body(&value)
