@@ -23,9 +23,11 @@ public enum Base64 {
 
   /// Base64 with padding, or nil.
   public static func decode(_ text: String) -> [UInt8]? {
-    guard let data = Data(base64Encoded: text) else { return nil }
-    let bytes = [UInt8](data)
-    return hasStrayBits(text.utf8, decoded: bytes.count, last: bytes.last) ? nil : bytes
+    // Foundation also takes surplus and misplaced padding and stray bits: only its own spelling of the bytes counts.
+    guard let data = Data(base64Encoded: text), data.base64EncodedString().utf8.elementsEqual(text.utf8) else {
+      return nil
+    }
+    return [UInt8](data)
   }
 
   /// Base64url without padding, or nil.
@@ -47,24 +49,5 @@ public enum Base64 {
   /// Either alphabet: what has `-` or `_`, or lacks its padding, is base64url.
   public static func decodeEither(_ text: String) -> [UInt8]? {
     decode(text) ?? decodeURLSafe(text)
-  }
-
-  /// Whether the last character carries bits that no byte takes.
-  private static func hasStrayBits(_ text: String.UTF8View, decoded: Int, last: UInt8?) -> Bool {
-    guard decoded % 3 != 0, let last else { return false }
-    let value = text.last(where: { $0 != UInt8(ascii: "=") }).flatMap(sextet) ?? 0
-    // One byte over: the last character holds its low 2 bits; two bytes over: its low 4 bits.
-    return decoded % 3 == 1 ? value != (last & 0x03) << 4 : value != (last & 0x0f) << 2
-  }
-
-  private static func sextet(_ character: UInt8) -> UInt8? {
-    switch character {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a") + 26
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0") + 52
-    case UInt8(ascii: "+"): 62
-    case UInt8(ascii: "/"): 63
-    default: nil
-    }
   }
 }
