@@ -35,7 +35,8 @@ struct CBOREvent {
     event?.pointee = CBOREvent(kind: kind, value: value, isIndefinite: indefinite)
   }
 
-  static let callbacks: cbor_callbacks = {
+  /// Written once, never freed and never changed, so that threads may share it.
+  nonisolated(unsafe) static let callbacks: UnsafePointer<cbor_callbacks> = {
     var table = cbor_callbacks()
     table.uint8 = { note($0, .unsigned, UInt64($1)) }
     table.uint16 = { note($0, .unsigned, UInt64($1)) }
@@ -61,6 +62,8 @@ struct CBOREvent {
     table.null = { note($0, .null, 0) }
     table.boolean = { note($0, .bool, $1 ? 1 : 0) }
     table.indef_break = { note($0, .end, 0) }
-    return table
+    let pointer = UnsafeMutablePointer<cbor_callbacks>.allocate(capacity: 1)
+    pointer.initialize(to: table)
+    return UnsafePointer(pointer)
   }()
 }
