@@ -88,7 +88,7 @@ struct CBORDecoder {
       let isMap = event.kind == .map
       let children = event.isIndefinite ? nil : try childCount(event.value, isMap: isMap, at: start)
       try push(Frame(role: isMap ? .map : .array, node: index, remaining: children), at: start)
-      if children == 0 { try closeTop() }
+      if children == 0 { try close() }
     case .tag:
       nodes.append(node)
       try push(Frame(role: .tag, node: index, remaining: 1), at: start)
@@ -112,13 +112,22 @@ struct CBORDecoder {
     try childCompleted()
   }
 
+  /// Counts a child of the innermost container, and closes every container that it was the last one of.
   private mutating func childCompleted() throws(CBORError) {
-    guard !open.isEmpty else { return }
-    let top = open.count - 1
-    open[top].children += 1
-    guard let remaining = open[top].remaining else { return }
-    open[top].remaining = remaining - 1
-    if remaining == 1 { try closeTop() }
+    while !open.isEmpty {
+      let top = open.count - 1
+      open[top].children += 1
+      guard let remaining = open[top].remaining else { return }
+      open[top].remaining = remaining - 1
+      guard remaining == 1 else { return }
+      try closeTop()
+    }
+  }
+
+  /// Closes the innermost container, which is itself a child of the next.
+  private mutating func close() throws(CBORError) {
+    try closeTop()
+    try childCompleted()
   }
 
   private mutating func closeTop() throws(CBORError) {
@@ -132,7 +141,6 @@ struct CBORDecoder {
     nodes[frame.node].next = Int32(nodes.count)
     if frame.role == .map { try requireDistinctKeys(of: frame) }
     if frame.role == .chunks, isContentOfTag24 { try readJoinedChunks(frame.node) }
-    try childCompleted()
   }
 
   private mutating func closeIndefinite(at offset: Int) throws(CBORError) {
@@ -140,7 +148,7 @@ struct CBORDecoder {
       throw CBORError(.cborMalformed, at: offset)
     }
     position = offset + 1
-    try closeTop()
+    try close()
   }
 
   /// The children that a definite head announces: refused where more than there are bytes left to hold them.
