@@ -63,9 +63,12 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    tests("Primitives", []),
-    tests("CBOR", ["Primitives"]),
-    tests("Cryptography", ["Primitives"]),
+    // What several test targets share: the published vectors' folder, seeded randomness.
+    .target(name: "TestSupport", dependencies: ["Primitives"], path: "Tests/TestSupport", swiftSettings: strict),
+
+    tests("Primitives", ["TestSupport"]),
+    tests("CBOR", ["Primitives", "TestSupport"]),
+    tests("Cryptography", ["Primitives", "TestSupport"]),
     tests("COSE", ["Primitives", "CBOR", "Cryptography"]),
     tests("PKIX", ["Primitives", "Cryptography", "MockIssuance"]),
     tests("Mdoc", ["Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Trust", "Presentation", "MockIssuance"]),
