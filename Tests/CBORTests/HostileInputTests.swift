@@ -92,7 +92,7 @@ import Testing
       var isWithin = Array(item.encoded) == input
       item.forEachInside { inner in
         isWithin = isWithin && !inner.encoded.isEmpty && inner.encoded.endIndex <= inner.tree.bytes.count
-        _ = (inner.text, inner.bytes, inner.integer, inner.double, inner["a"], inner[1])
+        _ = (inner.text, inner.bytes, inner.integer, inner.double, inner[key: "a"], inner[label: 1])
         if inner.kind == .bytes { _ = try? CBORItem(parsingContentOf: inner) }
       }
       if input.count < 64 { isWithin = isWithin && !CBORDiagnostic().describe(item).isEmpty }

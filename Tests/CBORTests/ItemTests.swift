@@ -22,12 +22,12 @@ import Testing
     let embedded = try #require(entries[3].value.embedded)
     #expect(Hex.encode(embedded.encoded) == "82f4f6")
     #expect(embedded.elements?.map { Hex.encode($0.encoded) } == ["f4", "f6"])
-    #expect(item["a"]?.elements?.compactMap(\.integer) == [1, -1])
-    #expect(item["b"]?[1]?.integer == 2)
-    #expect(item[3]?.bytes.map(Array.init) == [1, 2, 3])
-    #expect(item[-1]?.tag == 24)
-    #expect(item["c"] == nil)
-    #expect(item[4] == nil)
+    #expect(item[key: "a"]?.elements?.compactMap(\.integer) == [1, -1])
+    #expect(item[key: "b"]?[label: 1]?.integer == 2)
+    #expect(item[label: 3]?.bytes.map(Array.init) == [1, 2, 3])
+    #expect(item[label: -1]?.tag == 24)
+    #expect(item[key: "c"] == nil)
+    #expect(item[label: 4] == nil)
   }
 
   /// Every item of a document, in place: its bytes are those at its offset, and parse to the same by themselves.
@@ -54,8 +54,8 @@ import Testing
     #expect(try integer("6130") == nil)
     #expect(try CBORItem(parsing: hex("1bffffffffffffffff")).unsigned == .max)
     #expect(try CBORItem(parsing: hex("3bffffffffffffffff")).negativeArgument == .max)
-    #expect(try CBORItem(parsing: hex("a13bffffffffffffffff01"))[.min] == nil)
-    #expect(try CBORItem(parsing: hex("a13b7fffffffffffffff01"))[.min]?.integer == 1)
+    #expect(try CBORItem(parsing: hex("a13bffffffffffffffff01"))[label: .min] == nil)
+    #expect(try CBORItem(parsing: hex("a13b7fffffffffffffff01"))[label: .min]?.integer == 1)
   }
 
   @Test func comparesTextByteByByte() throws {
@@ -82,7 +82,7 @@ import Testing
     #expect(item.content(ofTag: 1) == nil)
     #expect(item.negativeArgument == nil)
     #expect(!item.isNull)
-    #expect(item["a"] == nil)
+    #expect(item[key: "a"] == nil)
     #expect(try CBORItem(parsing: hex("c101")).content(ofTag: 2) == nil)
     #expect(try CBORItem(parsing: hex("c101")).content(ofTag: 1)?.unsigned == 1)
   }

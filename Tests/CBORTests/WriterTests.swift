@@ -58,7 +58,7 @@ import Testing
   @Test func wrapsAnItemInTag24() throws {
     let value = CBORValue.embedded(["a": 1])
     #expect(Hex.encode(value.encoded()) == "d81844a1616101")
-    #expect(try CBORItem(parsing: value.encoded()).embedded?["a"]?.unsigned == 1)
+    #expect(try CBORItem(parsing: value.encoded()).embedded?[key: "a"]?.unsigned == 1)
   }
 
   @Test func writesNumbersWithAFractionInEightBytes() {

@@ -37,3 +37,11 @@ public struct HexBytes: Decodable, Sendable {
     self.bytes = bytes
   }
 }
+
+extension PublishedVectors {
+  /// The bytes of a file that holds hexadecimal text.
+  public static func hex(_ path: String) throws -> [UInt8] {
+    guard let bytes = Hex.decode(String(decoding: try bytes(path), as: UTF8.self)) else { throw Missing(path: path) }
+    return bytes
+  }
+}
