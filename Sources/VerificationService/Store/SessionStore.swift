@@ -59,7 +59,7 @@ public protocol SessionStore: Sendable {
 
   /// Writes what time has done, erases what is over, and deletes what is old; at most `limit` rows of each kind.
   func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount
-  /// Whether the store can be read and written now.
+  /// Whether the store can be read and the right to write be had now.
   func probe() async throws(StoreError)
   /// Finishes what is queued and lets go of the file. Every later call throws `closed`.
   func close() async

@@ -33,7 +33,7 @@ public struct AttemptOutcome: Sendable {
 }
 
 public enum OutcomeRecording: Sendable {
-  case recorded(SessionRecord)
+  case recorded
   /// The session had ended otherwise: as it is now, or nil where it is gone.
   case superseded(SessionRecord?)
 }
