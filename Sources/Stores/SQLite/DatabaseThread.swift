@@ -1,0 +1,185 @@
+import Glibc
+import VerificationService
+
+/// The thread of one connection. Whoever waits for the disk waits here, and never on Swift's cooperative threads.
+///
+/// The writer takes all writes that are queued and commits them together: one sync of the disk for as many callers as
+/// came meanwhile. Each write has its own savepoint, so that one that fails takes no other with it; a caller is resumed
+/// only after the commit, and if that fails all of them fail and nothing was done.
+// Unchecked, since the compiler does not see into pthreads: `queue` and `isClosing` are touched only with `mutex`
+// held; `connection` only by the thread itself, which is started at the end of the initialiser.
+final class DatabaseThread: @unchecked Sendable {  // proof above
+  /// Writes in one commit: bounds what one fault can fail and how long a caller waits.
+  static let largestGroup = 256
+
+  private struct Job {
+    let work: (SQLiteConnection) throws(StoreError) -> Void
+    let finish: (StoreError?) -> Void
+  }
+
+  private let role: SQLiteConnection.Role
+  private var connection: SQLiteConnection?
+  private var queue: [Job] = []
+  private var isClosing = false
+  private var onClosed: [() -> Void] = []
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  init(_ connection: sending SQLiteConnection, role: SQLiteConnection.Role) throws(StoreError) {
+    self.role = role
+    self.connection = connection
+    pthread_mutex_init(mutex, nil)
+    pthread_cond_init(condition, nil)
+    var thread = pthread_t()
+    let this = Unmanaged.passRetained(self)
+    let status = pthread_create(
+      &thread, nil,
+      { argument in
+        guard let argument else { return nil }
+        // Takes over the reference made for the thread.
+        Unmanaged<DatabaseThread>.fromOpaque(argument).takeRetainedValue().loop()
+        return nil
+      }, this.toOpaque())
+    guard status == 0 else {
+      this.release()
+      throw .unavailable("no thread for the store: errno \(status)")
+    }
+    pthread_detach(thread)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Runs `body` on the thread in a transaction of its own, or in one with others; returns after the commit.
+  func perform<Value: Sendable>(
+    _ body: @escaping @Sendable (SQLiteConnection) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+      var value: Value?
+      enqueue(
+        Job(
+          work: { connection throws(StoreError) in value = try body(connection) },
+          finish: { error in
+            if let error {
+              continuation.resume(returning: .failure(error))
+            } else if let value {
+              continuation.resume(returning: .success(value))
+            } else {
+              continuation.resume(returning: .failure(.closed))
+            }
+          }))
+    }
+    return try result.get()
+  }
+
+  /// Does what is queued, closes the connection, and returns when that is done.
+  func close() async {
+    await withCheckedContinuation { continuation in
+      pthread_mutex_lock(mutex)
+      isClosing = true
+      let isClosed = connection == nil
+      if !isClosed { onClosed.append { continuation.resume() } }
+      pthread_cond_signal(condition)
+      pthread_mutex_unlock(mutex)
+      if isClosed { continuation.resume() }
+    }
+  }
+
+  /// For a store that goes away unclosed.
+  func stop() {
+    pthread_mutex_lock(mutex)
+    isClosing = true
+    pthread_cond_signal(condition)
+    pthread_mutex_unlock(mutex)
+  }
+
+  private func enqueue(_ job: Job) {
+    pthread_mutex_lock(mutex)
+    let isAccepted = !isClosing
+    if isAccepted {
+      queue.append(job)
+      pthread_cond_signal(condition)
+    }
+    pthread_mutex_unlock(mutex)
+    if !isAccepted { job.finish(.closed) }
+  }
+
+  // MARK: On the thread
+
+  private func loop() {
+    while let group = next() {
+      guard let connection else { return }
+      switch role {
+      case .writer: write(group, on: connection)
+      case .reader: read(group, on: connection)
+      }
+    }
+    pthread_mutex_lock(mutex)
+    connection = nil
+    let waiting = onClosed
+    onClosed = []
+    pthread_mutex_unlock(mutex)
+    for resume in waiting { resume() }
+  }
+
+  /// The jobs of the next group, or nil when closing and nothing is left.
+  private func next() -> [Job]? {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while queue.isEmpty {
+      if isClosing { return nil }
+      pthread_cond_wait(condition, mutex)
+    }
+    let group = Array(queue.prefix(Self.largestGroup))
+    queue.removeFirst(group.count)
+    return group
+  }
+
+  private func write(_ group: [Job], on connection: SQLiteConnection) {
+    var errors: [StoreError?] = []
+    do throws(StoreError) {
+      errors = try connection.transaction { connection throws(StoreError) in
+        try attempt(group, on: connection)
+      }
+      connection.truncateLogIfDue()
+    } catch {
+      errors = group.map { _ in error }
+    }
+    for (job, error) in zip(group, errors) { job.finish(error) }
+  }
+
+  /// Each job's own error; throws where the whole transaction is lost.
+  private func attempt(_ group: [Job], on connection: SQLiteConnection) throws(StoreError) -> [StoreError?] {
+    var errors: [StoreError?] = []
+    for job in group {
+      try connection.run("SAVEPOINT job")
+      do throws(StoreError) {
+        try job.work(connection)
+        errors.append(nil)
+      } catch {
+        // A full disk can make SQLite roll back all of it.
+        guard connection.isInTransaction else { throw error }
+        try connection.run("ROLLBACK TO job")
+        errors.append(error)
+      }
+      try connection.run("RELEASE job")
+    }
+    return errors
+  }
+
+  /// Each read is one snapshot.
+  private func read(_ group: [Job], on connection: SQLiteConnection) {
+    for job in group {
+      do throws(StoreError) {
+        try connection.transaction("BEGIN") { connection throws(StoreError) in try job.work(connection) }
+        job.finish(nil)
+      } catch {
+        job.finish(error)
+      }
+    }
+  }
+}

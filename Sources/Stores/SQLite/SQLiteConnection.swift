@@ -1,0 +1,123 @@
+import CSQLite
+import Glibc
+import VerificationService
+
+/// One connection, used by one thread, with its prepared statements.
+final class SQLiteConnection {
+  private let database: OpaquePointer
+  private var statements: [String: SQLiteStatement] = [:]
+  /// Set by what erases data: the log must then not keep the old pages either.
+  var mustTruncateLog = false
+
+  enum Role { case writer, reader }
+
+  init(path: String, role: Role) throws(StoreError) {
+    if role == .writer { try Self.makePrivateFile(path) }
+    var database: OpaquePointer?
+    // A connection is used by one thread only: SQLite's own locks are not needed.
+    let flags = (role == .writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX
+    let status = sqlite3_open_v2(path, &database, flags, nil)
+    guard status == SQLITE_OK, let database else {
+      sqlite3_close_v2(database)
+      throw StoreError(sqlite: status, on: nil)
+    }
+    self.database = database
+    // Another process that holds the file, a backup say, is waited for; then the call fails and nothing was done.
+    sqlite3_busy_timeout(database, 2000)
+    try configure(role)
+  }
+
+  deinit {
+    statements = [:]
+    sqlite3_close_v2(database)
+  }
+
+  /// Made by us and not by SQLite, so that nobody else can read it; the log and its index take the same rights.
+  private static func makePrivateFile(_ path: String) throws(StoreError) {
+    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw .unavailable("cannot open the store's file: errno \(errno)") }
+    Glibc.close(file)
+  }
+
+  private func configure(_ role: Role) throws(StoreError) {
+    try execute("PRAGMA foreign_keys = ON")
+    try execute("PRAGMA trusted_schema = OFF")
+    guard role == .writer else {
+      try execute("PRAGMA query_only = ON")
+      return
+    }
+    try execute("PRAGMA journal_mode = WAL")
+    // FULL, not NORMAL: in WAL mode NORMAL does not sync the log at COMMIT, so that a power cut could undo the consume
+    // of a challenge whose answer was already verified, and the same answer would be accepted twice.
+    try execute("PRAGMA synchronous = FULL")
+    // Deleted content is overwritten with zeros, not only unlinked.
+    try execute("PRAGMA secure_delete = ON")
+  }
+
+  // MARK: Statements
+
+  func execute(_ sql: String) throws(StoreError) {
+    let status = sqlite3_exec(database, sql, nil, nil, nil)
+    guard status == SQLITE_OK else { throw StoreError(sqlite: status, on: database) }
+  }
+
+  /// Runs a statement and returns the number of rows it changed.
+  @discardableResult
+  func run(_ sql: String, _ values: SQLiteValue...) throws(StoreError) -> Int {
+    try statement(sql).run(values, on: database) { _ throws(StoreError) in }
+    return Int(sqlite3_changes(database))
+  }
+
+  func rows<Value>(
+    _ sql: String, _ values: [SQLiteValue], _ read: (SQLiteRow) -> Value
+  ) throws(StoreError) -> [Value] {
+    var found: [Value] = []
+    try statement(sql).run(values, on: database) { row throws(StoreError) in found.append(read(row)) }
+    return found
+  }
+
+  func first<Value>(
+    _ sql: String, _ values: SQLiteValue..., read: (SQLiteRow) -> Value
+  ) throws(StoreError) -> Value? {
+    try rows(sql, values, read).first
+  }
+
+  private func statement(_ sql: String) throws(StoreError) -> SQLiteStatement {
+    if let statement = statements[sql] { return statement }
+    let statement = try SQLiteStatement(sql, on: database)
+    statements[sql] = statement
+    return statement
+  }
+
+  // MARK: Transactions
+
+  /// False also after SQLite has rolled back by itself, as it may when the disk is full.
+  var isInTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
+
+  func rollBack() {
+    // Fails only where there is nothing to roll back.
+    if isInTransaction { sqlite3_exec(database, "ROLLBACK", nil, nil, nil) }
+  }
+
+  func transaction<Value>(
+    _ begin: String = "BEGIN IMMEDIATE", _ body: (SQLiteConnection) throws(StoreError) -> Value
+  ) throws(StoreError) -> Value {
+    try run(begin)
+    do throws(StoreError) {
+      let value = try body(self)
+      try run("COMMIT")
+      return value
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  /// Empties the log after an erasure: it still holds the pages as they were. A reader of another process can delay
+  /// it; then it is tried again with the next transaction.
+  func truncateLogIfDue() {
+    guard mustTruncateLog else { return }
+    let isBusy = try? first("PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) != 0 }
+    if isBusy == false { mustTruncateLog = false }
+  }
+}

@@ -1,0 +1,80 @@
+import VerificationService
+
+/// The tables, as the list of steps that led to them. A step is never changed once it has been released.
+enum SQLiteSchema {
+  private static let steps = [first]
+
+  /// Brings the file to this version, inside one transaction; refuses one that is newer, or of the other mode.
+  static func prepare(_ connection: SQLiteConnection, isLive: Bool) throws(StoreError) {
+    try connection.transaction { connection throws(StoreError) in
+      try connection.execute("CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY)")
+      try connection.execute("CREATE TABLE IF NOT EXISTS mode (is_live INTEGER NOT NULL)")
+      let found = try connection.first("SELECT coalesce(max(version), 0) FROM migrations") { Int($0.integer(0)) } ?? 0
+      guard found <= steps.count else { throw .newerSchema(found: found, known: steps.count) }
+      if let mode = try connection.first("SELECT is_live FROM mode", read: { $0.integer(0) != 0 }) {
+        guard mode == isLive else { throw .otherMode(isLive: mode) }
+      } else {
+        try connection.run("INSERT INTO mode VALUES (?)", .integer(isLive ? 1 : 0))
+      }
+      for (index, step) in steps.enumerated() where index >= found {
+        try connection.execute(step)
+        try connection.run("INSERT INTO migrations VALUES (?)", .integer(Int64(index + 1)))
+      }
+    }
+  }
+
+  /// `seq` orders sessions by creation, which seconds do not. Times are Unix seconds. `content`, `last_error` and
+  /// `report` are JSON; `material`, the results and the kept replies are sealed before they come here.
+  private static let first = """
+    CREATE TABLE sessions (
+      seq INTEGER PRIMARY KEY AUTOINCREMENT,
+      id TEXT NOT NULL UNIQUE,
+      relying_party TEXT NOT NULL,
+      created INTEGER NOT NULL,
+      expires_at INTEGER NOT NULL,
+      status TEXT NOT NULL,
+      attempt TEXT,
+      consumed_at INTEGER,
+      ended_at INTEGER,
+      client_secret_hash BLOB,
+      content BLOB,
+      last_error BLOB,
+      result_expires_at INTEGER,
+      waiting_result BLOB,
+      retained_result BLOB,
+      report_id TEXT,
+      report BLOB
+    );
+    CREATE INDEX sessions_of_party ON sessions (relying_party, seq);
+    CREATE UNIQUE INDEX sessions_by_secret ON sessions (client_secret_hash) WHERE client_secret_hash IS NOT NULL;
+    CREATE UNIQUE INDEX sessions_by_report ON sessions (report_id) WHERE report_id IS NOT NULL;
+    CREATE INDEX sessions_open ON sessions (expires_at) WHERE status = 'requires_input';
+    CREATE INDEX sessions_processing ON sessions (consumed_at) WHERE status = 'processing';
+    CREATE INDEX sessions_waiting ON sessions (result_expires_at) WHERE waiting_result IS NOT NULL;
+    CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL;
+
+    CREATE TABLE offers (
+      session INTEGER NOT NULL REFERENCES sessions (seq) ON DELETE CASCADE,
+      position INTEGER NOT NULL,
+      protocol TEXT NOT NULL,
+      data BLOB NOT NULL,
+      material BLOB,
+      PRIMARY KEY (session, position)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE idempotency (
+      scope BLOB PRIMARY KEY,
+      body_hash BLOB NOT NULL,
+      token BLOB NOT NULL,
+      begun INTEGER NOT NULL,
+      is_finished INTEGER NOT NULL DEFAULT 0,
+      session TEXT,
+      body BLOB,
+      result BLOB,
+      result_expires_at INTEGER
+    ) WITHOUT ROWID;
+    CREATE INDEX idempotency_begun ON idempotency (begun);
+    CREATE INDEX idempotency_session ON idempotency (session) WHERE session IS NOT NULL;
+    CREATE INDEX idempotency_result ON idempotency (result_expires_at) WHERE result IS NOT NULL;
+    """
+}

@@ -1,0 +1,69 @@
+import Primitives
+import VerificationService
+
+extension SQLiteStore {
+  public func beginIdempotent(
+    _ claim: IdempotencyClaim, at now: Timestamp
+  ) async throws(StoreError) -> IdempotencyStart {
+    try await writer.perform { connection throws(StoreError) in
+      if let found = try connection.first(
+        """
+        SELECT body_hash, begun, is_finished, session, body, result, result_expires_at FROM idempotency
+        WHERE scope = ? AND begun > ?
+        """, .blob(claim.scope), .time(now - Limits.idempotencyLifetime), read: Found.init)
+      {
+        if found.bodyHash != claim.bodyHash { return .bodyDiffers }
+        if let reply = found.reply { return .finished(reply) }
+        if now < found.begun + IdempotencyClaim.lease { return .inProgress }
+      }
+      try connection.run(
+        "INSERT OR REPLACE INTO idempotency (scope, body_hash, token, begun) VALUES (?, ?, ?, ?)",
+        .blob(claim.scope), .blob(claim.bodyHash), .blob(claim.token), .time(now))
+      return .started
+    }
+  }
+
+  public func finishIdempotent(_ completion: IdempotencyCompletion) async throws(StoreError) {
+    try await writer.perform { connection throws(StoreError) in try connection.finish(completion) }
+  }
+
+  public func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError) {
+    try await writer.perform { connection throws(StoreError) in
+      _ = try connection.run(
+        "DELETE FROM idempotency WHERE scope = ? AND token = ?", .blob(claim.scope), .blob(claim.token))
+    }
+  }
+
+  private struct Found {
+    let bodyHash: [UInt8]
+    let begun: Timestamp
+    let reply: KeptReply?
+
+    init(_ row: SQLiteRow) {
+      bodyHash = row.blob(0)
+      begun = Timestamp(secondsSince1970: row.integer(1))
+      reply =
+        row.integer(2) == 0
+        ? nil
+        : KeptReply(
+          session: row.optionalText(3).flatMap(SessionID.init), body: row.optionalBlob(4),
+          result: row.optionalBlob(5),
+          resultExpiresAt: row.optionalInteger(6).map { Timestamp(secondsSince1970: $0) })
+    }
+  }
+}
+
+extension SQLiteConnection {
+  /// Keeps a reply, if the claim has not been taken over.
+  func finish(_ completion: IdempotencyCompletion?) throws(StoreError) {
+    guard let completion else { return }
+    let reply = completion.reply
+    try run(
+      """
+      UPDATE idempotency SET is_finished = 1, session = ?, body = ?, result = ?, result_expires_at = ?
+      WHERE scope = ? AND token = ?
+      """, .optional(reply.session?.text), .optional(reply.body), .optional(reply.result),
+      .optional(reply.resultExpiresAt?.secondsSince1970), .blob(completion.claim.scope),
+      .blob(completion.claim.token))
+  }
+}

@@ -1,0 +1,164 @@
+import Primitives
+import VerificationService
+
+extension SQLiteStore {
+  public func create(
+    _ session: SessionRecord, finishing completion: IdempotencyCompletion?
+  ) async throws(StoreError) {
+    let content = try session.content.map { content throws(StoreError) in try StoredForm.encode(content) }
+    let offers = session.offers.map { ($0.protocolName, StoredForm.encodeOrdered($0.data), $0.sealedMaterial) }
+    try await writer.perform { connection throws(StoreError) in
+      let seq = try connection.first(
+        """
+        INSERT INTO sessions (id, relying_party, created, expires_at, status, client_secret_hash, content)
+        VALUES (?, ?, ?, ?, 'requires_input', ?, ?) RETURNING seq
+        """,
+        .text(session.address.id.text), .text(session.address.relyingParty), .time(session.created),
+        .time(session.expiresAt), .optional(session.clientSecretHash), .optional(content)
+      ) { $0.integer(0) }
+      guard let seq else { throw .corrupt("an insert without a row") }
+      for (position, (name, data, material)) in offers.enumerated() {
+        try connection.run(
+          "INSERT INTO offers (session, position, protocol, data, material) VALUES (?, ?, ?, ?, ?)",
+          .integer(seq), .integer(Int64(position)), .text(name), .blob(data), .optional(material))
+      }
+      try connection.finish(completion)
+    }
+  }
+
+  /// One conditional update decides; only if it changed nothing is the reason looked up, in the same transaction.
+  public func consume(
+    _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
+  ) async throws(StoreError) -> Consumption {
+    let (row, isConsumed) = try await writer.perform { connection throws(StoreError) -> (SessionRow?, Bool) in
+      let taken = try connection.first(
+        """
+        UPDATE sessions SET status = 'processing', attempt = ?, consumed_at = ?
+        WHERE id = ? AND relying_party = ? AND status = 'requires_input' AND expires_at > ?
+          AND EXISTS (SELECT 1 FROM offers WHERE offers.session = sessions.seq AND protocol = ?)
+        RETURNING \(SessionRow.columns)
+        """,
+        .text(attempt.text), .time(now), .text(address.id.text), .text(address.relyingParty), .time(now),
+        .text(protocolName), read: SessionRow.init)
+      guard var taken else { return (try connection.row(address), false) }
+      try taken.readOffers(connection)
+      // From here on the material is in the caller's hands alone.
+      try connection.run("UPDATE offers SET material = NULL WHERE session = ?", .integer(taken.seq))
+      return (taken, true)
+    }
+    guard let record = try row?.record() else { return .refused(.notFound) }
+    if isConsumed { return .consumed(record) }
+    return .refused(record.consumeRefusal(protocolName: protocolName, at: now) ?? .alreadyUsed)
+  }
+
+  public func recordOutcome(
+    _ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?
+  ) async throws(StoreError) -> OutcomeRecording {
+    let status: SessionStatus
+    var results = SealedResults.none
+    var lastError: [UInt8]?
+    switch outcome.conclusion {
+    case .verified(let sealed):
+      status = .verified
+      results = sealed
+    case .failed(let error):
+      status = .failed
+      lastError = try StoredForm.encode(error)
+    }
+    let report = try outcome.report.map { report throws(StoreError) in try StoredForm.encode(report) }
+    let values: [SQLiteValue] = [
+      .text(status.rawValue), .time(now), .optional(lastError), .optional(results.expiresAt?.secondsSince1970),
+      .optional(results.waiting), .optional(results.retained), .optional(outcome.report?.id), .optional(report),
+      .text(outcome.address.id.text), .text(outcome.address.relyingParty), .text(outcome.attempt.text),
+      .time(now - Limits.processingTimeout),
+    ]
+    let (isRecorded, row) = try await writer.perform { connection throws(StoreError) -> (Bool, SessionRow?) in
+      let changed = try connection.rows(
+        """
+        UPDATE sessions SET status = ?, ended_at = ?, last_error = ?, result_expires_at = ?, waiting_result = ?,
+          retained_result = ?, report_id = ?, report = ?
+        WHERE id = ? AND relying_party = ? AND status = 'processing' AND attempt = ? AND consumed_at >= ?
+        RETURNING seq
+        """, values
+      ) { $0.integer(0) }
+      guard changed.isEmpty else {
+        try connection.finish(completion)
+        return (true, nil)
+      }
+      return (false, try connection.row(outcome.address))
+    }
+    return isRecorded ? .recorded : .superseded(try row?.record())
+  }
+
+  public func session(_ address: SessionAddress) async throws(StoreError) -> SessionRecord? {
+    try await reader.perform { connection throws(StoreError) in try connection.row(address) }?.record()
+  }
+
+  public func session(clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
+    try await reader.perform { connection throws(StoreError) in
+      try SessionRow.first(connection, where: "client_secret_hash = ?", .blob(clientSecretHash))
+    }?.record()
+  }
+
+  public func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
+    let report = try await reader.perform { connection throws(StoreError) in
+      try connection.first(
+        "SELECT report FROM sessions WHERE report_id = ? AND relying_party = ?", .text(id.text), .text(relyingParty)
+      ) { $0.blob(0) }
+    }
+    return try report.map { report throws(StoreError) in try StoredForm.decode(ReportRecord.self, from: report) }
+  }
+
+  public func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
+    let (row, isChanged) = try await writer.perform { connection throws(StoreError) -> (SessionRow?, Bool) in
+      let seq = try connection.first(
+        """
+        UPDATE sessions SET status = 'canceled', ended_at = ?, client_secret_hash = NULL
+        WHERE id = ? AND relying_party = ? AND status = 'requires_input' AND expires_at > ? RETURNING seq
+        """, .time(now), .text(address.id.text), .text(address.relyingParty), .time(now)
+      ) { $0.integer(0) }
+      if let seq { try connection.run("UPDATE offers SET material = NULL WHERE session = ?", .integer(seq)) }
+      return (try connection.row(address), seq != nil)
+    }
+    guard let record = try row?.record() else { return .notFound }
+    return isChanged ? .changed(record) : .refused(record)
+  }
+
+  public func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
+    let (row, isChanged) = try await writer.perform { connection throws(StoreError) -> (SessionRow?, Bool) in
+      guard let before = try connection.row(address) else { return (nil, false) }
+      let record = try before.record()
+      if case .redacted = record.state { return (before, false) }
+      // Also the failure that only time has caused is kept: as its code.
+      let lastError = try record.state(at: now).lastError.map { error throws(StoreError) in
+        try StoredForm.encode(error)
+      }
+      let report = try record.report.map { report throws(StoreError) in try StoredForm.encode(report.redacted()) }
+      try connection.run(
+        """
+        UPDATE sessions SET status = 'redacted', ended_at = ?, client_secret_hash = NULL, content = NULL,
+          last_error = ?, result_expires_at = NULL, waiting_result = NULL, retained_result = NULL, report = ?
+        WHERE seq = ?
+        """, .time(now), .optional(lastError), .optional(report), .integer(before.seq))
+      try connection.run("DELETE FROM offers WHERE session = ?", .integer(before.seq))
+      try connection.run(
+        "UPDATE idempotency SET body = NULL, result = NULL, result_expires_at = NULL WHERE session = ?",
+        .text(address.id.text))
+      connection.mustTruncateLog = true
+      return (try connection.row(address), true)
+    }
+    guard let record = try row?.record() else { return .notFound }
+    return isChanged ? .changed(record) : .refused(record)
+  }
+}
+
+extension SQLiteConnection {
+  fileprivate func row(_ address: SessionAddress) throws(StoreError) -> SessionRow? {
+    try SessionRow.first(
+      self, where: "id = ? AND relying_party = ?", .text(address.id.text), .text(address.relyingParty))
+  }
+}
+
+extension SQLiteValue {
+  static func time(_ time: Timestamp) -> SQLiteValue { .integer(time.secondsSince1970) }
+}

@@ -1,0 +1,41 @@
+import Primitives
+import VerificationService
+
+/// Sessions in one SQLite file: one writer thread that commits in groups, one reader thread.
+///
+/// A consumed challenge survives power loss (`synchronous = FULL`), erased data leave neither the file nor its log
+/// (`secure_delete`, truncated log), and a fault of the disk is `unavailable` with nothing half-done.
+public final class SQLiteStore: SessionStore {
+  public let isLive: Bool
+  let writer: DatabaseThread
+  let reader: DatabaseThread
+
+  /// Opens or makes the file, and its schema. It blocks: for the start of the program, not for a task.
+  public init(path: String, isLive: Bool) throws(StoreError) {
+    self.isLive = isLive
+    let writing = try SQLiteConnection(path: path, role: .writer)
+    try SQLiteSchema.prepare(writing, isLive: isLive)
+    // After the schema: a reader makes no file.
+    let reading = try SQLiteConnection(path: path, role: .reader)
+    writer = try DatabaseThread(writing, role: .writer)
+    reader = try DatabaseThread(reading, role: .reader)
+  }
+
+  deinit {
+    writer.stop()
+    reader.stop()
+  }
+
+  public func probe() async throws(StoreError) {
+    _ = try await reader.perform { connection throws(StoreError) in
+      try connection.first("SELECT count(*) FROM migrations") { $0.integer(0) }
+    }
+    // A commit that changes nothing takes the write lock and writes no page.
+    try await writer.perform { _ throws(StoreError) in }
+  }
+
+  public func close() async {
+    await reader.close()
+    await writer.close()
+  }
+}

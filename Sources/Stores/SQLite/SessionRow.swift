@@ -1,0 +1,117 @@
+import Primitives
+import VerificationService
+
+/// A session's columns as they were read. Decoding them is left to the caller's task: the database's threads only copy
+/// bytes.
+struct SessionRow: Sendable {
+  struct Offer: Sendable {
+    let protocolName: String
+    let data: [UInt8]
+    let material: [UInt8]?
+  }
+
+  static let columns = """
+    sessions.seq, sessions.id, relying_party, created, expires_at, status, attempt, consumed_at, ended_at,
+    client_secret_hash, content, last_error, result_expires_at, waiting_result, retained_result, report
+    """
+
+  let seq: Int64
+  var offers: [Offer] = []
+  private let id: String
+  private let relyingParty: String
+  private let created: Int64
+  private let expiresAt: Int64
+  private let status: String
+  private let attempt: String?
+  private let consumedAt: Int64?
+  private let endedAt: Int64?
+  private let clientSecretHash: [UInt8]?
+  private let content: [UInt8]?
+  private let lastError: [UInt8]?
+  private let results: SealedResults
+  private let report: [UInt8]?
+
+  init(_ row: SQLiteRow) {
+    seq = row.integer(0)
+    id = row.text(1)
+    relyingParty = row.text(2)
+    created = row.integer(3)
+    expiresAt = row.integer(4)
+    status = row.text(5)
+    attempt = row.optionalText(6)
+    consumedAt = row.optionalInteger(7)
+    endedAt = row.optionalInteger(8)
+    clientSecretHash = row.optionalBlob(9)
+    content = row.optionalBlob(10)
+    lastError = row.optionalBlob(11)
+    results = SealedResults(
+      expiresAt: row.optionalInteger(12).map { Timestamp(secondsSince1970: $0) }, waiting: row.optionalBlob(13),
+      retained: row.optionalBlob(14))
+    report = row.optionalBlob(15)
+  }
+
+  // MARK: Reading, on a database thread
+
+  static func first(
+    _ connection: SQLiteConnection, where condition: String, _ values: SQLiteValue...
+  ) throws(StoreError) -> SessionRow? {
+    try all(connection, "SELECT \(columns) FROM sessions WHERE \(condition)", values).first
+  }
+
+  static func all(
+    _ connection: SQLiteConnection, _ sql: String, _ values: [SQLiteValue]
+  ) throws(StoreError) -> [SessionRow] {
+    var rows = try connection.rows(sql, values, SessionRow.init)
+    for index in rows.indices { try rows[index].readOffers(connection) }
+    return rows
+  }
+
+  mutating func readOffers(_ connection: SQLiteConnection) throws(StoreError) {
+    offers = try connection.rows(
+      "SELECT protocol, data, material FROM offers WHERE session = ? ORDER BY position", [.integer(seq)]
+    ) { Offer(protocolName: $0.text(0), data: $0.blob(1), material: $0.optionalBlob(2)) }
+  }
+
+  // MARK: Decoding, anywhere
+
+  func record() throws(StoreError) -> SessionRecord {
+    guard let id = SessionID(id) else { throw .corrupt("a session id") }
+    var offers: [ProtocolOffer] = []
+    for offer in self.offers {
+      offers.append(
+        ProtocolOffer(
+          protocolName: offer.protocolName, data: try StoredForm.decodeOrdered(offer.data),
+          sealedMaterial: offer.material))
+    }
+    return SessionRecord(
+      address: SessionAddress(relyingParty: relyingParty, id: id), created: time(created),
+      expiresAt: time(expiresAt), clientSecretHash: clientSecretHash,
+      content: try decoded(SessionContent.self, content), offers: offers, state: try state(), results: results,
+      report: try decoded(ReportRecord.self, report))
+  }
+
+  private func state() throws(StoreError) -> SessionState {
+    let ended = time(endedAt ?? expiresAt)
+    switch SessionStatus(rawValue: status) {
+    case .requiresInput: return .requiresInput
+    case .processing:
+      guard let attempt = attempt.flatMap(AttemptID.init), let consumedAt else { throw .corrupt("an attempt") }
+      return .processing(.init(id: attempt, startedAt: time(consumedAt)))
+    case .verified: return .verified(at: ended)
+    case .failed:
+      guard let error = try decoded(LastError.self, lastError) else { throw .corrupt("a failure") }
+      return .failed(error, at: ended)
+    case .canceled: return .canceled(at: ended)
+    case .expired: return .expired
+    case .redacted: return .redacted(at: ended, lastError: try decoded(LastError.self, lastError))
+    case nil: throw .corrupt("a status")
+    }
+  }
+
+  private func decoded<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]?) throws(StoreError) -> Value? {
+    guard let bytes else { return nil }
+    return try StoredForm.decode(type, from: bytes)
+  }
+
+  private func time(_ seconds: Int64) -> Timestamp { Timestamp(secondsSince1970: seconds) }
+}

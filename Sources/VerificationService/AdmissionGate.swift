@@ -1,0 +1,21 @@
+import Primitives
+import Synchronization
+
+/// Bounds the answers in work: what the processors cannot do in time is refused before its challenge is consumed.
+final class AdmissionGate: Sendable {
+  private let limit: Int
+  private let count = Mutex(0)
+
+  init(limit: Int) { self.limit = limit }
+
+  func enter() throws(ServiceError) {
+    let isAdmitted = count.withLock { count in
+      guard count < limit else { return false }
+      count += 1
+      return true
+    }
+    guard isAdmitted else { throw ServiceError(.apiOverloaded, retryAfter: 1) }
+  }
+
+  func leave() { count.withLock { $0 -= 1 } }
+}

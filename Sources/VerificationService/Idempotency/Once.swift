@@ -1,0 +1,98 @@
+import Primitives
+
+extension ServiceContext {
+  /// Runs a POST once for its Idempotency-Key: the same request again gets the same reply, another body is refused,
+  /// one that still runs is told so, and nothing is kept of a 5xx (HTTP API, Idempotency).
+  ///
+  /// Client secrets have no idempotency: they act on one session, which takes one answer.
+  func once(
+    _ request: IdempotencyRequest?, _ caller: Caller,
+    _ operation: (IdempotencyClaim?) async throws(ServiceError) -> OperationReply
+  ) async throws(ServiceError) -> Reply {
+    guard let request, case .apiKey(let party, _) = caller else { return try await operation(nil).reply }
+    let claim = try IdempotencyClaim(request, of: party.id)
+    let start: IdempotencyStart
+    do { start = try await store.beginIdempotent(claim, at: clock()) } catch { throw ServiceError(error) }
+    switch start {
+    case .inProgress: throw ServiceError(.apiIdempotencyInProgress, retryAfter: 1)
+    case .bodyDiffers: throw ServiceError(.apiIdempotencyKeyReused)
+    case .finished(let kept): return try replay(kept, claim, to: caller)
+    case .started: return try await run(operation, claim)
+    }
+  }
+
+  private func run(
+    _ operation: (IdempotencyClaim?) async throws(ServiceError) -> OperationReply, _ claim: IdempotencyClaim
+  ) async throws(ServiceError) -> Reply {
+    let outcome: OperationReply
+    do throws(ServiceError) {
+      outcome = try await operation(claim)
+    } catch {
+      await keep(error, claim)
+      throw error
+    }
+    // The work is done whether or not its reply can be kept; where it cannot, the claim lapses by itself.
+    if !outcome.isKept, let completion = try? completion(claim, outcome) {
+      try? await store.finishIdempotent(completion)
+    }
+    return outcome.reply
+  }
+
+  private func keep(_ error: ServiceError, _ claim: IdempotencyClaim) async {
+    do {
+      guard error.httpStatus < 500 else { return try await store.releaseIdempotent(claim) }
+      let body = try seal(KeptReplyForm.encode(error), .reply(claim, nil))
+      try await store.finishIdempotent(
+        IdempotencyCompletion(claim: claim, reply: KeptReply(session: nil, body: body)))
+    } catch {
+      // Nothing is kept: the claim lapses, and the same request is tried again.
+    }
+  }
+
+  /// The reply sealed for keeping; its result apart, since it is kept for a shorter time.
+  func completion(
+    _ claim: IdempotencyClaim?, _ outcome: OperationReply
+  ) throws(ServiceError) -> IdempotencyCompletion? {
+    guard let claim else { return nil }
+    let result = outcome.reply.body["result"].flatMap { $0.isNull ? nil : $0 }
+    let body = result == nil ? outcome.reply.body : outcome.reply.body.replacing("result", with: .null)
+    let form = KeptReplyForm.encode(status: outcome.reply.status, body: body)
+    return IdempotencyCompletion(
+      claim: claim,
+      reply: KeptReply(
+        session: outcome.session, body: try seal(form, .reply(claim, outcome.session)),
+        result: try result.map { json throws(ServiceError) in try seal(json, .replyResult(claim, outcome.session)) },
+        resultExpiresAt: result == nil ? nil : outcome.resultExpiresAt))
+  }
+
+  /// The kept reply: without its result once that has expired, and to a key that may not read results; an error once
+  /// its session is redacted.
+  private func replay(_ kept: KeptReply, _ claim: IdempotencyClaim, to caller: Caller) throws(ServiceError) -> Reply {
+    guard let sealed = kept.body else { throw ServiceError(.sessionRedacted) }
+    let form = try openJSON(sealed, .reply(claim, kept.session))
+    var (status, body) = try KeptReplyForm.decode(form)
+    if let result = kept.result, let end = kept.resultExpiresAt, clock() < end, caller.has(.resultsRead) {
+      body = body.replacing("result", with: try openJSON(result, .replyResult(claim, kept.session)))
+    }
+    return Reply(status, body, isReplay: true)
+  }
+}
+
+/// A use case's reply, with what keeping it needs to know.
+struct OperationReply: Sendable {
+  var reply: Reply
+  /// Whose redaction erases the kept reply.
+  var session: SessionID?
+  /// Until when a result in the reply may be given again.
+  var resultExpiresAt: Timestamp?
+  /// Whether it was kept in the operation's own transaction.
+  var isKept = false
+}
+
+extension JSON {
+  /// The object with one member's value exchanged in its place.
+  func replacing(_ name: String, with value: JSON) -> JSON {
+    guard case .object(let members) = self else { return self }
+    return .object(members.map { $0.name == name ? Member(name, value) : $0 })
+  }
+}

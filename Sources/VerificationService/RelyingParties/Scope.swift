@@ -1,0 +1,11 @@
+/// What an API key may do (HTTP API, Authentication).
+public enum Scope: String, Sendable, Hashable, CaseIterable {
+  /// Create, submit, cancel and redact sessions.
+  case sessionsWrite = "sessions:write"
+  /// Get verified element values.
+  case resultsRead = "results:read"
+  /// See the trust anchors in force.
+  case trustRead = "trust:read"
+  /// Operate the server: metrics.
+  case admin
+}

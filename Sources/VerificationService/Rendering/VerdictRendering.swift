@@ -1,0 +1,35 @@
+import Mdoc
+import Primitives
+
+/// A verdict outside any session, as `mdoc verify --json` prints it: the members of a session that an attempt sets.
+public enum VerdictRendering {
+  public static func json(_ verdict: Verdict) -> JSON {
+    let report = ReportRendering.json(ReportRecord(verdict.report, id: nil))
+    switch verdict.outcome {
+    case .accepted(let presentation):
+      return [
+        "status": .string(SessionStatus.verified.rawValue), "last_error": .null,
+        "result": ResultRendering.json(presentation), "report": report,
+      ]
+    case .refused(let reasons):
+      return [
+        "status": .string(SessionStatus.failed.rawValue), "last_error": lastError(LastError(reasons)),
+        "result": .null, "report": report,
+      ]
+    }
+  }
+
+  static func lastError(_ error: LastError?) -> JSON {
+    guard let error else { return .null }
+    return [
+      "code": .string(error.code),
+      "reasons": .array(
+        error.reasons.map { reason in
+          [
+            "code": .string(reason.code), "document": reason.document.map { .integer(Int64($0)) } ?? .null,
+            "clause": .string(reason.clause),
+          ]
+        }),
+    ]
+  }
+}

@@ -1,0 +1,86 @@
+import Mdoc
+import Primitives
+
+/// The body of `POST /v1/verification_sessions`, read strictly.
+public struct CreateSessionInput: Sendable {
+  public let protocols: [String]
+  public let request: PresentationRequest
+  public let origin: String?
+  /// Seconds.
+  public let expiresIn: Int64
+  public let clientReferenceID: String?
+  public let metadata: [SessionContent.MetadataEntry]
+
+  private static let members: Set<String> =
+    PresentationRequestDecoder.members.union([
+      "protocols", "origin", "expires_in", "client_reference_id", "metadata",
+    ])
+
+  /// `offered` are the names of the protocols that are built.
+  public init(
+    parsing json: JSON, for relyingParty: RelyingParty, offered: Set<String>
+  ) throws(ServiceError) {
+    var faults = InputFaults()
+    guard let input = ObjectInput(json, at: "", known: Self.members, &faults) else {
+      try faults.throwIfAny()
+      throw ServiceError(.apiInvalidRequest)
+    }
+    protocols = Self.protocols(input, offered, &faults)
+    let family = protocols.first.flatMap(ProtocolFamily.init(ofProtocol:)) ?? .inApp
+    request = PresentationRequestDecoder(for: family).decode(input, &faults)
+    origin = input.string("origin", required: family == .web, &faults)
+    if let origin, !relyingParty.origins.contains(origin) {
+      faults.add("/origin", "is not one of the relying party's configured origins")
+    }
+    expiresIn = input.integer("expires_in", in: Limits.sessionLifetimeRange, &faults) ?? Limits.sessionLifetime
+    clientReferenceID = input.string(
+      "client_reference_id", characters: 1...Limits.metadataValueCharacters, required: false, &faults)
+    metadata = Self.metadata(input, &faults)
+    try faults.throwIfAny()
+  }
+
+  private static func protocols(
+    _ input: ObjectInput, _ offered: Set<String>, _ faults: inout InputFaults
+  ) -> [String] {
+    let pointer = input.pointer(to: "protocols")
+    var names: [String] = []
+    for (index, value) in input.array("protocols", count: 1...8, required: true, &faults).enumerated() {
+      guard let name = value.string else {
+        faults.add("\(pointer)/\(index)", "must be a string")
+        continue
+      }
+      if names.contains(name) { faults.add("\(pointer)/\(index)", "is there twice") }
+      if !offered.contains(name) {
+        faults.add("\(pointer)/\(index)", "is not offered here", code: .apiProtocolUnsupported)
+      }
+      names.append(name)
+    }
+    let families = names.compactMap(ProtocolFamily.init(ofProtocol:))
+    if Set(families).count > 1 {
+      faults.add(pointer, "cannot be offered together: `apple-in-app` and `openid4vp` stand alone")
+    }
+    return names
+  }
+
+  private static func metadata(
+    _ input: ObjectInput, _ faults: inout InputFaults
+  ) -> [SessionContent.MetadataEntry] {
+    guard let value = input.value("metadata") else { return [] }
+    let pointer = input.pointer(to: "metadata")
+    guard let members = value.object, members.count <= Limits.metadataMembers else {
+      faults.add(pointer, "must be an object of at most \(Limits.metadataMembers) strings")
+      return []
+    }
+    return members.compactMap { member in
+      guard (1...Limits.metadataValueCharacters).contains(member.name.count), let text = member.value.string,
+        text.count <= Limits.metadataValueCharacters
+      else {
+        faults.add(
+          pointer + "/" + JSONPointer.escape(member.name),
+          "must be a string of at most \(Limits.metadataValueCharacters) characters")
+        return nil
+      }
+      return SessionContent.MetadataEntry(name: member.name, value: text)
+    }
+  }
+}

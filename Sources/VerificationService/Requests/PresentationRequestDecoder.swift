@@ -1,0 +1,119 @@
+import Mdoc
+import Primitives
+
+/// Reads `documents` and `all_documents` of the API into a `PresentationRequest`: the creation of a session and
+/// `mdoc verify --request` share it. Faults carry JSON pointers.
+public struct PresentationRequestDecoder: Sendable {
+  static let members: Set<String> = ["documents", "all_documents"]
+  private let family: ProtocolFamily
+
+  /// The family decides on age thresholds: 1–125 in-app, 1–99 elsewhere, and no `age_in_years` beside one in-app.
+  public init(for family: ProtocolFamily) { self.family = family }
+
+  /// An object of exactly these members.
+  public func decode(_ json: JSON) throws(ServiceError) -> PresentationRequest {
+    var faults = InputFaults()
+    let request = ObjectInput(json, at: "", known: Self.members, &faults).map { decode($0, &faults) }
+    try faults.throwIfAny()
+    guard let request else { throw ServiceError(.apiInvalidRequest) }
+    return request
+  }
+
+  func decode(_ input: ObjectInput, _ faults: inout InputFaults) -> PresentationRequest {
+    let all = input.bool("all_documents", default: false, &faults)
+    let documents = input.array("documents", count: 1...Limits.requestedDocuments, required: true, &faults)
+    var requests: [DocumentRequest] = []
+    for (index, json) in documents.enumerated() {
+      let pointer = "\(input.pointer(to: "documents"))/\(index)"
+      guard let document = document(json, at: pointer, &faults) else { continue }
+      if requests.contains(where: { $0.docType == document.docType }) {
+        faults.add(pointer + "/doc_type", "is asked for twice")
+      }
+      requests.append(document)
+    }
+    if requests.reduce(0, { $0 + $1.elements.count }) > Limits.requestedElements {
+      faults.add(input.pointer(to: "documents"), "ask for more than \(Limits.requestedElements) elements")
+    }
+    return PresentationRequest(documents: requests, requiresAllDocuments: all)
+  }
+
+  private func document(_ json: JSON, at pointer: String, _ faults: inout InputFaults) -> DocumentRequest? {
+    guard
+      let input = ObjectInput(
+        json, at: pointer, known: ["doc_type", "elements", "age_over", "minimum_age"], &faults)
+    else { return nil }
+    let docType = input.string("doc_type", required: true, &faults)
+    var elements: [ElementRequest] = []
+    for (index, json) in input.array("elements", count: 0...Limits.requestedElements, required: false, &faults)
+      .enumerated()
+    {
+      guard let element = element(json, at: "\(pointer)/elements/\(index)", &faults) else { continue }
+      if elements.contains(where: { $0.element == element.element }) {
+        faults.add("\(pointer)/elements/\(index)", "is asked for twice")
+      }
+      elements.append(element)
+    }
+    let request = DocumentRequest(
+      docType: docType ?? "", elements: elements, ageOver: thresholds(input, &faults),
+      minimumAge: input.integer(
+        "minimum_age", in: Int64(family.ageThresholds.lowerBound)...Int64(family.ageThresholds.upperBound), &faults
+      ).map { Int($0) })
+    checkAges(request, at: pointer, &faults)
+    if elements.isEmpty, request.ageThresholds.isEmpty, faults.isEmpty { faults.add(pointer, "asks for nothing") }
+    return docType == nil ? nil : request
+  }
+
+  private func element(_ json: JSON, at pointer: String, _ faults: inout InputFaults) -> ElementRequest? {
+    guard
+      let input = ObjectInput(
+        json, at: pointer, known: ["namespace", "identifier", "intent_to_retain", "required"], &faults)
+    else { return nil }
+    let namespace = input.string("namespace", required: true, &faults)
+    let identifier = input.string("identifier", required: true, &faults)
+    let intentToRetain = input.bool("intent_to_retain", default: false, &faults)
+    let isRequired = input.bool("required", default: true, &faults)
+    guard let namespace, let identifier else { return nil }
+    return ElementRequest(
+      ElementReference(namespace, identifier), intentToRetain: intentToRetain, isRequired: isRequired)
+  }
+
+  private func thresholds(_ input: ObjectInput, _ faults: inout InputFaults) -> [Int] {
+    guard let value = input.value("age_over") else { return [] }
+    let pointer = input.pointer(to: "age_over")
+    guard let elements = value.array else {
+      faults.add(pointer, "must be an array of whole numbers")
+      return []
+    }
+    let range = family.ageThresholds
+    var thresholds: [Int] = []
+    for (index, element) in elements.enumerated() {
+      guard let number = element.integer, range.contains(Int(clamping: number)) else {
+        faults.add(
+          "\(pointer)/\(index)", "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        continue
+      }
+      thresholds.append(Int(number))
+    }
+    return Array(Set(thresholds)).sorted()
+  }
+
+  /// At most two age attestations, however they are asked for (ISO/IEC 18013-5:2021, 7.2.5).
+  private func checkAges(_ request: DocumentRequest, at pointer: String, _ faults: inout InputFaults) {
+    let named = request.elements.compactMap { Self.threshold(of: $0.element.identifier) }
+    if Set(request.ageThresholds).union(named).count > Limits.ageRequests {
+      faults.add(
+        pointer + "/age_over", "ask for more than \(Limits.ageRequests) thresholds, `minimum_age` included",
+        code: .apiTooManyAgeRequests)
+    }
+    let asksAge = request.elements.contains { $0.element.identifier == "age_in_years" }
+    if asksAge, !family.allowsAgeWithThreshold, !request.ageThresholds.isEmpty || !named.isEmpty {
+      faults.add(pointer + "/age_over", "cannot be asked for together with `age_in_years` in-app")
+    }
+  }
+
+  /// NN of `age_over_NN`.
+  private static func threshold(of identifier: String) -> Int? {
+    guard identifier.hasPrefix("age_over_") else { return nil }
+    return Int(identifier.dropFirst("age_over_".count))
+  }
+}

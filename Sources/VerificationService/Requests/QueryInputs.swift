@@ -1,0 +1,57 @@
+import Primitives
+
+/// The query of `GET …/{id}`: `expand[]=result` or nothing.
+struct GetSessionInput {
+  let expandsResult: Bool
+
+  init(parsing query: [QueryItem]) throws(ServiceError) {
+    var expandsResult = false
+    for item in query {
+      guard item.name == "expand[]" || item.name == "expand" else { throw .unknownParameter(item.name) }
+      guard item.value == "result" else {
+        throw ServiceError(.apiInvalidRequest, "Only `result` can be expanded.")
+      }
+      expandsResult = true
+    }
+    self.expandsResult = expandsResult
+  }
+}
+
+/// The query of the list: `limit`, `starting_after`, `status`.
+struct ListSessionsInput {
+  private(set) var query = SessionQuery()
+
+  init(parsing items: [QueryItem]) throws(ServiceError) {
+    guard Set(items.map(\.name)).count == items.count else {
+      throw ServiceError(.apiInvalidRequest, "A query parameter is there twice.")
+    }
+    for item in items {
+      switch item.name {
+      case "limit":
+        guard let limit = Int(item.value), (1...Limits.largestPage).contains(limit) else {
+          throw ServiceError(
+            .apiInvalidRequest, "`limit` must be a whole number from 1 to \(Limits.largestPage).")
+        }
+        query.limit = limit
+      case "starting_after":
+        guard let id = SessionID(item.value) else {
+          throw ServiceError(.apiInvalidRequest, "`starting_after` names no session of this relying party.")
+        }
+        query.startingAfter = id
+      case "status":
+        guard let status = SessionStatus(rawValue: item.value) else {
+          let names = SessionStatus.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+          throw ServiceError(.apiInvalidRequest, "`status` must be one of \(names).")
+        }
+        query.status = status
+      default: throw .unknownParameter(item.name)
+      }
+    }
+  }
+}
+
+extension ServiceError {
+  static func unknownParameter(_ name: String) -> ServiceError {
+    ServiceError(.apiUnknownMember, "The query parameter `\(name)` is not known here.")
+  }
+}

@@ -1,0 +1,81 @@
+import Cryptography
+
+/// A session's name, `vs_` and 22 characters of base 62: 131 random bits, so that it cannot be guessed.
+public struct SessionID: Sendable, Hashable, CustomStringConvertible {
+  public static let prefix = "vs_"
+  public let text: String
+
+  /// The id, or nil where the text cannot be one; whether it exists only the store knows.
+  public init?(_ text: String) {
+    guard RandomName.isValid(text, prefix: Self.prefix) else { return nil }
+    self.text = text
+  }
+
+  private init(unchecked text: String) { self.text = text }
+
+  public static func random() throws(CryptoError) -> SessionID {
+    SessionID(unchecked: try RandomName.make(prefix: prefix))
+  }
+
+  public var description: String { text }
+}
+
+/// The name of one attempt's report, `vr_…`.
+public struct ReportID: Sendable, Hashable, CustomStringConvertible {
+  public static let prefix = "vr_"
+  public let text: String
+
+  public init?(_ text: String) {
+    guard RandomName.isValid(text, prefix: Self.prefix) else { return nil }
+    self.text = text
+  }
+
+  private init(unchecked text: String) { self.text = text }
+
+  public static func random() throws(CryptoError) -> ReportID {
+    ReportID(unchecked: try RandomName.make(prefix: prefix))
+  }
+
+  public var description: String { text }
+}
+
+/// The name of one attempt to answer a challenge: an outcome is recorded only for the attempt that consumed it.
+public struct AttemptID: Sendable, Hashable {
+  public static let prefix = "va_"
+  public let text: String
+
+  public init?(_ text: String) {
+    guard RandomName.isValid(text, prefix: Self.prefix) else { return nil }
+    self.text = text
+  }
+
+  private init(unchecked text: String) { self.text = text }
+
+  public static func random() throws(CryptoError) -> AttemptID {
+    AttemptID(unchecked: try RandomName.make(prefix: prefix))
+  }
+}
+
+/// Random names of letters and digits alone, which survive a double click, a URL and a shell.
+enum RandomName {
+  static let characters = 22
+  private static let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
+
+  static func make(prefix: String, characters: Int = characters) throws(CryptoError) -> String {
+    var text = Array(prefix.utf8)
+    let length = text.count + characters
+    while text.count < length {
+      // 248 is the largest multiple of 62 in a byte: what is above it would favour the first characters.
+      for byte in try Random.bytes(characters * 2) where byte < 248 && text.count < length {
+        text.append(alphabet[Int(byte) % 62])
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  static func isValid(_ text: String, prefix: String, characters: Int = characters) -> Bool {
+    let bytes = Array(text.utf8)
+    return bytes.count == prefix.utf8.count + characters && text.hasPrefix(prefix)
+      && bytes.dropFirst(prefix.utf8.count).allSatisfy { alphabet.contains($0) }
+  }
+}

@@ -1,0 +1,215 @@
+import Primitives
+import Synchronization
+
+/// A store that lives as long as the process: for tests and for trying things out. It keeps the same rules as the
+/// others, and nothing else: a restart forgets every challenge.
+public final class InMemoryStore: SessionStore {
+  public let isLive: Bool
+  private let state = Mutex(Contents())
+
+  struct Contents {
+    var sessions: [SessionID: SessionRecord] = [:]
+    /// In order of creation.
+    var order: [SessionID] = []
+    var keys: [[UInt8]: Key] = [:]
+    var isClosed = false
+  }
+
+  struct Key {
+    var claim: IdempotencyClaim
+    var begun: Timestamp
+    var reply: KeptReply?
+  }
+
+  public init(isLive: Bool = false) { self.isLive = isLive }
+
+  private func locked<Result: Sendable>(
+    _ body: (inout sending Contents) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try state.withLock { contents throws(StoreError) in
+      guard !contents.isClosed else { throw .closed }
+      return try body(&contents)
+    }
+  }
+
+  // MARK: Sessions
+
+  public func create(
+    _ session: SessionRecord, finishing completion: IdempotencyCompletion?
+  ) async throws(StoreError) {
+    try locked { contents throws(StoreError) in
+      guard contents.sessions[session.address.id] == nil else { throw .corrupt("a session id that exists") }
+      contents.sessions[session.address.id] = session
+      contents.order.append(session.address.id)
+      contents.finish(completion)
+    }
+  }
+
+  public func consume(
+    _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
+  ) async throws(StoreError) -> Consumption {
+    try locked { contents throws(StoreError) in
+      guard var record = contents[address] else { return .refused(.notFound) }
+      if let refusal = record.consumeRefusal(protocolName: protocolName, at: now) { return .refused(refusal) }
+      record.state = .processing(.init(id: attempt, startedAt: now))
+      let taken = record
+      record.eraseMaterial()
+      contents[address] = record
+      return .consumed(taken)
+    }
+  }
+
+  public func recordOutcome(
+    _ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?
+  ) async throws(StoreError) -> OutcomeRecording {
+    try locked { contents throws(StoreError) in
+      guard var record = contents[outcome.address] else { return .superseded(nil) }
+      guard case .processing(let attempt) = record.state(at: now), attempt.id == outcome.attempt else {
+        return .superseded(record)
+      }
+      record.conclude(outcome, at: now)
+      contents[outcome.address] = record
+      contents.finish(completion)
+      return .recorded
+    }
+  }
+
+  public func session(_ address: SessionAddress) async throws(StoreError) -> SessionRecord? {
+    try locked { contents throws(StoreError) in contents[address] }
+  }
+
+  public func session(clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
+    try locked { contents throws(StoreError) in
+      contents.sessions.values.first { $0.clientSecretHash == clientSecretHash }
+    }
+  }
+
+  public func sessions(
+    of relyingParty: String, _ query: SessionQuery, at now: Timestamp
+  ) async throws(StoreError) -> SessionPage? {
+    try locked { contents throws(StoreError) in
+      var newestFirst = contents.order.reversed().compactMap { contents.sessions[$0] }
+        .filter { $0.address.relyingParty == relyingParty }
+      if let cursor = query.startingAfter {
+        guard let index = newestFirst.firstIndex(where: { $0.address.id == cursor }) else { return nil }
+        newestFirst.removeFirst(index + 1)
+      }
+      if let status = query.status { newestFirst.removeAll { $0.state(at: now).status != status } }
+      return SessionPage(
+        sessions: Array(newestFirst.prefix(query.limit)), hasMore: newestFirst.count > query.limit)
+    }
+  }
+
+  public func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
+    try locked { contents throws(StoreError) in
+      guard var record = contents[address] else { return .notFound }
+      guard case .requiresInput = record.state(at: now) else { return .refused(record) }
+      record.cancel(at: now)
+      contents[address] = record
+      return .changed(record)
+    }
+  }
+
+  public func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
+    try locked { contents throws(StoreError) in
+      guard var record = contents[address] else { return .notFound }
+      if case .redacted = record.state { return .refused(record) }
+      record.redact(at: now)
+      contents[address] = record
+      for (scope, key) in contents.keys where key.reply?.session == address.id {
+        contents.keys[scope]?.reply = KeptReply(session: address.id, body: nil)
+      }
+      return .changed(record)
+    }
+  }
+
+  public func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
+    try locked { contents throws(StoreError) in
+      contents.sessions.values.first { $0.address.relyingParty == relyingParty && $0.report?.id == id.text }?.report
+    }
+  }
+
+  // MARK: Idempotency
+
+  public func beginIdempotent(
+    _ claim: IdempotencyClaim, at now: Timestamp
+  ) async throws(StoreError) -> IdempotencyStart {
+    try locked { contents throws(StoreError) in
+      if let key = contents.keys[claim.scope], now < key.begun + Limits.idempotencyLifetime {
+        if key.claim.bodyHash != claim.bodyHash { return .bodyDiffers }
+        if let reply = key.reply { return .finished(reply) }
+        if now < key.begun + IdempotencyClaim.lease { return .inProgress }
+      }
+      contents.keys[claim.scope] = Key(claim: claim, begun: now)
+      return .started
+    }
+  }
+
+  public func finishIdempotent(_ completion: IdempotencyCompletion) async throws(StoreError) {
+    try locked { contents throws(StoreError) in contents.finish(completion) }
+  }
+
+  public func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError) {
+    try locked { contents throws(StoreError) in
+      if contents.keys[claim.scope]?.claim == claim { contents.keys[claim.scope] = nil }
+    }
+  }
+
+  // MARK: Upkeep
+
+  public func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
+    try locked { contents throws(StoreError) in contents.sweep(at: now, limit: limit) }
+  }
+
+  public func probe() async throws(StoreError) { try locked { _ throws(StoreError) in } }
+
+  public func close() async { state.withLock { $0.isClosed = true } }
+}
+
+extension InMemoryStore.Contents {
+  /// Scoped: nil for another relying party's.
+  fileprivate subscript(address: SessionAddress) -> SessionRecord? {
+    get { sessions[address.id].flatMap { $0.address == address ? $0 : nil } }
+    set { sessions[address.id] = newValue }
+  }
+
+  fileprivate mutating func finish(_ completion: IdempotencyCompletion?) {
+    guard let completion, keys[completion.claim.scope]?.claim == completion.claim else { return }
+    keys[completion.claim.scope]?.reply = completion.reply
+  }
+
+  fileprivate mutating func sweep(at now: Timestamp, limit: Int) -> SweepCount {
+    var count = SweepCount()
+    for id in order {
+      guard var record = sessions[id] else { continue }
+      switch (record.state, record.state(at: now)) {
+      case (.requiresInput, .expired) where count.expired < limit:
+        record.state = .expired
+        record.eraseMaterial()
+        count.expired += 1
+      case (.processing, .failed(let error, let time)) where count.interrupted < limit:
+        record.state = .failed(error, at: time)
+        count.interrupted += 1
+      default: break
+      }
+      if let end = record.results.expiresAt, now >= end, record.results.waiting != nil, count.resultsErased < limit {
+        record.results.waiting = nil
+        count.resultsErased += 1
+      }
+      sessions[id] = record
+      if now >= record.endedAt + Limits.sessionRetention, count.sessionsDeleted < limit {
+        sessions[id] = nil
+        count.sessionsDeleted += 1
+      }
+    }
+    order.removeAll { sessions[$0] == nil }
+    for (scope, key) in keys {
+      if let end = key.reply?.resultExpiresAt, now >= end { keys[scope]?.reply?.result = nil }
+      if now >= key.begun + Limits.idempotencyLifetime {
+        keys[scope] = nil
+        count.idempotencyKeysDeleted += 1
+      }
+    }
+    return count
+  }
+}

@@ -1,0 +1,12 @@
+/// Why a store could not do what it was asked. Details name the fault, never what is stored.
+public enum StoreError: Error, Sendable, Hashable {
+  /// The disk is full, the file locked or unreadable, the connection gone: nothing was written, and it may work later.
+  case unavailable(String)
+  case closed
+  /// A record that this version cannot read.
+  case corrupt(String)
+  /// The store was written by a newer version of the program.
+  case newerSchema(found: Int, known: Int)
+  /// A store of test sessions was opened in live mode, or the reverse.
+  case otherMode(isLive: Bool)
+}

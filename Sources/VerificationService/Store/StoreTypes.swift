@@ -1,0 +1,81 @@
+import Primitives
+
+/// What `consume` found.
+public enum Consumption: Sendable {
+  /// The record after the change, with the sealed material that is now gone from the store.
+  case consumed(SessionRecord)
+  case refused(ConsumeRefusal)
+}
+
+/// The precise reason why a challenge was not consumed; nothing was changed.
+public enum ConsumeRefusal: Sendable, Hashable, CaseIterable {
+  case notFound, alreadyUsed, expired, canceled, redacted, protocolMismatch
+}
+
+/// What is recorded of an attempt.
+public struct AttemptOutcome: Sendable {
+  public enum Conclusion: Sendable {
+    case verified(SealedResults)
+    case failed(LastError)
+  }
+
+  public let address: SessionAddress
+  public let attempt: AttemptID
+  public let conclusion: Conclusion
+  public let report: ReportRecord?
+
+  public init(address: SessionAddress, attempt: AttemptID, conclusion: Conclusion, report: ReportRecord?) {
+    self.address = address
+    self.attempt = attempt
+    self.conclusion = conclusion
+    self.report = report
+  }
+}
+
+public enum OutcomeRecording: Sendable {
+  case recorded
+  /// The session had ended otherwise: as it is now, or nil where it is gone.
+  case superseded(SessionRecord?)
+}
+
+/// What a change of state found.
+public enum Transition: Sendable {
+  case changed(SessionRecord)
+  /// The state does not allow it: the session as it is.
+  case refused(SessionRecord)
+  case notFound
+}
+
+public struct SessionQuery: Sendable, Hashable {
+  public var limit: Int
+  public var startingAfter: SessionID?
+  public var status: SessionStatus?
+
+  public init(limit: Int = Limits.pageSize, startingAfter: SessionID? = nil, status: SessionStatus? = nil) {
+    self.limit = limit
+    self.startingAfter = startingAfter
+    self.status = status
+  }
+}
+
+public struct SessionPage: Sendable {
+  public let sessions: [SessionRecord]
+  public let hasMore: Bool
+
+  public init(sessions: [SessionRecord], hasMore: Bool) {
+    self.sessions = sessions
+    self.hasMore = hasMore
+  }
+}
+
+public struct SweepCount: Sendable, Hashable {
+  public var expired = 0
+  public var interrupted = 0
+  public var resultsErased = 0
+  public var sessionsDeleted = 0
+  public var idempotencyKeysDeleted = 0
+
+  public init() {}
+
+  public var total: Int { expired + interrupted + resultsErased + sessionsDeleted + idempotencyKeysDeleted }
+}

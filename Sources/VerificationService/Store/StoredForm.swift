@@ -1,0 +1,53 @@
+import FoundationEssentials
+import Primitives
+
+/// How values are written into a store's columns.
+public enum StoredForm {
+  public static func encode(_ value: some Encodable) throws(StoreError) -> [UInt8] {
+    do { return [UInt8](try JSONEncoder().encode(value)) } catch { throw .corrupt("a value that cannot be encoded") }
+  }
+
+  public static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws(StoreError) -> Value {
+    do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch { throw .corrupt("\(type)") }
+  }
+
+  /// JSON that comes back with its members in their order. A JSON reader need not keep an order, so objects are
+  /// written as arrays, `["o", name, value, …]`, and arrays as `["a", value, …]`.
+  public static func encodeOrdered(_ json: JSON) -> [UInt8] { arrays(json).serialized() }
+
+  public static func decodeOrdered(_ bytes: [UInt8]) throws(StoreError) -> JSON {
+    let json: JSON
+    do { json = try JSON(parsing: bytes) } catch { throw .corrupt("JSON") }
+    guard let value = plain(json) else { throw .corrupt("JSON") }
+    return value
+  }
+
+  private static func arrays(_ json: JSON) -> JSON {
+    switch json {
+    case .object(let members): .array(["o"] + members.flatMap { [.string($0.name), arrays($0.value)] })
+    case .array(let elements): .array(["a"] + elements.map(arrays))
+    default: json
+    }
+  }
+
+  private static func plain(_ json: JSON) -> JSON? {
+    guard case .array(let parts) = json else { return json.object == nil ? json : nil }
+    var elements: [JSON] = []
+    switch parts.first?.string {
+    case "a":
+      for part in parts.dropFirst() {
+        guard let element = plain(part) else { return nil }
+        elements.append(element)
+      }
+      return .array(elements)
+    case "o" where parts.count % 2 == 1:
+      var members: [JSON.Member] = []
+      for index in stride(from: 1, to: parts.count, by: 2) {
+        guard let name = parts[index].string, let value = plain(parts[index + 1]) else { return nil }
+        members.append(JSON.Member(name, value))
+      }
+      return .object(members)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import Cryptography
+import Primitives
+
+/// A challenge that was taken from the store and can be answered once: it cannot be copied, and only this file makes
+/// one (architecture, 3.3).
+public struct ConsumedChallenge: ~Copyable, Sendable {
+  public let session: SessionID
+  public let protocolName: String
+  /// The request as it was handed out: `data` of the session's entry for this protocol.
+  public let requestData: JSON
+  /// What the protocol gave away with the request.
+  public let material: SecretBytes
+
+  fileprivate init(session: SessionID, protocolName: String, requestData: JSON, material: consuming SecretBytes) {
+    self.session = session
+    self.protocolName = protocolName
+    self.requestData = requestData
+    self.material = material
+  }
+}
+
+/// Takes a session's challenge: durably, before anything is opened.
+struct ConsumeChallenge {
+  let context: ServiceContext
+
+  struct Taken: ~Copyable, Sendable {
+    let record: SessionRecord
+    let attempt: AttemptID
+    let challenge: ConsumedChallenge?
+
+    /// The challenge for its one use; nil where its material does not open with the configured sealing keys. It is
+    /// consumed all the same.
+    consuming func intoChallenge() -> ConsumedChallenge? { challenge }
+  }
+
+  func run(_ address: SessionAddress, protocolName: String) async throws(ServiceError) -> Taken {
+    let attempt: AttemptID
+    do { attempt = try AttemptID.random() } catch { throw .cryptoFailed }
+    let consumption: Consumption
+    do {
+      consumption = try await context.store.consume(
+        address, protocolName: protocolName, attempt: attempt, at: context.clock())
+    } catch {
+      throw ServiceError(error)
+    }
+    switch consumption {
+    case .refused(let refusal): throw ServiceError(refusal.code)
+    case .consumed(let record):
+      return Taken(record: record, attempt: attempt, challenge: open(record, protocolName))
+    }
+  }
+
+  private func open(_ record: SessionRecord, _ protocolName: String) -> ConsumedChallenge? {
+    guard let offer = record.offers.first(where: { $0.protocolName == protocolName }),
+      let sealed = offer.sealedMaterial,
+      let material = try? context.sealer.open(sealed, .challenge(record.address.id, protocolName: protocolName))
+    else { return nil }
+    return ConsumedChallenge(
+      session: record.address.id, protocolName: protocolName, requestData: offer.data,
+      material: SecretBytes(copying: material))
+  }
+}
+
+extension ConsumeRefusal {
+  var code: Code {
+    switch self {
+    case .notFound: .sessionNotFound
+    case .alreadyUsed: .sessionAlreadyUsed
+    case .expired: .sessionExpired
+    case .canceled: .sessionCanceled
+    case .redacted: .sessionRedacted
+    case .protocolMismatch: .sessionProtocolMismatch
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import Cryptography
+import Primitives
+
+/// Makes a session: one request for each protocol, each with its own nonce and key, and a client secret that is shown
+/// in this reply only.
+struct CreateSession {
+  let context: ServiceContext
+
+  func run(_ body: JSON, as caller: Caller, claim: IdempotencyClaim?) async throws(ServiceError) -> OperationReply {
+    let party = caller.relyingParty
+    let input = try CreateSessionInput(parsing: body, for: party, offered: Set(context.protocols.keys))
+    let id: SessionID
+    let secret: ClientSecret
+    do {
+      id = try SessionID.random()
+      secret = try ClientSecret.random()
+    } catch {
+      throw .cryptoFailed
+    }
+    var offers: [ProtocolOffer] = []
+    for name in input.protocols {
+      // The input was checked against these names.
+      guard let wallet = context.protocols[name] else { throw ServiceError(.apiProtocolUnsupported) }
+      offers.append(try offer(wallet, input, to: party, in: id))
+    }
+    let now = context.clock()
+    let record = SessionRecord(
+      address: SessionAddress(relyingParty: party.id, id: id), created: now, expiresAt: now + input.expiresIn,
+      clientSecretHash: secret.sha256,
+      content: SessionContent(
+        request: input.request, origin: input.origin, clientReferenceID: input.clientReferenceID,
+        metadata: input.metadata),
+      offers: offers)
+    let rendered = SessionRendering(isLive: context.isLive, now: now).json(record, clientSecret: secret)
+    var reply = OperationReply(reply: Reply(201, rendered), session: id)
+    let completion = try context.completion(claim, reply)
+    do { try await context.store.create(record, finishing: completion) } catch { throw ServiceError(error) }
+    reply.isKept = true
+    return reply
+  }
+
+  private func offer(
+    _ wallet: any WalletProtocol, _ input: CreateSessionInput, to party: RelyingParty, in id: SessionID
+  ) throws(ServiceError) -> ProtocolOffer {
+    let outgoing = try wallet.makeRequest(input.request, for: party, origin: input.origin)
+    let sealed: [UInt8]
+    do {
+      sealed = try context.sealer.seal(outgoing.material, .challenge(id, protocolName: wallet.name))
+    } catch {
+      throw .cryptoFailed
+    }
+    return ProtocolOffer(protocolName: wallet.name, data: outgoing.data, sealedMaterial: sealed)
+  }
+}

@@ -1,0 +1,26 @@
+import Mdoc
+import Primitives
+
+/// What a session asks, for a mock wallet to answer.
+public struct PendingRequest: Sendable {
+  public let protocolName: String
+  public let data: JSON
+  public let request: PresentationRequest
+  public let relyingParty: RelyingParty
+  public let origin: String?
+}
+
+/// Test mode's way to a mock answer; live mode has none.
+struct GetPendingRequest {
+  let context: ServiceContext
+
+  func run(_ id: String, as caller: Caller) async throws(ServiceError) -> PendingRequest {
+    guard !context.isLive else { throw ServiceError(.apiNotFound) }
+    try caller.require(.sessionsWrite)
+    let record = try await context.record(at: try caller.address(of: id))
+    guard let content = record.content, let offer = record.offers.first else { throw ServiceError(.sessionRedacted) }
+    return PendingRequest(
+      protocolName: offer.protocolName, data: offer.data, request: content.request,
+      relyingParty: caller.relyingParty, origin: content.origin)
+  }
+}

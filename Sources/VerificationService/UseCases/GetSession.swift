@@ -1,0 +1,39 @@
+import Primitives
+
+/// Reads one session: with an API key all of it, with a client secret what a page may see.
+struct GetSession {
+  let context: ServiceContext
+
+  func run(_ id: String, query: [QueryItem], as caller: Caller) async throws(ServiceError) -> Reply {
+    let input = try GetSessionInput(parsing: query)
+    if case .apiKey = caller { try caller.require(.sessionsWrite, .resultsRead) }
+    if input.expandsResult { try caller.require(.resultsRead) }
+    let record = try await context.record(at: try caller.address(of: id))
+    let now = context.clock()
+    let rendering = SessionRendering(isLive: context.isLive, now: now)
+    if case .clientSecret = caller { return Reply(200, rendering.clientView(record)) }
+    let result = input.expandsResult ? try storedResult(of: record, at: now) : nil
+    return Reply(200, rendering.json(record, result: result))
+  }
+
+  /// The waiting result until it expires, then what the policy retained, if anything.
+  private func storedResult(of record: SessionRecord, at now: Timestamp) throws(ServiceError) -> JSON? {
+    guard case .verified = record.state(at: now) else { return nil }
+    if let waiting = record.results.waiting, let end = record.results.expiresAt, now < end {
+      return try context.openJSON(waiting, .result(record.address.id))
+    }
+    return try record.results.retained.map { retained throws(ServiceError) in
+      try context.openJSON(retained, .retainedResult(record.address.id))
+    }
+  }
+}
+
+extension ServiceContext {
+  /// The session, or `session.not_found` alike for an unknown id and another's.
+  func record(at address: SessionAddress) async throws(ServiceError) -> SessionRecord {
+    let record: SessionRecord?
+    do { record = try await store.session(address) } catch { throw ServiceError(error) }
+    guard let record else { throw .sessionNotFound }
+    return record
+  }
+}

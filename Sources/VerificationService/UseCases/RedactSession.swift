@@ -1,0 +1,20 @@
+import Primitives
+
+/// Erases everything of a session but ids, times, status and codes, in whatever state it is. An answer that is being
+/// verified comes to nothing. Doing it twice is no error.
+struct RedactSession {
+  let context: ServiceContext
+
+  func run(_ id: String, as caller: Caller) async throws(ServiceError) -> OperationReply {
+    let address = try caller.address(of: id)
+    let now = context.clock()
+    let transition: Transition
+    do { transition = try await context.store.redact(address, at: now) } catch { throw ServiceError(error) }
+    switch transition {
+    case .changed(let record), .refused(let record):
+      return OperationReply(
+        reply: Reply(200, SessionRendering(isLive: context.isLive, now: now).json(record)), session: address.id)
+    case .notFound: throw .sessionNotFound
+    }
+  }
+}

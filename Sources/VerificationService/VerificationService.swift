@@ -1,0 +1,108 @@
+import Cryptography
+import Primitives
+
+/// The application: sessions and their use cases, the same for HTTP and for whoever calls it from Swift.
+///
+/// Each method is one call of the HTTP API: it checks the caller's rights, reads its input strictly, does the work and
+/// answers with the JSON to send, or throws the `ServiceError` that becomes the problem. The use cases are in
+/// `UseCases/`, one a file.
+public struct VerificationService: Sendable {
+  let context: ServiceContext
+
+  /// Refuses a store of the other mode, live mode without a sealing key, and two protocols of one name.
+  public init(
+    _ configuration: ServiceConfiguration, store: any SessionStore, clock: @escaping @Sendable () -> Timestamp
+  ) throws(ConfigurationError) {
+    context = try ServiceContext(configuration, store: store, clock: clock)
+  }
+
+  public var isLive: Bool { context.isLive }
+  public var relyingParties: RelyingParties { context.relyingParties }
+  /// Names of the protocols that sessions may ask for.
+  public var protocolNames: [String] { context.protocols.keys.sorted() }
+
+  // MARK: Callers
+
+  /// Who holds this bearer token: an API key or a client secret. Throws `api.unauthenticated`, or
+  /// `api.store_unavailable`.
+  public func authenticate(bearer token: String) async throws(ServiceError) -> Caller {
+    try await Authenticate(context: context).run(token)
+  }
+
+  // MARK: Sessions
+
+  /// `POST /v1/verification_sessions` → 201.
+  public func createSession(
+    _ body: JSON, as caller: Caller, idempotency: IdempotencyRequest? = nil
+  ) async throws(ServiceError) -> Reply {
+    try caller.require(.sessionsWrite)
+    return try await context.once(idempotency, caller) { claim throws(ServiceError) in
+      try await CreateSession(context: context).run(body, as: caller, claim: claim)
+    }
+  }
+
+  /// `POST /v1/verification_sessions/{id}/submit` → 200, whatever came of the answer.
+  public func submit(
+    _ body: JSON, to id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
+  ) async throws(ServiceError) -> Reply {
+    if case .apiKey = caller { try caller.require(.sessionsWrite) }
+    return try await context.once(idempotency, caller) { claim throws(ServiceError) in
+      try await SubmitAnswer(context: context).run(body, to: id, as: caller, claim: claim)
+    }
+  }
+
+  /// `GET /v1/verification_sessions/{id}`; `query` is that of the URL (`expand[]=result`).
+  public func session(
+    _ id: String, query: [QueryItem] = [], as caller: Caller
+  ) async throws(ServiceError) -> Reply {
+    try await GetSession(context: context).run(id, query: query, as: caller)
+  }
+
+  /// `GET /v1/verification_sessions?limit=&starting_after=&status=`.
+  public func sessions(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
+    try await ListSessions(context: context).run(query, as: caller)
+  }
+
+  /// `POST /v1/verification_sessions/{id}/cancel`.
+  public func cancel(
+    _ id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
+  ) async throws(ServiceError) -> Reply {
+    try caller.require(.sessionsWrite)
+    return try await context.once(idempotency, caller) { _ throws(ServiceError) in
+      try await CancelSession(context: context).run(id, as: caller)
+    }
+  }
+
+  /// `POST /v1/verification_sessions/{id}/redact`.
+  public func redact(
+    _ id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
+  ) async throws(ServiceError) -> Reply {
+    try caller.require(.sessionsWrite)
+    return try await context.once(idempotency, caller) { _ throws(ServiceError) in
+      try await RedactSession(context: context).run(id, as: caller)
+    }
+  }
+
+  /// `GET /v1/verification_reports/{id}`.
+  public func report(_ id: String, as caller: Caller) async throws(ServiceError) -> Reply {
+    try await GetReport(context: context).run(id, as: caller)
+  }
+
+  /// What a session asked by one protocol, for the mock wallet of test mode; `api.not_found` in live mode.
+  public func pendingRequest(_ id: String, as caller: Caller) async throws(ServiceError) -> PendingRequest {
+    try await GetPendingRequest(context: context).run(id, as: caller)
+  }
+
+  // MARK: Upkeep
+
+  /// Whether the store answers; trust is asked elsewhere.
+  public func checkReadiness() async throws(ServiceError) {
+    do { try await context.store.probe() } catch { throw ServiceError(error) }
+  }
+
+  /// Writes what time has done to sessions and erases what is over. To be called every few seconds.
+  @discardableResult
+  public func sweep() async throws(ServiceError) -> SweepCount {
+    try await SweepSessions(context: context).run()
+  }
+}
