@@ -55,10 +55,12 @@ let package = Package(
 
     // Tools. MockIssuance never imports Mdoc: it shares no parser with the verifier.
     module("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
+    module("BenchmarkFloor", ["Cryptography", "COpenSSL"]),
     .executableTarget(
       name: "MdocTool",
       dependencies: [
-        "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation", "VerificationService",
+        "BenchmarkFloor", "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
+        "VerificationService",
         "Stores", "VerifierHTTP", "MockIssuance",
       ],
       swiftSettings: strict),

@@ -7,7 +7,8 @@ import Primitives
 public final class TrustStore: IssuerTrust, Sendable {
   public let anchors: [TrustAnchor]
   public let snapshot: String
-  private let validator: PathValidator
+  /// The rules without the memory.
+  public let validator: PathValidator
   private let known = KnownSigners()
 
   /// - Parameter allowsTestCertificates: whether mock certificates, published test roots and anchors of the test tier
