@@ -34,7 +34,10 @@ public final class PrivateKey: Sendable {
         EVP_PKEY_new_raw_private_key(
           curve.nid, nil, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
       }
-      guard let key else { throw .invalidPrivateKey }
+      guard let key else {
+        ERR_clear_error()
+        throw .invalidPrivateKey
+      }
       try self.init(adopting: key)
       return
     }
@@ -42,7 +45,8 @@ public final class PrivateKey: Sendable {
     try self.init(adopting: pkey)
   }
 
-  /// A PEM private key: PKCS #8 or SEC 1, not encrypted.
+  /// A PEM private key: PKCS #8 or SEC 1, not encrypted. A file whose public half belongs to another scalar, or whose
+  /// scalar is out of range, is refused: OpenSSL would take both halves as they stand.
   public convenience init(pem: some ContiguousBytes) throws(CryptoError) {
     let key = pem.withUnsafeBytes { bytes -> OpaquePointer? in
       guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
@@ -50,8 +54,12 @@ public final class PrivateKey: Sendable {
       // A callback that gives no passphrase, so that nothing ever prompts.
       return PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil)
     }
-    ERR_clear_error()
+    defer { ERR_clear_error() }
     guard let key else { throw .invalidPrivateKey }
+    guard isConsistent(key) else {
+      EVP_PKEY_free(key)
+      throw .invalidPrivateKey
+    }
     try self.init(adopting: key)
   }
 
@@ -84,6 +92,13 @@ public final class PrivateKey: Sendable {
       else { throw .libraryFailure }
     }
   }
+}
+
+/// Whether the private half is in range and the public half is its own.
+private func isConsistent(_ pkey: OpaquePointer) -> Bool {
+  guard let context = EVP_PKEY_CTX_new(pkey, nil) else { return false }
+  defer { EVP_PKEY_CTX_free(context) }
+  return EVP_PKEY_private_check(context) == 1 && EVP_PKEY_pairwise_check(context) == 1
 }
 
 /// The key pair of a scalar; the public point is computed from it.
