@@ -15,8 +15,8 @@ public enum HKDF {
     }
   }
 
-  /// Bytes of `info` that OpenSSL 3.0 takes.
-  public static let longestInfo = 1024
+  /// Bytes of `info`: far more than any mdoc protocol has, and below the bound that OpenSSL's KDF has.
+  static let longestInfo = 1024
 
   /// `HKDF-Expand(HKDF-Extract(salt, secret), info, length)`.
   public static func deriveKey(

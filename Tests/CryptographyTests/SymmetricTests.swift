@@ -1,7 +1,8 @@
-import Cryptography
 import Primitives
 import TestSupport
 import Testing
+
+@testable import Cryptography
 
 @Suite struct SymmetricTests {
   private let nonce = [UInt8](repeating: 1, count: 12)
