@@ -68,7 +68,7 @@ let package = Package(
 
     tests("Primitives", ["TestSupport"]),
     tests("CBOR", ["Primitives", "TestSupport"]),
-    tests("Cryptography", ["Primitives", "TestSupport"]),
+    tests("Cryptography", ["Primitives", "TestSupport", "COpenSSL"]),
     tests("COSE", ["Primitives", "CBOR", "Cryptography"]),
     tests("PKIX", ["Primitives", "Cryptography", "MockIssuance"]),
     tests("Mdoc", ["Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Trust", "Presentation", "MockIssuance"]),

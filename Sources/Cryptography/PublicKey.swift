@@ -2,8 +2,8 @@ import COpenSSL
 import FoundationEssentials
 
 /// A public key that was checked when it was made: of exact length; on Weierstrass curves a point of the curve and not
-/// infinity. Every string of the right length is a key on the Edwards and Montgomery curves (RFC 8032, RFC 7748): one
-/// that is no point verifies nothing, and one of small order agrees on nothing.
+/// infinity; on Edwards curves not of small order. Otherwise every string of the right length is a key on the Edwards and
+/// Montgomery curves (RFC 8032, RFC 7748): one that is no point verifies nothing, one of small order agrees on nothing.
 public final class PublicKey: Sendable {
   public let curve: Curve
   /// Weierstrass curves: the uncompressed point `04‖x‖y`; others: the raw key.
@@ -27,7 +27,7 @@ public final class PublicKey: Sendable {
   public convenience init(curve: Curve, encoded: some Collection<UInt8>) throws(CryptoError) {
     let bytes = Array(encoded)
     guard curve.family == .weierstrass else {
-      guard bytes.count == curve.coordinateLength,
+      guard bytes.count == curve.coordinateLength, !SmallOrder.contains(bytes, on: curve),
         let pkey = EVP_PKEY_new_raw_public_key(curve.nid, nil, bytes, bytes.count)
       else {
         ERR_clear_error()
