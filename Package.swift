@@ -70,7 +70,7 @@ let package = Package(
 
     tests("Primitives", ["TestSupport"]),
     tests("CBOR", ["Primitives", "TestSupport"]),
-    tests("Cryptography", ["Primitives", "TestSupport"]),
+    tests("Cryptography", ["Primitives", "TestSupport", "COpenSSL"]),
     tests("COSE", ["Primitives", "CBOR", "Cryptography", "TestSupport"]),
     tests("PKIX", ["Primitives", "Cryptography", "MockIssuance", "TestSupport"]),
     tests(
