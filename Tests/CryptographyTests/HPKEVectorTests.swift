@@ -41,7 +41,7 @@ struct HPKEVectorTests {
     #expect(ephemeral.publicKey.encoded == enc)
 
     let suite = HPKE.p256SHA256AES128GCM
-    let received = try suite.kem.decapsulate(enc, recipient: recipient)
+    let received = try suite.kem.decapsulate(PublicKey(curve: .p256, encoded: enc), recipient: recipient)
     #expect(received.exposed() == vector.sharedSecret?.bytes)
     #expect(
       try suite.kem.encapsulate(to: recipient.publicKey, ephemeral: ephemeral).exposed() == vector.sharedSecret?.bytes)
