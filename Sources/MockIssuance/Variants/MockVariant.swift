@@ -53,7 +53,9 @@ public struct MockVariant: Sendable {
   public static let good = MockVariant("good", "Nothing is wrong.", .none)
 
   /// Every variant, in the order of the checks.
-  public static let all: [MockVariant] = [good]
+  public static let all: [MockVariant] =
+    controls + framing + appleEnvelope + appleMocks + response + issuerAuth + chains + certificates + certificateKeys
+    + mobileSecurityObject + items + validity + deviceKey + deviceAuth + acceptance
 
   public static func named(_ name: String) -> MockVariant? { byName[name] }
 

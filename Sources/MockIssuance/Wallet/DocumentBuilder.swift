@@ -21,17 +21,17 @@ struct DocumentBuilder {
     var setup = try makeSetup(data, requested)
     try mutation.setup?(&setup)
     let dated = setup.data.attestingAges(on: setup.validityStart.date)
-    var items = try [IssuedNamespace](issuing: dated, seed: seed, style: setup.style)
+    var items = ItemsDraft(setup: setup, namespaces: try .init(issuing: dated, seed: seed, style: setup.style))
     try mutation.items?(&items)
-    var digests = items.digests(setup.digestAlgorithm)
+    var digests = DigestsDraft(items: items, namespaces: items.namespaces.digests(setup.digestAlgorithm))
     try mutation.digests?(&digests)
-    var mso = mobileSecurityObject(setup, digests: digests, deviceKey: setup.deviceKey.publicKey)
+    var mso = mobileSecurityObject(setup, digests: digests.namespaces, deviceKey: setup.deviceKey.publicKey)
     try mutation.mso?(&mso)
 
-    var disclosed = items.disclosing(setup.disclosed(of: dated))
+    var disclosed = ItemsDraft(setup: setup, namespaces: items.namespaces.disclosing(setup.disclosed(of: dated)))
     try mutation.disclosure?(&disclosed)
     var issuerSigned = MapDraft()
-    if !disclosed.isEmpty { issuerSigned["nameSpaces"] = disclosed.presented }
+    if !disclosed.namespaces.isEmpty { issuerSigned["nameSpaces"] = disclosed.namespaces.presented }
     issuerSigned["issuerAuth"] = try issuerAuth(setup, mso: mso, mutation: mutation)
 
     var document = MapDraft([("docType", .text(setup.data.docType)), ("issuerSigned", issuerSigned.value)])
@@ -55,6 +55,7 @@ struct DocumentBuilder {
     let payload = setup.style.encode(.tagged(24, .bytes(setup.style.encode(mso.value))))
     var draft = COSESign1Draft(payload: payload, isDetached: false, key: setup.signer.key)
     draft.style = setup.style
+    draft.content = mso
     let chain = try setup.signer.chain()
     draft.unprotected[33] = chain.count == 1 ? .bytes(chain[0]) : .array(chain.map { .bytes($0) })
     try mutation.issuerAuth?(&draft)

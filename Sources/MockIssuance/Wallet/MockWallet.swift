@@ -30,9 +30,9 @@ public struct MockWallet: Sendable {
     let response = try deviceResponse(
       request, transcript: envelope.transcript, authentication: .signature, mutation: variant.mutation,
       documentLimit: 1, seed: seed, at: now)
-    var plaintext = CBORValue.map([("identity", .encoded(response))]).encoded()
+    var plaintext = PlaintextDraft(response: response)
     try variant.mutation.plaintext?(&plaintext)
-    var fields = try envelope.seal(plaintext, ephemeralKey: seed.key("hpke ephemeral", on: .p256))
+    var fields = try envelope.seal(plaintext.value.encoded(), ephemeralKey: seed.key("hpke ephemeral", on: .p256))
     try variant.mutation.envelope?(&fields)
     var bytes = fields.value.encoded()
     try variant.mutation.envelopeBytes?(&bytes)
