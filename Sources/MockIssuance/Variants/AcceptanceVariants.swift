@@ -56,7 +56,7 @@ extension MockVariant {
       }
     }
     missing(
-      "age-device-signed", "Only the device, authorised for it, signs age_over_21 = true; no birth date.", "E27",
+      "age-device-signed", "Only the device, authorised, signs age_over_21 = true; no birth date.", "E27",
       .ageOnly
     ) {
       $0.data.ageThresholds = []

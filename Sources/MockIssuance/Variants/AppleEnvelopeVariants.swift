@@ -40,7 +40,7 @@ extension MockVariant {
     }
     apple("apple-data-empty", "The ciphertext is empty.", "A07", .envelopeDecryptionFailed) { $0["data"] = .bytes([]) }
     session(
-      "apple-other-key", "The answer is encrypted to another merchant's key.", "A03", .envelopeRecipientKeyUnknown
+      "apple-other-key", "The answer is for another merchant's key.", "A03", .envelopeRecipientKeyUnknown
     ) {
       $0.recipientKey = try MockSeed($0.nonce).key("another merchant", on: .p256).publicKey
     }
