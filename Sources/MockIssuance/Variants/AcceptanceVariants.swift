@@ -75,7 +75,7 @@ extension MockVariant {
       "document-expired", "The document's own expiry date, returned, has passed.", cases: "E29",
       warnings: [.documentExpired], request: .withExpiryDate,
       .setup {
-        $0.data[$0.mainNamespace, "expiry_date"] = .fullDate(($0.now - 10 * Duration.day).date)
+        $0.data[$0.mainNamespace, "expiry_date"] = .fullDate(($0.now - 10 * Seconds.day).date)
         $0.added.append(($0.mainNamespace, "expiry_date"))
       })
     MockVariant(

@@ -8,13 +8,13 @@ extension MockVariant {
       "signer-expired", "The signer's certificate expired a day ago, after it signed.", cases: "T06",
       codes: [.certificateExpired], warnings: [.validityExceedsCertificate],
       .setup {
-        $0.signer.certificate.notAfter = $0.now - Duration.day
-        $0.setValidity(signed: -20 * Duration.day, from: -20 * Duration.day, until: 10 * Duration.day)
+        $0.signer.certificate.notAfter = $0.now - Seconds.day
+        $0.setValidity(signed: -20 * Seconds.day, from: -20 * Seconds.day, until: 10 * Seconds.day)
       })
     MockVariant(
       "signer-not-yet-valid", "The signer's certificate becomes valid in a day.", cases: "T06",
       codes: [.certificateExpired, .signedOutsideCertificate],
-      .setup { $0.signer.certificate.notBefore = $0.now + Duration.day })
+      .setup { $0.signer.certificate.notBefore = $0.now + Seconds.day })
     signer("signer-is-ca", "The signer's certificate has the CA flag.", "T11", [.certificateIsCA]) {
       $0.extensions.append(.basicConstraints(isCA: true, pathLength: nil))
     }
@@ -38,7 +38,7 @@ extension MockVariant {
       $0[oid: CertificateExtension.keyUsageOID]?.isCritical = false
     }
     profile("signer-lifetime", "The certificate is valid for 458 days.", "T15", .profileLifetime) {
-      $0.notAfter = $0.notBefore + 458 * Duration.day
+      $0.notAfter = $0.notBefore + 458 * Seconds.day
     }
     MockVariant(
       "signer-country", "The signer's country is not its authority's.", cases: "T16",

@@ -17,16 +17,10 @@ extension MockVariant {
       .init(setup: { $0.style = .chunked }, style: .chunked))
     MockVariant(
       "digests-sha-384", "Digests are SHA-384.",
-      .setup {
-        $0.digestAlgorithm = .sha384
-        $0.digestAlgorithmName = "SHA-384"
-      })
+      .setup { $0.useDigests(.sha384) })
     MockVariant(
       "digests-sha-512", "Digests are SHA-512.",
-      .setup {
-        $0.digestAlgorithm = .sha512
-        $0.digestAlgorithmName = "SHA-512"
-      })
+      .setup { $0.useDigests(.sha512) })
     for curve in Curve.allCases where curve.family != .montgomery {
       MockVariant(
         "issuer-\(label(curve))", "The document signer's key is on \(curve.rawValue).",
@@ -102,16 +96,16 @@ extension MockVariant {
       })
     MockVariant(
       "expected-update", "The validity has the optional expectedUpdate.",
-      .setup { $0.validity.expectedUpdate = .tdate($0.now + 20 * Duration.day) })
+      .setup { $0.validity.expectedUpdate = .tdate($0.now + 20 * Seconds.day) })
     MockVariant(
       "dates-with-fraction", "The validity's dates have fractions of a second.", cases: "I21",
       .setup { setup in
         func fraction(_ seconds: Int64) -> CBORValue {
           .tagged(0, .text("\((setup.now + seconds).description.dropLast()).123456Z"))
         }
-        setup.validity.signed = fraction(-Duration.day)
-        setup.validity.validFrom = fraction(-Duration.day)
-        setup.validity.validUntil = fraction(30 * Duration.day)
+        setup.validity.signed = fraction(-Seconds.day)
+        setup.validity.validFrom = fraction(-Seconds.day)
+        setup.validity.validUntil = fraction(30 * Seconds.day)
       })
     MockVariant(
       "portrait-35-kilobytes", "The portrait has 35,000 bytes.",

@@ -32,10 +32,7 @@ extension MockVariant {
     MockVariant(
       "mso-digests-sha-1", "The digest algorithm is SHA-1, and so are the digests.", cases: "I14",
       codes: [.digestAlgorithmUnsupported],
-      .setup {
-        $0.digestAlgorithm = .sha1
-        $0.digestAlgorithmName = "SHA-1"
-      })
+      .setup { $0.useDigests(.sha1) })
     MockVariant(
       "mso-digests-lower-case", "The digest algorithm is written sha-256.", cases: "I14",
       codes: [.digestAlgorithmUnsupported], .mso { $0["digestAlgorithm"] = "sha-256" })
@@ -50,20 +47,20 @@ extension MockVariant {
         .mso { $0.nested("validityInfo") { $0[member] = nil } })
     }
     date("mso-date-offset", "A date has an offset instead of Z.") { now in
-      .tagged(0, .text("\((now + 30 * Duration.day).description.dropLast())+00:00"))
+      .tagged(0, .text("\((now + 30 * Seconds.day).description.dropLast())+00:00"))
     }
     date("mso-date-lower-case", "A date is written in lower case.") { now in
-      .tagged(0, .text((now + 30 * Duration.day).description.lowercased()))
+      .tagged(0, .text((now + 30 * Seconds.day).description.lowercased()))
     }
     date("mso-date-epoch", "A date is seconds since 1970 (tag 1).") { now in
-      .tagged(1, .integer((now + 30 * Duration.day).secondsSince1970))
+      .tagged(1, .integer((now + 30 * Seconds.day).secondsSince1970))
     }
-    date("mso-date-untagged", "A date lacks its tag.") { now in .text((now + 30 * Duration.day).description) }
+    date("mso-date-untagged", "A date lacks its tag.") { now in .text((now + 30 * Seconds.day).description) }
     date("mso-date-impossible", "A date is 30 February.") { now in
       .tagged(0, .text("\(now.date.year + 1)-02-30T00:00:00Z"))
     }
     date("mso-date-leap-second", "A date has second 60.") { now in
-      .tagged(0, .text("\((now + 30 * Duration.day).date)T23:59:60Z"))
+      .tagged(0, .text("\((now + 30 * Seconds.day).date)T23:59:60Z"))
     }
   }
 

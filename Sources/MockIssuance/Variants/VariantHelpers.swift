@@ -32,6 +32,17 @@ extension AnswerSetup {
     signer.further = [try template.signed(by: root.key)]
   }
 
+  mutating func useDigests(_ algorithm: HashAlgorithm) {
+    digestAlgorithm = algorithm
+    digestAlgorithmName =
+      switch algorithm {
+      case .sha1: "SHA-1"
+      case .sha256: "SHA-256"
+      case .sha384: "SHA-384"
+      case .sha512: "SHA-512"
+      }
+  }
+
   /// Dates in seconds from `now`.
   mutating func setValidity(signed: Int64, from: Int64, until: Int64) {
     validity = ValidityInfo(signed: now + signed, validFrom: now + from, validUntil: now + until)

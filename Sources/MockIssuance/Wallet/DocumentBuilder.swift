@@ -8,6 +8,7 @@ struct DocumentBuilder {
   let authority: MockAuthority
   let held: [MockDocumentData]
   let deviceCurve: Curve
+  let issuing: MockIssuing
   /// The wallet's seed, for the device key; and the answer's, for everything that is fresh.
   let walletSeed: MockSeed
   let seed: MockSeed
@@ -41,13 +42,17 @@ struct DocumentBuilder {
   }
 
   private func makeSetup(_ data: MockDocumentData, _ requested: MockRequest.Document) throws -> AnswerSetup {
-    AnswerSetup(
+    var setup = AnswerSetup(
       authority: authority, now: now, seed: seed, requested: requested, held: held, data: data,
       signer: try DocumentSigner(
         authority: authority, under: authority.certificateIssuer(.good), curve: authority.issuerCurve, at: now),
       deviceKey: try walletSeed.key("device/\(data.docType)", on: deviceCurve),
       validity: ValidityInfo(
-        signed: now - Duration.day, validFrom: now - Duration.day, validUntil: now + 30 * Duration.day))
+        signed: now - issuing.age, validFrom: now - issuing.age, validUntil: now + issuing.remainingLifetime))
+    setup.useDigests(issuing.digestAlgorithm)
+    setup.keyAuthorizations = issuing.keyAuthorizations
+    setup.status = issuing.status
+    return setup
   }
 
   /// IssuerAuth: untagged COSE_Sign1 over `#6.24(bstr .cbor MobileSecurityObject)`, x5chain unprotected.
