@@ -86,7 +86,7 @@ extension MockVariant {
         deviceSigned: { $0["nameSpaces"] = EncodingStyle.longForm.embed([:]) }))
     MockVariant(
       "device-mac", "The device sends a MAC, for which there is no reader key.", cases: "A13 K06",
-      codes: [.deviceMacNotAllowed],
+      codes: [.deviceMacNotAllowed], applicability: .withoutReaderKey,
       .deviceAuth {
         $0.hasSignature = false
         $0.hasMAC = true

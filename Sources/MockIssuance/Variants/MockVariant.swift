@@ -2,7 +2,7 @@ import Primitives
 
 /// One named way to answer: rightly, or wrongly in one respect.
 public struct MockVariant: Sendable {
-  /// Where a variant says something.
+  /// Where a variant's codes hold. Elsewhere it may answer rightly, or be wrong in another way.
   public enum Applicability: String, Sendable {
     /// Every protocol.
     case anyProtocol
@@ -12,6 +12,8 @@ public struct MockVariant: Sendable {
     case notAppleInApp
     /// Answers that are authenticated by a MAC, for which the verifier has a reader key.
     case deviceMAC
+    /// Every protocol in which the verifier has no reader key, Apple's in-app route among them.
+    case withoutReaderKey
   }
 
   public let name: String
