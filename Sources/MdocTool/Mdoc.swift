@@ -1,10 +1,10 @@
 @main
 struct MdocTool {
   static func main() async throws {
-      let a = try BenchmarkAnswer(portraitBytes: 1600)
-      let k = try a.verifier(knowsSigners: true)
-      let s = CPUClock.thread()
-      for _ in 0..<10000 { _ = a.isAccepted(by: k) }
-      print((CPUClock.thread()-s)/10000)
+    let a = try BenchmarkAnswer(portraitBytes: 1600)
+    let k = try a.verifier(knowsSigners: true)
+    let s = CPUClock.thread()
+    for _ in 0..<10000 { _ = a.isAccepted(by: k) }
+    print((CPUClock.thread() - s) / 10000)
   }
 }
