@@ -55,22 +55,29 @@ let package = Package(
 
     // Tools. MockIssuance never imports Mdoc: it shares no parser with the verifier.
     module("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
+    module("BenchmarkFloor", ["Cryptography", "COpenSSL"]),
     .executableTarget(
       name: "MdocTool",
       dependencies: [
-        "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation", "VerificationService",
+        "BenchmarkFloor", "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
+        "VerificationService",
         "Stores", "VerifierHTTP", "MockIssuance",
       ],
       swiftSettings: strict),
 
-    tests("Primitives", []),
-    tests("CBOR", ["Primitives"]),
-    tests("Cryptography", ["Primitives"]),
-    tests("COSE", ["Primitives", "CBOR", "Cryptography"]),
-    tests("PKIX", ["Primitives", "Cryptography", "MockIssuance"]),
-    tests("Mdoc", ["Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Trust", "Presentation", "MockIssuance"]),
-    tests("Trust", ["Primitives", "Cryptography", "PKIX", "Mdoc", "MockIssuance"]),
-    tests("Presentation", ["Primitives", "CBOR", "Cryptography", "Mdoc", "Trust", "MockIssuance"]),
+    // What several test targets share: the published vectors' folder, seeded randomness.
+    .target(name: "TestSupport", dependencies: ["Primitives"], path: "Tests/TestSupport", swiftSettings: strict),
+
+    tests("Primitives", ["TestSupport"]),
+    tests("CBOR", ["Primitives", "TestSupport"]),
+    tests("Cryptography", ["Primitives", "TestSupport"]),
+    tests("COSE", ["Primitives", "CBOR", "Cryptography", "TestSupport"]),
+    tests("PKIX", ["Primitives", "Cryptography", "MockIssuance", "TestSupport"]),
+    tests(
+      "Mdoc",
+      ["Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Trust", "Presentation", "MockIssuance", "TestSupport"]),
+    tests("Trust", ["Primitives", "Cryptography", "PKIX", "Mdoc", "MockIssuance", "TestSupport"]),
+    tests("Presentation", ["Primitives", "CBOR", "Cryptography", "Mdoc", "Trust", "MockIssuance", "TestSupport"]),
     tests(
       "VerificationService", ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation", "Stores", "MockIssuance"]),
     tests("Stores", ["Primitives", "Cryptography", "Mdoc", "VerificationService"]),

@@ -8,10 +8,15 @@ import Primitives
 struct CBORDecoder {
   private let bytes: [UInt8]
   private let limits: CBORLimits
+  /// Levels around this input, where it is itself the content of a string.
+  private let outerDepth: Int
   private var position: Int
   private var limit: Int
   private var nodes: [CBORNode] = []
   private var open: [Frame] = []
+  /// Items inside tag 24 whose strings came in chunks, by the node of the string: they have bytes of their own.
+  private var joined: [Int: CBORTree] = [:]
+  private var joinedItems = 0
 
   /// A container whose children are being read.
   private struct Frame {
@@ -28,18 +33,23 @@ struct CBORDecoder {
   static func tree(
     parsing bytes: [UInt8], in range: Range<Int>, depth: Int = 0, limits: CBORLimits
   ) throws(CBORError) -> CBORTree {
-    guard range.count <= limits.bytes else { throw CBORError(.cborInputTooLarge, at: range.lowerBound) }
-    var decoder = CBORDecoder(bytes: bytes, limits: limits, position: range.lowerBound, limit: range.upperBound)
-    decoder.nodes.reserveCapacity(min(range.count / 6 + 8, 1024))
+    // Nodes note offsets in 32 bits.
+    guard range.count <= limits.bytes, range.upperBound <= Int(Int32.max) else {
+      throw CBORError(.cborInputTooLarge, at: range.lowerBound)
+    }
+    var decoder = CBORDecoder(bytes: bytes, range: range, depth: depth, limits: limits)
     try decoder.run()
-    return CBORTree(bytes: bytes, nodes: decoder.nodes)
+    return CBORTree(bytes: bytes, nodes: decoder.nodes, joined: decoder.joined)
   }
 
-  private init(bytes: [UInt8], limits: CBORLimits, position: Int, limit: Int) {
+  private init(bytes: [UInt8], range: Range<Int>, depth: Int, limits: CBORLimits) {
     self.bytes = bytes
     self.limits = limits
-    self.position = position
-    self.limit = limit
+    outerDepth = depth
+    position = range.lowerBound
+    limit = range.upperBound
+    nodes.reserveCapacity(min(range.count / 6 + 8, 512))
+    open.reserveCapacity(16)
   }
 
   private mutating func run() throws(CBORError) {
@@ -56,7 +66,7 @@ struct CBORDecoder {
     if case .chunks? = open.last?.role, event.kind != openStringKind || event.isIndefinite {
       throw CBORError(.cborMalformed, at: start)
     }
-    guard nodes.count < limits.items else { throw CBORError(.cborTooManyItems, at: start) }
+    guard nodes.count + joinedItems < limits.items else { throw CBORError(.cborTooManyItems, at: start) }
     let index = nodes.count
     position = start + length
     var node = CBORNode(kind: event.kind.item, start: Int32(start), content: Int32(position), value: event.value)
@@ -78,7 +88,7 @@ struct CBORDecoder {
       let isMap = event.kind == .map
       let children = event.isIndefinite ? nil : try childCount(event.value, isMap: isMap, at: start)
       try push(Frame(role: isMap ? .map : .array, node: index, remaining: children), at: start)
-      if children == 0 { try closeTop() }
+      if children == 0 { try close() }
     case .tag:
       nodes.append(node)
       try push(Frame(role: .tag, node: index, remaining: 1), at: start)
@@ -91,7 +101,7 @@ struct CBORDecoder {
   // MARK: Containers
 
   private mutating func push(_ frame: Frame, at offset: Int) throws(CBORError) {
-    guard open.count < limits.depth else { throw CBORError(.cborNestingTooDeep, at: offset) }
+    guard outerDepth + open.count < limits.depth else { throw CBORError(.cborNestingTooDeep, at: offset) }
     open.append(frame)
   }
 
@@ -102,13 +112,22 @@ struct CBORDecoder {
     try childCompleted()
   }
 
+  /// Counts a child of the innermost container, and closes every container that it was the last one of.
   private mutating func childCompleted() throws(CBORError) {
-    guard !open.isEmpty else { return }
-    let top = open.count - 1
-    open[top].children += 1
-    guard let remaining = open[top].remaining else { return }
-    open[top].remaining = remaining - 1
-    if remaining == 1 { try closeTop() }
+    while !open.isEmpty {
+      let top = open.count - 1
+      open[top].children += 1
+      guard let remaining = open[top].remaining else { return }
+      open[top].remaining = remaining - 1
+      guard remaining == 1 else { return }
+      try closeTop()
+    }
+  }
+
+  /// Closes the innermost container, which is itself a child of the next.
+  private mutating func close() throws(CBORError) {
+    try closeTop()
+    try childCompleted()
   }
 
   private mutating func closeTop() throws(CBORError) {
@@ -121,7 +140,7 @@ struct CBORDecoder {
     nodes[frame.node].end = Int32(position)
     nodes[frame.node].next = Int32(nodes.count)
     if frame.role == .map { try requireDistinctKeys(of: frame) }
-    try childCompleted()
+    if frame.role == .chunks, isContentOfTag24 { try readJoinedChunks(frame.node) }
   }
 
   private mutating func closeIndefinite(at offset: Int) throws(CBORError) {
@@ -129,7 +148,7 @@ struct CBORDecoder {
       throw CBORError(.cborMalformed, at: offset)
     }
     position = offset + 1
-    try closeTop()
+    try close()
   }
 
   /// The children that a definite head announces: refused where more than there are bytes left to hold them.
@@ -153,6 +172,25 @@ struct CBORDecoder {
     position -= size
   }
 
+  /// Chunks under tag 24 are joined and parsed at once, so that they are refused for the same reasons as one string.
+  private mutating func readJoinedChunks(_ index: Int) throws(CBORError) {
+    let offset = Int(nodes[index].start)
+    guard nodes[index].kind == .bytes else { return }
+    guard outerDepth + open.count < limits.depth else { throw CBORError(.cborNestingTooDeep, at: offset) }
+    var content: [UInt8] = []
+    for chunk in nodes[(index + 1)...] { content += bytes[Int(chunk.content)..<Int(chunk.end)] }
+    var inner = limits
+    inner.items -= nodes.count + joinedItems
+    do throws(CBORError) {
+      let tree = try CBORDecoder.tree(
+        parsing: content, in: 0..<content.count, depth: outerDepth + open.count + 1, limits: inner)
+      joinedItems += tree.nodes.count + tree.joined.values.reduce(0) { $0 + $1.nodes.count }
+      joined[index] = tree
+    } catch {
+      throw CBORError(error.code, at: offset)
+    }
+  }
+
   // MARK: Strings and keys
 
   private var openStringKind: CBOREvent.Kind? {
@@ -171,10 +209,10 @@ struct CBORDecoder {
   /// Keys are compared by value: `01` and `1801` are the same key.
   private func requireDistinctKeys(of frame: Frame) throws(CBORError) {
     guard frame.children > 2 else { return }
-    let keys = CBORKeys(bytes: bytes, nodes: nodes)
-    if let duplicate = keys.firstDuplicate(inMapAt: frame.node) {
-      throw CBORError(.cborDuplicateKey, at: Int(nodes[duplicate].start))
+    let duplicate = bytes.withUnsafeBufferPointer { bytes in
+      nodes.withUnsafeBufferPointer { CBORKeys(bytes: bytes, nodes: $0).firstDuplicate(inMapAt: frame.node) }
     }
+    if let duplicate { throw CBORError(.cborDuplicateKey, at: Int(nodes[duplicate].start)) }
   }
 
   // MARK: libcbor
@@ -185,10 +223,8 @@ struct CBORDecoder {
     let start = position
     let available = limit - start
     let result = withUnsafeMutablePointer(to: &event) { context in
-      withUnsafePointer(to: CBOREvent.callbacks) { callbacks in
-        bytes.withUnsafeBufferPointer { buffer in
-          cbor_stream_decode(buffer.baseAddress.map { $0 + start }, available, callbacks, context)
-        }
+      bytes.withUnsafeBufferPointer { buffer in
+        cbor_stream_decode(buffer.baseAddress.map { $0 + start }, available, CBOREvent.callbacks, context)
       }
     }
     switch result.status {

@@ -4,7 +4,8 @@ import Primitives
 ///
 /// Values are elided unless asked for: keys, structure, sizes and simple values of the protocol stay, strings do not.
 public struct CBORDiagnostic: Sendable {
-  /// Whether the content of strings and numbers under `elementValue`, and of all byte strings, is shown.
+  /// Whether the values of data elements (`elementValue`, and what DeviceNameSpaces hold) and the content of all byte
+  /// strings are shown.
   public var showsValues: Bool
 
   public init(showsValues: Bool = false) { self.showsValues = showsValues }
@@ -53,9 +54,11 @@ public struct CBORDiagnostic: Sendable {
     output += "{"
     for (key, value) in CBOREntries(children: item.children) {
       output += (isFirst ? "\n" : ",\n") + spaces(indent + 1)
-      write(key, indent: indent + 1, isPersonal: isPersonal, to: &output)
+      // Keys are names that the data model gives, inside element values too.
+      write(key, indent: indent + 1, isPersonal: false, to: &output)
       output += ": "
-      write(value, indent: indent + 1, isPersonal: isPersonal || key.isText("elementValue"), to: &output)
+      let isElement = key.isText("elementValue") || (key.isText("nameSpaces") && value.tag == 24)
+      write(value, indent: indent + 1, isPersonal: isPersonal || isElement, to: &output)
       isFirst = false
     }
     output += isFirst ? "}" : "\n" + spaces(indent) + "}"
@@ -90,11 +93,19 @@ public struct CBORDiagnostic: Sendable {
       case "\"": output += "\\\""
       case "\\": output += "\\\\"
       case "\n": output += "\\n"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7f: output += "\\u{\(String(scalar.value, radix: 16))}"
+      case _ where isUnprintable(scalar): output += "\\u{\(String(scalar.value, radix: 16))}"
       default: output.unicodeScalars.append(scalar)
       }
     }
     return output + "\""
+  }
+
+  /// Characters that would steer the terminal or change how the text around them reads.
+  private func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true
+    default: false
+    }
   }
 
   private func spaces(_ indent: Int) -> String { String(repeating: "  ", count: indent) }

@@ -35,7 +35,11 @@ struct CBOREvent {
     event?.pointee = CBOREvent(kind: kind, value: value, isIndefinite: indefinite)
   }
 
-  static let callbacks: cbor_callbacks = {
+  /// A `size_t`, which Swift reads as signed: a claim of 2^63 or more must not trap.
+  private static func length(_ size: Int) -> UInt64 { UInt64(UInt(bitPattern: size)) }
+
+  /// Written once, never freed and never changed, so that threads may share it.
+  nonisolated(unsafe) static let callbacks: UnsafePointer<cbor_callbacks> = {
     var table = cbor_callbacks()
     table.uint8 = { note($0, .unsigned, UInt64($1)) }
     table.uint16 = { note($0, .unsigned, UInt64($1)) }
@@ -45,13 +49,13 @@ struct CBOREvent {
     table.negint16 = { note($0, .negative, UInt64($1)) }
     table.negint32 = { note($0, .negative, UInt64($1)) }
     table.negint64 = { note($0, .negative, $1) }
-    table.byte_string = { note($0, .bytes, UInt64($2)) }
+    table.byte_string = { note($0, .bytes, length($2)) }
     table.byte_string_start = { note($0, .bytes, 0, indefinite: true) }
-    table.string = { note($0, .text, UInt64($2)) }
+    table.string = { note($0, .text, length($2)) }
     table.string_start = { note($0, .text, 0, indefinite: true) }
-    table.array_start = { note($0, .array, UInt64($1)) }
+    table.array_start = { note($0, .array, length($1)) }
     table.indef_array_start = { note($0, .array, 0, indefinite: true) }
-    table.map_start = { note($0, .map, UInt64($1)) }
+    table.map_start = { note($0, .map, length($1)) }
     table.indef_map_start = { note($0, .map, 0, indefinite: true) }
     table.tag = { note($0, .tag, $1) }
     table.float2 = { note($0, .float, Double($1).bitPattern) }
@@ -61,6 +65,8 @@ struct CBOREvent {
     table.null = { note($0, .null, 0) }
     table.boolean = { note($0, .bool, $1 ? 1 : 0) }
     table.indef_break = { note($0, .end, 0) }
-    return table
+    let pointer = UnsafeMutablePointer<cbor_callbacks>.allocate(capacity: 1)
+    pointer.initialize(to: table)
+    return UnsafePointer(pointer)
   }()
 }

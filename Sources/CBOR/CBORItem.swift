@@ -4,8 +4,8 @@ import Primitives
 ///
 /// Items are views into the received input, which is kept and shared: `encoded` is what was signed or hashed, never a
 /// re-encoding. Input need not be deterministically encoded. Duplicate keys, trailing bytes, truncation, bad UTF-8,
-/// and depth, size or count abuse are refused when the input is parsed, as is tag 24 around bytes that are not exactly
-/// one item.
+/// and depth, size or count abuse are refused when the input is parsed, as is tag 24 around a byte string that does not
+/// hold exactly one item. Tag 24 around anything else is well-formed, and has no `embedded` item.
 public struct CBORItem: Sendable {
   public enum Kind: UInt8, Sendable, Hashable {
     case unsigned, negative, bytes, text, array, map, tag, bool, null, undefined, float
@@ -116,7 +116,7 @@ public struct CBORItem: Sendable {
   /// The item inside tag 24 (`#6.24(bstr .cbor …)`), or nil where this is anything else.
   public var embedded: CBORItem? {
     guard let string = content(ofTag: 24), string.kind == .bytes else { return nil }
-    if string.node.isChunked { return try? CBORItem(parsingContentOf: string) }
+    if string.node.isChunked { return tree.joined[string.index].map { CBORItem(tree: $0, index: 0) } }
     return CBORItem(tree: tree, index: string.index + 1)
   }
 
@@ -138,12 +138,12 @@ public struct CBORItem: Sendable {
   public var entries: CBOREntries? { kind == .map ? CBOREntries(children: children) : nil }
 
   /// The value of a text key.
-  public subscript(key: String) -> CBORItem? {
+  public subscript(key key: String) -> CBORItem? {
     entries?.first { $0.key.isText(key) }?.value
   }
 
   /// The value of an integer key.
-  public subscript(label: Int64) -> CBORItem? {
+  public subscript(label label: Int64) -> CBORItem? {
     entries?.first { $0.key.integer == label }?.value
   }
 

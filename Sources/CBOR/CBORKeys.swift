@@ -1,56 +1,102 @@
-/// Comparison of items by value, however they are encoded, to find a map's duplicate keys.
+/// Comparison of items by value, however they are encoded, to find a map's duplicate keys (RFC 8949, 5.6.1).
 struct CBORKeys {
-  let bytes: [UInt8]
-  let nodes: [CBORNode]
+  let bytes: UnsafeBufferPointer<UInt8>
+  let nodes: UnsafeBufferPointer<CBORNode>
 
   /// The node of the first key that repeats an earlier one.
   func firstDuplicate(inMapAt map: Int) -> Int? {
-    var keys: [Int] = []
-    keys.reserveCapacity(Int(nodes[map].value / 2))
-    var index = map + 1
-    while index < Int(nodes[map].next) {
-      keys.append(index)
-      index = Int(nodes[Int(nodes[index].next)].next)
+    let end = Int(nodes[map].next)
+    var key = map + 1
+    var isSmall = nodes[map].value <= 16
+    while key < end, isSmall {
+      var earlier = map + 1
+      while earlier < key {
+        if isEqual(earlier, key) { return key }
+        earlier = keyAfter(earlier)
+      }
+      key = keyAfter(key)
+      isSmall = key == end || !nodes[key].kind.isContainer
     }
-    if keys.count <= 8 { return firstDuplicatePairwise(keys) }
+    return isSmall ? nil : firstDuplicateByHash(inMapAt: map)
+  }
+
+  /// For many keys, and for keys that are large to compare.
+  private func firstDuplicateByHash(inMapAt map: Int) -> Int? {
     // Hasher is seeded anew in every process: keys cannot be chosen to collide.
     var seen: [Int: [Int]] = [:]
-    seen.reserveCapacity(keys.count)
-    for key in keys {
-      var hasher = Hasher()
-      hash(key, into: &hasher)
-      let value = hasher.finalize()
+    var key = map + 1
+    while key < Int(nodes[map].next) {
+      let value = hash(key)
       if let others = seen[value], others.contains(where: { isEqual($0, key) }) { return key }
       seen[value, default: []].append(key)
+      key = keyAfter(key)
     }
     return nil
   }
 
-  private func firstDuplicatePairwise(_ keys: [Int]) -> Int? {
-    for (position, key) in keys.enumerated() {
-      for earlier in keys[..<position] where isEqual(earlier, key) { return key }
-    }
-    return nil
-  }
+  /// Past a key and its value.
+  private func keyAfter(_ key: Int) -> Int { Int(nodes[Int(nodes[key].next)].next) }
+
+  // MARK: Equality
 
   private func isEqual(_ left: Int, _ right: Int) -> Bool {
     let a = nodes[left]
     let b = nodes[right]
     guard a.kind == b.kind else { return false }
     switch a.kind {
-    case .bytes, .text: return content(left).elementsEqual(content(right))
-    case .array, .map, .tag:
-      guard a.value == b.value else { return false }
-      var i = left + 1
-      var j = right + 1
-      while i < Int(a.next), j < Int(b.next) {
-        guard isEqual(i, j) else { return false }
-        i = Int(nodes[i].next)
-        j = Int(nodes[j].next)
-      }
-      return i == Int(a.next) && j == Int(b.next)
+    case .bytes, .text:
+      if a.isChunked || b.isChunked { return joined(left) == joined(right) }
+      return a.end - a.content == b.end - b.content && content(a).elementsEqual(content(b))
+    case .map: return a.value == b.value && isEqualMap(left, right)
+    case .array, .tag: return a.value == b.value && isEqualSequence(left, right)
     default: return a.value == b.value
     }
+  }
+
+  private func isEqualSequence(_ left: Int, _ right: Int) -> Bool {
+    var i = left + 1
+    var j = right + 1
+    while i < Int(nodes[left].next), j < Int(nodes[right].next) {
+      guard isEqual(i, j) else { return false }
+      i = Int(nodes[i].next)
+      j = Int(nodes[j].next)
+    }
+    return i == Int(nodes[left].next) && j == Int(nodes[right].next)
+  }
+
+  /// The order of entries is no part of a map's value; sorted by hash, equal maps have equal entries in equal places.
+  private func isEqualMap(_ left: Int, _ right: Int) -> Bool {
+    let a = entriesByHash(left)
+    let b = entriesByHash(right)
+    return a.elementsEqual(b) { $0.hash == $1.hash }
+      && a.elementsEqual(b) {
+        isEqual($0.key, $1.key) && isEqual(Int(nodes[$0.key].next), Int(nodes[$1.key].next))
+      }
+  }
+
+  private func entriesByHash(_ map: Int) -> [(hash: Int, key: Int)] {
+    var entries: [(hash: Int, key: Int)] = []
+    var key = map + 1
+    while key < Int(nodes[map].next) {
+      entries.append((hashOfEntry(key), key))
+      key = keyAfter(key)
+    }
+    return entries.sorted { $0.hash < $1.hash }
+  }
+
+  // MARK: Hashes
+
+  private func hash(_ index: Int) -> Int {
+    var hasher = Hasher()
+    hash(index, into: &hasher)
+    return hasher.finalize()
+  }
+
+  private func hashOfEntry(_ key: Int) -> Int {
+    var hasher = Hasher()
+    hash(key, into: &hasher)
+    hash(Int(nodes[key].next), into: &hasher)
+    return hasher.finalize()
   }
 
   private func hash(_ index: Int, into hasher: inout Hasher) {
@@ -58,9 +104,17 @@ struct CBORKeys {
     hasher.combine(node.kind)
     switch node.kind {
     case .bytes, .text:
-      let content = content(index)
-      content.withUnsafeBytes { hasher.combine(bytes: $0) }
-    case .array, .map, .tag:
+      if node.isChunked {
+        hasher.combine(joined(index))
+      } else {
+        let content = content(node)
+        hasher.combine(content.count)
+        hasher.combine(bytes: UnsafeRawBufferPointer(content))
+      }
+    case .map:
+      hasher.combine(node.value)
+      hasher.combine(entriesByHash(index).reduce(0) { $0 &+ $1.hash })
+    case .array, .tag:
       hasher.combine(node.value)
       var child = index + 1
       while child < Int(node.next) {
@@ -71,9 +125,19 @@ struct CBORKeys {
     }
   }
 
-  private func content(_ index: Int) -> ArraySlice<UInt8> {
-    let node = nodes[index]
-    guard node.isChunked else { return bytes[Int(node.content)..<Int(node.end)] }
-    return nodes[(index + 1)..<Int(node.next)].reduce(into: []) { $0 += bytes[Int($1.content)..<Int($1.end)] }
+  // MARK: Content of strings
+
+  private func content(_ node: CBORNode) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(rebasing: bytes[Int(node.content)..<Int(node.end)])
   }
+
+  private func joined(_ index: Int) -> [UInt8] {
+    let node = nodes[index]
+    guard node.isChunked else { return Array(content(node)) }
+    return nodes[(index + 1)..<Int(node.next)].reduce(into: []) { $0 += content($1) }
+  }
+}
+
+extension CBORItem.Kind {
+  fileprivate var isContainer: Bool { self == .array || self == .map || self == .tag }
 }

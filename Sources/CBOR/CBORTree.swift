@@ -5,10 +5,13 @@
 final class CBORTree: Sendable {
   let bytes: [UInt8]
   let nodes: [CBORNode]
+  /// The items inside tag 24 whose strings came in chunks, by the node of the string.
+  let joined: [Int: CBORTree]
 
-  init(bytes: [UInt8], nodes: [CBORNode]) {
+  init(bytes: [UInt8], nodes: [CBORNode], joined: [Int: CBORTree]) {
     self.bytes = bytes
     self.nodes = nodes
+    self.joined = joined
   }
 }
 

@@ -45,9 +45,6 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case coseCritUnsupported = "cose.crit_unsupported"
   case issuerCertificateMissing = "mdoc.issuer_auth.certificate_missing"
   case issuerCertificateThumbprintMismatch = "mdoc.issuer_auth.x5t_mismatch"
-  case issuerAlgorithmUnsupported = "mdoc.issuer_auth.algorithm_unsupported"
-  case issuerAlgorithmKeyMismatch = "mdoc.issuer_auth.algorithm_key_mismatch"
-  case issuerSignatureInvalid = "mdoc.issuer_auth.signature_invalid"
 
   // Trust
   case trustStoreEmpty = "trust.store_empty"
@@ -78,6 +75,11 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case profileForbiddenExtension = "trust.profile.forbidden_extension"
   case profileAnchorUnscoped = "trust.profile.anchor_unscoped"
   case profileRootInChain = "trust.profile.root_in_chain"
+
+  // Issuer signature
+  case issuerAlgorithmUnsupported = "mdoc.issuer_auth.algorithm_unsupported"
+  case issuerAlgorithmKeyMismatch = "mdoc.issuer_auth.algorithm_key_mismatch"
+  case issuerSignatureInvalid = "mdoc.issuer_auth.signature_invalid"
 
   // Mobile security object
   case msoMissing = "mdoc.mso.missing"

@@ -12,7 +12,10 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     return Timestamp(secondsSince1970: overflow ? (seconds > 0 ? .max : .min) : sum)
   }
 
-  public static func - (time: Timestamp, seconds: Int64) -> Timestamp { time + (0 - seconds) }
+  public static func - (time: Timestamp, seconds: Int64) -> Timestamp {
+    let (difference, overflow) = time.secondsSince1970.subtractingReportingOverflow(seconds)
+    return Timestamp(secondsSince1970: overflow ? (seconds > 0 ? .min : .max) : difference)
+  }
 
   /// Reads a `tdate` (ISO/IEC 18013-5, 7.2.1: RFC 3339 date-time in UTC, written with `Z`).
   ///
@@ -45,10 +48,10 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     return FullDate(daysSince1970: Int(remainder < 0 ? days - 1 : days))
   }
 
-  /// RFC 3339 in UTC, for example `2026-11-20T10:00:00Z`.
+  /// RFC 3339 in UTC, for example `2026-11-20T10:00:00Z`; instants outside the years 1 to 9999 as their ends.
   public var description: String {
     let day = date
-    let second = Int(secondsSince1970 - Timestamp(date: day).secondsSince1970)
+    let second = min(max(Int(secondsSince1970 - Timestamp(date: day).secondsSince1970), 0), 86_399)
     return "\(day)T\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))Z"
   }
 }

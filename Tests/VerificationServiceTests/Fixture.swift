@@ -1,13 +1,12 @@
 import Cryptography
 import Primitives
-import Synchronization
 import VerificationService
 
 @testable import Mdoc
 
 /// A clock that a test moves.
 final class FakeClock: Sendable {
-  private let seconds = Mutex<Int64>(1_795_000_000)
+  private let seconds = Locked<Int64>(1_795_000_000)
 
   var now: Timestamp { Timestamp(secondsSince1970: seconds.withLock { $0 }) }
   func advance(_ by: Int64) { seconds.withLock { $0 += by } }

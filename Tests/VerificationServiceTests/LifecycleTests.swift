@@ -1,5 +1,4 @@
 import Primitives
-import Synchronization
 import Testing
 import VerificationService
 
@@ -106,7 +105,7 @@ struct LifecycleTests {
 
   @Test("an attempt that takes longer than 30 seconds is interrupted and gives no result")
   func interrupted() async throws {
-    let clock = Mutex<FakeClock?>(nil)
+    let clock = Locked<FakeClock?>(nil)
     let slow = FakeWallet { clock.withLock { $0?.advance(31) } }
     let fixture = try Fixture(wallet: slow)
     clock.withLock { $0 = fixture.clock }

@@ -37,10 +37,16 @@ public struct ElementRequest: Sendable, Hashable, Codable {
   public var intentToRetain: Bool
   /// Whether a document without it is refused. Many elements mean "no" by their absence.
   public var isRequired: Bool
+  /// Elements that satisfy the request in place of this one, and are returned when they come.
+  public var alternatives: [ElementReference]
 
-  public init(_ element: ElementReference, intentToRetain: Bool = false, isRequired: Bool = true) {
+  public init(
+    _ element: ElementReference, intentToRetain: Bool = false, isRequired: Bool = true,
+    alternatives: [ElementReference] = []
+  ) {
     self.element = element
     self.intentToRetain = intentToRetain
     self.isRequired = isRequired
+    self.alternatives = alternatives
   }
 }

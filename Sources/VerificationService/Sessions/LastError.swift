@@ -16,7 +16,7 @@ public struct LastError: Sendable, Hashable, Codable {
   public let reasons: [Reason]
 
   /// Of a verdict's reasons, of which there is at least one.
-  public init(_ reasons: [Mdoc.Reason]) {
+  public init(_ reasons: [Primitives.Reason]) {
     self.reasons = reasons.map {
       Reason(code: $0.code.rawValue, document: $0.document, clause: $0.code.entry.clause)
     }
@@ -24,5 +24,5 @@ public struct LastError: Sendable, Hashable, Codable {
   }
 
   /// The server stopped, or could not open the challenge, between consuming it and recording what came of it.
-  public static let interrupted = LastError([Mdoc.Reason(.sessionInterrupted)])
+  public static let interrupted = LastError([Primitives.Reason(.sessionInterrupted)])
 }

@@ -1,0 +1,34 @@
+import CBOR
+import Cryptography
+
+/// A COSE_Mac0 message (RFC 9052, 6.2), with the one algorithm that mdoc allows: HMAC 256/256.
+public struct COSEMac0: Sendable {
+  private let structure: COSEStructure
+
+  public static let tag: UInt64 = 17
+  /// HMAC with SHA-256, whole tag (RFC 9053, 3.1).
+  public static let hmac256: Int64 = 5
+
+  public var headers: COSEHeaders { structure.headers }
+  /// The attached payload's byte string, or nil where it is detached.
+  public var payload: CBORItem? { structure.payload }
+  public var authenticationTag: ArraySlice<UInt8> { structure.authenticator }
+
+  /// - Parameter tag: nil (the mdoc form) requires an untagged message, a number requires that tag.
+  public init(parsing item: CBORItem, tag: UInt64? = nil) throws(COSEError) {
+    structure = try COSEStructure(parsing: item, tag: tag)
+  }
+
+  public enum Verdict: Sendable, Hashable { case valid, invalid, algorithmUnsupported }
+
+  public func verify(payload: ArraySlice<UInt8>, key: borrowing SecretBytes, externalAAD: [UInt8] = []) -> Verdict {
+    guard headers.algorithmIdentifier == Self.hmac256 else { return .algorithmUnsupported }
+    let message = toBeAuthenticated(payload: payload, externalAAD: externalAAD)
+    return HMAC.isValid(authenticationTag, of: message, key: key, hash: .sha256) ? .valid : .invalid
+  }
+
+  /// The encoded MAC_structure.
+  public func toBeAuthenticated(payload: ArraySlice<UInt8>, externalAAD: [UInt8] = []) -> [UInt8] {
+    structure.toBeAuthenticated(context: "MAC0", payload: payload, externalAAD: externalAAD)
+  }
+}

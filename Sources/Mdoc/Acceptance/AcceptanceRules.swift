@@ -1,0 +1,177 @@
+import Primitives
+
+/// Decides verified documents by the request: what was asked must be there, of the right type; what was not asked is
+/// named and dropped.
+struct AcceptanceRules {
+  /// Nil accepts every verified element of every verified document.
+  let request: PresentationRequest?
+  let isStrict: Bool
+  let fallsBackToAgeInYears: Bool
+
+  func decide(
+    _ outcomes: [DocumentOutcome], responseChecks: CheckList, verifiedAt: Timestamp, trustSnapshot: String
+  ) -> Verdict {
+    var responseChecks = responseChecks
+    var reports: [DocumentReport] = []
+    var accepted: [AcceptedDocument] = []
+    for outcome in outcomes {
+      var report = outcome.report
+      if case .verified(let document, _) = outcome {
+        let decision = decide(document, at: verifiedAt)
+        report.checks += decision.checks
+        if let document = decision.accepted { accepted.append(document) }
+      } else {
+        report.checks += Self.codes.map { Check($0, .notRun) }
+      }
+      reports.append(report)
+    }
+    if let request, request.requiresAllDocuments {
+      let missing = missingDocTypes(request, reports)
+      responseChecks.require(missing.isEmpty, .documentMissing, missing.joined(separator: ", "))
+    } else {
+      responseChecks.notRun(.documentMissing)
+    }
+    let report = VerificationReport(
+      verifiedAt: verifiedAt, trustSnapshot: trustSnapshot, checks: responseChecks.checks, documents: reports)
+    // One document that fails refuses the answer: "any valid" would let a forged one ride along.
+    guard report.reasons.isEmpty, !accepted.isEmpty, accepted.count == outcomes.count else { return .refused(report) }
+    return Verdict(outcome: .accepted(AcceptedPresentation(documents: accepted)), report: report)
+  }
+
+  private static let codes: [Code] = [
+    .elementTypeInvalid, .elementMissing, .elementUnexpected, .ageContradictory, .ageInconsistent, .ageBelowMinimum,
+    .documentExpired,
+  ]
+
+  private func missingDocTypes(_ request: PresentationRequest, _ reports: [DocumentReport]) -> [String] {
+    var returned = reports.map(\.docType)
+    return request.documents.map(\.docType).filter { docType in
+      guard let index = returned.firstIndex(of: docType) else { return true }
+      returned.remove(at: index)
+      return false
+    }
+  }
+
+  // MARK: One document
+
+  private func decide(_ document: VerifiedDocument, at now: Timestamp) -> (checks: [Check], accepted: AcceptedDocument?)
+  {
+    guard let wanted = request?.documents.first(where: { $0.docType == document.docType }) else {
+      return decideUnrequested(document, at: now)
+    }
+    var checks = CheckList()
+    let age = AgeEvaluation(document: document, request: wanted, fallsBackToAgeInYears: fallsBackToAgeInYears, now: now)
+    let returned = Set(document.elements)
+    let requested = wanted.elements.flatMap { wanted in
+      ([wanted.element] + wanted.alternatives).filter(returned.contains).map { ($0, wanted.intentToRetain) }
+    }
+    let requestedElements = Set(requested.map(\.0))
+    let answers = wanted.ageThresholds.compactMap(age.answer)
+    var mistyped = requested.map(\.0).filter { !hasValidType($0, document) }
+    if !wanted.ageThresholds.isEmpty {
+      mistyped += age.mistypedAttestations.filter { !mistyped.contains($0) }
+    }
+    checks.require(mistyped.isEmpty, .elementTypeInvalid, names(mistyped))
+
+    let missing = wanted.elements.filter { wanted in
+      !([wanted.element] + wanted.alternatives).contains(where: returned.contains)
+    }
+    let undecided = wanted.ageThresholds.filter { threshold in !answers.contains { $0.threshold == threshold } }
+      .map { ageElement($0, document.docType) }
+      .filter { !mistyped.contains($0) }
+    let lacking = missing.filter(\.isRequired).map(\.element) + undecided
+    checks.require(lacking.isEmpty, .elementMissing, names(lacking))
+
+    let proofs = Set(answers.map(\.provedBy))
+    let unrequested = document.elements.filter { element in
+      !requestedElements.contains(element) && !proofs.contains(element)
+    }
+    if isStrict {
+      checks.require(unrequested.isEmpty, .elementUnexpected, names(unrequested))
+    } else {
+      checks.notRun(.elementUnexpected)
+    }
+    checkAge(age, wanted, answers, &checks)
+    checkExpiry(document, at: now, &checks)
+    guard !checks.hasFailed else { return (checks.checks, nil) }
+    let accepted = make(
+      document, elements: requested,
+      deviceSigned: wanted.elements.map { ($0.element, $0.intentToRetain) }, ageAnswers: answers,
+      missing: missing.map(\.element), unrequested: unrequested)
+    return (checks.checks, accepted)
+  }
+
+  /// Without a request every verified element is shown.
+  private func decideUnrequested(
+    _ document: VerifiedDocument, at now: Timestamp
+  ) -> (checks: [Check], accepted: AcceptedDocument?) {
+    var checks = CheckList()
+    checks.notRun(.elementTypeInvalid, .elementMissing, .elementUnexpected)
+    let all = DocumentRequest(docType: document.docType, elements: document.elements.map { ElementRequest($0) })
+    let age = AgeEvaluation(document: document, request: all, fallsBackToAgeInYears: false, now: now)
+    checkAge(age, all, [], &checks)
+    checkExpiry(document, at: now, &checks)
+    guard !checks.hasFailed else { return (checks.checks, nil) }
+    let accepted = make(
+      document, elements: document.elements.map { ($0, false) },
+      deviceSigned: document.deviceSignedElements.map { ($0, false) }, ageAnswers: [], missing: [], unrequested: [])
+    return (checks.checks, accepted)
+  }
+
+  private func checkAge(
+    _ age: AgeEvaluation, _ wanted: DocumentRequest, _ answers: [AgeAnswer], _ checks: inout CheckList
+  ) {
+    checks.require(!age.isContradictory, .ageContradictory)
+    expect(!age.isInconsistent, .ageInconsistent, &checks)
+    guard let minimum = wanted.minimumAge, let answer = answers.first(where: { $0.threshold == minimum }) else {
+      return checks.notRun(.ageBelowMinimum)
+    }
+    checks.require(answer.answer, .ageBelowMinimum, "minimum \(minimum)")
+  }
+
+  /// The document's own expiry date, which is apart from the validity of its signature. It counts to its last day.
+  private func checkExpiry(_ document: VerifiedDocument, at now: Timestamp, _ checks: inout CheckList) {
+    let namespaces = [AgeEvaluation.namespace(of: document.docType), Namespace.mDL, Namespace.iso23220]
+    let values = namespaces.lazy.compactMap { document[ElementReference($0, "expiry_date")] }
+    switch values.first {
+    case .fullDate(let date)?:
+      expect(date >= AgeCalendar.dayReachedEverywhere(at: now), .documentExpired, &checks)
+    case .dateTime(let text)?:
+      expect(Timestamp(rfc3339: text).map { $0 >= now } ?? false, .documentExpired, &checks)
+    default:
+      checks.notRun(.documentExpired)
+    }
+  }
+
+  /// A finding that warns, and rejects in strict mode.
+  private func expect(_ condition: Bool, _ code: Code, _ checks: inout CheckList) {
+    if isStrict { checks.require(condition, code) } else { checks.expect(condition, code) }
+  }
+
+  private func hasValidType(_ element: ElementReference, _ document: VerifiedDocument) -> Bool {
+    document[element].map { ElementTypes.isValid($0, for: element) } ?? true
+  }
+
+  private func ageElement(_ threshold: Int, _ docType: String) -> ElementReference {
+    ElementReference(AgeEvaluation.namespace(of: docType), AgeAttestations.identifier(for: threshold))
+  }
+
+  private func make(
+    _ document: VerifiedDocument, elements: [(ElementReference, Bool)], deviceSigned: [(ElementReference, Bool)],
+    ageAnswers: [AgeAnswer], missing: [ElementReference], unrequested: [ElementReference]
+  ) -> AcceptedDocument {
+    AcceptedDocument(
+      docType: document.docType,
+      elements: elements.compactMap { reference, retain in
+        document[reference].map { .init(reference: reference, value: $0, intentToRetain: retain) }
+      },
+      deviceSignedElements: deviceSigned.compactMap { reference, retain in
+        document.deviceSignedValue(of: reference).map {
+          .init(reference: reference, value: $0, intentToRetain: retain)
+        }
+      },
+      ageAnswers: ageAnswers, missingElements: missing, unrequestedElements: unrequested, issuer: document.issuer,
+      validity: document.validity, deviceAuthentication: document.deviceAuthentication,
+      revocation: document.revocation)
+  }
+}

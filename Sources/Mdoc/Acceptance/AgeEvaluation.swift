@@ -1,0 +1,114 @@
+import Primitives
+
+/// Answers a document's age questions from its verified elements.
+struct AgeEvaluation {
+  let document: VerifiedDocument
+  let request: DocumentRequest
+  /// Whether `age_in_years` counts as requested, as in Apple's in-app protocol, which falls back to it by itself.
+  let fallsBackToAgeInYears: Bool
+  let now: Timestamp
+
+  private let namespace: String
+  private let attestations: AgeAttestations
+
+  init(document: VerifiedDocument, request: DocumentRequest, fallsBackToAgeInYears: Bool, now: Timestamp) {
+    self.document = document
+    self.request = request
+    self.fallsBackToAgeInYears = fallsBackToAgeInYears
+    self.now = now
+    let namespace = AgeEvaluation.namespace(of: document.docType)
+    self.namespace = namespace
+    var answers: [Int: Bool] = [:]
+    for element in document.elements where element.namespace == namespace {
+      if let age = AgeAttestations.age(of: element.identifier), case .bool(let value)? = document[element] {
+        answers[age] = value
+      }
+    }
+    attestations = AgeAttestations(answers)
+  }
+
+  /// Where a document type has its age elements.
+  static func namespace(of docType: String) -> String {
+    switch docType {
+    case DocType.mDL: Namespace.mDL
+    case DocType.photoID, "org.iso.23220.photoID.1", DocType.japanMyNumber: Namespace.iso23220
+    // The EU's types use their own name as namespace.
+    default: docType
+    }
+  }
+
+  var isContradictory: Bool { attestations.areContradictory }
+
+  /// Age attestations whose value is no boolean, among those that could answer.
+  var mistypedAttestations: [ElementReference] {
+    document.elements.filter { element in
+      guard element.namespace == namespace, AgeAttestations.age(of: element.identifier) != nil else { return false }
+      if case .bool? = document[element] { return false }
+      return true
+    }
+  }
+
+  /// The answer for a threshold with the element that proves it, or nil where nothing returned decides it.
+  func answer(_ threshold: Int) -> AgeAnswer? {
+    if let nearest = attestations.nearest(to: threshold) {
+      return make(threshold, nearest.isOver, AgeAttestations.identifier(for: nearest.age))
+    }
+    if isUsable("age_in_years"), let years = ageInYears { return make(threshold, years >= threshold, "age_in_years") }
+    if isUsable("birth_date"), let birthDate {
+      let day = AgeCalendar.dayReachedEverywhere(at: now)
+      return make(threshold, AgeCalendar.completedYears(since: birthDate, on: day) >= threshold, "birth_date")
+    }
+    if isUsable("age_birth_year"), let year = integer("age_birth_year"),
+      let answer = AgeCalendar.isAtLeast(
+        threshold, bornIn: Int(clamping: year), on: AgeCalendar.dayReachedEverywhere(at: now))
+    {
+      return make(threshold, answer, "age_birth_year")
+    }
+    return nil
+  }
+
+  /// Whether birth date, age in years and attestations cannot all be true of one person at any time from signing
+  /// until now. Attestations are made for the day of signing, so an older person than attested is not a contradiction.
+  var isInconsistent: Bool {
+    guard let birthDate else { return contradicts(youngest: ageInYears, oldest: nil) }
+    let atSigning = AgeCalendar.completedYears(
+      since: birthDate, on: AgeCalendar.dayReachedEverywhere(at: document.validity.signed))
+    let today = AgeCalendar.completedYears(since: birthDate, on: AgeCalendar.dayReachedAnywhere(at: now))
+    if let years = ageInYears, years < atSigning || years > today { return true }
+    return contradicts(youngest: atSigning, oldest: today)
+  }
+
+  private func contradicts(youngest: Int?, oldest: Int?) -> Bool {
+    attestations.all.contains { attestation in
+      if attestation.isOver { return oldest.map { $0 < attestation.age } ?? false }
+      return youngest.map { $0 >= attestation.age } ?? false
+    }
+  }
+
+  private var ageInYears: Int? { integer("age_in_years").map { Int(clamping: $0) } }
+
+  /// A full-date; or, in ISO/IEC 23220 documents, a map that holds one.
+  private var birthDate: FullDate? {
+    let value = document[ElementReference(namespace, "birth_date")]
+    if case .fullDate(let date)? = value { return date }
+    if case .fullDate(let date)? = value?["birth_date"] { return date }
+    return nil
+  }
+
+  private func integer(_ identifier: String) -> Int64? {
+    guard case .integer(let number)? = document[ElementReference(namespace, identifier)], number >= 0 else {
+      return nil
+    }
+    return number
+  }
+
+  /// A fallback is only drawn from what was asked for.
+  private func isUsable(_ identifier: String) -> Bool {
+    let element = ElementReference(namespace, identifier)
+    return fallsBackToAgeInYears && identifier == "age_in_years" || request.elements.contains { $0.element == element }
+  }
+
+  private func make(_ threshold: Int, _ answer: Bool, _ identifier: String) -> AgeAnswer {
+    AgeAnswer(threshold: threshold, answer: answer, provedBy: ElementReference(namespace, identifier))
+  }
+}

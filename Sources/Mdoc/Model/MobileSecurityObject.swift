@@ -1,0 +1,95 @@
+import CBOR
+import COSE
+import Cryptography
+import Primitives
+
+/// The MobileSecurityObject (ISO/IEC 18013-5:2021, 9.1.2.4): what the issuer signed.
+struct MobileSecurityObject: Sendable {
+  let version: String
+  let digestAlgorithm: String
+  let docType: String
+  let validity: DocumentValidity
+  let keyAuthorizations: KeyAuthorizations
+  /// The COSE_Key as received; whether it is a usable key is a check of its own.
+  let deviceKey: CBORItem
+  private let valueDigests: CBORItem
+
+  /// - Parameter payload: the byte string that IssuerAuth carries, `bstr .cbor #6.24(bstr .cbor MobileSecurityObject)`.
+  init(parsing payload: CBORItem) throws(MdocParseError) {
+    let outer: CBORItem
+    do {
+      outer = try CBORItem(parsingContentOf: payload)
+    } catch {
+      throw MdocParseError(error)
+    }
+    let reader = StructureReader(code: .msoMalformed)
+    let mso = try reader.embedded(outer)
+    _ = try reader.entries(mso)
+    version = try reader.text(reader.member("version", of: mso))
+    digestAlgorithm = try reader.text(reader.member("digestAlgorithm", of: mso))
+    docType = try reader.text(reader.member("docType", of: mso))
+    valueDigests = try reader.member("valueDigests", of: mso)
+    for (namespace, digests) in try reader.entries(valueDigests) {
+      _ = try reader.text(namespace)
+      _ = try reader.entries(digests)
+    }
+    validity = try MobileSecurityObject.validity(reader.member("validityInfo", of: mso))
+    let deviceKeyInfo = try reader.member("deviceKeyInfo", of: mso)
+    _ = try reader.entries(deviceKeyInfo)
+    deviceKey = deviceKeyInfo[key: "deviceKey"] ?? deviceKeyInfo
+    keyAuthorizations = try KeyAuthorizations(parsing: deviceKeyInfo[key: "keyAuthorizations"])
+  }
+
+  /// The signed digests of one namespace by their identifiers, or nil where the namespace is not signed at all.
+  func digests(of namespace: String) throws(MdocParseError) -> [UInt64: ArraySlice<UInt8>]? {
+    guard let entries = valueDigests[key: namespace]?.entries else { return nil }
+    let reader = StructureReader(code: .msoMalformed)
+    var digests: [UInt64: ArraySlice<UInt8>] = [:]
+    for (identifier, digest) in entries {
+      digests[try reader.unsigned(identifier)] = try reader.bytes(digest)
+    }
+    return digests
+  }
+
+  private static func validity(_ item: CBORItem) throws(MdocParseError) -> DocumentValidity {
+    func time(_ item: CBORItem) throws(MdocParseError) -> Timestamp {
+      guard let text = item.content(ofTag: 0)?.text, let time = Timestamp(rfc3339: text) else {
+        throw MdocParseError(.msoMalformed)
+      }
+      return time
+    }
+    let reader = StructureReader(code: .msoMalformed)
+    _ = try reader.entries(item)
+    return DocumentValidity(
+      signed: try time(reader.member("signed", of: item)), validFrom: try time(reader.member("validFrom", of: item)),
+      validUntil: try time(reader.member("validUntil", of: item)),
+      expectedUpdate: try item[key: "expectedUpdate"].map(time))
+  }
+}
+
+/// The device-signed elements that the issuer allows the device key to sign.
+struct KeyAuthorizations: Sendable {
+  private var namespaces: Set<String> = []
+  private var elements: Set<ElementReference> = []
+
+  init(parsing item: CBORItem?) throws(MdocParseError) {
+    guard let item else { return }
+    let reader = StructureReader(code: .msoMalformed)
+    _ = try reader.entries(item)
+    if let list = item[key: "nameSpaces"] {
+      for name in try reader.elements(list) { namespaces.insert(try reader.text(name)) }
+    }
+    if let map = item[key: "dataElements"] {
+      for (namespace, list) in try reader.entries(map) {
+        let name = try reader.text(namespace)
+        for identifier in try reader.elements(list) {
+          elements.insert(ElementReference(name, try reader.text(identifier)))
+        }
+      }
+    }
+  }
+
+  func allows(_ element: ElementReference) -> Bool {
+    namespaces.contains(element.namespace) || elements.contains(element)
+  }
+}

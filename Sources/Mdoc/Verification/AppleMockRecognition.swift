@@ -1,0 +1,32 @@
+import CBOR
+import COSE
+import Primitives
+
+/// Recognises the answers that Apple's simulator and developer profile make (sample archive, README), so that they
+/// are refused by name. They have no document signer; a certificate with a bad signature is a forgery, not a mock.
+struct AppleMockRecognition {
+  let document: Document
+  let transcript: SessionTranscript
+
+  /// The code to refuse with, or nil where the document is not a mock.
+  var code: Code? {
+    guard let issuerAuth = document.issuerAuth, let issuer = try? COSESign1(parsing: issuerAuth) else { return nil }
+    let isUnsigned = isBlank(issuer.signature)
+    let isDeviceUnsigned = deviceSignature.map { isBlank($0.signature) } ?? false
+    if isUnsigned, isDeviceUnsigned { return .appleSimulatorAnswer }
+    guard isUnsigned, issuer.headers.x5chain == nil else { return nil }
+    // Nothing ties the object to an issuer here; its key only tells a device with the developer profile from noise.
+    guard let payload = issuer.payload, let mso = try? MobileSecurityObject(parsing: payload) else { return nil }
+    var checks = CheckList()
+    let device = DeviceAuthentication(
+      document: document, mso: mso, transcript: transcript, macPolicy: .notAllowed, issuerKey: nil)
+    return device.run(into: &checks) == .signature ? .appleProfileAnswer : nil
+  }
+
+  private var deviceSignature: COSESign1? {
+    (document.deviceSigned?.deviceSignature).flatMap { try? COSESign1(parsing: $0) }
+  }
+
+  /// Empty or all zero.
+  private func isBlank(_ signature: ArraySlice<UInt8>) -> Bool { signature.allSatisfy { $0 == 0 } }
+}

@@ -1,0 +1,117 @@
+import CBOR
+import COSE
+import Cryptography
+import Primitives
+
+/// mdoc authentication (ISO/IEC 18013-5:2021, 9.1.3): the device key, what it may sign, and its signature or MAC over
+/// our transcript.
+struct DeviceAuthentication {
+  let document: Document
+  let mso: MobileSecurityObject
+  let transcript: SessionTranscript
+  let macPolicy: PresentedResponse.MacPolicy
+  let issuerKey: PublicKey?
+
+  /// The method by which the device was authenticated, or nil; every check is noted either way.
+  func run(into checks: inout CheckList) -> DeviceAuthenticationMethod? {
+    let key = try? COSEKey.publicKey(from: mso.deviceKey)
+    checks.require(key != nil, .deviceKeyInvalid)
+    checks.expect(key == nil || key != issuerKey, .deviceKeySameAsIssuer)
+    let elements = document.deviceSigned?.elements ?? []
+    let unauthorized = elements.map(\.reference).filter { !mso.keyAuthorizations.allows($0) }
+    checks.require(unauthorized.isEmpty, .deviceElementUnauthorized, names(unauthorized))
+    return authenticate(key: key, &checks)
+  }
+
+  private func authenticate(key: PublicKey?, _ checks: inout CheckList) -> DeviceAuthenticationMethod? {
+    let signature = document.deviceSigned?.deviceSignature
+    let mac = document.deviceSigned?.deviceMac
+    checks.require(signature != nil || mac != nil, .deviceAuthMissing)
+    checks.require(signature == nil || mac == nil, .deviceAuthAmbiguous)
+    defer { DeviceAuthentication.skip(&checks) }
+    switch (signature, mac) {
+    case (let signature?, nil): return verify(signature: signature, key: key, &checks) ? .signature : nil
+    case (nil, let mac?): return verify(mac: mac, key: key, &checks) ? .mac : nil
+    default: return nil
+    }
+  }
+
+  private func verify(signature: CBORItem, key: PublicKey?, _ checks: inout CheckList) -> Bool {
+    do throws(COSEError) {
+      let message = try COSESign1(parsing: signature)
+      guard message.payload == nil else { throw .malformed }
+      checks.passed(.deviceAuthMalformed)
+      checks.notRun(.deviceMacNotAllowed)
+      guard let key else { return false }
+      let verdict = message.verify(payload: deviceAuthenticationBytes[...], key: key)
+      checks.note(
+        verdict,
+        in: [
+          (.algorithmUnsupported, .deviceAlgorithmUnsupported), (.keyMismatch, .deviceAlgorithmKeyMismatch),
+          (.invalid, .deviceSignatureInvalid),
+        ])
+      return verdict == .valid
+    } catch {
+      checks.failed(error.code(orMalformed: .deviceAuthMalformed))
+      return false
+    }
+  }
+
+  private func verify(mac: CBORItem, key: PublicKey?, _ checks: inout CheckList) -> Bool {
+    do throws(COSEError) {
+      let message = try COSEMac0(parsing: mac)
+      guard message.payload == nil else { throw .malformed }
+      checks.passed(.deviceAuthMalformed)
+      guard case .allowed(let readerKey) = macPolicy, key == nil || key?.curve == readerKey.curve else {
+        checks.failed(.deviceMacNotAllowed)
+        return false
+      }
+      checks.passed(.deviceMacNotAllowed)
+      guard let key else { return false }
+      let verdict = verify(message, key: key, readerKey: readerKey)
+      checks.note(verdict, in: [(.algorithmUnsupported, .deviceAlgorithmUnsupported)])
+      checks.notRun(.deviceAlgorithmKeyMismatch, .deviceSignatureInvalid)
+      if verdict != .algorithmUnsupported { checks.note(verdict, in: [(.invalid, .deviceMacInvalid)]) }
+      return verdict == .valid
+    } catch {
+      checks.failed(error.code(orMalformed: .deviceAuthMalformed))
+      return false
+    }
+  }
+
+  /// EMacKey (9.1.3.5): HKDF-SHA-256 over the agreed secret, salted with SHA-256 of SessionTranscriptBytes.
+  private func verify(_ message: COSEMac0, key: PublicKey, readerKey: PrivateKey) -> COSEMac0.Verdict {
+    do throws(CryptoError) {
+      let secret = try readerKey.sharedSecret(with: key)
+      let salt = HashAlgorithm.sha256.hash(transcript.taggedBytes)
+      let macKey = try HKDF.deriveKey(from: secret, salt: salt, info: Array("EMacKey".utf8), length: 32)
+      return message.verify(payload: deviceAuthenticationBytes[...], key: macKey)
+    } catch {
+      return .invalid
+    }
+  }
+
+  /// DeviceAuthenticationBytes (9.1.3.4): `#6.24(bstr .cbor ["DeviceAuthentication", SessionTranscript, DocType,
+  /// DeviceNameSpacesBytes])`, with the received bytes of the last.
+  private var deviceAuthenticationBytes: [UInt8] {
+    var array: [UInt8] = []
+    array.reserveCapacity(transcript.encoded.count + 256)
+    CBORHead.appendArray(count: 4, to: &array)
+    CBORValue.text("DeviceAuthentication").append(to: &array)
+    array += transcript.encoded
+    CBORValue.text(document.docType).append(to: &array)
+    array += document.deviceSigned?.nameSpacesBytes ?? []
+    return CBORValue.tagged(24, .bytes(array)).encoded()
+  }
+
+  /// Notes every check of this stage that was not made.
+  static func skip(_ checks: inout CheckList) {
+    for code in codes where checks.outcome(of: code) == nil { checks.notRun(code) }
+  }
+
+  private static let codes: [Code] = [
+    .deviceKeyInvalid, .deviceKeySameAsIssuer, .deviceElementUnauthorized, .deviceAuthMissing, .deviceAuthAmbiguous,
+    .deviceAuthMalformed, .deviceMacNotAllowed, .deviceAlgorithmUnsupported, .deviceAlgorithmKeyMismatch,
+    .deviceSignatureInvalid, .deviceMacInvalid,
+  ]
+}

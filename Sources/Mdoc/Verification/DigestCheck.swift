@@ -1,0 +1,89 @@
+import CBOR
+import Cryptography
+import Primitives
+
+/// Compares every returned element with its signed digest (ISO/IEC 18013-5:2021, 9.1.2.5 and 9.3.1).
+struct DigestCheck {
+  let document: Document
+  let mso: MobileSecurityObject
+  /// Nil where the digest algorithm is not supported.
+  let hash: HashAlgorithm?
+
+  private static let shortestRandom = 16
+
+  func run(into checks: inout CheckList) {
+    checks.require(duplicates.isEmpty, .elementDuplicate, names(duplicates))
+    guard let hash else {
+      return checks.notRun(.digestIDDuplicate, .digestMissing, .digestMismatch, .itemRandomTooShort)
+    }
+    var sharedIDs: [ElementReference] = []
+    var missing: [ElementReference] = []
+    var wrong: [ElementReference] = []
+    var short: [ElementReference] = []
+    for namespace in document.issuerSigned {
+      guard let digests = signedDigests(of: namespace.name, &checks) else { return }
+      var seen: [UInt64: String] = [:]
+      for item in namespace.items {
+        if item.randomLength < Self.shortestRandom { short.append(reference(namespace, item)) }
+        // Of two items with one identifier only one can match; which of them is not worth saying.
+        if let other = seen.updateValue(item.identifier, forKey: item.digestID) {
+          if other != item.identifier { sharedIDs.append(reference(namespace, item)) }
+          continue
+        }
+        guard let digest = digests[item.digestID] else {
+          missing.append(reference(namespace, item))
+          continue
+        }
+        if !hash.matches(digest, digestOf: item.digestInput) { wrong.append(reference(namespace, item)) }
+      }
+    }
+    checks.require(sharedIDs.isEmpty, .digestIDDuplicate, names(sharedIDs))
+    checks.require(missing.isEmpty, .digestMissing, names(missing))
+    checks.require(wrong.isEmpty, .digestMismatch, names(wrong))
+    checks.expect(short.isEmpty, .itemRandomTooShort, names(short))
+  }
+
+  /// Notes every check of this stage that was not made.
+  static func skip(_ checks: inout CheckList) {
+    checks.notRun(.elementDuplicate, .digestIDDuplicate, .digestMissing, .digestMismatch, .itemRandomTooShort)
+  }
+
+  private func signedDigests(of namespace: String, _ checks: inout CheckList) -> [UInt64: ArraySlice<UInt8>]? {
+    do throws(MdocParseError) {
+      return try mso.digests(of: namespace) ?? [:]
+    } catch {
+      checks.failed(error.code)
+      checks.notRun(.digestIDDuplicate, .digestMissing, .digestMismatch, .itemRandomTooShort)
+      return nil
+    }
+  }
+
+  /// Elements that stand more than once, issuer- and device-signed counted together where the device was authorised
+  /// (an unauthorised one has its own check).
+  private var duplicates: [ElementReference] {
+    var seen: Set<ElementReference> = []
+    var repeated: [ElementReference] = []
+    for namespace in document.issuerSigned {
+      for item in namespace.items where !seen.insert(reference(namespace, item)).inserted {
+        repeated.append(reference(namespace, item))
+      }
+    }
+    for element in document.deviceSigned?.elements ?? []
+    where mso.keyAuthorizations.allows(element.reference) && seen.contains(element.reference) {
+      repeated.append(element.reference)
+    }
+    return repeated
+  }
+
+  private func reference(_ namespace: IssuerSignedNamespace, _ item: IssuerSignedItem) -> ElementReference {
+    ElementReference(namespace.name, item.identifier)
+  }
+}
+
+/// Element names for a check's detail: bounded, because a wallet chooses them.
+func names(_ elements: [ElementReference]) -> String? {
+  guard !elements.isEmpty else { return nil }
+  let shown = elements.prefix(8).map { "\($0.namespace.prefix(64)) \($0.identifier.prefix(64))" }
+  return shown.joined(separator: ", ")
+    + (elements.count > shown.count ? " and \(elements.count - shown.count) more" : "")
+}

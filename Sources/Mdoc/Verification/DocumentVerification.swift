@@ -1,0 +1,135 @@
+import CBOR
+import COSE
+import Cryptography
+import PKIX
+import Primitives
+
+/// Verifies one document: the checks in their order, each noted once, with whatever depends on a failed premise noted
+/// as not run.
+struct DocumentVerification {
+  let document: Document
+  let transcript: SessionTranscript
+  let macPolicy: PresentedResponse.MacPolicy
+  let verifier: MdocVerifier
+  let now: Timestamp
+
+  func run(request: PresentationRequest?, recognizesAppleMocks: Bool) -> DocumentOutcome {
+    var checks = CheckList()
+    if let request {
+      checks.require(
+        request.documents.contains { $0.docType == document.docType }, .docTypeNotRequested, document.docType)
+    } else {
+      checks.notRun(.docTypeNotRequested)
+    }
+    if recognizesAppleMocks, let code = AppleMockRecognition(document: document, transcript: transcript).code {
+      checks.failed(code)
+      IssuerAuthentication.skip(&checks)
+      skipAfterSignature(&checks)
+      return .rejected(DocumentReport(docType: document.docType, checks: checks.checks))
+    }
+    let issuer = IssuerAuthentication(verifier: verifier, docType: document.docType, now: now)
+    guard let signed = issuer.run(document.issuerAuth, into: &checks) else {
+      skipAfterSignature(&checks)
+      return .rejected(report(checks))
+    }
+    return verify(signed, &checks)
+  }
+
+  private func verify(_ signed: IssuerAuthentication.Signed, _ checks: inout CheckList) -> DocumentOutcome {
+    let mso = signed.mso
+    checks.require(mso.version == "1.0", .msoVersionUnsupported)
+    let hash = HashAlgorithm(digestAlgorithm: mso.digestAlgorithm)
+    checks.require(hash != nil, .digestAlgorithmUnsupported)
+    checks.require(mso.docType == document.docType, .msoDocTypeMismatch)
+    DigestCheck(document: document, mso: mso, hash: hash).run(into: &checks)
+    ValidityCheck(mso: mso, signer: signed.signer, now: now, skew: verifier.clockSkew).run(into: &checks)
+    checkJurisdiction(signed, &checks)
+    let device = DeviceAuthentication(
+      document: document, mso: mso, transcript: transcript, macPolicy: macPolicy, issuerKey: signed.signer.publicKey)
+    let method = device.run(into: &checks)
+    checks.notRun(.signerRevoked, .documentRevoked)
+
+    let report = report(checks)
+    guard let method, let anchor = signed.anchor, !report.checks.contains(where: { $0.outcome == .failed }) else {
+      return .rejected(report)
+    }
+    let verified = VerifiedDocument(
+      docType: document.docType, issuer: DocumentIssuer(signer: signed.signer, anchor: anchor),
+      validity: mso.validity, deviceAuthentication: method, revocation: .notRun,
+      issuerSigned: document.issuerSigned.flatMap { namespace in
+        namespace.items.map { (ElementReference(namespace.name, $0.identifier), $0.value) }
+      },
+      deviceSigned: (document.deviceSigned?.elements ?? []).map { ($0.reference, $0.value) })
+    return .verified(verified, report)
+  }
+
+  /// In strict mode a profile finding rejects.
+  private func report(_ checks: CheckList) -> DocumentReport {
+    let checks = checks.checks.map { check in
+      verifier.isStrict && check.outcome == .warning ? Check(check.code, .failed, detail: check.detail) : check
+    }
+    return DocumentReport(docType: document.docType, checks: checks)
+  }
+
+  /// The document's issuing country and jurisdiction are its signer's (ISO/IEC 18013-5:2021, 9.3.1). Elements are
+  /// looked at only where their digests matched; an absent or empty value leaves nothing to compare.
+  private func checkJurisdiction(_ signed: IssuerAuthentication.Signed, _ checks: inout CheckList) {
+    let code = Code.issuerJurisdictionMismatch
+    guard [.digestMissing, .digestMismatch, .elementDuplicate].allSatisfy({ checks.outcome(of: $0) == .passed }) else {
+      return checks.notRun(code)
+    }
+    let subject = signed.signer.subject
+    let comparisons = [
+      ("issuing_country", subject.country), ("issuing_jurisdiction", subject.stateOrProvince),
+    ].compactMap { identifier, expected -> (isEqual: Bool, identifier: String)? in
+      guard let value = text(of: identifier), !value.isEmpty, let expected else { return nil }
+      return (value == expected, identifier)
+    }
+    let wrong = comparisons.filter { !$0.isEqual }.map(\.identifier).joined(separator: ", ")
+    if comparisons.isEmpty {
+      checks.notRun(code)
+    } else if !wrong.isEmpty, signed.anchor?.relaxed.contains(code) == true {
+      checks.warned(code, wrong)
+    } else {
+      checks.require(wrong.isEmpty, code, wrong)
+    }
+  }
+
+  private func text(of identifier: String) -> String? {
+    let namespaces = [Namespace.mDL, Namespace.iso23220]
+    for namespace in document.issuerSigned where namespaces.contains(namespace.name) {
+      if let item = namespace.items.first(where: { $0.identifier == identifier }) { return item.value.text }
+    }
+    return nil
+  }
+
+  private func skipAfterSignature(_ checks: inout CheckList) {
+    checks.notRun(.msoVersionUnsupported, .digestAlgorithmUnsupported, .msoDocTypeMismatch)
+    DigestCheck.skip(&checks)
+    ValidityCheck.skip(&checks)
+    checks.notRun(.issuerJurisdictionMismatch)
+    DeviceAuthentication.skip(&checks)
+    checks.notRun(.signerRevoked, .documentRevoked)
+  }
+}
+
+extension HashAlgorithm {
+  /// The exact names of ISO/IEC 18013-5:2021, 9.1.2.5.
+  fileprivate init?(digestAlgorithm name: String) {
+    switch name {
+    case "SHA-256": self = .sha256
+    case "SHA-384": self = .sha384
+    case "SHA-512": self = .sha512
+    default: return nil
+    }
+  }
+}
+
+extension DocumentIssuer {
+  fileprivate init(signer: Certificate, anchor: TrustAnchor) {
+    self.init(
+      country: signer.subject.country, stateOrProvince: signer.subject.stateOrProvince,
+      commonName: signer.subject.commonName, certificateSHA256: Hex.encode(signer.sha256),
+      anchorSHA256: Hex.encode(anchor.certificate.sha256))
+  }
+}

@@ -1,0 +1,51 @@
+import Primitives
+
+/// Checks of the DeviceResponse as a whole (ISO/IEC 18013-5:2021, 8.3.2.1.2.2).
+struct ResponseCheck {
+  let response: DeviceResponse
+  let request: PresentationRequest?
+  let maxDocuments: Int?
+
+  func run(into checks: inout CheckList) {
+    checks.require(isMajorVersion1, .responseVersionUnsupported)
+    let isOK = response.status == 0
+    checks.require(isOK, .responseStatusNotOK, "status \(response.status)")
+    checks.require(documentErrorsAreHarmless, .documentErrorsPresent)
+    if isOK {
+      checks.require(!response.documents.isEmpty, .documentsMissing)
+    } else {
+      checks.notRun(.documentsMissing)
+    }
+    checks.require(isExpectedNumber, .documentUnexpected, "\(response.documents.count) documents")
+  }
+
+  /// `1` or `1.x`: minor versions only add (the second edition's 1.1).
+  private var isMajorVersion1: Bool {
+    let parts = response.version.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 2 && parts[0] == "1" && !parts[1].isEmpty && parts[1].allSatisfy(\.isASCIIDigit)
+  }
+
+  /// An error may only excuse another document of an any-of request than the one returned.
+  private var documentErrorsAreHarmless: Bool {
+    response.documentErrors.allSatisfy { docType in
+      guard let request, !request.requiresAllDocuments else { return false }
+      return request.documents.contains { $0.docType == docType }
+        && !response.documents.contains { $0.docType == docType }
+    }
+  }
+
+  private var isExpectedNumber: Bool {
+    let documents = response.documents
+    if let maxDocuments, documents.count > maxDocuments { return false }
+    guard let request else { return true }
+    guard request.requiresAllDocuments else { return documents.count <= 1 }
+    return documents.count <= request.documents.count
+      && Set(documents.map(\.docType)).allSatisfy { docType in
+        documents.count { $0.docType == docType } <= max(1, request.documents.count { $0.docType == docType })
+      }
+  }
+}
+
+extension Character {
+  var isASCIIDigit: Bool { ("0"..."9").contains(self) }
+}

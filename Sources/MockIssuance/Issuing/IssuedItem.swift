@@ -1,0 +1,92 @@
+import CBOR
+import Cryptography
+
+/// An IssuerSignedItem (ISO/IEC 18013-5, 8.3.2.1.2.2) as the issuer makes it and the wallet returns it.
+struct IssuedItem: Sendable {
+  let identifier: String
+  var fields: MapDraft
+  var style: EncodingStyle
+  /// Takes the item's encoding before tag 24 is put around it.
+  var changeContent: @Sendable ([UInt8]) -> [UInt8] = { $0 }
+  /// What is returned in place of `#6.24(bstr .cbor IssuerSignedItem)`.
+  var presented: CBORValue?
+
+  init(digestID: UInt64, random: [UInt8], identifier: String, value: CBORValue, style: EncodingStyle) {
+    self.identifier = identifier
+    self.style = style
+    fields = MapDraft([
+      ("digestID", .unsigned(digestID)), ("random", .bytes(random)), ("elementIdentifier", .text(identifier)),
+      ("elementValue", value),
+    ])
+  }
+
+  var digestID: UInt64 {
+    get { if case .unsigned(let number)? = fields["digestID"] { number } else { 0 } }
+    set { fields["digestID"] = .unsigned(newValue) }
+  }
+
+  var value: CBORValue {
+    get { fields["elementValue"] ?? .null }
+    set { fields["elementValue"] = newValue }
+  }
+
+  /// `#6.24(bstr .cbor IssuerSignedItem)`: the bytes that are digested.
+  var bytes: [UInt8] { style.encode(.tagged(24, .bytes(changeContent(style.encode(fields.value))))) }
+}
+
+/// The items of one namespace.
+struct IssuedNamespace: Sendable {
+  var name: String
+  var items: [IssuedItem]
+
+  var freeDigestID: UInt64 { (items.map(\.digestID).max() ?? 0) + 1 }
+}
+
+/// The digests of one namespace (ISO/IEC 18013-5, 9.1.2.5).
+struct DigestNamespace: Sendable {
+  var name: String
+  var digests: [(id: UInt64, digest: [UInt8])]
+}
+
+extension [IssuedNamespace] {
+  /// All elements issued: digest identifiers in an order drawn from the seed, 32 random bytes each.
+  init(issuing data: MockDocumentData, seed: MockSeed, style: EncodingStyle) throws {
+    self = try data.namespaces.map { namespace in
+      let label = "\(data.docType)/\(namespace.name)"
+      let order = try seed.permutation("digest ids/\(label)", count: namespace.elements.count)
+      return IssuedNamespace(
+        name: namespace.name,
+        items: try namespace.elements.enumerated().map { index, element in
+          IssuedItem(
+            digestID: UInt64(order[index]), random: try seed.bytes("random/\(label)/\(element.identifier)", count: 32),
+            identifier: element.identifier, value: element.value, style: style)
+        })
+    }
+  }
+
+  func digests(_ hash: HashAlgorithm) -> [DigestNamespace] {
+    map { namespace in
+      DigestNamespace(
+        name: namespace.name,
+        digests: namespace.items.map { ($0.digestID, hash.hash($0.bytes)) }.sorted { $0.id < $1.id })
+    }
+  }
+
+  /// IssuerNameSpaces.
+  var presented: CBORValue {
+    .map(map { (.text($0.name), .array($0.items.map { $0.presented ?? .encoded($0.bytes) })) })
+  }
+}
+
+extension MockSeed {
+  /// 0 ..< count in an order that the seed decides.
+  func permutation(_ label: String, count: Int) throws -> [Int] {
+    guard count > 1 else { return Array(0..<count) }
+    let keys = try bytes("permutation/\(label)", count: min(count * 4, 8_160))
+    return (0..<count).sorted { left, right in
+      let a = keys[(left * 4 % keys.count)...].prefix(4)
+      let b = keys[(right * 4 % keys.count)...].prefix(4)
+      return a.elementsEqual(b) ? left < right : a.lexicographicallyPrecedes(b)
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/// Why nothing could be made. Wrong answers are made on purpose and are no errors.
+public enum MockError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The wallet has no document of a type that was requested.
+  case noRequestedDocument([String])
+  /// The document data cannot be read; where, and why.
+  case invalidData(path: String, reason: String)
+  /// The curve cannot sign certificates or documents.
+  case curveCannotSign(String)
+  /// The variant has nothing to work on in this request or document data.
+  case variantNotApplicable(variant: String, reason: String)
+  case unknownVariant(String)
+  case keyDerivationFailed(String)
+
+  public var description: String {
+    switch self {
+    case .noRequestedDocument(let types): "The mock wallet has no document of type \(types.joined(separator: ", "))"
+    case .invalidData(let path, let reason): "Mock document data: \(path): \(reason)"
+    case .curveCannotSign(let curve): "\(curve) keys cannot sign"
+    case .variantNotApplicable(let variant, let reason): "Variant \(variant): \(reason)"
+    case .unknownVariant(let name): "There is no variant \(name)"
+    case .keyDerivationFailed(let label): "No key could be derived for \(label)"
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import Primitives
+
+/// One named way to answer: rightly, or wrongly in one respect.
+public struct MockVariant: Sendable {
+  /// Where a variant says something.
+  public enum Applicability: String, Sendable {
+    /// Every protocol.
+    case anyProtocol
+    /// The envelope of Apple's in-app route is what is wrong.
+    case appleInApp
+    /// Every protocol but Apple's in-app route, which reads the same answer as something else.
+    case notAppleInApp
+    /// Answers that are authenticated by a MAC, for which the verifier has a reader key.
+    case deviceMAC
+  }
+
+  public let name: String
+  /// What it breaks, in one sentence.
+  public let summary: String
+  /// The rows of the project's list of negative cases.
+  public let cases: [String]
+  /// Exactly the codes that a verifier finds failed, in the order of `Code.allCases`; the first is the primary one.
+  /// None: the answer is to be verified.
+  public let codes: [Code]
+  /// The codes that warn, in lenient mode.
+  public let warnings: [Code]
+  public let applicability: Applicability
+  /// The request that shows the variant best. The codes hold for `MockRequest.standard` too.
+  public let request: MockRequest
+  /// Whether the answer must be verified at exactly the `now` that it was made for: its dates are at the edge.
+  public let needsFixedClock: Bool
+  let mutation: MockMutation
+
+  init(
+    _ name: String, _ summary: String, cases: String = "", codes: [Code] = [], warnings: [Code] = [],
+    applicability: Applicability = .anyProtocol, request: MockRequest = .standard, needsFixedClock: Bool = false,
+    _ mutation: MockMutation = .none
+  ) {
+    self.name = name
+    self.summary = summary
+    self.cases = cases.split(separator: " ").map(String.init)
+    self.codes = codes
+    self.warnings = warnings
+    self.applicability = applicability
+    self.request = request
+    self.needsFixedClock = needsFixedClock
+    self.mutation = mutation
+  }
+
+  /// The clause that the primary check enforces, or nil for an answer that is to be verified.
+  public var clause: String? { codes.first?.entry.clause }
+
+  public static let good = MockVariant("good", "Nothing is wrong.", .none)
+
+  /// Every variant, in the order of the checks.
+  public static let all: [MockVariant] = [good]
+
+  public static func named(_ name: String) -> MockVariant? { byName[name] }
+
+  private static let byName = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+}
+
+/// Collects variants, each type-checked by itself.
+@resultBuilder
+enum MockVariantList {
+  static func buildBlock(_ variants: [MockVariant]...) -> [MockVariant] { variants.flatMap { $0 } }
+  static func buildExpression(_ variant: MockVariant) -> [MockVariant] { [variant] }
+  static func buildExpression(_ variants: [MockVariant]) -> [MockVariant] { variants }
+  static func buildArray(_ variants: [[MockVariant]]) -> [MockVariant] { variants.flatMap { $0 } }
+}

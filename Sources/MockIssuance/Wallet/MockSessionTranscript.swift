@@ -1,0 +1,47 @@
+import CBOR
+import Cryptography
+
+/// SessionTranscript (ISO/IEC 18013-5, 9.1.5.1) for each way of asking, built here apart from the verifier.
+public enum MockSessionTranscript {
+  /// `[null, null, ["AppleIdentityPresentment_1.0", nonce, merchant, team, SHA-256 of the recipient's point]]`.
+  public static func apple(_ session: MockAppleSession) -> [UInt8] {
+    apple(
+      nonce: session.nonce, merchantID: session.merchantID, teamID: session.teamID,
+      recipientHash: session.recipientHash)
+  }
+
+  static func apple(nonce: [UInt8], merchantID: String, teamID: String, recipientHash: [UInt8]) -> [UInt8] {
+    let handover: CBORValue = [
+      "AppleIdentityPresentment_1.0", .bytes(nonce), .text(merchantID), .text(teamID), .bytes(recipientHash),
+    ]
+    return CBORValue.array([.null, .null, handover]).encoded()
+  }
+
+  /// `[24(DeviceEngagement), 24(EReaderKey), null]`; both arguments without their tag 24.
+  public static func qr(deviceEngagement: [UInt8], readerKey: [UInt8]) -> [UInt8] {
+    engaged(deviceEngagement, readerKey, handover: .null)
+  }
+
+  /// `[…, …, [Handover Select message, Handover Request message or null]]`: null for static handover.
+  public static func nfc(
+    deviceEngagement: [UInt8], readerKey: [UInt8], handoverSelect: [UInt8], handoverRequest: [UInt8]?
+  ) -> [UInt8] {
+    engaged(
+      deviceEngagement, readerKey,
+      handover: [.bytes(handoverSelect), handoverRequest.map { .bytes($0) } ?? .null])
+  }
+
+  /// ISO/IEC TS 18013-7, Annex C: `[null, null, ["dcapi", SHA-256([encryptionInfo, origin])]]`, the encryption info as
+  /// the base64url text that was sent.
+  public static func digitalCredentialsAPI(encryptionInfo: String, origin: String) -> [UInt8] {
+    let info = CBORValue.array([.text(encryptionInfo), .text(origin)]).encoded()
+    return CBORValue.array([.null, .null, ["dcapi", .bytes(HashAlgorithm.sha256.hash(info))]]).encoded()
+  }
+
+  /// COSE_Key of an ephemeral reader key, for `readerKey` above.
+  public static func readerKeyBytes(of key: PublicKey) -> [UInt8] { COSEKey.fields(of: key).value.encoded() }
+
+  private static func engaged(_ engagement: [UInt8], _ readerKey: [UInt8], handover: CBORValue) -> [UInt8] {
+    CBORValue.array([.tagged(24, .bytes(engagement)), .tagged(24, .bytes(readerKey)), handover]).encoded()
+  }
+}

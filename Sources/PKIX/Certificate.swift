@@ -1,0 +1,83 @@
+import COpenSSL
+import Cryptography
+import Primitives
+
+/// An X.509 certificate (RFC 5280), parsed by OpenSSL, with the facts that mdoc's rules ask for.
+public final class Certificate: Sendable {
+  public let der: [UInt8]
+  /// SHA-256 of the whole certificate.
+  public let sha256: [UInt8]
+  public let subject: DistinguishedName
+  public let issuer: DistinguishedName
+  public let validity: ClosedRange<Timestamp>
+  public let serialNumber: [UInt8]
+  /// Nil where the key is not on one of the standard's named curves.
+  public let publicKey: PublicKey?
+  public let hasSupportedSignatureAlgorithm: Bool
+  public let extensions: CertificateExtensions
+
+  // Set once and never changed after parsing; verifying with it reads only.
+  nonisolated(unsafe) let x509: OpaquePointer
+
+  /// Parses exactly one DER certificate: no trailing bytes, a positive serial number of at most 20 octets, every
+  /// extension at most once and well-formed.
+  public init(der: some Collection<UInt8>) throws(CertificateError) {
+    let bytes = Array(der)
+    guard bytes.count <= Limits.certificateBytes else { throw .malformed }
+    let parsed = bytes.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+      var position = buffer.baseAddress
+      guard let x509 = d2i_X509(nil, &position, buffer.count) else { return nil }
+      guard position == buffer.baseAddress.map({ $0 + buffer.count }) else {
+        X509_free(x509)
+        return nil
+      }
+      return x509
+    }
+    ERR_clear_error()
+    guard let parsed else { throw .malformed }
+    guard let facts = CertificateFacts(parsed) else {
+      X509_free(parsed)
+      ERR_clear_error()
+      throw .malformed
+    }
+    x509 = parsed
+    self.der = bytes
+    sha256 = HashAlgorithm.sha256.hash(bytes)
+    subject = facts.subject
+    issuer = facts.issuer
+    validity = facts.validity
+    serialNumber = facts.serialNumber
+    publicKey = facts.publicKey
+    hasSupportedSignatureAlgorithm = facts.hasSupportedSignatureAlgorithm
+    extensions = facts.extensions
+    ERR_clear_error()
+  }
+
+  deinit { X509_free(x509) }
+
+  public var isSelfIssued: Bool { subject.der == issuer.der }
+
+  /// Whether it was made by the mock issuer.
+  public var isMock: Bool { extensions.oids.contains(MockCertificateMarker.oid) }
+
+  /// Whether this certificate's signature verifies with another's key. Names are not compared here.
+  func isSigned(by issuer: Certificate) -> Bool {
+    guard let key = issuer.publicKey else { return false }
+    let isValid = X509_verify(x509, key.pkey) == 1
+    if !isValid { ERR_clear_error() }
+    return isValid
+  }
+}
+
+public enum CertificateError: Error, Sendable, Hashable {
+  case malformed
+}
+
+/// A name by its encoding, which is what is compared, and the attributes that mdoc's rules ask for.
+public struct DistinguishedName: Sendable, Hashable {
+  public let der: [UInt8]
+  public let country: String?
+  public let stateOrProvince: String?
+  public let organization: String?
+  public let commonName: String?
+}

@@ -1,0 +1,128 @@
+import COpenSSL
+
+/// The extensions of a certificate that mdoc's profiles speak of.
+public struct CertificateExtensions: Sendable {
+  /// The dotted identifiers of all extensions, and of the critical ones.
+  public let oids: Set<String>
+  public let critical: Set<String>
+  public let isCA: Bool
+  /// From basicConstraints; nil where there is no limit.
+  public let pathLength: Int?
+  /// Nil where the extension is absent.
+  public let keyUsage: KeyUsage?
+  /// Dotted identifiers; nil where the extension is absent.
+  public let extendedKeyUsage: [String]?
+  public let subjectKeyIdentifier: [UInt8]?
+  public let authorityKeyIdentifier: [UInt8]?
+  /// The URIs of the CRL distribution points.
+  public let crlURIs: [String]
+
+  public struct KeyUsage: OptionSet, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    public static let digitalSignature = KeyUsage(rawValue: 0x80)
+    public static let nonRepudiation = KeyUsage(rawValue: 0x40)
+    public static let keyCertSign = KeyUsage(rawValue: 0x04)
+    public static let cRLSign = KeyUsage(rawValue: 0x02)
+  }
+
+  enum OID {
+    static let subjectKeyIdentifier = "2.5.29.14"
+    static let keyUsage = "2.5.29.15"
+    static let subjectAltName = "2.5.29.17"
+    static let issuerAltName = "2.5.29.18"
+    static let basicConstraints = "2.5.29.19"
+    static let nameConstraints = "2.5.29.30"
+    static let crlDistributionPoints = "2.5.29.31"
+    static let certificatePolicies = "2.5.29.32"
+    static let policyMappings = "2.5.29.33"
+    static let authorityKeyIdentifier = "2.5.29.35"
+    static let policyConstraints = "2.5.29.36"
+    static let extendedKeyUsage = "2.5.29.37"
+    static let freshestCRL = "2.5.29.46"
+    static let inhibitAnyPolicy = "2.5.29.54"
+  }
+
+  /// What is processed here, and may therefore be critical.
+  static let processed: Set<String> = [
+    OID.subjectKeyIdentifier, OID.keyUsage, OID.issuerAltName, OID.basicConstraints, OID.crlDistributionPoints,
+    OID.authorityKeyIdentifier, OID.extendedKeyUsage,
+  ]
+
+  /// What Annex B forbids in every certificate.
+  static let forbidden: Set<String> = [
+    OID.policyMappings, OID.nameConstraints, OID.policyConstraints, OID.inhibitAnyPolicy, OID.freshestCRL,
+  ]
+
+  /// Nil where an extension stands twice or is not well-formed.
+  init?(_ x509: OpaquePointer) {
+    var oids: Set<String> = []
+    var critical: Set<String> = []
+    for index in 0..<X509_get_ext_count(x509) {
+      guard let entry = X509_get_ext(x509, index), let oid = dottedIdentifier(X509_EXTENSION_get_object(entry)),
+        oids.insert(oid).inserted
+      else { return nil }
+      if X509_EXTENSION_get_critical(entry) != 0 { critical.insert(oid) }
+    }
+    self.oids = oids
+    self.critical = critical
+
+    // Makes OpenSSL read the standard extensions; what it could not read it flags.
+    X509_check_purpose(x509, -1, 0)
+    let flags = Int64(X509_get_extension_flags(x509))
+    guard flags & Int64(EXFLAG_INVALID) == 0 else { return nil }
+    isCA = flags & Int64(EXFLAG_CA) != 0 && oids.contains(OID.basicConstraints)
+    let length = X509_get_pathlen(x509)
+    pathLength = length >= 0 ? length : nil
+    keyUsage = oids.contains(OID.keyUsage) ? KeyUsage(rawValue: X509_get_key_usage(x509)) : nil
+    subjectKeyIdentifier = X509_get0_subject_key_id(x509).map(octets)
+    authorityKeyIdentifier = X509_get0_authority_key_id(x509).map(octets)
+    extendedKeyUsage = oids.contains(OID.extendedKeyUsage) ? CertificateExtensions.purposes(x509) : nil
+    crlURIs = oids.contains(OID.crlDistributionPoints) ? CertificateExtensions.distributionPoints(x509) : []
+  }
+
+  private static func purposes(_ x509: OpaquePointer) -> [String] {
+    guard let raw = X509_get_ext_d2i(x509, NID_ext_key_usage, nil, nil) else { return [] }
+    let stack = OpaquePointer(raw)
+    defer { EXTENDED_KEY_USAGE_free(stack) }
+    return (0..<OPENSSL_sk_num(stack)).compactMap { index in
+      OPENSSL_sk_value(stack, index).flatMap { dottedIdentifier(OpaquePointer($0)) }
+    }
+  }
+
+  private static func distributionPoints(_ x509: OpaquePointer) -> [String] {
+    guard let raw = X509_get_ext_d2i(x509, NID_crl_distribution_points, nil, nil) else { return [] }
+    let stack = OpaquePointer(raw)
+    defer { CRL_DIST_POINTS_free(stack) }
+    var uris: [String] = []
+    for index in 0..<OPENSSL_sk_num(stack) {
+      guard let point = OPENSSL_sk_value(stack, index)?.assumingMemoryBound(to: DIST_POINT.self),
+        let name = point.pointee.distpoint, name.pointee.type == 0, let names = name.pointee.name.fullname
+      else { continue }
+      for position in 0..<OPENSSL_sk_num(names) {
+        guard let general = OPENSSL_sk_value(names, position)?.assumingMemoryBound(to: GENERAL_NAME.self),
+          general.pointee.type == GEN_URI, let uri = general.pointee.d.uniformResourceIdentifier
+        else { continue }
+        uris.append(String(decoding: octets(uri), as: UTF8.self))
+      }
+    }
+    return uris
+  }
+}
+
+func octets(_ string: UnsafePointer<ASN1_STRING>) -> [UInt8] {
+  Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: Int(ASN1_STRING_length(string))))
+}
+
+func octets(_ string: UnsafeMutablePointer<ASN1_STRING>) -> [UInt8] { octets(UnsafePointer(string)) }
+
+/// The dotted form of an object identifier.
+func dottedIdentifier(_ object: OpaquePointer?) -> String? {
+  guard let object else { return nil }
+  return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+    let length = OBJ_obj2txt(buffer.baseAddress, Int32(buffer.count), object, 1)
+    guard length > 0, Int(length) < buffer.count, let start = buffer.baseAddress else { return nil }
+    return String(cString: start)
+  }
+}

@@ -1,0 +1,69 @@
+import COpenSSL
+import Cryptography
+import Primitives
+
+/// What is read out of OpenSSL's parsed certificate, once.
+struct CertificateFacts {
+  let subject: DistinguishedName
+  let issuer: DistinguishedName
+  let validity: ClosedRange<Timestamp>
+  let serialNumber: [UInt8]
+  let publicKey: PublicKey?
+  let hasSupportedSignatureAlgorithm: Bool
+  let extensions: CertificateExtensions
+
+  init?(_ x509: OpaquePointer) {
+    guard let subject = name(X509_get_subject_name(x509)), let issuer = name(X509_get_issuer_name(x509)),
+      let serial = X509_get0_serialNumber(x509), let notBefore = time(X509_get0_notBefore(x509)),
+      let notAfter = time(X509_get0_notAfter(x509)), notBefore <= notAfter,
+      let extensions = CertificateExtensions(x509)
+    else { return nil }
+    let serialNumber = octets(UnsafePointer(serial))
+    guard ASN1_STRING_type(serial) == V_ASN1_INTEGER, serialNumber.count <= Limits.serialNumberOctets else {
+      return nil
+    }
+    self.subject = subject
+    self.issuer = issuer
+    self.serialNumber = serialNumber
+    self.extensions = extensions
+    validity = notBefore...notAfter
+    publicKey = X509_get0_pubkey(x509).flatMap { try? PublicKey(referencing: $0) }
+    hasSupportedSignatureAlgorithm = CertificateFacts.signatureAlgorithms.contains(X509_get_signature_nid(x509))
+  }
+
+  /// ECDSA with SHA-256, SHA-384 or SHA-512, and EdDSA (ISO/IEC 18013-5, B.1). No RSA, no SHA-1.
+  private static let signatureAlgorithms: Set<Int32> = [
+    NID_ecdsa_with_SHA256, NID_ecdsa_with_SHA384, NID_ecdsa_with_SHA512, NID_ED25519, NID_ED448,
+  ]
+}
+
+private func name(_ name: OpaquePointer?) -> DistinguishedName? {
+  guard let name else { return nil }
+  var start: UnsafePointer<UInt8>?
+  var length = 0
+  guard X509_NAME_get0_der(name, &start, &length) == 1, let start else { return nil }
+  return DistinguishedName(
+    der: Array(UnsafeBufferPointer(start: start, count: length)),
+    country: attribute(NID_countryName, of: name), stateOrProvince: attribute(NID_stateOrProvinceName, of: name),
+    organization: attribute(NID_organizationName, of: name), commonName: attribute(NID_commonName, of: name))
+}
+
+/// The first value of an attribute, as UTF-8.
+private func attribute(_ nid: Int32, of name: OpaquePointer) -> String? {
+  let index = X509_NAME_get_index_by_NID(name, nid, -1)
+  guard index >= 0, let data = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, index)) else { return nil }
+  var text: UnsafeMutablePointer<UInt8>?
+  let length = ASN1_STRING_to_UTF8(&text, data)
+  guard length >= 0, let text else { return nil }
+  defer { CRYPTO_free(text, nil, 0) }
+  return String(decoding: UnsafeBufferPointer(start: text, count: Int(length)), as: UTF8.self)
+}
+
+private func time(_ time: UnsafePointer<ASN1_TIME>?) -> Timestamp? {
+  var fields = tm()
+  guard let time, ASN1_TIME_to_tm(time, &fields) == 1,
+    let date = FullDate(year: Int(fields.tm_year) + 1900, month: Int(fields.tm_mon) + 1, day: Int(fields.tm_mday))
+  else { return nil }
+  return Timestamp(
+    date: date, hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec))
+}

@@ -1,0 +1,37 @@
+import CBOR
+import Cryptography
+import Mdoc
+import Primitives
+
+/// What an Apple in-app answer must answer: the nonce with the merchant and team that it was given to.
+///
+/// It can't be copied: who opens an answer with it has used it up.
+public struct AppleChallenge: ~Copyable, Sendable {
+  public let nonce: [UInt8]
+  public let merchantID: String
+  public let teamID: String
+
+  /// - Parameter nonce: the bytes given to `PKIdentityRequest.nonce`, 16 to 64 of them.
+  public init(nonce: [UInt8], merchantID: String, teamID: String) throws(AppleChallengeError) {
+    guard (Limits.shortestNonceBytes...Limits.appleNonceBytes).contains(nonce.count) else { throw .nonceLength }
+    self.nonce = nonce
+    self.merchantID = merchantID
+    self.teamID = teamID
+  }
+
+  /// `[null, null, ["AppleIdentityPresentment_1.0", nonce, merchant, team, SHA-256(recipient point)]]`.
+  borrowing func transcript(recipientKeyHash: [UInt8]) -> SessionTranscript {
+    SessionTranscript(
+      written: [
+        nil, nil,
+        [
+          "AppleIdentityPresentment_1.0", .bytes(nonce), .text(merchantID), .text(teamID), .bytes(recipientKeyHash),
+        ],
+      ])
+  }
+}
+
+public enum AppleChallengeError: Error, Sendable, Hashable {
+  /// The nonce has fewer than 16 or more than 64 bytes.
+  case nonceLength
+}

@@ -1,0 +1,45 @@
+import CBOR
+import Cryptography
+import Primitives
+
+/// The HPKEEnvelope of Apple's in-app requests (Apple, Verifying Wallet identity requests), checked in its own right
+/// and not yet opened.
+struct AppleEnvelope {
+  let encapsulatedKey: ArraySlice<UInt8>
+  let recipientKeyHash: ArraySlice<UInt8>
+  let transcriptHash: ArraySlice<UInt8>
+  let ciphertext: ArraySlice<UInt8>
+
+  static let algorithm = "APPLE-HPKE-v1"
+  private static let hashLength = 32
+
+  /// Notes each check; nil where one failed.
+  init?(parsing bytes: [UInt8], checks: inout CheckList) {
+    let item: CBORItem
+    do throws(CBORError) {
+      item = try CBORItem(parsing: bytes)
+    } catch {
+      checks.failed(error.code)
+      return nil
+    }
+    guard let algorithm = item[key: "algorithm"]?.text, let parameters = item[key: "params"],
+      let mode = parameters[key: "mode"]?.unsigned, let encapsulatedKey = parameters[key: "pkEm"]?.bytes,
+      let recipientKeyHash = parameters[key: "pkRHash"]?.bytes, let transcriptHash = parameters[key: "infoHash"]?.bytes,
+      let ciphertext = item[key: "data"]?.bytes, recipientKeyHash.count == Self.hashLength,
+      transcriptHash.count == Self.hashLength
+    else {
+      checks.failed(.envelopeMalformed)
+      return nil
+    }
+    checks.passed(.envelopeMalformed)
+    self.encapsulatedKey = encapsulatedKey
+    self.recipientKeyHash = recipientKeyHash
+    self.transcriptHash = transcriptHash
+    self.ciphertext = ciphertext
+    checks.require(algorithm == Self.algorithm, .envelopeAlgorithmUnsupported)
+    checks.require(mode == 0, .envelopeModeUnsupported)
+    let isPoint = (try? PublicKey(curve: .p256, encoded: encapsulatedKey)) != nil
+    checks.require(isPoint, .envelopeEncapsulatedKeyInvalid)
+    if checks.hasFailed { return nil }
+  }
+}

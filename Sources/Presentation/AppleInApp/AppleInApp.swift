@@ -1,0 +1,128 @@
+import CBOR
+import Cryptography
+import Mdoc
+import Primitives
+
+/// Apple's in-app protocol (Apple, Verifying Wallet identity requests): opens `PKIdentityDocument.encryptedData` and
+/// has its document verified, in Apple's order of checks made strict.
+public struct AppleInApp: Sendable {
+  private let verifier: MdocVerifier
+  private let keys: [RecipientKey]
+  private let publishedKey: PublishedKeyPolicy
+
+  /// What is to become of answers encrypted to the key that Apple published with its sample and simulator.
+  public enum PublishedKeyPolicy: Sendable {
+    /// Servers: nobody can tell who encrypted or read such an answer.
+    case refuse
+    /// `mdoc verify`, for Apple's own sample: a warning in the report.
+    case warn
+  }
+
+  private struct RecipientKey {
+    let key: PrivateKey
+    let hash: [UInt8]
+  }
+
+  /// - Parameter keys: the relying party's own encryption keys, current and former; the answer names the one it needs.
+  public init(verifier: MdocVerifier, keys: [PrivateKey], publishedKey: PublishedKeyPolicy = .refuse) {
+    self.verifier = verifier
+    self.keys = keys.filter { $0.curve == .p256 }.map {
+      RecipientKey(key: $0, hash: AppleInApp.recipientKeyHash($0.publicKey))
+    }
+    self.publishedKey = publishedKey
+  }
+
+  /// `pkRHash`: SHA-256 over the 65-byte uncompressed point, not over the certificate or its key info.
+  public static func recipientKeyHash(_ key: PublicKey) -> [UInt8] { HashAlgorithm.sha256.hash(key.encoded) }
+
+  /// Opens and verifies one answer. Whatever is wrong, the challenge is used up.
+  public func verify(
+    _ envelope: [UInt8], answering challenge: consuming AppleChallenge, request: PresentationRequest?,
+    at now: Timestamp
+  ) -> Verdict {
+    var checks = CheckList()
+    guard let presented = open(envelope, challenge: challenge, checks: &checks) else {
+      return verifier.refuse(checks.checks, at: now)
+    }
+    return verifier.verify(presented, request: request, at: now, earlierChecks: checks.checks)
+  }
+
+  private func open(
+    _ bytes: [UInt8], challenge: borrowing AppleChallenge, checks: inout CheckList
+  ) -> PresentedResponse? {
+    defer { skipUnchecked(&checks) }
+    guard let envelope = AppleEnvelope(parsing: bytes, checks: &checks),
+      let recipient = recipientKey(for: envelope, &checks)
+    else { return nil }
+    let transcript = challenge.transcript(recipientKeyHash: recipient.hash)
+    let isOurs = HashAlgorithm.sha256.matches(envelope.transcriptHash, digestOf: transcript.encoded)
+    checks.require(isOurs, .envelopeTranscriptMismatch)
+    guard isOurs, let plaintext = decrypt(envelope, recipient.key, transcript, &checks) else { return nil }
+    return present(plaintext, transcript: transcript, &checks)
+  }
+
+  private func recipientKey(for envelope: AppleEnvelope, _ checks: inout CheckList) -> RecipientKey? {
+    if Array(envelope.recipientKeyHash) == Self.publishedKeyHash {
+      switch publishedKey {
+      case .refuse:
+        checks.failed(.appleSimulatorAnswer, "encrypted to Apple's published key")
+        return nil
+      case .warn:
+        checks.warned(.appleSimulatorAnswer, "encrypted to Apple's published key")
+      }
+    }
+    // All keys are compared, each in constant time.
+    var found: RecipientKey?
+    for key in keys where constantTimeEqual(key.hash, envelope.recipientKeyHash) { found = key }
+    checks.require(found != nil, .envelopeRecipientKeyUnknown)
+    return found
+  }
+
+  private func decrypt(
+    _ envelope: AppleEnvelope, _ key: PrivateKey, _ transcript: SessionTranscript, _ checks: inout CheckList
+  ) -> [UInt8]? {
+    let plaintext = try? HPKE.p256SHA256AES128GCM.open(
+      envelope.ciphertext, encapsulatedKey: envelope.encapsulatedKey, recipient: key, info: transcript.encoded)
+    checks.require(plaintext != nil, .envelopeDecryptionFailed)
+    return plaintext
+  }
+
+  /// The plaintext is `{"identity": DeviceResponse}`, embedded as a map.
+  private func present(
+    _ plaintext: [UInt8], transcript: SessionTranscript, _ checks: inout CheckList
+  ) -> PresentedResponse? {
+    let topics: CBORItem
+    do throws(CBORError) {
+      topics = try CBORItem(parsing: plaintext)
+    } catch {
+      checks.failed(error.code)
+      return nil
+    }
+    let identity = topics.count == 1 ? topics[key: "identity"] : nil
+    let isWellFormed = identity?.kind == .map
+    checks.require(isWellFormed, .envelopePlaintextMalformed)
+    guard let identity, isWellFormed else { return nil }
+    do throws(MdocParseError) {
+      return PresentedResponse(
+        response: try DeviceResponse(parsing: identity), transcript: transcript, macPolicy: .notAllowed,
+        recognizesAppleMocks: true, fallsBackToAgeInYears: true, maxDocuments: 1)
+    } catch {
+      checks.failed(error.code)
+      return nil
+    }
+  }
+
+  /// Notes every check of the envelope that was not made.
+  private func skipUnchecked(_ checks: inout CheckList) {
+    for code in Self.codes where checks.outcome(of: code) == nil { checks.notRun(code) }
+  }
+
+  private static let codes: [Code] = [
+    .envelopeMalformed, .envelopeAlgorithmUnsupported, .envelopeModeUnsupported, .envelopeEncapsulatedKeyInvalid,
+    .envelopeRecipientKeyUnknown, .envelopeTranscriptMismatch, .envelopeDecryptionFailed, .envelopePlaintextMalformed,
+  ]
+
+  /// SHA-256 of the point whose private half Apple published with its sample archive.
+  private static let publishedKeyHash: [UInt8] =
+    Hex.decode("b2c00f06b2df645691174f1331ade35141f17e19b3021d07560b4a71fc61818c") ?? []
+}

@@ -1,0 +1,91 @@
+import FoundationEssentials
+import PKIX
+import Primitives
+
+/// Why trust anchors could not be loaded: the file and what is wrong with it.
+public struct TrustLoadError: Error, Sendable, CustomStringConvertible {
+  public let path: String
+  public let problem: String
+
+  public var description: String { "\(path): \(problem)" }
+}
+
+/// Reads anchors from PEM or DER files and from folders of them.
+public struct TrustAnchorLoader: Sendable {
+  /// For anchors without settings: the mDL in a server; nil, any type with a warning, in `mdoc verify`.
+  public var defaultDocTypes: [String]?
+
+  private static let endings = [".pem", ".crt", ".cer", ".der"]
+
+  public init(defaultDocTypes: [String]?) { self.defaultDocTypes = defaultDocTypes }
+
+  /// The anchors of all paths. A file that is no certificate is an error, never skipped: a typing mistake must not
+  /// quietly change whom we trust.
+  public func load(_ paths: [String]) throws(TrustLoadError) -> [TrustAnchor] {
+    var anchors: [TrustAnchor] = []
+    for path in paths {
+      for file in try files(at: path) { anchors += try anchorsInFile(file) }
+    }
+    return anchors
+  }
+
+  private func files(at path: String) throws(TrustLoadError) -> [String] {
+    var isFolder = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+      throw TrustLoadError(path: path, problem: "there is no such file or folder")
+    }
+    guard isFolder else { return [path] }
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
+      throw TrustLoadError(path: path, problem: "the folder can't be read")
+    }
+    return names.sorted().filter { name in Self.endings.contains { name.lowercased().hasSuffix($0) } }
+      .map { path.hasSuffix("/") ? path + $0 : "\(path)/\($0)" }
+  }
+
+  private func anchorsInFile(_ path: String) throws(TrustLoadError) -> [TrustAnchor] {
+    let settings = try settings(for: path)
+    return try certificates(in: read(path), path: path).map { certificate in
+      TrustAnchor(
+        certificate: certificate, docTypes: settings.docTypes, extendedKeyUsages: settings.extendedKeyUsages,
+        maxPathLength: settings.maxPathLength, relaxed: settings.relaxed, tier: settings.tier, source: path)
+    }
+  }
+
+  private func certificates(in bytes: [UInt8], path: String) throws(TrustLoadError) -> [Certificate] {
+    let isPEM = bytes.starts(with: [0x30]) == false
+    let encodings = isPEM ? PEM.certificates(in: String(decoding: bytes, as: UTF8.self)) ?? [] : [bytes]
+    guard !encodings.isEmpty else { throw TrustLoadError(path: path, problem: "holds no certificate in PEM or DER") }
+    var certificates: [Certificate] = []
+    for der in encodings {
+      do throws(CertificateError) {
+        certificates.append(try Certificate(der: der))
+      } catch {
+        throw TrustLoadError(path: path, problem: "certificate \(certificates.count + 1) is not valid DER")
+      }
+    }
+    return certificates
+  }
+
+  private func settings(for path: String) throws(TrustLoadError) -> AnchorSettings {
+    let stem = path.lastIndex(of: ".").map { String(path[..<$0]) } ?? path
+    let file = stem + ".json"
+    guard FileManager.default.fileExists(atPath: file) else { return AnchorSettings(defaultDocTypes: defaultDocTypes) }
+    do throws(AnchorSettings.Problem) {
+      return try AnchorSettings(parsing: try readSettings(file), defaultDocTypes: defaultDocTypes)
+    } catch {
+      throw TrustLoadError(path: file, problem: error.text)
+    }
+  }
+
+  private func readSettings(_ path: String) throws(AnchorSettings.Problem) -> [UInt8] {
+    guard let data = FileManager.default.contents(atPath: path) else { throw .init("can't be read") }
+    return [UInt8](data)
+  }
+
+  private func read(_ path: String) throws(TrustLoadError) -> [UInt8] {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw TrustLoadError(path: path, problem: "can't be read")
+    }
+    return [UInt8](data)
+  }
+}

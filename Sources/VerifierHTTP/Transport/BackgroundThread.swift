@@ -1,0 +1,40 @@
+import Glibc
+
+/// A thread of our own, for what blocks: the deadline sweep and the join inside `MHD_stop_daemon`.
+///
+/// Blocking a thread of the cooperative pool instead would take it from the handlers whose answers are waited for.
+enum BackgroundThread {
+  /// Runs the body on a new thread, which ends with it; false when the system has no thread to give.
+  static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    let box = Unmanaged.passRetained(Box(body))
+    var thread = pthread_t()
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    let code = pthread_create(&thread, &attributes, entry, box.toOpaque())
+    pthread_attr_destroy(&attributes)
+    if code != 0 { box.release() }
+    return code == 0
+  }
+
+  /// Runs the body on a new thread, or where there is none on this one, and waits for it without blocking.
+  static func run(_ body: @escaping @Sendable () -> Void) async {
+    await withCheckedContinuation { continuation in
+      let whole: @Sendable () -> Void = {
+        body()
+        continuation.resume()
+      }
+      if !start(whole) { whole() }
+    }
+  }
+
+  private final class Box: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+
+  private static let entry: @Sendable @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { raw in
+    if let raw { Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body() }
+    return nil
+  }
+}

@@ -1,0 +1,35 @@
+/// Why a request was turned away before it reached the application.
+public enum HTTPFault: Error, Equatable, Sendable {
+  /// The bytes are not a request that has exactly one meaning (RFC 9112); the text names the rule, never the bytes.
+  case malformed(String)
+  /// The declared body is larger than `limit` bytes.
+  case bodyTooLarge(limit: Int)
+  /// The request target is longer than `limit` bytes.
+  case targetTooLong(limit: Int)
+  /// The request line and the header fields together are larger than `limit` bytes.
+  case headersTooLarge(limit: Int)
+  /// As many requests are being answered as the server takes on; try again after so many seconds.
+  case overloaded(retryAfter: Int)
+  /// The server is stopping.
+  case shuttingDown
+
+  /// The status that the reply should carry.
+  public var status: Int {
+    switch self {
+    case .malformed: 400
+    case .bodyTooLarge: 413
+    case .targetTooLong: 414
+    case .headersTooLarge: 431
+    case .overloaded, .shuttingDown: 503
+    }
+  }
+
+  /// Seconds for `Retry-After`, which the transport adds where the reply does not have it.
+  public var retryAfter: Int? {
+    switch self {
+    case .overloaded(let seconds): seconds
+    case .shuttingDown: 1
+    default: nil
+    }
+  }
+}

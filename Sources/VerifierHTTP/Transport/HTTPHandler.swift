@@ -1,0 +1,14 @@
+/// The application behind the transport.
+public protocol HTTPHandler: Sendable {
+  /// Answers one request. Runs on the cooperative pool, never on a thread that reads sockets.
+  ///
+  /// For `HEAD` return what `GET` would: the transport sends the length and keeps the body back. The task is cancelled
+  /// when the server stops before the answer is there; what it returns after that is dropped.
+  func respond(to request: HTTPRequest) async -> HTTPResponse
+
+  /// The reply for what never reaches `respond`: framing faults, size limits, overload.
+  ///
+  /// Called on a thread that reads sockets, so it must not block. Use `fault.status`. The transport closes the
+  /// connection afterwards wherever the next request's first byte is not known for certain.
+  func refusal(_ fault: HTTPFault) -> HTTPResponse
+}

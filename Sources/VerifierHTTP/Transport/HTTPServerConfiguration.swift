@@ -1,0 +1,46 @@
+import Glibc
+
+/// Where a server listens and what it takes on. Times are in whole seconds, the resolution of libmicrohttpd's timers.
+///
+/// The memory that peers can claim is bounded by `maxConnections × (maxBodyBytes + 2 × maxHeaderBytes)`.
+public struct HTTPServerConfiguration: Sendable {
+  /// A numeric IPv4 or IPv6 address; `::` listens on IPv4 as well.
+  public var address = "127.0.0.1"
+  /// 0 picks a free port; `HTTPServer.port` says which.
+  public var port: UInt16 = 8080
+  /// Threads that read and write sockets; handlers do not run on them.
+  public var threads = Self.processorCount
+  public var maxBodyBytes = 1 << 20
+  /// Request line and header fields together; a request target may take half of it.
+  public var maxHeaderBytes = 16 << 10
+  /// From the connection, or the request line on a kept-alive connection, to the body's last byte.
+  public var requestDeadline = 10
+  /// From the queued reply to its last byte handed to the kernel, against peers that do not read.
+  public var responseDeadline = 30
+  /// Silence on a connection, between requests and within one.
+  public var idleTimeout = 60
+  /// Over all threads; more than this wait in the listen queue.
+  public var maxConnections = 1024
+  /// More than this from one address are closed at once; 0 for no such limit, as behind a proxy.
+  public var maxConnectionsPerAddress = 0
+  /// Requests with the handler and not yet answered; above, the reply is 503.
+  public var maxInFlight = 256
+  /// `Retry-After` of that reply.
+  public var overloadRetryAfter = 1
+
+  public init() {}
+
+  public static var processorCount: Int {
+    max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+  }
+
+  var maxTargetBytes: Int { maxHeaderBytes / 2 }
+
+  /// A kept-alive connection may be silent for the idle time and must then deliver a whole request in time. The first
+  /// bytes of the next request line cannot be seen from outside libmicrohttpd, hence the sum.
+  var nextRequestDeadline: Int { idleTimeout + requestDeadline }
+
+  /// libmicrohttpd keeps the header bytes, an entry for each field, and the reply's header in one pool a connection;
+  /// what does not fit is its own 431 or 414.
+  var connectionMemory: Int { max(32 << 10, 2 * maxHeaderBytes) }
+}
