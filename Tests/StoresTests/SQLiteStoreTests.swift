@@ -198,6 +198,30 @@ struct SQLiteStoreTests {
     }
   }
 
+  @Test("of writes that are committed together, one that fails takes no other with it")
+  func group() async throws {
+    try await withTemporaryDirectory { directory in
+      let store = try SQLiteStore(path: directory + "/s.sqlite", isLive: false)
+      let existing = try await store.add(makeSession())
+      let added = try await withThrowingTaskGroup(of: Bool.self) { group in
+        for index in 0..<60 {
+          let session = index % 3 == 0 ? existing : try makeSession()
+          group.addTask {
+            do {
+              try await store.create(session, finishing: nil)
+              return true
+            } catch StoreError.corrupt { return false }
+          }
+        }
+        return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+      #expect(added == 40)
+      #expect(try await store.sessions(of: "shop", SessionQuery(limit: 100), at: start)?.sessions.count == 41)
+      #expect(try await store.session(existing.address) == existing)
+      await store.close()
+    }
+  }
+
   @Test("only the owner can read the file")
   func permissions() async throws {
     try await withTemporaryDirectory { directory in

@@ -22,7 +22,7 @@ struct Fixture: Sendable {
 
   init(
     store: any SessionStore = InMemoryStore(isLive: false), retains: Bool = false, wallet: FakeWallet = FakeWallet(),
-    concurrentAnswers: Int = 256
+    concurrentAnswers: Int = 256, sealingKey: UInt8 = 7
   ) throws {
     self.store = store
     shop = RelyingParty(
@@ -35,7 +35,8 @@ struct Fixture: Sendable {
       id: "other", apiKeys: [APIKey(sha256: APIKey.hash(of: "other-key"), scopes: [.sessionsWrite, .resultsRead])])
     var configuration = ServiceConfiguration(
       isLive: false, relyingParties: try RelyingParties([shop, other]), protocols: [wallet],
-      sealingKeys: [try SealingKey(id: "2026-11", key: SecretBytes(copying: [UInt8](repeating: 7, count: 32)))])
+      sealingKeys: [try SealingKey(id: "2026-11", key: SecretBytes(copying: [UInt8](repeating: sealingKey, count: 32)))]
+    )
     configuration.concurrentAnswers = concurrentAnswers
     let clock = clock
     service = try VerificationService(configuration, store: store) { clock.now }

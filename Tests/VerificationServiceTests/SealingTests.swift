@@ -57,6 +57,18 @@ struct SealingTests {
     try start(isLive: false, store: InMemoryStore(), keys: [])
   }
 
+  @Test("a challenge whose sealing key is gone is consumed, and its session interrupted")
+  func keyGone() async throws {
+    let first = try Fixture()
+    let (id, _) = try await first.create()
+    let second = try Fixture(store: first.store, sealingKey: 8)
+    let body = try await second.service.submit(Fixture.answer("good"), to: id, as: second.full).body
+    #expect(body.status == "failed" && body["last_error"]?["code"] == "session.interrupted" && !body.hasResult)
+    #expect(
+      await code { _ = try await first.service.submit(Fixture.answer("good"), to: id, as: first.full) }
+        == .sessionAlreadyUsed)
+  }
+
   @Test("no value, no material and no client secret is readable in the SQLite file")
   func atRest() async throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: "mdoc-\(UUID().uuidString)")
