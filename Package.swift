@@ -80,6 +80,6 @@ let package = Package(
     tests("Stores", ["Primitives", "VerificationService"]),
     tests("VerifierHTTP", ["Primitives", "VerificationService"]),
     tests("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
-    tests("MdocTool", ["Primitives", "CBOR", "Cryptography", "MockIssuance", "VerifierHTTP"]),
+    tests("MdocTool", ["Primitives", "CBOR", "Cryptography", "MockIssuance", "VerifierHTTP", "TestSupport"]),
   ]
 )

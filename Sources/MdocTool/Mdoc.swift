@@ -1,4 +1,0 @@
-@main
-struct MdocTool {
-  static func main() {}
-}
