@@ -4,10 +4,10 @@ import VerificationService
 
 /// A relying party's request, typed as JSON or in a file, in the shape of the HTTP API.
 enum RequestFile {
-  /// - Parameter argument: JSON where it begins with `{`; else a path. Nil asks for nothing in particular.
+  /// - Parameter argument: JSON where it begins with a brace or bracket; else a path. Nil asks for nothing in particular.
   static func request(_ argument: String?, for family: ProtocolFamily) throws(Failure) -> PresentationRequest? {
     guard let argument else { return nil }
-    let isInline = argument.drop(while: \.isWhitespace).first == "{"
+    let isInline = ["{", "["].contains(argument.drop(while: \.isWhitespace).first)
     let source = isInline ? "--request" : "request \(argument)"
     let bytes = isInline ? Array(argument.utf8) : try FileAccess.read(argument, purpose: "request")
     func fault(_ problem: String) -> Failure {

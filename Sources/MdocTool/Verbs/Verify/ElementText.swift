@@ -7,14 +7,19 @@ enum ElementText {
     return entries.enumerated().map { index, entry in (index == 0 ? name : "", line(entry)) }
   }
 
-  private static func line(_ value: JSON) -> String {
+  private static func line(_ value: JSON, isNested: Bool = false) -> String {
     switch value {
-    case .string(let text): text
+    case .string(let text): text.isEmpty ? "(empty)" : text
     case .bool(let flag): flag ? "true" : "false"
-    case .array(let elements): elements.map(line).joined(separator: "; ")
-    case .object(let members): binary(value) ?? members.map { "\($0.name): \(line($0.value))" }.joined(separator: ", ")
+    case .array(let elements): "[" + elements.map { line($0, isNested: true) }.joined(separator: ", ") + "]"
+    case .object(let members): binary(value) ?? map(members, isNested: isNested)
     case .integer, .double, .null: value.text()
     }
+  }
+
+  private static func map(_ members: [JSON.Member], isNested: Bool) -> String {
+    let text = members.map { "\($0.name): \(line($0.value, isNested: true))" }.joined(separator: ", ")
+    return isNested || members.isEmpty ? "{\(text)}" : text
   }
 
   /// Bytes are described, not shown: `{"media_type"?, "base64"}`.

@@ -32,6 +32,7 @@ struct ReportText {
       outcome, label in "\(checks.count { $0["outcome"]?.string == outcome }) \(label)"
     }
     return counts.joined(separator: ", ")
+      + "\nA code names the fault that was looked for: passed means that it is not there."
       + (json["trust_snapshot"]?.string.map { "\nTrust snapshot \(Printable.line($0))" } ?? "")
   }
 

@@ -17,7 +17,7 @@ enum VerifyApple {
     examples: [
       .init(
         "An answer as the app passed it on, at the time it came",
-        "mdoc verify apple --envelope answer.b64 --nonce 9b1f… --merchant-id merchant.example.shop \\\n"
+        "mdoc verify apple --envelope answer.b64 --nonce \"$NONCE\" --merchant-id merchant.example.shop \\\n"
           + "    --team-id ABCDE12345 --key merchant.pem --trust anchors/ --at 2026-11-20T10:00:00Z"),
       .init(
         "Only what was asked, for a program to read",
