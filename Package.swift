@@ -55,10 +55,12 @@ let package = Package(
 
     // Tools. MockIssuance never imports Mdoc: it shares no parser with the verifier.
     module("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
+    module("BenchmarkFloor", ["Cryptography", "COpenSSL"]),
     .executableTarget(
       name: "MdocTool",
       dependencies: [
-        "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation", "VerificationService",
+        "BenchmarkFloor", "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
+        "VerificationService",
         "Stores", "VerifierHTTP", "MockIssuance",
       ],
       swiftSettings: strict),
@@ -68,7 +70,7 @@ let package = Package(
 
     tests("Primitives", ["TestSupport"]),
     tests("CBOR", ["Primitives", "TestSupport"]),
-    tests("Cryptography", ["Primitives", "TestSupport"]),
+    tests("Cryptography", ["Primitives", "TestSupport", "COpenSSL"]),
     tests("COSE", ["Primitives", "CBOR", "Cryptography", "TestSupport"]),
     tests("PKIX", ["Primitives", "Cryptography", "MockIssuance", "TestSupport"]),
     tests(

@@ -7,7 +7,8 @@ import Primitives
 public final class TrustStore: IssuerTrust, Sendable {
   public let anchors: [TrustAnchor]
   public let snapshot: String
-  private let validator: PathValidator
+  /// The rules without the memory.
+  public let validator: PathValidator
   private let known = KnownSigners()
 
   /// - Parameter allowsTestCertificates: whether mock certificates, published test roots and anchors of the test tier
@@ -33,7 +34,7 @@ public final class TrustStore: IssuerTrust, Sendable {
   private static func fingerprint(of anchors: [TrustAnchor], allowsTestCertificates: Bool) -> String {
     let lines = anchors.map { anchor in
       [
-        Hex.encode(anchor.certificate.sha256), anchor.docTypes?.sorted().joined(separator: ",") ?? "*",
+        anchor.certificate.fingerprint, anchor.docTypes?.sorted().joined(separator: ",") ?? "*",
         anchor.extendedKeyUsages.sorted().joined(separator: ","), "\(anchor.maxPathLength)",
         anchor.relaxed.map(\.rawValue).sorted().joined(separator: ","), anchor.tier.rawValue,
       ].joined(separator: "|")

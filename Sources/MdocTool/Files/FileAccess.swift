@@ -66,7 +66,7 @@ enum FileAccess {
 
   private static func reason(_ code: Int32) -> String {
     switch code {
-    case ENOENT: "there is no such file"
+    case ENOENT: "there is no such file or folder"
     case EISDIR: "is a folder, not a file"
     case EACCES: "permission denied"
     case EEXIST: "exists already, and is not overwritten"

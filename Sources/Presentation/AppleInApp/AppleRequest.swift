@@ -27,16 +27,21 @@ public struct AppleRequest: Sendable {
     for (index, document) in request.documents.enumerated() {
       guard let type = AppleDocumentType(docType: document.docType) else { throw .docTypeNotOffered(document: index) }
       var names: [String] = []
+      var thresholds = document.ageThresholds
       for (position, wanted) in document.elements.enumerated() {
+        if let age = AgeAttestations.age(of: wanted.element.identifier) {
+          thresholds.append(age)
+          continue
+        }
         guard let name = type.appleElement(for: wanted.element) else {
           throw .elementNotOffered(document: index, element: position)
         }
         if !names.contains(name) { names.append(name) }
       }
-      guard document.ageThresholds.isEmpty || !names.contains("age") else {
+      guard thresholds.isEmpty || !names.contains("age") else {
         throw .ageInYearsWithThresholds(document: index)
       }
-      names += document.ageThresholds.map { "age(atLeast: \($0))" }
+      names += Set(thresholds).sorted().map { "age(atLeast: \($0))" }
       documents.append(Document(documentType: type.appleName, elements: names))
     }
     self.documents = documents

@@ -23,6 +23,7 @@ enum MockApple {
     let variant = try MockCommand.variant(arguments)
     let request = try MockRequestFile.request(arguments, for: .inApp, variant: variant)
     let wallet = try MockCommand.wallet(arguments)
+    try MockCommand.requireSigning(wallet)
     let now = try arguments.time(.at)
     let path = try arguments.required(.recipient)
     let recipient = try KeyFile.publicKey(path)

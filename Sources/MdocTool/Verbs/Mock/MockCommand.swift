@@ -30,6 +30,13 @@ enum MockCommand {
     }
   }
 
+  /// A device key of a Montgomery curve can agree on a MAC key and nothing else.
+  static func requireSigning(_ wallet: MockWallet) throws(Failure) {
+    guard wallet.deviceCurve.family != .montgomery else {
+      throw .usage("\(wallet.deviceCurve.rawValue) keys cannot sign: they need mock response --authentication mac")
+    }
+  }
+
   static func variant(_ arguments: ParsedArguments) throws(Failure) -> MockVariant {
     let name = try arguments.required(.variant)
     if let variant = MockVariant.named(name) { return variant }

@@ -33,7 +33,7 @@ enum MockResponse {
     let now = try arguments.time(.at)
     let readerKey = try arguments.value(.readerKey).map { path throws(Failure) in try KeyFile.publicKey(path) }
     let transcript = try transcript(arguments, readerKey: readerKey)
-    let authentication = try authentication(arguments, readerKey: readerKey, device: wallet.deviceCurve)
+    let authentication = try authentication(arguments, readerKey: readerKey, wallet: wallet)
     let answer = try MockCommand.made {
       try wallet.answer(
         request, transcript: transcript, authentication: authentication, variant: variant, at: now)
@@ -43,9 +43,13 @@ enum MockResponse {
   }
 
   private static func authentication(
-    _ arguments: ParsedArguments, readerKey: PublicKey?, device: Curve
+    _ arguments: ParsedArguments, readerKey: PublicKey?, wallet: MockWallet
   ) throws(Failure) -> MockDeviceAuthentication {
-    guard arguments.value(.authentication) == "mac" else { return .signature }
+    guard arguments.value(.authentication) == "mac" else {
+      try MockCommand.requireSigning(wallet)
+      return .signature
+    }
+    let device = wallet.deviceCurve
     guard let readerKey else { throw .usage("--authentication mac needs the reader's key: --reader-key FILE") }
     guard readerKey.curve == device else {
       throw .usage("the reader's key is on \(readerKey.curve.rawValue), the device's on \(device.rawValue)")

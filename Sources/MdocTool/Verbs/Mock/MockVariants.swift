@@ -48,6 +48,7 @@ enum MockVariants {
     case .appleInApp: "apple_in_app"
     case .notAppleInApp: "not_apple_in_app"
     case .deviceMAC: "device_mac"
+    case .withoutReaderKey: "without_reader_key"
     }
   }
 }

@@ -31,15 +31,28 @@ struct VerdictText {
       return style("VERIFIED", .bold, .green) + time
     }
     var lines = [style(first.hasPrefix("policy.") ? "DECLINED" : "REJECTED", .bold, .red) + time]
-    for code in codes.isEmpty ? [first] : codes {
+    for code in codes.isEmpty ? [first] : unique(codes) {
       let summary = Code(rawValue: code)?.entry.summary ?? ""
-      lines.append("  " + style(code, .bold))
+      lines.append("  " + style(code, .bold) + details(of: code))
       lines.append("    " + Wrapping.wrap(summary + ".", indent: 4, width: width))
     }
     if let remedy = Code(rawValue: first)?.entry.remedy {
       lines.append("  What to do: " + Wrapping.wrap(remedy, indent: 4, width: width - 12))
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// What the report says where the check failed: which elements, which certificate.
+  private func details(of code: String) -> String {
+    let documents = json["report"]?["documents"]?.array ?? []
+    let checks = ([json["report"]].compactMap { $0 } + documents).flatMap { $0["checks"]?.array ?? [] }
+    let details = checks.filter { $0["code"]?.string == code && $0["outcome"]?.string == "failed" }
+      .compactMap { $0["detail"]?.string }
+    return details.isEmpty ? "" : ": " + Printable.line(details.joined(separator: "; "))
+  }
+
+  private func unique(_ codes: [String]) -> [String] {
+    codes.enumerated().filter { index, code in codes.firstIndex(of: code) == index }.map(\.element)
   }
 
   private var time: String {

@@ -1,0 +1,114 @@
+import Cryptography
+import Mdoc
+import Presentation
+import Primitives
+
+/// Apple's in-app protocol as the service sees it.
+public struct AppleInAppProtocol: WalletProtocol {
+  public let name = "apple-in-app"
+  private let verifier: MdocVerifier
+
+  public init(verifier: MdocVerifier) { self.verifier = verifier }
+
+  public func makeRequest(
+    _ request: PresentationRequest, for relyingParty: RelyingParty, origin: String?
+  ) throws(ServiceError) -> OutgoingRequest {
+    guard let apple = relyingParty.apple else {
+      throw ServiceError(.apiProtocolUnsupported, "This relying party has no Apple merchant.")
+    }
+    let appleRequest: AppleRequest
+    do throws(AppleRequest.Problem) {
+      appleRequest = try AppleRequest(request)
+    } catch {
+      throw ServiceError(error)
+    }
+    let nonce: [UInt8]
+    do throws(CryptoError) {
+      nonce = try Random.bytes(Limits.nonceBytes)
+    } catch {
+      throw .cryptoFailed
+    }
+    // Merchant and team are kept with the nonce: an answer under way stays good when the configuration changes.
+    let material = Material(nonce: nonce, merchantID: apple.merchantID, teamID: apple.teamID)
+    return OutgoingRequest(
+      data: appleRequest.json(nonce: nonce, merchantID: apple.merchantID), material: material.serialized)
+  }
+
+  /// `{"encrypted_data": "<base64 or base64url>"}`.
+  public func decodeAnswer(_ data: JSON) throws(ServiceError) -> [UInt8] {
+    var faults = InputFaults()
+    let input = ObjectInput(data, at: "/data", known: ["encrypted_data"], &faults)
+    try faults.throwIfAny()
+    guard let text = input?.value("encrypted_data")?.string, let answer = Base64.decodeEither(text) else {
+      throw ServiceError(
+        .apiInvalidRequest,
+        pointers: [.init(pointer: "/data/encrypted_data", detail: "must be base64 or base64url, without white space")])
+    }
+    return answer
+  }
+
+  public func verify(
+    _ answer: [UInt8], answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
+    relyingParty: RelyingParty, at now: Timestamp
+  ) -> Verdict {
+    guard let material = Material(challenge.material),
+      let appleChallenge = try? AppleChallenge(
+        nonce: material.nonce, merchantID: material.merchantID, teamID: material.teamID)
+    else {
+      // What we sealed ourselves opened but does not read: only a fault of ours can make it.
+      return verifier.refuse([Check(.sessionInterrupted, .failed)], at: now)
+    }
+    // Only this relying party's keys are tried: another's answers are unknown here.
+    let apple = AppleInApp(verifier: verifier, keys: relyingParty.apple?.encryptionKeys ?? [])
+    return apple.verify(answer, answering: appleChallenge, request: request, at: now)
+  }
+
+  /// What opens an answer, serialised as JSON.
+  private struct Material {
+    let nonce: [UInt8]
+    let merchantID: String
+    let teamID: String
+
+    init(nonce: [UInt8], merchantID: String, teamID: String) {
+      self.nonce = nonce
+      self.merchantID = merchantID
+      self.teamID = teamID
+    }
+
+    init?(_ bytes: borrowing SecretBytes) {
+      guard let json = try? JSON(parsing: bytes.exposed()), let nonce = json["nonce"]?.string.flatMap(Hex.decode),
+        let merchantID = json["merchant_id"]?.string, let teamID = json["team_id"]?.string
+      else { return nil }
+      self.init(nonce: nonce, merchantID: merchantID, teamID: teamID)
+    }
+
+    var serialized: SecretBytes {
+      let json: JSON = [
+        "nonce": .string(Hex.encode(nonce)), "merchant_id": .string(merchantID), "team_id": .string(teamID),
+      ]
+      return SecretBytes(copying: json.serialized())
+    }
+  }
+}
+
+extension ServiceError {
+  fileprivate init(_ problem: AppleRequest.Problem) {
+    let pointer: String
+    let detail: String
+    switch problem {
+    case .docTypeNotOffered(let document):
+      pointer = "/documents/\(document)/doc_type"
+      detail = "is not offered by Apple's in-app protocol"
+    case .elementNotOffered(let document, let element):
+      pointer = "/documents/\(document)/elements/\(element)"
+      detail = "is not offered by Apple's in-app protocol for this document type"
+    case .ageInYearsWithThresholds(let document):
+      pointer = "/documents/\(document)/age_over"
+      detail = "cannot be asked for together with `age_in_years` in-app"
+    case .severalDocumentsRequired:
+      pointer = "/all_documents"
+      detail = "Apple's in-app protocol returns one document"
+    }
+    self.init(.apiInvalidRequest, pointers: [PointedDetail(pointer: pointer, detail: detail)])
+  }
+}
