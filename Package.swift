@@ -78,8 +78,9 @@ let package = Package(
       ["Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Trust", "Presentation", "MockIssuance", "TestSupport"]),
     tests("Trust", ["Primitives", "Cryptography", "PKIX", "Mdoc", "MockIssuance", "TestSupport"]),
     tests("Presentation", ["Primitives", "CBOR", "Cryptography", "Mdoc", "Trust", "MockIssuance", "TestSupport"]),
-    tests("VerificationService", ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation", "MockIssuance"]),
-    tests("Stores", ["Primitives", "VerificationService"]),
+    tests(
+      "VerificationService", ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation", "Stores", "MockIssuance"]),
+    tests("Stores", ["Primitives", "Cryptography", "Mdoc", "VerificationService"]),
     tests("VerifierHTTP", ["Primitives", "VerificationService"]),
     tests("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
     tests("MdocTool", ["Primitives", "CBOR", "Cryptography", "MockIssuance", "VerifierHTTP", "TestSupport"]),

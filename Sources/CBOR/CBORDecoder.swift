@@ -223,6 +223,8 @@ struct CBORDecoder {
   private mutating func nextEvent() throws(CBORError) -> (CBOREvent, Int) {
     var event = CBOREvent()
     let start = position
+    // libcbor refuses the one-byte heads of tags 6 to 20 as unassigned, which those of COSE no longer are.
+    if (0xc6...0xd4).contains(bytes[start]) { return (CBOREvent(kind: .tag, value: UInt64(bytes[start] & 0x1f)), 1) }
     let available = limit - start
     let result = withUnsafeMutablePointer(to: &event) { context in
       bytes.withUnsafeBufferPointer { buffer in

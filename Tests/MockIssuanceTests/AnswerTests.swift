@@ -22,22 +22,22 @@ import Testing
     var session = fixture.session
     session.nonce = [UInt8](repeating: 0xac, count: 32)
     let again = try fixture.wallet.answerApple(.standard, session: session, at: fixture.now)
-    let encapsulated = try CBORItem(parsing: fixture.apple().bytes)["params"]?["pkEm"]?.bytes
-    #expect(try CBORItem(parsing: again.bytes)["params"]?["pkEm"]?.bytes != encapsulated)
+    let encapsulated = try CBORItem(parsing: fixture.apple().bytes)[key: "params"]?[key: "pkEm"]?.bytes
+    #expect(try CBORItem(parsing: again.bytes)[key: "params"]?[key: "pkEm"]?.bytes != encapsulated)
   }
 
   @Test func theEnvelopeOpensUnderTheTranscript() throws {
     let fixture = try Fixture()
     let answer = try fixture.apple()
     let envelope = try CBORItem(parsing: answer.bytes)
-    #expect(envelope["algorithm"]?.isText("APPLE-HPKE-v1") == true)
-    let hash = envelope["params"]?["infoHash"]?.bytes.map(Array.init)
+    #expect(envelope[key: "algorithm"]?.isText("APPLE-HPKE-v1") == true)
+    let hash = envelope[key: "params"]?[key: "infoHash"]?.bytes.map(Array.init)
     #expect(hash == HashAlgorithm.sha256.hash(answer.sessionTranscript))
     let plaintext = try HPKE.p256SHA256AES128GCM.open(
-      Array(try #require(envelope["data"]?.bytes)),
-      encapsulatedKey: try #require(envelope["params"]?["pkEm"]?.bytes), recipient: fixture.recipient,
+      Array(try #require(envelope[key: "data"]?.bytes)),
+      encapsulatedKey: try #require(envelope[key: "params"]?[key: "pkEm"]?.bytes), recipient: fixture.recipient,
       info: answer.sessionTranscript)
-    #expect(try CBORItem(parsing: plaintext)["identity"]?.encoded.elementsEqual(answer.deviceResponse) == true)
+    #expect(try CBORItem(parsing: plaintext)[key: "identity"]?.encoded.elementsEqual(answer.deviceResponse) == true)
   }
 
   @Test(arguments: [HashAlgorithm.sha256, .sha384, .sha512])
@@ -48,12 +48,12 @@ import Testing
     let wallet = MockWallet(authority: fixture.authority, issuing: issuing)
     let answer = try wallet.answer(.standard, transcript: fixture.transcript, at: fixture.now)
     let document = try #require(try CBORItem(parsing: answer.bytes).document(0))
-    let digests = try #require(try document.mobileSecurityObject()["valueDigests"])
+    let digests = try #require(try document.mobileSecurityObject()[key: "valueDigests"])
     var count = 0
-    for (namespace, items) in try #require(document["issuerSigned"]?["nameSpaces"]?.entries) {
+    for (namespace, items) in try #require(document[key: "issuerSigned"]?[key: "nameSpaces"]?.entries) {
       for item in try #require(items.elements) {
-        let identifier = try #require(item.embedded?["digestID"]?.integer)
-        let digest = digests[try #require(namespace.text)]?[identifier]?.bytes.map(Array.init)
+        let identifier = try #require(item.embedded?[key: "digestID"]?.integer)
+        let digest = digests[key: try #require(namespace.text)]?[label: identifier]?.bytes.map(Array.init)
         #expect(digest == algorithm.hash(Array(item.encoded)))
         count += 1
       }
@@ -66,15 +66,15 @@ import Testing
       let fixture = try Fixture(deviceCurve: curve)
       let answer = try fixture.response()
       let document = try #require(try CBORItem(parsing: answer.bytes).document(0))
-      let key = try #require(try document.mobileSecurityObject()["deviceKeyInfo"]?["deviceKey"])
+      let key = try #require(try document.mobileSecurityObject()[key: "deviceKeyInfo"]?[key: "deviceKey"])
       let publicKey = try PublicKey(
-        curve: curve, x: try #require(key[-2]?.bytes), y: try #require(key[-3]?.bytes))
-      let signed = try #require(document["deviceSigned"])
-      var parts = try #require(signed["deviceAuth"]?["deviceSignature"]?.elements)
+        curve: curve, x: try #require(key[label: -2]?.bytes), y: try #require(key[label: -3]?.bytes))
+      let signed = try #require(document[key: "deviceSigned"])
+      var parts = try #require(signed[key: "deviceAuth"]?[key: "deviceSignature"]?.elements)
       let header = try #require(parts.next()?.bytes)
       let authentication = CBORValue.embedded([
         "DeviceAuthentication", .encoded(fixture.transcript), .text(MockDocType.mDL),
-        .encoded(Array(try #require(signed["nameSpaces"]).encoded)),
+        .encoded(Array(try #require(signed[key: "nameSpaces"]).encoded)),
       ])
       let message = CBORValue.array([
         "Signature1", .bytes(Array(header)), .bytes([]), .bytes(authentication.encoded()),
@@ -99,8 +99,8 @@ import Testing
 
   @Test func aWalletReturnsEveryRequestedDocumentButAppleOne() throws {
     let fixture = try Fixture()
-    #expect(try CBORItem(parsing: fixture.response(.good, .anyOf).bytes)["documents"]?.count == 2)
-    #expect(try CBORItem(parsing: fixture.apple(.good, .anyOf).deviceResponse)["documents"]?.count == 1)
+    #expect(try CBORItem(parsing: fixture.response(.good, .anyOf).bytes)[key: "documents"]?.count == 2)
+    #expect(try CBORItem(parsing: fixture.apple(.good, .anyOf).deviceResponse)[key: "documents"]?.count == 1)
   }
 
   @Test func aWalletWithoutTheDocumentSaysSo() throws {
@@ -111,10 +111,10 @@ import Testing
 }
 
 extension CBORItem {
-  func document(_ index: Int) -> CBORItem? { self["documents"]?.elements.map(Array.init)?[index] }
+  func document(_ index: Int) -> CBORItem? { self[key: "documents"]?.elements.map(Array.init)?[index] }
 
   func mobileSecurityObject() throws -> CBORItem {
-    let parts = try #require(self["issuerSigned"]?["issuerAuth"]?.elements.map(Array.init))
+    let parts = try #require(self[key: "issuerSigned"]?[key: "issuerAuth"]?.elements.map(Array.init))
     let payload = try #require(parts[2].bytes)
     return try #require(CBORItem(parsing: Array(payload)).embedded)
   }
@@ -122,10 +122,10 @@ extension CBORItem {
   /// `namespace/identifier` of the items.
   var returned: [String] {
     var names: [String] = []
-    guard let namespaces = self["issuerSigned"]?["nameSpaces"]?.entries else { return [] }
+    guard let namespaces = self[key: "issuerSigned"]?[key: "nameSpaces"]?.entries else { return [] }
     for (namespace, items) in namespaces {
       for item in items.elements.map(Array.init) ?? [] {
-        names.append("\(namespace.text ?? "")/\(item.embedded?["elementIdentifier"]?.text ?? "")")
+        names.append("\(namespace.text ?? "")/\(item.embedded?[key: "elementIdentifier"]?.text ?? "")")
       }
     }
     return names

@@ -14,9 +14,11 @@ struct AcceptanceRules {
     var responseChecks = responseChecks
     var reports: [DocumentReport] = []
     var accepted: [AcceptedDocument] = []
+    // What is not authentic in every part is not looked at further.
+    let isAuthentic = !responseChecks.hasFailed && outcomes.allSatisfy(\.isVerified)
     for outcome in outcomes {
       var report = outcome.report
-      if case .verified(let document, _) = outcome {
+      if isAuthentic, case .verified(let document, _) = outcome {
         let decision = decide(document, at: verifiedAt)
         report.checks += decision.checks
         if let document = decision.accepted { accepted.append(document) }
