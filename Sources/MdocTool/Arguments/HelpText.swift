@@ -40,7 +40,7 @@ struct HelpText {
     let rows =
       (operand.map { [($0.placeholder, $0.help)] } ?? [])
       + (options + [.help]).map { ("--\($0.name)" + ($0.placeholder.map { " " + $0 } ?? ""), description(of: $0)) }
-    let lines = examples.map { "  # \($0.purpose)\n  \($0.line)" }
+    let lines = examples.map { "  # \($0.purpose)\n  \($0.line.replacing("\n", with: "\n  "))" }
     return [
       "Usage:\n" + Wrapping.wrap(words: usage, first: "  \(spelled) ", width: width),
       "Options:\n" + Wrapping.columns(rows, width: width),

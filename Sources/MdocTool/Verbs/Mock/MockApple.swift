@@ -11,11 +11,13 @@ enum MockApple {
     examples: [
       .init(
         "A good answer, which mdoc verify apple then accepts",
-        "mdoc mock apple --nonce 000102030405060708090a0b0c0d0e0f --merchant-id m --team-id t \\\n"
-          + "    --recipient merchant.pem --out answer.cbor"),
+        """
+        mdoc mock apple --nonce 000102030405060708090a0b0c0d0e0f --merchant-id m \\
+          --team-id t --recipient merchant.pem --out answer.cbor
+        """),
       .init(
         "One whose device signature is wrong",
-        "mdoc mock apple … --variant device-signature-damaged --out bad.cbor"),
+        "mdoc mock apple … --variant device-signature-zero --out bad.cbor"),
     ],
     action: run)
 

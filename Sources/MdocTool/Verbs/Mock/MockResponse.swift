@@ -18,11 +18,13 @@ enum MockResponse {
         "mdoc mock response --new-transcript transcript.cbor --out response.cbor"),
       .init(
         "Authenticated by MAC after NFC",
-        "mdoc mock response --new-transcript t.cbor --handover nfc --reader-key reader.pem \\\n"
-          + "    --authentication mac --out response.cbor"),
+        """
+        mdoc mock response --new-transcript t.cbor --handover nfc \\
+          --authentication mac --reader-key reader.pem --out response.cbor
+        """),
       .init(
         "A wrong one over a transcript that is there",
-        "mdoc mock response --transcript transcript.cbor --variant digest-mismatch --out bad.cbor"),
+        "mdoc mock response --transcript t.cbor --variant element-changed --out bad"),
     ],
     action: run)
 

@@ -17,8 +17,11 @@ enum VerifyApple {
     examples: [
       .init(
         "An answer as the app passed it on, at the time it came",
-        "mdoc verify apple --envelope answer.b64 --nonce \"$NONCE\" --merchant-id merchant.example.shop \\\n"
-          + "    --team-id ABCDE12345 --key merchant.pem --trust anchors/ --at 2026-11-20T10:00:00Z"),
+        """
+        mdoc verify apple --envelope answer.b64 --nonce "$NONCE" \\
+          --merchant-id merchant.example.shop --team-id ABCDE12345 \\
+          --key merchant.pem --trust anchors/ --at 2026-11-20T10:00:00Z
+        """),
       .init(
         "Only what was asked, for a program to read",
         "mdoc verify apple … --request request.json --json"),

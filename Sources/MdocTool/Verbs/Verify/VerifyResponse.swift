@@ -13,11 +13,13 @@ enum VerifyResponse {
     examples: [
       .init(
         "A response that is signed by the device",
-        "mdoc verify response --response response.cbor --transcript transcript.cbor --trust anchors/"),
+        "mdoc verify response --response r.cbor --transcript t.cbor --trust anchors/"),
       .init(
         "One with a device MAC, and only what was asked",
-        "mdoc verify response --response r.hex --transcript t.hex --reader-key reader.pem --trust iaca.pem \\\n"
-          + "    --request request.json --at 2020-12-01T00:00:00Z --json"),
+        """
+        mdoc verify response --response r.hex --transcript t.hex \\
+          --reader-key reader.pem --trust iaca.pem --request request.json --at 2020-12-01T00:00:00Z --json
+        """),
     ],
     action: run)
 
