@@ -76,7 +76,7 @@ let package = Package(
 
     tests("Primitives", ["TestSupport"]),
     tests("CBOR", ["Primitives", "TestSupport"]),
-    tests("Cryptography", ["Primitives", "TestSupport"]),
+    tests("Cryptography", ["Primitives", "TestSupport", "COpenSSL"]),
     tests("COSE", ["Primitives", "CBOR", "Cryptography", "TestSupport"]),
     tests("PKIX", ["Primitives", "Cryptography", "MockIssuance", "TestSupport"]),
     tests(
@@ -84,8 +84,9 @@ let package = Package(
       ["Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Trust", "Presentation", "MockIssuance", "TestSupport"]),
     tests("Trust", ["Primitives", "Cryptography", "PKIX", "Mdoc", "MockIssuance", "TestSupport"]),
     tests("Presentation", ["Primitives", "CBOR", "Cryptography", "Mdoc", "Trust", "MockIssuance", "TestSupport"]),
-    tests("VerificationService", ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation", "MockIssuance"]),
-    tests("Stores", ["Primitives", "VerificationService"]),
+    tests(
+      "VerificationService", ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation", "Stores", "MockIssuance"]),
+    tests("Stores", ["Primitives", "Cryptography", "Mdoc", "VerificationService"]),
     tests(
       "VerifierHTTP",
       ["Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "VerificationService", "Stores", "MockIssuance"]),

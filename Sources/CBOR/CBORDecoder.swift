@@ -5,6 +5,8 @@ import Primitives
 ///
 /// libcbor reads heads and finds string bounds; it allocates nothing here and never sees a claim as a reason to. What
 /// it accepts and mdoc must not is refused in this file: duplicate keys, trailing bytes, bad UTF-8, depth, counts.
+///
+/// What runs once a head is `mutating` even where it changes nothing: the decoder is then passed by reference, not copied.
 struct CBORDecoder {
   private let bytes: [UInt8]
   private let limits: CBORLimits
@@ -152,7 +154,7 @@ struct CBORDecoder {
   }
 
   /// The children that a definite head announces: refused where more than there are bytes left to hold them.
-  private func childCount(_ claim: UInt64, isMap: Bool, at offset: Int) throws(CBORError) -> Int {
+  private mutating func childCount(_ claim: UInt64, isMap: Bool, at offset: Int) throws(CBORError) -> Int {
     let (children, overflow) = claim.multipliedReportingOverflow(by: isMap ? 2 : 1)
     guard !overflow, children <= UInt64(limits.bytes) else { throw CBORError(.cborLengthExceedsInput, at: offset) }
     guard children <= UInt64(limit - position) else { throw CBORError(.cborTruncated, at: offset) }
@@ -198,7 +200,7 @@ struct CBORDecoder {
     return nodes[top.node].kind == .text ? .text : .bytes
   }
 
-  private func requireUTF8(_ range: Range<Int>) throws(CBORError) {
+  private mutating func requireUTF8(_ range: Range<Int>) throws(CBORError) {
     let isValid = bytes.withUnsafeBufferPointer { buffer in
       let text = UnsafeBufferPointer(rebasing: buffer[range])
       return text.allSatisfy { $0 < 0x80 } || String(validating: text, as: UTF8.self) != nil
@@ -207,7 +209,7 @@ struct CBORDecoder {
   }
 
   /// Keys are compared by value: `01` and `1801` are the same key.
-  private func requireDistinctKeys(of frame: Frame) throws(CBORError) {
+  private mutating func requireDistinctKeys(of frame: Frame) throws(CBORError) {
     guard frame.children > 2 else { return }
     let duplicate = bytes.withUnsafeBufferPointer { bytes in
       nodes.withUnsafeBufferPointer { CBORKeys(bytes: bytes, nodes: $0).firstDuplicate(inMapAt: frame.node) }
@@ -218,9 +220,11 @@ struct CBORDecoder {
   // MARK: libcbor
 
   /// The next event and the bytes that it took.
-  private func nextEvent() throws(CBORError) -> (CBOREvent, Int) {
+  private mutating func nextEvent() throws(CBORError) -> (CBOREvent, Int) {
     var event = CBOREvent()
     let start = position
+    // libcbor refuses the one-byte heads of tags 6 to 20 as unassigned, which those of COSE no longer are.
+    if (0xc6...0xd4).contains(bytes[start]) { return (CBOREvent(kind: .tag, value: UInt64(bytes[start] & 0x1f)), 1) }
     let available = limit - start
     let result = withUnsafeMutablePointer(to: &event) { context in
       bytes.withUnsafeBufferPointer { buffer in

@@ -90,19 +90,21 @@ public enum AESGCM {
 
     borrowing func authenticate(_ data: some ContiguousBytes) -> Bool {
       data.withUnsafeBytes { data in
+        guard let count = Int32(exactly: data.count) else { return false }
         var length: Int32 = 0
         return data.isEmpty
           || EVP_CipherUpdate(
-            pointer, nil, &length, data.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(data.count)) == 1
+            pointer, nil, &length, data.baseAddress?.assumingMemoryBound(to: UInt8.self), count) == 1
       }
     }
 
     borrowing func update(_ input: UnsafeRawBufferPointer, to output: UnsafeMutablePointer<UInt8>) -> Bool {
+      guard let count = Int32(exactly: input.count) else { return false }
       var length: Int32 = 0
       return input.isEmpty
         || EVP_CipherUpdate(
-          pointer, output, &length, input.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(input.count)) == 1
-          && Int(length) == input.count
+          pointer, output, &length, input.baseAddress?.assumingMemoryBound(to: UInt8.self), count) == 1
+          && length == count
     }
 
     /// GCM has nothing left to write; opening, this is where the tag is checked.

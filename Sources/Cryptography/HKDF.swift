@@ -15,6 +15,9 @@ public enum HKDF {
     }
   }
 
+  /// Bytes of `info`: far more than any mdoc protocol has, and below the bound that OpenSSL's KDF has.
+  static let longestInfo = 1024
+
   /// `HKDF-Expand(HKDF-Extract(salt, secret), info, length)`.
   public static func deriveKey(
     from secret: borrowing SecretBytes, salt: some ContiguousBytes, info: some ContiguousBytes, length: Int,
@@ -39,7 +42,9 @@ public enum HKDF {
     _ mode: Mode, key: borrowing SecretBytes, salt: some ContiguousBytes, info: some ContiguousBytes, length: Int,
     hash: HashAlgorithm
   ) throws(CryptoError) -> SecretBytes {
-    guard length <= 255 * hash.digestLength else { throw .invalidLength }
+    guard length > 0, length <= 255 * hash.digestLength, info.withUnsafeBytes({ $0.count <= longestInfo }) else {
+      throw .invalidLength
+    }
     guard let context = EVP_KDF_CTX_new(FetchedKDF.hkdf) else { throw .libraryFailure }
     defer { EVP_KDF_CTX_free(context) }
     return try key.withUnsafeBytes { key throws(CryptoError) in
@@ -51,7 +56,10 @@ public enum HKDF {
               info.baseAddress, info.count, output.baseAddress?.assumingMemoryBound(to: UInt8.self), output.count) == 1
           }
         }
-        guard isDerived else { throw .libraryFailure }
+        guard isDerived else {
+          ERR_clear_error()
+          throw .libraryFailure
+        }
       }
     }
   }

@@ -10,10 +10,15 @@ public final class PrivateKey: Sendable {
 
   public var curve: Curve { publicKey.curve }
 
-  private init(adopting pkey: OpaquePointer) throws(CryptoError) {
+  /// Takes over the reference; the public half is read out of it unless its encoding is known.
+  private init(adopting pkey: OpaquePointer, curve: Curve? = nil, point: [UInt8]? = nil) throws(CryptoError) {
     self.pkey = pkey
-    do {
-      publicKey = try PublicKey(referencing: pkey)
+    do throws(CryptoError) {
+      if let curve, let point {
+        publicKey = try PublicKey(curve: curve, encoded: point)
+      } else {
+        publicKey = try PublicKey(referencing: pkey)
+      }
     } catch {
       EVP_PKEY_free(pkey)
       throw error
@@ -34,15 +39,21 @@ public final class PrivateKey: Sendable {
         EVP_PKEY_new_raw_private_key(
           curve.nid, nil, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
       }
-      guard let key else { throw .invalidPrivateKey }
+      guard let key else {
+        ERR_clear_error()
+        throw .invalidPrivateKey
+      }
       try self.init(adopting: key)
       return
     }
-    guard let pkey = scalar.withUnsafeBytes({ makeKeyPair(curve, scalar: $0) }) else { throw .invalidPrivateKey }
-    try self.init(adopting: pkey)
+    guard let (pkey, point) = scalar.withUnsafeBytes({ makeKeyPair(curve, scalar: $0) }) else {
+      throw .invalidPrivateKey
+    }
+    try self.init(adopting: pkey, curve: curve, point: point)
   }
 
-  /// A PEM private key: PKCS #8 or SEC 1, not encrypted.
+  /// A PEM private key: PKCS #8 or SEC 1, not encrypted. A file whose public half belongs to another scalar, or whose
+  /// scalar is out of range, is refused: OpenSSL would take both halves as they stand.
   public convenience init(pem: some ContiguousBytes) throws(CryptoError) {
     let key = pem.withUnsafeBytes { bytes -> OpaquePointer? in
       guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
@@ -50,8 +61,12 @@ public final class PrivateKey: Sendable {
       // A callback that gives no passphrase, so that nothing ever prompts.
       return PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil)
     }
-    ERR_clear_error()
+    defer { ERR_clear_error() }
     guard let key else { throw .invalidPrivateKey }
+    guard isConsistent(key) else {
+      EVP_PKEY_free(key)
+      throw .invalidPrivateKey
+    }
     try self.init(adopting: key)
   }
 
@@ -86,14 +101,20 @@ public final class PrivateKey: Sendable {
   }
 }
 
-/// The key pair of a scalar; the public point is computed from it.
-private func makeKeyPair(_ curve: Curve, scalar: UnsafeRawBufferPointer) -> OpaquePointer? {
+/// Whether the private half is in range and the public half is its own.
+private func isConsistent(_ pkey: OpaquePointer) -> Bool {
+  guard let context = EVP_PKEY_CTX_new(pkey, nil) else { return false }
+  defer { EVP_PKEY_CTX_free(context) }
+  return EVP_PKEY_private_check(context) == 1 && EVP_PKEY_pairwise_check(context) == 1
+}
+
+/// The key pair of a scalar, and the public point that is computed from it.
+private func makeKeyPair(_ curve: Curve, scalar: UnsafeRawBufferPointer) -> (pkey: OpaquePointer, point: [UInt8])? {
   let bytes = scalar.baseAddress?.assumingMemoryBound(to: UInt8.self)
-  guard scalar.count == curve.coordinateLength, let group = EC_GROUP_new_by_curve_name(curve.nid),
+  guard scalar.count == curve.coordinateLength, let group = CurveGroups.all[curve],
     let point = EC_POINT_new(group), let secret = BN_bin2bn(bytes, Int32(scalar.count), nil)
   else { return nil }
   defer {
-    EC_GROUP_free(group)
     EC_POINT_free(point)
     BN_clear_free(secret)
   }
@@ -103,5 +124,16 @@ private func makeKeyPair(_ curve: Curve, scalar: UnsafeRawBufferPointer) -> Opaq
   var encoded = [UInt8](repeating: 0, count: 1 + 2 * curve.coordinateLength)
   guard EC_POINT_point2oct(group, point, POINT_CONVERSION_UNCOMPRESSED, &encoded, encoded.count, nil) == encoded.count
   else { return nil }
-  return mdoc_ec_key_pair(curve.groupName, secret, encoded, encoded.count)
+  return mdoc_ec_key_pair(curve.groupName, secret, encoded, encoded.count).map { ($0, encoded) }
+}
+
+/// The groups of the curves, made once. Never freed, never changed after they are made, so that threads may share them.
+private enum CurveGroups {
+  nonisolated(unsafe) static let all: [Curve: OpaquePointer] = {  // proof above
+    var groups: [Curve: OpaquePointer] = [:]
+    for curve in Curve.allCases where curve.family == .weierstrass {
+      groups[curve] = EC_GROUP_new_by_curve_name(curve.nid)
+    }
+    return groups
+  }()
 }

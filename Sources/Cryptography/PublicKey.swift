@@ -1,7 +1,9 @@
 import COpenSSL
 import FoundationEssentials
 
-/// A public key that was checked when it was made: of exact length, on its curve, not infinity.
+/// A public key that was checked when it was made: of exact length; on Weierstrass curves a point of the curve and not
+/// infinity; on Edwards curves not of small order. Otherwise every string of the right length is a key on the Edwards and
+/// Montgomery curves (RFC 8032, RFC 7748): one that is no point verifies nothing, one of small order agrees on nothing.
 public final class PublicKey: Sendable {
   public let curve: Curve
   /// Weierstrass curves: the uncompressed point `04‖x‖y`; others: the raw key.
@@ -25,9 +27,12 @@ public final class PublicKey: Sendable {
   public convenience init(curve: Curve, encoded: some Collection<UInt8>) throws(CryptoError) {
     let bytes = Array(encoded)
     guard curve.family == .weierstrass else {
-      guard bytes.count == curve.coordinateLength,
+      guard bytes.count == curve.coordinateLength, !SmallOrder.contains(bytes, on: curve),
         let pkey = EVP_PKEY_new_raw_public_key(curve.nid, nil, bytes, bytes.count)
-      else { throw .invalidPublicKey }
+      else {
+        ERR_clear_error()
+        throw .invalidPublicKey
+      }
       self.init(curve: curve, encoded: bytes, adopting: pkey)
       return
     }
@@ -51,7 +56,7 @@ public final class PublicKey: Sendable {
     let compressed = [yIsOdd ? 0x03 : 0x02] + Array(x)
     let pkey = try importPoint(compressed, on: curve)
     do {
-      self.init(curve: curve, encoded: try uncompressedPoint(of: pkey), adopting: pkey)
+      self.init(curve: curve, encoded: try uncompressedPoint(of: pkey, on: curve), adopting: pkey)
     } catch {
       EVP_PKEY_free(pkey)
       throw error
@@ -61,7 +66,7 @@ public final class PublicKey: Sendable {
   /// A key that OpenSSL has parsed, for instance out of a certificate: only named curves of `Curve`.
   package convenience init(referencing pkey: OpaquePointer) throws(CryptoError) {
     guard let curve = namedCurve(of: pkey) else { throw .unsupportedKey }
-    let encoded = try curve.family == .weierstrass ? uncompressedPoint(of: pkey) : rawPublicKey(of: pkey)
+    let encoded = try curve.family == .weierstrass ? uncompressedPoint(of: pkey, on: curve) : rawPublicKey(of: pkey)
     // Imported anew rather than shared: the parser also takes compressed points and points that it did not check.
     try self.init(curve: curve, encoded: encoded)
   }
@@ -93,8 +98,7 @@ private func importPoint(_ point: [UInt8], on curve: Curve) throws(CryptoError) 
   return pkey
 }
 
-private func uncompressedPoint(of pkey: OpaquePointer) throws(CryptoError) -> [UInt8] {
-  guard let curve = namedCurve(of: pkey) else { throw .unsupportedKey }
+private func uncompressedPoint(of pkey: OpaquePointer, on curve: Curve) throws(CryptoError) -> [UInt8] {
   guard let x = coordinate("qx", of: pkey, length: curve.coordinateLength),
     let y = coordinate("qy", of: pkey, length: curve.coordinateLength)
   else { throw .invalidPublicKey }
@@ -143,7 +147,7 @@ private enum KeyTemplates {
   nonisolated(unsafe) private static let keys: [Curve: OpaquePointer] = {  // proof above
     var keys: [Curve: OpaquePointer] = [:]
     for curve in Curve.allCases where curve.family == .weierstrass {
-      keys[curve] = generate(on: curve)
+      keys[curve] = generate(by: EVP_PKEY_CTX_new_id(NID_X9_62_id_ecPublicKey, nil), groupID: curve.nid)
     }
     return keys
   }()
@@ -153,14 +157,19 @@ private enum KeyTemplates {
   static func template(for curve: Curve) -> OpaquePointer? { curve == .p256 ? p256 : keys[curve] }
 }
 
-/// A fresh key pair.
+/// A fresh key pair, with the parameters of the curve's template.
 func generate(on curve: Curve) -> OpaquePointer? {
-  let isEC = curve.family == .weierstrass
-  guard let context = EVP_PKEY_CTX_new_id(isEC ? NID_X9_62_id_ecPublicKey : curve.nid, nil) else { return nil }
+  guard curve.family == .weierstrass else { return generate(by: EVP_PKEY_CTX_new_id(curve.nid, nil)) }
+  return KeyTemplates.template(for: curve).flatMap { generate(by: EVP_PKEY_CTX_new($0, nil)) }
+}
+
+/// Takes over the context.
+private func generate(by context: OpaquePointer?, groupID: Int32? = nil) -> OpaquePointer? {
+  guard let context else { return nil }
   defer { EVP_PKEY_CTX_free(context) }
   var pkey: OpaquePointer?
   guard EVP_PKEY_keygen_init(context) == 1,
-    !isEC || EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, curve.nid) == 1,
+    groupID.map({ EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, $0) == 1 }) ?? true,
     EVP_PKEY_keygen(context, &pkey) == 1
   else { return nil }
   return pkey

@@ -7,7 +7,7 @@ public enum MockError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The curve cannot sign certificates or documents.
   case curveCannotSign(String)
   /// The variant has nothing to work on in this request or document data.
-  case variantNotApplicable(variant: String, reason: String)
+  case nothingToChange(String)
   case unknownVariant(String)
   case keyDerivationFailed(String)
 
@@ -16,7 +16,7 @@ public enum MockError: Error, Sendable, Hashable, CustomStringConvertible {
     case .noRequestedDocument(let types): "The mock wallet has no document of type \(types.joined(separator: ", "))"
     case .invalidData(let path, let reason): "Mock document data: \(path): \(reason)"
     case .curveCannotSign(let curve): "\(curve) keys cannot sign"
-    case .variantNotApplicable(let variant, let reason): "Variant \(variant): \(reason)"
+    case .nothingToChange(let reason): "The variant does not apply: \(reason)"
     case .unknownVariant(let name): "There is no variant \(name)"
     case .keyDerivationFailed(let label): "No key could be derived for \(label)"
     }

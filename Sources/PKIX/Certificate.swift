@@ -7,6 +7,8 @@ public final class Certificate: Sendable {
   public let der: [UInt8]
   /// SHA-256 of the whole certificate.
   public let sha256: [UInt8]
+  /// The same in hexadecimal.
+  public let fingerprint: String
   public let subject: DistinguishedName
   public let issuer: DistinguishedName
   public let validity: ClosedRange<Timestamp>
@@ -43,6 +45,7 @@ public final class Certificate: Sendable {
     x509 = parsed
     self.der = bytes
     sha256 = HashAlgorithm.sha256.hash(bytes)
+    fingerprint = Hex.encode(sha256)
     subject = facts.subject
     issuer = facts.issuer
     validity = facts.validity

@@ -154,7 +154,7 @@ private struct PathRun {
     let usage = signer.extensions.keyUsage ?? []
     let usagesFit =
       usage.contains(.digitalSignature) && usage.isDisjoint(with: [.keyCertSign, .cRLSign])
-      && intermediates.allSatisfy { $0.extensions.keyUsage?.contains(.keyCertSign) ?? false || !$0.extensions.isCA }
+      && intermediates.allSatisfy { $0.extensions.keyUsage?.contains(.keyCertSign) ?? false }
     require(usagesFit, .certificateKeyUsage, anchor)
     let purposes = Set(signer.extensions.extendedKeyUsage ?? [])
     require(!purposes.isDisjoint(with: anchor.extendedKeyUsages), .certificateExtendedKeyUsage, anchor)

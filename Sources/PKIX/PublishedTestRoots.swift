@@ -11,6 +11,6 @@ public enum PublishedTestRoots {
   ]
 
   public static func contains(_ certificate: Certificate) -> Bool {
-    fingerprints.contains(Hex.encode(certificate.sha256))
+    fingerprints.contains(certificate.fingerprint)
   }
 }

@@ -34,7 +34,7 @@ public final class TrustStore: IssuerTrust, Sendable {
   private static func fingerprint(of anchors: [TrustAnchor], allowsTestCertificates: Bool) -> String {
     let lines = anchors.map { anchor in
       [
-        Hex.encode(anchor.certificate.sha256), anchor.docTypes?.sorted().joined(separator: ",") ?? "*",
+        anchor.certificate.fingerprint, anchor.docTypes?.sorted().joined(separator: ",") ?? "*",
         anchor.extendedKeyUsages.sorted().joined(separator: ","), "\(anchor.maxPathLength)",
         anchor.relaxed.map(\.rawValue).sorted().joined(separator: ","), anchor.tier.rawValue,
       ].joined(separator: "|")

@@ -1,10 +1,9 @@
 import Primitives
-import Synchronization
 
 /// Bounds the answers in work: what the processors cannot do in time is refused before its challenge is consumed.
 final class AdmissionGate: Sendable {
   private let limit: Int
-  private let count = Mutex(0)
+  private let count = Locked(0)
 
   init(limit: Int) { self.limit = limit }
 

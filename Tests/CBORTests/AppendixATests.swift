@@ -94,7 +94,8 @@ indirect enum JSONValue: Decodable {
       guard let elements = item.elements, item.count == values.count else { return false }
       return zip(values, elements).allSatisfy { $0.isValue(of: $1) }
     case .object(let values):
-      return item.count == values.count && values.allSatisfy { key, value in item[key: key].map(value.isValue) ?? false }
+      return item.count == values.count
+        && values.allSatisfy { key, value in item[key: key].map(value.isValue) ?? false }
     }
   }
 

@@ -17,6 +17,16 @@ public struct HPKE: Sendable {
     _ ciphertext: some ContiguousBytes, encapsulatedKey: some Collection<UInt8>, recipient: PrivateKey,
     info: some ContiguousBytes, additionalData: some ContiguousBytes = [UInt8]()
   ) throws(CryptoError) -> [UInt8] {
+    try open(
+      ciphertext, encapsulatedKey: PublicKey(curve: kem.curve, encoded: encapsulatedKey), recipient: recipient,
+      info: info, additionalData: additionalData)
+  }
+
+  /// The same with an `enc` that was imported before.
+  public func open(
+    _ ciphertext: some ContiguousBytes, encapsulatedKey: PublicKey, recipient: PrivateKey,
+    info: some ContiguousBytes, additionalData: some ContiguousBytes = [UInt8]()
+  ) throws(CryptoError) -> [UInt8] {
     let sharedSecret = try kem.decapsulate(encapsulatedKey, recipient: recipient)
     let context = try KeySchedule(suite: self, sharedSecret: sharedSecret, info: info)
     return try AESGCM.open(

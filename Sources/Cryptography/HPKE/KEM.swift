@@ -8,9 +8,7 @@ struct KEM: Sendable {
   private static let secretLength = 32
 
   /// `Decap(enc, skR)`.
-  func decapsulate(_ encapsulatedKey: some Collection<UInt8>, recipient: PrivateKey) throws(CryptoError) -> SecretBytes
-  {
-    let ephemeral = try PublicKey(curve: curve, encoded: encapsulatedKey)
+  func decapsulate(_ ephemeral: PublicKey, recipient: PrivateKey) throws(CryptoError) -> SecretBytes {
     let dh = try recipient.sharedSecret(with: ephemeral)
     return try extractAndExpand(dh, context: ephemeral.encoded + recipient.publicKey.encoded)
   }

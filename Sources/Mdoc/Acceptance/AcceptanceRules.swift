@@ -14,9 +14,11 @@ struct AcceptanceRules {
     var responseChecks = responseChecks
     var reports: [DocumentReport] = []
     var accepted: [AcceptedDocument] = []
+    // What is not authentic in every part is not looked at further.
+    let isAuthentic = !responseChecks.hasFailed && outcomes.allSatisfy(\.isVerified)
     for outcome in outcomes {
       var report = outcome.report
-      if case .verified(let document, _) = outcome {
+      if isAuthentic, case .verified(let document, _) = outcome {
         let decision = decide(document, at: verifiedAt)
         report.checks += decision.checks
         if let document = decision.accepted { accepted.append(document) }
@@ -61,30 +63,29 @@ struct AcceptanceRules {
     }
     var checks = CheckList()
     let age = AgeEvaluation(document: document, request: wanted, fallsBackToAgeInYears: fallsBackToAgeInYears, now: now)
-    let returned = Set(document.elements)
-    let requested = wanted.elements.flatMap { wanted in
-      ([wanted.element] + wanted.alternatives).filter(returned.contains).map { ($0, wanted.intentToRetain) }
+    // Values are made once: a portrait is not small.
+    var requested: [AcceptedDocument.Element] = []
+    var missing: [ElementRequest] = []
+    for element in wanted.elements {
+      let found = requestedValues(of: element, in: document)
+      if found.isEmpty { missing.append(element) }
+      requested += found
     }
-    let requestedElements = Set(requested.map(\.0))
     let answers = wanted.ageThresholds.compactMap(age.answer)
-    var mistyped = requested.map(\.0).filter { !hasValidType($0, document) }
+    var mistyped = requested.filter { !ElementTypes.isValid($0.value, for: $0.reference) }.map(\.reference)
     if !wanted.ageThresholds.isEmpty {
       mistyped += age.mistypedAttestations.filter { !mistyped.contains($0) }
     }
     checks.require(mistyped.isEmpty, .elementTypeInvalid, names(mistyped))
 
-    let missing = wanted.elements.filter { wanted in
-      !([wanted.element] + wanted.alternatives).contains(where: returned.contains)
-    }
     let undecided = wanted.ageThresholds.filter { threshold in !answers.contains { $0.threshold == threshold } }
       .map { ageElement($0, document.docType) }
       .filter { !mistyped.contains($0) }
     let lacking = missing.filter(\.isRequired).map(\.element) + undecided
     checks.require(lacking.isEmpty, .elementMissing, names(lacking))
 
-    let proofs = Set(answers.map(\.provedBy))
     let unrequested = document.elements.filter { element in
-      !requestedElements.contains(element) && !proofs.contains(element)
+      !requested.contains { $0.reference == element } && !answers.contains { $0.provedBy == element }
     }
     if isStrict {
       checks.require(unrequested.isEmpty, .elementUnexpected, names(unrequested))
@@ -113,7 +114,7 @@ struct AcceptanceRules {
     checkExpiry(document, at: now, &checks)
     guard !checks.hasFailed else { return (checks.checks, nil) }
     let accepted = make(
-      document, elements: document.elements.map { ($0, false) },
+      document, elements: all.elements.flatMap { requestedValues(of: $0, in: document) },
       deviceSigned: document.deviceSignedElements.map { ($0, false) }, ageAnswers: [], missing: [], unrequested: [])
     return (checks.checks, accepted)
   }
@@ -148,8 +149,18 @@ struct AcceptanceRules {
     if isStrict { checks.require(condition, code) } else { checks.expect(condition, code) }
   }
 
-  private func hasValidType(_ element: ElementReference, _ document: VerifiedDocument) -> Bool {
-    document[element].map { ElementTypes.isValid($0, for: element) } ?? true
+  /// The element, or what came in its place.
+  private func requestedValues(of request: ElementRequest, in document: VerifiedDocument) -> [AcceptedDocument.Element]
+  {
+    var found: [AcceptedDocument.Element] = []
+    if let value = document[request.element] {
+      found.append(.init(reference: request.element, value: value, intentToRetain: request.intentToRetain))
+    }
+    for alternative in request.alternatives {
+      guard let value = document[alternative] else { continue }
+      found.append(.init(reference: alternative, value: value, intentToRetain: request.intentToRetain))
+    }
+    return found
   }
 
   private func ageElement(_ threshold: Int, _ docType: String) -> ElementReference {
@@ -157,14 +168,12 @@ struct AcceptanceRules {
   }
 
   private func make(
-    _ document: VerifiedDocument, elements: [(ElementReference, Bool)], deviceSigned: [(ElementReference, Bool)],
+    _ document: VerifiedDocument, elements: [AcceptedDocument.Element], deviceSigned: [(ElementReference, Bool)],
     ageAnswers: [AgeAnswer], missing: [ElementReference], unrequested: [ElementReference]
   ) -> AcceptedDocument {
     AcceptedDocument(
       docType: document.docType,
-      elements: elements.compactMap { reference, retain in
-        document[reference].map { .init(reference: reference, value: $0, intentToRetain: retain) }
-      },
+      elements: elements,
       deviceSignedElements: deviceSigned.compactMap { reference, retain in
         document.deviceSignedValue(of: reference).map {
           .init(reference: reference, value: $0, intentToRetain: retain)

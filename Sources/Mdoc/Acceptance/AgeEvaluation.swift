@@ -87,12 +87,18 @@ struct AgeEvaluation {
 
   private var ageInYears: Int? { integer("age_in_years").map { Int(clamping: $0) } }
 
-  /// A full-date; or, in ISO/IEC 23220 documents, a map that holds one.
+  /// A full-date, or the day of a tdate; or, in ISO/IEC 23220 documents, a map that holds one.
   private var birthDate: FullDate? {
-    let value = document[ElementReference(namespace, "birth_date")]
-    if case .fullDate(let date)? = value { return date }
-    if case .fullDate(let date)? = value?["birth_date"] { return date }
-    return nil
+    guard let value = document[ElementReference(namespace, "birth_date")] else { return nil }
+    return date(value["birth_date"] ?? value)
+  }
+
+  private func date(_ value: ElementValue) -> FullDate? {
+    switch value {
+    case .fullDate(let date): date
+    case .dateTime(let text): FullDate(String(text.prefix(10)))
+    default: nil
+    }
   }
 
   private func integer(_ identifier: String) -> Int64? {

@@ -12,10 +12,11 @@ public struct AgeAttestations: Sendable {
   /// The NN of `age_over_NN`: exactly two digits, or nil.
   public static func age(of identifier: String) -> Int? {
     let prefix = "age_over_"
-    guard identifier.hasPrefix(prefix) else { return nil }
-    let digits = identifier.dropFirst(prefix.count)
-    guard digits.utf8.count == 2, digits.allSatisfy(\.isASCIIDigit) else { return nil }
-    return Int(digits)
+    // By bytes and length first: this is asked of every element of every document.
+    guard identifier.utf8.count == prefix.utf8.count + 2, identifier.utf8.starts(with: prefix.utf8) else { return nil }
+    let digits = identifier.utf8.suffix(2).map { Int($0) - Int(UInt8(ascii: "0")) }
+    guard digits.allSatisfy((0...9).contains) else { return nil }
+    return digits[0] * 10 + digits[1]
   }
 
   public static func identifier(for age: Int) -> String { "age_over_" + (age < 10 ? "0\(age)" : "\(age)") }

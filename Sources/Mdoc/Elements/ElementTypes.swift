@@ -32,7 +32,8 @@ enum ElementTypes {
   }
 
   private static let mDL: [String: [Kind]] = [
-    "family_name": [.text], "given_name": [.text], "birth_date": [.fullDate], "issue_date": [.fullDate, .dateTime],
+    "family_name": [.text], "given_name": [.text], "birth_date": [.fullDate, .dateTime],
+    "issue_date": [.fullDate, .dateTime],
     "expiry_date": [.fullDate, .dateTime], "issuing_country": [.text], "issuing_authority": [.text],
     "document_number": [.text], "portrait": [.bytes], "driving_privileges": [.array],
     "un_distinguishing_sign": [.text], "administrative_number": [.text], "sex": [.unsigned], "height": [.unsigned],
@@ -57,7 +58,7 @@ enum ElementTypes {
 
   private static let iso23220: [String: [Kind]] = [
     "family_name_unicode": [.text], "given_name_unicode": [.text], "family_name_latin1": [.text],
-    "given_name_latin1": [.text], "birth_date": [.fullDate, .map], "portrait": [.bytes],
+    "given_name_latin1": [.text], "birth_date": [.fullDate, .dateTime, .map], "portrait": [.bytes],
     "issue_date": [.fullDate, .dateTime], "expiry_date": [.fullDate, .dateTime], "issuing_authority_unicode": [.text],
     "issuing_authority_latin1": [.text], "issuing_country": [.text], "age_in_years": [.unsigned],
     "age_birth_year": [.unsigned], "portrait_capture_date": [.dateTime, .fullDate], "sex": [.unsigned],

@@ -16,18 +16,18 @@ struct DigestCheck {
     guard let hash else {
       return checks.notRun(.digestIDDuplicate, .digestMissing, .digestMismatch, .itemRandomTooShort)
     }
-    var sharedIDs: [ElementReference] = []
+    var repeated: [ElementReference] = []
     var missing: [ElementReference] = []
     var wrong: [ElementReference] = []
     var short: [ElementReference] = []
     for namespace in document.issuerSigned {
       guard let digests = signedDigests(of: namespace.name, &checks) else { return }
-      var seen: [UInt64: String] = [:]
+      let shared = sharedIDs(in: namespace)
       for item in namespace.items {
         if item.randomLength < Self.shortestRandom { short.append(reference(namespace, item)) }
-        // Of two items with one identifier only one can match; which of them is not worth saying.
-        if let other = seen.updateValue(item.identifier, forKey: item.digestID) {
-          if other != item.identifier { sharedIDs.append(reference(namespace, item)) }
+        // Of items with one digest identifier at most one can match; that they share it is the finding.
+        if shared.contains(item.digestID) {
+          repeated.append(reference(namespace, item))
           continue
         }
         guard let digest = digests[item.digestID] else {
@@ -37,7 +37,7 @@ struct DigestCheck {
         if !hash.matches(digest, digestOf: item.digestInput) { wrong.append(reference(namespace, item)) }
       }
     }
-    checks.require(sharedIDs.isEmpty, .digestIDDuplicate, names(sharedIDs))
+    checks.require(repeated.isEmpty, .digestIDDuplicate, names(repeated))
     checks.require(missing.isEmpty, .digestMissing, names(missing))
     checks.require(wrong.isEmpty, .digestMismatch, names(wrong))
     checks.expect(short.isEmpty, .itemRandomTooShort, names(short))
@@ -73,6 +73,18 @@ struct DigestCheck {
       repeated.append(element.reference)
     }
     return repeated
+  }
+
+  /// Digest identifiers that items of different elements use. The same element twice is a finding of its own.
+  private func sharedIDs(in namespace: IssuerSignedNamespace) -> Set<UInt64> {
+    var elements: [UInt64: String] = [:]
+    elements.reserveCapacity(namespace.items.count)
+    var shared: Set<UInt64> = []
+    for item in namespace.items {
+      let other = elements.updateValue(item.identifier, forKey: item.digestID)
+      if let other, other != item.identifier { shared.insert(item.digestID) }
+    }
+    return shared
   }
 
   private func reference(_ namespace: IssuerSignedNamespace, _ item: IssuerSignedItem) -> ElementReference {

@@ -129,7 +129,7 @@ extension DocumentIssuer {
   fileprivate init(signer: Certificate, anchor: TrustAnchor) {
     self.init(
       country: signer.subject.country, stateOrProvince: signer.subject.stateOrProvince,
-      commonName: signer.subject.commonName, certificateSHA256: Hex.encode(signer.sha256),
-      anchorSHA256: Hex.encode(anchor.certificate.sha256))
+      commonName: signer.subject.commonName, certificateSHA256: signer.fingerprint,
+      anchorSHA256: anchor.certificate.fingerprint)
   }
 }

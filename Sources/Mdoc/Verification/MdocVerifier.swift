@@ -56,6 +56,8 @@ public enum DocumentOutcome: Sendable {
   case verified(VerifiedDocument, DocumentReport)
   case rejected(DocumentReport)
 
+  var isVerified: Bool { if case .verified = self { true } else { false } }
+
   var report: DocumentReport {
     switch self {
     case .verified(_, let report), .rejected(let report): report

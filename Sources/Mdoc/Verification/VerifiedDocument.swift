@@ -10,8 +10,12 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
   public let validity: DocumentValidity
   public let deviceAuthentication: DeviceAuthenticationMethod
   public let revocation: RevocationStatus
-  private let issuerSigned: [(reference: ElementReference, item: CBORItem)]
-  private let deviceSigned: [(reference: ElementReference, item: CBORItem)]
+  /// The issuer-signed elements, in the order of the response.
+  public let elements: [ElementReference]
+  /// The elements that the device signed with the issuer's authorisation: self-asserted, not attested.
+  public let deviceSignedElements: [ElementReference]
+  private let items: [CBORItem]
+  private let deviceSignedItems: [CBORItem]
 
   init(
     docType: String, issuer: DocumentIssuer, validity: DocumentValidity,
@@ -24,24 +28,20 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
     self.validity = validity
     self.deviceAuthentication = deviceAuthentication
     self.revocation = revocation
-    self.issuerSigned = issuerSigned
-    self.deviceSigned = deviceSigned
+    elements = issuerSigned.map(\.reference)
+    items = issuerSigned.map(\.item)
+    deviceSignedElements = deviceSigned.map(\.reference)
+    deviceSignedItems = deviceSigned.map(\.item)
   }
-
-  /// The issuer-signed elements, in the order of the response.
-  public var elements: [ElementReference] { issuerSigned.map(\.reference) }
-
-  /// The elements that the device signed with the issuer's authorisation: self-asserted, not attested.
-  public var deviceSignedElements: [ElementReference] { deviceSigned.map(\.reference) }
 
   /// The value that the issuer signed.
   public subscript(element: ElementReference) -> ElementValue? {
-    issuerSigned.first { $0.reference == element }.map { ElementValue($0.item) }
+    elements.firstIndex(of: element).map { ElementValue(items[$0]) }
   }
 
   /// The value that the device signed.
   public func deviceSignedValue(of element: ElementReference) -> ElementValue? {
-    deviceSigned.first { $0.reference == element }.map { ElementValue($0.item) }
+    deviceSignedElements.firstIndex(of: element).map { ElementValue(deviceSignedItems[$0]) }
   }
 
   public var description: String { "VerifiedDocument(\(docType), redacted)" }

@@ -21,10 +21,10 @@ struct DocumentSigner: Sendable {
   init(authority: MockAuthority, under issuer: CertificateIssuer, curve: Curve, at now: Timestamp) throws {
     key = try authority.seed.key("ds", on: curve)
     issuerKey = issuer.key
-    let start = (now - 60 * Duration.day).date
+    let start = (now - 60 * Seconds.day).date
     let from = Timestamp(date: FullDate(year: start.year, month: start.month, day: 1) ?? start)
     certificate = CertificateTemplate(
-      issuer: issuer.name, notBefore: from, notAfter: from + 400 * Duration.day - 1,
+      issuer: issuer.name, notBefore: from, notAfter: from + 400 * Seconds.day - 1,
       subject: authority.name("mdoc Mock Document Signer"),
       publicKeyInfo: SubjectPublicKeyInfo.der(of: key.publicKey),
       extensions: [
@@ -44,8 +44,8 @@ struct DocumentSigner: Sendable {
   }
 }
 
-/// Seconds.
-enum Duration {
+/// Spans of time, as `Timestamp` counts them.
+enum Seconds {
   static let hour: Int64 = 3_600
   static let day: Int64 = 86_400
 }

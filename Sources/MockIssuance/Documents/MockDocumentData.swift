@@ -66,10 +66,11 @@ extension CBORValue {
   /// `tdate`: tag 0, without a fraction, in UTC.
   public static func tdate(_ time: Timestamp) -> CBORValue { .tagged(0, .text(time.description)) }
 
-  /// The day of a `full-date`, plain or in the map that ISO/IEC 23220 has for birth dates.
+  /// The day of a `full-date` or `tdate`, plain or in the map that ISO/IEC 23220 has for birth dates.
   var calendarDay: FullDate? {
     switch self {
     case .tagged(1004, .text(let text)): FullDate(text)
+    case .tagged(0, .text(let text)): Timestamp(rfc3339: text)?.date
     case .map: MapDraft(self)["birth_date"]?.calendarDay
     default: nil
     }

@@ -5,6 +5,8 @@ import Cryptography
 struct COSESign1Draft: Sendable {
   var protected: MapDraft
   var unprotected = MapDraft()
+  /// What the payload wraps: the mobile security object.
+  var content = MapDraft()
   /// What is signed.
   var payload: [UInt8]
   /// What stands in the structure: the payload, or null where it is detached.

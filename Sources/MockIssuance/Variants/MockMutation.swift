@@ -7,17 +7,15 @@ import CBOR
 struct MockMutation: Sendable {
   typealias Change<Draft> = @Sendable (inout Draft) throws -> Void
 
-  /// How the DeviceResponse around the documents is encoded.
-  var style = EncodingStyle.shortest
   /// The session as the device sees it (Apple in-app).
   var session: Change<AppleEnvelopeDraft>?
   /// Data, keys, certificates, dates: before anything is made.
   var setup: Change<AnswerSetup>?
   /// All items that the issuer signs, before they are digested.
-  var items: Change<[IssuedNamespace]>?
-  var digests: Change<[DigestNamespace]>?
+  var items: Change<ItemsDraft>?
+  var digests: Change<DigestsDraft>?
   /// The items that the wallet returns.
-  var disclosure: Change<[IssuedNamespace]>?
+  var disclosure: Change<ItemsDraft>?
   /// The mobile security object.
   var mso: Change<MapDraft>?
   /// IssuerAuth before it is signed; and its four parts afterwards.
@@ -31,46 +29,32 @@ struct MockMutation: Sendable {
   var response: Change<ResponseDraft>?
   var responseBytes: Change<[UInt8]>?
   /// What the envelope holds, then the envelope's members, then its bytes (Apple in-app).
-  var plaintext: Change<[UInt8]>?
+  var plaintext: Change<PlaintextDraft>?
   var envelope: Change<MapDraft>?
   var envelopeBytes: Change<[UInt8]>?
+  /// How the DeviceResponse around the documents is encoded.
+  var style = EncodingStyle.shortest
 
   static let none = MockMutation()
 
   static func session(_ change: @escaping Change<AppleEnvelopeDraft>) -> Self { .init(session: change) }
   static func setup(_ change: @escaping Change<AnswerSetup>) -> Self { .init(setup: change) }
-  static func items(_ change: @escaping Change<[IssuedNamespace]>) -> Self { .init(items: change) }
-  static func digests(_ change: @escaping Change<[DigestNamespace]>) -> Self { .init(digests: change) }
-  static func disclosure(_ change: @escaping Change<[IssuedNamespace]>) -> Self { .init(disclosure: change) }
+  static func items(_ change: @escaping Change<ItemsDraft>) -> Self { .init(items: change) }
+  static func digests(_ change: @escaping Change<DigestsDraft>) -> Self { .init(digests: change) }
+  static func disclosure(_ change: @escaping Change<ItemsDraft>) -> Self { .init(disclosure: change) }
   static func mso(_ change: @escaping Change<MapDraft>) -> Self { .init(mso: change) }
   static func issuerAuth(_ change: @escaping Change<COSESign1Draft>) -> Self { .init(issuerAuth: change) }
   static func issuerAuthParts(_ change: @escaping Change<[CBORValue]>) -> Self { .init(issuerAuthParts: change) }
   static func deviceAuth(_ change: @escaping Change<DeviceAuthDraft>) -> Self { .init(deviceAuth: change) }
   static func deviceSignatureParts(_ change: @escaping Change<[CBORValue]>) -> Self {
     .init(
-      deviceAuth: { draft in
-        draft.hasSignature = true
-        draft.hasMAC = false
-      }, deviceSignatureParts: change)
+      deviceAuth: { $0.signOnly() }, deviceSignatureParts: change)
   }
   static func deviceSigned(_ change: @escaping Change<MapDraft>) -> Self { .init(deviceSigned: change) }
   static func document(_ change: @escaping Change<MapDraft>) -> Self { .init(document: change) }
   static func response(_ change: @escaping Change<ResponseDraft>) -> Self { .init(response: change) }
   static func responseBytes(_ change: @escaping Change<[UInt8]>) -> Self { .init(responseBytes: change) }
-  static func plaintext(_ change: @escaping Change<[UInt8]>) -> Self { .init(plaintext: change) }
+  static func plaintext(_ change: @escaping Change<PlaintextDraft>) -> Self { .init(plaintext: change) }
   static func envelope(_ change: @escaping Change<MapDraft>) -> Self { .init(envelope: change) }
   static func envelopeBytes(_ change: @escaping Change<[UInt8]>) -> Self { .init(envelopeBytes: change) }
-}
-
-/// A DeviceResponse to be made, with the means to make further documents for it.
-struct ResponseDraft {
-  var fields: MapDraft
-  let request: MockRequest
-  /// Another document of the first one's type, made with `change` and with its own random values.
-  let anotherDocument: (_ label: String, _ change: MockMutation) throws -> CBORValue
-
-  var documents: [CBORValue] {
-    get { if case .array(let documents)? = fields["documents"] { documents } else { [] } }
-    set { fields["documents"] = .array(newValue) }
-  }
 }

@@ -2,7 +2,7 @@ import Primitives
 
 /// One named way to answer: rightly, or wrongly in one respect.
 public struct MockVariant: Sendable {
-  /// Where a variant says something.
+  /// Where a variant's codes hold. Elsewhere it may answer rightly, or be wrong in another way.
   public enum Applicability: String, Sendable {
     /// Every protocol.
     case anyProtocol
@@ -12,6 +12,8 @@ public struct MockVariant: Sendable {
     case notAppleInApp
     /// Answers that are authenticated by a MAC, for which the verifier has a reader key.
     case deviceMAC
+    /// Every protocol in which the verifier has no reader key, Apple's in-app route among them.
+    case withoutReaderKey
   }
 
   public let name: String
@@ -53,7 +55,9 @@ public struct MockVariant: Sendable {
   public static let good = MockVariant("good", "Nothing is wrong.", .none)
 
   /// Every variant, in the order of the checks.
-  public static let all: [MockVariant] = [good]
+  public static let all: [MockVariant] =
+    controls + framing + appleEnvelope + appleMocks + response + issuerAuth + chains + certificates + certificateKeys
+    + mobileSecurityObject + items + validity + deviceKey + deviceAuth + acceptance
 
   public static func named(_ name: String) -> MockVariant? { byName[name] }
 

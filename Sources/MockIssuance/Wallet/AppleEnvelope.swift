@@ -11,6 +11,8 @@ struct AppleEnvelopeDraft: Sendable {
   var recipientKey: PublicKey
   /// A transcript of another shape.
   var otherTranscript: CBORValue?
+  /// What is said to be the transcript's hash.
+  var claimedInfoHash: [UInt8]?
 
   init(_ session: MockAppleSession) {
     self.session = session
@@ -35,7 +37,7 @@ struct AppleEnvelopeDraft: Sendable {
       plaintext, to: recipientKey, info: info, ephemeralKey: ephemeralKey)
     let parameters = MapDraft([
       ("mode", 0), ("pkEm", .bytes(sealed.encapsulatedKey)), ("pkRHash", .bytes(recipientHash)),
-      ("infoHash", .bytes(HashAlgorithm.sha256.hash(info))),
+      ("infoHash", .bytes(claimedInfoHash ?? HashAlgorithm.sha256.hash(info))),
     ])
     return MapDraft([
       ("algorithm", "APPLE-HPKE-v1"), ("params", parameters.value), ("data", .bytes(sealed.ciphertext)),

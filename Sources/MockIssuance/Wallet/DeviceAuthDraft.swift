@@ -16,6 +16,8 @@ struct DeviceAuthDraft: Sendable {
   var readerKey: PublicKey?
   /// The `info` of the MAC key's derivation.
   var macKeyInfo = "EMacKey"
+  /// The bytes that are left of the MAC.
+  var truncatedMAC = 32
   var style = EncodingStyle.shortest
   var changeSignature: @Sendable (inout COSESign1Draft) throws -> Void = { _ in }
   var changeMAC: @Sendable (inout COSEMac0Draft) throws -> Void = { _ in }
@@ -38,12 +40,15 @@ struct DeviceAuthDraft: Sendable {
   func macParts() throws -> [CBORValue] {
     var draft = COSEMac0Draft(payload: deviceAuthenticationBytes, key: try macKey())
     try changeMAC(&draft)
-    return draft.parts()
+    var parts = draft.parts()
+    parts.signature = Array(parts.signature.prefix(truncatedMAC))
+    return parts
   }
 
   /// EMacKey (9.1.3.5): salt SHA-256(SessionTranscriptBytes).
   private func macKey() throws -> [UInt8] {
-    let peer = try readerKey ?? seed.key("absent reader", on: key.curve.family == .edwards ? .p256 : key.curve).publicKey
+    let curve = key.curve.family == .edwards ? Curve.p256 : key.curve
+    let peer = try readerKey ?? seed.key("absent reader", on: curve).publicKey
     let agreeing = peer.curve == key.curve ? key : try seed.key("absent device", on: peer.curve)
     let salt = HashAlgorithm.sha256.hash(CBORValue.tagged(24, .bytes(transcript)).encoded())
     return try HKDF.deriveKey(

@@ -8,6 +8,7 @@ struct DocumentBuilder {
   let authority: MockAuthority
   let held: [MockDocumentData]
   let deviceCurve: Curve
+  let issuing: MockIssuing
   /// The wallet's seed, for the device key; and the answer's, for everything that is fresh.
   let walletSeed: MockSeed
   let seed: MockSeed
@@ -21,17 +22,17 @@ struct DocumentBuilder {
     var setup = try makeSetup(data, requested)
     try mutation.setup?(&setup)
     let dated = setup.data.attestingAges(on: setup.validityStart.date)
-    var items = try [IssuedNamespace](issuing: dated, seed: seed, style: setup.style)
+    var items = ItemsDraft(setup: setup, namespaces: try .init(issuing: dated, seed: seed, style: setup.style))
     try mutation.items?(&items)
-    var digests = items.digests(setup.digestAlgorithm)
+    var digests = DigestsDraft(items: items, namespaces: items.namespaces.digests(setup.digestAlgorithm))
     try mutation.digests?(&digests)
-    var mso = mobileSecurityObject(setup, digests: digests, deviceKey: setup.deviceKey.publicKey)
+    var mso = mobileSecurityObject(setup, digests: digests.namespaces, deviceKey: setup.deviceKey.publicKey)
     try mutation.mso?(&mso)
 
-    var disclosed = items.disclosing(setup.disclosed(of: dated))
+    var disclosed = ItemsDraft(setup: setup, namespaces: items.namespaces.disclosing(setup.disclosed(of: dated)))
     try mutation.disclosure?(&disclosed)
     var issuerSigned = MapDraft()
-    if !disclosed.isEmpty { issuerSigned["nameSpaces"] = disclosed.presented }
+    if !disclosed.namespaces.isEmpty { issuerSigned["nameSpaces"] = disclosed.namespaces.presented }
     issuerSigned["issuerAuth"] = try issuerAuth(setup, mso: mso, mutation: mutation)
 
     var document = MapDraft([("docType", .text(setup.data.docType)), ("issuerSigned", issuerSigned.value)])
@@ -41,13 +42,17 @@ struct DocumentBuilder {
   }
 
   private func makeSetup(_ data: MockDocumentData, _ requested: MockRequest.Document) throws -> AnswerSetup {
-    AnswerSetup(
+    var setup = AnswerSetup(
       authority: authority, now: now, seed: seed, requested: requested, held: held, data: data,
       signer: try DocumentSigner(
         authority: authority, under: authority.certificateIssuer(.good), curve: authority.issuerCurve, at: now),
       deviceKey: try walletSeed.key("device/\(data.docType)", on: deviceCurve),
       validity: ValidityInfo(
-        signed: now - Duration.day, validFrom: now - Duration.day, validUntil: now + 30 * Duration.day))
+        signed: now - issuing.age, validFrom: now - issuing.age, validUntil: now + issuing.remainingLifetime))
+    setup.useDigests(issuing.digestAlgorithm)
+    setup.keyAuthorizations = issuing.keyAuthorizations
+    setup.status = issuing.status
+    return setup
   }
 
   /// IssuerAuth: untagged COSE_Sign1 over `#6.24(bstr .cbor MobileSecurityObject)`, x5chain unprotected.
@@ -55,6 +60,7 @@ struct DocumentBuilder {
     let payload = setup.style.encode(.tagged(24, .bytes(setup.style.encode(mso.value))))
     var draft = COSESign1Draft(payload: payload, isDetached: false, key: setup.signer.key)
     draft.style = setup.style
+    draft.content = mso
     let chain = try setup.signer.chain()
     draft.unprotected[33] = chain.count == 1 ? .bytes(chain[0]) : .array(chain.map { .bytes($0) })
     try mutation.issuerAuth?(&draft)

@@ -9,13 +9,17 @@ public struct MockWallet: Sendable {
   public let authority: MockAuthority
   public let documents: [MockDocumentData]
   public let deviceCurve: Curve
+  /// How the authority issued the documents.
+  public let issuing: MockIssuing
 
   public init(
-    authority: MockAuthority, documents: [MockDocumentData] = MockPerson.documents, deviceCurve: Curve = .p256
+    authority: MockAuthority, documents: [MockDocumentData] = MockPerson.documents, deviceCurve: Curve = .p256,
+    issuing: MockIssuing = MockIssuing()
   ) {
     self.authority = authority
     self.documents = documents
     self.deviceCurve = deviceCurve
+    self.issuing = issuing
   }
 
   /// The answer to Apple's in-app request: an `APPLE-HPKE-v1` envelope around the first requested document that the
@@ -30,9 +34,12 @@ public struct MockWallet: Sendable {
     let response = try deviceResponse(
       request, transcript: envelope.transcript, authentication: .signature, mutation: variant.mutation,
       documentLimit: 1, seed: seed, at: now)
-    var plaintext = CBORValue.map([("identity", .encoded(response))]).encoded()
+    var plaintext = PlaintextDraft(response: response)
     try variant.mutation.plaintext?(&plaintext)
-    var fields = try envelope.seal(plaintext, ephemeralKey: seed.key("hpke ephemeral", on: .p256))
+    let message = plaintext.value.encoded()
+    // One key a message: two variants of one session must not share a GCM key and nonce.
+    let ephemeral = try seed.child("hpke", context: message).key("ephemeral", on: .p256)
+    var fields = try envelope.seal(message, ephemeralKey: ephemeral)
     try variant.mutation.envelope?(&fields)
     var bytes = fields.value.encoded()
     try variant.mutation.envelopeBytes?(&bytes)
@@ -65,7 +72,8 @@ public struct MockWallet: Sendable {
     guard let first = held.first else { throw MockError.noRequestedDocument(request.documents.map(\.docType)) }
     func builder(_ seed: MockSeed) -> DocumentBuilder {
       DocumentBuilder(
-        authority: authority, held: documents, deviceCurve: deviceCurve, walletSeed: authority.seed, seed: seed,
+        authority: authority, held: documents, deviceCurve: deviceCurve, issuing: issuing, walletSeed: authority.seed,
+        seed: seed,
         transcript: transcript, authentication: authentication, now: now)
     }
     let answered = try held.prefix(documentLimit).map { document in

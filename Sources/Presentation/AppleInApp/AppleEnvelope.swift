@@ -5,7 +5,7 @@ import Primitives
 /// The HPKEEnvelope of Apple's in-app requests (Apple, Verifying Wallet identity requests), checked in its own right
 /// and not yet opened.
 struct AppleEnvelope {
-  let encapsulatedKey: ArraySlice<UInt8>
+  let encapsulatedKey: PublicKey
   let recipientKeyHash: ArraySlice<UInt8>
   let transcriptHash: ArraySlice<UInt8>
   let ciphertext: ArraySlice<UInt8>
@@ -32,14 +32,14 @@ struct AppleEnvelope {
       return nil
     }
     checks.passed(.envelopeMalformed)
-    self.encapsulatedKey = encapsulatedKey
     self.recipientKeyHash = recipientKeyHash
     self.transcriptHash = transcriptHash
     self.ciphertext = ciphertext
     checks.require(algorithm == Self.algorithm, .envelopeAlgorithmUnsupported)
     checks.require(mode == 0, .envelopeModeUnsupported)
-    let isPoint = (try? PublicKey(curve: .p256, encoded: encapsulatedKey)) != nil
-    checks.require(isPoint, .envelopeEncapsulatedKeyInvalid)
-    if checks.hasFailed { return nil }
+    let point = try? PublicKey(curve: .p256, encoded: encapsulatedKey)
+    checks.require(point != nil, .envelopeEncapsulatedKeyInvalid)
+    guard let point, !checks.hasFailed else { return nil }
+    self.encapsulatedKey = point
   }
 }

@@ -1,11 +1,10 @@
 import Primitives
-import Synchronization
 
 /// A store that lives as long as the process: for tests and for trying things out. It keeps the same rules as the
 /// others, and nothing else: a restart forgets every challenge.
 public final class InMemoryStore: SessionStore {
   public let isLive: Bool
-  private let state = Mutex(Contents())
+  private let state = Locked(Contents())
 
   struct Contents {
     var sessions: [SessionID: SessionRecord] = [:]
@@ -26,10 +25,11 @@ public final class InMemoryStore: SessionStore {
   private func locked<Result: Sendable>(
     _ body: (inout sending Contents) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    try state.withLock { contents throws(StoreError) in
-      guard !contents.isClosed else { throw .closed }
-      return try body(&contents)
+    let result: Swift.Result<Result, StoreError> = state.withLock { contents in
+      guard !contents.isClosed else { return .failure(.closed) }
+      do throws(StoreError) { return .success(try body(&contents)) } catch { return .failure(error) }
     }
+    return try result.get()
   }
 
   // MARK: Sessions

@@ -1,0 +1,139 @@
+import Primitives
+import Testing
+import VerificationService
+
+@Suite("Every store keeps outcomes")
+struct OutcomeConformanceTests {
+  private let sealed = SealedResults(expiresAt: start + 600, waiting: [1, 2, 3], retained: [4])
+
+  @Test("an outcome is recorded with its results and its report", arguments: StoreFactory.allCases)
+  func recorded(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      let session = try await store.add(makeSession())
+      let attempt = try await store.take(session)
+      let report = try makeReport()
+      let outcome = AttemptOutcome(
+        address: session.address, attempt: attempt, conclusion: .verified(sealed), report: report)
+      #expect(try await store.recordOutcome(outcome, at: start + 1, finishing: nil).isRecorded)
+      let stored = try #require(try await store.session(session.address))
+      #expect(stored.state == .verified(at: start + 1))
+      #expect(stored.results == sealed)
+      #expect(stored.report == report)
+      let id = try #require(report.id.flatMap(ReportID.init))
+      #expect(try await store.report(id, of: "shop") == report)
+      #expect(try await store.report(id, of: "other") == nil)
+      #expect(try await store.refusal(session.address) == .alreadyUsed)
+    }
+  }
+
+  @Test("a late failure never overwrites a verified result (S07)", arguments: StoreFactory.allCases)
+  func late(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      let session = try await store.add(makeSession())
+      let attempt = try await store.take(session)
+      let verified = AttemptOutcome(
+        address: session.address, attempt: attempt, conclusion: .verified(sealed), report: nil)
+      #expect(try await store.recordOutcome(verified, at: start, finishing: nil).isRecorded)
+      let failed = AttemptOutcome(address: session.address, attempt: attempt, conclusion: failure, report: nil)
+      #expect(try await store.recordOutcome(failed, at: start, finishing: nil).isRecorded == false)
+      let stored = try #require(try await store.session(session.address))
+      #expect(stored.state == .verified(at: start))
+      #expect(stored.results == sealed)
+    }
+  }
+
+  @Test("an outcome needs the attempt that consumed the challenge", arguments: StoreFactory.allCases)
+  func attempt(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      let session = try await store.add(makeSession())
+      let stranger = AttemptOutcome(
+        address: session.address, attempt: try AttemptID.random(), conclusion: .verified(sealed), report: nil)
+      #expect(try await store.recordOutcome(stranger, at: start, finishing: nil).isRecorded == false)
+      _ = try await store.take(session)
+      #expect(try await store.recordOutcome(stranger, at: start, finishing: nil).isRecorded == false)
+      #expect(try await store.session(session.address)?.state.status == .processing)
+    }
+  }
+
+  @Test("after 30 seconds an attempt is interrupted, and its outcome too late", arguments: StoreFactory.allCases)
+  func interrupted(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      let session = try await store.add(makeSession())
+      let attempt = try await store.take(session)
+      let outcome = AttemptOutcome(
+        address: session.address, attempt: attempt, conclusion: .verified(sealed), report: nil)
+      let processing = try #require(try await store.session(session.address))
+      #expect(processing.state(at: start + 30).status == .processing)
+      #expect(processing.state(at: start + 31) == .failed(.interrupted, at: start + 31))
+      #expect(try await store.recordOutcome(outcome, at: start + 31, finishing: nil).isRecorded == false)
+      #expect(try await store.recordOutcome(outcome, at: start + 30, finishing: nil).isRecorded)
+    }
+  }
+
+  @Test("redaction leaves ids, times, status and codes (S08)", arguments: StoreFactory.allCases)
+  func redacted(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      let session = try await store.add(makeSession())
+      let attempt = try await store.take(session)
+      let report = try makeReport()
+      let outcome = AttemptOutcome(
+        address: session.address, attempt: attempt, conclusion: failure, report: report)
+      _ = try await store.recordOutcome(outcome, at: start, finishing: nil)
+      let record = try #require(try await store.redact(session.address, at: start + 9).changed)
+      #expect(try await store.session(session.address) == record)
+      guard case .redacted(let time, let error) = record.state else {
+        Issue.record("not redacted")
+        return
+      }
+      #expect(time == start + 9)
+      #expect(error?.code == "trust.issuer_unknown")
+      #expect(record.content == nil && record.offers.isEmpty && record.results == .none)
+      #expect(record.clientSecretHash == nil)
+      #expect(record.report == report.redacted())
+      #expect(try await store.refusal(session.address) == .redacted)
+      #expect(try await store.redact(session.address, at: start + 10).refused == record)
+    }
+  }
+
+  @Test(
+    "an answer that is being verified while its session is redacted comes to nothing", arguments: StoreFactory.allCases)
+  func redactedMeanwhile(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      let session = try await store.add(makeSession())
+      let attempt = try await store.take(session)
+      _ = try await store.redact(session.address, at: start)
+      let outcome = AttemptOutcome(
+        address: session.address, attempt: attempt, conclusion: .verified(sealed), report: nil)
+      #expect(try await store.recordOutcome(outcome, at: start, finishing: nil).isRecorded == false)
+      #expect(try await store.session(session.address)?.results == SealedResults.none)
+    }
+  }
+
+  @Test("the sweep writes what time has done", arguments: StoreFactory.allCases)
+  func sweep(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      let expiring = try await store.add(makeSession(lifetime: 30))
+      let interrupted = try await store.add(makeSession())
+      _ = try await store.take(interrupted)
+      let verified = try await store.add(makeSession())
+      let attempt = try await store.take(verified)
+      _ = try await store.recordOutcome(
+        AttemptOutcome(address: verified.address, attempt: attempt, conclusion: .verified(sealed), report: nil),
+        at: start, finishing: nil)
+      #expect(try await store.sweep(at: start + 29, limit: 10).total == 0)
+      let count = try await store.sweep(at: start + 600, limit: 10)
+      #expect(count.expired == 1 && count.interrupted == 1 && count.resultsErased == 1)
+      let expired = try #require(try await store.session(expiring.address))
+      #expect(expired.state == .expired)
+      #expect(expired.offers.allSatisfy { $0.sealedMaterial == nil })
+      #expect(try await store.refusal(expiring.address) == .expired)
+      #expect(try await store.session(interrupted.address)?.state == .failed(.interrupted, at: start + 31))
+      let erased = try #require(try await store.session(verified.address))
+      #expect(erased.results.waiting == nil && erased.results.retained == [4])
+      #expect(erased.results.expiresAt == start + 600)
+      let deleted = try await store.sweep(at: start + Limits.sessionRetention + 30, limit: 10)
+      #expect(deleted.sessionsDeleted == 2)
+      #expect(try await store.session(verified.address) == nil)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import Cryptography
+import Mdoc
+import Primitives
+import VerificationService
+
+let start = Timestamp(secondsSince1970: 1_795_000_000)
+
+/// A session that waits for its answer.
+func makeSession(
+  of relyingParty: String = "shop", at now: Timestamp = start, lifetime: Int64 = 600,
+  protocols: [String] = ["apple-in-app"], reference: String? = "order-17", size: Int = 16
+) throws -> SessionRecord {
+  SessionRecord(
+    address: SessionAddress(relyingParty: relyingParty, id: try SessionID.random()), created: now,
+    expiresAt: now + lifetime, clientSecretHash: try ClientSecret.random().sha256,
+    content: SessionContent(
+      request: PresentationRequest(documents: [
+        DocumentRequest(
+          docType: DocType.mDL, elements: [ElementRequest(ElementReference(Namespace.mDL, "given_name"))],
+          ageOver: [21])
+      ]), origin: nil, clientReferenceID: reference, metadata: [.init(name: "k", value: "v")]),
+    offers: protocols.map {
+      ProtocolOffer(
+        protocolName: $0, data: ["zulu": 1, "alpha": ["b": true, "a": nil]],
+        sealedMaterial: [UInt8](repeating: 0x5a, count: size))
+    })
+}
+
+func makeReport(_ code: Code = .issuerUnknown, _ outcome: Check.Outcome = .failed) throws -> ReportRecord {
+  ReportRecord(
+    VerificationReport(
+      verifiedAt: start, trustSnapshot: "00", checks: [Check(code, outcome, detail: "a detail")],
+      documents: [DocumentReport(docType: DocType.mDL, checks: [Check(.digestMismatch, .notRun)])]),
+    id: try ReportID.random())
+}
+
+let failure = AttemptOutcome.Conclusion.failed(LastError([Reason(.issuerUnknown, document: 0)]))
+
+extension SessionStore {
+  func add(_ session: SessionRecord) async throws -> SessionRecord {
+    try await create(session, finishing: nil)
+    return session
+  }
+
+  /// Consumes and fails the test where that is refused.
+  func take(_ session: SessionRecord, at now: Timestamp = start) async throws -> AttemptID {
+    let attempt = try AttemptID.random()
+    guard
+      case .consumed = try await consume(session.address, protocolName: "apple-in-app", attempt: attempt, at: now)
+    else { throw StoreError.corrupt("not consumed") }
+    return attempt
+  }
+
+  func refusal(_ address: SessionAddress, _ name: String = "apple-in-app", at now: Timestamp = start) async throws
+    -> ConsumeRefusal?
+  {
+    switch try await consume(address, protocolName: name, attempt: try AttemptID.random(), at: now) {
+    case .consumed: nil
+    case .refused(let refusal): refusal
+    }
+  }
+}
+
+extension OutcomeRecording {
+  var isRecorded: Bool { if case .recorded = self { true } else { false } }
+}
+
+extension Transition {
+  var changed: SessionRecord? { if case .changed(let record) = self { record } else { nil } }
+  var refused: SessionRecord? { if case .refused(let record) = self { record } else { nil } }
+}

@@ -1,0 +1,30 @@
+import FoundationEssentials
+import Stores
+import Testing
+import VerificationService
+
+/// Makes the stores that the conformance suite runs over.
+enum StoreFactory: String, CaseIterable, CustomTestStringConvertible {
+  case memory, sqlite
+
+  var testDescription: String { rawValue }
+
+  func run(_ body: (any SessionStore) async throws -> Void) async throws {
+    switch self {
+    case .memory: try await body(InMemoryStore(isLive: false))
+    case .sqlite:
+      try await withTemporaryDirectory { directory in
+        let store = try SQLiteStore(path: directory + "/sessions.sqlite", isLive: false)
+        try await body(store)
+        await store.close()
+      }
+    }
+  }
+}
+
+func withTemporaryDirectory<Value>(_ body: (String) async throws -> Value) async throws -> Value {
+  let directory = FileManager.default.temporaryDirectory.appending(path: "mdoc-\(UUID().uuidString)")
+  try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: directory) }
+  return try await body(directory.path)
+}

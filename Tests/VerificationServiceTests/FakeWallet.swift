@@ -1,0 +1,58 @@
+import Cryptography
+import Primitives
+import VerificationService
+
+@testable import Mdoc
+
+/// A protocol whose answers are words: `good` is accepted, everything else refused. It checks that it is given back
+/// the material that it gave away.
+struct FakeWallet: WalletProtocol {
+  var name = "apple-in-app"
+  /// Runs while an answer is verified.
+  var whileVerifying: @Sendable () -> Void = {}
+
+  func makeRequest(
+    _ request: PresentationRequest, for relyingParty: RelyingParty, origin: String?
+  ) throws(ServiceError) -> OutgoingRequest {
+    do {
+      let nonce = Base64.encode(try Random.bytes(Limits.nonceBytes))
+      return OutgoingRequest(
+        data: ["nonce": .string(nonce), "documents": []],
+        material: SecretBytes(copying: Array("material of \(nonce)".utf8)))
+    } catch {
+      throw ServiceError(.apiInternal)
+    }
+  }
+
+  func decodeAnswer(_ data: JSON) throws(ServiceError) -> [UInt8] {
+    guard data.object?.map(\.name) == ["encrypted_data"] else { throw ServiceError(.apiUnknownMember) }
+    guard let bytes = data["encrypted_data"]?.string.flatMap(Base64.decodeEither) else {
+      throw ServiceError(
+        .apiInvalidRequest, pointers: [.init(pointer: "/data/encrypted_data", detail: "must be base64")])
+    }
+    return bytes
+  }
+
+  func verify(
+    _ answer: [UInt8], answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
+    relyingParty: RelyingParty, at now: Timestamp
+  ) -> Verdict {
+    whileVerifying()
+    let nonce = challenge.requestData["nonce"]?.string ?? ""
+    guard challenge.material.exposed() == Array("material of \(nonce)".utf8) else {
+      return refused([Check(.envelopeDecryptionFailed, .failed)], now)
+    }
+    guard answer == Array("good".utf8) else {
+      return refused([Check(.envelopeMalformed, .passed), Check(.envelopeTranscriptMismatch, .failed)], now)
+    }
+    return Verdict(
+      outcome: .accepted(Fixture.presentation),
+      report: VerificationReport(
+        verifiedAt: now, trustSnapshot: "5eed", checks: [Check(.envelopeMalformed, .passed)],
+        documents: [DocumentReport(docType: DocType.mDL, checks: [Check(.digestMismatch, .passed)])]))
+  }
+
+  private func refused(_ checks: [Check], _ now: Timestamp) -> Verdict {
+    .refused(VerificationReport(verifiedAt: now, trustSnapshot: "5eed", checks: checks))
+  }
+}

@@ -1,0 +1,100 @@
+import Cryptography
+import FoundationEssentials
+import Mdoc
+import Primitives
+import Stores
+import Testing
+
+@testable import VerificationService
+
+@Suite("Sealing")
+struct SealingTests {
+  private func key(_ id: String, _ byte: UInt8) throws -> SealingKey {
+    try SealingKey(id: id, key: SecretBytes(copying: [UInt8](repeating: byte, count: 32)))
+  }
+
+  @Test("sealed data open in their place only")
+  func place() throws {
+    let sealer = try Sealer([key("a", 1)])
+    let one = try SessionID.random()
+    let sealed = try sealer.seal([1, 2, 3], .result(one))
+    #expect(try sealer.open(sealed, .result(one)) == [1, 2, 3])
+    #expect(throws: Sealer.OpenError.self) { try sealer.open(sealed, .retainedResult(one)) }
+    #expect(throws: Sealer.OpenError.self) { try sealer.open(sealed, .result(SessionID.random())) }
+    #expect(try sealer.seal([1, 2, 3], .result(one)) != sealed)
+    for index in sealed.indices {
+      var damaged = sealed
+      damaged[index] ^= 1
+      #expect(throws: Sealer.OpenError.self) { try sealer.open(damaged, .result(one)) }
+      #expect(throws: Sealer.OpenError.self) { try sealer.open(Array(sealed[..<index]), .result(one)) }
+    }
+  }
+
+  @Test("the first key seals, all open")
+  func rotation() throws {
+    let id = try SessionID.random()
+    let old = try Sealer([key("old", 1)]).seal([9], .result(id))
+    let rotated = try Sealer([key("new", 2), key("old", 1)])
+    #expect(try rotated.open(old, .result(id)) == [9])
+    let new = try rotated.seal([9], .result(id))
+    #expect(throws: Sealer.OpenError.self) { try Sealer([key("old", 1)]).open(new, .result(id)) }
+    #expect(throws: ConfigurationError.self) { try Sealer([]) }
+    #expect(throws: ConfigurationError.self) { try Sealer([key("a", 1), key("a", 2)]) }
+  }
+
+  @Test("live mode needs a key, and a store of its own mode")
+  func liveMode() throws {
+    func start(isLive: Bool, store: InMemoryStore, keys: [SealingKey]) throws {
+      _ = try VerificationService(
+        ServiceConfiguration(
+          isLive: isLive, relyingParties: RelyingParties([]), protocols: [], sealingKeys: keys), store: store
+      ) { Timestamp(secondsSince1970: 0) }
+    }
+    let key = try key("a", 1)
+    #expect(throws: ConfigurationError.self) { try start(isLive: true, store: InMemoryStore(isLive: true), keys: []) }
+    #expect(throws: ConfigurationError.self) { try start(isLive: true, store: InMemoryStore(), keys: [key]) }
+    try start(isLive: true, store: InMemoryStore(isLive: true), keys: [key])
+    try start(isLive: false, store: InMemoryStore(), keys: [])
+  }
+
+  @Test("a challenge whose sealing key is gone is consumed, and its session interrupted")
+  func keyGone() async throws {
+    let first = try Fixture()
+    let (id, _) = try await first.create()
+    let second = try Fixture(store: first.store, sealingKey: 8)
+    let body = try await second.service.submit(Fixture.answer("good"), to: id, as: second.full).body
+    #expect(body.status == "failed" && body["last_error"]?["code"] == "session.interrupted" && !body.hasResult)
+    #expect(
+      await code { _ = try await first.service.submit(Fixture.answer("good"), to: id, as: first.full) }
+        == .sessionAlreadyUsed)
+  }
+
+  @Test("no value, no material and no client secret is readable in the SQLite file")
+  func atRest() async throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "mdoc-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let path = directory.path + "/s.sqlite"
+    let fixture = try Fixture(store: SQLiteStore(path: path, isLive: false), retains: true)
+    let creation = IdempotencyRequest(key: "k", method: "POST", path: "/v1", body: Fixture.creation.serialized())
+    let created = try await fixture.service.createSession(Fixture.creation, as: fixture.full, idempotency: creation)
+    let id = try #require(created.body["id"]?.string)
+    let secret = try #require(created.body["client_secret"]?.string)
+    let (other, holder) = try await fixture.create()
+    let body = Fixture.answer("good")
+    let inline = try await fixture.service.submit(
+      body, to: id, as: fixture.full,
+      idempotency: IdempotencyRequest(key: "k", method: "POST", path: "/v1/submit", body: body.serialized()))
+    #expect(inline.body.givenName == Fixture.personal)
+    _ = try await fixture.service.submit(body, to: other, as: holder)
+    let files = try [path, path + "-wal"].map { try Data(contentsOf: URL(filePath: $0)) }
+    for forbidden in [Fixture.personal, "1990-04-12", "material of", secret] {
+      for file in files { #expect(file.firstRange(of: Data(forbidden.utf8)) == nil) }
+    }
+    #expect(files.contains { $0.firstRange(of: Data(id.utf8)) != nil })
+    let waiting = try await fixture.service.session(
+      other, query: [QueryItem("expand[]", "result")], as: fixture.full)
+    #expect(waiting.body.givenName == Fixture.personal)
+    await fixture.store.close()
+  }
+}
