@@ -5,6 +5,8 @@ enum Program {
   static let root = Command(
     "mdoc", "verify ISO/IEC 18013-5 mobile documents, and everything around that",
     verbs: [
+      DemoCommand.command,
+      ServeCommand.command,
       VerifyCommand.command,
       InspectCommand.command,
       MockCommand.command,

@@ -18,7 +18,8 @@ enum VerifyResponse {
         "One with a device MAC, and only what was asked",
         """
         mdoc verify response --response r.hex --transcript t.hex \\
-          --reader-key reader.pem --trust iaca.pem --request request.json --at 2020-12-01T00:00:00Z --json
+          --reader-key reader.pem --trust iaca.pem --request request.json \\
+          --at 2020-12-01T00:00:00Z --json
         """),
     ],
     action: run)
