@@ -1,8 +1,8 @@
 /// Text in lines of a given width.
 enum Wrapping {
-  /// A paragraph, broken at spaces; further lines begin with `indent`.
+  /// A paragraph, broken at spaces; further lines are indented. Spaces within a line stay as they are.
   static func wrap(_ text: String, indent: Int = 0, width: Int) -> String {
-    let words = text.split(separator: " ").map(String.init)
+    let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     return lines(words, width: max(20, width - indent)).joined(separator: "\n" + spaces(indent))
   }
 
