@@ -51,7 +51,13 @@ let package = Package(
     // Application, adapters, edge.
     module("VerificationService", ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation"]),
     module("Stores", ["Primitives", "VerificationService", "CSQLite"]),
-    module("VerifierHTTP", ["Primitives", "Cryptography", "VerificationService", "CMicrohttpd"]),
+    // MockIssuance is for test mode alone: its issuer and wallet.
+    module(
+      "VerifierHTTP",
+      [
+        "Primitives", "Cryptography", "PKIX", "Mdoc", "Trust", "VerificationService", "Stores", "MockIssuance",
+        "CMicrohttpd",
+      ]),
 
     // Tools. MockIssuance never imports Mdoc: it shares no parser with the verifier.
     module("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
@@ -81,8 +87,10 @@ let package = Package(
     tests(
       "VerificationService", ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation", "Stores", "MockIssuance"]),
     tests("Stores", ["Primitives", "Cryptography", "Mdoc", "VerificationService"]),
-    tests("VerifierHTTP", ["Primitives", "VerificationService"]),
+    tests(
+      "VerifierHTTP",
+      ["Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "VerificationService", "Stores", "MockIssuance"]),
     tests("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
-    tests("MdocTool", ["Primitives", "CBOR", "Cryptography", "MockIssuance", "VerifierHTTP"]),
+    tests("MdocTool", ["Primitives", "CBOR", "Cryptography", "MockIssuance", "VerifierHTTP", "TestSupport"]),
   ]
 )

@@ -157,6 +157,7 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case apiIdempotencyKeyReused = "api.idempotency_key_reused"
   case apiBodyTooLarge = "api.body_too_large"
   case apiHeadersTooLarge = "api.headers_too_large"
+  case apiTargetTooLong = "api.target_too_long"
   case apiUnsupportedMediaType = "api.unsupported_media_type"
   case apiOverloaded = "api.overloaded"
   case apiStoreUnavailable = "api.store_unavailable"

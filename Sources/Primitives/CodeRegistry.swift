@@ -432,6 +432,8 @@ extension Code {
       row(
         "The request's headers are larger than the limit",
         "RFC 6585, 5", "Send fewer or smaller headers.", status: 431)
+    case .apiTargetTooLong:
+      row("The request's address is longer than the limit", "RFC 9110, 15.5.15", "Send a shorter URL.", status: 414)
     case .apiUnsupportedMediaType:
       row(
         "The body is not application/json",

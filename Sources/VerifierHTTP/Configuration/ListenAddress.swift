@@ -1,0 +1,52 @@
+import Glibc
+
+/// Where to listen: `127.0.0.1:8080`, `[::1]:8080`.
+public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
+  /// Numeric IPv4 or IPv6.
+  public let address: String
+  /// 0: a free one.
+  public let port: UInt16
+
+  public init(address: String, port: UInt16) {
+    self.address = address
+    self.port = port
+  }
+
+  /// Nil for what is no numeric address with a port.
+  public init?(_ text: String) {
+    guard let colon = text.lastIndex(of: ":"), let port = Self.port(text[text.index(after: colon)...]) else {
+      return nil
+    }
+    var address = String(text[..<colon])
+    if address.hasPrefix("["), address.hasSuffix("]") {
+      address = String(address.dropFirst().dropLast())
+      guard address.contains(":") else { return nil }
+    } else if address.contains(":") {
+      return nil
+    }
+    guard Self.isNumeric(address) else { return nil }
+    self.init(address: address, port: port)
+  }
+
+  public var isLoopback: Bool { Self.isLoopback(address) }
+
+  public var description: String { address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)" }
+
+  /// 127.0.0.0/8 and ::1.
+  static func isLoopback(_ address: String) -> Bool {
+    var four = in_addr()
+    if inet_pton(AF_INET, address, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
+    var six = in6_addr()
+    guard inet_pton(AF_INET6, address, &six) == 1 else { return false }
+    return withUnsafeBytes(of: six) { $0.last == 1 && $0.dropLast().allSatisfy { $0 == 0 } }
+  }
+
+  private static func isNumeric(_ address: String) -> Bool {
+    var buffer = in6_addr()
+    return inet_pton(AF_INET, address, &buffer) == 1 || inet_pton(AF_INET6, address, &buffer) == 1
+  }
+
+  private static func port(_ text: Substring) -> UInt16? {
+    text.utf8.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") } ? UInt16(text) : nil
+  }
+}

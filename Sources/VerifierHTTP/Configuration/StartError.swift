@@ -1,0 +1,13 @@
+/// Why a server does not start, for the person at the terminal, with the exit code (sysexits.h).
+public struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
+  public let message: String
+  public let exitCode: Int32
+
+  /// `EX_CONFIG`: the configuration must be changed first.
+  static func configuration(_ message: String) -> StartError { StartError(message: message, exitCode: 78) }
+
+  /// `EX_UNAVAILABLE`: something outside the configuration is missing; the same start may work later.
+  static func unavailable(_ message: String) -> StartError { StartError(message: message, exitCode: 69) }
+
+  public var description: String { message }
+}

@@ -1,0 +1,93 @@
+import Glibc
+import Primitives
+
+/// Writes log lines to a file descriptor on a thread of its own, so that a slow reader of our log holds up no request.
+///
+/// Lines that do not fit into the buffer are dropped, and their number is logged as soon as there is room.
+final class LogWriter: Sendable {
+  private static let capacity = 1 << 20
+
+  private struct State {
+    var pending: [UInt8] = []
+    var dropped = 0
+    var isClosing = false
+    var onEnd: [CheckedContinuation<Void, Never>] = []
+    var hasEnded = false
+  }
+
+  private let state = Locked(State())
+  private let descriptor: Int32
+  // sem_post and sem_wait may be called from any thread; it is freed with the last reference, which the thread has too.
+  nonisolated(unsafe) private let wake = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+  /// Starts the thread, which lives until `close`.
+  init(descriptor: Int32) {
+    self.descriptor = descriptor
+    sem_init(wake, 0, 0)
+    // Without a thread to give, the process has other sorrows than its log.
+    if !BackgroundThread.start({ [self] in run() }) { state.withLock { $0.hasEnded = true } }
+  }
+
+  deinit {
+    sem_destroy(wake)
+    wake.deallocate()
+  }
+
+  func write(_ line: String) {
+    state.withLock { state in
+      guard state.pending.count + line.utf8.count < Self.capacity else {
+        state.dropped += 1
+        return
+      }
+      state.pending += line.utf8
+      state.pending.append(UInt8(ascii: "\n"))
+    }
+    sem_post(wake)
+  }
+
+  /// Returns when everything written so far is out.
+  func close() async {
+    await withCheckedContinuation { continuation in
+      let isOver = state.withLock { state -> Bool in
+        state.isClosing = true
+        if !state.hasEnded { state.onEnd.append(continuation) }
+        return state.hasEnded
+      }
+      if isOver { continuation.resume() } else { sem_post(wake) }
+    }
+  }
+
+  private func run() {
+    while true {
+      while sem_wait(wake) != 0 {}
+      let (bytes, isClosing) = state.withLock { state -> ([UInt8], Bool) in
+        var bytes = state.pending
+        state.pending = []
+        if state.dropped > 0 {
+          bytes += Array("{\"level\":\"error\",\"event\":\"log.dropped\",\"lines\":\(state.dropped)}\n".utf8)
+          state.dropped = 0
+        }
+        return (bytes, state.isClosing)
+      }
+      put(bytes)
+      guard !isClosing || !bytes.isEmpty else { break }
+      if isClosing { sem_post(wake) }
+    }
+    let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      state.hasEnded = true
+      return state.onEnd
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Whoever has closed the other end gets no more; the server goes on.
+  private func put(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+}

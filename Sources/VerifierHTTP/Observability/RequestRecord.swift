@@ -1,0 +1,35 @@
+import Primitives
+
+/// What is remembered of one request, for the log and the metrics: templates, ids and codes.
+///
+/// It has no place for a path, a query, a header or a body, so that none of them can get into a log.
+struct RequestRecord: Sendable {
+  static let unmatchedRoute = "unmatched"
+  /// Turned away by the transport, before anything was routed.
+  static let refusedRoute = "refused"
+
+  let id: String
+  /// One of the methods that the API knows, or `other`: a client's own words are no label.
+  let method: String
+  /// The route's template.
+  var route = unmatchedRoute
+  var relyingParty: String?
+  var session: String?
+  private(set) var status = 0
+  private(set) var code: Code?
+  private(set) var verification: Answer.Verification?
+  private(set) var seconds = 0.0
+
+  init(id: String, method: String) {
+    self.id = id
+    self.method = ["GET", "HEAD", "POST", "OPTIONS"].contains(method) ? method : "other"
+  }
+
+  mutating func note(_ answer: Answer, seconds: Double) {
+    status = answer.status
+    code = answer.code
+    verification = answer.verification
+    session = answer.session ?? session
+    self.seconds = seconds
+  }
+}

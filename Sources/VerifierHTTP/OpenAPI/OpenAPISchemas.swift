@@ -1,0 +1,49 @@
+import Primitives
+import VerificationService
+
+/// The component schemas, each an object that allows no other members than those it lists, but for the two whose
+/// members are other people's: `metadata` and a document's elements.
+enum OpenAPISchemas {
+  static let all: [JSON.Member] =
+    RequestSchemas.all + SessionSchemas.all + ResultSchemas.all + ReportSchemas.all + OperationSchemas.all
+
+  // MARK: Parts
+
+  static func reference(_ name: String) -> JSON { OpenAPIDocument.reference(name) }
+
+  static let text: JSON = ["type": "string"]
+  static let textOrNull: JSON = ["type": ["string", "null"]]
+  static let flag: JSON = ["type": "boolean"]
+  static let seconds: JSON = ["type": "integer", "description": "Unix seconds."]
+  static let secondsOrNull: JSON = ["type": ["integer", "null"], "description": "Unix seconds."]
+  static let sha256: JSON = ["type": "string", "pattern": "^[0-9a-f]{64}$"]
+
+  static func orNull(_ schema: JSON) -> JSON { ["anyOf": [schema, ["type": "null"]]] }
+
+  static func list(of schema: JSON) -> JSON { ["type": "array", "items": schema] }
+
+  static func number(_ range: ClosedRange<Int64>, fallback: Int64? = nil) -> JSON {
+    .members([
+      "type": "integer", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound),
+      "default": fallback.map { .integer($0) },
+    ])
+  }
+
+  static func oneOf(_ names: [String]) -> JSON {
+    ["type": "string", "enum": .array(names.map { .string($0) })]
+  }
+
+  /// A closed object; all members are required but those in `optional`.
+  static func object(_ members: KeyValuePairs<String, JSON>, optional: Set<String> = []) -> JSON {
+    [
+      "type": "object",
+      "properties": .object(members.map { JSON.Member($0.key, $0.value) }),
+      "required": .array(members.map(\.key).filter { !optional.contains($0) }.map { .string($0) }),
+      "additionalProperties": false,
+    ]
+  }
+
+  static func listObject(of schema: String) -> JSON {
+    object(["object": ["const": "list"], "data": list(of: reference(schema)), "has_more": flag])
+  }
+}

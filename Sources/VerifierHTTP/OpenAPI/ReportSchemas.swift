@@ -1,0 +1,26 @@
+import Primitives
+
+/// The report of an attempt.
+enum ReportSchemas {
+  private typealias Part = OpenAPISchemas
+
+  static let all: [JSON.Member] = [
+    .init("VerificationReport", report), .init("Check", check),
+  ]
+
+  private static let report = Part.object([
+    "id": Part.text,
+    "verified_at": Part.seconds,
+    "trust_snapshot": Part.sha256,
+    "checks": Part.list(of: Part.reference("Check")),
+    "documents": Part.list(of: Part.object(["checks": Part.list(of: Part.reference("Check"))])),
+  ])
+
+  private static let check = Part.object(
+    [
+      "code": Part.reference("VerdictCode"),
+      "outcome": Part.oneOf(["passed", "failed", "not_run", "warning"]),
+      "clause": Part.text,
+      "detail": ["type": "string", "description": "Names of elements, certificates or limits; never a value."],
+    ], optional: ["detail"])
+}

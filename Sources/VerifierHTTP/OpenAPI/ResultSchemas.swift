@@ -1,0 +1,38 @@
+import Primitives
+
+/// The `result` of a verified session: the one place with personal data.
+enum ResultSchemas {
+  private typealias Part = OpenAPISchemas
+
+  static let all: [JSON.Member] = [
+    .init("VerificationResult", Part.object(["documents": Part.list(of: Part.reference("VerifiedDocument"))])),
+    .init("VerifiedDocument", document), .init("ElementsByNamespace", elements),
+  ]
+
+  private static let document = Part.object([
+    "doc_type": Part.text,
+    "elements": Part.reference("ElementsByNamespace"),
+    "device_signed_elements": Part.reference("ElementsByNamespace"),
+    "age_over": Part.list(
+      of: Part.object([
+        "threshold": ["type": "integer"], "answer": Part.flag, "proved_by": Part.reference("ElementReference"),
+      ])),
+    "missing_elements": Part.list(of: Part.reference("ElementReference")),
+    "unrequested_elements": Part.list(of: Part.reference("ElementReference")),
+    "issuer": Part.object([
+      "country": Part.textOrNull, "state_or_province": Part.textOrNull, "common_name": Part.textOrNull,
+      "certificate_sha256": Part.sha256, "anchor_sha256": Part.sha256,
+    ]),
+    "validity": Part.object(["signed": Part.seconds, "valid_from": Part.seconds, "valid_until": Part.seconds]),
+    "device_authentication": Part.text,
+    "revocation": Part.text,
+  ])
+
+  private static let elements: JSON = [
+    "type": "object",
+    "description": .string(
+      "Namespaces, in each identifiers with their values: text, `full-date` as YYYY-MM-DD, `tdate` as RFC 3339, bytes "
+        + "as {\"media_type\"?, \"base64\"}, numbers, booleans, maps and arrays as themselves."),
+    "additionalProperties": ["type": "object"],
+  ]
+}

@@ -1,0 +1,103 @@
+import Primitives
+import VerificationService
+
+/// The application behind the transport: every request goes through here, in this order, and leaves one log line.
+///
+/// route → authentication → scope → query → body → Idempotency-Key → the route's own work. Nothing before the last step
+/// touches a session, so that no malformed or unauthorised request consumes a challenge.
+struct APIHandler: HTTPHandler {
+  let application: Application
+  private let router: Router
+  private let crossOrigin: CrossOrigin
+  private let log: Log
+
+  init(_ application: Application, log: Log) {
+    self.application = application
+    self.log = log
+    router = Router(RouteTable.routes(isLive: application.service.isLive))
+    crossOrigin = CrossOrigin(application.service.relyingParties)
+  }
+
+  func respond(to request: HTTPRequest) async -> HTTPResponse {
+    let start = ContinuousClock.now
+    application.metrics.began()
+    var record = RequestRecord(id: RequestID.make(), method: request.method)
+    let answer = await answer(request, &record)
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    record.note(answer, seconds: seconds)
+    application.metrics.ended(record)
+    log.write(record, at: application.clock())
+    return response(answer, requestID: record.id)
+  }
+
+  /// On a thread that reads sockets: no store, no waiting.
+  func refusal(_ fault: HTTPFault) -> HTTPResponse {
+    var record = RequestRecord(id: RequestID.make(), method: "")
+    let answer = Problem(fault).answer(requestID: record.id)
+    record.route = RequestRecord.refusedRoute
+    record.note(answer, seconds: 0)
+    application.metrics.refused(record)
+    log.write(record, at: application.clock())
+    return response(answer, requestID: record.id)
+  }
+
+  private func answer(_ request: HTTPRequest, _ record: inout RequestRecord) async -> Answer {
+    switch router.match(method: request.method, path: request.path) {
+    case .nothing: return Problem(ServiceError(.apiNotFound)).answer(requestID: record.id)
+    case .methodNotAllowed(let methods):
+      var answer = Problem(ServiceError(.apiMethodNotAllowed)).answer(requestID: record.id)
+      answer.headers.append(("Allow", methods.joined(separator: ", ")))
+      return answer
+    case .preflight(let routes):
+      record.route = routes.first?.path.text ?? record.route
+      return crossOrigin.preflight(request, routes)
+    case .route(let route, let parameters):
+      record.route = route.path.text
+      record.session = parameters["id"].flatMap(SessionID.init)?.text
+      return await run(route, parameters, request, &record)
+    }
+  }
+
+  private func run(
+    _ route: Route, _ parameters: [String: String], _ request: HTTPRequest, _ record: inout RequestRecord
+  ) async -> Answer {
+    var caller: Caller?
+    var answer: Answer
+    do throws(ServiceError) {
+      caller = try await authenticate(request, for: route)
+      record.relyingParty = caller?.relyingParty.id
+      try RequestContent.checkQuery(request, route)
+      let call = RouteCall(
+        request: request, parameters: parameters, caller: caller, body: try RequestContent.body(request, route),
+        idempotency: try RequestContent.idempotency(request, route, caller), application: application)
+      answer = try await route.respond(call)
+    } catch {
+      answer = Problem(error).answer(requestID: record.id)
+    }
+    answer.headers += CrossOrigin.headers(request, route, caller)
+    return answer
+  }
+
+  private func authenticate(_ request: HTTPRequest, for route: Route) async throws(ServiceError) -> Caller? {
+    if case .anyone = route.access { return nil }
+    if case .operators = route.access, isLocal(request) { return nil }
+    let caller = try await application.service.authenticate(bearer: BearerToken.read(request.headers))
+    try route.access.check(caller)
+    return caller
+  }
+
+  /// Whether the peer is a process of this machine. Behind a proxy every peer may be the proxy, so that none counts.
+  private func isLocal(_ request: HTTPRequest) -> Bool {
+    !application.isBehindProxy && ListenAddress.isLoopback(request.remoteAddress)
+      && !request.headers.contains("X-Forwarded-For") && !request.headers.contains("Forwarded")
+  }
+
+  private func response(_ answer: Answer, requestID: String) -> HTTPResponse {
+    var headers = [
+      (name: "Request-Id", value: requestID), (name: "Cache-Control", value: "no-store"),
+      (name: "X-Content-Type-Options", value: "nosniff"),
+    ]
+    if !answer.mediaType.isEmpty { headers.append(("Content-Type", answer.mediaType)) }
+    return HTTPResponse(status: answer.status, headers: headers + answer.headers, body: answer.body)
+  }
+}

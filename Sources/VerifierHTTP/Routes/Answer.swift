@@ -1,0 +1,39 @@
+import Primitives
+import VerificationService
+
+/// A reply before it is put on the wire, with what the log and the metrics say about it.
+struct Answer: Sendable {
+  var status: Int
+  var mediaType: String
+  var body: [UInt8]
+  var headers: [(name: String, value: String)] = []
+  /// The session it is about, for the log.
+  var session: String?
+  /// The code of the problem, or of the failed session.
+  var code: Code?
+  /// Set once for each attempt that came to an end.
+  var verification: Verification?
+
+  enum Verification: String, Sendable, CaseIterable { case verified, failed }
+
+  init(status: Int, mediaType: String = "application/json", body: [UInt8]) {
+    self.status = status
+    self.mediaType = mediaType
+    self.body = body
+  }
+
+  init(_ status: Int = 200, json: JSON) { self.init(status: status, body: json.serialized()) }
+
+  init(_ reply: Reply) {
+    self.init(reply.status, json: reply.body)
+    session = reply.body["id"]?.string.flatMap(SessionID.init)?.text
+    if reply.isReplay { headers.append(("Idempotent-Replayed", "true")) }
+  }
+
+  /// The answer to a submit: what came of the attempt, unless it is a kept reply.
+  init(submitted reply: Reply) {
+    self.init(reply)
+    verification = reply.isReplay ? nil : reply.body["status"]?.string.flatMap(Verification.init(rawValue:))
+    code = reply.body["last_error"]?["code"]?.string.flatMap(Code.init(rawValue:))
+  }
+}

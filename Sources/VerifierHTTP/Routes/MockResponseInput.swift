@@ -1,0 +1,95 @@
+import MockIssuance
+import Primitives
+import VerificationService
+
+/// The body of `POST /v1/test/mock_responses`, read strictly.
+///
+/// `elements` comes in two shapes: an array of `{namespace, identifier}` names what the person agrees to disclose, all
+/// else is withheld; an object `{namespace: {identifier: value}}` changes what the mock documents say (`null`: they do
+/// not say it), with values as `mdoc mock` reads them, `{"full_date": "2010-01-31"}` for dates.
+struct MockResponseInput {
+  let session: String
+  let variant: MockVariant
+  private var disclosed: [(namespace: String, identifier: String)]?
+  private var changes: [JSON.Member] = []
+
+  private static let members: Set<String> = ["session", "variant", "elements"]
+
+  init(parsing json: JSON) throws(ServiceError) {
+    guard let object = json.object else { throw Self.fault("", "must be an object") }
+    let unknown = object.filter { !Self.members.contains($0.name) }
+    guard unknown.isEmpty else {
+      throw ServiceError(
+        .apiUnknownMember,
+        pointers: unknown.map { .init(pointer: "/" + RequestContent.escaped($0.name), detail: "is not known here") })
+    }
+    guard let session = json["session"]?.string else { throw Self.fault("/session", "must be a session's id") }
+    self.session = session
+    let name = json["variant"] ?? "good"
+    guard let variant = name.string.flatMap(MockVariant.named) else {
+      throw Self.fault("/variant", VariantHint.text(for: name.string ?? ""))
+    }
+    self.variant = variant
+    switch json["elements"] {
+    case nil, .null?: break
+    case .array(let list)?: disclosed = try Self.references(list)
+    case .object(let members)?: changes = members
+    default: throw Self.fault("/elements", "must be an array of elements or an object of namespaces")
+    }
+  }
+
+  /// The request without what the person does not disclose.
+  func restricted(_ request: MockRequest) -> MockRequest {
+    guard let disclosed else { return request }
+    var request = request
+    for index in request.documents.indices {
+      request.documents[index].elements.removeAll { element in !disclosed.contains { $0 == element } }
+    }
+    return request
+  }
+
+  /// The mock person's documents with the changed elements, each in the documents that have its namespace.
+  func documents() throws -> [MockDocumentData] {
+    var documents = MockPerson.documents
+    for namespace in changes {
+      guard let elements = namespace.value.object else {
+        throw MockError.invalidData(path: namespace.name, reason: "must be an object of elements")
+      }
+      // Read by the mock issuer's own reader of document data, which knows dates and bytes.
+      let form: JSON = ["doc_type": "changes", "namespaces": .object([.init(namespace.name, .object(elements))])]
+      let read = try MockDocumentData(json: form.serialized())
+      for index in documents.indices where documents[index].namespaces.contains(where: { $0.name == namespace.name }) {
+        for element in elements {
+          documents[index][namespace.name, element.name] =
+            element.value.isNull ? nil : read[namespace.name, element.name]
+        }
+      }
+    }
+    return documents
+  }
+
+  /// What the mock wallet cannot do, as a fault of the member that asked for it.
+  func fault(_ error: MockError) -> ServiceError {
+    switch error {
+    case .invalidData(let path, let reason): Self.fault("/elements", "\(path): \(reason)")
+    case .nothingToChange, .unknownVariant: Self.fault("/variant", error.description)
+    case .noRequestedDocument: Self.fault("/session", error.description)
+    case .curveCannotSign, .keyDerivationFailed: ServiceError(.apiInternal, "The mock wallet failed.")
+    }
+  }
+
+  private static func references(_ list: [JSON]) throws(ServiceError) -> [(namespace: String, identifier: String)] {
+    var references: [(namespace: String, identifier: String)] = []
+    for (index, element) in list.enumerated() {
+      guard element.object?.count == 2, let namespace = element["namespace"]?.string,
+        let identifier = element["identifier"]?.string
+      else { throw fault("/elements/\(index)", "must have exactly `namespace` and `identifier`") }
+      references.append((namespace, identifier))
+    }
+    return references
+  }
+
+  private static func fault(_ pointer: String, _ detail: String) -> ServiceError {
+    ServiceError(.apiInvalidRequest, pointers: [.init(pointer: pointer, detail: detail)])
+  }
+}

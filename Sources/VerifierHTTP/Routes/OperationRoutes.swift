@@ -1,0 +1,44 @@
+import Primitives
+import VerificationService
+
+/// What operators and their machines ask: health, metrics, the contract itself.
+enum OperationRoutes {
+  static let all = [health, readiness, metrics, openAPI]
+
+  private static let health = Route(
+    method: .get, path: PathTemplate("/healthz"), name: "getHealth", summary: "Whether the process answers.",
+    access: .anyone, success: .json(200, "Health")
+  ) { call throws(ServiceError) in
+    Answer(json: ["status": "ok", "livemode": .bool(call.application.service.isLive)])
+  }
+
+  private static let readiness = Route(
+    method: .get, path: PathTemplate("/readyz"), name: "getReadiness",
+    summary: "Whether the store takes writes and an anchor is in force.", access: .anyone,
+    success: .json(200, "Readiness"), problems: [.apiStoreUnavailable, .trustStoreEmpty]
+  ) { call throws(ServiceError) in
+    let application = call.application
+    try await application.service.checkReadiness()
+    let anchors = application.trust.anchorsInForce(at: application.clock())
+    guard anchors > 0 else { throw ServiceError(.trustStoreEmpty, "No trust anchor is valid now.") }
+    return Answer(
+      json: [
+        "status": "ready", "livemode": .bool(application.service.isLive), "trust_anchors": .integer(Int64(anchors)),
+      ])
+  }
+
+  private static let metrics = Route(
+    method: .get, path: PathTemplate("/metrics"), name: "getMetrics",
+    summary: "Prometheus text, for loopback peers or the scope `admin`.", access: .operators,
+    success: .text(MetricsText.mediaType)
+  ) { call throws(ServiceError) in
+    Answer(status: 200, mediaType: MetricsText.mediaType, body: MetricsText.render(call.application))
+  }
+
+  private static let openAPI = Route(
+    method: .get, path: PathTemplate("/openapi.json"), name: "getOpenAPI", summary: "This document.",
+    access: .anyone, success: .json(200)
+  ) { call throws(ServiceError) in
+    Answer(json: OpenAPIDocument.json(isLive: call.application.service.isLive))
+  }
+}

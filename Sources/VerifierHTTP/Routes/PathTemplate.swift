@@ -1,0 +1,59 @@
+/// A path with variable segments: `/v1/verification_sessions/{id}`.
+///
+/// Requests are compared as received, segment by segment and byte by byte. Nothing is decoded or normalised, so that a
+/// proxy's rule about a path and ours cannot mean different resources: `%2e`, `//`, `/./` and a trailing slash match no
+/// route.
+struct PathTemplate: Sendable, Hashable {
+  let text: String
+  private let segments: [Segment]
+
+  private enum Segment: Sendable, Hashable {
+    case literal(Substring)
+    case variable(String)
+  }
+
+  init(_ text: String) {
+    self.text = text
+    segments = Self.split(text).map { segment in
+      segment.first == "{" && segment.last == "}"
+        ? .variable(String(segment.dropFirst().dropLast())) : .literal(segment)
+    }
+  }
+
+  var variables: [String] {
+    segments.compactMap { if case .variable(let name) = $0 { name } else { nil } }
+  }
+
+  /// The variables' values, or nil where the path is another.
+  func match(_ path: String) -> [String: String]? {
+    let given = Self.split(path)
+    guard path.first == "/", given.count == segments.count else { return nil }
+    var values: [String: String] = [:]
+    for (segment, text) in zip(segments, given) {
+      switch segment {
+      case .literal(let expected): guard text == expected else { return nil }
+      case .variable(let name):
+        guard Self.isName(text) else { return nil }
+        values[name] = String(text)
+      }
+    }
+    return values
+  }
+
+  private static func split(_ path: String) -> [Substring] {
+    path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+  }
+
+  /// What an identifier of ours could be: letters, digits and underscores, at most 64.
+  private static func isName(_ text: Substring) -> Bool {
+    (1...64).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
+  }
+}

@@ -1,0 +1,120 @@
+import Primitives
+import Trust
+import VerificationService
+
+/// One operation of the API: everything that the router, the handler's pipeline and `/openapi.json` know of it.
+///
+/// The table of routes is data, so that what is documented is what is enforced: the pipeline checks access, query and
+/// body by these members before `respond` runs.
+struct Route: Sendable {
+  enum Method: String, Sendable { case get = "GET", post = "POST" }
+
+  let method: Method
+  let path: PathTemplate
+  /// The operation's name in OpenAPI.
+  let name: String
+  let summary: String
+  let access: Access
+  /// Query parameters that the operation takes; all others are refused.
+  var query: [QueryParameter] = []
+  var body: RequestBody = .none
+  let success: Success
+  /// Codes of its own, beside those that follow from access and body.
+  var problems: [Code] = []
+  let respond: @Sendable (RouteCall) async throws(ServiceError) -> Answer
+
+  struct QueryParameter: Sendable {
+    let name: String
+    let summary: String
+    let schema: JSON
+  }
+
+  enum RequestBody: Sendable {
+    /// The operation reads none.
+    case none
+    /// Nothing, or an object without members.
+    case empty
+    /// JSON of this schema.
+    case json(schema: String)
+  }
+
+  struct Success: Sendable {
+    let status: Int
+    let mediaType: String
+    /// Names of component schemas, any one of which the body has; none for what is not JSON.
+    let schemas: [String]
+
+    static func json(_ status: Int = 200, _ schemas: String...) -> Success {
+      Success(status: status, mediaType: "application/json", schemas: schemas)
+    }
+
+    static func text(_ mediaType: String) -> Success { Success(status: 200, mediaType: mediaType, schemas: []) }
+  }
+
+  /// Whether pages may call it, with a client secret, from an origin of the relying party.
+  var isCrossOrigin: Bool { access.takesClientSecret }
+}
+
+/// Who may call an operation.
+enum Access: Sendable {
+  case anyone
+  /// An API key with at least one of these scopes.
+  case apiKey([Scope])
+  /// The same, or the client secret of the session in the path.
+  case apiKeyOrClientSecret([Scope])
+  /// A peer on the loopback interface without a proxy between, or an API key with `admin`.
+  case operators
+
+  var takesClientSecret: Bool { if case .apiKeyOrClientSecret = self { true } else { false } }
+
+  var scopes: [Scope] {
+    switch self {
+    case .anyone: []
+    case .apiKey(let scopes), .apiKeyOrClientSecret(let scopes): scopes
+    case .operators: [.admin]
+    }
+  }
+
+  /// Throws `api.forbidden` where this caller has not the right.
+  func check(_ caller: Caller) throws(ServiceError) {
+    switch caller {
+    case .clientSecret where takesClientSecret: return
+    case .apiKey(_, let scopes) where !scopes.isDisjoint(with: self.scopes): return
+    default:
+      let names = scopes.map { "`\($0.rawValue)`" }.joined(separator: " or ")
+      throw ServiceError(.apiForbidden, "This needs an API key with the scope \(names).")
+    }
+  }
+}
+
+/// One request on its way through its operation.
+struct RouteCall: Sendable {
+  let request: HTTPRequest
+  /// The path's variable segments.
+  let parameters: [String: String]
+  let caller: Caller?
+  let body: JSON
+  let idempotency: IdempotencyRequest?
+  let application: Application
+
+  /// Set for every route that is not open to anyone.
+  func authenticated() throws(ServiceError) -> Caller {
+    guard let caller else { throw ServiceError(.apiUnauthenticated) }
+    return caller
+  }
+
+  var id: String { parameters["id"] ?? "" }
+
+  var query: [QueryItem] { request.query.map { QueryItem($0.name, $0.value) } }
+}
+
+/// What the routes work on.
+struct Application: Sendable {
+  let service: VerificationService
+  let trust: TrustStore
+  let metrics: Metrics
+  /// Test mode alone has one.
+  let mockWallet: MockWalletEndpoint?
+  let isBehindProxy: Bool
+  let clock: @Sendable () -> Timestamp
+}

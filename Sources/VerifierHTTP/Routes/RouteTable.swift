@@ -1,0 +1,26 @@
+import Primitives
+
+/// Every operation of the API. The router and `/openapi.json` are both made from this list.
+enum RouteTable {
+  /// Live mode has no mock wallet: its route does not exist there.
+  static func routes(isLive: Bool) -> [Route] {
+    SessionRoutes.all + ReportRoutes.all + TrustRoutes.all + (isLive ? [] : MockRoutes.all) + OperationRoutes.all
+  }
+}
+
+extension Route {
+  /// Every code that the operation can be answered with, in the order of the registry: its own, and those that follow
+  /// from how it is reached.
+  var allProblems: [Code] {
+    var codes: Set<Code> = Set(problems)
+    // What the transport refuses, and what may befall anybody.
+    codes.formUnion([
+      .apiMalformedRequest, .apiBodyTooLarge, .apiHeadersTooLarge, .apiTargetTooLong, .apiOverloaded, .apiInternal,
+      .apiUnknownMember,
+    ])
+    if case .anyone = access {} else { codes.formUnion([.apiUnauthenticated, .apiForbidden, .apiStoreUnavailable]) }
+    if case .none = body {} else { codes.formUnion([.apiUnsupportedMediaType, .apiInvalidRequest]) }
+    if method == .post { codes.formUnion([.apiIdempotencyInProgress, .apiIdempotencyKeyReused]) }
+    return Code.allCases.filter(codes.contains)
+  }
+}

@@ -1,0 +1,49 @@
+import Cryptography
+import PKIX
+import Primitives
+
+/// What test mode prints: everything a client needs to try it.
+extension TestMode {
+  public var json: JSON {
+    [
+      "object": "test_mode", "livemode": false,
+      "base_url": .string(baseURL),
+      "api_key": .string(apiKey),
+      "relying_party": [
+        "id": .string(Self.relyingPartyID), "merchant_id": .string(merchantID), "team_id": .string(teamID),
+        "encryption_public_key": .string(Base64.encode(encryptionPublicKey)),
+      ],
+      "store": .string(storePath),
+      "trust_anchors": .array(
+        anchors.map { anchor in
+          [
+            "name": .string(anchor.name),
+            "sha256": .string(Hex.encode(HashAlgorithm.sha256.hash(anchor.certificate))),
+            "doc_types": .array(anchor.docTypes.map { .string($0) }),
+            "certificate": .string(PEM.encode(certificate: anchor.certificate)),
+          ]
+        }),
+    ]
+  }
+
+  public var text: String {
+    let names = anchors.map { anchor in
+      "  \(Hex.encode(HashAlgorithm.sha256.hash(anchor.certificate)))  \(anchor.name)"
+    }
+    return """
+      TEST MODE: nothing verified here is real.
+      URL          \(baseURL)
+      API key      \(apiKey)
+      Merchant     \(merchantID)
+      Team         \(teamID)
+      Store        \(storePath)
+      Trust anchors (mock):
+      \(names.joined(separator: "\n"))
+
+      Try:
+        curl -s \(baseURL)/v1/verification_sessions -H 'Authorization: Bearer \(apiKey)' \\
+          -H 'Content-Type: application/json' -d '{"protocols":["apple-in-app"],"documents":[{"doc_type":\
+      "org.iso.18013.5.1.mDL","elements":[{"namespace":"org.iso.18013.5.1","identifier":"given_name"}],"age_over":[21]}]}'
+      """
+  }
+}

@@ -1,0 +1,20 @@
+import Primitives
+
+/// How to start test mode. It binds to loopback, always.
+public struct TestModeOptions: Sendable {
+  /// With the same seed come the same anchors, keys and API key, so that a store can be served again; nil for new ones.
+  public var seed: [UInt8]?
+  /// 0: a free port.
+  public var port: UInt16 = 0
+  /// Of the SQLite file; nil for a new one in the folder for temporary files.
+  public var storePath: String?
+  public var merchantID = "merchant.test.mdoc"
+  public var teamID = "TESTTEAM01"
+  /// Origins of pages that may hold client secrets.
+  public var origins: [String] = []
+  public var clock: @Sendable () -> Timestamp = Timestamp.systemNow
+  /// Takes the log's lines where the server is started as part of another program.
+  public var log: @Sendable (String) -> Void = { _ in }
+
+  public init() {}
+}

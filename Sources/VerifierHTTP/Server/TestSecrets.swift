@@ -1,0 +1,45 @@
+import Cryptography
+import Primitives
+import VerificationService
+
+/// The secrets of one test server, all from one seed.
+struct TestSecrets {
+  private static let salt = Array("mdoc test mode 1".utf8)
+  private let seed: [UInt8]
+  let authoritySeed: [UInt8]
+  let apiKey: String
+  let encryptionKey: PrivateKey
+
+  init(seed: [UInt8]?) throws(StartError) {
+    do throws(CryptoError) {
+      let seed = if let seed { seed } else { try Random.bytes(32) }
+      self.seed = seed
+      authoritySeed = try Self.derive("authority", from: seed).exposed()
+      apiKey = "mdoc_test_" + Hex.encode(try Self.derive("api key", from: seed).exposed())
+      encryptionKey = try Self.key(from: seed)
+    } catch {
+      throw .unavailable("no keys could be made: \(error)")
+    }
+  }
+
+  func sealingKey() throws(ConfigurationError) -> SealingKey {
+    let key: SecretBytes
+    do throws(CryptoError) { key = try Self.derive("sealing", from: seed) } catch {
+      throw ConfigurationError("no sealing key could be made")
+    }
+    return try SealingKey(id: "test", key: key)
+  }
+
+  private static func derive(_ label: String, from seed: [UInt8]) throws(CryptoError) -> SecretBytes {
+    try HKDF.deriveKey(from: SecretBytes(copying: seed), salt: salt, info: Array(label.utf8), length: 32)
+  }
+
+  /// One scalar in 2³² is above the order of P-256; then the next one is taken.
+  private static func key(from seed: [UInt8]) throws(CryptoError) -> PrivateKey {
+    do throws(CryptoError) {
+      return try PrivateKey(curve: .p256, scalar: derive("encryption", from: seed).exposed())
+    } catch {
+      return try PrivateKey(curve: .p256, scalar: derive("encryption, again", from: seed).exposed())
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import Glibc
+import Primitives
+
+/// What `mdoc serve` calls: from the command line to the exit code.
+extension VerifierServer {
+  /// Serves in live mode until SIGTERM or SIGINT. Returns the exit code: 0 after a graceful stop, 78 for a
+  /// configuration that may not serve, 69 for a port or store that cannot be had.
+  public static func run(configurationFile: String) async -> Int32 {
+    await run { log throws(StartError) in
+      let configuration = try ConfigurationLoader(path: configurationFile).load()
+      return try VerifierServer(configuration, log: log, clock: Timestamp.systemNow)
+    }
+  }
+
+  /// Serves in test mode until SIGTERM or SIGINT, after printing where and with which keys on standard output, in one
+  /// piece: a script reads it before it calls.
+  public static func runTestMode(_ options: TestModeOptions, printsJSON: Bool) async -> Int32 {
+    await run { log throws(StartError) in
+      let mode = try TestMode(options, log: log)
+      print(printsJSON ? mode.json.text() : mode.text)
+      fflush(nil)
+      return mode.server
+    }
+  }
+
+  private static func run(_ start: (Log) throws(StartError) -> VerifierServer) async -> Int32 {
+    let writer = LogWriter(descriptor: STDERR_FILENO)
+    let log = Log(sink: writer.write)
+    StopSignal.install()
+    let code: Int32
+    do throws(StartError) {
+      let server = try start(log)
+      await StopSignal.wait()
+      await server.stop()
+      code = 0
+    } catch {
+      log.write(.error, "server.not_started", at: .systemNow(), ["message": .string(error.message)])
+      code = error.exitCode
+    }
+    await writer.close()
+    return code
+  }
+}

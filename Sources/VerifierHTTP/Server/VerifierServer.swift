@@ -1,0 +1,108 @@
+import Mdoc
+import MockIssuance
+import Primitives
+import Stores
+import Trust
+import VerificationService
+
+/// A whole server: trust, store, service, HTTP and the sweeper, from the start to the last commit.
+public final class VerifierServer: Sendable {
+  /// Where it listens, with the port that it got.
+  public let listen: ListenAddress
+  public let isLive: Bool
+
+  private let http: HTTPServer
+  private let store: SQLiteStore
+  private let sweeper: Task<Void, Never>
+  private let temporaryFolder: String?
+  private let log: Log
+  private let clock: @Sendable () -> Timestamp
+
+  /// `http://127.0.0.1:8080`.
+  public var baseURL: String { "http://\(listen)" }
+
+  /// Opens everything, or nothing: what fails is closed again by going out of scope.
+  init(
+    _ configuration: ServerConfiguration, mockAuthority: MockAuthority? = nil, log: Log,
+    clock: @escaping @Sendable () -> Timestamp
+  ) throws(StartError) {
+    let trust: TrustStore
+    do throws(TrustStoreError) {
+      trust = try TrustStore(anchors: configuration.anchors, allowsTestCertificates: !configuration.isLive)
+    } catch {
+      throw .configuration("no trust anchor is configured")
+    }
+    store = try Self.openStore(configuration)
+    let verifier = MdocVerifier(trust: trust, clockSkew: configuration.clockSkew)
+    let service: VerificationService
+    do throws(ConfigurationError) {
+      service = try VerificationService(
+        ServiceConfiguration(
+          isLive: configuration.isLive, relyingParties: configuration.relyingParties,
+          protocols: [AppleInAppProtocol(verifier: verifier)], sealingKeys: configuration.sealingKeys),
+        store: store, clock: clock)
+    } catch {
+      throw .configuration(error.message)
+    }
+    let application = Application(
+      service: service, trust: trust, metrics: Metrics(),
+      mockWallet: configuration.isLive ? nil : mockAuthority.map(MockWalletEndpoint.init),
+      isBehindProxy: configuration.isBehindProxy, clock: clock)
+    http = try Self.listen(configuration.listen, APIHandler(application, log: log))
+    listen = ListenAddress(address: configuration.listen.address, port: http.port)
+    isLive = configuration.isLive
+    temporaryFolder = configuration.temporaryFolder
+    self.log = log
+    self.clock = clock
+    sweeper = Sweeper(service: service, log: log, clock: clock).start()
+    for warning in configuration.warnings {
+      log.write(.warning, "configuration.warning", at: clock(), ["message": .string(warning)])
+    }
+    log.write(
+      .info, "server.started", at: clock(),
+      [
+        "listen": .string(listen.description), "livemode": .bool(isLive),
+        "trust_anchors": .integer(Int64(trust.anchors.count)), "trust_snapshot": .string(trust.snapshot),
+      ])
+  }
+
+  /// Takes no new requests, lets those under way finish within `drainSeconds`, then closes the store.
+  public func stop(drainSeconds: Int = 20) async {
+    log.write(.info, "server.stopping", at: clock())
+    await http.stop(drainSeconds: drainSeconds)
+    sweeper.cancel()
+    await sweeper.value
+    await store.close()
+    if let temporaryFolder { TemporaryStore.remove(temporaryFolder) }
+    log.write(.info, "server.stopped", at: clock())
+  }
+
+  private static func openStore(_ configuration: ServerConfiguration) throws(StartError) -> SQLiteStore {
+    let path = configuration.storePath
+    do throws(StoreError) {
+      return try SQLiteStore(path: path, isLive: configuration.isLive)
+    } catch {
+      switch error {
+      case .otherMode(let isLive):
+        throw .configuration("\(path): is a store of \(isLive ? "live" : "test") mode and serves no other")
+      case .newerSchema(let found, let known):
+        throw .configuration("\(path): was written by a newer version (schema \(found), known \(known))")
+      case .unavailable(let reason), .corrupt(let reason): throw .unavailable("\(path): \(reason)")
+      case .closed: throw .unavailable("\(path): closed")
+      }
+    }
+  }
+
+  private static func listen(_ address: ListenAddress, _ handler: APIHandler) throws(StartError) -> HTTPServer {
+    var configuration = HTTPServerConfiguration()
+    configuration.address = address.address
+    configuration.port = address.port
+    configuration.maxBodyBytes = Limits.requestBodyBytes
+    configuration.maxHeaderBytes = Limits.requestHeaderBytes
+    do throws(HTTPServerError) {
+      return try HTTPServer(configuration: configuration, handler: handler)
+    } catch {
+      throw .unavailable(error.description)
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import Primitives
+import Testing
+
+@testable import VerifierHTTP
+
+/// A JSON client over `RawClient`. Every reply it gets is held against the OpenAPI document: the operation, its status,
+/// its codes and the schema of the body.
+struct APIClient: Sendable {
+  let port: UInt16
+  let isLive: Bool
+  var token: String?
+
+  struct Reply: Sendable {
+    let status: Int
+    let head: RawClient.Response
+    let json: JSON
+
+    var code: String? { json["code"]?.string }
+    var body: String { head.body }
+    var errors: [String] { (json["errors"]?.array ?? []).compactMap { $0["pointer"]?.string } }
+    func header(_ name: String) -> String? { head.header(name) }
+  }
+
+  init(port: UInt16, isLive: Bool = false, token: String? = nil) {
+    self.port = port
+    self.isLive = isLive
+    self.token = token
+  }
+
+  func with(_ token: String?) -> APIClient { APIClient(port: port, isLive: isLive, token: token) }
+
+  func get(_ path: String, _ headers: [String: String] = [:]) async throws -> Reply {
+    try await call("GET", path, nil, headers)
+  }
+
+  func post(_ path: String, _ json: JSON? = nil, _ headers: [String: String] = [:]) async throws -> Reply {
+    try await call("POST", path, json?.serialized(), headers)
+  }
+
+  func call(
+    _ method: String, _ path: String, _ body: [UInt8]? = nil, _ headers: [String: String] = [:]
+  ) async throws -> Reply {
+    var fields = headers
+    if let token, fields["Authorization"] == nil { fields["Authorization"] = "Bearer \(token)" }
+    if let body {
+      fields["Content-Length"] = "\(body.count)"
+      if fields["Content-Type"] == nil { fields["Content-Type"] = "application/json" }
+    } else if method == "POST" {
+      fields["Content-Length"] = "0"
+    }
+    let lines = fields.filter { !$0.value.isEmpty }.map { "\($0.key): \($0.value)\r\n" }.sorted().joined()
+    let head = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(lines)\r\n"
+    let bytes = Array(head.utf8) + (body ?? [])
+    let port = port
+    let response = try await blocking {
+      let client = try RawClient(port: port, timeout: 30)
+      client.send(bytes)
+      return try client.response(hasBody: method != "HEAD")
+    }
+    let json = (try? JSON(parsing: Array(response.body.utf8))) ?? .null
+    let reply = Reply(status: response.status, head: response, json: json)
+    let violations = Contract(isLive: isLive).violations(method, path, reply)
+    #expect(violations == [], "\(method) \(path) → \(response.status)")
+    return reply
+  }
+}
+
+/// The OpenAPI document, as a judge of replies.
+struct Contract {
+  let document: JSON
+
+  init(isLive: Bool) { document = OpenAPIDocument.json(isLive: isLive) }
+
+  func violations(_ method: String, _ target: String, _ reply: APIClient.Reply) -> [String] {
+    var found: [String] = []
+    if reply.header("Request-Id")?.hasPrefix("req_") != true { found.append("no Request-Id") }
+    if reply.header("Cache-Control") != "no-store" { found.append("cacheable") }
+    if reply.header("X-Content-Type-Options") != "nosniff" { found.append("sniffable") }
+    if reply.status >= 400, method != "HEAD" { found += problemViolations(reply) }
+    let path = String(target.prefix { $0 != "?" })
+    guard let operation = operation(method, path) else {
+      let isRefused = [404, 405, 204].contains(reply.status)
+      return isRefused ? found : found + ["an operation that is not in the document"]
+    }
+    guard let content = operation["responses"]?["\(reply.status)"]?["content"]?.object?.first else {
+      return found + ["the status is not in the document"]
+    }
+    if reply.header("Content-Type") != content.name { found.append("media type is not \(content.name)") }
+    guard method != "HEAD", content.name.hasSuffix("json"), let schema = content.value["schema"] else { return found }
+    return found + SchemaChecker(document: document).violations(of: reply.json, schema, at: "")
+  }
+
+  private func problemViolations(_ reply: APIClient.Reply) -> [String] {
+    guard let code = reply.code.flatMap(Code.init(rawValue:)) else { return ["no registered code"] }
+    var found: [String] = []
+    if code.entry.httpStatus != reply.status { found.append("\(code.rawValue) has another status") }
+    if reply.json["status"]?.integer != Int64(reply.status) { found.append("status differs") }
+    if reply.json["type"]?.string != "urn:mdoc:problem:\(code.rawValue)" { found.append("type") }
+    if reply.json["request_id"]?.string != reply.header("Request-Id") { found.append("request_id") }
+    if reply.header("Content-Type") != "application/problem+json" { found.append("media type") }
+    if reply.status == 503, reply.header("Retry-After") == nil { found.append("no Retry-After") }
+    if reply.status == 401, reply.header("WWW-Authenticate") == nil { found.append("no WWW-Authenticate") }
+    if reply.status == 405, reply.header("Allow") == nil { found.append("no Allow") }
+    return found
+  }
+
+  func operation(_ method: String, _ path: String) -> JSON? {
+    let given = path.split(separator: "/", omittingEmptySubsequences: false)
+    let entry = document["paths"]?.object?.first { entry in
+      let template = entry.name.split(separator: "/", omittingEmptySubsequences: false)
+      return template.count == given.count
+        && zip(template, given).allSatisfy { $0 == $1 || ($0.hasPrefix("{") && !$1.isEmpty) }
+    }
+    return entry?.value[method == "HEAD" ? "get" : method.lowercased()]
+  }
+}

@@ -1,0 +1,62 @@
+import Primitives
+
+/// Enough of JSON Schema 2020-12 to hold replies against our own document; an unknown keyword is a violation, so that
+/// none is skipped in silence.
+struct SchemaChecker {
+  let document: JSON
+
+  func violations(of value: JSON, _ schema: JSON, at place: String) -> [String] {
+    guard let keywords = schema.object else { return ["\(place): the schema is no object"] }
+    return keywords.flatMap { check(value, $0, in: schema, at: place) }
+  }
+
+  private func check(_ value: JSON, _ keyword: JSON.Member, in schema: JSON, at place: String) -> [String] {
+    switch keyword.name {
+    case "$ref":
+      let name = keyword.value.string?.split(separator: "/").last.map(String.init) ?? ""
+      guard let target = document["components"]?["schemas"]?[name] else { return ["\(place): no schema \(name)"] }
+      return violations(of: value, target, at: place)
+    case "type":
+      let types = keyword.value.array?.compactMap(\.string) ?? [keyword.value.string ?? ""]
+      return types.contains { has(value, type: $0) } ? [] : ["\(place): is no \(types.joined(separator: "|"))"]
+    case "const": return value == keyword.value ? [] : ["\(place): is not \(keyword.value.text())"]
+    case "enum":
+      return keyword.value.array?.contains(value) == true ? [] : ["\(place): \(value.text()) is not listed"]
+    case "properties":
+      return (value.object ?? []).flatMap { member in
+        keyword.value[member.name].map { violations(of: member.value, $0, at: "\(place)/\(member.name)") } ?? []
+      }
+    case "required":
+      return (keyword.value.array ?? []).compactMap(\.string).filter { value.object != nil && value[$0] == nil }
+        .map { "\(place)/\($0): is missing" }
+    case "additionalProperties":
+      let known = (schema["properties"]?.object ?? []).map(\.name)
+      let others = (value.object ?? []).filter { !known.contains($0.name) }
+      if keyword.value == false { return others.map { "\(place)/\($0.name): is not in the schema" } }
+      return others.flatMap { violations(of: $0.value, keyword.value, at: "\(place)/\($0.name)") }
+    case "items":
+      return (value.array ?? []).enumerated().flatMap {
+        violations(of: $0.element, keyword.value, at: "\(place)/\($0.offset)")
+      }
+    case "allOf": return (keyword.value.array ?? []).flatMap { violations(of: value, $0, at: place) }
+    case "anyOf", "oneOf":
+      let results = (keyword.value.array ?? []).map { violations(of: value, $0, at: place) }
+      let matches = results.count { $0.isEmpty }
+      let isRight = keyword.name == "anyOf" ? matches > 0 : matches == 1
+      return isRight ? [] : ["\(place): matches \(matches) of \(results.count): \(results)"]
+    case "description", "format", "pattern", "minimum", "maximum", "default", "maxItems", "minLength", "maxLength",
+      "maxProperties":
+      return []
+    default: return ["\(place): unknown keyword \(keyword.name)"]
+    }
+  }
+
+  private func has(_ value: JSON, type: String) -> Bool {
+    switch (type, value) {
+    case ("object", .object), ("array", .array), ("string", .string), ("integer", .integer), ("boolean", .bool),
+      ("null", .null):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import FoundationEssentials
+import MockIssuance
+import Primitives
+import Testing
+
+@testable import VerifierHTTP
+
+/// A folder that goes with the test.
+func withFolder<R>(_ body: (String) async throws -> R) async throws -> R {
+  let folder = try TemporaryStore.makeFolder()
+  defer { TemporaryStore.remove(folder) }
+  return try await body(folder)
+}
+
+/// Collects the log's lines.
+final class LogCapture: Sendable {
+  private let lines = Locked<[String]>([])
+  var all: [String] { lines.withLock { $0 } }
+  var text: String { all.joined(separator: "\n") }
+  func add(_ line: String) { lines.withLock { $0.append(line) } }
+  /// The line of a request.
+  func line(of reply: APIClient.Reply) -> JSON? {
+    let id = reply.header("Request-Id") ?? "none"
+    return all.compactMap { try? JSON(parsing: Array($0.utf8)) }.first { $0["request_id"]?.string == id }
+  }
+}
+
+/// A clock that only a test moves.
+final class TestClock: Sendable {
+  private let time: Locked<Timestamp>
+  init(_ time: Timestamp = Timestamp(secondsSince1970: 1_795_000_000)) { self.time = Locked(time) }
+  var now: Timestamp { time.withLock { $0 } }
+  func advance(_ seconds: Int64) { time.withLock { $0 = $0 + seconds } }
+}
+
+/// A server in test mode with a client for it.
+struct TestBed: Sendable {
+  static let origin = "https://shop.example"
+  let mode: TestMode
+  let log: LogCapture
+  let clock: TestClock
+  let api: APIClient
+
+  /// Creates a session; by default what the mock variants are made for.
+  func createSession(_ request: MockRequest = .standard, extra: [JSON.Member] = []) async throws -> JSON {
+    let reply = try await api.post("/v1/verification_sessions", TestBed.body(request, extra: extra))
+    #expect(reply.status == 201, "\(reply.body)")
+    return reply.json
+  }
+
+  /// `{protocol, data}` of the mock wallet.
+  func mockAnswer(_ session: JSON, variant: String = "good") async throws -> JSON {
+    let reply = try await api.post(
+      "/v1/test/mock_responses", ["session": session["id"] ?? "", "variant": .string(variant)])
+    #expect(reply.status == 200, "\(reply.body)")
+    return reply.json
+  }
+
+  func submit(_ answer: JSON, to session: JSON, as token: String? = nil) async throws -> APIClient.Reply {
+    try await api.with(token ?? api.token).post(TestBed.path(session) + "/submit", answer)
+  }
+
+  static func path(_ session: JSON) -> String { "/v1/verification_sessions/\(session["id"]?.string ?? "none")" }
+
+  static func body(_ request: MockRequest, extra: [JSON.Member] = []) -> JSON {
+    let documents = request.documents.map { document -> JSON in
+      [
+        "doc_type": .string(document.docType),
+        "elements": .array(
+          document.elements.map { ["namespace": .string($0.namespace), "identifier": .string($0.identifier)] }),
+        "age_over": .array(document.ageOver.map { .integer(Int64($0)) }),
+      ]
+    }
+    return .object([.init("protocols", ["apple-in-app"]), .init("documents", .array(documents))] + extra)
+  }
+}
+
+/// Starts test mode with a fixed seed and clock, and stops it after the body.
+func withTestMode<R>(
+  store: String? = nil, clock: TestClock = TestClock(), seed: String = "tests",
+  _ body: (TestBed) async throws -> R
+) async throws -> R {
+  let log = LogCapture()
+  var options = TestModeOptions()
+  options.seed = Array(seed.utf8)
+  options.storePath = store
+  options.origins = [TestBed.origin]
+  options.clock = { clock.now }
+  options.log = log.add
+  let mode = try VerifierServer.startTestMode(options)
+  let api = APIClient(port: mode.server.listen.port, token: mode.apiKey)
+  do {
+    let result = try await body(TestBed(mode: mode, log: log, clock: clock, api: api))
+    await mode.server.stop(drainSeconds: 5)
+    return result
+  } catch {
+    await mode.server.stop(drainSeconds: 0)
+    throw error
+  }
+}
