@@ -72,7 +72,7 @@ struct MockResponseInput {
   func fault(_ error: MockError) -> ServiceError {
     switch error {
     case .invalidData(let path, let reason): Self.fault("/elements", "\(path): \(reason)")
-    case .variantNotApplicable, .unknownVariant: Self.fault("/variant", error.description)
+    case .nothingToChange, .unknownVariant: Self.fault("/variant", error.description)
     case .noRequestedDocument: Self.fault("/session", error.description)
     case .curveCannotSign, .keyDerivationFailed: ServiceError(.apiInternal, "The mock wallet failed.")
     }
