@@ -81,27 +81,10 @@ public struct CBORItem: Sendable {
 
   /// Whether this is a text string of exactly these characters, compared byte by byte.
   public func isText(_ text: String) -> Bool {
-    let node = node
-    guard node.kind == .text else { return false }
-    if node.isChunked { return content.elementsEqual(text.utf8) }
-    guard Int(node.end - node.content) == text.utf8.count else { return false }
-    return tree.bytes.withUnsafeBufferPointer { buffer in
-      var offset = Int(node.content)
-      for byte in text.utf8 {
-        if buffer[offset] != byte { return false }
-        offset += 1
-      }
-      return true
-    }
+    tree.isText(index, text)
   }
 
-  var content: ArraySlice<UInt8> {
-    let node = node
-    guard node.isChunked else { return tree.bytes[Int(node.content)..<Int(node.end)] }
-    var joined: [UInt8] = []
-    for chunk in children { joined += chunk.content }
-    return joined[...]
-  }
+  var content: ArraySlice<UInt8> { tree.content(index) }
 
   // MARK: Tags and embedded items
 
@@ -139,12 +122,26 @@ public struct CBORItem: Sendable {
 
   /// The value of a text key.
   public subscript(key key: String) -> CBORItem? {
-    entries?.first { $0.key.isText(key) }?.value
+    value { tree.isText($0, key) }
   }
 
   /// The value of an integer key.
   public subscript(label label: Int64) -> CBORItem? {
-    entries?.first { $0.key.integer == label }?.value
+    if label >= 0 { return value { tree.nodes[$0].kind == .unsigned && tree.nodes[$0].value == UInt64(label) } }
+    return value { tree.nodes[$0].kind == .negative && tree.nodes[$0].value == UInt64(-1 - label) }
+  }
+
+  /// The value of the first key that fits; keys are looked at without making items of them.
+  private func value(where isMatch: (Int) -> Bool) -> CBORItem? {
+    let map = node
+    guard map.kind == .map else { return nil }
+    var key = index + 1
+    while key < Int(map.next) {
+      let value = Int(tree.nodes[key].next)
+      if isMatch(key) { return CBORItem(tree: tree, index: value) }
+      key = Int(tree.nodes[value].next)
+    }
+    return nil
   }
 
   var children: CBORChildren { CBORChildren(tree: tree, index: index + 1, end: Int(node.next)) }

@@ -22,14 +22,21 @@ struct CBORKeys {
 
   /// For many keys, and for keys that are large to compare.
   private func firstDuplicateByHash(inMapAt map: Int) -> Int? {
-    // Hasher is seeded anew in every process: keys cannot be chosen to collide.
-    var seen: [Int: [Int]] = [:]
+    var keys: [(hash: Int, key: Int)] = []
+    keys.reserveCapacity(Int(nodes[map].value / 2))
     var key = map + 1
     while key < Int(nodes[map].next) {
-      let value = hash(key)
-      if let others = seen[value], others.contains(where: { isEqual($0, key) }) { return key }
-      seen[value, default: []].append(key)
+      keys.append((sortingHash(key), key))
       key = keyAfter(key)
+    }
+    keys.sort { ($0.hash, $0.key) < ($1.hash, $1.key) }
+    var first = 0
+    for position in keys.indices.dropFirst() {
+      if keys[position].hash != keys[first].hash {
+        first = position
+      } else if let earlier = keys[first..<position].first(where: { isEqual($0.key, keys[position].key) }) {
+        return max(earlier.key, keys[position].key)
+      }
     }
     return nil
   }
@@ -85,6 +92,12 @@ struct CBORKeys {
   }
 
   // MARK: Hashes
+
+  /// An integer stands for itself; others are hashed, by a Hasher that is seeded anew in every process, so that keys
+  /// cannot be chosen to collide with each other.
+  private func sortingHash(_ key: Int) -> Int {
+    nodes[key].kind == .unsigned ? Int(truncatingIfNeeded: nodes[key].value) : hash(key)
+  }
 
   private func hash(_ index: Int) -> Int {
     var hasher = Hasher()

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The nodes of one parsed input, in the order of the bytes, over the input itself.
 ///
 /// An item is a node and the nodes up to its `next`; its children are found by skipping from sibling to sibling. One
@@ -12,6 +14,29 @@ final class CBORTree: Sendable {
     self.bytes = bytes
     self.nodes = nodes
     self.joined = joined
+  }
+
+  /// The content of the string at a node; chunks of an indefinite length are joined.
+  func content(_ index: Int) -> ArraySlice<UInt8> {
+    let node = nodes[index]
+    guard node.isChunked else { return bytes[Int(node.content)..<Int(node.end)] }
+    return nodes[(index + 1)..<Int(node.next)].reduce(into: []) { $0 += bytes[Int($1.content)..<Int($1.end)] }
+  }
+
+  /// Whether the node is a text string of exactly these characters, compared byte by byte.
+  func isText(_ index: Int, _ text: String) -> Bool {
+    let node = nodes[index]
+    guard node.kind == .text else { return false }
+    if node.isChunked { return content(index).elementsEqual(text.utf8) }
+    let length = Int(node.end - node.content)
+    guard length == text.utf8.count else { return false }
+    var text = text
+    return bytes.withUnsafeBytes { bytes in
+      text.withUTF8 { text in
+        guard let here = bytes.baseAddress, let there = text.baseAddress else { return length == 0 }
+        return memcmp(here + Int(node.content), there, length) == 0
+      }
+    }
   }
 }
 

@@ -26,17 +26,11 @@
 static inline long mdoc_BIO_get_mem_data(BIO *bio, char **data) { return BIO_get_mem_data(bio, data); }
 
 // OSSL_PARAM keeps the pointer to its name, so arrays of them are made here, where names are static.
-static inline int mdoc_hkdf(
-    EVP_KDF_CTX *context, int mode, const EVP_MD *digest, const void *key, size_t key_length, const void *salt,
-    size_t salt_length, const void *info, size_t info_length, unsigned char *output, size_t output_length) {
-  OSSL_PARAM parameters[6], *next = parameters;
-  *next++ = OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode);
-  *next++ = OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)EVP_MD_get0_name(digest), 0);
-  *next++ = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)key, key_length);
-  if (salt_length > 0) *next++ = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SALT, (void *)salt, salt_length);
-  if (info_length > 0) *next++ = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)info, info_length);
-  *next = OSSL_PARAM_construct_end();
-  return EVP_KDF_derive(context, output, output_length, parameters);
+static inline int mdoc_mac_set_digest(EVP_MAC_CTX *context, const EVP_MD *digest) {
+  OSSL_PARAM parameters[2];
+  parameters[0] = OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)EVP_MD_get0_name(digest), 0);
+  parameters[1] = OSSL_PARAM_construct_end();
+  return EVP_MAC_CTX_set_params(context, parameters);
 }
 
 static inline EVP_PKEY *mdoc_ec_key_pair(

@@ -1,5 +1,6 @@
 import COpenSSL
 import FoundationEssentials
+import Primitives
 
 /// A public key that was checked when it was made: of exact length; on Weierstrass curves a point of the curve and not
 /// infinity; on Edwards curves not of small order. Otherwise every string of the right length is a key on the Edwards and
@@ -19,7 +20,7 @@ public final class PublicKey: Sendable {
     self.pkey = pkey
   }
 
-  deinit { EVP_PKEY_free(pkey) }
+  deinit { KeyRecycler.giveBack(pkey, of: curve) }
 
   /// An uncompressed point `04‖x‖y` (SEC 1, 2.3.3), or the raw key of an Edwards or Montgomery curve.
   ///
@@ -87,15 +88,48 @@ extension PublicKey: Equatable {
 /// Imports a point through a template key that already has the curve's parameters: a quarter of the cost of building
 /// the parameters anew. OpenSSL checks that the point is on the curve.
 private func importPoint(_ point: [UInt8], on curve: Curve) throws(CryptoError) -> OpaquePointer {
-  guard let template = KeyTemplates.template(for: curve), let pkey = EVP_PKEY_new() else { throw .libraryFailure }
-  guard EVP_PKEY_copy_parameters(pkey, template) == 1,
-    EVP_PKEY_set1_encoded_public_key(pkey, point, point.count) == 1
-  else {
+  guard let pkey = KeyRecycler.take(for: curve) ?? keyWithParameters(of: curve) else { throw .libraryFailure }
+  guard EVP_PKEY_set1_encoded_public_key(pkey, point, point.count) == 1 else {
     EVP_PKEY_free(pkey)
     ERR_clear_error()
     throw .invalidPublicKey
   }
   return pkey
+}
+
+private func keyWithParameters(of curve: Curve) -> OpaquePointer? {
+  guard let template = KeyTemplates.template(for: curve), let pkey = EVP_PKEY_new() else { return nil }
+  guard EVP_PKEY_copy_parameters(pkey, template) == 1 else {
+    EVP_PKEY_free(pkey)
+    return nil
+  }
+  return pkey
+}
+
+/// P-256 keys that nobody refers to any longer, to be given another point: two thirds of an import is making the key
+/// around the point, and every answer brings two new points.
+private enum KeyRecycler {
+  private static let capacity = 64
+  private static let keys = Locked<[SendableKey]>([])
+
+  // A key in the list is referred to by nothing else, and is handed to one taker.
+  private struct SendableKey: @unchecked Sendable { let pointer: OpaquePointer }
+
+  static func take(for curve: Curve) -> OpaquePointer? {
+    curve == .p256 ? keys.withLock { $0.popLast() }?.pointer : nil
+  }
+
+  static func giveBack(_ pkey: OpaquePointer, of curve: Curve) {
+    let key = SendableKey(pointer: pkey)
+    let isKept =
+      curve == .p256
+      && keys.withLock { keys in
+        guard keys.count < capacity else { return false }
+        keys.append(key)
+        return true
+      }
+    if !isKept { EVP_PKEY_free(pkey) }
+  }
 }
 
 private func uncompressedPoint(of pkey: OpaquePointer, on curve: Curve) throws(CryptoError) -> [UInt8] {

@@ -46,8 +46,10 @@ public struct SecretBytes: ~Copyable, Sendable {
   public borrowing func exposed() -> [UInt8] { Array(UnsafeRawBufferPointer(buffer)) }
 }
 
+func cleanse(_ memory: UnsafeMutableRawBufferPointer) { OPENSSL_cleanse(memory.baseAddress, memory.count) }
+
 private func wipe(_ memory: UnsafeMutableRawBufferPointer) {
-  OPENSSL_cleanse(memory.baseAddress, memory.count)
+  cleanse(memory)
   memory.deallocate()
 }
 

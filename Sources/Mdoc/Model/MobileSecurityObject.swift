@@ -31,7 +31,9 @@ struct MobileSecurityObject: Sendable {
     valueDigests = try reader.member("valueDigests", of: mso)
     for (namespace, digests) in try reader.entries(valueDigests) {
       _ = try reader.text(namespace)
-      _ = try reader.entries(digests)
+      for (identifier, digest) in try reader.entries(digests) {
+        guard identifier.kind == .unsigned, digest.kind == .bytes else { throw MdocParseError(.msoMalformed) }
+      }
     }
     validity = try MobileSecurityObject.validity(reader.member("validityInfo", of: mso))
     let deviceKeyInfo = try reader.member("deviceKeyInfo", of: mso)
@@ -40,15 +42,16 @@ struct MobileSecurityObject: Sendable {
     keyAuthorizations = try KeyAuthorizations(parsing: deviceKeyInfo[key: "keyAuthorizations"])
   }
 
-  /// The signed digests of one namespace by their identifiers, or nil where the namespace is not signed at all.
-  func digests(of namespace: String) throws(MdocParseError) -> [UInt64: ArraySlice<UInt8>]? {
-    guard let entries = valueDigests[key: namespace]?.entries else { return nil }
-    let reader = StructureReader(code: .msoMalformed)
-    var digests: [UInt64: ArraySlice<UInt8>] = [:]
-    for (identifier, digest) in entries {
-      digests[try reader.unsigned(identifier)] = try reader.bytes(digest)
+  /// The signed digests of one namespace, by their identifiers; nil where the namespace is not signed at all.
+  func digests(of namespace: String) -> SignedDigests? { valueDigests[key: namespace].map(SignedDigests.init) }
+
+  /// DigestIDs of one namespace: looked up, not copied.
+  struct SignedDigests {
+    fileprivate let map: CBORItem
+
+    subscript(digestID: UInt64) -> ArraySlice<UInt8>? {
+      Int64(exactly: digestID).flatMap { map[label: $0]?.bytes }
     }
-    return digests
   }
 
   private static func validity(_ item: CBORItem) throws(MdocParseError) -> DocumentValidity {

@@ -21,7 +21,7 @@ struct DigestCheck {
     var wrong: [ElementReference] = []
     var short: [ElementReference] = []
     for namespace in document.issuerSigned {
-      guard let digests = signedDigests(of: namespace.name, &checks) else { return }
+      let digests = mso.digests(of: namespace.name)
       let shared = sharedIDs(in: namespace)
       for item in namespace.items {
         if item.randomLength < Self.shortestRandom { short.append(reference(namespace, item)) }
@@ -30,7 +30,7 @@ struct DigestCheck {
           repeated.append(reference(namespace, item))
           continue
         }
-        guard let digest = digests[item.digestID] else {
+        guard let digest = digests?[item.digestID] else {
           missing.append(reference(namespace, item))
           continue
         }
@@ -46,16 +46,6 @@ struct DigestCheck {
   /// Notes every check of this stage that was not made.
   static func skip(_ checks: inout CheckList) {
     checks.notRun(.elementDuplicate, .digestIDDuplicate, .digestMissing, .digestMismatch, .itemRandomTooShort)
-  }
-
-  private func signedDigests(of namespace: String, _ checks: inout CheckList) -> [UInt64: ArraySlice<UInt8>]? {
-    do throws(MdocParseError) {
-      return try mso.digests(of: namespace) ?? [:]
-    } catch {
-      checks.failed(error.code)
-      checks.notRun(.digestIDDuplicate, .digestMissing, .digestMismatch, .itemRandomTooShort)
-      return nil
-    }
   }
 
   /// Elements that stand more than once, issuer- and device-signed counted together where the device was authorised
