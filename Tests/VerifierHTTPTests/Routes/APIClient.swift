@@ -59,7 +59,7 @@ struct APIClient: Sendable {
     }
     let json = (try? JSON(parsing: Array(response.body.utf8))) ?? .null
     let reply = Reply(status: response.status, head: response, json: json)
-    let violations = Contract(isLive: isLive).violations(method, path, reply)
+    let violations = (isLive ? Contract.live : Contract.test).violations(method, path, reply)
     #expect(violations == [], "\(method) \(path) → \(response.status)")
     return reply
   }
@@ -67,9 +67,10 @@ struct APIClient: Sendable {
 
 /// The OpenAPI document, as a judge of replies.
 struct Contract {
-  let document: JSON
+  static let live = Contract(document: OpenAPIDocument.json(isLive: true))
+  static let test = Contract(document: OpenAPIDocument.json(isLive: false))
 
-  init(isLive: Bool) { document = OpenAPIDocument.json(isLive: isLive) }
+  let document: JSON
 
   func violations(_ method: String, _ target: String, _ reply: APIClient.Reply) -> [String] {
     var found: [String] = []
