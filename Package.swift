@@ -91,6 +91,6 @@ let package = Package(
       "VerifierHTTP",
       ["Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "VerificationService", "Stores", "MockIssuance"]),
     tests("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
-    tests("MdocTool", ["Primitives", "CBOR", "Cryptography", "MockIssuance", "VerifierHTTP"]),
+    tests("MdocTool", ["Primitives", "CBOR", "Cryptography", "MockIssuance", "VerifierHTTP", "TestSupport"]),
   ]
 )

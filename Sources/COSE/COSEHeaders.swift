@@ -18,7 +18,7 @@ public struct COSEHeaders: Sendable {
   }
 
   /// The parameters that this project processes, and that `crit` may therefore name.
-  private static let understood: Set<Int64> = [Label.algorithm, Label.type, Label.x5chain, Label.x5t]
+  private static let understood: Set<Int64> = [Label.algorithm, Label.x5chain, Label.x5t]
 
   init(protected bucket: CBORItem, unprotected: CBORItem) throws(COSEError) {
     guard let bytes = bucket.bytes, unprotected.kind == .map else { throw .malformed }
@@ -45,8 +45,6 @@ public struct COSEHeaders: Sendable {
   /// The identifier under `alg`, from the protected bucket alone: elsewhere it is not signed and does not count.
   public var algorithmIdentifier: Int64? { protected?[label: Label.algorithm]?.integer }
 
-  public var hasUnprotectedAlgorithm: Bool { unprotected[label: Label.algorithm] != nil }
-
   /// A parameter from either bucket.
   public func parameter(_ label: Int64) -> CBORItem? { protected?[label: label] ?? unprotected[label: label] }
 
@@ -71,7 +69,11 @@ public struct COSEHeaders: Sendable {
     return parts.count == 2 ? (parts[0].integer, parts[1].bytes) : (nil, nil)
   }
 
+  /// Labels are integers and text, and none stands in both buckets.
   private func requireDistinctLabels() throws(COSEError) {
+    for key in unprotected.entries.map({ $0.map(\.key) }) ?? [] where key.integer == nil && key.kind != .text {
+      throw .malformed
+    }
     guard let entries = protected?.entries else { return }
     for (key, _) in entries {
       let isRepeated: Bool

@@ -58,7 +58,7 @@ private enum MacTemplates {
   nonisolated(unsafe) static let hmac: [HashAlgorithm: OpaquePointer] = {  // proof above
     var templates: [HashAlgorithm: OpaquePointer] = [:]
     guard let mac = EVP_MAC_fetch(nil, "HMAC", nil) else { return [:] }
-    for hash in [HashAlgorithm.sha256, .sha384, .sha512] {
+    for hash in HashAlgorithm.allCases {
       guard let context = EVP_MAC_CTX_new(mac), mdoc_mac_set_digest(context, hash.algorithm) == 1 else { continue }
       templates[hash] = context
     }

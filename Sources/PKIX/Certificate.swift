@@ -21,8 +21,8 @@ public final class Certificate: Sendable {
   // Set once and never changed after parsing; verifying with it reads only.
   nonisolated(unsafe) let x509: OpaquePointer
 
-  /// Parses exactly one DER certificate: no trailing bytes, a positive serial number of at most 20 octets, every
-  /// extension at most once and well-formed.
+  /// Parses exactly one DER certificate: no trailing bytes, a serial number that is not negative and has at most 20
+  /// octets (zero is a finding of the profile), every extension at most once and well-formed.
   public init(der: some Collection<UInt8>) throws(CertificateError) {
     let bytes = Array(der)
     guard bytes.count <= Limits.certificateBytes else { throw .malformed }

@@ -2,7 +2,7 @@ import Primitives
 
 /// The textual encoding of certificates (RFC 7468).
 public enum PEM {
-  /// The DER of every `CERTIFICATE` block, in order; nil where a block is not closed or not base64.
+  /// The DER of every `CERTIFICATE` block, in order; nil where a block is not opened, not closed or not base64.
   public static func certificates(in text: String) -> [[UInt8]]? {
     var certificates: [[UInt8]] = []
     var base64: String?
@@ -15,6 +15,8 @@ public enum PEM {
         certificates.append(der)
         base64 = nil
       case (let content, let block?): base64 = block + content
+      // Its beginning was not recognised (a byte order mark, a typing mistake): it must not be left out quietly.
+      case ("-----END CERTIFICATE-----", nil): return nil
       case (_, nil): continue
       }
     }

@@ -166,7 +166,10 @@ private struct PathRun {
 
   /// Country and state agree where both certificates name them; an absent one is a finding of the profile.
   private func isInJurisdiction(_ signer: Certificate, of anchor: Certificate) -> Bool {
-    func agree(_ left: String?, _ right: String?) -> Bool { left == nil || right == nil || left == right }
+    func agree(_ left: String?, _ right: String?) -> Bool {
+      guard let left, let right else { return true }
+      return left.hasSameBytes(as: right)
+    }
     return agree(signer.subject.country, anchor.subject.country)
       && agree(signer.subject.stateOrProvince, anchor.subject.stateOrProvince)
   }

@@ -40,5 +40,5 @@ public struct TrustAnchor: Sendable {
     self.source = source
   }
 
-  func allows(_ docType: String) -> Bool { docTypes?.contains(docType) ?? true }
+  func allows(_ docType: String) -> Bool { docTypes?.contains { $0.hasSameBytes(as: docType) } ?? true }
 }

@@ -38,8 +38,14 @@ public struct TrustAnchorLoader: Sendable {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
       throw TrustLoadError(path: path, problem: "the folder can't be read")
     }
-    return names.sorted().filter { name in Self.endings.contains { name.lowercased().hasSuffix($0) } }
-      .map { path.hasSuffix("/") ? path + $0 : "\(path)/\($0)" }
+    let folder = path.hasSuffix("/") ? path : path + "/"
+    let files = names.sorted().filter { name in Self.endings.contains { name.lowercased().hasSuffix($0) } }
+    let stems = files.map(stem(of:))
+    // Settings that fit no anchor were meant for one, which would be trusted by the defaults in their place.
+    if let stray = names.sorted().first(where: { $0.hasSuffix(".json") && !stems.contains(stem(of: $0)) }) {
+      throw TrustLoadError(path: folder + stray, problem: "there is no certificate that these settings stand beside")
+    }
+    return files.map { folder + $0 }
   }
 
   private func anchorsInFile(_ path: String) throws(TrustLoadError) -> [TrustAnchor] {
@@ -52,8 +58,10 @@ public struct TrustAnchorLoader: Sendable {
   }
 
   private func certificates(in bytes: [UInt8], path: String) throws(TrustLoadError) -> [Certificate] {
-    let isPEM = bytes.starts(with: [0x30]) == false
-    let encodings = isPEM ? PEM.certificates(in: String(decoding: bytes, as: UTF8.self)) ?? [] : [bytes]
+    // 0x30 begins every DER certificate, and the text "0 s:CN=…" that some tools print above PEM blocks.
+    let text = String(decoding: bytes, as: UTF8.self)
+    let isDER = bytes.starts(with: [0x30]) && !text.contains("-----BEGIN CERTIFICATE-----")
+    let encodings = isDER ? [bytes] : PEM.certificates(in: text) ?? []
     guard !encodings.isEmpty else { throw TrustLoadError(path: path, problem: "holds no certificate in PEM or DER") }
     var certificates: [Certificate] = []
     for der in encodings {
@@ -67,14 +75,20 @@ public struct TrustAnchorLoader: Sendable {
   }
 
   private func settings(for path: String) throws(TrustLoadError) -> AnchorSettings {
-    let stem = path.lastIndex(of: ".").map { String(path[..<$0]) } ?? path
-    let file = stem + ".json"
+    let file = stem(of: path) + ".json"
     guard FileManager.default.fileExists(atPath: file) else { return AnchorSettings(defaultDocTypes: defaultDocTypes) }
     do throws(AnchorSettings.Problem) {
       return try AnchorSettings(parsing: try readSettings(file), defaultDocTypes: defaultDocTypes)
     } catch {
       throw TrustLoadError(path: file, problem: error.text)
     }
+  }
+
+  /// The path without its ending; dots in folders' names are none.
+  private func stem(of path: String) -> String {
+    let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+    guard let dot = path[name...].lastIndex(of: "."), dot > name else { return path }
+    return String(path[..<dot])
   }
 
   private func readSettings(_ path: String) throws(AnchorSettings.Problem) -> [UInt8] {

@@ -17,9 +17,12 @@ public final class TrustStore: IssuerTrust, Sendable {
   public init(anchors: [TrustAnchor], allowsTestCertificates: Bool) throws(TrustStoreError) {
     let usable = anchors.filter { allowsTestCertificates || $0.tier == .live }
     guard !usable.isEmpty else { throw .empty }
-    self.anchors = usable
-    validator = PathValidator(anchors: usable, allowsTestCertificates: allowsTestCertificates)
-    snapshot = TrustStore.fingerprint(of: usable, allowsTestCertificates: allowsTestCertificates)
+    // Of two anchors that both fit, the first decides: their order must not depend on that of the files.
+    let ordered = usable.map { (encoding: TrustStore.encoding(of: $0), anchor: $0) }
+      .sorted { $0.encoding.lexicographicallyPrecedes($1.encoding) }
+    self.anchors = ordered.map(\.anchor)
+    validator = PathValidator(anchors: self.anchors, allowsTestCertificates: allowsTestCertificates)
+    snapshot = TrustStore.fingerprint(of: ordered.map(\.encoding), allowsTestCertificates: allowsTestCertificates)
   }
 
   public func evaluate(chain: [ArraySlice<UInt8>], docType: String, at now: Timestamp, skew: Int64) -> PathEvaluation {
@@ -30,17 +33,40 @@ public final class TrustStore: IssuerTrust, Sendable {
     return evaluation
   }
 
-  /// Over everything that decides about trust, in an order that does not depend on the files' names.
-  private static func fingerprint(of anchors: [TrustAnchor], allowsTestCertificates: Bool) -> String {
-    let lines = anchors.map { anchor in
-      [
-        anchor.certificate.fingerprint, anchor.docTypes?.sorted().joined(separator: ",") ?? "*",
-        anchor.extendedKeyUsages.sorted().joined(separator: ","), "\(anchor.maxPathLength)",
-        anchor.relaxed.map(\.rawValue).sorted().joined(separator: ","), anchor.tier.rawValue,
-      ].joined(separator: "|")
+  /// Over everything that decides about trust, and nothing else: each different anchor once.
+  private static func fingerprint(of encodings: [[UInt8]], allowsTestCertificates: Bool) -> String {
+    var input: [UInt8] = [allowsTestCertificates ? 1 : 0]
+    var previous: [UInt8]?
+    for encoding in encodings where encoding != previous {
+      append(encoding, to: &input)
+      previous = encoding
     }
-    let text = lines.sorted().joined(separator: "\n") + "\n\(allowsTestCertificates)"
-    return Hex.encode(HashAlgorithm.sha256.hash(Array(text.utf8)))
+    return Hex.encode(HashAlgorithm.sha256.hash(input))
+  }
+
+  /// Every part with its length before it, so that no two different anchors are written alike.
+  private static func encoding(of anchor: TrustAnchor) -> [UInt8] {
+    var output: [UInt8] = []
+    append(anchor.certificate.sha256, to: &output)
+    append([anchor.docTypes == nil ? 0 : 1], to: &output)
+    let lists = [
+      anchor.docTypes ?? [], Array(anchor.extendedKeyUsages), [String(anchor.maxPathLength)],
+      anchor.relaxed.map(\.rawValue),
+    ]
+    for list in lists {
+      var part: [UInt8] = []
+      // As bytes: two spellings of a name that only look alike are two names.
+      for text in Set(list.map { Array($0.utf8) }).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+        append(text, to: &part)
+      }
+      append(part, to: &output)
+    }
+    return output
+  }
+
+  private static func append(_ part: [UInt8], to output: inout [UInt8]) {
+    withUnsafeBytes(of: UInt64(part.count).bigEndian) { output += $0 }
+    output += part
   }
 }
 

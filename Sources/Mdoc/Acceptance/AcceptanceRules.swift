@@ -16,10 +16,14 @@ struct AcceptanceRules {
     var accepted: [AcceptedDocument] = []
     // What is not authentic in every part is not looked at further.
     let isAuthentic = !responseChecks.hasFailed && outcomes.allSatisfy(\.isVerified)
+    // The second document of a type answers the second request for that type.
+    var unanswered = request?.documents
     for outcome in outcomes {
       var report = outcome.report
       if isAuthentic, case .verified(let document, _) = outcome {
-        let decision = decide(document, at: verifiedAt)
+        let answered = unanswered?.firstIndex { $0.docType.hasSameBytes(as: document.docType) }
+        let wanted = answered.flatMap { unanswered?.remove(at: $0) }
+        let decision = decide(document, by: wanted, at: verifiedAt)
         report.checks += decision.checks
         if let document = decision.accepted { accepted.append(document) }
       } else {
@@ -28,7 +32,7 @@ struct AcceptanceRules {
       reports.append(report)
     }
     if let request, request.requiresAllDocuments {
-      let missing = missingDocTypes(request, reports)
+      let missing = missingDocTypes(request, returned: outcomes.map(\.docType))
       responseChecks.require(missing.isEmpty, .documentMissing, missing.joined(separator: ", "))
     } else {
       responseChecks.notRun(.documentMissing)
@@ -45,10 +49,10 @@ struct AcceptanceRules {
     .documentExpired,
   ]
 
-  private func missingDocTypes(_ request: PresentationRequest, _ reports: [DocumentReport]) -> [String] {
-    var returned = reports.map(\.docType)
+  private func missingDocTypes(_ request: PresentationRequest, returned: [String]) -> [String] {
+    var returned = returned
     return request.documents.map(\.docType).filter { docType in
-      guard let index = returned.firstIndex(of: docType) else { return true }
+      guard let index = returned.firstIndex(where: { $0.hasSameBytes(as: docType) }) else { return true }
       returned.remove(at: index)
       return false
     }
@@ -56,12 +60,15 @@ struct AcceptanceRules {
 
   // MARK: One document
 
-  private func decide(_ document: VerifiedDocument, at now: Timestamp) -> (checks: [Check], accepted: AcceptedDocument?)
-  {
-    guard let wanted = request?.documents.first(where: { $0.docType == document.docType }) else {
-      return decideUnrequested(document, at: now)
-    }
+  private func decide(
+    _ document: VerifiedDocument, by wanted: DocumentRequest?, at now: Timestamp
+  ) -> (checks: [Check], accepted: AcceptedDocument?) {
+    if request == nil { return decideUnrequested(document, at: now) }
     var checks = CheckList()
+    guard let wanted else {
+      checks.failed(.docTypeNotRequested)
+      return (checks.checks, nil)
+    }
     let age = AgeEvaluation(document: document, request: wanted, fallsBackToAgeInYears: fallsBackToAgeInYears, now: now)
     // Values are made once: a portrait is not small.
     var requested: [AcceptedDocument.Element] = []

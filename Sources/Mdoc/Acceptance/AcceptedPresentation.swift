@@ -39,10 +39,15 @@ public struct AcceptedDocument: Sendable, CustomStringConvertible, CustomReflect
 }
 
 /// The answer to "is the person at least `threshold` years old?", with the element that proves it.
-public struct AgeAnswer: Sendable, Hashable {
+///
+/// Personal: it has no mirror and a redacted description.
+public struct AgeAnswer: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
   public let threshold: Int
   public let answer: Bool
   public let provedBy: ElementReference
+
+  public var description: String { "AgeAnswer(\(threshold), redacted)" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// The document signer and the anchor that its certificate leads to.

@@ -1,4 +1,8 @@
+import Primitives
+
 /// A data element by its namespace and identifier, which are never joined into one string: both may contain dots.
+///
+/// Two references are equal where their bytes are: what is signed, authorised and requested is decided by bytes.
 public struct ElementReference: Sendable, Hashable, Codable {
   public let namespace: String
   public let identifier: String
@@ -6,6 +10,10 @@ public struct ElementReference: Sendable, Hashable, Codable {
   public init(_ namespace: String, _ identifier: String) {
     self.namespace = namespace
     self.identifier = identifier
+  }
+
+  public static func == (left: ElementReference, right: ElementReference) -> Bool {
+    left.identifier.hasSameBytes(as: right.identifier) && left.namespace.hasSameBytes(as: right.namespace)
   }
 }
 

@@ -40,7 +40,9 @@ extension ElementValue {
   /// The member of a map with a text key.
   public subscript(key: String) -> ElementValue? {
     guard case .map(let entries) = self else { return nil }
-    return entries.first { $0.key == .text(key) }?.value
+    return entries.first { entry in
+      if case .text(let name) = entry.key { name.hasSameBytes(as: key) } else { false }
+    }?.value
   }
 
   init(_ item: CBORItem) {

@@ -10,8 +10,8 @@ struct MobileSecurityObject: Sendable {
   let docType: String
   let validity: DocumentValidity
   let keyAuthorizations: KeyAuthorizations
-  /// The COSE_Key as received; whether it is a usable key is a check of its own.
-  let deviceKey: CBORItem
+  /// The COSE_Key as received, or nil where it is missing; whether it is a usable key is a check of its own.
+  let deviceKey: CBORItem?
   private let valueDigests: CBORItem
 
   /// - Parameter payload: the byte string that IssuerAuth carries, `bstr .cbor #6.24(bstr .cbor MobileSecurityObject)`.
@@ -38,7 +38,7 @@ struct MobileSecurityObject: Sendable {
     validity = try MobileSecurityObject.validity(reader.member("validityInfo", of: mso))
     let deviceKeyInfo = try reader.member("deviceKeyInfo", of: mso)
     _ = try reader.entries(deviceKeyInfo)
-    deviceKey = deviceKeyInfo[key: "deviceKey"] ?? deviceKeyInfo
+    deviceKey = deviceKeyInfo[key: "deviceKey"]
     keyAuthorizations = try KeyAuthorizations(parsing: deviceKeyInfo[key: "keyAuthorizations"])
   }
 
@@ -72,7 +72,7 @@ struct MobileSecurityObject: Sendable {
 
 /// The device-signed elements that the issuer allows the device key to sign.
 struct KeyAuthorizations: Sendable {
-  private var namespaces: Set<String> = []
+  private var namespaces: [String] = []
   private var elements: Set<ElementReference> = []
 
   init(parsing item: CBORItem?) throws(MdocParseError) {
@@ -80,7 +80,7 @@ struct KeyAuthorizations: Sendable {
     let reader = StructureReader(code: .msoMalformed)
     _ = try reader.entries(item)
     if let list = item[key: "nameSpaces"] {
-      for name in try reader.elements(list) { namespaces.insert(try reader.text(name)) }
+      for name in try reader.elements(list) { namespaces.append(try reader.text(name)) }
     }
     if let map = item[key: "dataElements"] {
       for (namespace, list) in try reader.entries(map) {
@@ -93,6 +93,6 @@ struct KeyAuthorizations: Sendable {
   }
 
   func allows(_ element: ElementReference) -> Bool {
-    namespaces.contains(element.namespace) || elements.contains(element)
+    namespaces.contains { $0.hasSameBytes(as: element.namespace) } || elements.contains(element)
   }
 }

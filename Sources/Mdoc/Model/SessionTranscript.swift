@@ -26,3 +26,9 @@ public struct SessionTranscript: Sendable, Hashable {
   /// SessionTranscriptBytes: `#6.24(bstr .cbor SessionTranscript)`.
   public var taggedBytes: [UInt8] { CBORValue.tagged(24, .bytes(encoded)).encoded() }
 }
+
+/// It holds the session's nonce: neither logs nor error messages are to show it.
+extension SessionTranscript: CustomStringConvertible, CustomReflectable {
+  public var description: String { "SessionTranscript(\(encoded.count) bytes)" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -26,7 +26,7 @@ public struct VerificationReport: Sendable, Hashable {
 }
 
 public struct DocumentReport: Sendable, Hashable {
-  /// As the document names itself; nothing about it need be verified.
+  /// As the document names itself; nothing about it need be verified. Cut to 256 bytes that can be shown.
   public let docType: String
   public var checks: [Check]
 

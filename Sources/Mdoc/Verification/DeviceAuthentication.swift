@@ -14,7 +14,7 @@ struct DeviceAuthentication {
 
   /// The method by which the device was authenticated, or nil; every check is noted either way.
   func run(into checks: inout CheckList) -> DeviceAuthenticationMethod? {
-    let key = try? COSEKey.publicKey(from: mso.deviceKey)
+    let key = mso.deviceKey.flatMap { try? COSEKey.publicKey(from: $0) }
     checks.require(key != nil, .deviceKeyInvalid)
     checks.expect(key == nil || key != issuerKey, .deviceKeySameAsIssuer)
     let elements = document.deviceSigned?.elements ?? []

@@ -72,7 +72,7 @@ struct DigestCheck {
     var shared: Set<UInt64> = []
     for item in namespace.items {
       let other = elements.updateValue(item.identifier, forKey: item.digestID)
-      if let other, other != item.identifier { shared.insert(item.digestID) }
+      if let other, !other.hasSameBytes(as: item.identifier) { shared.insert(item.digestID) }
     }
     return shared
   }
@@ -80,12 +80,4 @@ struct DigestCheck {
   private func reference(_ namespace: IssuerSignedNamespace, _ item: IssuerSignedItem) -> ElementReference {
     ElementReference(namespace.name, item.identifier)
   }
-}
-
-/// Element names for a check's detail: bounded, because a wallet chooses them.
-func names(_ elements: [ElementReference]) -> String? {
-  guard !elements.isEmpty else { return nil }
-  let shown = elements.prefix(8).map { "\($0.namespace.prefix(64)) \($0.identifier.prefix(64))" }
-  return shown.joined(separator: ", ")
-    + (elements.count > shown.count ? " and \(elements.count - shown.count) more" : "")
 }

@@ -17,7 +17,8 @@ struct DocumentVerification {
     var checks = CheckList()
     if let request {
       checks.require(
-        request.documents.contains { $0.docType == document.docType }, .docTypeNotRequested, document.docType)
+        request.documents.contains { $0.docType.hasSameBytes(as: document.docType) }, .docTypeNotRequested,
+        shown(document.docType))
     } else {
       checks.notRun(.docTypeNotRequested)
     }
@@ -25,7 +26,7 @@ struct DocumentVerification {
       checks.failed(code)
       IssuerAuthentication.skip(&checks)
       skipAfterSignature(&checks)
-      return .rejected(DocumentReport(docType: document.docType, checks: checks.checks))
+      return .rejected(DocumentReport(docType: shownDocType, checks: checks.checks))
     }
     let issuer = IssuerAuthentication(verifier: verifier, docType: document.docType, now: now)
     guard let signed = issuer.run(document.issuerAuth, into: &checks) else {
@@ -40,7 +41,7 @@ struct DocumentVerification {
     checks.require(mso.version == "1.0", .msoVersionUnsupported)
     let hash = HashAlgorithm(digestAlgorithm: mso.digestAlgorithm)
     checks.require(hash != nil, .digestAlgorithmUnsupported)
-    checks.require(mso.docType == document.docType, .msoDocTypeMismatch)
+    checks.require(mso.docType.hasSameBytes(as: document.docType), .msoDocTypeMismatch)
     DigestCheck(document: document, mso: mso, hash: hash).run(into: &checks)
     ValidityCheck(mso: mso, signer: signed.signer, now: now, skew: verifier.clockSkew).run(into: &checks)
     checkJurisdiction(signed, &checks)
@@ -68,8 +69,10 @@ struct DocumentVerification {
     let checks = checks.checks.map { check in
       verifier.isStrict && check.outcome == .warning ? Check(check.code, .failed, detail: check.detail) : check
     }
-    return DocumentReport(docType: document.docType, checks: checks)
+    return DocumentReport(docType: shownDocType, checks: checks)
   }
+
+  private var shownDocType: String { shown(document.docType, limit: 256) }
 
   /// The document's issuing country and jurisdiction are its signer's (ISO/IEC 18013-5:2021, 9.3.1). Elements are
   /// looked at only where their digests matched; an absent or empty value leaves nothing to compare.
@@ -81,9 +84,9 @@ struct DocumentVerification {
     let subject = signed.signer.subject
     let comparisons = [
       ("issuing_country", subject.country), ("issuing_jurisdiction", subject.stateOrProvince),
-    ].compactMap { identifier, expected -> (isEqual: Bool, identifier: String)? in
-      guard let value = text(of: identifier), !value.isEmpty, let expected else { return nil }
-      return (value == expected, identifier)
+    ].flatMap { identifier, expected -> [(isEqual: Bool, identifier: String)] in
+      guard let expected else { return [] }
+      return texts(of: identifier).filter { !$0.isEmpty }.map { ($0.hasSameBytes(as: expected), identifier) }
     }
     let wrong = comparisons.filter { !$0.isEqual }.map(\.identifier).joined(separator: ", ")
     if comparisons.isEmpty {
@@ -95,12 +98,12 @@ struct DocumentVerification {
     }
   }
 
-  private func text(of identifier: String) -> String? {
-    let namespaces = [Namespace.mDL, Namespace.iso23220]
-    for namespace in document.issuerSigned where namespaces.contains(namespace.name) {
-      if let item = namespace.items.first(where: { $0.identifier == identifier }) { return item.value.text }
+  /// The element's texts in every namespace that has it: none of them may name another country.
+  private func texts(of identifier: String) -> [String] {
+    [Namespace.mDL, Namespace.iso23220].flatMap { name in
+      document.issuerSigned.filter { $0.name.hasSameBytes(as: name) }.flatMap(\.items)
+        .filter { $0.identifier.hasSameBytes(as: identifier) }.compactMap(\.value.text)
     }
-    return nil
   }
 
   private func skipAfterSignature(_ checks: inout CheckList) {

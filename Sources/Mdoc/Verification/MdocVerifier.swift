@@ -58,6 +58,13 @@ public enum DocumentOutcome: Sendable {
 
   var isVerified: Bool { if case .verified = self { true } else { false } }
 
+  var docType: String {
+    switch self {
+    case .verified(let document, _): document.docType
+    case .rejected(let report): report.docType
+    }
+  }
+
   var report: DocumentReport {
     switch self {
     case .verified(_, let report), .rejected(let report): report

@@ -21,16 +21,17 @@ struct ResponseCheck {
 
   /// `1` or `1.x`: minor versions only add (the second edition's 1.1).
   private var isMajorVersion1: Bool {
-    let parts = response.version.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 2 && parts[0] == "1" && !parts[1].isEmpty && parts[1].allSatisfy(\.isASCIIDigit)
+    let version = Array(response.version.utf8)
+    return version.count > 2 && version.starts(with: "1.".utf8)
+      && version[2...].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 
   /// An error may only excuse another document of an any-of request than the one returned.
   private var documentErrorsAreHarmless: Bool {
     response.documentErrors.allSatisfy { docType in
       guard let request, !request.requiresAllDocuments else { return false }
-      return request.documents.contains { $0.docType == docType }
-        && !response.documents.contains { $0.docType == docType }
+      return request.documents.contains { $0.docType.hasSameBytes(as: docType) }
+        && !response.documents.contains { $0.docType.hasSameBytes(as: docType) }
     }
   }
 
@@ -40,12 +41,9 @@ struct ResponseCheck {
     guard let request else { return true }
     guard request.requiresAllDocuments else { return documents.count <= 1 }
     return documents.count <= request.documents.count
-      && Set(documents.map(\.docType)).allSatisfy { docType in
-        documents.count { $0.docType == docType } <= max(1, request.documents.count { $0.docType == docType })
+      && documents.map(\.docType).allSatisfy { docType in
+        documents.count { $0.docType.hasSameBytes(as: docType) }
+          <= max(1, request.documents.count { $0.docType.hasSameBytes(as: docType) })
       }
   }
-}
-
-extension Character {
-  var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }

@@ -22,7 +22,8 @@ struct AppleEnvelope {
       checks.failed(error.code)
       return nil
     }
-    guard let algorithm = item[key: "algorithm"]?.text, let parameters = item[key: "params"],
+    guard let algorithm = item[key: "algorithm"], algorithm.kind == .text,
+      let parameters = item[key: "params"],
       let mode = parameters[key: "mode"]?.unsigned, let encapsulatedKey = parameters[key: "pkEm"]?.bytes,
       let recipientKeyHash = parameters[key: "pkRHash"]?.bytes, let transcriptHash = parameters[key: "infoHash"]?.bytes,
       let ciphertext = item[key: "data"]?.bytes, recipientKeyHash.count == Self.hashLength,
@@ -35,7 +36,7 @@ struct AppleEnvelope {
     self.recipientKeyHash = recipientKeyHash
     self.transcriptHash = transcriptHash
     self.ciphertext = ciphertext
-    checks.require(algorithm == Self.algorithm, .envelopeAlgorithmUnsupported)
+    checks.require(algorithm.isText(Self.algorithm), .envelopeAlgorithmUnsupported)
     checks.require(mode == 0, .envelopeModeUnsupported)
     let point = try? PublicKey(curve: .p256, encoded: encapsulatedKey)
     checks.require(point != nil, .envelopeEncapsulatedKeyInvalid)

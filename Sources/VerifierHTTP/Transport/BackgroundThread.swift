@@ -3,7 +3,7 @@ import Glibc
 /// A thread of our own, for what blocks: the deadline sweep and the join inside `MHD_stop_daemon`.
 ///
 /// Blocking a thread of the cooperative pool instead would take it from the handlers whose answers are waited for.
-enum BackgroundThread {
+package enum BackgroundThread {
   /// Runs the body on a new thread, which ends with it; false when the system has no thread to give.
   static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     let box = Unmanaged.passRetained(Box(body))
@@ -18,7 +18,7 @@ enum BackgroundThread {
   }
 
   /// Runs the body on a new thread, or where there is none on this one, and waits for it without blocking.
-  static func run(_ body: @escaping @Sendable () -> Void) async {
+  package static func run(_ body: @escaping @Sendable () -> Void) async {
     await withCheckedContinuation { continuation in
       let whole: @Sendable () -> Void = {
         body()

@@ -1,0 +1,39 @@
+import FoundationEssentials
+import Primitives
+
+/// Values as what they stand for; a value of another form is a usage error that says what was expected.
+extension ParsedArguments {
+  /// A time, or the machine's clock where the option is absent.
+  func time(_ option: Option) throws(Failure) -> Timestamp {
+    guard let text = value(option) else {
+      return Timestamp(secondsSince1970: Int64(Date().timeIntervalSince1970.rounded(.down)))
+    }
+    if let time = Timestamp(rfc3339: text) { return time }
+    if let date = FullDate(text) { return Timestamp(date: date) }
+    if let seconds = Int64(text) { return Timestamp(secondsSince1970: seconds) }
+    throw .usage("--\(option.name) is a time like 2026-11-20T10:00:00Z, a date or Unix seconds, not \"\(text)\"")
+  }
+
+  func integer(_ option: Option, in range: ClosedRange<Int64>) throws(Failure) -> Int64 {
+    let text = try required(option)
+    guard let number = Int64(text), range.contains(number) else {
+      throw .usage(
+        "--\(option.name) is a whole number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\"")
+    }
+    return number
+  }
+
+  /// Bytes in hexadecimal, or nil where the option is absent.
+  func hex(_ option: Option, length: ClosedRange<Int>) throws(Failure) -> [UInt8]? {
+    guard let text = value(option) else { return nil }
+    guard let bytes = Hex.decode(text) else { throw .usage("--\(option.name) is not hexadecimal") }
+    guard length.contains(bytes.count) else {
+      throw .usage(
+        "--\(option.name) has \(bytes.count) bytes; \(length.lowerBound) to \(length.upperBound) are needed")
+    }
+    return bytes
+  }
+
+  /// Seconds of allowed clock skew, at most a day.
+  func clockSkew() throws(Failure) -> Int64 { try integer(.clockSkew, in: 0...86_400) }
+}

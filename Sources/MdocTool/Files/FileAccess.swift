@@ -1,0 +1,77 @@
+import Glibc
+
+/// Files by their paths, with faults that a person can act on.
+enum FileAccess {
+  /// The most that is read of any file: an answer in hexadecimal with room to spare. A device without an end, or a
+  /// wrong file of gigabytes, costs no more than this.
+  static let limit = 8 << 20
+
+  /// The first `limit` bytes of a file of ours.
+  ///
+  /// - Parameter purpose: what the file is, for the message.
+  static func read(_ path: String, purpose: String) throws(Failure) -> [UInt8] {
+    let bytes = try readPrefix(path, purpose: purpose)
+    guard bytes.count <= limit else { throw .unreadable("\(purpose) \(path): is larger than \(limit >> 20) MiB") }
+    guard !bytes.isEmpty else { throw .unreadable("\(purpose) \(path): is empty") }
+    return bytes
+  }
+
+  /// The bytes of a file that may hold anything, cut off one past the limit.
+  static func readPrefix(_ path: String, purpose: String) throws(Failure) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .unreadable("\(purpose) \(path): \(reason(errno))") }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while bytes.count <= limit {
+      let count = Glibc.read(descriptor, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw .unreadable("\(purpose) \(path): \(reason(errno))") }
+      if count == 0 { break }
+      bytes += chunk[..<count]
+    }
+    return Array(bytes.prefix(limit + 1))
+  }
+
+  /// Writes a file that anyone may read; one that exists is replaced.
+  static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
+    try write(bytes, to: path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+  }
+
+  /// Writes a file for its owner alone; one that exists is never touched.
+  static func writeSecret(_ bytes: [UInt8], to path: String) throws(Failure) {
+    try write(bytes, to: path, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+  }
+
+  static func makeFolder(_ path: String) throws(Failure) {
+    guard mkdir(path, 0o755) == 0 || errno == EEXIST else { throw .unreadable("\(path): \(reason(errno))") }
+  }
+
+  private static func write(_ bytes: [UInt8], to path: String, flags: Int32, mode: mode_t) throws(Failure) {
+    let descriptor = open(path, flags | O_CLOEXEC, mode)
+    guard descriptor >= 0 else { throw .unreadable("\(path): can't be written: \(reason(errno))") }
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        let code = errno
+        close(descriptor)
+        throw .temporary("\(path): can't be written: \(reason(code))")
+      }
+      rest = rest.dropFirst(count)
+    }
+    guard close(descriptor) == 0 else { throw .temporary("\(path): can't be written: \(reason(errno))") }
+  }
+
+  private static func reason(_ code: Int32) -> String {
+    switch code {
+    case ENOENT: "there is no such file or folder"
+    case EISDIR: "is a folder, not a file"
+    case EACCES: "permission denied"
+    case EEXIST: "exists already, and is not overwritten"
+    case ENOTDIR: "a part of the path is not a folder"
+    default: String(cString: strerror(code))
+    }
+  }
+}

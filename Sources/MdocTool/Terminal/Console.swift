@@ -1,0 +1,67 @@
+import FoundationEssentials
+import Glibc
+import Primitives
+
+/// Where a verb prints, and what kind of place that is.
+final class Console: Sendable {
+  enum Stream: Sendable { case output, error }
+
+  /// Columns to fill.
+  let width: Int
+  /// Whether escape sequences are understood and wanted.
+  let isColored: Bool
+  private let write: @Sendable (Stream, [UInt8]) -> Bool
+  private let failed = Locked(false)
+
+  /// - Parameter write: says whether it could.
+  init(width: Int = 100, isColored: Bool = false, write: @escaping @Sendable (Stream, [UInt8]) -> Bool) {
+    self.width = width
+    self.isColored = isColored
+    self.write = write
+  }
+
+  /// Whether something could not be printed.
+  var hasFailed: Bool { failed.withLock { $0 } }
+
+  /// A text and the end of its line.
+  func print(_ text: String) { send(.output, Array(text.utf8) + [UInt8(ascii: "\n")]) }
+
+  func print(_ json: JSON) { send(.output, json.serialized(pretty: true) + [UInt8(ascii: "\n")]) }
+
+  func printError(_ text: String) { send(.error, Array(text.utf8) + [UInt8(ascii: "\n")]) }
+
+  private func send(_ stream: Stream, _ bytes: [UInt8]) {
+    if !write(stream, bytes), stream == .output { failed.withLock { $0 = true } }
+  }
+}
+
+extension Console {
+  /// The process's standard output and error. Colour only on a terminal, and not with NO_COLOR.
+  static let process = Console(width: terminalWidth(), isColored: isTerminalWithColor()) { stream, bytes in
+    writeFully(bytes, to: stream == .output ? STDOUT_FILENO : STDERR_FILENO)
+  }
+
+  /// The terminal's width, kept within what can be read well.
+  private static func terminalWidth() -> Int {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 100 }
+    return min(max(Int(size.ws_col), 80), 120)
+  }
+
+  private static func isTerminalWithColor() -> Bool {
+    let environment = ProcessInfo.processInfo.environment
+    return isatty(STDOUT_FILENO) == 1 && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+  }
+}
+
+/// Writes all bytes, or says that it could not.
+private func writeFully(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    if written < 0, errno == EINTR { continue }
+    guard written > 0 else { return false }
+    rest = rest.dropFirst(written)
+  }
+  return true
+}

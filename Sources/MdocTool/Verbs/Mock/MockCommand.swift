@@ -1,0 +1,78 @@
+import Cryptography
+import MockIssuance
+import Primitives
+
+/// `mdoc mock`: an issuing authority, a document signer and a wallet that answers rightly, or wrongly in any named way.
+enum MockCommand {
+  static let command = Command(
+    "mock", "make answers, right or wrong, and the anchors to verify them with",
+    verbs: [MockVariants.command, MockApple.command, MockResponse.command, MockAnchors.command])
+
+  /// The options that say who issues and who holds; shared by the verbs that make an answer.
+  static let walletOptions: [Option] = [.variant, .mockRequest, .person, .seed, .issuerCurve, .deviceCurve, .at, .json]
+
+  static func authority(_ arguments: ParsedArguments) throws(Failure) -> MockAuthority {
+    let seed = try arguments.hex(.seed, length: 1...1_024) ?? Array("mdoc mock".utf8)
+    let curve = try curve(.issuerCurve, arguments)
+    return try made { try MockAuthority(seed: seed, issuerCurve: curve) }
+  }
+
+  static func wallet(_ arguments: ParsedArguments) throws(Failure) -> MockWallet {
+    let authority = try authority(arguments)
+    let deviceCurve = try curve(.deviceCurve, arguments)
+    guard let path = arguments.value(.person) else { return MockWallet(authority: authority, deviceCurve: deviceCurve) }
+    let json = try FileAccess.read(path, purpose: "person")
+    do {
+      let documents = try MockDocumentData.list(json: json)
+      return MockWallet(authority: authority, documents: documents, deviceCurve: deviceCurve)
+    } catch {
+      throw .unreadable("person \(path): \((error as? MockError)?.description ?? "is no document data")")
+    }
+  }
+
+  /// A device key of a Montgomery curve can agree on a MAC key and nothing else.
+  static func requireSigning(_ wallet: MockWallet) throws(Failure) {
+    guard wallet.deviceCurve.family != .montgomery else {
+      throw .usage("\(wallet.deviceCurve.rawValue) keys cannot sign: they need mock response --authentication mac")
+    }
+  }
+
+  static func variant(_ arguments: ParsedArguments) throws(Failure) -> MockVariant {
+    let name = try arguments.required(.variant)
+    if let variant = MockVariant.named(name) { return variant }
+    let nearest = NearestName.of(name, among: MockVariant.all.map(\.name)).map { "; did you mean \($0)?" }
+    throw .usage("there is no variant \"\(name)\"\(nearest ?? "") (mdoc mock variants lists them)")
+  }
+
+  /// What goes wrong while making is the caller's combination of options, or ours.
+  static func made<Value>(_ body: () throws -> Value) throws(Failure) -> Value {
+    do {
+      return try body()
+    } catch let error as MockError {
+      throw .usage(error.description)
+    } catch {
+      throw .internal("the answer could not be made: \(error)")
+    }
+  }
+
+  private static func curve(_ option: Option, _ arguments: ParsedArguments) throws(Failure) -> Curve {
+    let name = try arguments.required(option)
+    guard let curve = Curve(rawValue: name) else { throw .internal("--\(option.name) took \(name)") }
+    return curve
+  }
+}
+
+extension Option {
+  static let variant = Option(
+    "variant", "NAME", "the way of answering, one of mdoc mock variants", fallback: MockVariant.good.name)
+  static let person = Option(
+    "person", "FILE", "document data as JSON, one document or an array (default: Ada Morgan of Utah)")
+  static let mockRequest = Option(
+    "request", "JSON", "what is asked, as the HTTP API takes it: JSON or a file (default: what the variant shows best)")
+  static let issuerCurve = Option(
+    "issuer-curve", "CURVE", "the issuing authority's and the signer's", fallback: Curve.p256.rawValue,
+    choices: Curve.allCases.filter { $0.family != .montgomery }.map(\.rawValue))
+  static let deviceCurve = Option(
+    "device-curve", "CURVE", "the device key's; X25519 and X448 authenticate by MAC only",
+    fallback: Curve.p256.rawValue, choices: Curve.allCases.map(\.rawValue))
+}

@@ -1,0 +1,65 @@
+import VerifierHTTP
+
+/// `mdoc serve`: the verification server, until SIGTERM or SIGINT.
+enum ServeCommand {
+  static let command = Command(
+    "serve", "run the verification server until SIGTERM or SIGINT",
+    options: [.config, .testMode, .listen, .store, .seed, .json],
+    notes: [
+      "Either --config, in live mode, or --test-mode, which makes its own anchors, keys and API key, binds to loopback and "
+        + "prints what a client needs. --listen, --store, --seed and --json go with --test-mode. The log goes to standard "
+        + "error, one JSON object a line.",
+      "Exit status: 0 stopped gracefully, 75 the port or the store cannot be had now, 78 configuration.",
+    ],
+    examples: [
+      .init("A server to try things on", "mdoc serve --test-mode --listen 127.0.0.1:8080"),
+      .init("The real one", "mdoc serve --config /etc/mdoc/mdoc.json"),
+    ],
+    action: run)
+
+  private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
+    switch (arguments.value(.config), arguments.has(.testMode)) {
+    case (let file?, false):
+      let ofTestMode: [Option] = [.listen, .store, .seed, .json]
+      if let option = ofTestMode.first(where: { arguments.has($0) }) {
+        throw .usage("--\(option.name) goes with --test-mode; the configuration says it otherwise")
+      }
+      return try conclude(await VerifierServer.run(configurationFile: file))
+    case (nil, true):
+      let options = try testModeOptions(arguments)
+      return try conclude(await VerifierServer.runTestMode(options, printsJSON: arguments.has(.json)))
+    default: throw .usage("either --config FILE or --test-mode is required, and not both")
+    }
+  }
+
+  private static func testModeOptions(_ arguments: ParsedArguments) throws(Failure) -> TestModeOptions {
+    var options = TestModeOptions()
+    options.seed = try arguments.hex(.seed, length: 1...1_024)
+    options.storePath = arguments.value(.store).map { $0.hasPrefix("sqlite:") ? String($0.dropFirst(7)) : $0 }
+    let text = try arguments.required(.listen)
+    guard let address = ListenAddress(text), address.address == "127.0.0.1" else {
+      throw .usage("--listen is 127.0.0.1:PORT in test mode, not \"\(text)\"")
+    }
+    options.port = address.port
+    return options
+  }
+
+  /// The server has logged why it did not start.
+  private static func conclude(_ code: Int32) throws(Failure) -> ExitStatus {
+    switch code {
+    case 0: return .done
+    case 78: throw .configuration("the server did not start; its log, above, says why")
+    case 69, 75: throw .temporary("the server did not start; its log, above, says why")
+    default: throw .internal("the server ended with status \(code)")
+    }
+  }
+}
+
+extension Option {
+  fileprivate static let config = Option("config", "FILE", "the configuration, JSON")
+  fileprivate static let testMode = Option(flag: "test-mode", "serve a mock authority's documents, for tests")
+  fileprivate static let listen = Option(
+    "listen", "HOST:PORT", "where to listen; port 0 is a free one", fallback: "127.0.0.1:8080")
+  fileprivate static let store = Option(
+    "store", "PATH", "the SQLite file (default: a temporary one)")
+}

@@ -1,0 +1,60 @@
+import Presentation
+import Primitives
+import VerificationService
+
+/// `mdoc verify apple`: the envelope that an iPhone gave an app, with the key that opens it.
+enum VerifyApple {
+  static let command = Command(
+    "apple", "verify the answer to Apple's in-app request",
+    options: [
+      .envelope, .nonce, .merchantID, .teamID, .encryptionKey, .trust, .request, .at, .clockSkew, .strict, .json,
+    ],
+    notes: [
+      "Files of the wallet and the transcript may be raw, hexadecimal or base64. Without --request every verified "
+        + "element is shown. Revocation is not asked; the report says so.",
+      "Exit status: 0 verified, 1 rejected or declined, 64 usage, 65 one of your files cannot be read.",
+    ],
+    examples: [
+      .init(
+        "An answer as the app passed it on, at the time it came",
+        """
+        mdoc verify apple --envelope answer.b64 --nonce "$NONCE" \\
+          --merchant-id merchant.example.shop --team-id ABCDE12345 \\
+          --key merchant.pem --trust anchors/ --at 2026-11-20T10:00:00Z
+        """),
+      .init(
+        "Only what was asked, for a program to read",
+        "mdoc verify apple … --request request.json --json"),
+    ],
+    action: run)
+
+  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+    let verifier = try VerifyCommand.verifier(arguments)
+    let keys = try KeyFile.encryptionKeys(arguments.values(.encryptionKey))
+    let request = try RequestFile.request(arguments.value(.request), for: .inApp)
+    let now = try arguments.time(.at)
+    let nonce = try arguments.hex(.nonce, length: Limits.shortestNonceBytes...Limits.appleNonceBytes) ?? []
+    let merchantID = try arguments.required(.merchantID)
+    let teamID = try arguments.required(.teamID)
+    let envelope = try WireBytes.answer(at: arguments.required(.envelope))
+    guard let challenge = try? AppleChallenge(nonce: nonce, merchantID: merchantID, teamID: teamID) else {
+      throw .usage("--nonce cannot be one of Apple's")
+    }
+    let apple = AppleInApp(verifier: verifier, keys: keys, publishedKey: .warn)
+    let verdict = apple.verify(envelope, answering: challenge, request: request, at: now)
+    return VerifyCommand.conclude(verdict, arguments, console)
+  }
+}
+
+extension Option {
+  fileprivate static let envelope = Option(
+    "envelope", "FILE", "the bytes of PKIdentityDocument.encryptedData", occurrence: .required)
+  fileprivate static let encryptionKey = Option(
+    "key", "FILE", "a private key of the merchant: PEM, or a P-256 scalar in hexadecimal",
+    occurrence: .requiredRepeatable)
+
+  static let nonce = Option(
+    "nonce", "HEX", "the nonce of the request, 16 to 64 bytes", occurrence: .required)
+  static let merchantID = Option("merchant-id", "ID", "the merchant identifier of the app", occurrence: .required)
+  static let teamID = Option("team-id", "ID", "the team identifier of the app", occurrence: .required)
+}

@@ -1,0 +1,128 @@
+import MockIssuance
+import Primitives
+import Testing
+
+@testable import MdocTool
+
+/// What `mdoc mock` makes, `mdoc verify` judges as announced.
+@Suite struct MockTests {
+  private let scratch: Scratch
+  private let session = ["--nonce", "000102030405060708090a0b0c0d0e0f", "--merchant-id", "m.example", "--team-id", "T"]
+  private let time = ["--at", "2026-11-20T10:00:00Z"]
+
+  init() async throws {
+    scratch = try Scratch()
+    #expect(await Run("keys", "generate", "--out", scratch("key.pem")).status == 0)
+    #expect(await Run(["mock", "anchors", "--out", scratch("anchors")] + time).status == 0)
+  }
+
+  private func makeApple(_ more: String...) async -> Run {
+    await Run(
+      ["mock", "apple", "--recipient", scratch("key.pem"), "--out", scratch("answer")] + session + time + more)
+  }
+
+  private func verifyApple(_ more: String...) async -> Run {
+    await Run(
+      ["verify", "apple", "--envelope", scratch("answer"), "--key", scratch("key.pem"), "--trust", scratch("anchors")]
+        + session + time + more)
+  }
+
+  @Test func aGoodAnswerVerifies() async throws {
+    #expect(await makeApple().status == 0)
+    let run = await verifyApple("--json")
+    #expect(run.status == 0)
+    let elements = try run.json()["result"]?["documents"]?.array?.first?["elements"]?["org.iso.18013.5.1"]
+    #expect(elements?["given_name"] == "Ada")
+  }
+
+  @Test func sameArgumentsMakeTheSameBytes() async {
+    _ = await makeApple()
+    let first = scratch.read("answer")
+    _ = await makeApple()
+    #expect(!first.isEmpty)
+    #expect(scratch.read("answer") == first)
+    _ = await makeApple("--seed", "01")
+    #expect(scratch.read("answer") != first)
+    #expect(await verifyApple().status == 1)
+  }
+
+  /// Those that are encrypted to Apple's published key are announced as a server judges them; here they lack their key.
+  private static let appleVariants = MockVariant.all.filter { variant in
+    variant.applicability != .notAppleInApp && variant.applicability != .deviceMAC
+      && !variant.name.hasPrefix("apple-simulator-key")
+  }
+
+  @Test(arguments: appleVariants)
+  func everyAppleVariantIsJudgedAsAnnounced(variant: MockVariant) async throws {
+    let made = await makeApple("--variant", variant.name, "--json")
+    #expect(made.status == 0, "\(made.error)")
+    let announced = try #require(try made.json()["codes"]?.array?.compactMap(\.string))
+    let request = try scratch.write("request.json", requestJSON(variant.request).text())
+    let run = await verifyApple("--json", "--request", request)
+    let reasons = try run.json()["last_error"]?["reasons"]?.array?.compactMap { $0["code"]?.string } ?? []
+    #expect(Set(reasons) == Set(announced))
+    #expect(reasons.first == announced.first)
+    #expect(run.status == (announced.isEmpty ? 0 : 1))
+  }
+
+  @Test func aResponseVerifiesOverItsTranscript() async {
+    let files = ["--out", scratch("response")] + time
+    let trust = ["--trust", scratch("anchors"), "--reader-key", scratch("key.pem")] + time
+    let verify =
+      ["verify", "response", "--response", scratch("response"), "--transcript", scratch("transcript")] + trust
+    for options in [[], ["--authentication", "mac"], ["--handover", "nfc"]] {
+      let make = ["mock", "response", "--new-transcript", scratch("transcript"), "--reader-key", scratch("key.pem")]
+      #expect(await Run(make + files + options).status == 0)
+      #expect(await Run(verify).status == 0)
+    }
+    let again = ["mock", "response", "--transcript", scratch("transcript")] + files
+    #expect(await Run(again + ["--variant", "element-changed"]).status == 0)
+    #expect(await Run(verify).status == 1)
+  }
+
+  @Test func combinationsThatCannotBeAreUsageErrors() async {
+    let out = ["mock", "response", "--out", scratch("response")]
+    for options in [
+      [], ["--transcript", "a", "--new-transcript", "b"], ["--new-transcript", "b", "--authentication", "mac"],
+      ["--new-transcript", "b", "--device-curve", "X25519"], ["--new-transcript", "b", "--seed", "xyz"],
+    ] {
+      let run = await Run(out + options)
+      #expect(run.status == 64)
+      #expect(run.hasOneLineOfError)
+    }
+    let unknown = await makeApple("--variant", "god")
+    #expect(unknown.status == 64)
+    #expect(unknown.error.contains("did you mean good?"))
+  }
+
+  @Test func variantsInExamplesExist() {
+    let examples = MockCommand.command.verbs.flatMap(\.examples).flatMap { $0.line.split(separator: " ") }
+    for (word, name) in zip(examples, examples.dropFirst()) where word == "--variant" {
+      #expect(MockVariant.named(String(name)) != nil, "\(name)")
+    }
+  }
+
+  @Test func variantsAreListedWithTheirCodes() async throws {
+    let list = try #require(try await Run("mock", "variants", "--json").json().array)
+    #expect(list.count == MockVariant.all.count)
+    #expect(list.allSatisfy { $0["name"]?.string != nil && $0["codes"]?.array != nil })
+    let text = await Run("mock", "variants").output
+    for variant in MockVariant.all { #expect(text.contains(variant.name)) }
+  }
+
+  private func requestJSON(_ request: MockRequest) -> JSON {
+    let documents = request.documents.map { document -> JSON in
+      [
+        "doc_type": .string(document.docType),
+        "elements": .array(
+          document.elements.map { ["namespace": .string($0.namespace), "identifier": .string($0.identifier)] }),
+        "age_over": .array(document.ageOver.map { .integer(Int64($0)) }),
+      ]
+    }
+    return ["documents": .array(documents)]
+  }
+}
+
+extension MockVariant: CustomTestStringConvertible {
+  public var testDescription: String { name }
+}
