@@ -19,6 +19,18 @@ import Testing
     #expect(try validator.failures([maker.signer()], at: maker.now) == [])
   }
 
+  @Test(arguments: Curve.allCases.filter { $0.family != .montgomery })
+  func anAnchorMayHaveAKeyOnEveryCurveThatSigns(curve: Curve) throws {
+    let maker = try CertificateMaker(curve: curve)
+    let validator = PathValidator(anchors: [try maker.anchor()], allowsTestCertificates: false)
+    #expect(try validator.failures([maker.signer()], at: maker.now) == [])
+    #expect(try self.validator.failures([maker.signer()], at: maker.now) == [.issuerUnknown])
+  }
+
+  @Test func noCertificateIsNoChain() {
+    #expect(validator.failures([], at: maker.now) == [.certificateMalformed])
+  }
+
   @Test(arguments: [(0, -1, true), (0, 0, false), (60, -60, false), (60, -61, true)] as [(Int64, Int64, Bool)])
   func validityBeginsToTheSecond(skew: Int64, offset: Int64, isRefused: Bool) throws {
     let failures = try validator.failures([maker.signer()], at: maker.from + offset, skew: skew)
