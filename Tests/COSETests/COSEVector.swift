@@ -33,13 +33,20 @@ struct COSEVector: Decodable {
     let x: Base64Text?
     let y: Base64Text?
     let k: Base64Text?
-    let x_hex: HexBytes?
-    let y_hex: HexBytes?
-    let k_hex: HexBytes?
+    let xHex: HexBytes?
+    let yHex: HexBytes?
+    let kHex: HexBytes?
 
-    var xBytes: [UInt8] { x?.bytes ?? x_hex?.bytes ?? [] }
-    var yBytes: [UInt8] { y?.bytes ?? y_hex?.bytes ?? [] }
-    var secret: [UInt8] { k?.bytes ?? k_hex?.bytes ?? [] }
+    enum CodingKeys: String, CodingKey {
+      case kty, crv, x, y, k
+      case xHex = "x_hex"
+      case yHex = "y_hex"
+      case kHex = "k_hex"
+    }
+
+    var xBytes: [UInt8] { x?.bytes ?? xHex?.bytes ?? [] }
+    var yBytes: [UInt8] { y?.bytes ?? yHex?.bytes ?? [] }
+    var secret: [UInt8] { k?.bytes ?? kHex?.bytes ?? [] }
   }
   struct Base64Text: Decodable {
     let bytes: [UInt8]

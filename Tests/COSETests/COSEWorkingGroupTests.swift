@@ -80,7 +80,8 @@ struct COSEWorkingGroupTests {
     }
   }
 
-  private func check(_ vector: COSEVector, _ input: COSEVector.Message, authenticated item: CBORItem) throws -> Outcome {
+  private func check(_ vector: COSEVector, _ input: COSEVector.Message, authenticated item: CBORItem) throws -> Outcome
+  {
     guard let message = try? COSEMac0(parsing: item, tag: item.tag.map { _ in COSEMac0.tag }) else {
       return vector.fail == true ? .passed : .wrong("not parsed")
     }

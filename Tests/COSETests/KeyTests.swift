@@ -60,7 +60,11 @@ import Testing
     var refused = 0
     for last in UInt8(0)..<32 {
       let x = [UInt8](repeating: 0, count: 31) + [last]
-      let isPoint = (try? read(changing(key) { $0[-2] = .bytes(x); $0[-3] = .bool(true) })) != nil
+      let isPoint =
+        (try? read(
+          changing(key) {
+            $0[-2] = .bytes(x); $0[-3] = .bool(true)
+          })) != nil
       if !isPoint { refused += 1 }
     }
     #expect((8...24).contains(refused), "half of all x belong to points")
@@ -83,7 +87,12 @@ import Testing
   func infinityIsNoKey(curve: Curve) throws {
     let key = try PrivateKey(generatingOn: curve).publicKey
     let zeros = CBORValue.bytes([UInt8](repeating: 0, count: curve.coordinateLength))
-    #expect(throws: COSEError.invalidKey) { try read(changing(key) { $0[-2] = zeros; $0[-3] = zeros }) }
+    #expect(throws: COSEError.invalidKey) {
+      try read(
+        changing(key) {
+          $0[-2] = zeros; $0[-3] = zeros
+        })
+    }
     let ones = CBORValue.bytes([UInt8](repeating: 0xff, count: curve.coordinateLength))
     #expect(throws: COSEError.invalidKey) { try read(changing(key) { $0[-2] = ones }) }
   }

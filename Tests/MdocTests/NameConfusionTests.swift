@@ -90,7 +90,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["1.0\u{301}", "1.\u{660}", "1.\u{b2}", "1.0.0", "1.", ".0", "1", "01.0", " 1.0", "1.0\u{0}", "1.-1"])
+  @Test(arguments: [
+    "1.0\u{301}", "1.\u{660}", "1.\u{b2}", "1.0.0", "1.", ".0", "1", "01.0", " 1.0", "1.0\u{0}", "1.-1",
+  ])
   func aVersionHasASCIIDigitsOnly(version: String) throws {
     #expect(try attack.codes(.response { $0.fields["version"] = .text(version) }) == [.responseVersionUnsupported])
   }

@@ -73,7 +73,9 @@ import Testing
     }
   }
 
-  static let ages: [CBORValue] = [.unsigned(.max), .unsigned(UInt64(Int64.max)), .negative(0), .negative(.max), .double(.nan)]
+  static let ages: [CBORValue] = [
+    .unsigned(.max), .unsigned(UInt64(Int64.max)), .negative(0), .negative(.max), .double(.nan),
+  ]
 
   @Test(arguments: ages)
   func strangeAgesAndYearsNeitherCrashNorProveAnything(value: CBORValue) throws {

@@ -30,11 +30,12 @@ import Testing
     #expect(!isReadable(der))
   }
 
-  @Test(arguments: [
-    ([0x01], true), ([0x00], true), ([0x7f] + zeros(19), true), ([0x00, 0xff] + zeros(19), true),
-    ([0xff], false), ([0x80] + zeros(19), false), ([0x7f] + zeros(20), false), ([0x00, 0xff] + zeros(20), false),
-    ([0x00, 0x01], false), ([], false),
-  ] as [([UInt8], Bool)])
+  @Test(
+    arguments: [
+      ([0x01], true), ([0x00], true), ([0x7f] + zeros(19), true), ([0x00, 0xff] + zeros(19), true),
+      ([0xff], false), ([0x80] + zeros(19), false), ([0x7f] + zeros(20), false), ([0x00, 0xff] + zeros(20), false),
+      ([0x00, 0x01], false), ([], false),
+    ] as [([UInt8], Bool)])
   func serialNumbersAreNotNegativeAndAtMostTwentyOctets(number: [UInt8], isReadable: Bool) throws {
     let der = try maker.signer { $0.serialNumber = number }
     #expect(self.isReadable(der) == isReadable)

@@ -62,7 +62,8 @@ import Trust
     try fixture.write(#"{"relax": ["\#(code.rawValue)"]}"#, to: "root.json")
     let anchors = try? loader.load([fixture.folder])
     #expect((anchors != nil) == TrustAnchor.relaxable.contains(code))
-    #expect(TrustAnchor(certificate: try fixture.root().certificate, relaxed: [code]).relaxed.count == (anchors?.count ?? 0))
+    #expect(
+      TrustAnchor(certificate: try fixture.root().certificate, relaxed: [code]).relaxed.count == (anchors?.count ?? 0))
   }
 
   /// With a typing mistake in its name, `tier: test` would be lost and the anchor be a live one.

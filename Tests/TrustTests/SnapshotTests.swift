@@ -12,7 +12,8 @@ import Trust
   init() throws { fixture = try TrustFixture() }
 
   static let changes: [(String, @Sendable (inout TrustAnchor) -> Void)] = [
-    ("no types", { $0.docTypes = nil }), ("no type allowed", { $0.docTypes = [] }), ("any by name", { $0.docTypes = ["*"] }),
+    ("no types", { $0.docTypes = nil }), ("no type allowed", { $0.docTypes = [] }),
+    ("any by name", { $0.docTypes = ["*"] }),
     ("joined types", { $0.docTypes = ["a,b"] }), ("two types", { $0.docTypes = ["a", "b"] }),
     ("shifted border", { $0.docTypes = ["ab"] }), ("a bar", { $0.docTypes = ["a|b"] }),
     ("composed", { $0.docTypes = ["caf\u{e9}"] }), ("decomposed", { $0.docTypes = ["cafe\u{301}"] }),

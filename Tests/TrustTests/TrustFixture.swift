@@ -31,7 +31,8 @@ final class TrustFixture {
   }
 
   func chain(_ change: (inout DocumentSigner) -> Void = { _ in }) throws -> [ArraySlice<UInt8>] {
-    var signer = try DocumentSigner(authority: authority, under: authority.certificateIssuer(.good), curve: .p256, at: now)
+    var signer = try DocumentSigner(
+      authority: authority, under: authority.certificateIssuer(.good), curve: .p256, at: now)
     change(&signer)
     return try signer.chain().map { $0[...] }
   }
