@@ -13,10 +13,10 @@ struct CertificateMaker {
   let from: Timestamp
   let until: Timestamp
 
-  init(named name: String = "root", curve: Curve = .p256) throws {
+  init(named name: String = "root", curve: Curve = .p256, key: PrivateKey? = nil) throws {
     root = CertificateIssuer(
       name: CertificateName(country: "US", state: nil, organization: nil, commonName: name),
-      key: try PrivateKey(generatingOn: curve))
+      key: try key ?? PrivateKey(generatingOn: curve))
     from = now - 100 * Seconds.day
     until = now + 300 * Seconds.day
   }

@@ -22,6 +22,25 @@ import Testing
     #expect(try !isReadable(maker.signer() + trailer))
   }
 
+  /// None of this is signed: OpenSSL reads them all, and the signature still verifies.
+  @Test func encodingsThatAreNotDERAreMalformed() throws {
+    let der = try maker.signer()
+    #expect(der[..<2] == [0x30, 0x82])
+    #expect(!isReadable([0x30, 0x83, 0x00] + der[2...]))
+    #expect(!isReadable([0x30, 0x84, 0x00, 0x00] + der[2...]))
+    #expect(!isReadable([0x30, 0x80] + der[4...] + [0x00, 0x00]))
+    // The signature's bit string in two pieces of a constructed one.
+    let template = try maker.signerTemplate()
+    let whole = try template.signed(by: maker.root.key)
+    let signature = try #require(
+      whole.indices.last { whole[$0] == 0x03 && whole[$0 + 1] == UInt8(whole.count - $0 - 2) })
+    let content = Array(whole[(signature + 3)...])
+    let pieces = DER.element(
+      0x23, DER.bitString(Array(content[..<10])) + DER.bitString(Array(content[10...])))
+    let body = Array(whole[4..<signature]) + pieces
+    #expect(!isReadable(DER.element(0x30, body)))
+  }
+
   @Test func aCertificateLargerThanTheLimitIsMalformed() throws {
     let der = try maker.signer { template in
       let filler = [UInt8](repeating: 0, count: Limits.certificateBytes)

@@ -1,3 +1,4 @@
+import Cryptography
 import PKIX
 import Primitives
 import TestSupport
@@ -65,6 +66,22 @@ struct PublishedCertificateTests {
     #expect(PathValidator(anchors: [anchor], allowsTestCertificates: true).failures([signer], at: now) == [])
     let live = PathValidator(anchors: [anchor], allowsTestCertificates: false)
     #expect(live.failures([signer], at: now) == [.testCertificate])
+  }
+
+  /// The key of Annex D's root is printed in the standard: anybody can make another certificate for it.
+  @Test func liveModeKnowsAPublishedKeyInAnotherCertificate() throws {
+    let manifest: AnnexDManifest = try PublishedVectors.json("iso18013-5-annexD/manifest.json")
+    let key = try PrivateKey(curve: .p256, scalar: manifest.keys.iacaPrivate.bytes)
+    let published = try PublishedVectors.bytes("iso18013-5-annexD/D.5.2-iaca-cert.der")
+    #expect(try Certificate(der: published).publicKey == key.publicKey)
+    let maker = try CertificateMaker(key: key)
+    let live = PathValidator(anchors: [try maker.anchor()], allowsTestCertificates: false)
+    #expect(try live.failures([maker.signer()], at: maker.now) == [.testCertificate])
+  }
+
+  private struct AnnexDManifest: Decodable {
+    struct Keys: Decodable { let iacaPrivate: HexBytes }
+    let keys: Keys
   }
 
   private var time2024: Timestamp { get throws { try time("2024-02-01T00:00:00Z") } }
