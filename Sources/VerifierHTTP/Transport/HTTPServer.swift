@@ -39,7 +39,11 @@ public final class HTTPServer: Sendable {
   /// `drainSeconds` gets 503 and its task is cancelled. Returns when every thread has ended; more calls wait for the first.
   public func stop(drainSeconds: Int) async {
     let task = stopping.withLock { current in
-      let task = current ?? Task.detached { [self] in await shutDown(drainSeconds: drainSeconds) }
+      let task =
+        current
+        ?? Task.detached(executorPreference: WorkerThreads.shared) { [self] in
+          await shutDown(drainSeconds: drainSeconds)
+        }
       current = task
       return task
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import VerifierHTTP
 
 /// Who may do what: API keys, client secrets, origins.
-@Suite struct AccessTests {
+@Suite(.onOwnThreads) struct AccessTests {
   @Test(arguments: ["", "Bearer ", "Bearer nope", "Basic YTpi", "Bearer a b", "bearer\tx", "Bearer vcs_0"])
   func `without a good credential nothing is answered`(header: String) async throws {
     try await withTestMode { bed in

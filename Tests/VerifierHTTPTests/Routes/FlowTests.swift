@@ -5,7 +5,7 @@ import Testing
 @testable import VerifierHTTP
 
 /// Sessions from creation to result, over HTTP.
-@Suite struct FlowTests {
+@Suite(.onOwnThreads) struct FlowTests {
   @Test func `a good answer is verified and gives what was asked for`() async throws {
     try await withTestMode { bed in
       let session = try await bed.createSession(

@@ -5,7 +5,7 @@ import Testing
 @testable import VerifierHTTP
 
 /// What is refused with a 4xx, and that it consumes nothing.
-@Suite struct RefusalTests {
+@Suite(.onOwnThreads) struct RefusalTests {
   @Test func `no refused submit consumes the challenge`() async throws {
     try await withTestMode { bed in
       let session = try await bed.createSession()

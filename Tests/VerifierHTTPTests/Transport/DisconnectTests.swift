@@ -5,7 +5,7 @@ import Testing
 private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
 
 /// Peers that leave before they should.
-@Suite struct DisconnectTests {
+@Suite(.onOwnThreads) struct DisconnectTests {
   @Test func `clients that leave while their request is handled do no harm`() async throws {
     let handler = GateHandler()
     try await withServer(handler: handler) { server in

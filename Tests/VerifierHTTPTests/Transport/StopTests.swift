@@ -6,7 +6,7 @@ import Testing
 private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
 
 /// A server that ends, with requests in every state.
-@Suite struct StopTests {
+@Suite(.onOwnThreads) struct StopTests {
   @Test func `a graceful stop answers what has begun and refuses what is new`() async throws {
     let handler = GateHandler()
     try await withServer(handler: handler) { server in
