@@ -88,7 +88,7 @@ import Testing
           "listen": .string(server.listen.description), "store": "sqlite:other.sqlite",
         ])
         let error = #expect(throws: StartError.self) { try folder.start() }
-        #expect(error?.exitCode == 69)
+        #expect(error?.exitCode == 75)
       }
     }
   }

@@ -62,6 +62,15 @@ import Testing
     }
   }
 
+  @Test func `a stop logs no request that nobody made`() async throws {
+    let log = try await withTestMode { bed in
+      _ = try await bed.api.get("/healthz")
+      return bed.log
+    }
+    let events = log.all.compactMap { try? JSON(parsing: Array($0.utf8)) }.compactMap { $0["event"]?.string }
+    #expect(events == ["server.started", "request", "server.stopping", "server.stopped"])
+  }
+
   @Test func `one line a request, with the template and never the path, query or token`() async throws {
     try await withTestMode { bed in
       let marker = "Zq7marker"
