@@ -31,7 +31,12 @@ import Testing
         #expect(Set(reasons) == Set(codes), "\(variant.name)")
         if !codes.isEmpty {
           #expect(reply.json["result"] == .null)
-          #expect(Self.leaks(in: reply.body) == [], "\(variant.name)")
+          // Test mode shows a simulator's answer beside its refusal, and nobody else's.
+          let rest = (reply.json.object ?? []).filter { $0.name != "simulated_result" }
+          #expect(Self.leaks(in: JSON.object(rest).text()) == [], "\(variant.name)")
+          let isShown = reply.json["simulated_result"] != nil
+          #expect(!isShown || codes == ["apple.simulator_answer"], "\(variant.name)")
+          if variant.name == "apple-simulator" { #expect(isShown) }
           let report = try await bed.api.get(
             "/v1/verification_reports/\(reply.json["report"]?["id"]?.string ?? "none")")
           #expect(report.status == 200)
