@@ -5,7 +5,7 @@ import Testing
 @testable import VerifierHTTP
 
 /// Every way in which the mock wallet can be wrong in-app, over HTTP: the right codes, and nothing personal anywhere.
-@Suite struct VariantTests {
+@Suite(.onOwnThreads) struct VariantTests {
   static let variants = MockVariant.all.filter { $0.applicability != .notAppleInApp && $0.applicability != .deviceMAC }
 
   /// What only the person's documents say, as a reply or a log would spell it.
