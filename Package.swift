@@ -63,13 +63,20 @@ let package = Package(
 
     // Tools. MockIssuance never imports Mdoc: it shares no parser with the verifier.
     module("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
+    // The corpus: its format, how it is made from the mock's variants, how it is run and reported.
+    module(
+      "VectorKit",
+      [
+        "Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "VerificationService",
+        "MockIssuance",
+      ]),
     module("BenchmarkFloor", ["Cryptography", "COpenSSL"]),
     .executableTarget(
       name: "MdocTool",
       dependencies: [
         "BenchmarkFloor", "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
         "VerificationService",
-        "Stores", "VerifierHTTP", "MockIssuance",
+        "Stores", "VerifierHTTP", "MockIssuance", "VectorKit",
       ],
       swiftSettings: strict),
 
@@ -95,6 +102,7 @@ let package = Package(
       "VerifierHTTP",
       ["Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "VerificationService", "Stores", "MockIssuance"]),
     tests("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
-    tests("MdocTool", ["Primitives", "CBOR", "Cryptography", "MockIssuance", "VerifierHTTP", "TestSupport"]),
+    tests("VectorKit", ["Primitives", "Mdoc", "MockIssuance", "TestSupport"]),
+    tests("MdocTool", ["Primitives", "CBOR", "Cryptography", "MockIssuance", "VerifierHTTP", "VectorKit", "TestSupport"]),
   ]
 )
