@@ -49,8 +49,10 @@ public struct SuiteAnchors: Sendable {
       allowsTestCertificates: vector.policy.trustsTestCertificates)
   }
 
-  /// For another verifier, which has none of our files.
-  func json(of vector: TestVector) -> [JSON] {
+  /// What another verifier is asked, which has none of our files.
+  public func question(of vector: TestVector) -> JSON { vector.question(anchors: json(of: vector)) }
+
+  private func json(of vector: TestVector) -> [JSON] {
     vector.trustAnchors.flatMap { name in
       (anchorsByName[name] ?? []).map { anchor in
         .members([
