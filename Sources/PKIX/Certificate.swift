@@ -37,7 +37,7 @@ public final class Certificate: Sendable {
     }
     ERR_clear_error()
     guard let parsed else { throw .malformed }
-    guard let facts = CertificateFacts(parsed) else {
+    guard isDER(parsed, bytes), let facts = CertificateFacts(parsed) else {
       X509_free(parsed)
       ERR_clear_error()
       throw .malformed
@@ -70,6 +70,16 @@ public final class Certificate: Sendable {
     if !isValid { ERR_clear_error() }
     return isValid
   }
+}
+
+/// Whether the certificate's encoding is the one that DER has for it. OpenSSL also reads BER: long lengths and strings in
+/// pieces outside the signed part, so that anyone could make endlessly many trusted certificates out of one.
+private func isDER(_ x509: OpaquePointer, _ bytes: [UInt8]) -> Bool {
+  var output: UnsafeMutablePointer<UInt8>?
+  let length = i2d_X509(x509, &output)
+  guard length >= 0, let output else { return false }
+  defer { CRYPTO_free(output, nil, 0) }
+  return UnsafeBufferPointer(start: output, count: Int(length)).elementsEqual(bytes)
 }
 
 public enum CertificateError: Error, Sendable, Hashable {

@@ -46,7 +46,7 @@ private struct PathRun {
     guard isShort else { return stop(signer: nil, skipping: .certificateMalformed) }
     let parsed = chain.map { try? Certificate(der: $0) }
     let certificates = parsed.compactMap { $0 }
-    checks.require(certificates.count == chain.count, .certificateMalformed)
+    checks.require(!chain.isEmpty && certificates.count == chain.count, .certificateMalformed)
     guard certificates.count == chain.count, let signer = certificates.first, let last = certificates.last else {
       return stop(signer: parsed.first ?? nil, skipping: .testCertificate)
     }

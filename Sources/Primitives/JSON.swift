@@ -1,9 +1,6 @@
-import FoundationEssentials
-
 /// A JSON value whose members keep the order in which they are written.
 ///
-/// Reading is FoundationEssentials' decoder; writing is here because that encoder cannot keep an order, and a reply
-/// that begins with `id` and `status` is easier on people.
+/// Reading is `JSONParser`; writing is here too, since a reply that begins with `id` and `status` is easier on people.
 public enum JSON: Sendable, Hashable {
   case object([Member])
   case array([JSON])
@@ -57,50 +54,10 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
 // MARK: Reading
 
 extension JSON {
-  /// The bytes are not one JSON text in UTF-8.
+  /// The bytes are not one JSON text in UTF-8, or an object has two members of one name.
   public struct SyntaxError: Error, Sendable {}
 
-  public init(parsing bytes: [UInt8]) throws(SyntaxError) {
-    do {
-      self = try JSONDecoder().decode(Decoded.self, from: Data(bytes)).value
-    } catch {
-      throw SyntaxError()
-    }
-  }
-
-  private struct Decoded: Decodable {
-    let value: JSON
-
-    struct Name: CodingKey {
-      let stringValue: String
-      var intValue: Int? { nil }
-      init(stringValue: String) { self.stringValue = stringValue }
-      init?(intValue: Int) { nil }
-    }
-
-    init(from decoder: any Decoder) throws {
-      if let container = try? decoder.container(keyedBy: Name.self) {
-        // The decoder gives members in no fixed order.
-        let names = container.allKeys.sorted { $0.stringValue < $1.stringValue }
-        value = .object(
-          try names.map { Member($0.stringValue, try container.decode(Decoded.self, forKey: $0).value) })
-      } else if var container = try? decoder.unkeyedContainer() {
-        var elements: [JSON] = []
-        while !container.isAtEnd { elements.append(try container.decode(Decoded.self).value) }
-        value = .array(elements)
-      } else {
-        value = try Decoded.scalar(try decoder.singleValueContainer())
-      }
-    }
-
-    private static func scalar(_ container: any SingleValueDecodingContainer) throws -> JSON {
-      if container.decodeNil() { return .null }
-      if let text = try? container.decode(String.self) { return .string(text) }
-      if let value = try? container.decode(Bool.self) { return .bool(value) }
-      if let number = try? container.decode(Int64.self) { return .integer(number) }
-      return .double(try container.decode(Double.self))
-    }
-  }
+  public init(parsing bytes: [UInt8]) throws(SyntaxError) { self = try JSONParser.parse(bytes) }
 }
 
 // MARK: Writing

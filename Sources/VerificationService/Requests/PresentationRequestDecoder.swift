@@ -1,4 +1,5 @@
 import Mdoc
+import Presentation
 import Primitives
 
 /// Reads `documents` and `all_documents` of the API into a `PresentationRequest`: the creation of a session and
@@ -47,11 +48,14 @@ public struct PresentationRequestDecoder: Sendable {
     for (index, json) in input.array("elements", count: 0...Limits.requestedElements, required: false, &faults)
       .enumerated()
     {
-      guard let element = element(json, at: "\(pointer)/elements/\(index)", &faults) else { continue }
-      if elements.contains(where: { $0.element == element.element }) {
-        faults.add("\(pointer)/elements/\(index)", "is asked for twice")
+      for element in self.elements(json, of: docType, at: "\(pointer)/elements/\(index)", &faults) {
+        if elements.contains(where: { $0.element == element.element }) {
+          // Several of Apple's elements may stand for one of the document's.
+          guard json["apple_element"] == nil else { continue }
+          faults.add("\(pointer)/elements/\(index)", "is asked for twice")
+        }
+        elements.append(element)
       }
-      elements.append(element)
     }
     let request = DocumentRequest(
       docType: docType ?? "", elements: elements, ageOver: thresholds(input, &faults),
@@ -63,18 +67,38 @@ public struct PresentationRequestDecoder: Sendable {
     return docType == nil ? nil : request
   }
 
-  private func element(_ json: JSON, at pointer: String, _ faults: inout InputFaults) -> ElementRequest? {
+  /// One element by its namespace and identifier; or, in-app, what one of Apple's identity elements stands for:
+  /// `{"apple_element": "givenName"}`.
+  private func elements(
+    _ json: JSON, of docType: String?, at pointer: String, _ faults: inout InputFaults
+  ) -> [ElementRequest] {
+    let names: Set<String> =
+      family == .inApp ? ["namespace", "identifier", "apple_element"] : ["namespace", "identifier"]
     guard
-      let input = ObjectInput(
-        json, at: pointer, known: ["namespace", "identifier", "intent_to_retain", "required"], &faults)
-    else { return nil }
-    let namespace = input.string("namespace", required: true, &faults)
-    let identifier = input.string("identifier", required: true, &faults)
+      let input = ObjectInput(json, at: pointer, known: names.union(["intent_to_retain", "required"]), &faults)
+    else { return [] }
     let intentToRetain = input.bool("intent_to_retain", default: false, &faults)
     let isRequired = input.bool("required", default: true, &faults)
-    guard let namespace, let identifier else { return nil }
-    return ElementRequest(
-      ElementReference(namespace, identifier), intentToRetain: intentToRetain, isRequired: isRequired)
+    if family == .inApp, let name = input.string("apple_element", required: false, &faults) {
+      for other in ["namespace", "identifier"] where input.value(other) != nil {
+        faults.add(input.pointer(to: other), "does not go together with `apple_element`")
+      }
+      let type = docType.flatMap(AppleDocumentType.init(docType:))
+      guard
+        let requests = type?.elementRequests(for: name, intentToRetain: intentToRetain, isRequired: isRequired)
+      else {
+        let known = type?.elementNames.joined(separator: ", ") ?? "none"
+        faults.add(input.pointer(to: "apple_element"), "is none of this document type's: \(known)")
+        return []
+      }
+      return requests
+    }
+    let namespace = input.string("namespace", required: true, &faults)
+    let identifier = input.string("identifier", required: true, &faults)
+    guard let namespace, let identifier else { return [] }
+    return [
+      ElementRequest(ElementReference(namespace, identifier), intentToRetain: intentToRetain, isRequired: isRequired)
+    ]
   }
 
   private func thresholds(_ input: ObjectInput, _ faults: inout InputFaults) -> [Int] {

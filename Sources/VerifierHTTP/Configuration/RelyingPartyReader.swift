@@ -85,7 +85,9 @@ enum WebOrigin {
     for scheme in ["https://", "http://"] where origin.hasPrefix(scheme) {
       let parts = origin.dropFirst(scheme.count).split(separator: ":", omittingEmptySubsequences: false)
       guard let host = parts.first, isHost(host), parts.count <= 2 else { return false }
-      if parts.count == 2 { guard let port = UInt16(parts[1]), String(port) == parts[1], port > 0 else { return false } }
+      if parts.count == 2 {
+        guard let port = UInt16(parts[1]), String(port) == parts[1], port > 0 else { return false }
+      }
       return scheme == "https://" || host == "localhost" || host == "127.0.0.1"
     }
     return false

@@ -2,6 +2,12 @@ import Primitives
 
 /// The contract as OpenAPI 3.1, made from the table of routes.
 enum OpenAPIDocument {
+  private static let live = json(isLive: true).serialized()
+  private static let test = json(isLive: false).serialized()
+
+  /// As it is served; made once.
+  static func bytes(isLive: Bool) -> [UInt8] { isLive ? live : test }
+
   static func json(isLive: Bool) -> JSON {
     [
       "openapi": "3.1.0",

@@ -39,6 +39,6 @@ enum OperationRoutes {
     method: .get, path: PathTemplate("/openapi.json"), name: "getOpenAPI", summary: "This document.",
     access: .anyone, success: .json(200)
   ) { call throws(ServiceError) in
-    Answer(json: OpenAPIDocument.json(isLive: call.application.service.isLive))
+    Answer(status: 200, body: OpenAPIDocument.bytes(isLive: call.application.service.isLive))
   }
 }

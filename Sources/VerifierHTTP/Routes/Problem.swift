@@ -45,7 +45,9 @@ struct Problem: Sendable {
       .init("code", .string(code.rawValue)), .init("request_id", .string(requestID)),
     ]
     if !errors.isEmpty {
-      let list = errors.map { JSON.object([.init("pointer", .string($0.pointer)), .init("detail", .string($0.detail))]) }
+      let list = errors.map {
+        JSON.object([.init("pointer", .string($0.pointer)), .init("detail", .string($0.detail))])
+      }
       json.append(.init("errors", .array(list)))
     }
     var answer = Answer(

@@ -39,7 +39,11 @@ public final class HTTPServer: Sendable {
   /// `drainSeconds` gets 503 and its task is cancelled. Returns when every thread has ended; more calls wait for the first.
   public func stop(drainSeconds: Int) async {
     let task = stopping.withLock { current in
-      let task = current ?? Task.detached { [self] in await shutDown(drainSeconds: drainSeconds) }
+      let task =
+        current
+        ?? Task.detached(executorPreference: WorkerThreads.shared) { [self] in
+          await shutDown(drainSeconds: drainSeconds)
+        }
       current = task
       return task
     }
@@ -50,7 +54,7 @@ public final class HTTPServer: Sendable {
     core.isDraining.store(true, ordering: .releasing)
     let descriptor = daemon.quiesce()
     await wait(atMost: .seconds(drainSeconds)) { self.core.unfinished.load(ordering: .acquiring) == 0 }
-    core.suspended.close(answering: core.refusal(.shuttingDown, closes: true))
+    core.suspended.close { core.refusal(.shuttingDown, closes: true) }
     await wait(atMost: .seconds(1)) { self.core.unfinished.load(ordering: .acquiring) == 0 }
     // Every exchange has been answered by now, so that this waits for calls that are just returning.
     while !core.suspended.isEmpty { await Self.pause() }

@@ -78,7 +78,7 @@ final class TransportCore: Sendable {
       suspended.answer(exchange, handle, with: refusal(.shuttingDown, closes: true))
       return .YES
     }
-    let task = Task.detached { [self] in
+    let task = Task.detached(executorPreference: WorkerThreads.shared) { [self] in
       let response = await handler.respond(to: request)
       inFlight.subtract(1, ordering: .acquiringAndReleasing)
       let closes = isDraining.load(ordering: .acquiring)

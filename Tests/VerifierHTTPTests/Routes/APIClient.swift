@@ -45,7 +45,7 @@ struct APIClient: Sendable {
     if let body {
       fields["Content-Length"] = "\(body.count)"
       if fields["Content-Type"] == nil { fields["Content-Type"] = "application/json" }
-    } else if method == "POST" {
+    } else if method == "POST", fields["Content-Length"] == nil {
       fields["Content-Length"] = "0"
     }
     let lines = fields.filter { !$0.value.isEmpty }.map { "\($0.key): \($0.value)\r\n" }.sorted().joined()
@@ -59,7 +59,7 @@ struct APIClient: Sendable {
     }
     let json = (try? JSON(parsing: Array(response.body.utf8))) ?? .null
     let reply = Reply(status: response.status, head: response, json: json)
-    let violations = Contract(isLive: isLive).violations(method, path, reply)
+    let violations = (isLive ? Contract.live : Contract.test).violations(method, path, reply)
     #expect(violations == [], "\(method) \(path) → \(response.status)")
     return reply
   }
@@ -67,9 +67,10 @@ struct APIClient: Sendable {
 
 /// The OpenAPI document, as a judge of replies.
 struct Contract {
-  let document: JSON
+  static let live = Contract(document: OpenAPIDocument.json(isLive: true))
+  static let test = Contract(document: OpenAPIDocument.json(isLive: false))
 
-  init(isLive: Bool) { document = OpenAPIDocument.json(isLive: isLive) }
+  let document: JSON
 
   func violations(_ method: String, _ target: String, _ reply: APIClient.Reply) -> [String] {
     var found: [String] = []
@@ -104,13 +105,18 @@ struct Contract {
     return found
   }
 
+  private static func isName(_ text: Substring) -> Bool {
+    !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+  }
+
   func operation(_ method: String, _ path: String) -> JSON? {
     let given = path.split(separator: "/", omittingEmptySubsequences: false)
     let entry = document["paths"]?.object?.first { entry in
       let template = entry.name.split(separator: "/", omittingEmptySubsequences: false)
       return template.count == given.count
-        && zip(template, given).allSatisfy { $0 == $1 || ($0.hasPrefix("{") && !$1.isEmpty) }
+        && zip(template, given).allSatisfy { $0 == $1 || ($0.hasPrefix("{") && Self.isName($1)) }
     }
-    return entry?.value[method == "HEAD" ? "get" : method.lowercased()]
+    let members = ["GET": "get", "HEAD": "get", "POST": "post"]
+    return members[method].flatMap { entry?.value[$0] }
   }
 }

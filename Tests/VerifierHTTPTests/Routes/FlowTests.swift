@@ -5,7 +5,7 @@ import Testing
 @testable import VerifierHTTP
 
 /// Sessions from creation to result, over HTTP.
-@Suite struct FlowTests {
+@Suite(.onOwnThreads) struct FlowTests {
   @Test func `a good answer is verified and gives what was asked for`() async throws {
     try await withTestMode { bed in
       let session = try await bed.createSession(
@@ -111,7 +111,8 @@ import Testing
       #expect(first.json["has_more"] == true)
       let next = try await bed.api.get("/v1/verification_sessions?limit=2&starting_after=\(ids[1].string ?? "")")
       #expect(next.json["data"]?.array?.map { $0["id"] ?? .null } == [ids[2]])
-      #expect(try await bed.api.get("/v1/verification_sessions?status=verified").json["data"] == [])
+      let verified = try await bed.api.get("/v1/verification_sessions?status=verified")
+      #expect(verified.json["data"] == .array([]))
       #expect(try await bed.api.get("/v1/verification_sessions?limit=0").status == 400)
       #expect(try await bed.api.get("/v1/verification_sessions?limit=2&page=3").code == "api.unknown_member")
     }
@@ -130,7 +131,8 @@ import Testing
         #expect(reply.json["status"] == "verified")
       }
       try await withTestMode(store: store) { bed in
-        #expect(try await bed.submit(answer, to: session).code == "session.already_used")
+        let replayed = try await bed.submit(answer, to: session)
+        #expect(replayed.code == "session.already_used")
       }
     }
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import VerifierHTTP
 
 /// What is refused with a 4xx, and that it consumes nothing.
-@Suite struct RefusalTests {
+@Suite(.onOwnThreads) struct RefusalTests {
   @Test func `no refused submit consumes the challenge`() async throws {
     try await withTestMode { bed in
       let session = try await bed.createSession()
@@ -71,9 +71,13 @@ import Testing
       #expect(protocols.code == "api.protocol_unsupported")
       let ages = try await bed.api.post(
         "/v1/verification_sessions",
-        ["protocols": ["apple-in-app"], "documents": [["doc_type": "org.iso.18013.5.1.mDL", "age_over": [18, 21, 65]]]])
+        [
+          "protocols": ["apple-in-app"],
+          "documents": [["doc_type": "org.iso.18013.5.1.mDL", "age_over": [18, 21, 65]]],
+        ])
       #expect(ages.code == "api.too_many_age_requests")
-      #expect(try await bed.api.get("/v1/verification_sessions").json["data"] == [])
+      let sessions = try await bed.api.get("/v1/verification_sessions")
+      #expect(sessions.json["data"] == .array([]))
     }
   }
 

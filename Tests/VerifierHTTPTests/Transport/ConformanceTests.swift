@@ -2,7 +2,7 @@ import Testing
 import VerifierHTTP
 
 /// What the server does with exact bytes on the wire. Each case runs against a server of its own.
-@Suite struct ConformanceTests {
+@Suite(.onOwnThreads) struct ConformanceTests {
   @Test(arguments: ConformanceCase.proper)
   func `a proper request is answered`(_ example: ConformanceCase) async throws { try await run(example) }
 

@@ -4,7 +4,7 @@ import Testing
 
 /// Peers that are slow on purpose. The deadline is 1 s and the idle time far above it, so that only the sweeper can be
 /// what closes; a peer that is not cut shows after `patience` tries.
-@Suite struct DeadlineTests {
+@Suite(.onOwnThreads) struct DeadlineTests {
   private static let patience = 100
 
   /// Sends the start, then one byte every 100 ms; true when the server closes before the client loses patience.

@@ -5,7 +5,7 @@ import Testing
 private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
 
 /// What the server takes on at once.
-@Suite struct LimitTests {
+@Suite(.onOwnThreads) struct LimitTests {
   @Test func `above the requests in flight the reply is 503 and the connection stays`() async throws {
     let handler = GateHandler()
     try await withServer(handler: handler) {

@@ -5,7 +5,7 @@ import Testing
 private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
 
 /// What becomes of the handler's reply, and what it is told.
-@Suite struct ReplyTests {
+@Suite(.onOwnThreads) struct ReplyTests {
   @Test(arguments: [
     HTTPResponse(status: 99), HTTPResponse(status: 600), HTTPResponse(status: 200, headers: [("X-A", "1\r\nX-B: 2")]),
     HTTPResponse(status: 200, headers: [("X A", "1")]), HTTPResponse(status: 200, headers: [("X-A", "")]),

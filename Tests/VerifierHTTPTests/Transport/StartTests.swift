@@ -6,7 +6,7 @@ import Testing
 private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
 
 /// A server that cannot start says why.
-@Suite struct StartTests {
+@Suite(.onOwnThreads) struct StartTests {
   @Test func `what cannot be listened on is said`() async throws {
     try await withServer { server in
       var configuration = HTTPServerConfiguration()

@@ -6,7 +6,7 @@ import Testing
 private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
 
 /// A server that ends, with requests in every state.
-@Suite struct StopTests {
+@Suite(.onOwnThreads) struct StopTests {
   @Test func `a graceful stop answers what has begun and refuses what is new`() async throws {
     let handler = GateHandler()
     try await withServer(handler: handler) { server in
@@ -28,7 +28,7 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
       }
       try await Task.sleep(for: .milliseconds(300))
 
-      let stop = Task { await server.stop(drainSeconds: 30) }
+      let stop = Task(executorPreference: WorkerThreads.shared) { await server.stop(drainSeconds: 30) }
       let isRefused = try await blocking { () -> Bool in
         for _ in 0..<500 {
           do { _ = try RawClient(port: port) } catch RawClient.Failure.cannotConnect(ECONNREFUSED) { return true }

@@ -1,0 +1,202 @@
+/// Reads one JSON text (RFC 8259), strictly and in time that grows with its length alone.
+///
+/// Ours, because FoundationEssentials' decoder takes seconds for a megabyte of small numbers, which is a lot to give to
+/// whoever may post a body; and because it also reads UTF-16, a byte order mark, and of two members of one name one,
+/// which leaves it to each reader which one the text means.
+struct JSONParser {
+  /// Arrays and objects within one another.
+  static let depth = 128
+
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private var position = 0
+
+  static func parse(_ bytes: [UInt8]) throws(JSON.SyntaxError) -> JSON {
+    // The closure cannot throw a typed error, so that it returns nil in its place.
+    let json = bytes.withUnsafeBufferPointer { buffer -> JSON? in
+      var parser = JSONParser(bytes: buffer)
+      // `nil` alone would be JSON's null.
+      guard let value = try? parser.value(depth: 0) else { return JSON?.none }
+      parser.skipSpace()
+      return parser.position == buffer.count ? value : JSON?.none
+    }
+    guard let json else { throw JSON.SyntaxError() }
+    return json
+  }
+
+  private init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+  private mutating func value(depth: Int) throws(JSON.SyntaxError) -> JSON {
+    guard depth < Self.depth else { throw JSON.SyntaxError() }
+    skipSpace()
+    switch peek {
+    case UInt8(ascii: "{"): return try object(depth: depth)
+    case UInt8(ascii: "["): return try array(depth: depth)
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "t"): return try word("true", .bool(true))
+    case UInt8(ascii: "f"): return try word("false", .bool(false))
+    case UInt8(ascii: "n"): return try word("null", .null)
+    default: return try number()
+    }
+  }
+
+  private mutating func object(depth: Int) throws(JSON.SyntaxError) -> JSON {
+    var members: [JSON.Member] = []
+    var names: Set<String> = []
+    position += 1
+    skipSpace()
+    if take(UInt8(ascii: "}")) { return .object([]) }
+    repeat {
+      skipSpace()
+      guard peek == UInt8(ascii: "\"") else { throw JSON.SyntaxError() }
+      let name = try string()
+      skipSpace()
+      guard names.insert(name).inserted, take(UInt8(ascii: ":")) else { throw JSON.SyntaxError() }
+      members.append(JSON.Member(name, try value(depth: depth + 1)))
+      skipSpace()
+    } while take(UInt8(ascii: ","))
+    guard take(UInt8(ascii: "}")) else { throw JSON.SyntaxError() }
+    return .object(members)
+  }
+
+  private mutating func array(depth: Int) throws(JSON.SyntaxError) -> JSON {
+    var elements: [JSON] = []
+    position += 1
+    skipSpace()
+    if take(UInt8(ascii: "]")) { return .array([]) }
+    repeat {
+      elements.append(try value(depth: depth + 1))
+      skipSpace()
+    } while take(UInt8(ascii: ","))
+    guard take(UInt8(ascii: "]")) else { throw JSON.SyntaxError() }
+    return .array(elements)
+  }
+
+  private mutating func word(_ text: StaticString, _ value: JSON) throws(JSON.SyntaxError) -> JSON {
+    guard bytes.count - position >= text.utf8CodeUnitCount else { throw JSON.SyntaxError() }
+    for index in 0..<text.utf8CodeUnitCount where bytes[position + index] != text.utf8Start[index] {
+      throw JSON.SyntaxError()
+    }
+    position += text.utf8CodeUnitCount
+    return value
+  }
+
+  // MARK: Strings
+
+  private mutating func string() throws(JSON.SyntaxError) -> String {
+    position += 1
+    let start = position
+    while position < bytes.count {
+      switch bytes[position] {
+      case UInt8(ascii: "\""):
+        position += 1
+        return try text(bytes[start..<(position - 1)])
+      case UInt8(ascii: "\\"): return try stringWithEscapes(from: start)
+      case 0..<0x20: throw JSON.SyntaxError()
+      default: position += 1
+      }
+    }
+    throw JSON.SyntaxError()
+  }
+
+  /// The rare case: unescapes into a copy, from the first backslash on.
+  private mutating func stringWithEscapes(from start: Int) throws(JSON.SyntaxError) -> String {
+    var output = Array(bytes[start..<position])
+    while let byte = peek {
+      position += 1
+      switch byte {
+      case UInt8(ascii: "\""): return try text(output)
+      case UInt8(ascii: "\\"): output += try escape()
+      case 0..<0x20: throw JSON.SyntaxError()
+      default: output.append(byte)
+      }
+    }
+    throw JSON.SyntaxError()
+  }
+
+  private mutating func escape() throws(JSON.SyntaxError) -> [UInt8] {
+    guard let byte = peek else { throw JSON.SyntaxError() }
+    position += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
+    case UInt8(ascii: "b"): return [0x08]
+    case UInt8(ascii: "f"): return [0x0c]
+    case UInt8(ascii: "n"): return [0x0a]
+    case UInt8(ascii: "r"): return [0x0d]
+    case UInt8(ascii: "t"): return [0x09]
+    case UInt8(ascii: "u"): return try unicodeEscape()
+    default: throw JSON.SyntaxError()
+    }
+  }
+
+  /// A scalar, or a surrogate pair; half of a pair is no text.
+  private mutating func unicodeEscape() throws(JSON.SyntaxError) -> [UInt8] {
+    var code = try fourDigits()
+    if (0xd800..<0xdc00).contains(code) {
+      guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else { throw JSON.SyntaxError() }
+      let low = try fourDigits()
+      guard (0xdc00..<0xe000).contains(low) else { throw JSON.SyntaxError() }
+      code = 0x10000 + (code - 0xd800) << 10 + (low - 0xdc00)
+    }
+    guard let scalar = Unicode.Scalar(code) else { throw JSON.SyntaxError() }
+    return Array(String(scalar).utf8)
+  }
+
+  private mutating func fourDigits() throws(JSON.SyntaxError) -> UInt32 {
+    guard bytes.count - position >= 4 else { throw JSON.SyntaxError() }
+    var code: UInt32 = 0
+    for byte in bytes[position..<(position + 4)] {
+      guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { throw JSON.SyntaxError() }
+      code = code << 4 | UInt32(digit)
+    }
+    position += 4
+    return code
+  }
+
+  private func text(_ utf8: some Collection<UInt8>) throws(JSON.SyntaxError) -> String {
+    guard let text = String(validating: utf8, as: UTF8.self) else { throw JSON.SyntaxError() }
+    return text
+  }
+
+  // MARK: Numbers
+
+  /// A whole number where it is one and fits, however it is written; else a double, and finite.
+  private mutating func number() throws(JSON.SyntaxError) -> JSON {
+    let start = position
+    _ = take(UInt8(ascii: "-"))
+    if !take(UInt8(ascii: "0")) { try digits() }
+    var isInteger = true
+    if take(UInt8(ascii: ".")) {
+      isInteger = false
+      try digits()
+    }
+    if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+      isInteger = false
+      if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+      try digits()
+    }
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    if isInteger, let number = Int64(text) { return .integer(number) }
+    guard let number = Double(text), number.isFinite else { throw JSON.SyntaxError() }
+    return abs(number) < 0x1p53 && number == number.rounded() ? .integer(Int64(number)) : .double(number)
+  }
+
+  private mutating func digits() throws(JSON.SyntaxError) {
+    let start = position
+    while let byte = peek, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { position += 1 }
+    guard position > start else { throw JSON.SyntaxError() }
+  }
+
+  // MARK: Bytes
+
+  private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  private mutating func take(_ byte: UInt8) -> Bool {
+    guard peek == byte else { return false }
+    position += 1
+    return true
+  }
+
+  private mutating func skipSpace() {
+    while let byte = peek, byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 { position += 1 }
+  }
+}

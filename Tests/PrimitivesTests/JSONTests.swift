@@ -1,0 +1,70 @@
+import Primitives
+import Testing
+
+@Suite struct JSONTests {
+  private func parse(_ text: String) -> JSON? { try? JSON(parsing: Array(text.utf8)) }
+
+  @Test func readsEveryKindOfValueInItsOrder() {
+    #expect(
+      parse(" {\"z\": [1, -0, 2.5, 1e2, true, false, null], \"a\": {\"b\": \"c\"}, \"\": []}\n")
+        == [
+          "z": [1, 0, .double(2.5), 100, true, false, nil], "a": ["b": "c"], "": [],
+        ])
+    #expect(parse("\"\"") == "")
+    #expect(parse("[]") == [])
+    #expect(parse("{}") == [:])
+  }
+
+  @Test func readsEscapesAndSurrogatePairs() {
+    #expect(parse(#""\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00é😀""#) == .string("\"\\/\u{8}\u{c}\n\r\té😀é😀"))
+    #expect(parse(#"{"\u0061": 1}"#) == ["a": 1])
+  }
+
+  @Test func keepsWholeNumbersWhole() {
+    #expect(parse("9223372036854775807") == .integer(.max))
+    #expect(parse("-9223372036854775808") == .integer(.min))
+    #expect(parse("9223372036854775808") == .double(9_223_372_036_854_775_808))
+    #expect(parse("600.0") == 600)
+    #expect(parse("1e-1") == .double(0.1))
+  }
+
+  @Test(arguments: [
+    "", " ", "{", "[", "]", "{]", "[1", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "{'a':1}", "nul",
+    "True", "truex", "1 2", "[] []", "01", "-", "+1", ".5", "1.", "1e", "1e+", "0x10", "NaN", "Infinity", "1e999",
+    "\"", "\"\\\"", "\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\ud800\"", "\"\\ud800x\"", "\"\\ud800\\u0041\"",
+    "\"\\udc00\"", "\"a\nb\"", "\"\u{0}\"", "\u{feff}{}", "// c\n1", "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}",
+  ])
+  func refusesWhatIsNotOneJSONText(text: String) { #expect(parse(text) == nil) }
+
+  @Test func refusesBytesThatAreNotUTF8() {
+    for bytes: [UInt8] in [
+      [0x22, 0xff, 0x22], [0x22, 0xed, 0xa0, 0x80, 0x22], [0x7b, 0, 0x7d, 0], [0x22, 0x5c, 0x6e, 0xc3, 0x22],
+    ] {
+      #expect((try? JSON(parsing: bytes)) == nil)
+    }
+  }
+
+  @Test func boundsNesting() {
+    func nested(_ depth: Int) -> String {
+      String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    }
+    #expect(parse(nested(128)) != nil)
+    #expect(parse(nested(129)) == nil)
+    #expect(parse(nested(1_000_000)) == nil)
+  }
+
+  /// A body of the largest size is read in a moment, whatever is in it.
+  @Test(arguments: ["1,", "[],", "{},", "\"\",", "1e5,", "\"\\n\","])
+  func readsInLinearTime(unit: String) {
+    let text = "[" + String(repeating: unit, count: Limits.requestBodyBytes / unit.utf8.count) + "1]"
+    let start = ContinuousClock.now
+    #expect(parse(text) != nil)
+    #expect(ContinuousClock.now - start < .seconds(10), "also without optimisation and beside other tests")
+  }
+
+  @Test func readsWhatItWrites() {
+    let json: JSON = ["a": ["\u{0}\"\\\n\u{1f}é😀", .integer(.min), .double(0.1), true, nil], "b": [:], "c": []]
+    #expect((try? JSON(parsing: json.serialized())) == json)
+    #expect((try? JSON(parsing: json.serialized(pretty: true))) == json)
+  }
+}

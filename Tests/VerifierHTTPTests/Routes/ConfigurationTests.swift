@@ -1,0 +1,146 @@
+import Cryptography
+import Glibc
+import MockIssuance
+import PKIX
+import Primitives
+import Testing
+
+@testable import VerifierHTTP
+
+/// The configuration file: what may not serve is refused, naming the member and the file.
+@Suite struct ConfigurationTests {
+  @Test func `the contract's example is read as it says`() async throws {
+    try await withFolder { path in
+      _ = try LiveFolder(path)
+      let configuration = try ConfigurationLoader(path: path + "/mdoc.json").load()
+      #expect(configuration.isLive)
+      #expect(configuration.listen == ListenAddress(address: "127.0.0.1", port: 0))
+      #expect(configuration.storePath == path + "/mdoc.sqlite")
+      #expect(configuration.clockSkew == 60)
+      #expect(configuration.anchors.map(\.docTypes) == [["org.iso.18013.5.1.mDL"]])
+      #expect(configuration.sealingKeys.map(\.id) == ["2026-11"])
+      let party = try #require(configuration.relyingParties["shop"])
+      #expect(party.origins == ["https://shop.example"])
+      #expect(party.apiKeys.first?.scopes == [.sessionsWrite, .resultsRead])
+      #expect(party.apple?.teamID == "ABCDE12345")
+      #expect(party.apple?.encryptionKeys.count == 1)
+      #expect(configuration.warnings == [])
+    }
+  }
+
+  private static func party(_ name: String, _ value: JSON) -> JSON {
+    let members = LiveFolder.party.object ?? []
+    return [.object(members.filter { $0.name != name } + [.init(name, value)])]
+  }
+
+  /// Member, what it says, and where the complaint points.
+  static let faults: [(String, JSON, String)] = [
+    ("verbose", true, "/verbose"), ("listen", "localhost:80", "/listen"), ("listen", 8080, "/listen"),
+    ("listen", "0.0.0.0:8080", "/listen"), ("listen", "[::]:8080", "/listen"), ("listen", "10.1.2.3:80", "/listen"),
+    ("behind_proxy", "yes", "/behind_proxy"), ("store", .null, "/store"), ("store", "mdoc.sqlite", "/store"),
+    ("store", "postgresql://x", "/store"), ("store", "sqlite:", "/store"), ("trust", .null, "/trust"),
+    ("trust", [], "/trust"), ("trust", ["nowhere/"], "/trust"), ("trust", "trust/", "/trust"),
+    ("clock_skew", -1, "/clock_skew"), ("clock_skew", 100_000, "/clock_skew"), ("clock_skew", "60", "/clock_skew"),
+    ("sealing_keys", .null, "/sealing_keys"), ("sealing_keys", [], "/sealing_keys"),
+    ("sealing_keys", [["id": "a", "file": "nowhere"]], "/sealing_keys/0/file"),
+    ("sealing_keys", [["id": "a", "file": "mdoc.json"]], "/sealing_keys/0/file"),
+    ("sealing_keys", [["id": "a", "file": "sealing.key", "x": 1]], "/sealing_keys/0/x"),
+    ("sealing_keys", [["file": "sealing.key"]], "/sealing_keys/0/id"),
+    (
+      "sealing_keys", [["id": "a", "file": "sealing.key"], ["id": "a", "file": "sealing.key"]], "/sealing_keys/1/id"
+    ),
+    ("relying_parties", [], "/relying_parties"), ("relying_parties", [1], "/relying_parties/0"),
+    ("relying_parties", [LiveFolder.party, LiveFolder.party], "/relying_parties"),
+    ("relying_parties", party("id", "a b"), "/relying_parties/0/id"),
+    ("relying_parties", party("policies", [:]), "/relying_parties/0/policies"),
+    ("relying_parties", party("origins", ["*"]), "/relying_parties/0/origins/0"),
+    ("relying_parties", party("origins", ["https://shop.example/"]), "/relying_parties/0/origins/0"),
+    (
+      "relying_parties", party("api_keys", [["sha256": "00", "scopes": ["admin"]]]),
+      "/relying_parties/0/api_keys/0/sha256"
+    ),
+    (
+      "relying_parties",
+      party("api_keys", [["sha256": .string(String(repeating: "0", count: 64)), "scopes": ["root"]]]),
+      "/relying_parties/0/api_keys/0/scopes/0"
+    ),
+    (
+      "relying_parties", party("api_keys", [["sha256": .string(String(repeating: "0", count: 64)), "scopes": []]]),
+      "/relying_parties/0/api_keys/0/scopes"
+    ),
+    (
+      "relying_parties", party("apple", ["merchant_id": "m", "team_id": "t", "encryption_keys": ["mdoc.json"]]),
+      "/relying_parties/0/apple/encryption_keys/0"
+    ),
+    (
+      "relying_parties", party("apple", ["merchant_id": "m", "team_id": "", "encryption_keys": ["merchant.pem"]]),
+      "/relying_parties/0/apple/team_id"
+    ),
+    ("relying_parties", party("apple", ["merchant": "m"]), "/relying_parties/0/apple/merchant"),
+  ]
+
+  @Test(arguments: faults)
+  func `a fault names file and member`(member: String, value: JSON, pointer: String) async throws {
+    try await withFolder { path in
+      try LiveFolder(path).writeConfiguration([member: value])
+      let error = #expect(throws: StartError.self) { try ConfigurationLoader(path: path + "/mdoc.json").load() }
+      #expect(error?.message.hasPrefix("\(path)/mdoc.json: \(pointer):") == true, "\(error?.message ?? "")")
+      #expect(error?.exitCode == 78)
+    }
+  }
+
+  @Test func `plain HTTP beyond loopback is for a proxy`() async throws {
+    try await withFolder { path in
+      try LiveFolder(path).writeConfiguration(["listen": "0.0.0.0:8080", "behind_proxy": true])
+      #expect(try ConfigurationLoader(path: path + "/mdoc.json").load().isBehindProxy)
+    }
+  }
+
+  @Test func `test roots stop the start, wherever they are`() async throws {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      let mock = try MockAuthority(seed: [1]).anchor(at: .systemNow())
+      try folder.write("trust/mock.pem", Array(PEM.encode(certificate: mock.certificate).utf8))
+      let error = #expect(throws: StartError.self) { try folder.start() }
+      #expect(error?.message.contains("trust/mock.pem (CN=mdoc Mock IACA") == true)
+      #expect(error?.exitCode == 78)
+    }
+  }
+
+  @Test func `an empty trust folder stops the start`() async throws {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      mkdir(path + "/empty", 0o700)
+      try folder.writeConfiguration(["trust": ["empty"]])
+      let empty = #expect(throws: StartError.self) { try folder.start() }
+      #expect(empty?.message.contains("no trust anchor") == true)
+      // Anchors for tests alone are none.
+      try folder.writeConfiguration()
+      try folder.write("trust/iaca.json", Array("{\"tier\": \"test\"}".utf8))
+      #expect(throws: StartError.self) { try folder.start() }
+      try folder.write("trust/iaca.json", Array("{\"tier\": \"life\"}".utf8))
+      let wrong = #expect(throws: StartError.self) { try folder.start() }
+      #expect(wrong?.message.contains("trust/iaca.json: tier") == true)
+    }
+  }
+
+  @Test func `a key that everybody can read is a warning`() async throws {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      chmod(path + "/merchant.pem", 0o644)
+      let configuration = try ConfigurationLoader(path: folder.configurationFile).load()
+      #expect(configuration.warnings == ["\(path)/merchant.pem: every user of this machine can read this key"])
+    }
+  }
+
+  @Test func `a sealing key is 32 bytes, or their text`() {
+    let key = (0..<32).map { UInt8($0) }
+    #expect(SecretFiles.keyBytes(key) == key)
+    #expect(SecretFiles.keyBytes(Array((Hex.encode(key) + "\n").utf8)) == key)
+    #expect(SecretFiles.keyBytes(Array((Base64.encode(key) + "\n").utf8)) == key)
+    #expect(SecretFiles.keyBytes(Array(Base64.encodeURLSafe(key).utf8)) == key)
+    for wrong in [[], Array(key.dropLast()), Array("short\n".utf8), Array(Hex.encode(key).dropLast(2).utf8)] {
+      #expect(SecretFiles.keyBytes(wrong) == nil)
+    }
+  }
+}
