@@ -28,7 +28,7 @@ public final class Certificate: Sendable {
     defer { ERR_clear_error() }
     guard let x509 = parse(bytes) else { throw .malformed }
     defer { X509_free(x509) }
-    guard let facts = CertificateFacts(x509) else { throw .malformed }
+    guard isDER(x509, bytes), let facts = CertificateFacts(x509) else { throw .malformed }
     signature = CertificateSignature(x509, der: bytes)
     self.der = bytes
     sha256 = HashAlgorithm.sha256.hash(bytes)
@@ -67,6 +67,16 @@ private func parse(_ bytes: [UInt8]) -> OpaquePointer? {
     }
     return x509
   }
+}
+
+/// Whether the certificate's encoding is the one that DER has for it. OpenSSL also reads BER: long lengths and strings in
+/// pieces outside the signed part, so that anyone could make endlessly many trusted certificates out of one.
+private func isDER(_ x509: OpaquePointer, _ bytes: [UInt8]) -> Bool {
+  var output: UnsafeMutablePointer<UInt8>?
+  let length = i2d_X509(x509, &output)
+  guard length >= 0, let output else { return false }
+  defer { CRYPTO_free(output, nil, 0) }
+  return UnsafeBufferPointer(start: output, count: Int(length)).elementsEqual(bytes)
 }
 
 /// A library context of OpenSSL's that has no algorithms. In it a certificate's key is not decoded while the
