@@ -6,7 +6,7 @@ import Testing
 @testable import VerifierHTTP
 
 /// Health, readiness, metrics, trust anchors, log lines.
-@Suite struct OperationTests {
+@Suite(.onOwnThreads) struct OperationTests {
   @Test func `health and readiness say the mode`() async throws {
     try await withTestMode { bed in
       let health = try await bed.api.with(nil).get("/healthz")
