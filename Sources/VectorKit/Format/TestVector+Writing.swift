@@ -29,9 +29,9 @@ extension TestVector {
       "request": request,
       "trust_anchors": .strings(trustAnchors),
       "policy": policy.json,
-      "input": input.isGenerated ? nil : .string(Base64.encodeURLSafe(input.bytes)),
-      "generator": input.isGenerated ? input.json : nil,
-      "expect": isIncluded ? expectation.json : nil,
+      "input": JSON.when(!input.isGenerated, .bytes(input.parts[0].bytes)),
+      "generator": JSON.when(input.isGenerated, input.json),
+      "expect": JSON.when(isIncluded, expectation.json),
     ])
   }
 }
@@ -56,10 +56,10 @@ extension VectorPolicy {
     let usual = VectorPolicy()
     guard self != usual else { return nil }
     return .members([
-      "strict": isStrict == usual.isStrict ? nil : .bool(isStrict),
-      "clock_skew": clockSkew == usual.clockSkew ? nil : .integer(clockSkew),
-      "test_certificates": trustsTestCertificates == usual.trustsTestCertificates
-        ? nil : .bool(trustsTestCertificates),
+      "strict": JSON.when(isStrict != usual.isStrict, .bool(isStrict)),
+      "clock_skew": JSON.when(clockSkew != usual.clockSkew, .integer(clockSkew)),
+      "test_certificates": JSON.when(
+        trustsTestCertificates != usual.trustsTestCertificates, .bool(trustsTestCertificates)),
     ])
   }
 }
@@ -69,7 +69,7 @@ extension VectorInput {
     .array(
       parts.map { part in
         .members([
-          "bytes": .bytes(part.bytes), "times": part.times == 1 ? nil : .integer(Int64(part.times)),
+          "bytes": .bytes(part.bytes), "times": JSON.when(part.times != 1, .integer(Int64(part.times))),
         ])
       })
   }
@@ -84,6 +84,9 @@ extension VectorExpectation {
 }
 
 extension JSON {
+  /// The value, or nothing: a bare `nil` in its place would be JSON's null.
+  static func when(_ condition: Bool, _ value: @autoclosure () -> JSON) -> JSON? { condition ? value() : JSON?.none }
+
   static func strings(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
 
   static func bytes(_ bytes: [UInt8]) -> JSON { .string(Base64.encodeURLSafe(bytes)) }

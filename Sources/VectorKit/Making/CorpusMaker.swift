@@ -103,7 +103,7 @@ public struct CorpusMaker: Sendable {
       ])
     }
     return .members([
-      "documents": .array(documents), "all_documents": made.requiresAllDocuments ? true : nil,
+      "documents": .array(documents), "all_documents": JSON.when(made.requiresAllDocuments, true),
     ])
   }
 
