@@ -102,7 +102,9 @@ let package = Package(
       "VerifierHTTP",
       ["Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "VerificationService", "Stores", "MockIssuance"]),
     tests("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
-    tests("VectorKit", ["Primitives", "Mdoc", "MockIssuance", "TestSupport"]),
-    tests("MdocTool", ["Primitives", "CBOR", "Cryptography", "MockIssuance", "VerifierHTTP", "VectorKit", "TestSupport"]),
+    tests("VectorKit", ["Primitives", "Mdoc", "VerificationService", "MockIssuance", "TestSupport"]),
+    tests(
+      "MdocTool",
+      ["Primitives", "CBOR", "Cryptography", "MockIssuance", "VerifierHTTP", "VectorKit", "TestSupport"]),
   ]
 )

@@ -27,7 +27,11 @@ public struct VectorInput: Sendable, Hashable {
     var output: [UInt8] = []
     output.reserveCapacity(count)
     for part in parts {
-      for _ in 0..<part.times { output += part.bytes }
+      if part.bytes.count == 1 {
+        output += repeatElement(part.bytes[0], count: part.times)
+      } else {
+        for _ in 0..<part.times { output += part.bytes }
+      }
     }
     return output
   }

@@ -32,12 +32,10 @@ public struct CorpusMaker: Sendable {
   public func files() throws -> [(path: String, content: [UInt8])] {
     var files: [(path: String, content: [UInt8])] = [("schema.json", VectorSchema.fileContent)]
     for anchor in anchors {
-      files.append(("\(SuiteFolder.anchors)/\(anchor.name).pem", Array(PEM.encode(certificate: anchor.certificate).utf8)))
+      let pem = Array(PEM.encode(certificate: anchor.certificate).utf8)
+      files.append(("\(SuiteFolder.anchors)/\(anchor.name).pem", pem))
       files.append(("\(SuiteFolder.anchors)/\(anchor.name).json", settings(anchor)))
-      if anchor.name == "iaca" {
-        let path = "\(SuiteFolder.anchors)/\(Self.unscopedAnchor).pem"
-        files.append((path, Array(PEM.encode(certificate: anchor.certificate).utf8)))
-      }
+      if anchor.name == "iaca" { files.append(("\(SuiteFolder.anchors)/\(Self.unscopedAnchor).pem", pem)) }
     }
     for made in Corpus.cases { files.append(("\(made.group)/\(made.id).json", try vector(made).fileContent)) }
     return files.sorted { $0.path < $1.path }

@@ -20,7 +20,7 @@ public struct SuiteLint: Sendable {
     var files: [String: String] = [:]
     for file in try folder.vectorFiles() {
       count += 1
-      for problem in try Self.problems(of: file, in: folder, schema) { findings.append(.init(file: file, problem: problem)) }
+      findings += try Self.problems(of: file, in: folder, schema).map { Finding(file: file, problem: $0) }
       let id = Self.stem(file)
       if let other = files[id] { findings.append(.init(file: file, problem: "has the id of \(other)")) }
       files[id] = file

@@ -36,8 +36,8 @@ struct RunText {
   private var summary: String {
     let count = report.count
     let verdict = report.hasPassed ? style("PASSED", .bold, .green) : style("FAILED", .bold, .red)
-    return "\(verdict)  \(count.total) cases: \(count.passed) passed, \(count.failed) failed, \(count.skipped) skipped, "
-      + "in \(report.durationText) s"
+    return "\(verdict)  \(count.total) cases: \(count.passed) passed, \(count.failed) failed, "
+      + "\(count.skipped) skipped, in \(report.durationText) s"
   }
 
   private func padded(_ number: Int) -> String {
