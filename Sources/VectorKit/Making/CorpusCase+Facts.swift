@@ -59,6 +59,7 @@ extension CorpusCase {
     case .proximityMAC: found.append("device-mac")
     }
     if policy.isStrict { found.append("strict-policy") }
+    if let input, input.count >= Limits.responseBytes { found.append("large-input") }
     if codes.isEmpty, !warnings.isEmpty { found.append("warnings") }
     if codes.contains(.appleSimulatorAnswer) || codes.contains(.appleProfileAnswer) { found.append("apple-mocks") }
     if cases.contains("P02") { found.append("cbor-indefinite-lengths") }
