@@ -65,7 +65,8 @@ public struct VectorInput: Sendable, Hashable {
   private static let periods = [1, 256]
 
   private static func run(in bytes: [UInt8], at start: Int) -> (period: Int, times: Int)? {
-    for period in periods where start + period < bytes.count {
+    // A run is at least this long, so that most places are ruled out by one look.
+    for period in periods where start + shortestRun < bytes.count && bytes[start] == bytes[start + shortestRun] {
       var end = start + period
       while end < bytes.count, bytes[end] == bytes[end - period] { end += 1 }
       if end - start >= shortestRun { return (period, (end - start) / period) }

@@ -2,7 +2,8 @@ import Primitives
 
 /// Writes the corpus into a folder, and removes vectors there that are not declared any more.
 public struct Regeneration: Sendable {
-  public let written: Int
+  /// Paths below the folder.
+  public let written: [String]
   public let removed: [String]
   public let bytes: Int
 
@@ -13,7 +14,7 @@ public struct Regeneration: Sendable {
     let declared = Set(files.map(\.path))
     let stale = try folder.vectorFiles().filter { !declared.contains($0) }
     for file in stale { try folder.remove(file) }
-    written = files.count
+    written = files.map(\.path)
     removed = stale
     bytes = files.reduce(0) { $0 + $1.content.count }
   }

@@ -25,12 +25,12 @@ enum MockVectors {
     }
     if arguments.has(.json) {
       console.print([
-        "written": .integer(Int64(made.written)), "removed": .array(made.removed.map { .string($0) }),
+        "written": .integer(Int64(made.written.count)), "removed": .array(made.removed.map { .string($0) }),
         "bytes": .integer(Int64(made.bytes)),
       ])
     } else {
       for file in made.removed { console.print("removed \(Printable.line(file))") }
-      console.print(Printable.line("\(path): \(made.written) files, \(made.bytes >> 10) KiB"))
+      console.print(Printable.line("\(path): \(made.written.count) files, \(made.bytes >> 10) KiB"))
     }
     return .done
   }
