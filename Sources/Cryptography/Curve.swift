@@ -56,6 +56,12 @@ public enum Curve: String, Sendable, Hashable, CaseIterable {
   /// OpenSSL's name of the group.
   var groupName: String { String(cString: OBJ_nid2sn(nid)) }
 
+  /// The curve of OpenSSL's number.
+  package init?(nid: Int32) {
+    guard let curve = Curve.allCases.first(where: { $0.nid == nid }) else { return nil }
+    self = curve
+  }
+
   init?(groupName: String) {
     guard let curve = Curve.allCases.first(where: { $0.groupName == groupName }) else { return nil }
     self = curve

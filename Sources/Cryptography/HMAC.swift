@@ -32,20 +32,42 @@ public enum HMAC {
     _ parts: [UnsafeRawBufferPointer], key: UnsafeRawBufferPointer, hash: HashAlgorithm,
     into output: UnsafeMutableRawBufferPointer
   ) -> Bool {
-    guard let template = MacTemplates.hmac[hash], let context = EVP_MAC_CTX_dup(template) else { return false }
-    defer { EVP_MAC_CTX_free(context) }
-    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { zero in
+    guard let context = Context(hash: hash) else { return false }
+    return context.begin(key: key) && parts.allSatisfy { context.update($0) } && context.finish(into: output)
+  }
+
+  /// Computes one HMAC after another: a new key costs less than a new context. Its end wipes what is left of the keys.
+  struct Context: ~Copyable {
+    private let pointer: OpaquePointer
+    let hash: HashAlgorithm
+
+    init?(hash: HashAlgorithm) {
+      guard let template = MacTemplates.template(for: hash), let pointer = EVP_MAC_CTX_dup(template) else { return nil }
+      self.pointer = pointer
+      self.hash = hash
+    }
+
+    deinit { EVP_MAC_CTX_free(pointer) }
+
+    borrowing func begin(key: UnsafeRawBufferPointer) -> Bool {
+      guard key.isEmpty else {
+        return EVP_MAC_init(pointer, key.baseAddress?.assumingMemoryBound(to: UInt8.self), key.count, nil) == 1
+      }
       // OpenSSL takes no empty key. Keys are filled with zeros to the block's length, so one zero is the same key.
-      zero.initialize(repeating: 0)
-      let start = key.isEmpty ? UnsafePointer(zero.baseAddress) : key.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      var zero: UInt8 = 0
+      return EVP_MAC_init(pointer, &zero, 1, nil) == 1
+    }
+
+    borrowing func update(_ part: UnsafeRawBufferPointer) -> Bool {
+      part.isEmpty || EVP_MAC_update(pointer, part.baseAddress?.assumingMemoryBound(to: UInt8.self), part.count) == 1
+    }
+
+    /// `output` must hold the hash's length.
+    borrowing func finish(into output: UnsafeMutableRawBufferPointer) -> Bool {
       var length = 0
-      return EVP_MAC_init(context, start, max(key.count, 1), nil) == 1
-        && parts.allSatisfy {
-          $0.isEmpty
-            || EVP_MAC_update(context, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), $0.count) == 1
-        }
+      return output.count >= hash.digestLength
         && EVP_MAC_final(
-          context, output.baseAddress?.assumingMemoryBound(to: UInt8.self), &length, hash.digestLength) == 1
+          pointer, output.baseAddress?.assumingMemoryBound(to: UInt8.self), &length, hash.digestLength) == 1
     }
   }
 }
@@ -55,7 +77,7 @@ public enum HMAC {
 /// Written once, never freed and never used but as the source of a duplicate, which reads it only; so threads may
 /// share them.
 private enum MacTemplates {
-  nonisolated(unsafe) static let hmac: [HashAlgorithm: OpaquePointer] = {  // proof above
+  nonisolated(unsafe) private static let all: [HashAlgorithm: OpaquePointer] = {  // proof above
     var templates: [HashAlgorithm: OpaquePointer] = [:]
     guard let mac = EVP_MAC_fetch(nil, "HMAC", nil) else { return [:] }
     for hash in HashAlgorithm.allCases {
@@ -64,4 +86,8 @@ private enum MacTemplates {
     }
     return templates
   }()
+  // SHA-256 is on every path; its own constant saves the look-up.
+  nonisolated(unsafe) private static let sha256 = all[.sha256]  // proof above
+
+  static func template(for hash: HashAlgorithm) -> OpaquePointer? { hash == .sha256 ? sha256 : all[hash] }
 }

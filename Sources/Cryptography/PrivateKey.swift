@@ -7,6 +7,7 @@ public final class PrivateKey: Sendable {
   public let publicKey: PublicKey
   // Set once and never changed; signing and deriving with one key from several threads is safe in OpenSSL.
   nonisolated(unsafe) package let pkey: OpaquePointer
+  let derivationContexts = ContextPool()
 
   public var curve: Curve { publicKey.curve }
 

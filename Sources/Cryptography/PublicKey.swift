@@ -12,15 +12,22 @@ public final class PublicKey: Sendable {
   // Set once and never changed: OpenSSL's read operations on a key (verify, derive as peer) may run in parallel, and
   // the reference is counted atomically.
   nonisolated(unsafe) package let pkey: OpaquePointer
+  let verificationContexts: ContextPool
 
-  /// Takes over the reference.
-  package init(curve: Curve, encoded: [UInt8], adopting pkey: OpaquePointer) {
+  /// Takes over the references.
+  private init(curve: Curve, encoded: [UInt8], adopting key: ImportedKey) {
     self.curve = curve
     self.encoded = encoded
-    self.pkey = pkey
+    pkey = key.pkey
+    verificationContexts = ContextPool(key.verification)
   }
 
-  deinit { KeyRecycler.giveBack(pkey, of: curve) }
+  /// Takes over the reference to a key that was checked elsewhere.
+  package convenience init(curve: Curve, encoded: [UInt8], adopting pkey: OpaquePointer) {
+    self.init(curve: curve, encoded: encoded, adopting: ImportedKey(pkey: pkey))
+  }
+
+  deinit { KeyRecycler.giveBack(ImportedKey(pkey: pkey, verification: verificationContexts.take()), of: curve) }
 
   /// An uncompressed point `04‖x‖y` (SEC 1, 2.3.3), or the raw key of an Edwards or Montgomery curve.
   ///
@@ -34,7 +41,7 @@ public final class PublicKey: Sendable {
         ERR_clear_error()
         throw .invalidPublicKey
       }
-      self.init(curve: curve, encoded: bytes, adopting: pkey)
+      self.init(curve: curve, encoded: bytes, adopting: ImportedKey(pkey: pkey))
       return
     }
     guard bytes.count == 1 + 2 * curve.coordinateLength, bytes[0] == 0x04 else { throw .invalidPublicKey }
@@ -48,18 +55,23 @@ public final class PublicKey: Sendable {
     guard curve.family == .weierstrass, x.count == curve.coordinateLength, y.count == curve.coordinateLength else {
       throw .invalidPublicKey
     }
-    try self.init(curve: curve, encoded: [0x04] + x + y)
+    var point: [UInt8] = []
+    point.reserveCapacity(1 + 2 * curve.coordinateLength)
+    point.append(0x04)
+    point += x
+    point += y
+    self.init(curve: curve, encoded: point, adopting: try importPoint(point, on: curve))
   }
 
   /// A compressed point: x and the sign bit of y (RFC 9053, 7.1.1).
   public convenience init(curve: Curve, x: some Collection<UInt8>, yIsOdd: Bool) throws(CryptoError) {
     guard curve.family == .weierstrass, x.count == curve.coordinateLength else { throw .invalidPublicKey }
     let compressed = [yIsOdd ? 0x03 : 0x02] + Array(x)
-    let pkey = try importPoint(compressed, on: curve)
+    let key = try importPoint(compressed, on: curve)
     do {
-      self.init(curve: curve, encoded: try uncompressedPoint(of: pkey, on: curve), adopting: pkey)
+      self.init(curve: curve, encoded: try uncompressedPoint(of: key.pkey, on: curve), adopting: key)
     } catch {
-      EVP_PKEY_free(pkey)
+      key.free()
       throw error
     }
   }
@@ -85,16 +97,29 @@ extension PublicKey: Equatable {
   }
 }
 
+/// OpenSSL's key, and a context for verifying with it where it already had one.
+private struct ImportedKey {
+  let pkey: OpaquePointer
+  var verification: OpaquePointer?
+
+  func free() {
+    EVP_PKEY_CTX_free(verification)
+    EVP_PKEY_free(pkey)
+  }
+}
+
 /// Imports a point through a template key that already has the curve's parameters: a quarter of the cost of building
 /// the parameters anew. OpenSSL checks that the point is on the curve.
-private func importPoint(_ point: [UInt8], on curve: Curve) throws(CryptoError) -> OpaquePointer {
-  guard let pkey = KeyRecycler.take(for: curve) ?? keyWithParameters(of: curve) else { throw .libraryFailure }
-  guard EVP_PKEY_set1_encoded_public_key(pkey, point, point.count) == 1 else {
-    EVP_PKEY_free(pkey)
+private func importPoint(_ point: [UInt8], on curve: Curve) throws(CryptoError) -> ImportedKey {
+  guard let key = KeyRecycler.take(for: curve) ?? keyWithParameters(of: curve).map({ ImportedKey(pkey: $0) }) else {
+    throw .libraryFailure
+  }
+  guard EVP_PKEY_set1_encoded_public_key(key.pkey, point, point.count) == 1 else {
+    key.free()
     ERR_clear_error()
     throw .invalidPublicKey
   }
-  return pkey
+  return key
 }
 
 private func keyWithParameters(of curve: Curve) -> OpaquePointer? {
@@ -106,29 +131,33 @@ private func keyWithParameters(of curve: Curve) -> OpaquePointer? {
   return pkey
 }
 
-/// P-256 keys that nobody refers to any longer, to be given another point: two thirds of an import is making the key
-/// around the point, and every answer brings two new points.
+/// P-256 keys that are no longer in use, to be given another point: two thirds of an import is making the key around
+/// the point, and every answer brings two new points.
+///
+/// A key's context for verifying goes with it: it reads the key's point at each verification, so it then verifies with
+/// the new one.
 private enum KeyRecycler {
   private static let capacity = 64
   private static let keys = Locked<[SendableKey]>([])
 
-  // A key in the list is referred to by nothing else, and is handed to one taker.
-  private struct SendableKey: @unchecked Sendable { let pointer: OpaquePointer }
+  // A key in the list is handed to one taker. Nothing else uses it: its `PublicKey` is gone, its context comes along,
+  // and a context for agreements that still refers to it (`sharedSecret(with:)`) reads nothing of it.
+  private struct SendableKey: @unchecked Sendable { let key: ImportedKey }
 
-  static func take(for curve: Curve) -> OpaquePointer? {
-    curve == .p256 ? keys.withLock { $0.popLast() }?.pointer : nil
+  static func take(for curve: Curve) -> ImportedKey? {
+    curve == .p256 ? keys.withLock { $0.popLast() }?.key : nil
   }
 
-  static func giveBack(_ pkey: OpaquePointer, of curve: Curve) {
-    let key = SendableKey(pointer: pkey)
+  static func giveBack(_ key: ImportedKey, of curve: Curve) {
+    let returned = SendableKey(key: key)
     let isKept =
       curve == .p256
       && keys.withLock { keys in
         guard keys.count < capacity else { return false }
-        keys.append(key)
+        keys.append(returned)
         return true
       }
-    if !isKept { EVP_PKEY_free(pkey) }
+    if !isKept { key.free() }
   }
 }
 

@@ -9,21 +9,44 @@ extension PublicKey {
     -> Bool
   {
     guard curve.family == .weierstrass, signature.count == curve.signatureLength else { return false }
-    return withDER(of: Array(signature)) { der, derLength in
-      withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { digest in
-        var length: UInt32 = 0
-        let isHashed = message.withUnsafeBytes {
-          EVP_Digest($0.baseAddress, $0.count, digest.baseAddress, &length, hash.algorithm, nil) == 1
-        }
-        guard isHashed, let context = EVP_PKEY_CTX_new(pkey, nil) else { return false }
-        defer { EVP_PKEY_CTX_free(context) }
-        let isValid =
-          EVP_PKEY_verify_init(context) == 1
-          && EVP_PKEY_verify(context, der, derLength, digest.baseAddress, Int(length)) == 1
-        if !isValid { ERR_clear_error() }
-        return isValid
-      }
+    return signature.withContiguousStorageIfAvailable { verify($0, of: message, hash: hash) }
+      ?? Array(signature).withUnsafeBufferPointer { verify($0, of: message, hash: hash) }
+  }
+
+  /// The same with a signature in DER, as certificates have it (RFC 5480).
+  package func verifyECDSA(
+    der signature: UnsafeBufferPointer<UInt8>, of message: UnsafeRawBufferPointer, hash: HashAlgorithm
+  ) -> Bool {
+    guard curve.family == .weierstrass, let context = verificationContext() else { return false }
+    defer { verificationContexts.giveBack(context) }
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { digest in
+      var length: UInt32 = 0
+      let isValid =
+        EVP_Digest(message.baseAddress, message.count, digest.baseAddress, &length, hash.algorithm, nil) == 1
+        && EVP_PKEY_verify(context, signature.baseAddress, signature.count, digest.baseAddress, Int(length)) == 1
+      if !isValid { ERR_clear_error() }
+      return isValid
     }
+  }
+
+  private func verify(
+    _ signature: UnsafeBufferPointer<UInt8>, of message: some ContiguousBytes, hash: HashAlgorithm
+  ) -> Bool {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DERSignature.longest) { der in
+      let written = UnsafeBufferPointer(rebasing: der[..<DERSignature.write(signature, to: der)])
+      return message.withUnsafeBytes { verifyECDSA(der: written, of: $0, hash: hash) }
+    }
+  }
+
+  /// A context for this key that is ready to verify, for the caller alone.
+  private func verificationContext() -> OpaquePointer? {
+    if let context = verificationContexts.take() { return context }
+    guard let context = EVP_PKEY_CTX_new(pkey, nil) else { return nil }
+    guard EVP_PKEY_verify_init(context) == 1 else {
+      EVP_PKEY_CTX_free(context)
+      return nil
+    }
+    return context
   }
 
   /// Verifies an Ed25519 or Ed448 signature (RFC 8032, pure).
@@ -40,27 +63,6 @@ extension PublicKey {
     }
     if !isValid { ERR_clear_error() }
     return isValid
-  }
-
-  /// OpenSSL takes ECDSA signatures as DER `SEQUENCE { r, s }`.
-  private func withDER(of signature: [UInt8], _ body: (UnsafePointer<UInt8>, Int) -> Bool) -> Bool {
-    let half = Int32(signature.count / 2)
-    guard let pair = ECDSA_SIG_new() else { return false }
-    defer { ECDSA_SIG_free(pair) }
-    return signature.withUnsafeBufferPointer { bytes in
-      guard let start = bytes.baseAddress, let r = BN_bin2bn(start, half, nil) else { return false }
-      guard let s = BN_bin2bn(start + Int(half), half, nil) else {
-        BN_free(r)
-        return false
-      }
-      ECDSA_SIG_set0(pair, r, s)
-      return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 160) { buffer in
-        guard let output = buffer.baseAddress else { return false }
-        var end: UnsafeMutablePointer<UInt8>? = output
-        let length = i2d_ECDSA_SIG(pair, &end)
-        return length > 0 && body(output, Int(length))
-      }
-    }
   }
 }
 

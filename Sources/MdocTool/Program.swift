@@ -13,6 +13,7 @@ enum Program {
       TrustCommand.command,
       CodesCommand.command,
       KeysCommand.command,
+      BenchCommand.command,
     ],
     notes: [
       "Exit status: 0 verified or done, 1 rejected or declined, 64 usage, 65 one of your files cannot be read, "

@@ -17,32 +17,19 @@ public final class Certificate: Sendable {
   public let publicKey: PublicKey?
   public let hasSupportedSignatureAlgorithm: Bool
   public let extensions: CertificateExtensions
-
-  // Set once and never changed after parsing; verifying with it reads only.
-  nonisolated(unsafe) let x509: OpaquePointer
+  /// Nil where it is not one of the supported algorithms, or said to be of two.
+  private let signature: CertificateSignature?
 
   /// Parses exactly one DER certificate: no trailing bytes, a serial number that is not negative and has at most 20
   /// octets (zero is a finding of the profile), every extension at most once and well-formed.
   public init(der: some Collection<UInt8>) throws(CertificateError) {
     let bytes = Array(der)
     guard bytes.count <= Limits.certificateBytes else { throw .malformed }
-    let parsed = bytes.withUnsafeBufferPointer { buffer -> OpaquePointer? in
-      var position = buffer.baseAddress
-      guard let x509 = d2i_X509(nil, &position, buffer.count) else { return nil }
-      guard position == buffer.baseAddress.map({ $0 + buffer.count }) else {
-        X509_free(x509)
-        return nil
-      }
-      return x509
-    }
-    ERR_clear_error()
-    guard let parsed else { throw .malformed }
-    guard let facts = CertificateFacts(parsed) else {
-      X509_free(parsed)
-      ERR_clear_error()
-      throw .malformed
-    }
-    x509 = parsed
+    defer { ERR_clear_error() }
+    guard let x509 = parse(bytes) else { throw .malformed }
+    defer { X509_free(x509) }
+    guard isDER(x509, bytes), let facts = CertificateFacts(x509) else { throw .malformed }
+    signature = CertificateSignature(x509, der: bytes)
     self.der = bytes
     sha256 = HashAlgorithm.sha256.hash(bytes)
     fingerprint = Hex.encode(sha256)
@@ -53,10 +40,7 @@ public final class Certificate: Sendable {
     publicKey = facts.publicKey
     hasSupportedSignatureAlgorithm = facts.hasSupportedSignatureAlgorithm
     extensions = facts.extensions
-    ERR_clear_error()
   }
-
-  deinit { X509_free(x509) }
 
   public var isSelfIssued: Bool { subject.der == issuer.der }
 
@@ -65,11 +49,46 @@ public final class Certificate: Sendable {
 
   /// Whether this certificate's signature verifies with another's key. Names are not compared here.
   func isSigned(by issuer: Certificate) -> Bool {
-    guard let key = issuer.publicKey else { return false }
-    let isValid = X509_verify(x509, key.pkey) == 1
-    if !isValid { ERR_clear_error() }
-    return isValid
+    guard let key = issuer.publicKey, let signature else { return false }
+    return signature.isValid(in: der, key: key)
   }
+}
+
+/// OpenSSL's form of exactly one certificate, the caller's to free.
+private func parse(_ bytes: [UInt8]) -> OpaquePointer? {
+  bytes.withUnsafeBufferPointer { buffer in
+    var x509 = X509_new_ex(ParsingContext.library, nil)
+    var position = buffer.baseAddress
+    // On failure it has freed what it was given.
+    guard x509 != nil, d2i_X509(&x509, &position, buffer.count) != nil else { return nil }
+    guard position == buffer.baseAddress.map({ $0 + buffer.count }) else {
+      X509_free(x509)
+      return nil
+    }
+    return x509
+  }
+}
+
+/// Whether the certificate's encoding is the one that DER has for it. OpenSSL also reads BER: long lengths and strings in
+/// pieces outside the signed part, so that anyone could make endlessly many trusted certificates out of one.
+private func isDER(_ x509: OpaquePointer, _ bytes: [UInt8]) -> Bool {
+  var output: UnsafeMutablePointer<UInt8>?
+  let length = i2d_X509(x509, &output)
+  guard length >= 0, let output else { return false }
+  defer { CRYPTO_free(output, nil, 0) }
+  return UnsafeBufferPointer(start: output, count: Int(length)).elementsEqual(bytes)
+}
+
+/// A library context of OpenSSL's that has no algorithms. In it a certificate's key is not decoded while the
+/// certificate is parsed, which costs ten times as much as all the rest and takes locks; the key is imported in our own
+/// way instead (`SubjectPublicKey`), and signatures are checked with that (`CertificateSignature`).
+private enum ParsingContext {
+  // Written once, never freed; OpenSSL's library contexts may be used from any thread.
+  nonisolated(unsafe) static let library: OpaquePointer? = {  // proof above
+    let library = OSSL_LIB_CTX_new()
+    // Without any provider loaded the default one would be loaded at the first use.
+    return OSSL_PROVIDER_load(library, "null") == nil ? nil : library
+  }()
 }
 
 public enum CertificateError: Error, Sendable, Hashable {

@@ -27,14 +27,9 @@ struct CertificateFacts {
     self.serialNumber = serialNumber
     self.extensions = extensions
     validity = notBefore...notAfter
-    publicKey = X509_get0_pubkey(x509).flatMap { try? PublicKey(referencing: $0) }
-    hasSupportedSignatureAlgorithm = CertificateFacts.signatureAlgorithms.contains(X509_get_signature_nid(x509))
+    publicKey = SubjectPublicKey.key(of: x509)
+    hasSupportedSignatureAlgorithm = CertificateSignature.Algorithm(nid: X509_get_signature_nid(x509)) != nil
   }
-
-  /// ECDSA with SHA-256, SHA-384 or SHA-512, and EdDSA (ISO/IEC 18013-5, B.1). No RSA, no SHA-1.
-  private static let signatureAlgorithms: Set<Int32> = [
-    NID_ecdsa_with_SHA256, NID_ecdsa_with_SHA384, NID_ecdsa_with_SHA512, NID_ED25519, NID_ED448,
-  ]
 }
 
 private func name(_ name: OpaquePointer?) -> DistinguishedName? {

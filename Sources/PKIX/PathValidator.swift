@@ -46,7 +46,7 @@ private struct PathRun {
     guard isShort else { return stop(signer: nil, skipping: .certificateMalformed) }
     let parsed = chain.map { try? Certificate(der: $0) }
     let certificates = parsed.compactMap { $0 }
-    checks.require(certificates.count == chain.count, .certificateMalformed)
+    checks.require(!chain.isEmpty && certificates.count == chain.count, .certificateMalformed)
     guard certificates.count == chain.count, let signer = certificates.first, let last = certificates.last else {
       return stop(signer: parsed.first ?? nil, skipping: .testCertificate)
     }
@@ -67,9 +67,7 @@ private struct PathRun {
     }
     let issuers = path.dropFirst() + [anchor.certificate]
     checks.require(zip(path, issuers).allSatisfy(namesChain), .nameChaining)
-    checks.require(
-      zip(path, issuers).allSatisfy { $0.isSigned(by: $1) || !isSupported($0, by: $1) },
-      .certificateSignatureInvalid)
+    checks.require(isSigned(path, search), .certificateSignatureInvalid)
     checks.require(
       zip(path, issuers).allSatisfy(isSupported) && signer.publicKey != nil,
       .certificateAlgorithmUnsupported)
@@ -88,22 +86,38 @@ private struct PathRun {
 
   /// The anchor whose key signed the certificate; failing that, one whose name and key identifier fit, so that the
   /// signature check can say what is wrong.
-  private func findAnchor(for certificate: Certificate) -> (anchor: TrustAnchor?, isMisnamed: Bool) {
+  private func findAnchor(for certificate: Certificate) -> AnchorSearch {
     // A self-issued certificate that is no anchor is a root of somebody else's, whatever it is called.
-    if certificate.isSelfIssued { return (nil, false) }
+    if certificate.isSelfIssued { return AnchorSearch() }
     let named = validator.anchors.filter {
       $0.certificate.subject.der == certificate.issuer.der && keyIdentifiersChain(certificate, $0.certificate)
     }
     // Where one key is anchored twice, the anchor for this document type is the one meant.
     let candidates = named.filter { $0.allows(docType) } + named.filter { !$0.allows(docType) }
-    if let anchor = candidates.first(where: { certificate.isSigned(by: $0.certificate) }) { return (anchor, false) }
-    if let anchor = candidates.first { return (anchor, false) }
+    if let anchor = candidates.first(where: { certificate.isSigned(by: $0.certificate) }) {
+      return AnchorSearch(anchor: anchor, hasSigned: true)
+    }
+    if let anchor = candidates.first { return AnchorSearch(anchor: anchor) }
     let isMisnamed = validator.anchors.contains {
       let identifier = certificate.extensions.authorityKeyIdentifier
       return identifier != nil && identifier == $0.certificate.extensions.subjectKeyIdentifier
         && $0.certificate.subject.der != certificate.issuer.der
     }
-    return (nil, isMisnamed)
+    return AnchorSearch(isMisnamed: isMisnamed)
+  }
+
+  /// What the search for an anchor came to. Whether the anchor signed is remembered: it is a signature check.
+  private struct AnchorSearch {
+    var anchor: TrustAnchor?
+    var hasSigned = false
+    var isMisnamed = false
+  }
+
+  /// Every certificate is signed by the next, the last by the anchor, as far as the algorithms are known.
+  private func isSigned(_ path: [Certificate], _ search: AnchorSearch) -> Bool {
+    guard let last = path.last, let anchor = search.anchor else { return false }
+    return (search.hasSigned || !isSupported(last, by: anchor.certificate))
+      && zip(path, path.dropFirst()).allSatisfy { $0.isSigned(by: $1) || !isSupported($0, by: $1) }
   }
 
   private func namesChain(_ certificate: Certificate, _ issuer: Certificate) -> Bool {

@@ -16,6 +16,9 @@ public struct CheckList: Sendable {
     for code in codes { note(Check(code, .notRun)) }
   }
 
+  /// Notes a check that found nothing to look at, which is worth saying.
+  public mutating func notRun(_ code: Code, _ detail: String?) { note(Check(code, .notRun, detail: detail)) }
+
   /// Notes that the check passed or failed.
   public mutating func require(_ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil) {
     if condition { passed(code) } else { failed(code, detail()) }

@@ -20,7 +20,7 @@ extension Code {
     case .cborTooManyItems:
       row("The CBOR has more items than any mdoc has", "RFC 8949, 10", Remedy.wallet, cases: "C08")
     case .cborInputTooLarge:
-      row("The answer is larger than the limit", "RFC 8949, 10", Remedy.wallet, cases: "C08")
+      row("The answer is larger than the limit", "RFC 8949, 10", Remedy.wallet, cases: "C08 E31")
     case .cborTagUnsupported:
       row(
         "A CBOR tag stands where the structure needs a plain item, and is not expanded",
@@ -64,12 +64,12 @@ extension Code {
       row(
         "The answer comes from Apple's simulator and proves nothing",
         "Apple, sample archive README",
-        "Test on a device with a real document; the simulator's answers are for layout only.", cases: "A14")
+        "Test on a device with a real document; the simulator's answers are for layout only.", cases: "A14 A15")
     case .appleProfileAnswer:
       row(
         "The answer comes from a device with Apple's developer profile and has no issuer",
         "Apple, sample archive README",
-        "Remove the developer profile from the device; its answers prove nothing about a person.")
+        "Remove the developer profile from the device; its answers prove nothing about a person.", cases: "A14")
     // DeviceResponse
     case .responseMalformed:
       row(
@@ -117,7 +117,7 @@ extension Code {
         "The issuer's signature algorithm does not go with the certificate's key",
         "\(iso), 9.1.2.4", Remedy.issuer, cases: "I04")
     case .issuerSignatureInvalid:
-      row("The issuer's signature does not verify", "\(iso), 9.3.1", Remedy.forged, cases: "I01 I10 K16")
+      row("The issuer's signature does not verify", "\(iso), 9.3.1", Remedy.forged, cases: "I01 I02 I10 K16")
     // Trust
     case .trustStoreEmpty:
       row(
@@ -137,7 +137,7 @@ extension Code {
     case .issuerUnknown:
       row(
         "The certificate chain leads to no configured trust anchor",
-        "\(iso), 9.3.3", Remedy.anchors, cases: "T02 T03 T08 T21")
+        "\(iso), 9.3.3", Remedy.anchors, cases: "T02 T03 T08 T21 T23")
     case .nameChaining:
       row(
         "The certificate names another issuer than the anchor whose key identifier it carries",
@@ -218,7 +218,7 @@ extension Code {
     case .msoMalformed:
       row(
         "The mobile security object lacks a member or has one of another type",
-        "\(iso), 9.1.2.4", Remedy.issuer, cases: "I09 I21 I22")
+        "\(iso), 9.1.2.4", Remedy.issuer, cases: "C10 I09 I21 I22")
     case .msoVersionUnsupported:
       row("The mobile security object has another version than 1.0", "\(iso), 9.1.2.4", Remedy.issuer, cases: "I12")
     case .digestAlgorithmUnsupported:
@@ -231,7 +231,7 @@ extension Code {
     case .itemMalformed:
       row(
         "An issuer-signed item lacks a member or has one of another type",
-        "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "E09")
+        "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "C09 E09")
     case .itemNotTag24:
       row(
         "An issuer-signed item is not a byte string with tag 24",
@@ -239,7 +239,7 @@ extension Code {
     case .elementDuplicate:
       row(
         "The same element of the same namespace is returned twice",
-        "\(iso), 8.3.2.1.2.2", Remedy.forged, cases: "E04 E05")
+        "\(iso), 8.3.2.1.2.2", Remedy.forged, cases: "E04 E05 K14")
     case .digestIDDuplicate:
       row("Two items of a namespace share one digest identifier", "\(iso), 9.1.2.5", Remedy.forged, cases: "E06")
     case .digestMissing:
@@ -258,15 +258,15 @@ extension Code {
     case .signedInFuture:
       row("The document claims to be signed in the future", "\(iso), 9.3.1", Remedy.issuer, cases: "I17")
     case .signedOutsideCertificate:
-      row("The document was signed outside its signer's validity", "\(iso), 9.3.1", Remedy.issuer, cases: "I20")
+      row("The document was signed outside its signer's validity", "\(iso), 9.3.1", Remedy.issuer, cases: "I20 T06")
     case .notYetValid:
       row(
         "The document is not yet valid",
-        "\(iso), 9.3.1", "Ask again when it is valid; check the server's clock.", cases: "I16")
+        "\(iso), 9.3.1", "Ask again when it is valid; check the server's clock.", cases: "I16 I23")
     case .expired:
       row(
         "The document's signature has expired",
-        "\(iso), 9.3.1", "The person must let the wallet renew the document.", cases: "I15")
+        "\(iso), 9.3.1", "The person must let the wallet renew the document.", cases: "I15 I23")
     case .validityExceedsCertificate:
       row(
         "The document claims to be valid for longer than its signer's certificate",
@@ -333,7 +333,7 @@ extension Code {
         "A requested element was not returned",
         "\(iso), 8.3.2.1.2.2",
         "The person declined it or the document lacks it; make it optional if you can do without.",
-        cases: "E12 E14 E15 E24 E27")
+        cases: "E12 E14 E15 E24 E27 K14")
     case .elementUnexpected:
       row(
         "An element that was not requested was returned, and the policy is strict",

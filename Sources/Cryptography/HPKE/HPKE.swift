@@ -7,6 +7,19 @@ import FoundationEssentials
 public struct HPKE: Sendable {
   let kem: KEM
   let aead: AEAD
+  /// `suite_id` of the key schedule (RFC 9180, 5.1): "HPKE", KEM, KDF (HKDF-SHA256), AEAD.
+  let suiteID: [UInt8]
+  /// `psk_id_hash` of the key schedule: of the empty `psk_id`, which all of base mode has.
+  let emptyPSKIDHash: [UInt8]
+
+  private init(kem: KEM, aead: AEAD) {
+    self.kem = kem
+    self.aead = aead
+    suiteID = Array("HPKE".utf8) + kem.identifier + [0x00, 0x01] + aead.identifier
+    // LabeledExtract("", "psk_id_hash", "")
+    let labeled = Array("HPKE-v1".utf8) + suiteID + Array("psk_id_hash".utf8)
+    emptyPSKIDHash = HMAC.authenticate(labeled, key: SecretBytes(copying: [UInt8]()), hash: .sha256)
+  }
 
   public static let p256SHA256AES128GCM = HPKE(kem: .p256SHA256, aead: .aes128GCM)
 
@@ -46,9 +59,6 @@ public struct HPKE: Sendable {
       plaintext, key: context.key, nonce: context.baseNonce, additionalData: additionalData)
     return (ephemeral.publicKey.encoded, ciphertext)
   }
-
-  /// `suite_id` of the key schedule (RFC 9180, 5.1): "HPKE", KEM, KDF (HKDF-SHA256), AEAD.
-  var suiteID: [UInt8] { Array("HPKE".utf8) + kem.identifier + [0x00, 0x01] + aead.identifier }
 }
 
 /// An AEAD of RFC 9180, 7.3.

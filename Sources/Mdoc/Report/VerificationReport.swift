@@ -46,6 +46,8 @@ public struct Verdict: Sendable {
 
   public let outcome: Outcome
   public let report: VerificationReport
+  /// Beside the refusal of a simulator's answer, where the protocol was told to show it.
+  public internal(set) var simulated: SimulatedPresentation?
 
   public init(outcome: Outcome, report: VerificationReport) {
     self.outcome = outcome

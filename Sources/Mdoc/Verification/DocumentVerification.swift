@@ -90,7 +90,8 @@ struct DocumentVerification {
     }
     let wrong = comparisons.filter { !$0.isEqual }.map(\.identifier).joined(separator: ", ")
     if comparisons.isEmpty {
-      checks.notRun(code)
+      let returned = ["issuing_country", "issuing_jurisdiction"].filter { !texts(of: $0).isEmpty }
+      checks.notRun(code, returned.isEmpty ? nil : "nothing to compare: empty, or not named by the signer")
     } else if !wrong.isEmpty, signed.anchor?.relaxed.contains(code) == true {
       checks.warned(code, wrong)
     } else {

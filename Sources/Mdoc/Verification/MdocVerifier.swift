@@ -41,8 +41,13 @@ public struct MdocVerifier: Sendable {
     }
     let acceptance = AcceptanceRules(
       request: request, isStrict: isStrict, fallsBackToAgeInYears: presented.fallsBackToAgeInYears)
-    return acceptance.decide(
+    var verdict = acceptance.decide(
       outcomes, responseChecks: responseChecks, verifiedAt: now, trustSnapshot: trust.snapshot)
+    if presented.showsSimulatedAnswers, case .refused = verdict.outcome {
+      verdict.simulated = SimulatedPresentation(
+        presented.response, transcript: presented.transcript, request: request)
+    }
+    return verdict
   }
 
   /// The verdict on an answer that could not be opened or read.

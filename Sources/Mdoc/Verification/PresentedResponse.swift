@@ -10,6 +10,8 @@ public struct PresentedResponse: ~Copyable, Sendable {
   /// Whether the wallet answers age questions with `age_in_years` by itself.
   let fallsBackToAgeInYears: Bool
   let maxDocuments: Int?
+  /// Whether the data of a simulator's answer are shown beside its refusal.
+  let showsSimulatedAnswers: Bool
 
   /// Whether a device MAC can be checked (ISO/IEC 18013-5:2021, 9.1.3.5).
   public enum MacPolicy: Sendable {
@@ -20,7 +22,7 @@ public struct PresentedResponse: ~Copyable, Sendable {
 
   package init(
     response: DeviceResponse, transcript: SessionTranscript, macPolicy: MacPolicy, recognizesAppleMocks: Bool = false,
-    fallsBackToAgeInYears: Bool = false, maxDocuments: Int? = nil
+    fallsBackToAgeInYears: Bool = false, maxDocuments: Int? = nil, showsSimulatedAnswers: Bool = false
   ) {
     self.response = response
     self.transcript = transcript
@@ -28,5 +30,6 @@ public struct PresentedResponse: ~Copyable, Sendable {
     self.recognizesAppleMocks = recognizesAppleMocks
     self.fallsBackToAgeInYears = fallsBackToAgeInYears
     self.maxDocuments = maxDocuments
+    self.showsSimulatedAnswers = showsSimulatedAnswers
   }
 }

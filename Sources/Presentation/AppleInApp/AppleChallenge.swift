@@ -20,12 +20,15 @@ public struct AppleChallenge: ~Copyable, Sendable {
   }
 
   /// `[null, null, ["AppleIdentityPresentment_1.0", nonce, merchant, team, SHA-256(recipient point)]]`.
-  borrowing func transcript(recipientKeyHash: [UInt8]) -> SessionTranscript {
+  ///
+  /// - Parameter teamID: in place of ours, for the simulator's.
+  borrowing func transcript(recipientKeyHash: [UInt8], teamID: String? = nil) -> SessionTranscript {
     SessionTranscript(
       written: [
         nil, nil,
         [
-          "AppleIdentityPresentment_1.0", .bytes(nonce), .text(merchantID), .text(teamID), .bytes(recipientKeyHash),
+          "AppleIdentityPresentment_1.0", .bytes(nonce), .text(merchantID), .text(teamID ?? self.teamID),
+          .bytes(recipientKeyHash),
         ],
       ])
   }

@@ -16,11 +16,16 @@ public struct AppleInApp: Sendable {
     case refuse
     /// `mdoc verify`, for Apple's own sample: a warning in the report.
     case warn
+    /// Test mode: refused all the same, but opened with the published key, and what a simulator answered is shown
+    /// beside the refusal.
+    case simulate
   }
 
   private struct RecipientKey {
     let key: PrivateKey
     let hash: [UInt8]
+    /// The simulator puts a team of its own into the transcript.
+    var simulatorTeamID: String?
   }
 
   /// - Parameter keys: the relying party's own encryption keys, current and former; the answer names the one it needs.
@@ -54,7 +59,7 @@ public struct AppleInApp: Sendable {
     guard let envelope = AppleEnvelope(parsing: bytes, checks: &checks),
       let recipient = recipientKey(for: envelope, &checks)
     else { return nil }
-    let transcript = challenge.transcript(recipientKeyHash: recipient.hash)
+    let transcript = challenge.transcript(recipientKeyHash: recipient.hash, teamID: recipient.simulatorTeamID)
     let isOurs = HashAlgorithm.sha256.matches(envelope.transcriptHash, digestOf: transcript.encoded)
     checks.require(isOurs, .envelopeTranscriptMismatch)
     guard isOurs, let plaintext = decrypt(envelope, recipient.key, transcript, &checks) else { return nil }
@@ -67,6 +72,9 @@ public struct AppleInApp: Sendable {
       case .refuse:
         checks.failed(.appleSimulatorAnswer, "encrypted to Apple's published key")
         return nil
+      case .simulate:
+        checks.failed(.appleSimulatorAnswer, "encrypted to Apple's published key")
+        return Self.simulatorKey
       case .warn:
         checks.warned(.appleSimulatorAnswer, "encrypted to Apple's published key")
       }
@@ -105,7 +113,8 @@ public struct AppleInApp: Sendable {
     do throws(MdocParseError) {
       return PresentedResponse(
         response: try DeviceResponse(parsing: identity), transcript: transcript, macPolicy: .notAllowed,
-        recognizesAppleMocks: true, fallsBackToAgeInYears: true, maxDocuments: 1)
+        recognizesAppleMocks: true, fallsBackToAgeInYears: true, maxDocuments: 1,
+        showsSimulatedAnswers: publishedKey == .simulate)
     } catch {
       checks.failed(error.code)
       return nil
@@ -121,6 +130,13 @@ public struct AppleInApp: Sendable {
     .envelopeMalformed, .envelopeAlgorithmUnsupported, .envelopeModeUnsupported, .envelopeEncapsulatedKeyInvalid,
     .envelopeRecipientKeyUnknown, .envelopeTranscriptMismatch, .envelopeDecryptionFailed, .envelopePlaintextMalformed,
   ]
+
+  /// The private key that Apple published with its sample archive; anybody can open what is encrypted to it.
+  private static let simulatorKey: RecipientKey? = {
+    let scalar = Hex.decode("b36638a4043a69915926515a5993acd53310b6f64f47ae4ee3f024853cc56111") ?? []
+    guard let key = try? PrivateKey(curve: .p256, scalar: scalar) else { return nil }
+    return RecipientKey(key: key, hash: publishedKeyHash, simulatorTeamID: "PassKit_Identity_Test_Team_ID")
+  }()
 
   /// SHA-256 of the point whose private half Apple published with its sample archive.
   private static let publishedKeyHash: [UInt8] =

@@ -7,8 +7,13 @@ import Primitives
 public struct AppleInAppProtocol: WalletProtocol {
   public let name = "apple-in-app"
   private let verifier: MdocVerifier
+  private let publishedKey: AppleInApp.PublishedKeyPolicy
 
-  public init(verifier: MdocVerifier) { self.verifier = verifier }
+  /// - Parameter showsSimulatedAnswers: test mode; answers of Apple's simulator are refused in any mode.
+  public init(verifier: MdocVerifier, showsSimulatedAnswers: Bool = false) {
+    self.verifier = verifier
+    publishedKey = showsSimulatedAnswers ? .simulate : .refuse
+  }
 
   public func makeRequest(
     _ request: PresentationRequest, for relyingParty: RelyingParty, origin: String?
@@ -59,7 +64,8 @@ public struct AppleInAppProtocol: WalletProtocol {
       return verifier.refuse([Check(.sessionInterrupted, .failed)], at: now)
     }
     // Only this relying party's keys are tried: another's answers are unknown here.
-    let apple = AppleInApp(verifier: verifier, keys: relyingParty.apple?.encryptionKeys ?? [])
+    let apple = AppleInApp(
+      verifier: verifier, keys: relyingParty.apple?.encryptionKeys ?? [], publishedKey: publishedKey)
     return apple.verify(answer, answering: appleChallenge, request: request, at: now)
   }
 

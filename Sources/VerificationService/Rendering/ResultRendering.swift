@@ -7,6 +7,16 @@ public enum ResultRendering {
     ["documents": .array(presentation.documents.map { document($0, retainedOnly: false) })]
   }
 
+  /// `simulated_result`: what Apple's simulator answered, which proves nothing.
+  static func json(_ presentation: SimulatedPresentation) -> JSON {
+    [
+      "documents": .array(
+        presentation.documents.map { document in
+          ["doc_type": .string(document.docType), "elements": byNamespace(document.elements)]
+        })
+    ]
+  }
+
   /// What a retaining relying party keeps: only elements requested with `intent_to_retain`, and age answers that
   /// those prove.
   static func retainedJSON(_ presentation: AcceptedPresentation) -> JSON {

@@ -6,7 +6,9 @@ struct SessionRendering {
   let now: Timestamp
 
   /// For an API key. `result` is given by whoever has established that this caller gets it.
-  func json(_ record: SessionRecord, clientSecret: ClientSecret? = nil, result: JSON? = nil) -> JSON {
+  func json(
+    _ record: SessionRecord, clientSecret: ClientSecret? = nil, result: JSON? = nil, simulatedResult: JSON? = nil
+  ) -> JSON {
     let state = record.state(at: now)
     return .members([
       "id": .string(record.address.id.text),
@@ -22,6 +24,7 @@ struct SessionRendering {
       "metadata": .object(
         (record.content?.metadata ?? []).map { JSON.Member($0.name, .string($0.value)) }),
       "result": result ?? .null,
+      "simulated_result": simulatedResult,
       "result_expires_at": record.results.expiresAt.map { .seconds($0) } ?? .null,
       "report": record.report.map(ReportRendering.json) ?? .null,
       "last_error": VerdictRendering.lastError(state.lastError),

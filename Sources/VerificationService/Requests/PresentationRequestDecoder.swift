@@ -50,6 +50,8 @@ public struct PresentationRequestDecoder: Sendable {
     {
       for element in self.elements(json, of: docType, at: "\(pointer)/elements/\(index)", &faults) {
         if elements.contains(where: { $0.element == element.element }) {
+          // Several of Apple's elements may stand for one of the document's.
+          guard json["apple_element"] == nil else { continue }
           faults.add("\(pointer)/elements/\(index)", "is asked for twice")
         }
         elements.append(element)

@@ -14,6 +14,8 @@ struct Conclusion {
   let results: SealedResults
   let report: ReportRecord?
   let inlineResult: JSON?
+  /// Test mode's look at what a simulator answered; never in live mode, never stored.
+  let simulatedResult: JSON?
 
   var recorded: AttemptOutcome.Conclusion {
     if case .failed(let error, _) = state { .failed(error) } else { .verified(results) }
@@ -30,7 +32,11 @@ struct Conclusion {
     do { reportID = try ReportID.random() } catch { throw .cryptoFailed }
     let report = ReportRecord(verdict.report, id: reportID)
     switch verdict.outcome {
-    case .refused(let reasons): self.init(.failed(LastError(reasons), at: now), report)
+    case .refused(let reasons):
+      let isShown = !context.isLive && caller.has(.resultsRead)
+      self.init(
+        .failed(LastError(reasons), at: now), report,
+        simulatedResult: isShown ? verdict.simulated.map(ResultRendering.json) : nil)
     case .accepted(let presentation):
       let id = record.address.id
       var results = SealedResults.none
@@ -48,11 +54,13 @@ struct Conclusion {
   }
 
   private init(
-    _ state: SessionState, _ report: ReportRecord?, _ results: SealedResults = .none, inlineResult: JSON? = nil
+    _ state: SessionState, _ report: ReportRecord?, _ results: SealedResults = .none, inlineResult: JSON? = nil,
+    simulatedResult: JSON? = nil
   ) {
     self.state = state
     self.report = report
     self.results = results
     self.inlineResult = inlineResult
+    self.simulatedResult = simulatedResult
   }
 }

@@ -53,7 +53,7 @@ struct SubmitAnswer {
     after.results = conclusion.results
     after.report = conclusion.report
     var reply = OperationReply(
-      reply: Reply(200, render(after, result: conclusion.inlineResult, for: caller, now)), session: record.address.id,
+      reply: Reply(200, render(after, conclusion, for: caller, now)), session: record.address.id,
       resultExpiresAt: now + Limits.resultLifetime)
     let outcome = AttemptOutcome(
       address: record.address, attempt: attempt, conclusion: conclusion.recorded, report: conclusion.report)
@@ -69,16 +69,18 @@ struct SubmitAnswer {
       reply.isKept = true
     case .superseded(let current?):
       // Redacted meanwhile, or too late: the session is what it is, and nobody gets the result.
-      reply.reply = Reply(200, render(current, result: nil, for: caller, now))
+      reply.reply = Reply(200, render(current, nil, for: caller, now))
     case .superseded(nil): throw .sessionNotFound
     }
     return reply
   }
 
-  private func render(_ record: SessionRecord, result: JSON?, for caller: Caller, _ now: Timestamp) -> JSON {
+  private func render(_ record: SessionRecord, _ conclusion: Conclusion?, for caller: Caller, _ now: Timestamp) -> JSON
+  {
     let rendering = SessionRendering(isLive: context.isLive, now: now)
     return switch caller {
-    case .apiKey: rendering.json(record, result: result)
+    case .apiKey:
+      rendering.json(record, result: conclusion?.inlineResult, simulatedResult: conclusion?.simulatedResult)
     case .clientSecret: rendering.clientView(record)
     }
   }

@@ -6,8 +6,8 @@ public struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
   /// `EX_CONFIG`: the configuration must be changed first.
   static func configuration(_ message: String) -> StartError { StartError(message: message, exitCode: 78) }
 
-  /// `EX_UNAVAILABLE`: something outside the configuration is missing; the same start may work later.
-  static func unavailable(_ message: String) -> StartError { StartError(message: message, exitCode: 69) }
+  /// `EX_TEMPFAIL`: something outside the configuration is missing; the same start may work later.
+  static func unavailable(_ message: String) -> StartError { StartError(message: message, exitCode: 75) }
 
   public var description: String { message }
 }

@@ -26,10 +26,15 @@ enum SessionSchemas {
       "client_reference_id": Part.textOrNull,
       "metadata": ["type": "object", "additionalProperties": ["type": "string"]],
       "result": Part.orNull(Part.reference("VerificationResult")),
+      "simulated_result": [
+        "type": "object",
+        "description":
+          "Test mode only, beside `apple.simulator_answer`: what Apple's simulator answered. It proves nothing.",
+      ],
       "result_expires_at": Part.secondsOrNull,
       "report": Part.orNull(Part.reference("VerificationReport")),
       "last_error": Part.orNull(Part.reference("LastError")),
-    ], optional: ["client_secret"])
+    ], optional: ["client_secret", "simulated_result"])
 
   private static let clientSession = Part.object([
     "id": Part.text,

@@ -4,7 +4,7 @@ import Primitives
 /// What `mdoc serve` calls: from the command line to the exit code.
 extension VerifierServer {
   /// Serves in live mode until SIGTERM or SIGINT. Returns the exit code: 0 after a graceful stop, 78 for a
-  /// configuration that may not serve, 69 for a port or store that cannot be had.
+  /// configuration that may not serve, 75 for a port or store that cannot be had.
   public static func run(configurationFile: String) async -> Int32 {
     await run { log throws(StartError) in
       let configuration = try ConfigurationLoader(path: configurationFile).load()

@@ -39,7 +39,8 @@ public final class VerifierServer: Sendable {
       service = try VerificationService(
         ServiceConfiguration(
           isLive: configuration.isLive, relyingParties: configuration.relyingParties,
-          protocols: [AppleInAppProtocol(verifier: verifier)], sealingKeys: configuration.sealingKeys),
+          protocols: [AppleInAppProtocol(verifier: verifier, showsSimulatedAnswers: !configuration.isLive)],
+          sealingKeys: configuration.sealingKeys),
         store: store, clock: clock)
     } catch {
       throw .configuration(error.message)

@@ -38,12 +38,12 @@ final class SuspendedExchanges: Sendable {
     _ = state.withLock { $0.entries.removeValue(forKey: ObjectIdentifier(exchange)) }
   }
 
-  /// Takes no more, and answers all there are.
-  func close(answering reply: HTTPExchange.Reply) {
+  /// Takes no more, and answers all there are, each with a reply of its own.
+  func close(answering reply: () -> HTTPExchange.Reply) {
     let remaining = state.withLock { state in
       state.isClosed = true
       return Array(state.entries.values)
     }
-    for (exchange, handle) in remaining { answer(exchange, handle, with: reply) }
+    for (exchange, handle) in remaining { answer(exchange, handle, with: reply()) }
   }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import VerifierHTTP
 
 /// A live server: what it refuses to serve, and what it refuses to believe.
-@Suite struct LiveModeTests {
+@Suite(.onOwnThreads) struct LiveModeTests {
   @Test func `a live server serves, without the mock wallet`() async throws {
     try await withFolder { path in
       try await LiveFolder(path).serve { server, api, log in
@@ -88,7 +88,7 @@ import Testing
           "listen": .string(server.listen.description), "store": "sqlite:other.sqlite",
         ])
         let error = #expect(throws: StartError.self) { try folder.start() }
-        #expect(error?.exitCode == 69)
+        #expect(error?.exitCode == 75)
       }
     }
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import VerifierHTTP
 
-@Suite struct LogWriterTests {
+@Suite(.onOwnThreads) struct LogWriterTests {
   @Test func `everything written before the close is out after it`() async throws {
     var ends: [Int32] = [0, 0]
     #expect(pipe(&ends) == 0)

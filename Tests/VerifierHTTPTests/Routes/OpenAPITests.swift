@@ -4,7 +4,7 @@ import Testing
 @testable import VerifierHTTP
 
 /// The served contract and the table of routes say the same.
-@Suite struct OpenAPITests {
+@Suite(.onOwnThreads) struct OpenAPITests {
   @Test(arguments: [true, false])
   func `every route and every code of it is in the document, and nothing else`(isLive: Bool) throws {
     let document = OpenAPIDocument.json(isLive: isLive)

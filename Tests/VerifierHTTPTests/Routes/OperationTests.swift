@@ -6,7 +6,7 @@ import Testing
 @testable import VerifierHTTP
 
 /// Health, readiness, metrics, trust anchors, log lines.
-@Suite struct OperationTests {
+@Suite(.onOwnThreads) struct OperationTests {
   @Test func `health and readiness say the mode`() async throws {
     try await withTestMode { bed in
       let health = try await bed.api.with(nil).get("/healthz")
@@ -60,6 +60,15 @@ import Testing
       #expect(json["trust_anchors"]?.array?.count == bed.mode.anchors.count)
       #expect(bed.mode.text.contains(bed.mode.apiKey))
     }
+  }
+
+  @Test func `a stop logs no request that nobody made`() async throws {
+    let log = try await withTestMode { bed in
+      _ = try await bed.api.get("/healthz")
+      return bed.log
+    }
+    let events = log.all.compactMap { try? JSON(parsing: Array($0.utf8)) }.compactMap { $0["event"]?.string }
+    #expect(events == ["server.started", "request", "server.stopping", "server.stopped"])
   }
 
   @Test func `one line a request, with the template and never the path, query or token`() async throws {

@@ -28,7 +28,8 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
       }
       try await Task.sleep(for: .milliseconds(300))
 
-      let stop = Task(executorPreference: WorkerThreads.shared) { await server.stop(drainSeconds: 30) }
+      // On the server's own threads: other suites may keep the cooperative pool busy for seconds.
+      let stop = Task.detached(executorPreference: WorkerThreads.shared) { await server.stop(drainSeconds: 30) }
       let isRefused = try await blocking { () -> Bool in
         for _ in 0..<500 {
           do { _ = try RawClient(port: port) } catch RawClient.Failure.cannotConnect(ECONNREFUSED) { return true }

@@ -1,0 +1,54 @@
+import CBOR
+import Cryptography
+import Mdoc
+import PKIX
+import Presentation
+import Primitives
+import Testing
+import Trust
+
+@testable import MockIssuance
+
+/// An answer made by the mock wallet with one trick in it, and the verifier that it is played on.
+struct Attack {
+  let now = Timestamp(secondsSince1970: 1_795_000_000)
+  let authority: MockAuthority
+  let trust: TrustStore
+  let transcript: SessionTranscript
+  var documents = [MockPerson.mDL]
+  var mock = MockRequest.standard
+
+  init() throws {
+    authority = try MockAuthority(seed: Array("attacks".utf8))
+    let anchor = try authority.anchor(at: now)
+    trust = try TrustStore(
+      anchors: [TrustAnchor(certificate: Certificate(der: anchor.certificate))], allowsTestCertificates: true)
+    transcript = try SessionTranscript(
+      encoded: MockSessionTranscript.qr(deviceEngagement: [0xa0], readerKey: [0xa0]))
+  }
+
+  func response(_ mutation: MockMutation) throws -> [UInt8] {
+    let variant = MockVariant("attack", "", mutation)
+    return try MockWallet(authority: authority, documents: documents)
+      .answer(mock, transcript: transcript.encoded, variant: variant, at: now).bytes
+  }
+
+  func verify(_ response: [UInt8], request: PresentationRequest?, isStrict: Bool = false) -> Verdict {
+    Proximity(verifier: MdocVerifier(trust: trust, isStrict: isStrict))
+      .verify(response, transcript: transcript, readerKey: nil, request: request, at: now)
+  }
+
+  func codes(_ mutation: MockMutation, request: PresentationRequest? = Attack.request) throws -> [Code] {
+    try verify(response(mutation), request: request).report.reasons.map(\.code)
+  }
+
+  static let request = PresentationRequest(documents: [
+    DocumentRequest(docType: DocType.mDL, elements: [ElementRequest(ElementReference(Namespace.mDL, "given_name"))])
+  ])
+}
+
+extension Verdict {
+  var accepted: AcceptedPresentation? {
+    if case .accepted(let presentation) = outcome { presentation } else { nil }
+  }
+}

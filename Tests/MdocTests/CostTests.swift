@@ -1,0 +1,40 @@
+import CBOR
+import Mdoc
+import Primitives
+import Testing
+
+@testable import MockIssuance
+
+/// What a wallet can add to its own good document must not make verifying it slow.
+@Suite struct CostTests {
+  /// Thousands of items whose names differ in bytes and are canonically equivalent: a set that hashes characters puts
+  /// them all in one place and compares every pair.
+  @Test func manyEquivalentNamesAreComparedOnce() throws {
+    let attack = try Attack()
+    let flood = MockMutation.disclosure { draft in
+      draft.namespaces[0].items += (0..<5_000).map { number in
+        IssuedItem(digestID: UInt64(1_000 + number), random: [], identifier: name(number), value: 0, style: .shortest)
+      }
+    }
+    let response = try attack.response(flood)
+    #expect(response.count < Limits.responseBytes)
+    var codes: [Code] = []
+    let time = ContinuousClock().measure {
+      codes = attack.verify(response, request: Attack.request).report.reasons.map(\.code)
+    }
+    #expect(codes == [.digestMissing])
+    print("5,000 equivalent names: \(time)")
+  }
+
+  @Test func equivalentNamesHaveHashesOfTheirOwn() {
+    let references = (0..<4_096).map { ElementReference("n", name($0)) }
+    #expect(references[0].identifier == references[4_095].identifier, "equivalent, as Swift compares")
+    #expect(Set(references).count == 4_096)
+    #expect(Set(references.map(\.hashValue)).count > 4_000)
+  }
+}
+
+/// The bits of a number as letters with an accent, in one scalar or in two.
+private func name(_ number: Int) -> String {
+  (0..<13).map { number >> $0 & 1 == 0 ? "\u{e9}" : "e\u{301}" }.joined()
+}

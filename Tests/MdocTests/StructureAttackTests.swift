@@ -1,0 +1,145 @@
+import CBOR
+import Cryptography
+import Mdoc
+import Primitives
+import Testing
+
+@testable import MockIssuance
+
+/// Structures that are almost what they should be.
+@Suite struct StructureAttackTests {
+  let attack: Attack
+
+  init() throws { attack = try Attack() }
+
+  /// The map around the device key is no device key, even if it has the members of one.
+  @Test func deviceKeyInfoIsNoDeviceKey() throws {
+    let mutation = MockMutation.mso { mso in
+      mso["deviceKeyInfo"] = MapDraft(MapDraft(mso["deviceKeyInfo"])["deviceKey"]).value
+    }
+    #expect(try attack.codes(mutation) == [.deviceKeyInvalid])
+  }
+
+  @Test(arguments: [UInt64(1) << 31, 1 << 32, UInt64(Int64.max) + 1, .max])
+  func largeDigestIdentifiersAreMalformed(id: UInt64) throws {
+    let mutation = MockMutation.items { draft in try draft.changeTarget { $0.fields["digestID"] = .unsigned(id) } }
+    #expect(try attack.codes(mutation) == [.itemMalformed])
+  }
+
+  static let strangeNumbers: [CBORValue] = [
+    .negative(0), .double(0), .null, .text("0"), .tagged(2, .bytes([0])), .bool(false), .array([0]),
+  ]
+
+  @Test(arguments: strangeNumbers)
+  func onlyUnsignedIntegersAreNumbers(value: CBORValue) throws {
+    #expect(try attack.codes(.response { $0.fields["status"] = value }) == [.responseMalformed])
+    let mutation = MockMutation.items { draft in try draft.changeTarget { $0.fields["digestID"] = value } }
+    #expect(try attack.codes(mutation) == [.itemMalformed])
+  }
+
+  @Test(arguments: [1, 10, UInt64(UInt32.max) + 1, .max] as [UInt64])
+  func everyOtherStatusIsAnError(status: UInt64) throws {
+    #expect(try attack.codes(.response { $0.fields["status"] = .unsigned(status) }) == [.responseStatusNotOK])
+  }
+
+  @Test func tagsAroundTagsAreNotLookedThrough() throws {
+    let wrapped = MockMutation.disclosure { draft in
+      try draft.changeTarget { $0.presented = .tagged(24, .tagged(24, .bytes($0.bytes))) }
+    }
+    #expect(try attack.codes(wrapped) == [.itemNotTag24])
+    let twice = MockMutation.disclosure { draft in
+      try draft.changeTarget { $0.presented = .tagged(24, .bytes($0.bytes)) }
+    }
+    #expect(try attack.codes(twice) == [.itemMalformed])
+    let signature = MockMutation.document { document in
+      document.nested("issuerSigned") { $0["issuerAuth"] = $0["issuerAuth"].map { .tagged(18, $0) } }
+    }
+    #expect(try attack.codes(signature) == [.issuerAuthMalformed])
+  }
+
+  @Test(arguments: ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "2262-04-12T00:00:00Z"])
+  func farTimesDoNotOverflow(time: String) throws {
+    for member in ["signed", "validFrom", "validUntil"] {
+      let mutation = MockMutation.mso { $0.nested("validityInfo") { $0[member] = .tagged(0, .text(time)) } }
+      _ = try attack.codes(mutation)
+    }
+    for skew in [Int64.max, 0, .min] {
+      let verifier = MdocVerifier(trust: attack.trust, clockSkew: skew)
+      #expect(verifier.clockSkew >= 0)
+      for now in [Int64.min, .max] {
+        _ = attack.trust.evaluate(
+          chain: [[1, 2, 3]], docType: "", at: Timestamp(secondsSince1970: now), skew: verifier.clockSkew)
+      }
+    }
+  }
+
+  static let ages: [CBORValue] = [
+    .unsigned(.max), .unsigned(UInt64(Int64.max)), .negative(0), .negative(.max), .double(.nan),
+  ]
+
+  @Test(arguments: ages)
+  func strangeAgesAndYearsNeitherCrashNorProveAnything(value: CBORValue) throws {
+    for identifier in ["age_in_years", "age_birth_year"] {
+      var attack = attack
+      attack.documents[0][Namespace.mDL, identifier] = value
+      attack.documents[0].ageThresholds = []
+      attack.mock.documents[0].elements = [(Namespace.mDL, identifier), (Namespace.mDL, "given_name")]
+      attack.mock.documents[0].ageOver = []
+      var request = Attack.request
+      request.documents[0].elements.append(ElementRequest(ElementReference(Namespace.mDL, identifier)))
+      request.documents[0].minimumAge = 21
+      let verdict = try attack.verify(attack.response(.none), request: request)
+      let answers = verdict.accepted?.documents.flatMap(\.ageAnswers) ?? []
+      // An issuer that signs nine quintillion years is believed; what is no non-negative Int64 proves nothing.
+      let isBelieved = identifier == "age_in_years" && isSmall(value)
+      #expect(!answers.isEmpty == isBelieved)
+      let all = try attack.verify(attack.response(.none), request: nil)
+      #expect(all.accepted != nil)
+    }
+  }
+
+  private func isSmall(_ value: CBORValue) -> Bool {
+    if case .unsigned(let number) = value { number <= UInt64(Int64.max) } else { false }
+  }
+
+  @Test func aDeviceSignedElementNeverStandsInForAnIssuersOne() throws {
+    let mutation = MockMutation.setup { setup in
+      setup.keyAuthorizations = ["nameSpaces": [.text(Namespace.mDL)]]
+      setup.withheld = [(Namespace.mDL, "given_name")]
+      setup.deviceSigned = [(Namespace.mDL, [("given_name", "Mallory")])]
+    }
+    #expect(try attack.codes(mutation) == [.elementMissing])
+    let both = MockMutation.setup { setup in
+      setup.keyAuthorizations = ["nameSpaces": [.text(Namespace.mDL)]]
+      setup.deviceSigned = [(Namespace.mDL, [("given_name", "Mallory")])]
+    }
+    #expect(try attack.codes(both) == [.elementDuplicate])
+  }
+
+  @Test func emptyNamesAreNamesLikeOthers() throws {
+    var attack = attack
+    attack.documents[0]["", ""] = "empty"
+    attack.mock.documents[0].elements.append(("", ""))
+    #expect(try attack.codes(.none) == [])
+    var request = Attack.request
+    request.documents[0].elements = [ElementRequest(ElementReference("", ""))]
+    let document = try attack.verify(attack.response(.none), request: request).accepted?.documents.first
+    #expect(document?.elements.map(\.value) == [.text("empty")])
+  }
+
+  /// Two requests for one type are two questions: the second document answers the second.
+  @Test func theSecondDocumentOfATypeAnswersTheSecondRequest() throws {
+    var attack = attack
+    attack.mock.documents.append(attack.mock.documents[0])
+    var request = Attack.request
+    request.requiresAllDocuments = true
+    request.documents.append(
+      DocumentRequest(
+        docType: DocType.mDL, elements: [ElementRequest(ElementReference(Namespace.mDL, "not_there"))]))
+    let response = try attack.response(.none)
+    #expect(attack.verify(response, request: request).report.reasons.map(\.code) == [.elementMissing])
+    request.documents[1].elements = [ElementRequest(ElementReference(Namespace.mDL, "family_name"))]
+    let accepted = attack.verify(response, request: request).accepted
+    #expect(accepted?.documents.map { $0.elements.map(\.reference.identifier) } == [["given_name"], ["family_name"]])
+  }
+}

@@ -1,0 +1,159 @@
+import Cryptography
+import PKIX
+import Primitives
+import Testing
+
+@testable import MockIssuance
+
+/// Path validation with certificates made for the purpose: each trick alone, in an otherwise good chain.
+@Suite struct PathTests {
+  let maker: CertificateMaker
+  let validator: PathValidator
+
+  init() throws {
+    maker = try CertificateMaker()
+    validator = PathValidator(anchors: [try maker.anchor()], allowsTestCertificates: false)
+  }
+
+  @Test func aSignerUnderItsAnchorIsTrusted() throws {
+    #expect(try validator.failures([maker.signer()], at: maker.now) == [])
+  }
+
+  @Test(arguments: Curve.allCases.filter { $0.family != .montgomery })
+  func anAnchorMayHaveAKeyOnEveryCurveThatSigns(curve: Curve) throws {
+    let maker = try CertificateMaker(curve: curve)
+    let validator = PathValidator(anchors: [try maker.anchor()], allowsTestCertificates: false)
+    #expect(try validator.failures([maker.signer()], at: maker.now) == [])
+    #expect(try self.validator.failures([maker.signer()], at: maker.now) == [.issuerUnknown])
+  }
+
+  @Test func noCertificateIsNoChain() {
+    #expect(validator.failures([], at: maker.now) == [.certificateMalformed])
+  }
+
+  @Test(arguments: [(0, -1, true), (0, 0, false), (60, -60, false), (60, -61, true)] as [(Int64, Int64, Bool)])
+  func validityBeginsToTheSecond(skew: Int64, offset: Int64, isRefused: Bool) throws {
+    let failures = try validator.failures([maker.signer()], at: maker.from + offset, skew: skew)
+    #expect(failures == (isRefused ? [.anchorExpired, .certificateExpired] : []))
+  }
+
+  @Test(arguments: [(0, 1, true), (0, 0, false), (60, 60, false), (60, 61, true)] as [(Int64, Int64, Bool)])
+  func validityEndsToTheSecond(skew: Int64, offset: Int64, isRefused: Bool) throws {
+    let failures = try validator.failures([maker.signer()], at: maker.until + offset, skew: skew)
+    #expect(failures == (isRefused ? [.anchorExpired, .certificateExpired] : []))
+  }
+
+  @Test func theWindowIsWhereAllCertificatesAreValid() throws {
+    let signer = try maker.signer {
+      $0.notBefore = maker.now - 10
+      $0.notAfter = maker.now + 10
+    }
+    let evaluation = validator.evaluate(chain: [signer[...]], docType: CertificateMaker.docType, at: maker.now, skew: 5)
+    #expect(evaluation.window == (maker.now - 15)...(maker.now + 15))
+  }
+
+  @Test func theRightOneOfTwoAnchorsWithOneNameIsChosen() throws {
+    let other = try CertificateMaker()
+    let anchors = [try other.anchor(), try maker.anchor()]
+    for anchors in [anchors, anchors.reversed()] {
+      let both = PathValidator(anchors: anchors, allowsTestCertificates: false)
+      for (maker, certificate) in [(maker, anchors), (other, anchors)].map({ ($0.0, $0.0.root.key.publicKey) }) {
+        let signer = try maker.signer { $0[oid: CertificateExtension.authorityKeyIdentifierOID] = nil }
+        let evaluation = both.evaluate(
+          chain: [signer[...]], docType: CertificateMaker.docType, at: maker.now, skew: 0)
+        #expect(evaluation.isTrusted)
+        #expect(evaluation.anchor?.certificate.publicKey == certificate)
+      }
+    }
+  }
+
+  @Test func aLookAlikeOfTheAnchorSignsNothing() throws {
+    let impostor = try CertificateMaker()
+    let template = try impostor.signerTemplate()
+    let withoutIdentifier = try impostor.signer { $0[oid: CertificateExtension.authorityKeyIdentifierOID] = nil }
+    #expect(try validator.failures([template.signed(by: impostor.root.key)], at: maker.now) == [.issuerUnknown])
+    #expect(validator.failures([withoutIdentifier], at: maker.now) == [.certificateSignatureInvalid])
+    let root = try impostor.rootTemplate().signed(by: impostor.root.key)
+    #expect(validator.failures([withoutIdentifier, root], at: maker.now) == [.issuerUnknown])
+  }
+
+  @Test func theAnchorItselfIsNoSigner() throws {
+    let root = try maker.anchor().certificate.der
+    #expect(validator.failures([root], at: maker.now) == [.issuerUnknown])
+    #expect(validator.failures([root, root], at: maker.now) == [.issuerUnknown])
+  }
+
+  @Test func aRootAfterTheSignerIsDroppedAndNamed() throws {
+    let root = try maker.anchor().certificate.der
+    let chain = [try maker.signer(), root].map { $0[...] }
+    let evaluation = validator.evaluate(chain: chain, docType: CertificateMaker.docType, at: maker.now, skew: 0)
+    #expect(evaluation.isTrusted)
+    #expect(evaluation.checks.contains { $0.code == .profileRootInChain && $0.outcome == .warning })
+  }
+
+  @Test func anUnrelatedCertificateInTheChainIsRefused() throws {
+    let stranger = try CertificateMaker(named: "stranger")
+    let root = try stranger.rootTemplate().signed(by: stranger.root.key)
+    let signer = try maker.signer()
+    #expect(validator.failures([signer, root], at: maker.now) == [.issuerUnknown])
+    #expect(try !validator.failures([signer, maker.signer()], at: maker.now).isEmpty)
+    #expect(try !validator.failures([maker.anchor().certificate.der, signer], at: maker.now).isEmpty)
+  }
+
+  @Test func aSignerThatIssuesAnotherSignerIsRefused() throws {
+    let key = try PrivateKey(generatingOn: .p256)
+    let first = try maker.signerTemplate(key.publicKey)
+    let second = try maker.signerTemplate(under: CertificateIssuer(name: first.subject, key: key))
+    // Its subject is the first one's too, so that it looks self-issued; a name of its own does not help either.
+    var renamed = second
+    renamed.subject.set(CertificateName.commonName, to: DER.utf8String("another"))
+    let chain = try [renamed.signed(by: key), first.signed(by: maker.root.key)]
+    let failures = validator.failures(chain, at: maker.now)
+    #expect(failures.contains(.pathLengthExceeded) && failures.contains(.certificateIsCA))
+  }
+
+  @Test func countriesAreComparedByBytes() throws {
+    // U+212A KELVIN SIGN is canonically equivalent to "K".
+    let anchor = try maker.anchor { $0.subject.set(CertificateName.country, to: DER.printableString("KR")) }
+    let validator = PathValidator(anchors: [anchor], allowsTestCertificates: false)
+    for (country, isRefused) in [("KR", false), ("\u{212a}R", true), ("kr", true), ("KR ", true)] {
+      let signer = try maker.signer {
+        $0.issuer.set(CertificateName.country, to: DER.printableString("KR"))
+        $0.subject.set(CertificateName.country, to: DER.utf8String(country))
+      }
+      let expected: [Code] = isRefused ? [.certificateJurisdictionMismatch] : []
+      #expect(validator.failures([signer], at: maker.now) == expected, "\(country)")
+    }
+  }
+
+  @Test func documentTypesAreComparedByBytes() throws {
+    var anchor = try maker.anchor()
+    anchor.docTypes = ["org.example.caf\u{e9}"]
+    let validator = PathValidator(anchors: [anchor], allowsTestCertificates: false)
+    let signer = try maker.signer()
+    #expect(validator.failures([signer], docType: "org.example.caf\u{e9}", at: maker.now) == [])
+    #expect(
+      validator.failures([signer], docType: "org.example.cafe\u{301}", at: maker.now) == [.issuerNotTrustedForDocType])
+  }
+
+  @Test(arguments: 0...2)
+  func liveModeRefusesMockCertificatesWhereverTheyAre(position: Int) throws {
+    let middle = CertificateIssuer(
+      name: CertificateName(country: "US", state: nil, organization: nil, commonName: "middle"),
+      key: try PrivateKey(generatingOn: .p256))
+    var templates = [
+      try maker.signerTemplate(under: middle), maker.caTemplate(middle, under: maker.root, pathLength: 0),
+      maker.caTemplate(maker.root, under: maker.root, pathLength: 1),
+    ]
+    templates[position].extensions.append(.mockMarker)
+    var anchor = TrustAnchor(
+      certificate: try Certificate(der: templates[2].signed(by: maker.root.key)),
+      docTypes: [CertificateMaker.docType])
+    anchor.maxPathLength = 1
+    let chain = try [templates[0].signed(by: middle.key), templates[1].signed(by: maker.root.key)]
+    let live = PathValidator(anchors: [anchor], allowsTestCertificates: false)
+    #expect(live.failures(chain, at: maker.now) == [.testCertificate])
+    let test = PathValidator(anchors: [anchor], allowsTestCertificates: true)
+    #expect(test.failures(chain, at: maker.now) == [])
+  }
+}

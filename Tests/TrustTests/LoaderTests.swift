@@ -1,0 +1,103 @@
+import FoundationEssentials
+import PKIX
+import Primitives
+import Testing
+import Trust
+
+@testable import MockIssuance
+
+/// Anchors from files and folders: everything in them is understood, or nothing is loaded.
+@Suite struct LoaderTests {
+  let fixture: TrustFixture
+  let loader = TrustAnchorLoader(defaultDocTypes: [TrustFixture.mDL])
+
+  init() throws { fixture = try TrustFixture() }
+
+  @Test func anAnchorWithoutSettingsHasTheDefaults() throws {
+    try fixture.write(PEM.encode(certificate: fixture.rootDER()), to: "root.pem")
+    let anchor = try #require(try loader.load([fixture.folder]).first)
+    #expect(anchor.docTypes == [TrustFixture.mDL])
+    #expect(anchor.extendedKeyUsages == [TrustAnchor.documentSignerUsage])
+    #expect(anchor.maxPathLength == 0 && anchor.relaxed.isEmpty && anchor.tier == .live)
+    let any = try TrustAnchorLoader(defaultDocTypes: nil).load([fixture.folder])
+    #expect(any.map(\.docTypes) == [nil])
+    let evaluation = try TrustStore(anchors: any, allowsTestCertificates: true)
+      .evaluate(chain: fixture.chain(), docType: "any.type", at: fixture.now, skew: 0)
+    #expect(evaluation.isTrusted)
+    #expect(evaluation.checks.first { $0.code == .profileAnchorUnscoped }?.outcome == .warning)
+  }
+
+  @Test func settingsStandBesideTheAnchor() throws {
+    try fixture.write(fixture.rootDER(), to: "root.der")
+    try fixture.write(
+      """
+      { "doc_types": ["a", "b"], "ekus": ["1.2.3"], "max_path_length": 1, "tier": "test",
+        "relax": ["trust.certificate.extended_key_usage", "trust.anchor_expired"] }
+      """, to: "root.json")
+    for path in [fixture.folder, fixture.folder + "/", fixture.folder + "/root.der"] {
+      let anchor = try #require(try loader.load([path]).first)
+      #expect(anchor.docTypes == ["a", "b"])
+      #expect(anchor.extendedKeyUsages == ["1.2.3"])
+      #expect(anchor.maxPathLength == 1 && anchor.tier == .test)
+      #expect(anchor.relaxed == [.certificateExtendedKeyUsage, .anchorExpired])
+    }
+  }
+
+  @Test(arguments: [
+    "", "[]", "{", "null", #"{"doc_types": "a"}"#, #"{"doc_types": []}"#, #"{"doc_types": [1]}"#, #"{"ekus": null}"#,
+    #"{"max_path_length": -1}"#, #"{"max_path_length": 9}"#, #"{"max_path_length": "1"}"#,
+    #"{"max_path_length": true}"#, #"{"max_path_length": 0.5}"#, #"{"tier": "prod"}"#, #"{"tier": 1}"#,
+    #"{"relax": "all"}"#, #"{"relax": ["all"]}"#, #"{"docTypes": ["a"]}"#, #"{"Doc_types": ["a"]}"#,
+    #"{"skip_signature": true}"#,
+  ])
+  func settingsThatAreNotUnderstoodAreRefused(text: String) throws {
+    try fixture.write(fixture.rootDER(), to: "root.der")
+    try fixture.write(text, to: "root.json")
+    #expect(throws: TrustLoadError.self) { try loader.load([fixture.folder]) }
+  }
+
+  @Test(arguments: Code.allCases)
+  func onlyListedChecksCanBeRelaxed(code: Code) throws {
+    try fixture.write(fixture.rootDER(), to: "root.der")
+    try fixture.write(#"{"relax": ["\#(code.rawValue)"]}"#, to: "root.json")
+    let anchors = try? loader.load([fixture.folder])
+    #expect((anchors != nil) == TrustAnchor.relaxable.contains(code))
+    #expect(
+      TrustAnchor(certificate: try fixture.root().certificate, relaxed: [code]).relaxed.count == (anchors?.count ?? 0))
+  }
+
+  /// With a typing mistake in its name, `tier: test` would be lost and the anchor be a live one.
+  @Test func settingsThatBelongToNoAnchorAreRefused() throws {
+    try fixture.write(fixture.rootDER(), to: "root-test.der")
+    try fixture.write(#"{"tier": "test"}"#, to: "root_test.json")
+    #expect(throws: TrustLoadError.self) { try loader.load([fixture.folder]) }
+  }
+
+  @Test func aDotInAFoldersNameBeginsNoEnding() throws {
+    // The fixture's folder has a dot in its name; its "ending" would make the settings file /tmp/mdoc.json.
+    try fixture.write(fixture.rootDER(), to: "root")
+    try fixture.write(#"{"tier": "test"}"#, to: "root.json")
+    #expect(try loader.load([fixture.folder + "/root"]).map(\.tier) == [.test])
+  }
+
+  @Test func whatIsNoCertificateIsRefused() throws {
+    let der = try fixture.rootDER()
+    for content in [[], Array("hello".utf8), Array(der.dropLast()), der + [0]] {
+      try fixture.write(content, to: "root.pem")
+      #expect(throws: TrustLoadError.self) { try loader.load([fixture.folder]) }
+    }
+    #expect(throws: TrustLoadError.self) { try loader.load([fixture.folder + "/absent.pem"]) }
+  }
+
+  @Test func severalCertificatesInOneFileShareItsSettings() throws {
+    let text = try PEM.encode(certificate: fixture.rootDER()) + PEM.encode(certificate: fixture.rootDER(.notCA))
+    try fixture.write("0 s:CN=written by a tool\r\n" + text, to: "roots.pem")
+    try fixture.write(#"{"doc_types": ["a"]}"#, to: "roots.json")
+    #expect(try loader.load([fixture.folder]).map(\.docTypes) == [["a"], ["a"]])
+  }
+
+  @Test func filesOfOtherKindsAreLeftAlone() throws {
+    try fixture.write("notes", to: "README.md")
+    #expect(try loader.load([fixture.folder]).isEmpty)
+  }
+}

@@ -1,0 +1,83 @@
+import PKIX
+import Primitives
+import Testing
+import Trust
+
+@testable import MockIssuance
+
+/// The snapshot names what decides about trust: it changes with that, and with nothing else.
+@Suite struct SnapshotTests {
+  let fixture: TrustFixture
+
+  init() throws { fixture = try TrustFixture() }
+
+  static let changes: [(String, @Sendable (inout TrustAnchor) -> Void)] = [
+    ("no types", { $0.docTypes = nil }), ("no type allowed", { $0.docTypes = [] }),
+    ("any by name", { $0.docTypes = ["*"] }),
+    ("joined types", { $0.docTypes = ["a,b"] }), ("two types", { $0.docTypes = ["a", "b"] }),
+    ("shifted border", { $0.docTypes = ["ab"] }), ("a bar", { $0.docTypes = ["a|b"] }),
+    ("composed", { $0.docTypes = ["caf\u{e9}"] }), ("decomposed", { $0.docTypes = ["cafe\u{301}"] }),
+    ("usages", { $0.extendedKeyUsages = ["1.2.3"] }), ("no usages", { $0.extendedKeyUsages = [] }),
+    ("length", { $0.maxPathLength = 1 }), ("relaxed", { $0.relaxed = [.certificateKeyUsage] }),
+    ("relaxed otherwise", { $0.relaxed = [.anchorExpired] }),
+  ]
+
+  @Test func changesWithEverythingThatDecides() throws {
+    var snapshots = [try snapshot([fixture.root()])]
+    for (_, change) in Self.changes {
+      var anchor = try fixture.root()
+      change(&anchor)
+      snapshots.append(try snapshot([anchor]))
+    }
+    snapshots.append(try snapshot([fixture.root(.notCA)]))
+    snapshots.append(try snapshot([fixture.root(), fixture.root(.notCA)]))
+    snapshots.append(try TrustStore(anchors: [fixture.root()], allowsTestCertificates: false).snapshot)
+    #expect(Set(snapshots).count == snapshots.count)
+  }
+
+  @Test func staysWithNamesOrderAndRepetition() throws {
+    let (first, second) = (try fixture.root(docTypes: ["a", "b"]), try fixture.root(.notCA))
+    let expected = try snapshot([first, second])
+    var renamed = first
+    renamed.source = "elsewhere.pem"
+    renamed.docTypes = ["b", "a", "b"]
+    #expect(try snapshot([second, renamed]) == expected)
+    #expect(try snapshot([first, second, first]) == expected)
+    let ignored = TrustAnchor(certificate: first.certificate, tier: .test)
+    let live = try TrustStore(anchors: [second], allowsTestCertificates: false).snapshot
+    #expect(try TrustStore(anchors: [second, ignored], allowsTestCertificates: false).snapshot == live)
+  }
+
+  /// One key with two sets of settings: which of them counts must not depend on the order of the files.
+  @Test func theOrderOfAnchorsDecidesNothing() throws {
+    var strict = try fixture.root()
+    strict.extendedKeyUsages = ["1.2.3"]
+    let (chain, anchors) = (try fixture.chain(), [strict, try fixture.root()])
+    let results = try [anchors, anchors.reversed()].map {
+      try TrustStore(anchors: $0, allowsTestCertificates: true).failures(chain, at: fixture.now)
+    }
+    #expect(results[0] == results[1])
+  }
+
+  @Test func oneKeyMayBeAnchoredForEachOfSeveralTypes() throws {
+    let anchors = [try fixture.root(docTypes: ["org.example.other"]), try fixture.root()]
+    for anchors in [anchors, anchors.reversed()] {
+      let store = try TrustStore(anchors: anchors, allowsTestCertificates: true)
+      let chain = try fixture.chain()
+      #expect(store.failures(chain, at: fixture.now) == [])
+      #expect(store.failures(chain, docType: "org.example.other", at: fixture.now) == [])
+      #expect(store.failures(chain, docType: "org.example.third", at: fixture.now) == [.issuerNotTrustedForDocType])
+    }
+  }
+
+  @Test func aStoreWithoutAnchorsDoesNotStart() throws {
+    #expect(throws: TrustStoreError.empty) { try TrustStore(anchors: [], allowsTestCertificates: true) }
+    let test = TrustAnchor(certificate: try fixture.root().certificate, tier: .test)
+    #expect(throws: TrustStoreError.empty) { try TrustStore(anchors: [test], allowsTestCertificates: false) }
+    #expect(try TrustStore(anchors: [test], allowsTestCertificates: true).anchors.count == 1)
+  }
+
+  private func snapshot(_ anchors: [TrustAnchor]) throws -> String {
+    try TrustStore(anchors: anchors, allowsTestCertificates: true).snapshot
+  }
+}
