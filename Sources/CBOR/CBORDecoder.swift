@@ -8,6 +8,7 @@ import Primitives
 ///
 /// What runs once a head is `mutating` even where it changes nothing: the decoder is then passed by reference, not copied.
 struct CBORDecoder {
+  /// The input. Every index into it is below `limit`, which is never beyond its end.
   private let bytes: UnsafeBufferPointer<UInt8>
   private let limits: CBORLimits
   /// Levels around this input, where it is itself the content of a string.
