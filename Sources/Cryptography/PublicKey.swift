@@ -58,8 +58,9 @@ public final class PublicKey: Sendable {
     var point: [UInt8] = []
     point.reserveCapacity(1 + 2 * curve.coordinateLength)
     point.append(0x04)
-    point += x
-    point += y
+    // As arrays: unspecialised collections are appended byte by byte.
+    point += Array(x)
+    point += Array(y)
     self.init(curve: curve, encoded: point, adopting: try importPoint(point, on: curve))
   }
 

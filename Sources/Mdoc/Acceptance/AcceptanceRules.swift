@@ -78,14 +78,15 @@ struct AcceptanceRules {
       if found.isEmpty { missing.append(element) }
       requested += found
     }
-    let answers = wanted.ageThresholds.compactMap(age.answer)
+    let thresholds = wanted.ageThresholds
+    let answers = thresholds.compactMap(age.answer)
     var mistyped = requested.filter { !ElementTypes.isValid($0.value, for: $0.reference) }.map(\.reference)
-    if !wanted.ageThresholds.isEmpty {
+    if !thresholds.isEmpty {
       mistyped += age.mistypedAttestations.filter { !mistyped.contains($0) }
     }
     checks.require(mistyped.isEmpty, .elementTypeInvalid, names(mistyped))
 
-    let undecided = wanted.ageThresholds.filter { threshold in !answers.contains { $0.threshold == threshold } }
+    let undecided = thresholds.filter { threshold in !answers.contains { $0.threshold == threshold } }
       .map { ageElement($0, document.docType) }
       .filter { !mistyped.contains($0) }
     let lacking = missing.filter(\.isRequired).map(\.element) + undecided

@@ -19,7 +19,7 @@ struct AgeEvaluation {
     let namespace = AgeEvaluation.namespace(of: document.docType)
     self.namespace = namespace
     var answers: [Int: Bool] = [:]
-    for element in document.elements where element.namespace == namespace {
+    for element in document.elements where element.namespace.hasSameBytes(as: namespace) {
       if let age = AgeAttestations.age(of: element.identifier), case .bool(let value)? = document[element] {
         answers[age] = value
       }
