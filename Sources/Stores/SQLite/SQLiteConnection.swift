@@ -132,12 +132,16 @@ final class SQLiteConnection {
 
   /// Writes a page that means nothing, which a full or read-only disk refuses; at most once a second, since anybody may
   /// ask for it.
-  func proveWritable() throws(StoreError) {
+  func proveWritable(in second: Int = SQLiteConnection.monotonicSecond()) throws(StoreError) {
+    guard probed != second else { return }
+    try execute("PRAGMA user_version = 1")
+    probed = second
+  }
+
+  static func monotonicSecond() -> Int {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
-    guard probed != now.tv_sec else { return }
-    try execute("PRAGMA user_version = 1")
-    probed = now.tv_sec
+    return now.tv_sec
   }
 
   /// Empties the log after an erasure: it still holds the pages as they were. A reader of another process can delay
