@@ -87,9 +87,11 @@ struct MockSetup {
     try wallet.answerApple(request, session: session, variant: variant, at: now).bytes
   }
 
-  func verifyApple(_ answer: [UInt8], request: MockRequest = .standard) throws -> Verdict {
+  func verifyApple(
+    _ answer: [UInt8], request: MockRequest = .standard, publishedKey: AppleInApp.PublishedKeyPolicy = .refuse
+  ) throws -> Verdict {
     let challenge = try AppleChallenge(nonce: Array(0..<32), merchantID: session.merchantID, teamID: session.teamID)
-    let apple = AppleInApp(verifier: MdocVerifier(trust: trust), keys: [key])
+    let apple = AppleInApp(verifier: MdocVerifier(trust: trust), keys: [key], publishedKey: publishedKey)
     return apple.verify(answer, answering: challenge, request: PresentationRequest(request), at: now)
   }
 

@@ -18,11 +18,12 @@ public struct SimulatedPresentation: Sendable {
 
   init?(_ response: DeviceResponse, transcript: SessionTranscript, request: PresentationRequest?) {
     let isSimulated = response.documents.allSatisfy {
-      AppleMockRecognition(document: $0, transcript: transcript).code == .appleSimulatorAnswer
+      let recognition = AppleMockRecognition(document: $0, transcript: transcript)
+      return recognition.code == .appleSimulatorAnswer && !recognition.claimsIssuer
     }
     guard isSimulated, !response.documents.isEmpty else { return nil }
     documents = response.documents.map { document in
-      let wanted = request?.documents.first { $0.docType == document.docType }?.elements ?? []
+      let wanted = request?.documents.first { $0.docType.hasSameBytes(as: document.docType) }?.elements ?? []
       let elements = document.issuerSigned.flatMap { namespace in
         namespace.items.compactMap { item -> AcceptedDocument.Element? in
           let reference = ElementReference(namespace.name, item.identifier)
@@ -31,7 +32,7 @@ public struct SimulatedPresentation: Sendable {
             reference: reference, value: ElementValue(item.value), intentToRetain: request.intentToRetain)
         }
       }
-      return Document(docType: document.docType, elements: elements)
+      return Document(docType: shown(document.docType, limit: 256), elements: elements)
     }
   }
 }

@@ -25,6 +25,11 @@ struct AppleMockRecognition {
     return device.run(into: &checks) == .signature ? .appleProfileAnswer : nil
   }
 
+  /// Whether the document carries a certificate: a real one with its signatures blanked is refused, not looked at.
+  var claimsIssuer: Bool {
+    document.issuerAuth.flatMap { try? COSESign1(parsing: $0) }?.headers.x5chain != nil
+  }
+
   private var deviceSignature: COSESign1? {
     (document.deviceSigned?.deviceSignature).flatMap { try? COSESign1(parsing: $0) }
   }

@@ -4,17 +4,20 @@ import Primitives
 enum CodesCommand {
   static let command = Command(
     "codes", "list every code with its meaning, clause, HTTP status and remedy",
-    options: [.json],
+    options: [.markdown, .json],
     notes: ["A code that warns rejects in strict mode alone. HTTP 200 is a verdict inside a session."],
     examples: [
       .init("What does a code mean?", "mdoc codes | grep -A 3 trust.issuer_unknown"),
       .init("The registry for programs", "mdoc codes --json"),
+      .init("The tables of the README", "mdoc codes --markdown"),
     ],
     action: run)
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
     if arguments.has(.json) {
       console.print(.array(Code.allCases.map(json)))
+    } else if arguments.has(.markdown) {
+      console.print(CodeTables.markdown)
     } else {
       console.print(Code.allCases.map { text($0, console) }.joined(separator: "\n\n"))
     }
@@ -45,4 +48,8 @@ enum CodesCommand {
   private static func indented(_ width: Int) -> (String) -> String {
     { "  " + Wrapping.wrap($0, indent: 2, width: width) }
   }
+}
+
+extension Option {
+  fileprivate static let markdown = Option(flag: "markdown", "print Markdown tables, as the README has them")
 }

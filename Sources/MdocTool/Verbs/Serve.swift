@@ -4,7 +4,7 @@ import VerifierHTTP
 enum ServeCommand {
   static let command = Command(
     "serve", "run the verification server until SIGTERM or SIGINT",
-    options: [.config, .testMode, .listen, .store, .seed, .json],
+    options: [.config, .testMode, .listen, .store, .testSeed, .json],
     notes: [
       "Either --config, in live mode, or --test-mode, which makes its own anchors, keys and API key, binds to loopback and "
         + "prints what a client needs. --listen, --store, --seed and --json go with --test-mode. The log goes to standard "
@@ -20,7 +20,7 @@ enum ServeCommand {
   private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
     switch (arguments.value(.config), arguments.has(.testMode)) {
     case (let file?, false):
-      let ofTestMode: [Option] = [.listen, .store, .seed, .json]
+      let ofTestMode: [Option] = [.listen, .store, .testSeed, .json]
       if let option = ofTestMode.first(where: { arguments.has($0) }) {
         throw .usage("--\(option.name) goes with --test-mode; the configuration says it otherwise")
       }
@@ -34,7 +34,7 @@ enum ServeCommand {
 
   private static func testModeOptions(_ arguments: ParsedArguments) throws(Failure) -> TestModeOptions {
     var options = TestModeOptions()
-    options.seed = try arguments.hex(.seed, length: 1...1_024)
+    options.seed = try arguments.hex(.testSeed, length: 1...1_024)
     options.storePath = arguments.value(.store).map { $0.hasPrefix("sqlite:") ? String($0.dropFirst(7)) : $0 }
     let text = try arguments.required(.listen)
     guard let address = ListenAddress(text), address.address == "127.0.0.1" else {
@@ -62,4 +62,6 @@ extension Option {
     "listen", "HOST:PORT", "where to listen; port 0 is a free one", fallback: "127.0.0.1:8080")
   fileprivate static let store = Option(
     "store", "PATH", "the SQLite file (default: a temporary one)")
+  fileprivate static let testSeed = Option(
+    "seed", "HEX", "what all keys derive from, to serve a store again (default: new ones)")
 }

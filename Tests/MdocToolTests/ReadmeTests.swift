@@ -1,0 +1,90 @@
+import FoundationEssentials
+import Primitives
+import Testing
+
+@testable import MdocTool
+@testable import VerifierHTTP
+
+/// What the README says of codes, verbs and limits is what the program has.
+@Suite struct ReadmeTests {
+  private let readme: String
+
+  init() throws {
+    let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+    readme = String(decoding: try #require(FileManager.default.contents(atPath: root + "/README.md")), as: UTF8.self)
+  }
+
+  @Test func itsTablesOfChecksAreTheRegistry() async throws {
+    let tables = await Run("codes", "--markdown").output
+    #expect(Code.allCases.allSatisfy { tables.contains("| `\($0.rawValue)` |") })
+    #expect(!tables.contains("| Others |"))
+    let printed = try #require(readme.firstRange(of: "<!-- mdoc codes --markdown -->\n"))
+    let end = try #require(readme[printed.upperBound...].firstRange(of: "<!-- end -->"))
+    let isSame = readme[printed.upperBound..<end.lowerBound] == tables
+    #expect(
+      isSame,
+      "Replace the README's tables by what `mdoc codes --markdown` prints.")
+  }
+
+  @Test func itNamesEveryVerb() {
+    for verb in Self.verbs(of: Program.root, below: "mdoc") {
+      let isThere = readme.contains("| `\(verb)` |")
+      #expect(isThere, "\(verb) is not in the table of verbs")
+    }
+  }
+
+  private static func verbs(of command: Command, below path: String) -> [String] {
+    command.verbs.flatMap { verb in
+      let name = "\(path) \(verb.name)"
+      return verb.verbs.isEmpty ? [name] : verbs(of: verb, below: name)
+    }
+  }
+
+  @Test func itsLimitsAreThoseInForce() {
+    let server = HTTPServerConfiguration()
+    let limits: [(String, String)] = [
+      ("One wallet answer, opened or not", "\(Limits.responseBytes) bytes"),
+      ("CBOR items in one input", "\(Limits.cborItems)"),
+      ("CBOR nesting", "\(Limits.cborDepth) levels"),
+      ("Documents in one response", "\(Limits.documents)"),
+      ("Certificates in one chain", "\(Limits.chainCertificates)"),
+      ("One certificate", "\(Limits.certificateBytes) bytes"),
+      ("A certificate's serial number", "\(Limits.serialNumberOctets) octets"),
+      ("HTTP request body", "\(Limits.requestBodyBytes) bytes"),
+      ("HTTP request line and headers", "\(Limits.requestHeaderBytes) bytes"),
+      ("Time for a whole HTTP request to arrive", "\(server.requestDeadline) s"),
+      ("Time for the client to take the reply", "\(server.responseDeadline) s"),
+      ("Silence on a kept-alive connection", "\(server.idleTimeout) s"),
+      ("HTTP connections", "\(server.maxConnections)"),
+      ("HTTP requests in work; above, 503", "\(server.maxInFlight)"),
+      (
+        "Nonce: made, and taken by `mdoc verify apple`",
+        "\(Limits.nonceBytes) bytes, and "
+          + "\(Limits.shortestNonceBytes) to \(Limits.appleNonceBytes)"
+      ),
+      (
+        "Session lifetime",
+        "\(Limits.sessionLifetime) s, or "
+          + "\(Limits.sessionLifetimeRange.lowerBound) to \(Limits.sessionLifetimeRange.upperBound) by `expires_in`"
+      ),
+      ("Session `processing` before it reads as interrupted", "\(Limits.processingTimeout) s"),
+      ("Waiting result", "\(Limits.resultLifetime) s"),
+      ("Reply kept under its `Idempotency-Key`", "\(Limits.idempotencyLifetime) s"),
+      ("Ended sessions and reports kept", "\(Limits.sessionRetention / 86_400) days"),
+      ("Documents asked for in one session", "\(Limits.requestedDocuments)"),
+      ("Elements asked for in one session", "\(Limits.requestedElements)"),
+      ("Age thresholds for one document", "\(Limits.ageRequests)"),
+      (
+        "Members of `metadata`, and characters of each",
+        "\(Limits.metadataMembers), and "
+          + "\(Limits.metadataValueCharacters)"
+      ),
+      ("Sessions on one page of a list", "\(Limits.pageSize), at most \(Limits.largestPage)"),
+      ("Clock skew", "\(Limits.clockSkew) s unless configured"),
+    ]
+    for (name, value) in limits {
+      let isThere = readme.contains("| \(name) | \(value) |\n")
+      #expect(isThere, "| \(name) | \(value) | is not in the README")
+    }
+  }
+}

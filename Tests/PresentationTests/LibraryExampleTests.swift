@@ -1,0 +1,58 @@
+import Cryptography
+import FoundationEssentials
+import Mdoc
+import MockIssuance
+import PKIX
+import Presentation
+import Primitives
+import Testing
+import Trust
+
+/// The README's library example: it stands there as it compiles here, and does what it says.
+@Suite struct LibraryExampleTests {
+  private let now = Timestamp(secondsSince1970: 1_795_000_000)
+  private let nonce = [UInt8](repeating: 7, count: 32)
+  private let authority: MockAuthority
+  private let key: PrivateKey
+  private let door: BarDoor
+
+  init() throws {
+    authority = try MockAuthority(seed: Array("library example".utf8))
+    let anchors = try authority.anchors(at: now).map { anchor in
+      TrustAnchor(certificate: try Certificate(der: anchor.certificate), docTypes: anchor.docTypes, tier: .test)
+    }
+    key = try PrivateKey(generatingOn: .p256)
+    door = BarDoor(try TrustStore(anchors: anchors, allowsTestCertificates: true), key)
+  }
+
+  private func greeting(_ variant: String) throws -> String {
+    let variant = try #require(MockVariant.named(variant))
+    let request = MockRequest(documents: [
+      .init(docType: DocType.mDL, elements: [(Namespace.mDL, "given_name")], ageOver: [21])
+    ])
+    let session = MockAppleSession(nonce: nonce, merchantID: "m", teamID: "t", recipientKey: key.publicKey)
+    let answer = try MockWallet(authority: authority, documents: MockPerson.documents).answerApple(
+      request, session: session, variant: variant, at: now)
+    let challenge = try AppleChallenge(nonce: nonce, merchantID: "m", teamID: "t")
+    return door.greeting(for: answer.bytes, to: challenge, at: now)
+  }
+
+  @Test func aGoodAnswerIsGreetedByName() throws {
+    #expect(try greeting("good") == "Come in, Ada.")
+  }
+
+  @Test func aBadOneByItsCode() throws {
+    #expect(try greeting("element-changed") == "Sorry: mdoc.digest.mismatch")
+  }
+
+  @Test func theReadmeHoldsTheExampleAsItCompiles() throws {
+    let tests = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+    let example = try text(tests + "/LibraryExample.swift")
+    let isThere = try text(tests + "/../../README.md").contains("```swift\n\(example)```")
+    #expect(isThere, "the README's Swift block is not LibraryExample.swift")
+  }
+
+  private func text(_ path: String) throws -> String {
+    String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,58 @@
+import Cryptography
+import Mdoc
+import Presentation
+import Primitives
+import Testing
+
+@testable import MockIssuance
+
+/// What a simulator answered is shown in test mode, beside its refusal and nowhere else.
+@Suite struct SimulatedAnswerTests {
+  let setup: MockSetup
+
+  init() throws { setup = try MockSetup() }
+
+  @Test func isShownInTestModeAlone() throws {
+    for name in ["apple-simulator-key", "apple-simulator"] {
+      let variant = try #require(MockVariant.named(name))
+      let answer = try setup.answerApple(variant)
+      #expect(try verify(answer, .simulate).simulated?.documents.first?.elements.isEmpty == false)
+      #expect(try verify(answer, .refuse).simulated == nil)
+      #expect(try verify(answer, .warn).simulated == nil)
+    }
+  }
+
+  @Test func isNeverAnAcceptance() throws {
+    for variant in MockVariant.all where variant.applicability == .appleInApp {
+      let verdict = try verify(setup.answerApple(variant), .simulate)
+      if verdict.simulated != nil { #expect(verdict.codes.contains(.appleSimulatorAnswer)) }
+      if case .accepted = verdict.outcome { #expect(verdict.simulated == nil) }
+    }
+  }
+
+  /// A real document whose signatures somebody blanked still carries its issuer's certificate.
+  @Test func isNotShownWhereItClaimsAnIssuer() throws {
+    let blanked = MockVariant(
+      "blanked", "",
+      .init(
+        issuerAuthParts: { $0.signature = .zeros($0.signature.count) },
+        deviceSignatureParts: { $0.signature = .zeros($0.signature.count) }))
+    let verdict = try verify(setup.answerApple(blanked), .simulate)
+    #expect(verdict.codes == [.appleSimulatorAnswer])
+    #expect(verdict.simulated == nil)
+  }
+
+  @Test func showsNoValuesWhenDescribed() throws {
+    let answer = try setup.answerApple(try #require(MockVariant.named("apple-simulator-key")))
+    let verdict = try verify(answer, .simulate)
+    #expect(verdict.simulated != nil)
+    var text = ""
+    dump(verdict, to: &text)
+    text += String(describing: verdict) + String(reflecting: verdict)
+    #expect(SecrecyTests.values.filter { text.contains($0) } == [])
+  }
+
+  private func verify(_ answer: [UInt8], _ policy: AppleInApp.PublishedKeyPolicy) throws -> Verdict {
+    try setup.verifyApple(answer, publishedKey: policy)
+  }
+}
