@@ -6,7 +6,8 @@ public struct CheckList: Sendable {
   /// The codes that are in the list: most are noted once, and then the list need not be searched.
   private var noted = CodeSet()
 
-  public init() { checks.reserveCapacity(64) }
+  /// - Parameter expected: about how many there will be; the default is what one document has.
+  public init(expecting expected: Int = 80) { checks.reserveCapacity(expected) }
 
   public mutating func passed(_ code: Code) { note(Check(code, .passed)) }
 

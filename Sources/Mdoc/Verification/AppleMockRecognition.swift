@@ -11,8 +11,9 @@ struct AppleMockRecognition {
   /// The code to refuse with, or nil where the document is not a mock.
   var code: Code? {
     // Real documents are told apart by the last of the message's four fields, before the message is read.
-    guard let issuerAuth = document.issuerAuth, let last = issuerAuth.elements?.dropFirst(3).first(where: { _ in true }),
-      isBlank(last.bytes ?? []), let issuer = try? COSESign1(parsing: issuerAuth)
+    guard let issuerAuth = document.issuerAuth,
+      let last = issuerAuth.elements?.dropFirst(3).first(where: { _ in true }), isBlank(last.bytes ?? []),
+      let issuer = try? COSESign1(parsing: issuerAuth)
     else { return nil }
     if let deviceSignature, isBlank(deviceSignature.signature) { return .appleSimulatorAnswer }
     guard issuer.headers.x5chain == nil else { return nil }

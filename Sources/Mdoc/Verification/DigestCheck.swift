@@ -57,9 +57,8 @@ struct DigestCheck {
     // A namespace stands once in the map, so only its own items can repeat each other.
     for namespace in document.issuerSigned {
       if namespace.items.count <= Self.few {
-        for (index, item) in namespace.items.enumerated()
-        where namespace.items[..<index].contains(where: { $0.identifier.hasSameBytes(as: item.identifier) }) {
-          repeated.append(reference(namespace, item))
+        for index in namespace.items.indices where repeatsEarlier(index, in: namespace.items) {
+          repeated.append(reference(namespace, namespace.items[index]))
         }
       } else {
         var seen: Set<ElementReference> = []
@@ -73,6 +72,12 @@ struct DigestCheck {
       repeated.append(element.reference)
     }
     return repeated
+  }
+
+  // By index, here and below: an item of the loop would be a copy, with its references counted.
+  private func repeatsEarlier(_ index: Int, in items: [IssuerSignedItem]) -> Bool {
+    for earlier in 0..<index where items[earlier].identifier.hasSameBytes(as: items[index].identifier) { return true }
+    return false
   }
 
   private func isIssuerSigned(_ element: ElementReference) -> Bool {
@@ -97,10 +102,12 @@ struct DigestCheck {
 
   private func sharedIDs(ofFew items: [IssuerSignedItem]) -> Set<UInt64> {
     var shared: Set<UInt64> = []
-    for (index, item) in items.enumerated() {
-      for other in items[..<index]
-      where other.digestID == item.digestID && !other.identifier.hasSameBytes(as: item.identifier) {
-        shared.insert(item.digestID)
+    for index in items.indices {
+      for other in 0..<index
+      where items[other].digestID == items[index].digestID
+        && !items[other].identifier.hasSameBytes(as: items[index].identifier)
+      {
+        shared.insert(items[index].digestID)
       }
     }
     return shared

@@ -57,10 +57,7 @@ struct DocumentVerification {
     let verified = VerifiedDocument(
       docType: document.docType, issuer: DocumentIssuer(signer: signed.signer, anchor: anchor),
       validity: mso.validity, deviceAuthentication: method, revocation: .notRun,
-      issuerSigned: document.issuerSigned.flatMap { namespace in
-        namespace.items.map { (ElementReference(namespace.name, $0.identifier), $0.value) }
-      },
-      deviceSigned: (document.deviceSigned?.elements ?? []).map { ($0.reference, $0.value) })
+      issuerSigned: document.issuerSigned, deviceSigned: document.deviceSigned?.elements ?? [])
     return .verified(verified, report)
   }
 
@@ -110,8 +107,8 @@ struct DocumentVerification {
   private func forEachText(of identifier: String, _ body: (String) -> Void) {
     for name in [Namespace.mDL, Namespace.iso23220] {
       for namespace in document.issuerSigned where namespace.name.hasSameBytes(as: name) {
-        for item in namespace.items where item.identifier.hasSameBytes(as: identifier) {
-          if let text = item.value.text { body(text) }
+        for index in namespace.items.indices where namespace.items[index].identifier.hasSameBytes(as: identifier) {
+          if let text = namespace.items[index].value.text { body(text) }
         }
       }
     }

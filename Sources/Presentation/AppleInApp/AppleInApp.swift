@@ -45,7 +45,7 @@ public struct AppleInApp: Sendable {
     _ envelope: [UInt8], answering challenge: consuming AppleChallenge, request: PresentationRequest?,
     at now: Timestamp
   ) -> Verdict {
-    var checks = CheckList()
+    var checks = CheckList(expecting: 16)
     guard let presented = open(envelope, challenge: challenge, checks: &checks) else {
       return verifier.refuse(checks.checks, at: now)
     }
