@@ -22,6 +22,10 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 let package = Package(
   name: "mdoc",
   products: [
+    // What the three below speak in: codes, times, keys, certificates.
+    .library(name: "Primitives", targets: ["Primitives"]),
+    .library(name: "Cryptography", targets: ["Cryptography"]),
+    .library(name: "PKIX", targets: ["PKIX"]),
     .library(name: "Mdoc", targets: ["Mdoc"]),
     .library(name: "Trust", targets: ["Trust"]),
     .library(name: "Presentation", targets: ["Presentation"]),

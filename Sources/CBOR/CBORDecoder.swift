@@ -8,13 +8,16 @@ import Primitives
 ///
 /// What runs once a head is `mutating` even where it changes nothing: the decoder is then passed by reference, not copied.
 struct CBORDecoder {
-  private let bytes: [UInt8]
+  /// The input. Every index into it is below `limit`, which is never beyond its end.
+  private let bytes: UnsafeBufferPointer<UInt8>
   private let limits: CBORLimits
   /// Levels around this input, where it is itself the content of a string.
   private let outerDepth: Int
   private var position: Int
   private var limit: Int
   private var nodes: [CBORNode] = []
+  /// The innermost open container, and those around it, outermost first.
+  private var top = Frame(role: .root, node: 0, remaining: 1)
   private var open: [Frame] = []
   /// Items inside tag 24 whose strings came in chunks, by the node of the string: they have bytes of their own.
   private var joined: [Int: CBORTree] = [:]
@@ -22,7 +25,8 @@ struct CBORDecoder {
 
   /// A container whose children are being read.
   private struct Frame {
-    enum Role { case array, map, tag, chunks, embedded }
+    /// The root is around the whole input; it is never closed.
+    enum Role { case root, array, map, tag, chunks, embedded }
     var role: Role
     var node: Int
     /// Children still to come, or nil for an indefinite length.
@@ -39,19 +43,22 @@ struct CBORDecoder {
     guard range.count <= limits.bytes, range.upperBound <= Int(Int32.max) else {
       throw CBORError(.cborInputTooLarge, at: range.lowerBound)
     }
-    var decoder = CBORDecoder(bytes: bytes, range: range, depth: depth, limits: limits)
-    try decoder.run()
-    return CBORTree(bytes: bytes, nodes: decoder.nodes, joined: decoder.joined)
+    return try bytes.withUnsafeBufferPointer { buffer throws(CBORError) in
+      var decoder = CBORDecoder(bytes: buffer, range: range, depth: depth, limits: limits)
+      try decoder.run()
+      return CBORTree(bytes: bytes, nodes: decoder.nodes, joined: decoder.joined)
+    }
   }
 
-  private init(bytes: [UInt8], range: Range<Int>, depth: Int, limits: CBORLimits) {
+  /// The decoder must not outlive the buffer.
+  private init(bytes: UnsafeBufferPointer<UInt8>, range: Range<Int>, depth: Int, limits: CBORLimits) {
     self.bytes = bytes
     self.limits = limits
     outerDepth = depth
     position = range.lowerBound
     limit = range.upperBound
     nodes.reserveCapacity(min(range.count / 6 + 8, 512))
-    open.reserveCapacity(16)
+    open.reserveCapacity(8)
   }
 
   private mutating func run() throws(CBORError) {
@@ -65,7 +72,7 @@ struct CBORDecoder {
     guard start < limit else { throw CBORError(.cborTruncated, at: start) }
     let (event, length) = try nextEvent()
     if event.kind == .end { return try closeIndefinite(at: start) }
-    if case .chunks? = open.last?.role, event.kind != openStringKind || event.isIndefinite {
+    if top.role == .chunks, event.kind != openStringKind || event.isIndefinite {
       throw CBORError(.cborMalformed, at: start)
     }
     guard nodes.count + joinedItems < limits.items else { throw CBORError(.cborTooManyItems, at: start) }
@@ -104,7 +111,8 @@ struct CBORDecoder {
 
   private mutating func push(_ frame: Frame, at offset: Int) throws(CBORError) {
     guard outerDepth + open.count < limits.depth else { throw CBORError(.cborNestingTooDeep, at: offset) }
-    open.append(frame)
+    open.append(top)
+    top = frame
   }
 
   /// A leaf is complete: note its end, then tell the container around it.
@@ -116,11 +124,10 @@ struct CBORDecoder {
 
   /// Counts a child of the innermost container, and closes every container that it was the last one of.
   private mutating func childCompleted() throws(CBORError) {
-    while !open.isEmpty {
-      let top = open.count - 1
-      open[top].children += 1
-      guard let remaining = open[top].remaining else { return }
-      open[top].remaining = remaining - 1
+    while top.role != .root {
+      top.children += 1
+      guard let remaining = top.remaining else { return }
+      top.remaining = remaining - 1
       guard remaining == 1 else { return }
       try closeTop()
     }
@@ -133,7 +140,8 @@ struct CBORDecoder {
   }
 
   private mutating func closeTop() throws(CBORError) {
-    let frame = open.removeLast()
+    let frame = top
+    top = open.removeLast()
     if frame.role == .embedded {
       guard position == limit else { throw CBORError(.cborTrailingBytes, at: position) }
       limit = frame.outerLimit
@@ -146,7 +154,7 @@ struct CBORDecoder {
   }
 
   private mutating func closeIndefinite(at offset: Int) throws(CBORError) {
-    guard let top = open.last, top.remaining == nil, top.role != .map || top.children % 2 == 0 else {
+    guard top.remaining == nil, top.role != .map || top.children % 2 == 0 else {
       throw CBORError(.cborMalformed, at: offset)
     }
     position = offset + 1
@@ -164,8 +172,7 @@ struct CBORDecoder {
   // MARK: Embedded CBOR (tag 24)
 
   private var isContentOfTag24: Bool {
-    guard let top = open.last, top.role == .tag else { return false }
-    return nodes[top.node].value == 24
+    top.role == .tag && nodes[top.node].value == 24
   }
 
   private mutating func enterEmbedded(_ index: Int, size: Int) throws(CBORError) {
@@ -195,24 +202,23 @@ struct CBORDecoder {
 
   // MARK: Strings and keys
 
-  private var openStringKind: CBOREvent.Kind? {
-    guard let top = open.last else { return nil }
-    return nodes[top.node].kind == .text ? .text : .bytes
+  /// In chunks: of which kind each must be.
+  private var openStringKind: CBOREvent.Kind {
+    nodes[top.node].kind == .text ? .text : .bytes
   }
 
   private mutating func requireUTF8(_ range: Range<Int>) throws(CBORError) {
-    let isValid = bytes.withUnsafeBufferPointer { buffer in
-      let text = UnsafeBufferPointer(rebasing: buffer[range])
-      return text.allSatisfy { $0 < 0x80 } || String(validating: text, as: UTF8.self) != nil
+    let text = UnsafeBufferPointer(rebasing: bytes[range])
+    if !isASCII(text), String(validating: text, as: UTF8.self) == nil {
+      throw CBORError(.cborInvalidUTF8, at: range.lowerBound)
     }
-    if !isValid { throw CBORError(.cborInvalidUTF8, at: range.lowerBound) }
   }
 
   /// Keys are compared by value: `01` and `1801` are the same key.
   private mutating func requireDistinctKeys(of frame: Frame) throws(CBORError) {
     guard frame.children > 2 else { return }
-    let duplicate = bytes.withUnsafeBufferPointer { bytes in
-      nodes.withUnsafeBufferPointer { CBORKeys(bytes: bytes, nodes: $0).firstDuplicate(inMapAt: frame.node) }
+    let duplicate = nodes.withUnsafeBufferPointer {
+      CBORKeys(bytes: bytes, nodes: $0).firstDuplicate(inMapAt: frame.node)
     }
     if let duplicate { throw CBORError(.cborDuplicateKey, at: Int(nodes[duplicate].start)) }
   }
@@ -227,9 +233,7 @@ struct CBORDecoder {
     if (0xc6...0xd4).contains(bytes[start]) { return (CBOREvent(kind: .tag, value: UInt64(bytes[start] & 0x1f)), 1) }
     let available = limit - start
     let result = withUnsafeMutablePointer(to: &event) { context in
-      bytes.withUnsafeBufferPointer { buffer in
-        cbor_stream_decode(buffer.baseAddress.map { $0 + start }, available, CBOREvent.callbacks, context)
-      }
+      cbor_stream_decode(bytes.baseAddress.map { $0 + start }, available, CBOREvent.callbacks, context)
     }
     switch result.status {
     case CBOR_DECODER_FINISHED: return (event, result.read)
@@ -251,6 +255,17 @@ struct CBORDecoder {
     let claim = bytes[(start + 1)...(start + argumentBytes)].reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
     return claim > UInt64(limits.bytes)
   }
+}
+
+/// Whether every byte is below 0x80, looked at eight at a time.
+private func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+  let raw = UnsafeRawBufferPointer(text)
+  var offset = 0
+  while offset + 8 <= raw.count {
+    guard raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 else { return false }
+    offset += 8
+  }
+  return raw[offset...].allSatisfy { $0 < 0x80 }
 }
 
 /// Bounds of one parse.

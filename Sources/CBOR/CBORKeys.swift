@@ -1,3 +1,5 @@
+import Glibc
+
 /// Comparison of items by value, however they are encoded, to find a map's duplicate keys (RFC 8949, 5.6.1).
 struct CBORKeys {
   let bytes: UnsafeBufferPointer<UInt8>
@@ -53,7 +55,7 @@ struct CBORKeys {
     switch a.kind {
     case .bytes, .text:
       if a.isChunked || b.isChunked { return joined(left) == joined(right) }
-      return a.end - a.content == b.end - b.content && content(a).elementsEqual(content(b))
+      return a.end - a.content == b.end - b.content && hasSameContent(a, b)
     case .map: return a.value == b.value && isEqualMap(left, right)
     case .array, .tag: return a.value == b.value && isEqualSequence(left, right)
     default: return a.value == b.value
@@ -142,6 +144,12 @@ struct CBORKeys {
 
   private func content(_ node: CBORNode) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(rebasing: bytes[Int(node.content)..<Int(node.end)])
+  }
+
+  /// Of two strings in one piece and of one length.
+  private func hasSameContent(_ a: CBORNode, _ b: CBORNode) -> Bool {
+    guard let start = bytes.baseAddress else { return true }
+    return memcmp(start + Int(a.content), start + Int(b.content), Int(a.end - a.content)) == 0
   }
 
   private func joined(_ index: Int) -> [UInt8] {

@@ -71,6 +71,15 @@ public enum CBORHead {
     append(to: &output) { cbor_encode_bytestring_start(count, $0, $1) }
   }
 
+  public static func appendText(_ text: String, to output: inout [UInt8]) {
+    append(to: &output) { cbor_encode_string_start(text.utf8.count, $0, $1) }
+    output += text.utf8
+  }
+
+  public static func appendNull(to output: inout [UInt8]) {
+    append(to: &output) { cbor_encode_null($0, $1) }
+  }
+
   public static func appendTag(_ number: UInt64, to output: inout [UInt8]) {
     append(to: &output) { cbor_encode_tag(number, $0, $1) }
   }

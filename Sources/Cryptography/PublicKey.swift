@@ -58,8 +58,9 @@ public final class PublicKey: Sendable {
     var point: [UInt8] = []
     point.reserveCapacity(1 + 2 * curve.coordinateLength)
     point.append(0x04)
-    point += x
-    point += y
+    // As arrays: unspecialised collections are appended byte by byte.
+    point += Array(x)
+    point += Array(y)
     self.init(curve: curve, encoded: point, adopting: try importPoint(point, on: curve))
   }
 
@@ -140,8 +141,9 @@ private enum KeyRecycler {
   private static let capacity = 64
   private static let keys = Locked<[SendableKey]>([])
 
-  // A key in the list is handed to one taker. Nothing else uses it: its `PublicKey` is gone, its context comes along,
-  // and a context for agreements that still refers to it (`sharedSecret(with:)`) reads nothing of it.
+  // A key in the list is handed to one taker. Nothing else uses it: its `PublicKey` is gone and its context comes along.
+  // What may still refer to it, further contexts about to be freed and idle ones for agreements
+  // (`sharedSecret(with:)`), reads nothing of it, and counts references atomically.
   private struct SendableKey: @unchecked Sendable { let key: ImportedKey }
 
   static func take(for curve: Curve) -> ImportedKey? {

@@ -3,8 +3,11 @@
 /// A code stands in the list once; the worst outcome noted for it counts, with the details of all.
 public struct CheckList: Sendable {
   public private(set) var checks: [Check] = []
+  /// The codes that are in the list: most are noted once, and then the list need not be searched.
+  private var noted = CodeSet()
 
-  public init() { checks.reserveCapacity(64) }
+  /// - Parameter expected: about how many there will be; the default is what one document has.
+  public init(expecting expected: Int = 80) { checks.reserveCapacity(expected) }
 
   public mutating func passed(_ code: Code) { note(Check(code, .passed)) }
 
@@ -35,10 +38,18 @@ public struct CheckList: Sendable {
 
   public var hasFailed: Bool { checks.contains { $0.outcome == .failed } }
 
-  public func outcome(of code: Code) -> Check.Outcome? { checks.first { $0.code == code }?.outcome }
+  public func outcome(of code: Code) -> Check.Outcome? {
+    noted.contains(code) ? checks.first { $0.code == code }?.outcome : nil
+  }
+
+  /// Notes every one of these that was not made.
+  public mutating func skipRest(of codes: [Code]) {
+    for code in codes where !noted.contains(code) { notRun(code) }
+  }
 
   private mutating func note(_ check: Check) {
-    guard let index = checks.firstIndex(where: { $0.code == check.code }) else {
+    guard noted.contains(check.code), let index = checks.firstIndex(where: { $0.code == check.code }) else {
+      noted.insert(check.code)
       checks.append(check)
       return
     }
@@ -47,6 +58,38 @@ public struct CheckList: Sendable {
     checks[index] = Check(
       check.code, earlier.outcome.worse(than: check.outcome) ? earlier.outcome : check.outcome,
       detail: details.isEmpty ? nil : details.joined(separator: "; "))
+  }
+}
+
+/// Codes by their place in the enumeration, a bit each.
+private struct CodeSet {
+  private var bits: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+
+  func contains(_ code: Code) -> Bool {
+    let (word, bit) = place(of: code)
+    return switch word {
+    case 0: bits.0 & bit != 0
+    case 1: bits.1 & bit != 0
+    case 2: bits.2 & bit != 0
+    default: bits.3 & bit != 0
+    }
+  }
+
+  mutating func insert(_ code: Code) {
+    let (word, bit) = place(of: code)
+    switch word {
+    case 0: bits.0 |= bit
+    case 1: bits.1 |= bit
+    case 2: bits.2 |= bit
+    default: bits.3 |= bit
+    }
+  }
+
+  /// An enumeration of at most 256 cases without payload is one byte, a different one for each case; with more cases
+  /// this would stop at once, in every test.
+  private func place(of code: Code) -> (word: UInt8, bit: UInt64) {
+    let byte = unsafeBitCast(code, to: UInt8.self)
+    return (byte >> 6, 1 << UInt64(byte & 63))
   }
 }
 

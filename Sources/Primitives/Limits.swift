@@ -43,7 +43,9 @@ public enum Limits {
   public static let requestedElements = 128
   /// age_over_NN requests in one document request (ISO/IEC 18013-5, 7.2.5).
   public static let ageRequests = 2
-  /// Members and bytes of a session's `metadata`.
+  /// Faults of one input that are reported.
+  public static let reportedFaults = 32
+  /// Members of a session's `metadata`, and Unicode scalars of a name or a value.
   public static let metadataMembers = 32
   public static let metadataValueCharacters = 512
   /// Sessions on one page of a list: default and most.

@@ -48,7 +48,8 @@ import Trust
   @Test func theReadmeHoldsTheExampleAsItCompiles() throws {
     let tests = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
     let example = try text(tests + "/LibraryExample.swift")
-    #expect(try text(tests + "/../../README.md").contains("```swift\n\(example)```"))
+    let isThere = try text(tests + "/../../README.md").contains("```swift\n\(example)```")
+    #expect(isThere, "the README's Swift block is not LibraryExample.swift")
   }
 
   private func text(_ path: String) throws -> String {

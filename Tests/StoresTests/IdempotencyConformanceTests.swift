@@ -83,6 +83,20 @@ struct IdempotencyConformanceTests {
     }
   }
 
+  @Test("a reply that comes after the redaction of its session keeps nothing of it", arguments: StoreFactory.allCases)
+  func late(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      let first = try claim()
+      _ = try await store.beginIdempotent(first, at: start)
+      let session = try await store.add(makeSession())
+      _ = try await store.redact(session.address, at: start)
+      let reply = KeptReply(session: session.address.id, body: [1], result: [2], resultExpiresAt: start + 600)
+      try await store.finishIdempotent(IdempotencyCompletion(claim: first, reply: reply))
+      let erased = KeptReply(session: session.address.id, body: nil)
+      #expect(try await store.beginIdempotent(try claim(), at: start).reply == erased)
+    }
+  }
+
   @Test("a kept result goes with its time, and the key after a day", arguments: StoreFactory.allCases)
   func sweep(_ factory: StoreFactory) async throws {
     try await factory.run { store in

@@ -56,6 +56,35 @@ struct CreationTests {
   }
 
   @Test(
+    "characters are Unicode scalars: what looks like one may be of any length",
+    arguments: [
+      ("client_reference_id", .string(Fixture.oneGrapheme), "/client_reference_id"),
+      ("metadata", .object([.init("k", .string(Fixture.oneGrapheme))]), "/metadata/k"),
+      ("metadata", .object([.init(Fixture.oneGrapheme, "v")]), "/metadata/" + Fixture.oneGrapheme),
+    ] as [(String, JSON, String)])
+  func scalars(_ member: String, _ value: JSON, _ pointer: String) async throws {
+    let fixture = try Fixture()
+    let others = (Fixture.creation.object ?? []).filter { $0.name != member }
+    let error = await #expect(throws: ServiceError.self) {
+      try await fixture.service.createSession(.object(others + [.init(member, value)]), as: fixture.full)
+    }
+    #expect(error?.pointers.map(\.pointer) == [pointer])
+  }
+
+  @Test("of a thousand faults the first ones are named")
+  func manyFaults() async throws {
+    let fixture = try Fixture()
+    let unknown = (0..<1000).map { JSON.Member("m\($0)", 1) }
+    let error = await #expect(throws: ServiceError.self) {
+      try await fixture.service.createSession(
+        .object((Fixture.creation.object ?? []) + unknown), as: fixture.full)
+    }
+    #expect(error?.code == .apiUnknownMember)
+    #expect(error?.pointers.count == Limits.reportedFaults)
+    #expect(error?.pointers.first?.pointer == "/m0")
+  }
+
+  @Test(
     "what is wrong with a document is refused by its pointer",
     arguments: [
       (["doc_type": "d"], "/documents/0", .apiInvalidRequest),
@@ -110,4 +139,9 @@ struct CreationTests {
         await code { _ = try await fixture.service.createSession(Fixture.creation, as: caller) } == .apiForbidden)
     }
   }
+}
+
+extension Fixture {
+  /// 513 scalars that are one character to Swift and to a reader.
+  fileprivate static let oneGrapheme = "e" + String(repeating: "\u{301}", count: 512)
 }

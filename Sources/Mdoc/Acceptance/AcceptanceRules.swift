@@ -64,7 +64,7 @@ struct AcceptanceRules {
     _ document: VerifiedDocument, by wanted: DocumentRequest?, at now: Timestamp
   ) -> (checks: [Check], accepted: AcceptedDocument?) {
     if request == nil { return decideUnrequested(document, at: now) }
-    var checks = CheckList()
+    var checks = CheckList(expecting: 8)
     guard let wanted else {
       checks.failed(.docTypeNotRequested)
       return (checks.checks, nil)
@@ -72,20 +72,22 @@ struct AcceptanceRules {
     let age = AgeEvaluation(document: document, request: wanted, fallsBackToAgeInYears: fallsBackToAgeInYears, now: now)
     // Values are made once: a portrait is not small.
     var requested: [AcceptedDocument.Element] = []
+    requested.reserveCapacity(wanted.elements.count)
     var missing: [ElementRequest] = []
     for element in wanted.elements {
-      let found = requestedValues(of: element, in: document)
-      if found.isEmpty { missing.append(element) }
-      requested += found
+      let count = requested.count
+      appendValues(of: element, in: document, to: &requested)
+      if requested.count == count { missing.append(element) }
     }
-    let answers = wanted.ageThresholds.compactMap(age.answer)
+    let thresholds = wanted.ageThresholds
+    let answers = thresholds.compactMap(age.answer)
     var mistyped = requested.filter { !ElementTypes.isValid($0.value, for: $0.reference) }.map(\.reference)
-    if !wanted.ageThresholds.isEmpty {
+    if !thresholds.isEmpty {
       mistyped += age.mistypedAttestations.filter { !mistyped.contains($0) }
     }
     checks.require(mistyped.isEmpty, .elementTypeInvalid, names(mistyped))
 
-    let undecided = wanted.ageThresholds.filter { threshold in !answers.contains { $0.threshold == threshold } }
+    let undecided = thresholds.filter { threshold in !answers.contains { $0.threshold == threshold } }
       .map { ageElement($0, document.docType) }
       .filter { !mistyped.contains($0) }
     let lacking = missing.filter(\.isRequired).map(\.element) + undecided
@@ -113,15 +115,17 @@ struct AcceptanceRules {
   private func decideUnrequested(
     _ document: VerifiedDocument, at now: Timestamp
   ) -> (checks: [Check], accepted: AcceptedDocument?) {
-    var checks = CheckList()
+    var checks = CheckList(expecting: 8)
     checks.notRun(.elementTypeInvalid, .elementMissing, .elementUnexpected)
     let all = DocumentRequest(docType: document.docType, elements: document.elements.map { ElementRequest($0) })
     let age = AgeEvaluation(document: document, request: all, fallsBackToAgeInYears: false, now: now)
     checkAge(age, all, [], &checks)
     checkExpiry(document, at: now, &checks)
     guard !checks.hasFailed else { return (checks.checks, nil) }
+    var requested: [AcceptedDocument.Element] = []
+    for element in all.elements { appendValues(of: element, in: document, to: &requested) }
     let accepted = make(
-      document, elements: all.elements.flatMap { requestedValues(of: $0, in: document) },
+      document, elements: requested,
       deviceSigned: document.deviceSignedElements.map { ($0, false) }, ageAnswers: [], missing: [], unrequested: [])
     return (checks.checks, accepted)
   }
@@ -157,9 +161,9 @@ struct AcceptanceRules {
   }
 
   /// The element, or what came in its place.
-  private func requestedValues(of request: ElementRequest, in document: VerifiedDocument) -> [AcceptedDocument.Element]
-  {
-    var found: [AcceptedDocument.Element] = []
+  private func appendValues(
+    of request: ElementRequest, in document: VerifiedDocument, to found: inout [AcceptedDocument.Element]
+  ) {
     if let value = document[request.element] {
       found.append(.init(reference: request.element, value: value, intentToRetain: request.intentToRetain))
     }
@@ -167,7 +171,6 @@ struct AcceptanceRules {
       guard let value = document[alternative] else { continue }
       found.append(.init(reference: alternative, value: value, intentToRetain: request.intentToRetain))
     }
-    return found
   }
 
   private func ageElement(_ threshold: Int, _ docType: String) -> ElementReference {

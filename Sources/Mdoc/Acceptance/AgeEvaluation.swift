@@ -10,6 +10,8 @@ struct AgeEvaluation {
 
   private let namespace: String
   private let attestations: AgeAttestations
+  /// Age attestations whose value is no boolean, among those that could answer.
+  let mistypedAttestations: [ElementReference]
 
   init(document: VerifiedDocument, request: DocumentRequest, fallsBackToAgeInYears: Bool, now: Timestamp) {
     self.document = document
@@ -18,13 +20,17 @@ struct AgeEvaluation {
     self.now = now
     let namespace = AgeEvaluation.namespace(of: document.docType)
     self.namespace = namespace
-    var answers: [Int: Bool] = [:]
-    for element in document.elements where element.namespace == namespace {
-      if let age = AgeAttestations.age(of: element.identifier), case .bool(let value)? = document[element] {
-        answers[age] = value
+    var answers: [(age: Int, isOver: Bool)] = []
+    var mistyped: [ElementReference] = []
+    // Verified elements are distinct, and so are the ages.
+    document.forEachElement { element, value in
+      guard let age = AgeAttestations.age(of: element.identifier), element.namespace.hasSameBytes(as: namespace) else {
+        return
       }
+      if let isOver = value.bool { answers.append((age, isOver)) } else { mistyped.append(element) }
     }
     attestations = AgeAttestations(answers)
+    mistypedAttestations = mistyped
   }
 
   /// Where a document type has its age elements.
@@ -38,15 +44,6 @@ struct AgeEvaluation {
   }
 
   var isContradictory: Bool { attestations.areContradictory }
-
-  /// Age attestations whose value is no boolean, among those that could answer.
-  var mistypedAttestations: [ElementReference] {
-    document.elements.filter { element in
-      guard element.namespace == namespace, AgeAttestations.age(of: element.identifier) != nil else { return false }
-      if case .bool? = document[element] { return false }
-      return true
-    }
-  }
 
   /// The answer for a threshold with the element that proves it, or nil where nothing returned decides it.
   func answer(_ threshold: Int) -> AgeAnswer? {

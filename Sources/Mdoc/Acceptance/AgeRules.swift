@@ -6,8 +6,11 @@ public struct AgeAttestations: Sendable {
   private let answers: [(age: Int, isOver: Bool)]
 
   public init(_ answers: [Int: Bool]) {
-    self.answers = answers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    self.init(answers.map { (age: $0.key, isOver: $0.value) })
   }
+
+  /// Each age at most once, in any order.
+  init(_ answers: [(age: Int, isOver: Bool)]) { self.answers = answers.sorted { $0.age < $1.age } }
 
   /// The NN of `age_over_NN`: exactly two digits, or nil.
   public static func age(of identifier: String) -> Int? {

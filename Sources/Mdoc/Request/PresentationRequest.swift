@@ -27,7 +27,11 @@ public struct DocumentRequest: Sendable, Hashable, Codable {
   }
 
   /// All thresholds that need an answer, the minimum age included, ascending.
-  public var ageThresholds: [Int] { Set(ageOver + (minimumAge.map { [$0] } ?? [])).sorted() }
+  public var ageThresholds: [Int] {
+    var thresholds = ageOver
+    if let minimumAge, !thresholds.contains(minimumAge) { thresholds.append(minimumAge) }
+    return thresholds.count > 1 ? Set(thresholds).sorted() : thresholds
+  }
 }
 
 /// One requested data element.

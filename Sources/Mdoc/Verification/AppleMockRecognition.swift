@@ -10,11 +10,13 @@ struct AppleMockRecognition {
 
   /// The code to refuse with, or nil where the document is not a mock.
   var code: Code? {
-    guard let issuerAuth = document.issuerAuth, let issuer = try? COSESign1(parsing: issuerAuth) else { return nil }
-    let isUnsigned = isBlank(issuer.signature)
-    let isDeviceUnsigned = deviceSignature.map { isBlank($0.signature) } ?? false
-    if isUnsigned, isDeviceUnsigned { return .appleSimulatorAnswer }
-    guard isUnsigned, issuer.headers.x5chain == nil else { return nil }
+    // Real documents are told apart by the last of the message's four fields, before the message is read.
+    guard let issuerAuth = document.issuerAuth,
+      let last = issuerAuth.elements?.dropFirst(3).first(where: { _ in true }), isBlank(last.bytes ?? []),
+      let issuer = try? COSESign1(parsing: issuerAuth)
+    else { return nil }
+    if let deviceSignature, isBlank(deviceSignature.signature) { return .appleSimulatorAnswer }
+    guard issuer.headers.x5chain == nil else { return nil }
     // Nothing ties the object to an issuer here; its key only tells a device with the developer profile from noise.
     guard let payload = issuer.payload, let mso = try? MobileSecurityObject(parsing: payload) else { return nil }
     var checks = CheckList()

@@ -106,7 +106,7 @@ struct DeviceAuthentication {
 
   /// Notes every check of this stage that was not made.
   static func skip(_ checks: inout CheckList) {
-    for code in codes where checks.outcome(of: code) == nil { checks.notRun(code) }
+    checks.skipRest(of: codes)
   }
 
   private static let codes: [Code] = [

@@ -10,6 +10,8 @@ struct DigestCheck {
   let hash: HashAlgorithm?
 
   private static let shortestRandom = 16
+  /// So many items are compared with each other faster than they are hashed.
+  private static let few = 32
 
   func run(into checks: inout CheckList) {
     checks.require(duplicates.isEmpty, .elementDuplicate, names(duplicates))
@@ -51,28 +53,62 @@ struct DigestCheck {
   /// Elements that stand more than once, issuer- and device-signed counted together where the device was authorised
   /// (an unauthorised one has its own check).
   private var duplicates: [ElementReference] {
-    var seen: Set<ElementReference> = []
     var repeated: [ElementReference] = []
+    // A namespace stands once in the map, so only its own items can repeat each other.
     for namespace in document.issuerSigned {
-      for item in namespace.items where !seen.insert(reference(namespace, item)).inserted {
-        repeated.append(reference(namespace, item))
+      if namespace.items.count <= Self.few {
+        for index in namespace.items.indices where repeatsEarlier(index, in: namespace.items) {
+          repeated.append(reference(namespace, namespace.items[index]))
+        }
+      } else {
+        var seen: Set<ElementReference> = []
+        for item in namespace.items where !seen.insert(reference(namespace, item)).inserted {
+          repeated.append(reference(namespace, item))
+        }
       }
     }
     for element in document.deviceSigned?.elements ?? []
-    where mso.keyAuthorizations.allows(element.reference) && seen.contains(element.reference) {
+    where mso.keyAuthorizations.allows(element.reference) && isIssuerSigned(element.reference) {
       repeated.append(element.reference)
     }
     return repeated
   }
 
+  // By index, here and below: an item of the loop would be a copy, with its references counted.
+  private func repeatsEarlier(_ index: Int, in items: [IssuerSignedItem]) -> Bool {
+    for earlier in 0..<index where items[earlier].identifier.hasSameBytes(as: items[index].identifier) { return true }
+    return false
+  }
+
+  private func isIssuerSigned(_ element: ElementReference) -> Bool {
+    document.issuerSigned.contains { namespace in
+      namespace.name.hasSameBytes(as: element.namespace)
+        && namespace.items.contains { $0.identifier.hasSameBytes(as: element.identifier) }
+    }
+  }
+
   /// Digest identifiers that items of different elements use. The same element twice is a finding of its own.
   private func sharedIDs(in namespace: IssuerSignedNamespace) -> Set<UInt64> {
+    if namespace.items.count <= Self.few { return sharedIDs(ofFew: namespace.items) }
     var elements: [UInt64: String] = [:]
     elements.reserveCapacity(namespace.items.count)
     var shared: Set<UInt64> = []
     for item in namespace.items {
       let other = elements.updateValue(item.identifier, forKey: item.digestID)
       if let other, !other.hasSameBytes(as: item.identifier) { shared.insert(item.digestID) }
+    }
+    return shared
+  }
+
+  private func sharedIDs(ofFew items: [IssuerSignedItem]) -> Set<UInt64> {
+    var shared: Set<UInt64> = []
+    for index in items.indices {
+      for other in 0..<index
+      where items[other].digestID == items[index].digestID
+        && !items[other].identifier.hasSameBytes(as: items[index].identifier)
+      {
+        shared.insert(items[index].digestID)
+      }
     }
     return shared
   }

@@ -57,17 +57,15 @@ struct DocumentVerification {
     let verified = VerifiedDocument(
       docType: document.docType, issuer: DocumentIssuer(signer: signed.signer, anchor: anchor),
       validity: mso.validity, deviceAuthentication: method, revocation: .notRun,
-      issuerSigned: document.issuerSigned.flatMap { namespace in
-        namespace.items.map { (ElementReference(namespace.name, $0.identifier), $0.value) }
-      },
-      deviceSigned: (document.deviceSigned?.elements ?? []).map { ($0.reference, $0.value) })
+      issuerSigned: document.issuerSigned, deviceSigned: document.deviceSigned?.elements ?? [])
     return .verified(verified, report)
   }
 
   /// In strict mode a profile finding rejects.
   private func report(_ checks: CheckList) -> DocumentReport {
+    guard verifier.isStrict else { return DocumentReport(docType: shownDocType, checks: checks.checks) }
     let checks = checks.checks.map { check in
-      verifier.isStrict && check.outcome == .warning ? Check(check.code, .failed, detail: check.detail) : check
+      check.outcome == .warning ? Check(check.code, .failed, detail: check.detail) : check
     }
     return DocumentReport(docType: shownDocType, checks: checks)
   }
@@ -82,28 +80,37 @@ struct DocumentVerification {
       return checks.notRun(code)
     }
     let subject = signed.signer.subject
-    let comparisons = [
+    let expectations = [
       ("issuing_country", subject.country), ("issuing_jurisdiction", subject.stateOrProvince),
-    ].flatMap { identifier, expected -> [(isEqual: Bool, identifier: String)] in
-      guard let expected else { return [] }
-      return texts(of: identifier).filter { !$0.isEmpty }.map { ($0.hasSameBytes(as: expected), identifier) }
+    ]
+    var isReturned = false
+    var isCompared = false
+    var wrong: [String] = []
+    for (identifier, expected) in expectations {
+      forEachText(of: identifier) { text in
+        isReturned = true
+        guard let expected, !text.isEmpty else { return }
+        isCompared = true
+        if !text.hasSameBytes(as: expected) { wrong.append(identifier) }
+      }
     }
-    let wrong = comparisons.filter { !$0.isEqual }.map(\.identifier).joined(separator: ", ")
-    if comparisons.isEmpty {
-      let returned = ["issuing_country", "issuing_jurisdiction"].filter { !texts(of: $0).isEmpty }
-      checks.notRun(code, returned.isEmpty ? nil : "nothing to compare: empty, or not named by the signer")
+    if !isCompared {
+      checks.notRun(code, isReturned ? "nothing to compare: empty, or not named by the signer" : nil)
     } else if !wrong.isEmpty, signed.anchor?.relaxed.contains(code) == true {
-      checks.warned(code, wrong)
+      checks.warned(code, wrong.joined(separator: ", "))
     } else {
-      checks.require(wrong.isEmpty, code, wrong)
+      checks.require(wrong.isEmpty, code, wrong.joined(separator: ", "))
     }
   }
 
   /// The element's texts in every namespace that has it: none of them may name another country.
-  private func texts(of identifier: String) -> [String] {
-    [Namespace.mDL, Namespace.iso23220].flatMap { name in
-      document.issuerSigned.filter { $0.name.hasSameBytes(as: name) }.flatMap(\.items)
-        .filter { $0.identifier.hasSameBytes(as: identifier) }.compactMap(\.value.text)
+  private func forEachText(of identifier: String, _ body: (String) -> Void) {
+    for name in [Namespace.mDL, Namespace.iso23220] {
+      for namespace in document.issuerSigned where namespace.name.hasSameBytes(as: name) {
+        for index in namespace.items.indices where namespace.items[index].identifier.hasSameBytes(as: identifier) {
+          if let text = namespace.items[index].value.text { body(text) }
+        }
+      }
     }
   }
 

@@ -96,7 +96,7 @@ struct IssuerAuthentication {
 
   /// Notes every check of this stage that was not made.
   static func skip(_ checks: inout CheckList) {
-    for code in codes where checks.outcome(of: code) == nil { checks.notRun(code) }
+    checks.skipRest(of: codes)
   }
 
   /// From `issuerAuthMissing` to `msoMalformed`, in the registry's order.

@@ -27,7 +27,7 @@ public struct MdocVerifier: Sendable {
     earlierChecks: [Check] = []
   ) -> Verdict {
     let presented = presented
-    var responseChecks = CheckList()
+    var responseChecks = CheckList(expecting: 32)
     responseChecks.append(earlierChecks)
     ResponseCheck(response: presented.response, request: request, maxDocuments: presented.maxDocuments)
       .run(into: &responseChecks)

@@ -20,18 +20,28 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
   init(
     docType: String, issuer: DocumentIssuer, validity: DocumentValidity,
     deviceAuthentication: DeviceAuthenticationMethod, revocation: RevocationStatus,
-    issuerSigned: [(reference: ElementReference, item: CBORItem)],
-    deviceSigned: [(reference: ElementReference, item: CBORItem)]
+    issuerSigned: [IssuerSignedNamespace], deviceSigned: [DeviceSigned.Element]
   ) {
     self.docType = docType
     self.issuer = issuer
     self.validity = validity
     self.deviceAuthentication = deviceAuthentication
     self.revocation = revocation
-    elements = issuerSigned.map(\.reference)
-    items = issuerSigned.map(\.item)
+    var elements: [ElementReference] = []
+    var items: [CBORItem] = []
+    let count = issuerSigned.reduce(0) { $0 + $1.items.count }
+    elements.reserveCapacity(count)
+    items.reserveCapacity(count)
+    for namespace in issuerSigned {
+      for index in namespace.items.indices {
+        elements.append(ElementReference(namespace.name, namespace.items[index].identifier))
+        items.append(namespace.items[index].value)
+      }
+    }
+    self.elements = elements
+    self.items = items
     deviceSignedElements = deviceSigned.map(\.reference)
-    deviceSignedItems = deviceSigned.map(\.item)
+    deviceSignedItems = deviceSigned.map(\.value)
   }
 
   /// The value that the issuer signed.
@@ -42,6 +52,11 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
   /// The value that the device signed.
   public func deviceSignedValue(of element: ElementReference) -> ElementValue? {
     deviceSignedElements.firstIndex(of: element).map { ElementValue(deviceSignedItems[$0]) }
+  }
+
+  /// Every issuer-signed element with its item, in the order of the response.
+  func forEachElement(_ body: (ElementReference, CBORItem) -> Void) {
+    for index in elements.indices { body(elements[index], items[index]) }
   }
 
   public var description: String { "VerifiedDocument(\(docType), redacted)" }

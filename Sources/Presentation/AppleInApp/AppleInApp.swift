@@ -45,7 +45,7 @@ public struct AppleInApp: Sendable {
     _ envelope: [UInt8], answering challenge: consuming AppleChallenge, request: PresentationRequest?,
     at now: Timestamp
   ) -> Verdict {
-    var checks = CheckList()
+    var checks = CheckList(expecting: 16)
     guard let presented = open(envelope, challenge: challenge, checks: &checks) else {
       return verifier.refuse(checks.checks, at: now)
     }
@@ -123,7 +123,7 @@ public struct AppleInApp: Sendable {
 
   /// Notes every check of the envelope that was not made.
   private func skipUnchecked(_ checks: inout CheckList) {
-    for code in Self.codes where checks.outcome(of: code) == nil { checks.notRun(code) }
+    checks.skipRest(of: Self.codes)
   }
 
   private static let codes: [Code] = [

@@ -142,6 +142,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
   private func write(_ group: [Job], on connection: SQLiteConnection) {
     var errors: [StoreError?] = []
     do throws(StoreError) {
+      try connection.checkInPlace()
       errors = try connection.transaction { connection throws(StoreError) in
         try attempt(group, on: connection)
       }

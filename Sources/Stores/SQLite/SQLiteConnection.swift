@@ -8,10 +8,13 @@ final class SQLiteConnection {
   private var statements: [String: SQLiteStatement] = [:]
   /// Set by what erases data: the log must then not keep the old pages either.
   var mustTruncateLog = false
+  /// The second of the monotonic clock in which a write was last tried for a probe.
+  private var probed: Int?
 
   enum Role { case writer, reader }
 
   init(path: String, role: Role) throws(StoreError) {
+    let path = Self.filePath(path)
     if role == .writer { try Self.makePrivateFile(path) }
     var database: OpaquePointer?
     // A connection is used by one thread only: SQLite's own locks are not needed.
@@ -31,6 +34,9 @@ final class SQLiteConnection {
     statements = [:]
     sqlite3_close_v2(database)
   }
+
+  /// A file, whatever it is called: to SQLite ":memory:" is a store in memory, and "file:" begins a URI.
+  static func filePath(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
 
   /// Made by us and not by SQLite, so that nobody else can read it; the log and its index take the same rights.
   private static func makePrivateFile(_ path: String) throws(StoreError) {
@@ -95,6 +101,7 @@ final class SQLiteConnection {
   var isInTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
 
   func rollBack() {
+    probed = nil
     // Fails only where there is nothing to roll back.
     if isInTransaction { sqlite3_exec(database, "ROLLBACK", nil, nil, nil) }
   }
@@ -111,6 +118,30 @@ final class SQLiteConnection {
       rollBack()
       throw error
     }
+  }
+
+  /// Throws where the path leads to this file no more. What is written to a deleted or replaced file is lost with the
+  /// process, and a challenge that was consumed there would be open again.
+  func checkInPlace() throws(StoreError) {
+    var hasMoved: Int32 = 0
+    let status = sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    guard status == SQLITE_OK, hasMoved == 0 else {
+      throw .unavailable("the store's file was deleted, moved or replaced")
+    }
+  }
+
+  /// Writes a page that means nothing, which a full or read-only disk refuses; at most once a second, since anybody may
+  /// ask for it.
+  func proveWritable(in second: Int = SQLiteConnection.monotonicSecond()) throws(StoreError) {
+    guard probed != second else { return }
+    try execute("PRAGMA user_version = 1")
+    probed = second
+  }
+
+  static func monotonicSecond() -> Int {
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return now.tv_sec
   }
 
   /// Empties the log after an erasure: it still holds the pages as they were. A reader of another process can delay

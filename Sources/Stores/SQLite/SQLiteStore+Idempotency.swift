@@ -54,10 +54,16 @@ extension SQLiteStore {
 }
 
 extension SQLiteConnection {
-  /// Keeps a reply, if the claim has not been taken over.
+  /// Keeps a reply, if the claim has not been taken over; without its content where the session that it shows was
+  /// redacted before the reply came here.
   func finish(_ completion: IdempotencyCompletion?) throws(StoreError) {
     guard let completion else { return }
-    let reply = completion.reply
+    var reply = completion.reply
+    if let session = reply.session, try isRedacted(session) {
+      reply.body = nil
+      reply.result = nil
+      reply.resultExpiresAt = nil
+    }
     try run(
       """
       UPDATE idempotency SET is_finished = 1, session = ?, body = ?, result = ?, result_expires_at = ?
@@ -65,5 +71,9 @@ extension SQLiteConnection {
       """, .optional(reply.session?.text), .optional(reply.body), .optional(reply.result),
       .optional(reply.resultExpiresAt?.secondsSince1970), .blob(completion.claim.scope),
       .blob(completion.claim.token))
+  }
+
+  private func isRedacted(_ session: SessionID) throws(StoreError) -> Bool {
+    try first("SELECT 1 FROM sessions WHERE id = ? AND status = 'redacted'", .text(session.text)) { _ in true } ?? false
   }
 }

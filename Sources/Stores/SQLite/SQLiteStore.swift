@@ -30,8 +30,7 @@ public final class SQLiteStore: SessionStore {
     _ = try await reader.perform { connection throws(StoreError) in
       try connection.first("SELECT count(*) FROM migrations") { $0.integer(0) }
     }
-    // A commit that changes nothing takes the write lock and writes no page.
-    try await writer.perform { _ throws(StoreError) in }
+    try await writer.perform { connection throws(StoreError) in try connection.proveWritable() }
   }
 
   public func close() async {

@@ -49,13 +49,15 @@ extension ServiceContext {
     }
   }
 
-  /// The reply sealed for keeping; its result apart, since it is kept for a shorter time.
+  /// The reply sealed for keeping; its result apart, since it is kept for a shorter time, and without what a simulator
+  /// answered, which is shown once, to whom it was shown.
   func completion(
     _ claim: IdempotencyClaim?, _ outcome: OperationReply
   ) throws(ServiceError) -> IdempotencyCompletion? {
     guard let claim else { return nil }
     let result = outcome.reply.body["result"].flatMap { $0.isNull ? nil : $0 }
-    let body = result == nil ? outcome.reply.body : outcome.reply.body.replacing("result", with: .null)
+    let shown = outcome.reply.body.removing("simulated_result")
+    let body = result == nil ? shown : shown.replacing("result", with: .null)
     let form = KeptReplyForm.encode(status: outcome.reply.status, body: body)
     return IdempotencyCompletion(
       claim: claim,
@@ -94,5 +96,11 @@ extension JSON {
   func replacing(_ name: String, with value: JSON) -> JSON {
     guard case .object(let members) = self else { return self }
     return .object(members.map { $0.name == name ? Member(name, value) : $0 })
+  }
+
+  /// The object without one member.
+  func removing(_ name: String) -> JSON {
+    guard case .object(let members) = self else { return self }
+    return .object(members.filter { $0.name != name })
   }
 }

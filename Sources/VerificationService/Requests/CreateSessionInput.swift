@@ -72,8 +72,8 @@ public struct CreateSessionInput: Sendable {
       return []
     }
     return members.compactMap { member in
-      guard (1...Limits.metadataValueCharacters).contains(member.name.count), let text = member.value.string,
-        text.count <= Limits.metadataValueCharacters
+      guard (1...Limits.metadataValueCharacters).contains(member.name.unicodeScalars.count),
+        let text = member.value.string, text.unicodeScalars.count <= Limits.metadataValueCharacters
       else {
         faults.add(
           pointer + "/" + JSONPointer.escape(member.name),

@@ -6,7 +6,9 @@ struct InputFaults {
 
   var isEmpty: Bool { faults.isEmpty }
 
+  /// The first ones are kept: an input of many faults does not get a reply that is larger than itself.
   mutating func add(_ pointer: String, _ detail: String, code: Code = .apiInvalidRequest) {
+    guard faults.count < Limits.reportedFaults else { return }
     faults.append((code, ServiceError.PointedDetail(pointer: pointer, detail: detail)))
   }
 
@@ -40,6 +42,7 @@ struct ObjectInput {
   /// The member, with absent and null alike.
   func value(_ name: String) -> JSON? { members[name].flatMap { $0.isNull ? nil : $0 } }
 
+  /// Characters are Unicode scalars, as in JSON Schema: one that a reader sees can be of any length.
   func string(
     _ name: String, characters: ClosedRange<Int> = 1...255, required: Bool, _ faults: inout InputFaults
   ) -> String? {
@@ -47,7 +50,7 @@ struct ObjectInput {
       if required { faults.add(pointer(to: name), "is required") }
       return nil
     }
-    guard let text = value.string, characters.contains(text.count) else {
+    guard let text = value.string, characters.contains(text.unicodeScalars.count) else {
       faults.add(
         pointer(to: name), "must be a string of \(characters.lowerBound) to \(characters.upperBound) characters")
       return nil

@@ -175,7 +175,12 @@ extension InMemoryStore.Contents {
 
   fileprivate mutating func finish(_ completion: IdempotencyCompletion?) {
     guard let completion, keys[completion.claim.scope]?.claim == completion.claim else { return }
-    keys[completion.claim.scope]?.reply = completion.reply
+    var reply = completion.reply
+    // Redacted before the reply came here: nothing is kept of what it shows.
+    if let session = reply.session, case .redacted = sessions[session]?.state {
+      reply = KeptReply(session: session, body: nil)
+    }
+    keys[completion.claim.scope]?.reply = reply
   }
 
   fileprivate mutating func sweep(at now: Timestamp, limit: Int) -> SweepCount {

@@ -12,8 +12,8 @@ struct RedactSession {
     do { transition = try await context.store.redact(address, at: now) } catch { throw ServiceError(error) }
     switch transition {
     case .changed(let record), .refused(let record):
-      return OperationReply(
-        reply: Reply(200, SessionRendering(isLive: context.isLive, now: now).json(record)), session: address.id)
+      // Of no session: nothing is left in it that a redaction would have to erase.
+      return OperationReply(reply: Reply(200, SessionRendering(isLive: context.isLive, now: now).json(record)))
     case .notFound: throw .sessionNotFound
     }
   }

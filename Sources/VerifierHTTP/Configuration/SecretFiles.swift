@@ -6,6 +6,9 @@ import VerificationService
 struct SecretFiles {
   let file: ConfigurationFile
 
+  /// Of 32 random bytes, fewer than twelve different ones come about once in 2⁸⁰.
+  private static let leastDistinctBytes = 12
+
   /// Live mode needs one: the first seals, all open.
   func sealingKeys(_ root: ConfigurationReader, _ warnings: inout [String]) throws(StartError) -> [SealingKey] {
     var keys: [SealingKey] = []
@@ -15,6 +18,9 @@ struct SecretFiles {
       guard !keys.contains(where: { $0.id == id }) else { throw entry.fault("id", "\"\(id)\" is there twice") }
       guard let bytes = Self.keyBytes(try file.read(name, at: entry.pointer + "/file")) else {
         throw entry.fault("file", "\(file.resolve(name)) has neither 32 bytes nor their hex or base64 text")
+      }
+      guard Set(bytes).count >= Self.leastDistinctBytes else {
+        throw entry.fault("file", "\(file.resolve(name)) holds a placeholder, not 32 random bytes")
       }
       warn(name, &warnings)
       do throws(ConfigurationError) {

@@ -6,6 +6,8 @@ import Primitives
 /// Lines that do not fit into the buffer are dropped, and their number is logged as soon as there is room.
 final class LogWriter: Sendable {
   private static let capacity = 1 << 20
+  /// How long a close waits for a reader that does not read: a stop must not hang on whoever takes our log.
+  private static let closingGrace = Duration.seconds(2)
 
   private struct State {
     var pending: [UInt8] = []
@@ -45,7 +47,7 @@ final class LogWriter: Sendable {
     sem_post(wake)
   }
 
-  /// Returns when everything written so far is out.
+  /// Returns when everything written so far is out, or when it has waited long enough.
   func close() async {
     await withCheckedContinuation { continuation in
       let isOver = state.withLock { state -> Bool in
@@ -53,8 +55,22 @@ final class LogWriter: Sendable {
         if !state.hasEnded { state.onEnd.append(continuation) }
         return state.hasEnded
       }
-      if isOver { continuation.resume() } else { sem_post(wake) }
+      if isOver { return continuation.resume() }
+      sem_post(wake)
+      Task.detached { [self] in
+        try? await Task.sleep(for: Self.closingGrace)
+        release()
+      }
     }
+  }
+
+  /// Lets those go on who wait for the end.
+  private func release() {
+    let waiting = state.withLock { state in
+      defer { state.onEnd = [] }
+      return state.onEnd
+    }
+    for continuation in waiting { continuation.resume() }
   }
 
   private func run() {
@@ -73,11 +89,8 @@ final class LogWriter: Sendable {
       guard !isClosing || !bytes.isEmpty else { break }
       if isClosing { sem_post(wake) }
     }
-    let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-      state.hasEnded = true
-      return state.onEnd
-    }
-    for continuation in waiting { continuation.resume() }
+    state.withLock { $0.hasEnded = true }
+    release()
   }
 
   /// Whoever has closed the other end gets no more; the server goes on.

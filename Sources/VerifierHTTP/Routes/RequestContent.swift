@@ -22,7 +22,9 @@ enum RequestContent {
       guard members.isEmpty else {
         throw ServiceError(
           .apiUnknownMember,
-          pointers: members.map { .init(pointer: "/" + escaped($0.name), detail: "is not known here") })
+          pointers: members.prefix(Limits.reportedFaults).map {
+            .init(pointer: "/" + escaped($0.name), detail: "is not known here")
+          })
       }
       return json
     }
@@ -70,6 +72,6 @@ enum RequestContent {
 
   /// RFC 6901.
   static func escaped(_ name: String) -> String {
-    String(name.flatMap { $0 == "~" ? "~0" : $0 == "/" ? "~1" : String($0) })
+    name.unicodeScalars.reduce(into: "") { $0 += $1 == "~" ? "~0" : $1 == "/" ? "~1" : String($1) }
   }
 }

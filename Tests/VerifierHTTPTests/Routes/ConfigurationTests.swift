@@ -133,6 +133,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [[UInt8](repeating: 0, count: 32), Array("change me change me change me!!".utf8) + [0x21]])
+  func `a sealing key that is a placeholder does not start a server`(_ key: [UInt8]) async throws {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      try folder.write("sealing.key", key)
+      let error = #expect(throws: StartError.self) {
+        try ConfigurationLoader(path: folder.configurationFile).load()
+      }
+      #expect(error?.exitCode == 78)
+      #expect(error?.message.contains("/sealing_keys/0/file") == true)
+    }
+  }
+
   @Test func `a sealing key is 32 bytes, or their text`() {
     let key = (0..<32).map { UInt8($0) }
     #expect(SecretFiles.keyBytes(key) == key)

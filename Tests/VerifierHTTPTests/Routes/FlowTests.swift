@@ -159,6 +159,19 @@ import Testing
     }
   }
 
+  @Test func `what a simulator answered is shown once and not kept under the key`() async throws {
+    try await withTestMode { bed in
+      let session = try await bed.createSession()
+      let answer = try await bed.mockAnswer(session, variant: "apple-simulator")
+      let path = TestBed.path(session) + "/submit"
+      let first = try await bed.api.post(path, answer, ["Idempotency-Key": "k"])
+      #expect(first.json["simulated_result"] != nil)
+      let second = try await bed.api.post(path, answer, ["Idempotency-Key": "k"])
+      #expect(second.json["status"] == "failed")
+      #expect(second.json["simulated_result"] == nil)
+    }
+  }
+
   /// S12.
   @Test func `one key at the same time makes one session`() async throws {
     try await withTestMode { bed in

@@ -21,7 +21,7 @@ struct LiveFolder: Sendable {
     self.path = path
     merchantKey = try PrivateKey(generatingOn: .p256)
     try FileManager.default.createDirectory(atPath: path + "/trust", withIntermediateDirectories: true)
-    try write("sealing.key", [UInt8](repeating: 7, count: 32))
+    try write("sealing.key", (0..<32).map { UInt8($0) })
     try write("merchant.pem", merchantKey.pem())
     try write("trust/iaca.pem", Array(PEM.encode(certificate: Self.anchor()).utf8))
     try writeConfiguration()

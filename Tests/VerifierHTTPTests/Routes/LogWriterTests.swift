@@ -40,4 +40,15 @@ import Testing
     await writer.close()
     close(ends[1])
   }
+
+  @Test func `a reader that stays and does not read does not hold up the stop`() async throws {
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    let writer = LogWriter(descriptor: ends[1])
+    writer.write(String(repeating: "x", count: 1 << 18))
+    let took = await ContinuousClock().measure { await writer.close() }
+    #expect(took < .seconds(10))
+    close(ends[0])
+    close(ends[1])
+  }
 }

@@ -17,12 +17,16 @@ struct LoopbackClient: Sendable {
   let port: UInt16
   let token: String
 
+  func post(_ path: String, _ body: JSON) async throws(Fault) -> Reply { try await call("POST", path, body) }
+
+  func get(_ path: String) async throws(Fault) -> Reply { try await call("GET", path, nil) }
+
   /// The call blocks, so it has a thread of its own: the server's work shares the others with us.
-  func post(_ path: String, _ body: JSON) async throws(Fault) -> Reply {
+  private func call(_ method: String, _ path: String, _ body: JSON?) async throws(Fault) -> Reply {
     let result = Locked<Result<Reply, Fault>>(.failure(Fault(reason: "no thread for the call")))
     await BackgroundThread.run {
       do throws(Fault) {
-        let reply = try exchange(request(path, body))
+        let reply = try exchange(request(method, path, body))
         result.withLock { $0 = .success(reply) }
       } catch {
         result.withLock { $0 = .failure(error) }
@@ -31,10 +35,10 @@ struct LoopbackClient: Sendable {
     return try result.withLock { $0 }.get()
   }
 
-  private func request(_ path: String, _ body: JSON) -> [UInt8] {
-    let content = body.serialized()
+  private func request(_ method: String, _ path: String, _ body: JSON?) -> [UInt8] {
+    let content = body?.serialized() ?? []
     let head = [
-      "POST \(path) HTTP/1.1", "Host: 127.0.0.1:\(port)", "Authorization: Bearer \(token)",
+      "\(method) \(path) HTTP/1.1", "Host: 127.0.0.1:\(port)", "Authorization: Bearer \(token)",
       "Content-Type: application/json", "Content-Length: \(content.count)", "Connection: close",
     ]
     return Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8) + content

@@ -1,0 +1,71 @@
+import Glibc
+import Primitives
+
+/// `mdoc serve --test-mode` as a process of its own, so that its memory can be told from ours.
+struct ServerProcess {
+  struct Failed: Error { let reason: String }
+
+  let port: UInt16
+  let apiKey: String
+  private let process: pid_t
+
+  /// Starts this very program, and waits for what it prints first.
+  init() throws(Failed) {
+    var pipeEnds: [Int32] = [0, 0]
+    guard pipe(&pipeEnds) == 0 else { throw Failed(reason: "no pipe") }
+    defer { close(pipeEnds[0]) }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, pipeEnds[1], STDOUT_FILENO)
+    posix_spawn_file_actions_addclose(&actions, pipeEnds[0])
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    let arguments = ["mdoc", "serve", "--test-mode", "--listen", "127.0.0.1:0", "--json"]
+    var pointers = arguments.map { strdup($0) } + [nil]
+    defer { for pointer in pointers { free(pointer) } }
+    var process: pid_t = 0
+    let code = posix_spawn(&process, "/proc/self/exe", &actions, nil, &pointers, environ)
+    close(pipeEnds[1])
+    guard code == 0 else { throw Failed(reason: "the server did not start") }
+    self.process = process
+    guard let announcement = try? JSON(parsing: ServerProcess.readAll(pipeEnds[0])),
+      let key = announcement["api_key"]?.string,
+      let port = announcement["base_url"]?.string?.split(separator: ":").last.flatMap({ UInt16($0) })
+    else {
+      kill(process, SIGTERM)
+      throw Failed(reason: "the server did not say where it listens")
+    }
+    apiKey = key
+    self.port = port
+  }
+
+  /// Resident memory in KiB.
+  func residentMemory() -> Int? {
+    guard let file = fopen("/proc/\(process)/status", "r") else { return nil }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, Int32(line.count), file) != nil {
+      let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+      if text.hasPrefix("VmRSS:") { return Int(text.filter(\.isNumber)) }
+    }
+    return nil
+  }
+
+  func stop() {
+    kill(process, SIGTERM)
+    var status: Int32 = 0
+    waitpid(process, &status, 0)
+  }
+
+  /// The announcement ends with the closing brace at the beginning of a line; the server keeps the pipe open.
+  private static func readAll(_ descriptor: Int32) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4_096)
+    while true {
+      let count = read(descriptor, &chunk, chunk.count)
+      guard count > 0 else { return bytes }
+      bytes += chunk[..<count]
+      if (try? JSON(parsing: bytes)) != nil { return bytes }
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import Glibc
+import Primitives
+import Testing
+
+@testable import MdocTool
+
+/// What is left of a session when the server is killed, on the same SQLite file after the next start (S01, S02, S09).
+@Suite(.enabled(if: ServerProcess.program != nil, "the program was not built"), .serialized)
+struct CrashTests {
+  private typealias Session = (id: String, answer: JSON)
+
+  @Test func anAnswerThatWasTakenBeforeTheCrashIsTakenByNobodyAfterIt() async throws {
+    let folder = try Scratch()
+    let first = try ServerProcess(store: folder("s.sqlite"))
+    let session = try await Self.session(at: first.client)
+    #expect(try await Self.submit(session, to: first.client).body["status"] == "verified")
+    first.kill()
+    let second = try ServerProcess(store: folder("s.sqlite"))
+    #expect(try await Self.post(session, 50, to: second.client) == ["session.already_used": 50])
+    #expect(try await Self.status(session, at: second.client) == "verified")
+    #expect(second.end(with: SIGTERM) == 0)
+  }
+
+  @Test func of50ParallelPostsOneIsVerified() async throws {
+    let folder = try Scratch()
+    let server = try ServerProcess(store: folder("s.sqlite"))
+    let session = try await Self.session(at: server.client)
+    let replies = try await Self.post(session, 50, to: server.client)
+    #expect(replies == ["verified": 1, "session.already_used": 49])
+  }
+
+  /// Killed at some moment of a stream of answers: nothing is taken twice, and nothing that was acknowledged is lost.
+  @Test func aKillAtAnyMomentLosesNothingAndDoublesNothing() async throws {
+    let folder = try Scratch()
+    var server = try ServerProcess(store: folder("s.sqlite"))
+    for round in 0..<10 {
+      var sessions: [Session] = []
+      for _ in 0..<6 { sessions.append(try await Self.session(at: server.client)) }
+      let replies = await Self.stream(sessions, to: server, killedAfter: UInt32(round) * 1500)
+      server = try ServerProcess(store: folder("s.sqlite"))
+      for (session, reply) in zip(sessions, replies) {
+        let before = try await Self.status(session, at: server.client)
+        let again = try await Self.post(session, 2, to: server.client)
+        if reply == "verified" {
+          #expect(before == "verified" && again == ["session.already_used": 2])
+        } else if before == "requires_input" {
+          #expect(again == ["verified": 1, "session.already_used": 1])
+        } else {
+          // Consumed, and its answer may have come to an end that nobody was told of.
+          #expect(["processing", "verified"].contains(before) && again == ["session.already_used": 2])
+        }
+      }
+    }
+  }
+
+  // MARK: Steps
+
+  private static func session(at client: LoopbackClient) async throws -> Session {
+    let flow = DemoFlow(client: client)
+    let id = try await flow.createSession()
+    return (id, try await flow.mockAnswer(to: id, variant: "good"))
+  }
+
+  private static func submit(_ session: Session, to client: LoopbackClient) async throws -> LoopbackClient.Reply {
+    try await DemoFlow(client: client).submit(session.answer, to: session.id)
+  }
+
+  private static func status(_ session: Session, at client: LoopbackClient) async throws -> String {
+    try await client.get("/v1/verification_sessions/\(session.id)").body["status"]?.string ?? ""
+  }
+
+  /// Status or code of each of so many parallel posts, counted.
+  private static func post(_ session: Session, _ times: Int, to client: LoopbackClient) async throws -> [String: Int] {
+    try await withThrowingTaskGroup(of: String.self) { group in
+      for _ in 0..<times {
+        group.addTask {
+          let reply = try await submit(session, to: client)
+          return reply.code ?? reply.body["status"]?.string ?? ""
+        }
+      }
+      return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    }
+  }
+
+  /// The status that each post got before the server was killed; nil for none.
+  private static func stream(
+    _ sessions: [Session], to server: ServerProcess, killedAfter microseconds: UInt32
+  ) async -> [String?] {
+    let client = server.client
+    return await withTaskGroup(of: (Int, String?).self) { group in
+      for (index, session) in sessions.enumerated() {
+        group.addTask { (index, try? await submit(session, to: client).body["status"]?.string) }
+      }
+      usleep(microseconds)
+      server.kill()
+      return await group.reduce(into: [String?](repeating: nil, count: sessions.count)) { $0[$1.0] = $1.1 }
+    }
+  }
+}
