@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Primitives
+import TestSupport
 import Testing
 import VerifierHTTP
 
@@ -80,6 +81,17 @@ import VerifierHTTP
     let gone = await Run("vectors", "run", "--suite", Self.suite, "--against", url, "--filter", "good")
     #expect(gone.status == 1)
     #expect(gone.output.contains("no verdict: no connection"))
+  }
+
+  @Test(
+    .enabled(if: PublishedVectors.areHere, "the published vectors are not here"),
+    arguments: ["wycheproof", "iso18013-5-annexD"])
+  func publishedSetsRunInTheirOwnLayout(folder: String) async throws {
+    let run = await Run(
+      "vectors", "run", "--suite", "\(PublishedVectors.folder)/\(folder)", "--json", scratch("r.json"))
+    #expect(run.status == 0, "\(run.output)")
+    let json = try JSON(parsing: scratch.read("r.json"))
+    #expect(json["count"]?["passed"]?.integer ?? 0 >= (folder == "wycheproof" ? 2_000 : 7))
   }
 
   @Test func featuresThatAVerifierLacksAreSkipped() async throws {

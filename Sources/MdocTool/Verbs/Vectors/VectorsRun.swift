@@ -10,6 +10,7 @@ enum VectorsRun {
       "With --against, each case is posted without its expectation as JSON to the URL, which answers "
         + "{\"verdict\": \"accepted\" or \"rejected\", \"codes\": […]}; codes may be left out. "
         + "mdoc vectors serve-harness is an example.",
+      "--suite also takes a folder of Wycheproof's ECDSA files in P1363 form, or of ISO/IEC 18013-5 Annex D.",
       "Exit status: 0 all pass, 1 a case fails, 64 usage, 65 the suite cannot be read.",
     ],
     examples: [
@@ -22,12 +23,10 @@ enum VectorsRun {
     action: run)
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
-    let suite = try VectorsCommand.suite(arguments)
-    var runner = try runner(suite, arguments)
-    runner.filter = arguments.value(.filter)
-    runner.missingFeatures = Set(arguments.values(.without))
-    let report = await runner.run()
-    if report.results.isEmpty { throw .usage("no case has an id that contains \"\(runner.filter ?? "")\"") }
+    let report = try await report(arguments)
+    if report.results.isEmpty {
+      throw .usage("no case has an id that contains \"\(arguments.value(.filter) ?? "")\"")
+    }
     if let path = arguments.value(.junit) { try FileAccess.write(JUnitReport.xml(report), to: path) }
     if let path = arguments.value(.html) { try FileAccess.write(HTMLReport(report).bytes, to: path) }
     if let path = arguments.value(.jsonReport) {
@@ -35,6 +34,26 @@ enum VectorsRun {
     }
     console.print(RunText(report, width: console.width, style: Style(isColored: console.isColored)).text)
     return report.hasPassed ? .done : .rejected
+  }
+
+  private static func report(_ arguments: ParsedArguments) async throws(Failure) -> RunReport {
+    if let published = try published(arguments) { return published }
+    let suite = try VectorsCommand.suite(arguments)
+    var runner = try runner(suite, arguments)
+    runner.filter = arguments.value(.filter)
+    runner.missingFeatures = Set(arguments.values(.without))
+    return await runner.run()
+  }
+
+  /// A folder in somebody else's layout, which only our own verifier can be held to.
+  private static func published(_ arguments: ParsedArguments) throws(Failure) -> RunReport? {
+    guard !arguments.has(.against) else { return nil }
+    let path = try arguments.required(.suite)
+    do throws(SuiteError) {
+      return try PublishedSuite.run(at: path, filter: arguments.value(.filter))
+    } catch {
+      throw .unreadable(error.description)
+    }
   }
 
   private static func runner(_ suite: VectorSuite, _ arguments: ParsedArguments) throws(Failure) -> VectorRunner {
