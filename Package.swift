@@ -67,13 +67,20 @@ let package = Package(
 
     // Tools. MockIssuance never imports Mdoc: it shares no parser with the verifier.
     module("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
+    // The corpus: its format, how it is made from the mock's variants, how it is run and reported.
+    module(
+      "VectorKit",
+      [
+        "Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "VerificationService",
+        "MockIssuance",
+      ]),
     module("BenchmarkFloor", ["Cryptography", "COpenSSL"]),
     .executableTarget(
       name: "MdocTool",
       dependencies: [
         "BenchmarkFloor", "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
         "VerificationService",
-        "Stores", "VerifierHTTP", "MockIssuance",
+        "Stores", "VerifierHTTP", "MockIssuance", "VectorKit",
       ],
       swiftSettings: strict),
 
@@ -99,6 +106,9 @@ let package = Package(
       "VerifierHTTP",
       ["Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "VerificationService", "Stores", "MockIssuance"]),
     tests("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
-    tests("MdocTool", ["Primitives", "CBOR", "Cryptography", "MockIssuance", "VerifierHTTP", "TestSupport"]),
+    tests("VectorKit", ["Primitives", "Mdoc", "VerificationService", "MockIssuance", "TestSupport"]),
+    tests(
+      "MdocTool",
+      ["Primitives", "CBOR", "Cryptography", "MockIssuance", "VerifierHTTP", "VectorKit", "TestSupport"]),
   ]
 )

@@ -10,6 +10,7 @@ enum Program {
       VerifyCommand.command,
       InspectCommand.command,
       MockCommand.command,
+      VectorsCommand.command,
       TrustCommand.command,
       CodesCommand.command,
       KeysCommand.command,

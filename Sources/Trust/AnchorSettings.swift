@@ -68,3 +68,19 @@ struct AnchorSettings {
     return codes
   }
 }
+
+extension TrustAnchor {
+  /// An anchor with settings that came beside it in JSON, rather than in a file.
+  ///
+  /// - Throws: `TrustLoadError`, with `source` for the path.
+  public init(certificate: Certificate, settings: [UInt8], source: String) throws(TrustLoadError) {
+    do throws(AnchorSettings.Problem) {
+      let settings = try AnchorSettings(parsing: settings, defaultDocTypes: nil)
+      self.init(
+        certificate: certificate, docTypes: settings.docTypes, extendedKeyUsages: settings.extendedKeyUsages,
+        maxPathLength: settings.maxPathLength, relaxed: settings.relaxed, tier: settings.tier, source: source)
+    } catch {
+      throw TrustLoadError(path: source, problem: error.text)
+    }
+  }
+}

@@ -54,10 +54,30 @@ public struct MockVariant: Sendable {
 
   public static let good = MockVariant("good", "Nothing is wrong.", .none)
 
+  /// Variants that go wrong in the same part of an answer.
+  public struct Group: Sendable {
+    public let name: String
+    public let variants: [MockVariant]
+  }
+
+  /// Every group, in the order of the checks.
+  public static let groups: [Group] = [
+    Group(name: "controls", variants: controls),
+    Group(name: "framing", variants: framing),
+    Group(name: "apple-in-app", variants: appleEnvelope + appleMocks),
+    Group(name: "response", variants: response),
+    Group(name: "issuer-auth", variants: issuerAuth),
+    Group(name: "chains", variants: chains),
+    Group(name: "certificates", variants: certificates + certificateKeys),
+    Group(name: "mso", variants: mobileSecurityObject),
+    Group(name: "items", variants: items),
+    Group(name: "validity", variants: validity),
+    Group(name: "device-auth", variants: deviceKey + deviceAuth),
+    Group(name: "acceptance", variants: acceptance),
+  ]
+
   /// Every variant, in the order of the checks.
-  public static let all: [MockVariant] =
-    controls + framing + appleEnvelope + appleMocks + response + issuerAuth + chains + certificates + certificateKeys
-    + mobileSecurityObject + items + validity + deviceKey + deviceAuth + acceptance
+  public static let all: [MockVariant] = groups.flatMap(\.variants)
 
   public static func named(_ name: String) -> MockVariant? { byName[name] }
 

@@ -5,7 +5,7 @@ import Glibc
 /// The handler posts a semaphore, which is about all that a handler may do, and a thread of its own waits for it.
 /// Waiting with `sigwait` instead would need the signals blocked in every thread, those that Swift made before us
 /// included.
-enum StopSignal {
+package enum StopSignal {
   // Written once before the handlers are installed and never freed; sem_post is safe in a signal handler.
   nonisolated(unsafe) private static let semaphore = {
     let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
@@ -14,13 +14,13 @@ enum StopSignal {
   }()
 
   /// From now on the signals no longer end the process; `wait` returns when one has come.
-  static func install() {
+  package static func install() {
     _ = semaphore
     for number in [SIGTERM, SIGINT] { signal(number) { _ in sem_post(StopSignal.semaphore) } }
   }
 
   /// Returns after the first signal; the second one ends the process at once, whatever still drains.
-  static func wait() async {
+  package static func wait() async {
     await BackgroundThread.run {
       while sem_wait(semaphore) != 0 {}
       for number in [SIGTERM, SIGINT] { signal(number, SIG_DFL) }

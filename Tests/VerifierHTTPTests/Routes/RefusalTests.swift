@@ -121,6 +121,7 @@ import Testing
       for (method, path, allow) in cases {
         let reply = try await bed.api.call(method, path)
         #expect(reply.status == 405)
+        #expect(reply.code == "api.method_not_allowed")
         #expect(reply.header("Allow") == allow)
       }
     }

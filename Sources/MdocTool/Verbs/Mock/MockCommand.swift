@@ -6,7 +6,7 @@ import Primitives
 enum MockCommand {
   static let command = Command(
     "mock", "make answers, right or wrong, and the anchors to verify them with",
-    verbs: [MockVariants.command, MockApple.command, MockResponse.command, MockAnchors.command])
+    verbs: [MockVariants.command, MockApple.command, MockResponse.command, MockAnchors.command, MockVectors.command])
 
   /// The options that say who issues and who holds; shared by the verbs that make an answer.
   static let walletOptions: [Option] = [.variant, .mockRequest, .person, .seed, .issuerCurve, .deviceCurve, .at, .json]

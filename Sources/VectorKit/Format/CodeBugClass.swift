@@ -1,0 +1,49 @@
+import Primitives
+
+extension BugClass {
+  /// What a verifier that lets the code's fault pass gives to an attacker.
+  static func ofMissing(_ code: Code) -> BugClass {
+    switch code {
+    case .cborNestingTooDeep, .cborLengthExceedsInput, .cborTooManyItems, .cborInputTooLarge, .chainTooLong:
+      .denialOfService
+    case .envelopeTranscriptMismatch, .envelopeDecryptionFailed, .deviceSignatureInvalid: .replay
+    case .envelopeRecipientKeyUnknown, .envelopeEncapsulatedKeyInvalid, .envelopeModeUnsupported,
+      .envelopeAlgorithmUnsupported:
+      .disclosure
+    case .appleSimulatorAnswer, .appleProfileAnswer, .issuerAuthMissing, .issuerSignatureInvalid,
+      .issuerAlgorithmUnsupported, .issuerAlgorithmKeyMismatch, .digestMissing, .digestMismatch, .digestIDDuplicate,
+      .digestAlgorithmUnsupported, .msoMissing, .msoDocTypeMismatch, .itemRandomTooShort:
+      .forgery
+    case .validityInconsistent, .signedInFuture, .notYetValid, .expired, .validityExceedsCertificate,
+      .documentExpired, .anchorExpired, .certificateExpired, .signedOutsideCertificate, .signerRevoked,
+      .documentRevoked:
+      .staleData
+    case .documentUnexpected, .documentsMissing, .documentErrorsPresent, .responseStatusNotOK, .docTypeNotRequested,
+      .elementTypeInvalid:
+      .policyBypass
+    default: ofFamily(code)
+    }
+  }
+
+  private static func ofFamily(_ code: Code) -> BugClass {
+    let name = code.rawValue
+    let families: [(String, BugClass)] = [
+      ("cbor.", .parserDifferential), ("cose.", .parserDifferential), ("envelope.", .parserDifferential),
+      ("trust.profile.", .interoperability), ("trust.", .issuerImpersonation), ("mdoc.device", .authenticationBypass),
+      ("mdoc.issuer.", .issuerImpersonation), ("mdoc.issuer_auth.certificate", .issuerImpersonation),
+      ("policy.", .policyBypass), ("mdoc.", .parserDifferential),
+    ]
+    return families.first { name.hasPrefix($0.0) }?.1 ?? .interoperability
+  }
+}
+
+extension VectorFlag {
+  /// The flag of cases in which a check is to fail or to warn: `ElementDuplicate` for `mdoc.element.duplicate`.
+  static func ofMissing(_ code: Code) -> VectorFlag {
+    let name = "\(code)"
+    return VectorFlag(name.prefix(1).uppercased() + name.dropFirst(), BugClass.ofMissing(code))
+  }
+
+  /// Right answers, which guard against a verifier that rejects everything.
+  static let control = VectorFlag("PositiveControl", .interoperability)
+}

@@ -1,0 +1,43 @@
+import Primitives
+
+/// How far an answer gets: parse → open → authenticate → accept.
+public enum VectorStage: String, Sendable, Hashable, CaseIterable {
+  /// The DeviceResponse can't be read as one.
+  case parse
+  /// The envelope is not one, is not for this session, or can't be decrypted.
+  case open
+  /// Issuer, digests, validity or device do not hold.
+  case authenticate
+  /// The document is genuine and not what was asked for.
+  case accept
+  /// Verified.
+  case accepted
+
+  /// The stages at which a code can be the primary one.
+  public static func stages(of code: Code) -> Set<VectorStage> {
+    let name = code.rawValue
+    if name.hasPrefix("cbor.") { return [.parse, .open, .authenticate] }
+    if name.hasPrefix("envelope.") { return [.open] }
+    if name.hasPrefix("apple.") { return [.open, .authenticate] }
+    if name.hasPrefix("session.") || name.hasPrefix("api.") { return [] }
+    if structural.contains(code) { return [.parse, .authenticate] }
+    return [natural(code)]
+  }
+
+  /// The stage of a code that belongs to one, once the answer is open and read.
+  static func natural(_ code: Code) -> VectorStage {
+    code.rawValue.hasPrefix("policy.") || answering.contains(code) ? .accept : .authenticate
+  }
+
+  /// What does not fit the request, though every part of it may be genuine.
+  private static let answering: Set<Code> = [
+    .responseStatusNotOK, .documentErrorsPresent, .documentsMissing, .documentUnexpected, .docTypeNotRequested,
+    .elementTypeInvalid,
+  ]
+
+  /// Faults of structure, met while reading the response or what is signed inside it.
+  static let structural: Set<Code> = [
+    .responseMalformed, .issuerAuthMissing, .issuerAuthMalformed, .itemMalformed, .itemNotTag24, .coseHeaderDuplicate,
+    .coseCritUnsupported, .msoMissing, .msoMalformed, .deviceAuthMalformed, .deviceAuthMissing, .deviceAuthAmbiguous,
+  ]
+}

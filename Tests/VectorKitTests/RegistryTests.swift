@@ -1,0 +1,107 @@
+import FoundationEssentials
+import Primitives
+import Testing
+
+@testable import VectorKit
+
+/// Each code of the registry is reached by a vector, or by a test that is named here: of sessions and of HTTP.
+@Suite struct RegistryTests {
+  /// A test function, and the file below Tests that has it.
+  struct Scripted: Sendable {
+    let file: String
+    let function: String
+
+    init(_ file: String, _ function: String) {
+      self.file = file
+      self.function = function
+    }
+  }
+
+  private static let lifecycle = "VerificationServiceTests/LifecycleTests.swift"
+  private static let rare = "VerificationServiceTests/RemainingCodeTests.swift"
+  private static let refusals = "VerifierHTTPTests/Routes/RefusalTests.swift"
+  private static let creation = "VerificationServiceTests/CreationTests.swift"
+  private static let transport = Scripted(refusals, "`what the transport refuses is a problem too`")
+  private static let submits = Scripted(refusals, "`no refused submit consumes the challenge`")
+
+  static let scripted: [Code: Scripted] = [
+    .sessionNotFound: Scripted(lifecycle, "nothingConsumed"),
+    .sessionProtocolMismatch: submits,
+    .sessionAlreadyUsed: Scripted(lifecycle, "verified"),
+    .sessionExpired: Scripted(lifecycle, "expired"),
+    .sessionCanceled: Scripted(lifecycle, "canceledAndRedacted"),
+    .sessionRedacted: Scripted(lifecycle, "canceledAndRedacted"),
+    .sessionWrongState: Scripted(rare, "wrongState"),
+    .sessionInterrupted: Scripted(lifecycle, "interrupted"),
+    .apiMalformedRequest: submits,
+    .apiInvalidRequest: submits,
+    .apiUnknownMember: submits,
+    .apiProtocolUnsupported: Scripted(refusals, "`a creation names what is wrong with it`"),
+    .apiTooManyAgeRequests: Scripted(refusals, "`a creation names what is wrong with it`"),
+    .apiUnauthenticated: submits,
+    .apiForbidden: Scripted(creation, "forbidden"),
+    .apiNotFound: Scripted(refusals, "`there is nothing at other addresses`"),
+    .apiMethodNotAllowed: Scripted(refusals, "`other methods are refused with those that are allowed`"),
+    .apiIdempotencyInProgress: Scripted(rare, "inProgress"),
+    .apiIdempotencyKeyReused: Scripted("VerificationServiceTests/IdempotencyTests.swift", "creation"),
+    .apiBodyTooLarge: submits,
+    .apiHeadersTooLarge: transport,
+    .apiTargetTooLong: transport,
+    .apiUnsupportedMediaType: submits,
+    .apiOverloaded: Scripted(lifecycle, "overload"),
+    .apiStoreUnavailable: Scripted("VerificationServiceTests/BrokenStoreTests.swift", "outcome"),
+    .apiInternal: Scripted(rare, "unreadableResult"),
+  ]
+
+  /// Checks that are registered and always `not_run` so far: they come with revocation lists.
+  static let notBuilt: Set<Code> = [.signerRevoked, .documentRevoked]
+
+  private func reached() throws -> Set<String> {
+    Set(
+      try CommittedCorpus.suite().entries.flatMap { entry in
+        entry.vector.expectation.codes + (entry.vector.expectation.warnings ?? [])
+      })
+  }
+
+  @Test func `every code is reached`() throws {
+    let reached = try reached()
+    let missing = Code.allCases.filter { code in
+      !reached.contains(code.rawValue) && Self.scripted[code] == nil && !Self.notBuilt.contains(code)
+    }
+    #expect(missing == [])
+  }
+
+  @Test func `nothing is excused that a vector reaches`() throws {
+    let reached = try reached()
+    #expect(Self.notBuilt.filter { reached.contains($0.rawValue) } == [])
+    #expect(Self.scripted.keys.filter { reached.contains($0.rawValue) } == [])
+  }
+
+  @Test func `every vector's codes exist`() throws {
+    #expect(try reached().filter { Code(rawValue: $0) == nil } == [])
+  }
+
+  /// The named test is there and names the code: by the Swift case or by the text on the wire.
+  @Test(arguments: scripted.keys.sorted { $0.rawValue < $1.rawValue })
+  func `every scripted test names its code`(code: Code) throws {
+    let test = try #require(Self.scripted[code])
+    let data = try #require(FileManager.default.contents(atPath: "\(CommittedCorpus.root)/Tests/\(test.file)"))
+    let text = String(decoding: data, as: UTF8.self)
+    let start = try #require(text.firstRange(of: "func \(test.function)("), "\(test.function)")
+    let rest = text[start.upperBound...]
+    // The body ends with a brace in the column of its `func`, which in a suite is the third.
+    let body = rest[..<(rest.firstRange(of: "\n  }\n")?.lowerBound ?? rest.endIndex)]
+    #expect(body.contains("\"\(code.rawValue)\"") || body.contains(".\(code)"), "\(test.function) in \(test.file)")
+  }
+
+  /// Rows of the list of negative cases that a verifier of documents can meet, in sections 1, 2, 5 to 8.
+  @Test func `every row about documents has a vector`() throws {
+    let rows = [("C", 1...12), ("A", 1...16), ("I", 1...23), ("E", 1...31), ("K", 1...16), ("T", 1...26), ("P", 1...2)]
+    let covered = Set(try CommittedCorpus.suite().entries.flatMap(\.vector.cases))
+    let missing = rows.flatMap { letter, numbers in
+      numbers.map { "\(letter)\($0 < 10 ? "0" : "")\($0)" }
+    }.filter { !covered.contains($0) }
+    // E26 is about a request, and answered by the API.
+    #expect(missing == ["E26"])
+  }
+}
