@@ -25,6 +25,8 @@ final class LogWriter: Sendable {
   /// Starts the thread, which lives until `close`.
   init(descriptor: Int32) {
     self.descriptor = descriptor
+    // Whoever takes our log may go away; that must not end the server.
+    signal(SIGPIPE, SIG_IGN)
     sem_init(wake, 0, 0)
     // Without a thread to give, the process has other sorrows than its log.
     if !BackgroundThread.start({ [self] in run() }) { state.withLock { $0.hasEnded = true } }
