@@ -8,7 +8,8 @@ import VerificationService
 
 /// What holds for every vector, whatever is wrong with it.
 @Suite struct PropertyTests {
-  /// Each takes every eighth vector, so that the cores share the work.
+  /// Each takes every eighth vector, so that the cores share the work. All give way after each vector, since the other
+  /// suites' tests run on the same few threads.
   static let parts = Array(0..<8)
 
   private let suite: VectorSuite
@@ -25,9 +26,10 @@ import VerificationService
 
   /// With `MDOC_EXHAUSTIVE=1` at every byte, meant for a release build. What has bytes too many may lose them, and is
   /// then the right answer that it was made from.
-  @Test(arguments: parts) func `a truncated answer is never accepted`(part: Int) {
+  @Test(arguments: parts) func `a truncated answer is never accepted`(part: Int) async {
     var count = 0
     for vector in vectors(of: part) {
+      await Task.yield()
       let bytes = vector.input.bytes
       let isComplete = vector.expectation.isAccepted
       for length in lengths(bytes.count, ofMany: isComplete || count % 4 == 0) {
@@ -46,9 +48,10 @@ import VerificationService
   }
 
   /// A flipped bit may mend what was wrong; the result must then be one that the corpus knows as right.
-  @Test(arguments: parts) func `a flipped bit never yields another accepted result`(part: Int) {
+  @Test(arguments: parts) func `a flipped bit never yields another accepted result`(part: Int) async {
     var generator = SeededGenerator(seed: 18_013_005 + UInt64(part))
     for vector in vectors(of: part) {
+      await Task.yield()
       let bytes = vector.input.bytes
       let original = verifier.judge(vector).resultHash
       for _ in 0..<flips(bytes.count) {
@@ -67,8 +70,9 @@ import VerificationService
     }
   }
 
-  @Test func `what is refused shows no element`() throws {
+  @Test func `what is refused shows no element`() async throws {
     for vector in suite.entries.map(\.vector) where !vector.expectation.isAccepted {
+      await Task.yield()
       guard let verdict = try verifier.verdict(on: vector, input: vector.input.bytes) else { continue }
       let json = VerdictRendering.json(verdict)
       #expect(json["result"]?.isNull == true, "\(vector.id)")
@@ -87,8 +91,9 @@ import VerificationService
   }
 
   /// The bound is generous: a debug build on a busy machine takes a tenth of it. A release build takes milliseconds.
-  @Test func `abuse is refused in bounded time`() {
+  @Test func `abuse is refused in bounded time`() async {
     for vector in suite.entries.map(\.vector) where vector.flags.contains(where: { $0.bugClass == .denialOfService }) {
+      await Task.yield()
       let bytes = vector.input.bytes
       let time = ContinuousClock().measure { #expect(!verifier.judge(vector, input: bytes).isAccepted) }
       #expect(time < .seconds(5), "\(vector.id) took \(time)")
