@@ -59,7 +59,7 @@ final class LogWriter: Sendable {
       }
       if isOver { return continuation.resume() }
       sem_post(wake)
-      Task.detached { [self] in
+      Task.detached(executorPreference: WorkerThreads.shared) { [self] in
         try? await Task.sleep(for: Self.closingGrace)
         release()
       }
