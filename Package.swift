@@ -3,11 +3,17 @@ import PackageDescription
 
 /// Imports point downwards only: C libraries, then the base, the formats, the domain, the protocols, the service and
 /// its adapters, and the program on top.
-let strict: [SwiftSetting] = [
+let language: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .treatAllWarnings(as: .error),
   .enableUpcomingFeature("ExistentialAny"),
 ]
+
+/// The fuzzer's build (README, Fuzzing), asked for by an environment variable: every module counts what it runs, and
+/// Tests/Fuzzing is one more program, which itself is not counted.
+let fuzzes = Context.environment["MDOC_FUZZ"] != nil
+
+let strict = language + (fuzzes ? [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])] : [])
 
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: strict)
@@ -37,19 +43,26 @@ let package = Package(
     .systemLibrary(name: "CLibCBOR", pkgConfig: "libcbor", providers: [.apt(["libcbor-dev"])]),
     .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+
+    // glibc's own.
+    .systemLibrary(name: "CMalloc"),
 
     // Base.
     module("Primitives", []),
     module("CBOR", ["Primitives", "CLibCBOR"]),
     module("Cryptography", ["Primitives", "COpenSSL"]),
+    module("Compression", ["CZlib"]),
 
     // Formats.
     module("COSE", ["Primitives", "CBOR", "Cryptography"]),
+    module("JOSE", ["Primitives", "Cryptography"]),
     module("PKIX", ["Primitives", "Cryptography", "COpenSSL"]),
 
     // Domain.
     module("Mdoc", ["Primitives", "CBOR", "Cryptography", "COSE", "PKIX"]),
-    module("Trust", ["Primitives", "Cryptography", "PKIX", "Mdoc"]),
+    module("Trust", ["Primitives", "CBOR", "Cryptography", "Compression", "COSE", "JOSE", "PKIX", "Mdoc"]),
 
     // Protocols.
     module("Presentation", ["Primitives", "CBOR", "Cryptography", "Mdoc"]),
@@ -57,22 +70,23 @@ let package = Package(
     // Application, adapters, edge.
     module("VerificationService", ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation"]),
     module("Stores", ["Primitives", "VerificationService", "CSQLite"]),
+    module("Fetching", ["Primitives", "Trust", "CCurl"]),
     // MockIssuance is for test mode alone: its issuer and wallet.
     module(
       "VerifierHTTP",
       [
-        "Primitives", "Cryptography", "PKIX", "Mdoc", "Trust", "VerificationService", "Stores", "MockIssuance",
-        "CMicrohttpd",
+        "Primitives", "Cryptography", "PKIX", "Mdoc", "Trust", "Fetching", "VerificationService", "Stores",
+        "MockIssuance", "CMicrohttpd",
       ]),
 
     // Tools. MockIssuance never imports Mdoc: it shares no parser with the verifier.
-    module("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
+    module("MockIssuance", ["Primitives", "CBOR", "Cryptography", "Compression"]),
     // The corpus: its format, how it is made from the mock's variants, how it is run and reported.
     module(
       "VectorKit",
       [
-        "Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "VerificationService",
-        "MockIssuance",
+        "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation", "VerificationService",
+        "MockIssuance", "CMalloc",
       ]),
     module("BenchmarkFloor", ["Cryptography", "COpenSSL"]),
     .executableTarget(
@@ -80,7 +94,7 @@ let package = Package(
       dependencies: [
         "BenchmarkFloor", "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
         "VerificationService",
-        "Stores", "VerifierHTTP", "MockIssuance", "VectorKit",
+        "Stores", "Fetching", "VerifierHTTP", "MockIssuance", "VectorKit",
       ],
       swiftSettings: strict),
 
@@ -90,17 +104,23 @@ let package = Package(
     tests("Primitives", ["MockIssuance", "TestSupport"]),
     tests("CBOR", ["Primitives", "TestSupport"]),
     tests("Cryptography", ["Primitives", "TestSupport", "COpenSSL"]),
-    tests("COSE", ["Primitives", "CBOR", "Cryptography", "TestSupport"]),
+    tests("Compression", []),
+    tests("COSE", ["Primitives", "CBOR", "Cryptography"]),
+    tests("JOSE", ["Primitives", "Cryptography", "TestSupport"]),
     tests("PKIX", ["Primitives", "Cryptography", "MockIssuance", "TestSupport"]),
     tests(
       "Mdoc",
       ["Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Trust", "Presentation", "MockIssuance", "TestSupport"],
       // Snippets that must not compile, read by a test.
       exclude: ["CompileFailure"]),
-    tests("Trust", ["Primitives", "Cryptography", "PKIX", "Mdoc", "MockIssuance", "TestSupport"]),
+    tests(
+      "Trust",
+      ["Primitives", "CBOR", "Cryptography", "Compression", "COSE", "PKIX", "Mdoc", "MockIssuance", "TestSupport"]),
     tests("Presentation", ["Primitives", "CBOR", "Cryptography", "Mdoc", "Trust", "MockIssuance", "TestSupport"]),
     tests(
-      "VerificationService", ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation", "Stores", "MockIssuance"]),
+      "VerificationService",
+      ["Primitives", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Stores", "MockIssuance"]),
+    tests("Fetching", ["Primitives", "Cryptography", "PKIX", "Trust", "MockIssuance", "COpenSSL"]),
     tests("Stores", ["Primitives", "Cryptography", "Mdoc", "VerificationService"]),
     tests(
       "VerifierHTTP",
@@ -109,6 +129,21 @@ let package = Package(
     tests("VectorKit", ["Primitives", "Mdoc", "VerificationService", "MockIssuance", "TestSupport"]),
     tests(
       "MdocTool",
-      ["Primitives", "CBOR", "Cryptography", "MockIssuance", "VerifierHTTP", "VectorKit", "TestSupport"]),
+      ["Primitives", "CBOR", "Cryptography", "PKIX", "MockIssuance", "VerifierHTTP", "VectorKit", "TestSupport"]),
   ]
 )
+
+if fuzzes {
+  package.targets += [
+    .systemLibrary(name: "CLibFuzzer", path: "Tests/CLibFuzzer"),
+    .executableTarget(
+      name: "Fuzzing",
+      dependencies: [
+        "CLibFuzzer", "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
+        "VerificationService", "VerifierHTTP", "MockIssuance", "VectorKit",
+      ],
+      path: "Tests/Fuzzing", swiftSettings: language + [.unsafeFlags(["-sanitize=address"])],
+      // gold fails on the sanitizers' archives.
+      linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]),
+  ]
+}

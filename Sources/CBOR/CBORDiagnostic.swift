@@ -93,19 +93,10 @@ public struct CBORDiagnostic: Sendable {
       case "\"": output += "\\\""
       case "\\": output += "\\\\"
       case "\n": output += "\\n"
-      case _ where isUnprintable(scalar): output += "\\u{\(String(scalar.value, radix: 16))}"
-      default: output.unicodeScalars.append(scalar)
+      default: output += scalar.printable
       }
     }
     return output + "\""
-  }
-
-  /// Characters that would steer the terminal or change how the text around them reads.
-  private func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true
-    default: false
-    }
   }
 
   private func spaces(_ indent: Int) -> String { String(repeating: "  ", count: indent) }

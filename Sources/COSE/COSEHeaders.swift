@@ -1,4 +1,5 @@
 import CBOR
+import Primitives
 
 /// The protected and unprotected header maps of a COSE message (RFC 9052, 3).
 public struct COSEHeaders: Sendable {
@@ -38,6 +39,9 @@ public struct COSEHeaders: Sendable {
       protectedBytes = map.count == 0 ? [] : bytes
     }
     self.unprotected = unprotected
+    guard (protected?.count ?? 0) <= Limits.headerParameters, (unprotected.count ?? 0) <= Limits.headerParameters else {
+      throw .malformed
+    }
     try requireDistinctLabels()
     try requireUnderstoodCritical()
   }
@@ -47,6 +51,9 @@ public struct COSEHeaders: Sendable {
 
   /// A parameter from either bucket.
   public func parameter(_ label: Int64) -> CBORItem? { protected?[label: label] ?? unprotected[label: label] }
+
+  /// A parameter from the protected bucket: where a profile requires it to be signed.
+  public func protectedParameter(_ label: Int64) -> CBORItem? { protected?[label: label] }
 
   /// The certificates under `x5chain` (RFC 9360), leaf first: one as a byte string, several as an array.
   ///
@@ -91,7 +98,9 @@ public struct COSEHeaders: Sendable {
   private func requireUnderstoodCritical() throws(COSEError) {
     if unprotected[label: Label.critical] != nil { throw .unsupportedCritical }
     guard let critical = protected?[label: Label.critical] else { return }
-    guard let labels = critical.elements.map({ Array($0) }), !labels.isEmpty else { throw .unsupportedCritical }
+    guard let count = critical.count, count <= Limits.headerParameters,
+      let labels = critical.elements.map({ Array($0) }), !labels.isEmpty
+    else { throw .unsupportedCritical }
     for label in labels {
       guard let label = label.integer, Self.understood.contains(label), protected?[label: label] != nil else {
         throw .unsupportedCritical

@@ -26,7 +26,7 @@ public final class Certificate: Sendable {
     let bytes = Array(der)
     guard bytes.count <= Limits.certificateBytes else { throw .malformed }
     defer { ERR_clear_error() }
-    guard let x509 = parse(bytes) else { throw .malformed }
+    guard let x509 = parsedCertificate(bytes) else { throw .malformed }
     defer { X509_free(x509) }
     guard isDER(x509, bytes), let facts = CertificateFacts(x509) else { throw .malformed }
     signature = CertificateSignature(x509, der: bytes)
@@ -55,7 +55,7 @@ public final class Certificate: Sendable {
 }
 
 /// OpenSSL's form of exactly one certificate, the caller's to free.
-private func parse(_ bytes: [UInt8]) -> OpaquePointer? {
+func parsedCertificate(_ bytes: [UInt8]) -> OpaquePointer? {
   bytes.withUnsafeBufferPointer { buffer in
     var x509 = X509_new_ex(ParsingContext.library, nil)
     var position = buffer.baseAddress
@@ -77,18 +77,6 @@ private func isDER(_ x509: OpaquePointer, _ bytes: [UInt8]) -> Bool {
   guard length >= 0, let output else { return false }
   defer { CRYPTO_free(output, nil, 0) }
   return UnsafeBufferPointer(start: output, count: Int(length)).elementsEqual(bytes)
-}
-
-/// A library context of OpenSSL's that has no algorithms. In it a certificate's key is not decoded while the
-/// certificate is parsed, which costs ten times as much as all the rest and takes locks; the key is imported in our own
-/// way instead (`SubjectPublicKey`), and signatures are checked with that (`CertificateSignature`).
-private enum ParsingContext {
-  // Written once, never freed; OpenSSL's library contexts may be used from any thread.
-  nonisolated(unsafe) static let library: OpaquePointer? = {  // proof above
-    let library = OSSL_LIB_CTX_new()
-    // Without any provider loaded the default one would be loaded at the first use.
-    return OSSL_PROVIDER_load(library, "null") == nil ? nil : library
-  }()
 }
 
 public enum CertificateError: Error, Sendable, Hashable {

@@ -14,8 +14,11 @@ public struct CertificateExtensions: Sendable {
   public let extendedKeyUsage: [String]?
   public let subjectKeyIdentifier: [UInt8]?
   public let authorityKeyIdentifier: [UInt8]?
-  /// The URIs of the CRL distribution points.
-  public let crlURIs: [String]
+  /// Where the issuer's revocation list is; nil where the extension is absent.
+  public let crlDistributionPoints: CRLDistributionPoints?
+
+  /// The URIs of the CRL distribution points that can be used.
+  public var crlURIs: [String] { crlDistributionPoints?.uris ?? [] }
 
   public struct KeyUsage: OptionSet, Sendable {
     public let rawValue: UInt32
@@ -79,7 +82,7 @@ public struct CertificateExtensions: Sendable {
     subjectKeyIdentifier = X509_get0_subject_key_id(x509).map(octets)
     authorityKeyIdentifier = X509_get0_authority_key_id(x509).map(octets)
     extendedKeyUsage = oids.contains(OID.extendedKeyUsage) ? CertificateExtensions.purposes(x509) : nil
-    crlURIs = oids.contains(OID.crlDistributionPoints) ? CertificateExtensions.distributionPoints(x509) : []
+    crlDistributionPoints = oids.contains(OID.crlDistributionPoints) ? CRLDistributionPoints(x509) : nil
   }
 
   private static func purposes(_ x509: OpaquePointer) -> [String] {
@@ -89,25 +92,6 @@ public struct CertificateExtensions: Sendable {
     return (0..<OPENSSL_sk_num(stack)).compactMap { index in
       OPENSSL_sk_value(stack, index).flatMap { dottedIdentifier(OpaquePointer($0)) }
     }
-  }
-
-  private static func distributionPoints(_ x509: OpaquePointer) -> [String] {
-    guard let raw = X509_get_ext_d2i(x509, NID_crl_distribution_points, nil, nil) else { return [] }
-    let stack = OpaquePointer(raw)
-    defer { CRL_DIST_POINTS_free(stack) }
-    var uris: [String] = []
-    for index in 0..<OPENSSL_sk_num(stack) {
-      guard let point = OPENSSL_sk_value(stack, index)?.assumingMemoryBound(to: DIST_POINT.self),
-        let name = point.pointee.distpoint, name.pointee.type == 0, let names = name.pointee.name.fullname
-      else { continue }
-      for position in 0..<OPENSSL_sk_num(names) {
-        guard let general = OPENSSL_sk_value(names, position)?.assumingMemoryBound(to: GENERAL_NAME.self),
-          general.pointee.type == GEN_URI, let uri = general.pointee.d.uniformResourceIdentifier
-        else { continue }
-        uris.append(String(decoding: octets(uri), as: UTF8.self))
-      }
-    }
-    return uris
   }
 }
 

@@ -13,9 +13,10 @@ struct CertificateFacts {
   let extensions: CertificateExtensions
 
   init?(_ x509: OpaquePointer) {
-    guard let subject = name(X509_get_subject_name(x509)), let issuer = name(X509_get_issuer_name(x509)),
-      let serial = X509_get0_serialNumber(x509), let notBefore = time(X509_get0_notBefore(x509)),
-      let notAfter = time(X509_get0_notAfter(x509)), notBefore <= notAfter,
+    guard let subject = distinguishedName(X509_get_subject_name(x509)),
+      let issuer = distinguishedName(X509_get_issuer_name(x509)),
+      let serial = X509_get0_serialNumber(x509), let notBefore = timestamp(X509_get0_notBefore(x509)),
+      let notAfter = timestamp(X509_get0_notAfter(x509)), notBefore <= notAfter,
       let extensions = CertificateExtensions(x509)
     else { return nil }
     let serialNumber = octets(UnsafePointer(serial))
@@ -32,7 +33,7 @@ struct CertificateFacts {
   }
 }
 
-private func name(_ name: OpaquePointer?) -> DistinguishedName? {
+func distinguishedName(_ name: OpaquePointer?) -> DistinguishedName? {
   guard let name else { return nil }
   var start: UnsafePointer<UInt8>?
   var length = 0
@@ -54,7 +55,7 @@ private func attribute(_ nid: Int32, of name: OpaquePointer) -> String? {
   return String(decoding: UnsafeBufferPointer(start: text, count: Int(length)), as: UTF8.self)
 }
 
-private func time(_ time: UnsafePointer<ASN1_TIME>?) -> Timestamp? {
+func timestamp(_ time: UnsafePointer<ASN1_TIME>?) -> Timestamp? {
   var fields = tm()
   guard let time, ASN1_TIME_to_tm(time, &fields) == 1,
     let date = FullDate(year: Int(fields.tm_year) + 1900, month: Int(fields.tm_mon) + 1, day: Int(fields.tm_mday))

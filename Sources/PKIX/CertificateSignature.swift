@@ -1,7 +1,7 @@
 import COpenSSL
 import Cryptography
 
-/// The signature of a certificate, and which of the certificate's bytes it covers.
+/// The signature of a certificate or of a revocation list, and which of its bytes it covers.
 struct CertificateSignature: Sendable {
   /// ECDSA with SHA-256, SHA-384 or SHA-512, and EdDSA (ISO/IEC 18013-5, B.1). No RSA, no SHA-1.
   enum Algorithm: Sendable {
@@ -30,8 +30,20 @@ struct CertificateSignature: Sendable {
     var bits: UnsafePointer<ASN1_BIT_STRING>?
     var identifier: UnsafePointer<X509_ALGOR>?
     X509_get0_signature(&bits, &identifier, x509)
-    guard let bits, let identifier, X509_ALGOR_cmp(identifier, X509_get0_tbs_sigalg(x509)) == 0,
-      let algorithm = Algorithm(nid: X509_get_signature_nid(x509)), let value = wholeBytes(bits),
+    guard let identifier, X509_ALGOR_cmp(identifier, X509_get0_tbs_sigalg(x509)) == 0 else { return nil }
+    self.init(bits, nid: X509_get_signature_nid(x509), der: der)
+  }
+
+  /// The same of a revocation list of version 2 (RFC 5280, 5.1.1.2).
+  init?(crl: OpaquePointer, der: [UInt8]) {
+    var bits: UnsafePointer<ASN1_BIT_STRING>?
+    X509_CRL_get0_signature(crl, &bits, nil)
+    self.init(bits, nid: X509_CRL_get_signature_nid(crl), der: der)
+    guard namesItsAlgorithm(der, after: toBeSigned) else { return nil }
+  }
+
+  private init?(_ bits: UnsafePointer<ASN1_BIT_STRING>?, nid: Int32, der: [UInt8]) {
+    guard let bits, let algorithm = Algorithm(nid: nid), let value = wholeBytes(bits),
       let toBeSigned = signedRange(of: der)
     else { return nil }
     self.algorithm = algorithm
@@ -39,7 +51,7 @@ struct CertificateSignature: Sendable {
     self.toBeSigned = toBeSigned
   }
 
-  /// Whether it verifies over the certificate's own bytes, with a key on a curve of its algorithm.
+  /// Whether it verifies over the object's own bytes, with a key on a curve of its algorithm.
   func isValid(in der: [UInt8], key: PublicKey) -> Bool {
     switch algorithm {
     case .ecdsa(let hash):
@@ -60,7 +72,7 @@ func wholeBytes(_ bits: UnsafePointer<ASN1_BIT_STRING>) -> [UInt8]? {
   bits.pointee.flags & 0x07 == 0 ? octets(bits) : nil
 }
 
-/// Where the TBSCertificate stands: the first element inside the certificate, head included, of definite length.
+/// Where TBSCertificate or TBSCertList stands: the first element inside the object, head included, of definite length.
 private func signedRange(of der: [UInt8]) -> Range<Int>? {
   der.withUnsafeBufferPointer { buffer in
     guard let start = buffer.baseAddress, let certificate = content(from: start, count: buffer.count),
@@ -68,6 +80,20 @@ private func signedRange(of der: [UInt8]) -> Range<Int>? {
     else { return nil }
     let begin = certificate.start - start
     return begin..<(signed.start - start + signed.count)
+  }
+}
+
+/// Whether TBSCertList of version 2 names the very algorithm that follows it. OpenSSL gives no access to the former.
+private func namesItsAlgorithm(_ der: [UInt8], after signed: Range<Int>) -> Bool {
+  der.withUnsafeBufferPointer { buffer in
+    guard let start = buffer.baseAddress,
+      let list = content(from: start + signed.lowerBound, count: signed.count),
+      let following = content(from: start + signed.upperBound, count: buffer.count - signed.upperBound)
+    else { return false }
+    let version: [UInt8] = [0x02, 0x01, 0x01]
+    let algorithm = UnsafeBufferPointer(
+      start: start + signed.upperBound, count: following.start - start - signed.upperBound + following.count)
+    return UnsafeBufferPointer(start: list.start, count: list.count).starts(with: version + algorithm)
   }
 }
 

@@ -5,6 +5,9 @@ public struct PathEvaluation: Sendable {
   /// The first certificate of the chain, where it could be parsed: trusted only if no check failed.
   public let signer: Certificate?
   public let anchor: TrustAnchor?
+  /// The document signer first, the anchor's certificate last; a signer that is itself the anchor alone; empty where no
+  /// anchor was found.
+  public let path: [Certificate]
   public let checks: [Check]
   /// When every certificate of the path is valid, the skew included. Inside this window the checks come out the same.
   public let window: ClosedRange<Timestamp>?
@@ -19,9 +22,29 @@ public struct PathValidator: Sendable {
   /// Whether mock certificates and published test roots may be trusted.
   public let allowsTestCertificates: Bool
 
+  fileprivate let authorities: [TrustAnchor]
+  private let signers: [TrustAnchor]
+  /// What deviates about each authority, by its SHA-256: one for each rule that is asked on paths. It is the same for all
+  /// its signers.
+  fileprivate let anchorProfiles: [[UInt8]: [[String]?]]
+
   public init(anchors: [TrustAnchor], allowsTestCertificates: Bool) {
     self.anchors = anchors
     self.allowsTestCertificates = allowsTestCertificates
+    authorities = anchors.filter { $0.kind == .authority }
+    anchorProfiles = Dictionary(
+      authorities.map { anchor in
+        let subject = ProfiledCertificate(anchor.certificate, as: .iaca, issuer: nil)
+        return (anchor.certificate.sha256, ProfileRule.onPaths.map { $0.labelledDeviations(subject) })
+      }, uniquingKeysWith: { first, _ in first })
+    signers = anchors.filter { $0.kind == .documentSigner }
+  }
+
+  /// The anchor that is this very certificate, if possible one for the document type.
+  fileprivate func pinned(_ signer: Certificate, for docType: String, at now: Timestamp) -> TrustAnchor? {
+    let pinned = signers.filter { $0.certificate.der == signer.der }
+    let allowing = pinned.filter { $0.allows(docType) }
+    return allowing.first { $0.isListed(at: now) } ?? allowing.first ?? pinned.first
   }
 
   /// - Parameter chain: DER certificates, the document signer first (RFC 9360 x5chain).
@@ -50,36 +73,62 @@ private struct PathRun {
     guard certificates.count == chain.count, let signer = certificates.first, let last = certificates.last else {
       return stop(signer: parsed.first ?? nil, skipping: .testCertificate)
     }
+    let pinned = validator.pinned(signer, for: docType, at: now)
+    if let pinned, pinned.allows(docType) { return evaluate(pinned: signer, anchor: pinned) }
     var path = certificates
-    let carriesAnchor = path.count > 1 && validator.anchors.contains { $0.certificate.der == last.der }
+    let carriesAnchor = path.count > 1 && validator.authorities.contains { $0.certificate.der == last.der }
     if carriesAnchor { path.removeLast() }
-    return evaluate(path: path, signer: signer, carriesAnchor: carriesAnchor)
+    let search = findAnchor(for: path[path.count - 1])
+    if let pinned, search.anchor == nil { return evaluate(pinned: signer, anchor: pinned) }
+    return evaluate(path: path, search: search, signer: signer, carriesAnchor: carriesAnchor)
   }
 
-  private mutating func evaluate(path: [Certificate], signer: Certificate, carriesAnchor: Bool) -> PathEvaluation {
-    let search = findAnchor(for: path[path.count - 1])
+  /// A signer that is itself the anchor. Its issuer's part is not run: nothing of the issuer is at hand, or matters.
+  private mutating func evaluate(pinned signer: Certificate, anchor: TrustAnchor) -> PathEvaluation {
+    requireLiveCertificates([signer])
+    checks.passed(.issuerUnknown)
+    checks.notRun(.nameChaining, .certificateSignatureInvalid)
+    checks.require(signer.publicKey != nil, .certificateAlgorithmUnsupported)
+    checks.notRun(.anchorNotCA)
+    if anchor.isListed(at: now) { checks.notRun(.anchorExpired) } else { noteListEnded(anchor) }
+    checks.require(anchor.allows(docType), .issuerNotTrustedForDocType)
+    checks.notRun(.pathLengthExceeded)
+    checks.require(isCurrent(signer), .certificateExpired)
+    checkUsage(of: signer, intermediates: [], anchor: anchor)
+    checkProfile(of: signer, issuer: nil, anchor: anchor)
+    checks.passed(.profileRootInChain)
+    return PathEvaluation(
+      signer: signer, anchor: anchor, path: [signer], checks: checks.checks,
+      window: window([signer], listedUntil: anchor.trustedUntil))
+  }
+
+  private mutating func evaluate(
+    path: [Certificate], search: AnchorSearch, signer: Certificate, carriesAnchor: Bool
+  ) -> PathEvaluation {
     requireLiveCertificates(path + (search.anchor.map { [$0.certificate] } ?? []))
     checks.require(
-      search.anchor != nil || search.isMisnamed, .issuerUnknown, "issuer of \(label(path[path.count - 1]))")
+      search.anchor != nil || search.isMisnamed, .issuerUnknown, "issuer of \(path[path.count - 1].label)")
     guard let anchor = search.anchor else {
-      if search.isMisnamed { checks.failed(.nameChaining, label(signer)) } else { checks.notRun(.nameChaining) }
+      if search.isMisnamed { checks.failed(.nameChaining, signer.label) } else { checks.notRun(.nameChaining) }
       return stop(signer: signer, skipping: .certificateSignatureInvalid)
     }
     let issuers = path.dropFirst() + [anchor.certificate]
-    checks.require(zip(path, issuers).allSatisfy(namesChain), .nameChaining)
+    checks.require(zip(path, issuers).allSatisfy { $0.chainsByName(to: $1) }, .nameChaining)
     checks.require(isSigned(path, search), .certificateSignatureInvalid)
     checks.require(
-      zip(path, issuers).allSatisfy(isSupported) && signer.publicKey != nil,
+      zip(path, issuers).allSatisfy { $0.isVerifiable(by: $1) } && signer.publicKey != nil,
       .certificateAlgorithmUnsupported)
     checkAnchor(anchor)
     checks.require(anchor.allows(docType), .issuerNotTrustedForDocType)
     checkPathLength(path, anchor)
     checks.require(path.allSatisfy { isCurrent($0) }, .certificateExpired)
     checkUsage(of: signer, intermediates: path.dropFirst(), anchor: anchor)
-    checkProfile(of: signer, anchor: anchor)
+    checkProfile(of: signer, issuer: issuers.first, anchor: anchor)
     if carriesAnchor { checks.warned(.profileRootInChain) } else { checks.passed(.profileRootInChain) }
+    let complete = path + [anchor.certificate]
     return PathEvaluation(
-      signer: signer, anchor: anchor, checks: checks.checks, window: window(path + [anchor.certificate]))
+      signer: signer, anchor: anchor, path: complete, checks: checks.checks,
+      window: window(complete, listedUntil: anchor.trustedUntil))
   }
 
   // MARK: Finding the anchor
@@ -89,16 +138,20 @@ private struct PathRun {
   private func findAnchor(for certificate: Certificate) -> AnchorSearch {
     // A self-issued certificate that is no anchor is a root of somebody else's, whatever it is called.
     if certificate.isSelfIssued { return AnchorSearch() }
-    let named = validator.anchors.filter {
-      $0.certificate.subject.der == certificate.issuer.der && keyIdentifiersChain(certificate, $0.certificate)
+    let named = validator.authorities.filter {
+      $0.certificate.subject.der == certificate.issuer.der && certificate.chainsByKeyIdentifier(to: $0.certificate)
     }
     // Where one key is anchored twice, the anchor for this document type is the one meant.
-    let candidates = named.filter { $0.allows(docType) } + named.filter { !$0.allows(docType) }
+    let allowing = named.filter { $0.allows(docType) }
+    // And where a list names what is also configured, the one that counts longer.
+    let candidates =
+      allowing.filter { $0.isListed(at: now) } + allowing.filter { !$0.isListed(at: now) }
+      + named.filter { !$0.allows(docType) }
     if let anchor = candidates.first(where: { certificate.isSigned(by: $0.certificate) }) {
       return AnchorSearch(anchor: anchor, hasSigned: true)
     }
     if let anchor = candidates.first { return AnchorSearch(anchor: anchor) }
-    let isMisnamed = validator.anchors.contains {
+    let isMisnamed = validator.authorities.contains {
       let identifier = certificate.extensions.authorityKeyIdentifier
       return identifier != nil && identifier == $0.certificate.extensions.subjectKeyIdentifier
         && $0.certificate.subject.der != certificate.issuer.der
@@ -116,23 +169,8 @@ private struct PathRun {
   /// Every certificate is signed by the next, the last by the anchor, as far as the algorithms are known.
   private func isSigned(_ path: [Certificate], _ search: AnchorSearch) -> Bool {
     guard let last = path.last, let anchor = search.anchor else { return false }
-    return (search.hasSigned || !isSupported(last, by: anchor.certificate))
-      && zip(path, path.dropFirst()).allSatisfy { $0.isSigned(by: $1) || !isSupported($0, by: $1) }
-  }
-
-  private func namesChain(_ certificate: Certificate, _ issuer: Certificate) -> Bool {
-    certificate.issuer.der == issuer.subject.der && keyIdentifiersChain(certificate, issuer)
-  }
-
-  private func keyIdentifiersChain(_ certificate: Certificate, _ issuer: Certificate) -> Bool {
-    guard let authority = certificate.extensions.authorityKeyIdentifier,
-      let subject = issuer.extensions.subjectKeyIdentifier
-    else { return true }
-    return authority == subject
-  }
-
-  private func isSupported(_ certificate: Certificate, by issuer: Certificate) -> Bool {
-    certificate.hasSupportedSignatureAlgorithm && issuer.publicKey != nil
+    return (search.hasSigned || !last.isVerifiable(by: anchor.certificate))
+      && zip(path, path.dropFirst()).allSatisfy { $0.isSigned(by: $1) || !$0.isVerifiable(by: $1) }
   }
 
   private mutating func requireLiveCertificates(_ certificates: [Certificate]) {
@@ -145,9 +183,15 @@ private struct PathRun {
   private mutating func checkAnchor(_ anchor: TrustAnchor) {
     let certificate = anchor.certificate
     let mayCertify = certificate.extensions.keyUsage?.contains(.keyCertSign) ?? true
-    let name = label(certificate)
+    let name = certificate.label
     checks.require(certificate.extensions.isCA && mayCertify, .anchorNotCA, name)
     require(isCurrent(certificate), .anchorExpired, anchor, name)
+    if !anchor.isListed(at: now) { noteListEnded(anchor) }
+  }
+
+  /// Never relaxed: without a current list nobody says that the anchor is to be trusted.
+  private mutating func noteListEnded(_ anchor: TrustAnchor) {
+    checks.failed(.anchorExpired, "the list that names \(anchor.certificate.label) is no longer current")
   }
 
   private mutating func checkPathLength(_ path: [Certificate], _ anchor: TrustAnchor) {
@@ -165,51 +209,31 @@ private struct PathRun {
   {
     let rolesFit = !signer.extensions.isCA && intermediates.allSatisfy { $0.extensions.isCA }
     checks.require(rolesFit, .certificateIsCA)
-    let usage = signer.extensions.keyUsage ?? []
     let usagesFit =
-      usage.contains(.digitalSignature) && usage.isDisjoint(with: [.keyCertSign, .cRLSign])
+      CertificateRole.documentSigner.permits(signer.extensions.keyUsage)
       && intermediates.allSatisfy { $0.extensions.keyUsage?.contains(.keyCertSign) ?? false }
     require(usagesFit, .certificateKeyUsage, anchor)
     let purposes = Set(signer.extensions.extendedKeyUsage ?? [])
     require(!purposes.isDisjoint(with: anchor.extendedKeyUsages), .certificateExtendedKeyUsage, anchor)
     let all = [signer] + intermediates + [anchor.certificate]
-    let unknown = all.flatMap { $0.extensions.critical.subtracting(CertificateExtensions.processed) }
+    let unknown = Set(all.flatMap(\.unknownCriticalExtensions))
     checks.require(unknown.isEmpty, .certificateCriticalExtension, unknown.sorted().joined(separator: ", "))
-    require(isInJurisdiction(signer, of: anchor.certificate), .certificateJurisdictionMismatch, anchor)
-  }
-
-  /// Country and state agree where both certificates name them; an absent one is a finding of the profile.
-  private func isInJurisdiction(_ signer: Certificate, of anchor: Certificate) -> Bool {
-    func agree(_ left: String?, _ right: String?) -> Bool {
-      guard let left, let right else { return true }
-      return left.hasSameBytes(as: right)
+    if anchor.kind == .documentSigner {
+      checks.notRun(.certificateJurisdictionMismatch)
+    } else {
+      require(signer.isInJurisdiction(of: anchor.certificate), .certificateJurisdictionMismatch, anchor)
     }
-    return agree(signer.subject.country, anchor.subject.country)
-      && agree(signer.subject.stateOrProvince, anchor.subject.stateOrProvince)
   }
 
-  private mutating func checkProfile(of signer: Certificate, anchor: TrustAnchor) {
-    let root = anchor.certificate
-    let wantCritical: [(Certificate, String)] = [
-      (signer, CertificateExtensions.OID.keyUsage), (signer, CertificateExtensions.OID.extendedKeyUsage),
-      (root, CertificateExtensions.OID.basicConstraints), (root, CertificateExtensions.OID.keyUsage),
-    ]
-    checks.expect(
-      wantCritical.allSatisfy { !$0.extensions.oids.contains($1) || $0.extensions.critical.contains($1) },
-      .profileCriticality)
-    checks.expect(lifetime(signer) <= 457 && lifetime(root) <= 20 * 366, .profileLifetime)
-    checks.expect(signer.subject.country != nil && root.subject.country != nil, .profileCountryMissing)
-    checks.expect(
-      signer.extensions.authorityKeyIdentifier != nil && signer.extensions.subjectKeyIdentifier != nil
-        && root.extensions.subjectKeyIdentifier != nil, .profileKeyIdentifiers)
-    checks.expect([signer, root].allSatisfy { $0.serialNumber.count >= 8 }, .profileSerialNumber)
-    checks.expect(
-      [signer, root].allSatisfy { $0.extensions.oids.contains(CertificateExtensions.OID.issuerAltName) },
-      .profileIssuerAltName)
-    checks.expect(!signer.extensions.crlURIs.isEmpty, .profileRevocationSource)
-    checks.expect(
-      [signer, root].allSatisfy { $0.extensions.oids.isDisjoint(with: CertificateExtensions.forbidden) },
-      .profileForbiddenExtension)
+  private mutating func checkProfile(of signer: Certificate, issuer: Certificate?, anchor: TrustAnchor) {
+    let subject = ProfiledCertificate(
+      signer, as: .documentSigner, issuer: issuer, accepting: anchor.extendedKeyUsages)
+    let ofAnchor = anchor.kind == .authority ? validator.anchorProfiles[anchor.certificate.sha256] : nil
+    for (index, rule) in ProfileRule.onPaths.enumerated() {
+      let results = [rule.labelledDeviations(subject), ofAnchor?[index]].compactMap { $0 }
+      if results.isEmpty { checks.notRun(rule.code) }
+      for deviations in results { checks.expect(deviations.isEmpty, rule.code, deviations.joined(separator: "; ")) }
+    }
     checks.expect(anchor.docTypes != nil, .profileAnchorUnscoped)
   }
 
@@ -228,18 +252,14 @@ private struct PathRun {
 
   private func isCurrent(_ certificate: Certificate) -> Bool { window([certificate]).map { $0.contains(now) } ?? false }
 
-  private func window(_ certificates: [Certificate]) -> ClosedRange<Timestamp>? {
+  private func window(
+    _ certificates: [Certificate], listedUntil: Timestamp? = nil
+  ) -> ClosedRange<Timestamp>? {
     guard let from = certificates.map({ $0.validity.lowerBound }).max(),
       let until = certificates.map({ $0.validity.upperBound }).min(), from - skew <= until + skew
     else { return nil }
-    return (from - skew)...(until + skew)
-  }
-
-  /// Whole days of validity, rounded up.
-  private func lifetime(_ certificate: Certificate) -> Int64 {
-    let seconds =
-      certificate.validity.upperBound.secondsSince1970 - certificate.validity.lowerBound.secondsSince1970
-    return (seconds + 86_399) / 86_400
+    let end = min(until + skew, listedUntil ?? until + skew)
+    return from - skew <= end ? (from - skew)...end : nil
   }
 
   // MARK: Results
@@ -248,14 +268,10 @@ private struct PathRun {
   private mutating func stop(signer: Certificate?, skipping first: Code) -> PathEvaluation {
     let rest = Self.codes.drop { $0 != first }
     for code in rest { checks.notRun(code) }
-    return PathEvaluation(signer: signer, anchor: nil, checks: checks.checks, window: nil)
+    return PathEvaluation(signer: signer, anchor: nil, path: [], checks: checks.checks, window: nil)
   }
 
   private static let codes: [Code] = Code.allCases.filter {
-    $0.rawValue.hasPrefix("trust.") && $0 != .trustStoreEmpty
+    $0.rawValue.hasPrefix("trust.") && $0 != .trustStoreEmpty && !ProfileRule.notOnPaths.contains($0)
   }
-}
-
-private func label(_ certificate: Certificate) -> String {
-  "certificate \(Hex.encode(certificate.sha256.prefix(8)))"
 }

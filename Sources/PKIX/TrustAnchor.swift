@@ -3,6 +3,7 @@ import Primitives
 /// A certificate that a certification path may end in, and what it is trusted for.
 public struct TrustAnchor: Sendable {
   public let certificate: Certificate
+  public var kind: Kind
   /// Nil: not configured; the anchor is then good for any document type, with a warning.
   public var docTypes: [String]?
   /// Extended key usages of which a document signer must have one.
@@ -11,9 +12,26 @@ public struct TrustAnchor: Sendable {
   public var maxPathLength: Int
   /// Security checks that only warn under this anchor, never beyond it.
   public var relaxed: Set<Code>
+  /// Whether revocation lists of this authority may come over plain HTTP: they are signed, but nobody then knows who
+  /// else learns of the request, or withholds a newer list.
+  public var allowsPlainHTTP = false
+  /// Who besides this authority may sign the status of its documents: the revocation services that a list of trusted
+  /// entities names beside it. Authorities, or signers themselves.
+  public var statusSigners: [Certificate] = []
   public var tier: Tier
+  /// Until when the published list that names it may be relied on; nil: it is configured by itself. No allowance for
+  /// clocks is made: what a list says is over when the list is.
+  public var trustedUntil: Timestamp?
   /// Where it was read from, for people.
   public var source: String
+
+  public enum Kind: String, Sendable {
+    /// A certification authority, which vouches for the document signers that it certifies.
+    case authority
+    /// One document signer, trusted by itself: for this very certificate, and for none of its issuer's others (direct
+    /// trust, ETSI TS 119 602). Everything is checked that a signer is checked for; there is no issuer to check.
+    case documentSigner = "document_signer"
+  }
 
   public enum Tier: String, Sendable { case live, test }
 
@@ -27,11 +45,12 @@ public struct TrustAnchor: Sendable {
   ]
 
   public init(
-    certificate: Certificate, docTypes: [String]? = nil,
+    certificate: Certificate, kind: Kind = .authority, docTypes: [String]? = nil,
     extendedKeyUsages: Set<String> = [TrustAnchor.documentSignerUsage], maxPathLength: Int = 0,
     relaxed: Set<Code> = [], tier: Tier = .live, source: String = ""
   ) {
     self.certificate = certificate
+    self.kind = kind
     self.docTypes = docTypes
     self.extendedKeyUsages = extendedKeyUsages
     self.maxPathLength = maxPathLength
@@ -39,6 +58,11 @@ public struct TrustAnchor: Sendable {
     self.tier = tier
     self.source = source
   }
+
+  /// Whether certification paths may end here at that time.
+  public func isInForce(at now: Timestamp) -> Bool { certificate.validity.contains(now) && isListed(at: now) }
+
+  func isListed(at now: Timestamp) -> Bool { trustedUntil.map { now <= $0 } ?? true }
 
   func allows(_ docType: String) -> Bool { docTypes?.contains { $0.hasSameBytes(as: docType) } ?? true }
 }

@@ -73,6 +73,15 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case profileIssuerAltName = "trust.profile.issuer_alt_name"
   case profileRevocationSource = "trust.profile.revocation_source"
   case profileForbiddenExtension = "trust.profile.forbidden_extension"
+  case profileVersion = "trust.profile.version"
+  case profileName = "trust.profile.name"
+  case profilePublicKey = "trust.profile.public_key"
+  case profileSignatureAlgorithm = "trust.profile.signature_algorithm"
+  case profileKeyIdentifierValue = "trust.profile.key_identifier_value"
+  case profilePathLength = "trust.profile.path_length"
+  case profileKeyUsage = "trust.profile.key_usage"
+  case profileExtendedKeyUsage = "trust.profile.extended_key_usage"
+  case profileSubjectAltName = "trust.profile.subject_alt_name"
   case profileAnchorUnscoped = "trust.profile.anchor_unscoped"
   case profileRootInChain = "trust.profile.root_in_chain"
 
@@ -121,7 +130,17 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
 
   // Revocation
   case signerRevoked = "revocation.signer_revoked"
+  case authorityRevoked = "revocation.authority_revoked"
+  case crlInvalid = "revocation.crl_invalid"
   case documentRevoked = "revocation.document_revoked"
+  case documentSuspended = "revocation.document_suspended"
+  case statusUnknown = "revocation.status_unknown"
+  case statusListInvalid = "revocation.status_list_invalid"
+  case statusIndexOutOfRange = "revocation.status_index_out_of_range"
+  case revocationMechanismUnsupported = "revocation.mechanism_unsupported"
+  case revocationSourceNotAllowed = "revocation.source_not_allowed"
+  case revocationListTooLarge = "revocation.list_too_large"
+  case revocationUnavailable = "revocation.unavailable"
 
   // Acceptance
   case elementTypeInvalid = "mdoc.element.type_invalid"
@@ -132,6 +151,25 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case ageInconsistent = "policy.age_inconsistent"
   case ageBelowMinimum = "policy.age_below_minimum"
   case documentExpired = "policy.document_expired"
+
+  // Lists of trust anchors: VICAL, lists of trusted entities
+  case listMalformed = "list.malformed"
+  case listTooLarge = "list.too_large"
+  case listSignerUntrusted = "list.signer_untrusted"
+  case listSignerProfile = "list.signer_profile"
+  case listAlgorithmUnsupported = "list.algorithm_unsupported"
+  case listSignatureInvalid = "list.signature_invalid"
+  case listVersionUnsupported = "list.version_unsupported"
+  case listCriticalExtension = "list.critical_extension"
+  case listIssuedInFuture = "list.issued_in_future"
+  case listExpired = "list.expired"
+  case listRollback = "list.rollback"
+  case listEntryMalformed = "list.entry_malformed"
+  case listEntryMismatch = "list.entry_mismatch"
+  case listEntryNotGranted = "list.entry_not_granted"
+  case listDeviation = "list.deviation"
+  case listSourceNotAllowed = "list.source_not_allowed"
+  case listUnavailable = "list.unavailable"
 
   // Sessions
   case sessionNotFound = "session.not_found"
@@ -159,6 +197,7 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case apiHeadersTooLarge = "api.headers_too_large"
   case apiTargetTooLong = "api.target_too_long"
   case apiUnsupportedMediaType = "api.unsupported_media_type"
+  case trustReloadFailed = "api.trust_reload_failed"
   case apiOverloaded = "api.overloaded"
   case apiStoreUnavailable = "api.store_unavailable"
   case apiInternal = "api.internal"

@@ -155,7 +155,8 @@ extension Code {
     case .anchorExpired:
       row("The trust anchor is not valid at this time", "RFC 5280, 6.1.3 (a)(2)", Remedy.anchors, cases: "T05")
     case .issuerNotTrustedForDocType:
-      row("The anchor is trusted, but not for this document type", "\(iso), 9.3.3", Remedy.anchors, cases: "T24")
+      row(
+        "The anchor is trusted, but not for this document type", "\(iso), 9.3.3", Remedy.anchors, cases: "T24 V04")
     case .pathLengthExceeded:
       row(
         "More certificates between anchor and signer than the anchor allows",
@@ -163,7 +164,7 @@ extension Code {
     case .certificateExpired:
       row(
         "A certificate of the chain is expired or not yet valid",
-        "RFC 5280, 6.1.3 (a)(2)", Remedy.issuer, cases: "T06")
+        "RFC 5280, 6.1.3 (a)(2)", Remedy.issuer, cases: "I20 T06")
     case .certificateIsCA:
       row(
         "The document signer is a certification authority, or an issuing certificate is none",
@@ -174,7 +175,7 @@ extension Code {
         "RFC 5280, 6.1.4 (n)", Remedy.issuer, cases: "T14")
     case .certificateExtendedKeyUsage:
       row(
-        "The document signer's extended key usage does not allow signing this document type",
+        "A certificate's extended key usage does not allow what it is used for",
         "\(iso), B.1.4", Remedy.issuer, cases: "T13")
     case .certificateCriticalExtension:
       row(
@@ -186,7 +187,7 @@ extension Code {
         "\(iso), 9.3.3", Remedy.issuer, cases: "T16")
     case .profileCriticality:
       row(
-        "An extension that the profile wants critical is not marked so",
+        "An extension is not critical though the profile wants it so, or the reverse",
         "\(iso), B.1.4", Remedy.issuer, cases: "T13", warns: true)
     case .profileLifetime:
       row(
@@ -201,11 +202,44 @@ extension Code {
     case .profileSerialNumber:
       row("A certificate's serial number is zero or too short", "\(iso), B.1", Remedy.issuer, warns: true)
     case .profileIssuerAltName:
-      row("A certificate lacks the issuer alternative name", "\(iso), B.1", Remedy.issuer, warns: true)
+      row(
+        "A certificate lacks the issuer alternative name, or has one without an e-mail address or URI",
+        "\(iso), B.1", Remedy.issuer, warns: true)
     case .profileRevocationSource:
-      row("The document signer has no usable CRL distribution point", "\(iso), B.1.4", Remedy.issuer, warns: true)
+      row(
+        "A certificate has no usable CRL distribution point, or one of another form than a URI",
+        "\(iso), B.1.4", Remedy.issuer, warns: true)
     case .profileForbiddenExtension:
       row("A certificate has an extension that the profile forbids", "\(iso), B.1", Remedy.issuer, warns: true)
+    case .profileVersion:
+      row("A certificate is not of version 3", "\(iso), B.1", Remedy.issuer, warns: true)
+    case .profileName:
+      row(
+        "A certificate's name lacks an attribute, has one twice, or has one in another form than the profile's",
+        "\(iso), B.1", Remedy.issuer, warns: true)
+    case .profilePublicKey:
+      row(
+        "A certificate's key is compressed, or on a curve that the profile does not have for its role",
+        "\(iso), B.1", Remedy.issuer, warns: true)
+    case .profileSignatureAlgorithm:
+      row(
+        "A certificate is signed with another algorithm than the one that goes with its issuer's key",
+        "\(iso), B.1", Remedy.issuer, warns: true)
+    case .profileKeyIdentifierValue:
+      row(
+        "A certificate's subject key identifier is not the SHA-1 of its key",
+        "\(iso), B.1; RFC 5280, 4.2.1.2 (1)", Remedy.issuer, warns: true)
+    case .profilePathLength:
+      row("An authority's path length is not zero", "\(iso), B.1.2", Remedy.issuer, warns: true)
+    case .profileKeyUsage:
+      row("A certificate has other key usages than exactly the profile's", "\(iso), B.1", Remedy.issuer, warns: true)
+    case .profileExtendedKeyUsage:
+      row(
+        "A certificate has extended key usages beside those of its role", "\(iso), B.1", Remedy.issuer, warns: true)
+    case .profileSubjectAltName:
+      row(
+        "A link certificate changes the authority's name without the new name as subject alternative name",
+        "\(iso), B.1.3", Remedy.issuer, warns: true)
     case .profileAnchorUnscoped:
       row(
         "The anchor's document types are not configured; it was used for any",
@@ -320,9 +354,47 @@ extension Code {
         cases: "K09")
     // Revocation
     case .signerRevoked:
-      row("The document signer's certificate is revoked", "\(iso), B.3", "Refuse the document.")
+      row(
+        "The document signer's certificate is on its authority's revocation list",
+        "\(iso), 9.3.3 and B.3.2", Remedy.revoked, cases: "R01")
+    case .authorityRevoked:
+      row(
+        "An authority between the document signer and the anchor, or the anchor itself, is on a revocation list",
+        "\(iso), 9.3.3 and B.3.2", Remedy.revoked, cases: "R02")
+    case .crlInvalid:
+      row(
+        "The certificate revocation list is not one of the issuer's, not signed, not full, or not current",
+        "\(iso), B.3.2; RFC 5280, 6.3.3", Remedy.undetermined, cases: "R03")
     case .documentRevoked:
-      row("The document is revoked or suspended", "ISO/IEC 18013-5 second edition, 12.3.6", "Refuse the document.")
+      row("The issuer has revoked the document", second, Remedy.revoked, cases: "R05 R12")
+    case .documentSuspended:
+      row("The issuer has suspended the document", second, Remedy.revoked, cases: "R05")
+    case .statusUnknown:
+      row(
+        "The status list gives the document a status that has no common meaning",
+        "Token Status List, 7.1", Remedy.undetermined, cases: "R05")
+    case .statusListInvalid:
+      row(
+        "The status list or identifier list is malformed, expired, of another subject, or not validly signed",
+        "Token Status List, 8.3; \(second)", Remedy.undetermined, cases: "R06")
+    case .statusIndexOutOfRange:
+      row(
+        "The document's index lies outside its status list", "Token Status List, 8.3", Remedy.undetermined,
+        cases: "R07")
+    case .revocationMechanismUnsupported:
+      row(
+        "The document declares a status by a mechanism that is not known here", second, Remedy.undetermined,
+        cases: "R11")
+    case .revocationSourceNotAllowed:
+      row(
+        "The list's address is not https, names a port or network that is not public, or redirects to one",
+        "RFC 9110, 17.1", Remedy.undetermined, cases: "R09")
+    case .revocationListTooLarge:
+      row("The list is larger than the limit, packed or unpacked", "RFC 9110, 17.5", Remedy.undetermined, cases: "R08")
+    case .revocationUnavailable:
+      row(
+        "The list could not be fetched, and none that is still current is at hand", "\(iso), 9.3.3",
+        Remedy.undetermined, cases: "R04")
     // Acceptance
     case .elementTypeInvalid:
       row(
@@ -357,6 +429,54 @@ extension Code {
         "The document's own expiry date has passed",
         "\(iso), 7.2.1",
         "Decide by your own rules; the electronic document itself is valid.", cases: "E29", warns: true)
+    // Lists of trust anchors
+    case .listMalformed:
+      row("The list does not have the prescribed form", lists, Remedy.list)
+    case .listTooLarge:
+      row("The list is larger than the limit", lists, Remedy.list)
+    case .listSignerUntrusted:
+      row(
+        "The list's signer does not lead to one of the anchors configured for this list", lists,
+        "Where a certificate has expired, get today's list; else check the configured signer anchors against those that "
+          + "the list's provider publishes.", cases: "V01")
+    case .listSignerProfile:
+      row("The list's signer is not certified for signing such lists", lists, Remedy.list, cases: "V01")
+    case .listAlgorithmUnsupported:
+      row("The list's signature algorithm is not allowed, or not one of the key's", lists, Remedy.list, cases: "V01")
+    case .listSignatureInvalid:
+      row("The list's signature does not verify", lists, Remedy.list, cases: "V01")
+    case .listVersionUnsupported:
+      row("The list is of another version", lists, Remedy.list)
+    case .listCriticalExtension:
+      row("The list has a critical extension that is not known here", lists, Remedy.list)
+    case .listIssuedInFuture:
+      row("The list is dated in the future", lists, "Check this machine's clock.")
+    case .listExpired:
+      row(
+        "The list's own time for its next update is past", lists, "Fetch the list again; ask its provider.",
+        cases: "V03")
+    case .listRollback:
+      row(
+        "The list is older than one that was accepted before", lists,
+        "Find out who serves an old list: it may be an attack.", cases: "V02")
+    case .listEntryMalformed:
+      row("An entry of the list can't be read or used, and was skipped", lists, Remedy.list, warns: true)
+    case .listEntryMismatch:
+      row(
+        "An entry of the list differs from the certificate that it describes, and was skipped", lists, Remedy.list,
+        warns: true)
+    case .listEntryNotGranted:
+      row(
+        "An entry of the list is withdrawn, suspended or not yet in force, and was skipped", lists,
+        "Nothing, if it was meant to be; else ask the list's provider.", warns: true)
+    case .listDeviation:
+      row("The list deviates from its standard in a way that is tolerated", lists, Remedy.list, warns: true)
+    case .listSourceNotAllowed:
+      row(
+        "The list's address is not https, names a network that is not public, or redirects to one",
+        "RFC 9110, 17.1", "Correct the address in the configuration.", cases: "V05")
+    case .listUnavailable:
+      row("The list could not be fetched or read", lists, "Check the address, the file, and the network.")
     // Sessions
     case .sessionNotFound:
       row("No such session", "HTTP API, Sessions", "Check the id and the API key.", cases: "S05", status: 404)
@@ -438,6 +558,10 @@ extension Code {
       row(
         "The body is not application/json",
         "RFC 9110, 15.5.16", "Send `Content-Type: application/json`.", cases: "S13", status: 415)
+    case .trustReloadFailed:
+      row(
+        "The trust anchors could not be loaded anew; those before stay in force",
+        "HTTP API", "The server's log says which file or list; mend it and ask again.", status: 409)
     case .apiOverloaded:
       row(
         "The server has more work than it can do in time",
@@ -453,6 +577,8 @@ extension Code {
 }
 
 private let iso = "ISO/IEC 18013-5:2021"
+private let second = "ISO/IEC 18013-5, second edition, 12.3.6"
+private let lists = "ISO/IEC 18013-5:2021, C.1; ETSI TS 119 602, 6"
 
 private enum Remedy {
   static let wallet =
@@ -461,6 +587,10 @@ private enum Remedy {
     "Treat the answer as forged or damaged; ask again with a new session."
   static let anchors =
     "Check which anchors are configured (`mdoc trust list`) and whether this issuer is meant to be trusted."
+  static let revoked = "Do not accept the document; the holder must turn to its issuer."
+  static let undetermined =
+    "Check the list's address from this machine and ask the issuer; the relying party's policy decides meanwhile."
+  static let list = "Report it to the list's provider; the last accepted list stays in force while it is current."
   static let issuer =
     "The issuer must correct its certificate or its signing; report it to the issuing authority."
 }

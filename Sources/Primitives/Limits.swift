@@ -8,12 +8,52 @@ public enum Limits {
   public static let cborDepth = 32
   /// Documents in one DeviceResponse.
   public static let documents = 16
+  /// Parameters in one COSE header; mdoc's have three. Comparing two headers takes as many steps as their product.
+  public static let headerParameters = 64
   /// Certificates in one x5chain, the leaf included.
   public static let chainCertificates = 5
   /// Bytes of one certificate.
   public static let certificateBytes = 16 << 10
   /// Octets of a certificate's serial number (RFC 5280, 4.1.2.2).
   public static let serialNumberOctets = 20
+
+  /// Bytes of memory that verifying one answer takes at most, the answer itself not counted, whatever is in it:
+  /// a node of 32 bytes for each of its items, its strings in chunks joined anew at each level, values and report.
+  /// `mdoc vectors run --measure` holds every case of the corpus to it.
+  public static let verificationMemoryBytes = 32 << 20
+  /// Seconds of processor time in which any answer is verified or refused, generously: the corpus's costliest takes a
+  /// release build some milliseconds.
+  public static let verificationSeconds = 5
+
+  /// Bytes of a fetched list, as it came and unpacked: CRL, status list, identifier list, VICAL, list of trusted entities.
+  public static let listBytes = 4 << 20
+  public static let unpackedListBytes = 16 << 20
+  /// CBOR items of a fetched list, which has far more of them than a document.
+  public static let listItems = 1 << 19
+  /// Bytes of an address that a document or a certificate names.
+  public static let listAddressBytes = 2_048
+  /// Seconds that fetching one list may take, and the redirects that it may follow.
+  public static let fetchSeconds: Int64 = 10
+  public static let fetchRedirects = 3
+  /// Of these seconds, how many one connection may take to come about, and how long nothing may arrive.
+  public static let fetchConnectSeconds: Int64 = 5
+  public static let fetchSilenceSeconds: Int64 = 5
+  /// Bytes of the headers of one answer.
+  public static let fetchHeaderBytes = 64 << 10
+  /// Fetches that run at one time, and that wait for one of these to end; more are turned away.
+  public static let fetches = 16
+  public static let waitingFetches = 256
+  /// Seconds for one list of revocation, which a person waits for, and the addresses of one such list that are tried.
+  public static let revocationFetchSeconds: Int64 = 5
+  public static let crlAddresses = 2
+  /// Seconds until a publisher that failed is asked again.
+  public static let failedFetchLifetime: Int64 = 10
+  /// Seconds that a fetched list is kept: its own lifetime, but at least and at most.
+  public static let shortestListLifetime: Int64 = 60
+  public static let longestListLifetime: Int64 = 86_400
+  /// Lists that are kept at one time.
+  public static let keptLists = 1_024
+  public static let keptListBytes = 256 << 20
 
   /// Bytes of one HTTP request body: a base64 answer with room to spare.
   public static let requestBodyBytes = (responseBytes * 4 / 3) + (64 << 10)

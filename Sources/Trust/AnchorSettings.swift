@@ -5,14 +5,19 @@ import Primitives
 ///
 /// ```json
 /// { "doc_types": ["org.iso.18013.5.1.mDL"], "ekus": ["1.0.18013.5.1.2"], "max_path_length": 0,
-///   "relax": ["trust.certificate.extended_key_usage"], "tier": "live" }
+///   "relax": ["trust.certificate.extended_key_usage"], "allow_http": false, "tier": "live",
+///   "kind": "authority", "source": "AAMVA VICAL of 2026-11-20" }
 /// ```
 struct AnchorSettings {
+  var kind = TrustAnchor.Kind.authority
   var docTypes: [String]?
   var extendedKeyUsages: Set<String> = [TrustAnchor.documentSignerUsage]
   var maxPathLength = 0
   var relaxed: Set<Code> = []
+  var allowsPlainHTTP = false
   var tier = TrustAnchor.Tier.live
+  /// Where the operator had the certificate from.
+  var source: String?
 
   /// Without a settings file.
   init(defaultDocTypes: [String]?) { docTypes = defaultDocTypes }
@@ -33,14 +38,40 @@ struct AnchorSettings {
         }
         maxPathLength = Int(length)
       case "relax": relaxed = try Self.relaxations(member)
+      case "allow_http":
+        guard let isAllowed = member.value.bool else { throw Problem("allow_http is neither true nor false") }
+        allowsPlainHTTP = isAllowed
       case "tier":
         guard let tier = member.value.string.flatMap(TrustAnchor.Tier.init) else {
           throw Problem("tier is neither \"live\" nor \"test\"")
         }
         self.tier = tier
+      case "source":
+        guard let text = member.value.string, (1...256).contains(text.utf8.count) else {
+          throw Problem("source is not a text of at most 256 bytes")
+        }
+        source = text
+      case "kind":
+        guard let kind = member.value.string.flatMap(TrustAnchor.Kind.init) else {
+          throw Problem("kind is neither \"authority\" nor \"document_signer\"")
+        }
+        self.kind = kind
       default: throw Problem("has the unknown member \"\(member.name)\"")
       }
     }
+    if kind == .documentSigner, maxPathLength > 0 {
+      throw Problem("max_path_length has no meaning for a document signer")
+    }
+  }
+
+  /// - Parameter file: where the certificate was read from.
+  func anchor(_ certificate: Certificate, source file: String) -> TrustAnchor {
+    var anchor = TrustAnchor(
+      certificate: certificate, kind: kind, docTypes: docTypes, extendedKeyUsages: extendedKeyUsages,
+      maxPathLength: maxPathLength, relaxed: relaxed, tier: tier,
+      source: source.map { "\(file): \($0)" } ?? file)
+    anchor.allowsPlainHTTP = allowsPlainHTTP
+    return anchor
   }
 
   struct Problem: Error {
@@ -75,10 +106,7 @@ extension TrustAnchor {
   /// - Throws: `TrustLoadError`, with `source` for the path.
   public init(certificate: Certificate, settings: [UInt8], source: String) throws(TrustLoadError) {
     do throws(AnchorSettings.Problem) {
-      let settings = try AnchorSettings(parsing: settings, defaultDocTypes: nil)
-      self.init(
-        certificate: certificate, docTypes: settings.docTypes, extendedKeyUsages: settings.extendedKeyUsages,
-        maxPathLength: settings.maxPathLength, relaxed: settings.relaxed, tier: settings.tier, source: source)
+      self = try AnchorSettings(parsing: settings, defaultDocTypes: nil).anchor(certificate, source: source)
     } catch {
       throw TrustLoadError(path: source, problem: error.text)
     }

@@ -50,11 +50,7 @@ public struct TrustAnchorLoader: Sendable {
 
   private func anchorsInFile(_ path: String) throws(TrustLoadError) -> [TrustAnchor] {
     let settings = try settings(for: path)
-    return try certificates(in: read(path), path: path).map { certificate in
-      TrustAnchor(
-        certificate: certificate, docTypes: settings.docTypes, extendedKeyUsages: settings.extendedKeyUsages,
-        maxPathLength: settings.maxPathLength, relaxed: settings.relaxed, tier: settings.tier, source: path)
-    }
+    return try certificates(in: read(path), path: path).map { settings.anchor($0, source: path) }
   }
 
   private func certificates(in bytes: [UInt8], path: String) throws(TrustLoadError) -> [Certificate] {

@@ -14,15 +14,30 @@ public final class TrustStore: IssuerTrust, Sendable {
   /// - Parameter allowsTestCertificates: whether mock certificates, published test roots and anchors of the test tier
   ///   are trusted: in test mode and in `mdoc verify`, never in a live server.
   /// - Throws: `trust.store_empty` where nothing would be trusted.
-  public init(anchors: [TrustAnchor], allowsTestCertificates: Bool) throws(TrustStoreError) {
+  public convenience init(anchors: [TrustAnchor], allowsTestCertificates: Bool) throws(TrustStoreError) {
     let usable = anchors.filter { allowsTestCertificates || $0.tier == .live }
+      .map { allowsTestCertificates ? $0 : TrustStore.withoutTestSigners($0) }
     guard !usable.isEmpty else { throw .empty }
+    self.init(usable: usable, allowsTestCertificates: allowsTestCertificates)
+  }
+
+  /// What is left where publishers have withdrawn everything that was trusted. Nothing starts with it.
+  public static let trustingNobody = TrustStore(usable: [], allowsTestCertificates: false)
+
+  private init(usable: [TrustAnchor], allowsTestCertificates: Bool) {
     // Of two anchors that both fit, the first decides: their order must not depend on that of the files.
     let ordered = usable.map { (encoding: TrustStore.encoding(of: $0), anchor: $0) }
       .sorted { $0.encoding.lexicographicallyPrecedes($1.encoding) }
     self.anchors = ordered.map(\.anchor)
     validator = PathValidator(anchors: self.anchors, allowsTestCertificates: allowsTestCertificates)
     snapshot = TrustStore.fingerprint(of: ordered.map(\.encoding), allowsTestCertificates: allowsTestCertificates)
+  }
+
+  /// Who signs a status decides about documents as much as who signs these: anybody can sign with a published key.
+  private static func withoutTestSigners(_ anchor: TrustAnchor) -> TrustAnchor {
+    var anchor = anchor
+    anchor.statusSigners.removeAll { $0.isMock || PublishedTestRoots.contains($0) }
+    return anchor
   }
 
   public func evaluate(chain: [ArraySlice<UInt8>], docType: String, at now: Timestamp, skew: Int64) -> PathEvaluation {
@@ -48,10 +63,13 @@ public final class TrustStore: IssuerTrust, Sendable {
   private static func encoding(of anchor: TrustAnchor) -> [UInt8] {
     var output: [UInt8] = []
     append(anchor.certificate.sha256, to: &output)
+    append(Array(anchor.kind.rawValue.utf8), to: &output)
     append([anchor.docTypes == nil ? 0 : 1], to: &output)
     let lists = [
       anchor.docTypes ?? [], Array(anchor.extendedKeyUsages), [String(anchor.maxPathLength)],
-      anchor.relaxed.map(\.rawValue),
+      anchor.relaxed.map(\.rawValue) + (anchor.allowsPlainHTTP ? ["http"] : []),
+      anchor.statusSigners.map { Hex.encode($0.sha256) },
+      anchor.trustedUntil.map { [String($0.secondsSince1970)] } ?? [],
     ]
     for list in lists {
       var part: [UInt8] = []

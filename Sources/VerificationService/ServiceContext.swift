@@ -1,11 +1,16 @@
 import Cryptography
+import Mdoc
 import Primitives
+import Trust
 
 /// What every use case works with.
 struct ServiceContext: Sendable {
   let isLive: Bool
   let relyingParties: RelyingParties
   let protocols: [String: any WalletProtocol]
+  let trust: TrustInForce
+  let clockSkew: Int64
+  let revocation: any RevocationSource
   let store: any SessionStore
   let sealer: Sealer
   let clock: @Sendable () -> Timestamp
@@ -29,11 +34,19 @@ struct ServiceContext: Sendable {
     isLive = configuration.isLive
     relyingParties = configuration.relyingParties
     self.protocols = protocols
+    trust = configuration.trust
+    clockSkew = configuration.clockSkew
+    revocation = configuration.revocation
     self.store = store
     sealer = try Sealer(
       configuration.sealingKeys.isEmpty ? [ServiceContext.temporaryKey()] : configuration.sealingKeys)
     self.clock = clock
     gate = AdmissionGate(limit: configuration.concurrentAnswers)
+  }
+
+  /// The rules for one attempt, with the trust that is in force now.
+  func verifier(for relyingParty: RelyingParty) -> MdocVerifier {
+    MdocVerifier(trust: trust.current, clockSkew: clockSkew, revocation: relyingParty.policies.revocation)
   }
 
   /// For test mode: what it sealed cannot be opened by the next process.

@@ -1,6 +1,7 @@
 import CBOR
 import COSE
 import Cryptography
+import Primitives
 import Testing
 
 /// What mdoc asks of COSE headers beyond the working group's examples (RFC 9052, 3; RFC 9360).
@@ -43,6 +44,17 @@ import Testing
 
   @Test func criticalIsRefusedOutsideTheProtectedHeader() {
     #expect(throws: COSEError.unsupportedCritical) { try message(protected: [1: -7], unprotected: [2: [1]]) }
+  }
+
+  /// Labels of one header are looked for in the other: two headers of thousands would take millions of steps.
+  @Test(arguments: [64, 65])
+  func headersHaveFewParameters(count: Int) {
+    let header = CBORValue.map((0..<count).map { (.integer(Int64(1_000 + $0)), 0) })
+    let other = CBORValue.map((0..<count).map { (.integer(Int64(5_000 + $0)), 0) })
+    for (protected, unprotected) in [(header, CBORValue.map([])), (.map([]), header), (header, other)] {
+      let headers = try? message(protected: protected, unprotected: unprotected).headers
+      #expect((headers != nil) == (count <= Limits.headerParameters))
+    }
   }
 
   static let chains: [(CBORValue?, [[UInt8]]?)] = [

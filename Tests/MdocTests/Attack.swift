@@ -35,7 +35,7 @@ struct Attack {
 
   func verify(_ response: [UInt8], request: PresentationRequest?, isStrict: Bool = false) -> Verdict {
     Proximity(verifier: MdocVerifier(trust: trust, isStrict: isStrict))
-      .verify(response, transcript: transcript, readerKey: nil, request: request, at: now)
+      .authenticate(response, transcript: transcript, readerKey: nil, request: request, at: now).conclude()
   }
 
   func codes(_ mutation: MockMutation, request: PresentationRequest? = Attack.request) throws -> [Code] {

@@ -98,16 +98,53 @@ import Testing
   @Test func variantsInExamplesExist() {
     let examples = MockCommand.command.verbs.flatMap(\.examples).flatMap { $0.line.split(separator: " ") }
     for (word, name) in zip(examples, examples.dropFirst()) where word == "--variant" {
-      #expect(MockVariant.named(String(name)) != nil, "\(name)")
+      let isThere = MockVariant.named(String(name)) != nil || MockPublishedList.named(String(name)) != nil
+      #expect(isThere, "\(name)")
     }
   }
 
   @Test func variantsAreListedWithTheirCodes() async throws {
     let list = try #require(try await Run("mock", "variants", "--json").json().array)
-    #expect(list.count == MockVariant.all.count)
+    #expect(list.count == MockVariant.all.count + MockPublishedList.chosen.count)
     #expect(list.allSatisfy { $0["name"]?.string != nil && $0["codes"]?.array != nil })
     let text = await Run("mock", "variants").output
-    for variant in MockVariant.all { #expect(text.contains(variant.name)) }
+    for name in MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name) { #expect(text.contains(name)) }
+  }
+
+  @Test func listsAreWrittenAsTheirPublisherServesThem() async throws {
+    let scratch = try Scratch()
+    let run = await Run("mock", "lists", "--lists", "http://127.0.0.1:9100", "--out", scratch("lists"), "--json")
+    #expect(run.status == 0, "\(run.error)")
+    let lists = try #require(try run.json()["lists"]?.array)
+    #expect(lists.count == MockPublishedList.all.count { $0.manner == .serves } + MockAnchorList.all.count)
+    for list in lists {
+      let file = try #require(list["file"]?.string)
+      #expect(Int64(scratch.read("lists/" + file).count) == list["bytes"]?.integer, "\(file)")
+    }
+    let listed = scratch.read("lists/lists/status-valid")
+    #expect(listed.firstRange(of: Array("http://127.0.0.1:9100/lists/status-valid".utf8)) != nil)
+  }
+
+  /// The written list, under the written certificate, is one to trust.
+  @Test(arguments: [("vical-good", "vical"), ("lote", "trusted-entities")])
+  func aListOfAnchorsVerifiesUnderTheCertificateBesideIt(name: String, format: String) async throws {
+    let scratch = try Scratch()
+    _ = await Run("mock", "lists", "--out", scratch("lists"))
+    let shown = await Run(
+      "trust", "show", scratch("lists/anchors/\(name)"), "--signer-anchor", scratch("lists/signers/\(format).pem"))
+    #expect(shown.status == 0, "\(shown.error)")
+    #expect(shown.output.contains("ACCEPTED"))
+  }
+
+  @Test func aVariantsNameSaysWhichListADocumentNames() async {
+    let scratch = try? Scratch()
+    let run = await Run(
+      "mock", "response", "--new-transcript", scratch?("t") ?? "", "--lists", "http://127.0.0.1:9100/",
+      "--variant", "status-revoked", "--out", scratch?("r") ?? "")
+    #expect(run.status == 0, "\(run.error)")
+    #expect(run.output.contains("revocation.document_revoked"))
+    let address = Array("http://127.0.0.1:9100/lists/status-revoked".utf8)
+    #expect(scratch?.read("r").firstRange(of: address) != nil)
   }
 
   private func requestJSON(_ request: MockRequest) -> JSON {

@@ -45,6 +45,7 @@ import Testing
     let limits: [(String, String)] = [
       ("One wallet answer, opened or not", "\(Limits.responseBytes) bytes"),
       ("CBOR items in one input", "\(Limits.cborItems)"),
+      ("CBOR items in a fetched list", "\(Limits.listItems)"),
       ("CBOR nesting", "\(Limits.cborDepth) levels"),
       ("Documents in one response", "\(Limits.documents)"),
       ("Certificates in one chain", "\(Limits.chainCertificates)"),
@@ -80,6 +81,15 @@ import Testing
           + "\(Limits.metadataValueCharacters)"
       ),
       ("Sessions on one page of a list", "\(Limits.pageSize), at most \(Limits.largestPage)"),
+      ("One fetched list, as it comes and unpacked by HTTP", "\(Limits.listBytes) bytes"),
+      ("Address of a list", "\(Limits.listAddressBytes) bytes"),
+      (
+        "Time for one fetch; to connect; without a byte",
+        "\(Limits.fetchSeconds) s; \(Limits.fetchConnectSeconds) s; \(Limits.fetchSilenceSeconds) s"
+      ),
+      ("Redirects of one fetch", "\(Limits.fetchRedirects)"),
+      ("Headers of a fetched answer", "\(Limits.fetchHeaderBytes) bytes"),
+      ("Fetches at one time, and waiting", "\(Limits.fetches), and \(Limits.waitingFetches)"),
       ("Clock skew", "\(Limits.clockSkew) s unless configured"),
     ]
     for (name, value) in limits {

@@ -51,6 +51,23 @@ final class ServerProcess {
 
   deinit { kill() }
 
+  /// Runs the built program to its end, printing nothing.
+  static func exitStatus(of arguments: [String]) throws -> Int32 {
+    guard let program else { throw Fault(reason: "the program was not built") }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    for stream in [STDOUT_FILENO, STDERR_FILENO] {
+      posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0)
+    }
+    var copies = ([program] + arguments).map { strdup($0) } + [nil]
+    defer { for copy in copies { free(copy) } }
+    var id: pid_t = 0
+    let code = posix_spawn(&id, program, &actions, nil, &copies, environ)
+    guard code == 0 else { throw Fault(reason: "spawn: \(code)") }
+    return end(id, with: 0)
+  }
+
   /// As a power cut for the process: nothing of its own runs any more.
   func kill() { end(with: SIGKILL) }
 

@@ -4,48 +4,9 @@ import Primitives
 import TestSupport
 import Testing
 
-/// Certificates that other implementations publish for their tests.
+/// Certificates of published examples; `VectorKitTests` has the chains of isomdl.
 @Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
 struct PublishedCertificateTests {
-  /// The chain is right otherwise, but RFC 5280, 4.1.2.2 forbids the negative serial number that this signer has.
-  @Test func aSignerWithANegativeSerialNumberIsMalformed() throws {
-    let now = try time("2026-06-01T00:00:00Z")
-    let validator = try validator("owf_multipaz_iaca_p384")
-    #expect(validator.anchors.first?.certificate.publicKey?.curve == .p384)
-    #expect(try validator.failures([pem("owf_multipaz_ds_p384")], at: now) == [.certificateMalformed])
-  }
-
-  @Test func aSignerUnderTheRootIsTrusted() throws {
-    let failures = try validator("isomdl_iaca_root_cert").failures([pem("isomdl_iaca_signer")], at: time2024)
-    #expect(failures == [])
-  }
-
-  /// Both of its certificates are authorities that may not sign certificates: the length of the path is not all that
-  /// is wrong with it, and an anchor that allows two levels changes only that.
-  @Test(arguments: [(0, true), (1, false)])
-  func twoLevelsNeedAnAnchorThatAllowsThem(maxPathLength: Int, isTooLong: Bool) throws {
-    var validator = try validator("isomdl_iaca_root_cert").anchors
-    validator[0].maxPathLength = maxPathLength
-    let failures = try PathValidator(anchors: validator, allowsTestCertificates: true).failures(
-      [pem("isomdl_iaca_leaf_signer"), pem("isomdl_iaca_intermediate")], at: time2024)
-    #expect(failures == (isTooLong ? [.pathLengthExceeded] : []) + [.certificateIsCA, .certificateKeyUsage])
-  }
-
-  @Test func theLeafOfTwoLevelsAloneLeadsNowhere() throws {
-    let failures = try validator("isomdl_iaca_root_cert").failures([pem("isomdl_iaca_leaf_signer")], at: time2024)
-    #expect(failures == [.issuerUnknown])
-  }
-
-  @Test func theIncorrectSignerIsAnAuthority() throws {
-    let failures = try validator("isomdl_iaca_root_cert").failures([pem("isomdl_incorrect_iaca_signer")], at: time2024)
-    #expect(failures == [.certificateIsCA])
-  }
-
-  @Test func aReaderCertificateIsNoDocumentSigner() throws {
-    let reader = try pem("reader_auth")
-    #expect(try validator("isomdl_iaca_root_cert").failures([reader], at: time2024) == [.issuerUnknown])
-  }
-
   @Test(arguments: [
     ("2020-12-01T00:00:00Z", "D.5.2-iaca-cert.der", []),
     ("2020-12-01T00:00:00Z", "D.5.4-reader-root-cert.der", [Code.issuerUnknown]),
@@ -59,8 +20,8 @@ struct PublishedCertificateTests {
   }
 
   @Test func applesSignerChainsAndLiveModeKnowsItsRoot() throws {
-    let signer = try pem("issuer_signing", in: "apple-in-app/sample", ending: "crt")
-    let root = try pem("issuer_root", in: "apple-in-app/sample", ending: "crt")
+    let signer = try pem("issuer_signing")
+    let root = try pem("issuer_root")
     let anchor = TrustAnchor(certificate: try Certificate(der: root))
     let now = try time("2022-06-01T00:00:00Z")
     #expect(PathValidator(anchors: [anchor], allowsTestCertificates: true).failures([signer], at: now) == [])
@@ -84,17 +45,10 @@ struct PublishedCertificateTests {
     let keys: Keys
   }
 
-  private var time2024: Timestamp { get throws { try time("2024-02-01T00:00:00Z") } }
-
   private func time(_ text: String) throws -> Timestamp { try #require(Timestamp(rfc3339: text)) }
 
-  private func pem(_ name: String, in folder: String = "isomdl-certs", ending: String = "pem") throws -> [UInt8] {
-    let text = String(decoding: try PublishedVectors.bytes("\(folder)/\(name).\(ending)"), as: UTF8.self)
+  private func pem(_ name: String) throws -> [UInt8] {
+    let text = String(decoding: try PublishedVectors.bytes("apple-in-app/sample/\(name).crt"), as: UTF8.self)
     return try #require(PEM.certificates(in: text)?.first)
-  }
-
-  private func validator(_ root: String) throws -> PathValidator {
-    let anchor = TrustAnchor(certificate: try Certificate(der: pem(root)), docTypes: [CertificateMaker.docType])
-    return PathValidator(anchors: [anchor], allowsTestCertificates: true)
   }
 }

@@ -93,9 +93,10 @@ struct AnnexDTests {
       certificate: try Certificate(der: PublishedVectors.bytes("iso18013-5-annexD/\(anchor)")))
     let trust = try TrustStore(anchors: [anchor], allowsTestCertificates: true)
     let proximity = Proximity(verifier: MdocVerifier(trust: trust, clockSkew: 0))
-    return proximity.verify(
+    return proximity.authenticate(
       response ?? self.response, transcript: try SessionTranscript(encoded: transcript ?? self.transcript),
       readerKey: hasReaderKey ? try PrivateKey(curve: .p256, scalar: readerScalar) : nil, request: nil,
-      at: try #require(Timestamp(rfc3339: time)))
+      at: try #require(Timestamp(rfc3339: time))
+    ).conclude()
   }
 }

@@ -174,9 +174,10 @@ struct AppleSample {
     let apple = AppleInApp(
       verifier: MdocVerifier(trust: trust, clockSkew: skew), keys: [try key ?? self.key()], publishedKey: publishedKey)
     let challenge = try AppleChallenge(nonce: nonce ?? self.nonce, merchantID: merchantID, teamID: teamID)
-    return apple.verify(
+    return apple.authenticate(
       envelope ?? self.envelope, answering: challenge, request: request,
-      at: try #require(Timestamp(rfc3339: time)))
+      at: try #require(Timestamp(rfc3339: time))
+    ).conclude()
   }
 }
 

@@ -27,7 +27,7 @@ struct BarDoor {
 
   /// For each answer. The challenge can't be copied: a second use of it does not compile.
   func greeting(for answer: [UInt8], to challenge: consuming AppleChallenge, at now: Timestamp) -> String {
-    let verdict = apple.verify(answer, answering: challenge, request: request, at: now)
+    let verdict = apple.authenticate(answer, answering: challenge, request: request, at: now).conclude()
     switch verdict.outcome {
     case .accepted(let presentation):
       let elements = presentation.documents[0].elements

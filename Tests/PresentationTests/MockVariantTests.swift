@@ -92,7 +92,7 @@ struct MockSetup {
   ) throws -> Verdict {
     let challenge = try AppleChallenge(nonce: Array(0..<32), merchantID: session.merchantID, teamID: session.teamID)
     let apple = AppleInApp(verifier: MdocVerifier(trust: trust), keys: [key], publishedKey: publishedKey)
-    return apple.verify(answer, answering: challenge, request: PresentationRequest(request), at: now)
+    return apple.authenticate(answer, answering: challenge, request: PresentationRequest(request), at: now).conclude()
   }
 
   func verifyApple(_ variant: MockVariant) throws -> Verdict {
@@ -108,8 +108,9 @@ struct MockSetup {
     let answer = try wallet.answer(
       .standard, transcript: transcript.encoded,
       authentication: readerKey.map { .mac(readerKey: $0.publicKey) } ?? .signature, variant: variant, at: now)
-    return Proximity(verifier: MdocVerifier(trust: trust)).verify(
-      answer.bytes, transcript: transcript, readerKey: readerKey, request: PresentationRequest(.standard), at: now)
+    return Proximity(verifier: MdocVerifier(trust: trust)).authenticate(
+      answer.bytes, transcript: transcript, readerKey: readerKey, request: PresentationRequest(.standard), at: now
+    ).conclude()
   }
 }
 

@@ -58,7 +58,9 @@ struct SmallAnswer {
   func verify(envelope: [UInt8]) throws -> Verdict {
     let challenge = try AppleChallenge(
       nonce: Self.session.nonce, merchantID: Self.session.merchant, teamID: Self.session.team)
-    return AppleInApp(verifier: verifier, keys: [key]).verify(envelope, answering: challenge, request: request, at: now)
+    return AppleInApp(verifier: verifier, keys: [key]).authenticate(
+      envelope, answering: challenge, request: request, at: now
+    ).conclude()
   }
 
   /// Encrypted anew around the plaintext: what a wallet can do, and nobody in between.
@@ -74,8 +76,9 @@ struct SmallAnswer {
 
   func verify(response: [UInt8], transcript: [UInt8]? = nil) throws -> Verdict {
     let transcript = try SessionTranscript(encoded: transcript ?? self.transcript)
-    return Proximity(verifier: verifier).verify(
-      response, transcript: transcript, readerKey: nil, request: request, at: now)
+    return Proximity(verifier: verifier).authenticate(
+      response, transcript: transcript, readerKey: nil, request: request, at: now
+    ).conclude()
   }
 }
 

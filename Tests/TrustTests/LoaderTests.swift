@@ -32,13 +32,15 @@ import Trust
     try fixture.write(
       """
       { "doc_types": ["a", "b"], "ekus": ["1.2.3"], "max_path_length": 1, "tier": "test",
+        "source": "by post", "allow_http": true,
         "relax": ["trust.certificate.extended_key_usage", "trust.anchor_expired"] }
       """, to: "root.json")
     for path in [fixture.folder, fixture.folder + "/", fixture.folder + "/root.der"] {
       let anchor = try #require(try loader.load([path]).first)
       #expect(anchor.docTypes == ["a", "b"])
       #expect(anchor.extendedKeyUsages == ["1.2.3"])
-      #expect(anchor.maxPathLength == 1 && anchor.tier == .test)
+      #expect(anchor.maxPathLength == 1 && anchor.tier == .test && anchor.allowsPlainHTTP)
+      #expect(anchor.source.hasSuffix("/root.der: by post"))
       #expect(anchor.relaxed == [.certificateExtendedKeyUsage, .anchorExpired])
     }
   }
@@ -46,14 +48,25 @@ import Trust
   @Test(arguments: [
     "", "[]", "{", "null", #"{"doc_types": "a"}"#, #"{"doc_types": []}"#, #"{"doc_types": [1]}"#, #"{"ekus": null}"#,
     #"{"max_path_length": -1}"#, #"{"max_path_length": 9}"#, #"{"max_path_length": "1"}"#,
-    #"{"max_path_length": true}"#, #"{"max_path_length": 0.5}"#, #"{"tier": "prod"}"#, #"{"tier": 1}"#,
+    #"{"max_path_length": true}"#, #"{"max_path_length": 0.5}"#, #"{"tier": "prod"}"#, #"{"source": ""}"#,
+    #"{"allow_http": 1}"#, #"{"tier": 1}"#,
     #"{"relax": "all"}"#, #"{"relax": ["all"]}"#, #"{"docTypes": ["a"]}"#, #"{"Doc_types": ["a"]}"#,
-    #"{"skip_signature": true}"#,
+    #"{"skip_signature": true}"#, #"{"kind": "signer"}"#, #"{"kind": 1}"#,
+    #"{"kind": "document_signer", "max_path_length": 1}"#,
   ])
   func settingsThatAreNotUnderstoodAreRefused(text: String) throws {
     try fixture.write(fixture.rootDER(), to: "root.der")
     try fixture.write(text, to: "root.json")
     #expect(throws: TrustLoadError.self) { try loader.load([fixture.folder]) }
+  }
+
+  @Test func settingsPinADocumentSigner() throws {
+    try fixture.write(Array(fixture.chain()[0]), to: "signer.der")
+    try fixture.write(#"{ "kind": "document_signer", "doc_types": ["\#(TrustFixture.mDL)"] }"#, to: "signer.json")
+    let anchors = try loader.load([fixture.folder])
+    #expect(anchors.map(\.kind) == [.documentSigner])
+    let store = try TrustStore(anchors: anchors, allowsTestCertificates: true)
+    #expect(try store.failures(fixture.chain(), at: fixture.now) == [])
   }
 
   @Test(arguments: Code.allCases)

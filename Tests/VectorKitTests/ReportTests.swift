@@ -17,8 +17,8 @@ import Testing
   }
 
   @Test func `a verifier that accepts everything fails every refusal`() {
-    let wrong = report.results.filter { $0.skipReason == nil && !$0.vector.expectation.isAccepted }
-    #expect(report.failures.map(\.vector.id) == wrong.map(\.vector.id))
+    let wrong = report.results.filter { $0.skipReason == nil && !$0.summary.expectation.isAccepted }
+    #expect(report.failures.map(\.summary.id) == wrong.map(\.summary.id))
     #expect(report.count.failed > 200 && report.count.skipped > 50 && report.count.passed > 50)
     #expect(!report.hasPassed)
   }
@@ -41,7 +41,7 @@ import Testing
     #expect(!text.contains("<script"))
     #expect(!text.contains(/(src|href)="(?!#)/))
     #expect(text.matches(of: /<tr id="/).count == report.count.total)
-    for result in report.results { #expect(text.contains("id=\"\(result.vector.id)\"")) }
+    for result in report.results { #expect(text.contains("id=\"\(result.summary.id)\"")) }
   }
 
   @Test func `JSON tells passed, failed and skipped apart`() throws {

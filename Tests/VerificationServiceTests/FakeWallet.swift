@@ -33,10 +33,14 @@ struct FakeWallet: WalletProtocol {
     return bytes
   }
 
-  func verify(
+  func authenticate(
     _ answer: [UInt8], answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
-    relyingParty: RelyingParty, at now: Timestamp
-  ) -> Verdict {
+    relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
+  ) -> Authentication {
+    Authentication(decided: verdict(on: answer, challenge: challenge, at: now))
+  }
+
+  private func verdict(on answer: [UInt8], challenge: borrowing ConsumedChallenge, at now: Timestamp) -> Verdict {
     whileVerifying()
     let nonce = challenge.requestData["nonce"]?.string ?? ""
     guard challenge.material.exposed() == Array("material of \(nonce)".utf8) else {

@@ -1,5 +1,8 @@
 import Cryptography
+import MockIssuance
+import PKIX
 import Primitives
+import Trust
 import VerificationService
 
 @testable import Mdoc
@@ -22,19 +25,21 @@ struct Fixture: Sendable {
 
   init(
     store: any SessionStore = InMemoryStore(isLive: false), retains: Bool = false, wallet: FakeWallet = FakeWallet(),
-    concurrentAnswers: Int = 256, sealingKey: UInt8 = 7
+    concurrentAnswers: Int = 256, sealingKey: UInt8 = 7, keys: Set<String> = ["shop-key", "shop-writer"]
   ) throws {
     self.store = store
     shop = RelyingParty(
       id: "shop", origins: ["https://shop.example"],
-      apiKeys: [
-        APIKey(sha256: APIKey.hash(of: "shop-key"), scopes: [.sessionsWrite, .resultsRead]),
-        APIKey(sha256: APIKey.hash(of: "shop-writer"), scopes: [.sessionsWrite]),
-      ], policies: .init(retainsResults: retains))
+      apiKeys: keys.sorted().map { key in
+        APIKey(
+          sha256: APIKey.hash(of: key),
+          scopes: key == "shop-key" ? [.sessionsWrite, .resultsRead] : [.sessionsWrite])
+      }, policies: .init(retainsResults: retains))
     let other = RelyingParty(
       id: "other", apiKeys: [APIKey(sha256: APIKey.hash(of: "other-key"), scopes: [.sessionsWrite, .resultsRead])])
     var configuration = ServiceConfiguration(
       isLive: false, relyingParties: try RelyingParties([shop, other]), protocols: [wallet],
+      trust: TrustInForce(try Self.trust()), revocation: NoRevocationSource(),
       sealingKeys: [try SealingKey(id: "2026-11", key: SecretBytes(copying: [UInt8](repeating: sealingKey, count: 32)))]
     )
     configuration.concurrentAnswers = concurrentAnswers
@@ -45,6 +50,14 @@ struct Fixture: Sendable {
   var full: Caller { .apiKey(shop, scopes: [.sessionsWrite, .resultsRead]) }
   var writer: Caller { .apiKey(shop, scopes: [.sessionsWrite]) }
   var foreign: Caller { .apiKey(RelyingParty(id: "other"), scopes: [.sessionsWrite, .resultsRead]) }
+
+  /// Some anchor: the fake wallet's answers have no issuer.
+  static func trust() throws -> TrustStore {
+    let anchors = try MockAuthority(seed: [7]).anchors(at: FakeClock().now)
+    return try TrustStore(
+      anchors: anchors.map { TrustAnchor(certificate: try Certificate(der: $0.certificate), tier: .test) },
+      allowsTestCertificates: true)
+  }
 
   static let creation: JSON = [
     "protocols": ["apple-in-app"],

@@ -30,7 +30,10 @@ struct RenderingTests {
     let json = VerdictRendering.json(.refused(report))
     #expect(json.object?.map(\.name) == ["status", "last_error", "result", "report"])
     #expect(json["last_error"]?["reasons"]?.array?.first?["document"] == 0)
-    #expect(json["report"]?.object?.map(\.name) == ["verified_at", "trust_snapshot", "checks", "documents"])
+    #expect(
+      json["report"]?.object?.map(\.name) == [
+        "verified_at", "trust_snapshot", "revocation_policy", "checks", "documents",
+      ])
     #expect(
       json["report"]?["documents"]?.array?.first?["checks"]?.array?.last == [
         "code": "mdoc.digest.mismatch", "outcome": "not_run", "clause": .string(Code.digestMismatch.entry.clause),

@@ -4,6 +4,7 @@ import Mdoc
 import Primitives
 import Stores
 import Testing
+import Trust
 
 @testable import VerificationService
 
@@ -47,7 +48,8 @@ struct SealingTests {
     func start(isLive: Bool, store: InMemoryStore, keys: [SealingKey]) throws {
       _ = try VerificationService(
         ServiceConfiguration(
-          isLive: isLive, relyingParties: RelyingParties([]), protocols: [], sealingKeys: keys), store: store
+          isLive: isLive, relyingParties: RelyingParties([]), protocols: [],
+          trust: TrustInForce(try Fixture.trust()), revocation: NoRevocationSource(), sealingKeys: keys), store: store
       ) { Timestamp(secondsSince1970: 0) }
     }
     let key = try key("a", 1)

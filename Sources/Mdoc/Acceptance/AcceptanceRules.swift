@@ -7,9 +7,12 @@ struct AcceptanceRules {
   let request: PresentationRequest?
   let isStrict: Bool
   let fallsBackToAgeInYears: Bool
+  let now: Timestamp
 
+  /// - Parameter report: makes the report out of the checks of the response and of each document.
   func decide(
-    _ outcomes: [DocumentOutcome], responseChecks: CheckList, verifiedAt: Timestamp, trustSnapshot: String
+    _ outcomes: [DocumentOutcome], responseChecks: CheckList,
+    report: (_ checks: [Check], _ documents: [DocumentReport]) -> VerificationReport
   ) -> Verdict {
     var responseChecks = responseChecks
     var reports: [DocumentReport] = []
@@ -23,7 +26,7 @@ struct AcceptanceRules {
       if isAuthentic, case .verified(let document, _) = outcome {
         let answered = unanswered?.firstIndex { $0.docType.hasSameBytes(as: document.docType) }
         let wanted = answered.flatMap { unanswered?.remove(at: $0) }
-        let decision = decide(document, by: wanted, at: verifiedAt)
+        let decision = decide(document, by: wanted)
         report.checks += decision.checks
         if let document = decision.accepted { accepted.append(document) }
       } else {
@@ -37,8 +40,7 @@ struct AcceptanceRules {
     } else {
       responseChecks.notRun(.documentMissing)
     }
-    let report = VerificationReport(
-      verifiedAt: verifiedAt, trustSnapshot: trustSnapshot, checks: responseChecks.checks, documents: reports)
+    let report = report(responseChecks.checks, reports)
     // One document that fails refuses the answer: "any valid" would let a forged one ride along.
     guard report.reasons.isEmpty, !accepted.isEmpty, accepted.count == outcomes.count else { return .refused(report) }
     return Verdict(outcome: .accepted(AcceptedPresentation(documents: accepted)), report: report)
@@ -61,9 +63,9 @@ struct AcceptanceRules {
   // MARK: One document
 
   private func decide(
-    _ document: VerifiedDocument, by wanted: DocumentRequest?, at now: Timestamp
+    _ document: VerifiedDocument, by wanted: DocumentRequest?
   ) -> (checks: [Check], accepted: AcceptedDocument?) {
-    if request == nil { return decideUnrequested(document, at: now) }
+    if request == nil { return decideUnrequested(document) }
     var checks = CheckList(expecting: 8)
     guard let wanted else {
       checks.failed(.docTypeNotRequested)
@@ -102,7 +104,7 @@ struct AcceptanceRules {
       checks.notRun(.elementUnexpected)
     }
     checkAge(age, wanted, answers, &checks)
-    checkExpiry(document, at: now, &checks)
+    checkExpiry(document, &checks)
     guard !checks.hasFailed else { return (checks.checks, nil) }
     let accepted = make(
       document, elements: requested,
@@ -112,15 +114,13 @@ struct AcceptanceRules {
   }
 
   /// Without a request every verified element is shown.
-  private func decideUnrequested(
-    _ document: VerifiedDocument, at now: Timestamp
-  ) -> (checks: [Check], accepted: AcceptedDocument?) {
+  private func decideUnrequested(_ document: VerifiedDocument) -> (checks: [Check], accepted: AcceptedDocument?) {
     var checks = CheckList(expecting: 8)
     checks.notRun(.elementTypeInvalid, .elementMissing, .elementUnexpected)
     let all = DocumentRequest(docType: document.docType, elements: document.elements.map { ElementRequest($0) })
     let age = AgeEvaluation(document: document, request: all, fallsBackToAgeInYears: false, now: now)
     checkAge(age, all, [], &checks)
-    checkExpiry(document, at: now, &checks)
+    checkExpiry(document, &checks)
     guard !checks.hasFailed else { return (checks.checks, nil) }
     var requested: [AcceptedDocument.Element] = []
     for element in all.elements { appendValues(of: element, in: document, to: &requested) }
@@ -142,7 +142,7 @@ struct AcceptanceRules {
   }
 
   /// The document's own expiry date, which is apart from the validity of its signature. It counts to its last day.
-  private func checkExpiry(_ document: VerifiedDocument, at now: Timestamp, _ checks: inout CheckList) {
+  private func checkExpiry(_ document: VerifiedDocument, _ checks: inout CheckList) {
     let namespaces = [AgeEvaluation.namespace(of: document.docType), Namespace.mDL, Namespace.iso23220]
     let values = namespaces.lazy.compactMap { document[ElementReference($0, "expiry_date")] }
     switch values.first {

@@ -81,9 +81,14 @@ public struct DocumentValidity: Sendable, Hashable {
 
 public enum DeviceAuthenticationMethod: String, Sendable, Hashable { case signature, mac }
 
+/// What is known of an accepted document's revocation, and of its signer's.
 public enum RevocationStatus: String, Sendable, Hashable {
+  /// Everything that the document and its signer declare was asked and is good.
   case good
+  /// Something could not be found out, and the policy allows that.
   case undetermined
+  /// Neither the document nor its signer says where its status is published.
+  case notDeclared = "not_declared"
   /// Nothing was asked: the check is switched off.
   case notRun = "not_run"
 }

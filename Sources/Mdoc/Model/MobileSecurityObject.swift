@@ -12,6 +12,7 @@ struct MobileSecurityObject: Sendable {
   let keyAuthorizations: KeyAuthorizations
   /// The COSE_Key as received, or nil where it is missing; whether it is a usable key is a check of its own.
   let deviceKey: CBORItem?
+  let status: DeclaredStatus
   private let valueDigests: CBORItem
 
   /// - Parameter payload: the byte string that IssuerAuth carries, `bstr .cbor #6.24(bstr .cbor MobileSecurityObject)`.
@@ -40,17 +41,38 @@ struct MobileSecurityObject: Sendable {
     _ = try reader.entries(deviceKeyInfo)
     deviceKey = deviceKeyInfo[key: "deviceKey"]
     keyAuthorizations = try KeyAuthorizations(parsing: deviceKeyInfo[key: "keyAuthorizations"])
+    status = if let item = mso[key: "status"] { try DeclaredStatus(parsing: item) } else { .none }
   }
 
   /// The signed digests of one namespace, by their identifiers; nil where the namespace is not signed at all.
-  func digests(of namespace: String) -> SignedDigests? { valueDigests[key: namespace].map(SignedDigests.init) }
+  ///
+  /// - Parameter lookUps: how many are to be looked up.
+  func digests(of namespace: String, for lookUps: Int) -> SignedDigests? {
+    valueDigests[key: namespace].map { SignedDigests($0, isIndexed: lookUps > MobileSecurityObject.few) }
+  }
 
-  /// DigestIDs of one namespace: looked up, not copied.
+  /// So many digests are found faster by reading the map each time than by a table of it.
+  private static let few = 32
+
+  /// DigestIDs of one namespace: looked up where they stand, or in a table where that would take long.
   struct SignedDigests {
-    fileprivate let map: CBORItem
+    private let map: CBORItem
+    private var table: [UInt64: ArraySlice<UInt8>]?
+
+    fileprivate init(_ map: CBORItem, isIndexed: Bool) {
+      self.map = map
+      guard isIndexed, let entries = map.entries else { return }
+      var table: [UInt64: ArraySlice<UInt8>] = [:]
+      table.reserveCapacity(map.count ?? 0)
+      for (identifier, digest) in entries {
+        if let identifier = identifier.unsigned { table[identifier] = digest.bytes }
+      }
+      self.table = table
+    }
 
     subscript(digestID: UInt64) -> ArraySlice<UInt8>? {
-      Int64(exactly: digestID).flatMap { map[label: $0]?.bytes }
+      if let table { return table[digestID] }
+      return Int64(exactly: digestID).flatMap { map[label: $0]?.bytes }
     }
   }
 

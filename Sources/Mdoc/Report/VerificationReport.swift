@@ -5,13 +5,19 @@ public struct VerificationReport: Sendable, Hashable {
   public let verifiedAt: Timestamp
   /// SHA-256 of the trust anchors in force, in hexadecimal.
   public let trustSnapshot: String
+  /// What had to be known about revocation.
+  public let revocationPolicy: RevocationPolicy
   /// Checks of the envelope and of the response as a whole.
   public var checks: [Check]
   public var documents: [DocumentReport]
 
-  public init(verifiedAt: Timestamp, trustSnapshot: String, checks: [Check], documents: [DocumentReport] = []) {
+  public init(
+    verifiedAt: Timestamp, trustSnapshot: String, revocationPolicy: RevocationPolicy = .off, checks: [Check],
+    documents: [DocumentReport] = []
+  ) {
     self.verifiedAt = verifiedAt
     self.trustSnapshot = trustSnapshot
+    self.revocationPolicy = revocationPolicy
     self.checks = checks
     self.documents = documents
   }

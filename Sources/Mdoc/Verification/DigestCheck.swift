@@ -23,7 +23,7 @@ struct DigestCheck {
     var wrong: [ElementReference] = []
     var short: [ElementReference] = []
     for namespace in document.issuerSigned {
-      let digests = mso.digests(of: namespace.name)
+      let digests = mso.digests(of: namespace.name, for: namespace.items.count)
       let shared = sharedIDs(in: namespace)
       for item in namespace.items {
         if item.randomLength < Self.shortestRandom { short.append(reference(namespace, item)) }
@@ -67,11 +67,8 @@ struct DigestCheck {
         }
       }
     }
-    for element in document.deviceSigned?.elements ?? []
-    where mso.keyAuthorizations.allows(element.reference) && isIssuerSigned(element.reference) {
-      repeated.append(element.reference)
-    }
-    return repeated
+    let authorized = (document.deviceSigned?.elements ?? []).map(\.reference).filter(mso.keyAuthorizations.allows)
+    return authorized.isEmpty ? repeated : repeated + issuerSigned(among: authorized)
   }
 
   // By index, here and below: an item of the loop would be a copy, with its references counted.
@@ -80,11 +77,13 @@ struct DigestCheck {
     return false
   }
 
-  private func isIssuerSigned(_ element: ElementReference) -> Bool {
-    document.issuerSigned.contains { namespace in
-      namespace.name.hasSameBytes(as: element.namespace)
-        && namespace.items.contains { $0.identifier.hasSameBytes(as: element.identifier) }
+  /// Devices rarely sign elements, and then the issuer's are hashed once, however many either signed.
+  private func issuerSigned(among elements: [ElementReference]) -> [ElementReference] {
+    var signed: Set<ElementReference> = []
+    for namespace in document.issuerSigned {
+      for item in namespace.items { signed.insert(reference(namespace, item)) }
     }
+    return elements.filter(signed.contains)
   }
 
   /// Digest identifiers that items of different elements use. The same element twice is a finding of its own.

@@ -4,8 +4,8 @@ import Cryptography
 import PKIX
 import Primitives
 
-/// Verifies one document: the checks in their order, each noted once, with whatever depends on a failed premise noted
-/// as not run.
+/// Authenticates one document: the checks in their order, each noted once, with whatever depends on a failed premise
+/// noted as not run. Revocation comes afterwards (`AuthenticatedDocument`).
 struct DocumentVerification {
   let document: Document
   let transcript: SessionTranscript
@@ -13,7 +13,7 @@ struct DocumentVerification {
   let verifier: MdocVerifier
   let now: Timestamp
 
-  func run(request: PresentationRequest?, recognizesAppleMocks: Bool) -> DocumentOutcome {
+  func run(request: PresentationRequest?, recognizesAppleMocks: Bool) -> AuthenticatedDocument {
     var checks = CheckList()
     if let request {
       checks.require(
@@ -26,17 +26,17 @@ struct DocumentVerification {
       checks.failed(code)
       IssuerAuthentication.skip(&checks)
       skipAfterSignature(&checks)
-      return .rejected(DocumentReport(docType: shownDocType, checks: checks.checks))
+      return AuthenticatedDocument(document: document, checks: checks)
     }
     let issuer = IssuerAuthentication(verifier: verifier, docType: document.docType, now: now)
     guard let signed = issuer.run(document.issuerAuth, into: &checks) else {
       skipAfterSignature(&checks)
-      return .rejected(report(checks))
+      return AuthenticatedDocument(document: document, checks: checks)
     }
     return verify(signed, &checks)
   }
 
-  private func verify(_ signed: IssuerAuthentication.Signed, _ checks: inout CheckList) -> DocumentOutcome {
+  private func verify(_ signed: IssuerAuthentication.Signed, _ checks: inout CheckList) -> AuthenticatedDocument {
     let mso = signed.mso
     checks.require(mso.version == "1.0", .msoVersionUnsupported)
     let hash = HashAlgorithm(digestAlgorithm: mso.digestAlgorithm)
@@ -48,29 +48,9 @@ struct DocumentVerification {
     let device = DeviceAuthentication(
       document: document, mso: mso, transcript: transcript, macPolicy: macPolicy, issuerKey: signed.signer.publicKey)
     let method = device.run(into: &checks)
-    checks.notRun(.signerRevoked, .documentRevoked)
-
-    let report = report(checks)
-    guard let method, let anchor = signed.anchor, !report.checks.contains(where: { $0.outcome == .failed }) else {
-      return .rejected(report)
-    }
-    let verified = VerifiedDocument(
-      docType: document.docType, issuer: DocumentIssuer(signer: signed.signer, anchor: anchor),
-      validity: mso.validity, deviceAuthentication: method, revocation: .notRun,
-      issuerSigned: document.issuerSigned, deviceSigned: document.deviceSigned?.elements ?? [])
-    return .verified(verified, report)
+    return AuthenticatedDocument(
+      document: document, checks: checks, signed: signed, method: method, policy: verifier.revocation)
   }
-
-  /// In strict mode a profile finding rejects.
-  private func report(_ checks: CheckList) -> DocumentReport {
-    guard verifier.isStrict else { return DocumentReport(docType: shownDocType, checks: checks.checks) }
-    let checks = checks.checks.map { check in
-      check.outcome == .warning ? Check(check.code, .failed, detail: check.detail) : check
-    }
-    return DocumentReport(docType: shownDocType, checks: checks)
-  }
-
-  private var shownDocType: String { shown(document.docType, limit: 256) }
 
   /// The document's issuing country and jurisdiction are its signer's (ISO/IEC 18013-5:2021, 9.3.1). Elements are
   /// looked at only where their digests matched; an absent or empty value leaves nothing to compare.
@@ -120,7 +100,6 @@ struct DocumentVerification {
     ValidityCheck.skip(&checks)
     checks.notRun(.issuerJurisdictionMismatch)
     DeviceAuthentication.skip(&checks)
-    checks.notRun(.signerRevoked, .documentRevoked)
   }
 }
 
@@ -133,14 +112,5 @@ extension HashAlgorithm {
     case "SHA-512": self = .sha512
     default: return nil
     }
-  }
-}
-
-extension DocumentIssuer {
-  fileprivate init(signer: Certificate, anchor: TrustAnchor) {
-    self.init(
-      country: signer.subject.country, stateOrProvince: signer.subject.stateOrProvince,
-      commonName: signer.subject.commonName, certificateSHA256: signer.fingerprint,
-      anchorSHA256: anchor.certificate.fingerprint)
   }
 }

@@ -11,11 +11,12 @@ struct IssuerAuthentication {
   let docType: String
   let now: Timestamp
 
-  /// What the issuer signed, with the signer. `anchor` is nil where the chain failed.
+  /// What the issuer signed, with the signer. `anchor` is nil, and `path` empty, where the chain failed.
   struct Signed {
     let mso: MobileSecurityObject
     let signer: Certificate
     let anchor: TrustAnchor?
+    let path: [Certificate]
   }
 
   /// The signed object, or nil where no valid signature covers one; every check is noted either way.
@@ -87,7 +88,9 @@ struct IssuerAuthentication {
     do throws(MdocParseError) {
       let mso = try MobileSecurityObject(parsing: payload)
       checks.passed(.msoMalformed)
-      return Signed(mso: mso, signer: signer, anchor: path.isTrusted ? path.anchor : nil)
+      let isTrusted = path.isTrusted
+      return Signed(
+        mso: mso, signer: signer, anchor: isTrusted ? path.anchor : nil, path: isTrusted ? path.path : [])
     } catch {
       checks.failed(error.code)
       return nil

@@ -10,49 +10,51 @@ public struct MdocVerifier: Sendable {
   public var clockSkew: Int64
   /// Whether findings of the certificate and data profiles reject.
   public var isStrict: Bool
+  /// What must be known about revocation.
+  public var revocation: RevocationPolicy
 
-  public init(trust: any IssuerTrust, clockSkew: Int64 = Limits.clockSkew, isStrict: Bool = false) {
+  public init(
+    trust: any IssuerTrust, clockSkew: Int64 = Limits.clockSkew, isStrict: Bool = false,
+    revocation: RevocationPolicy = .off
+  ) {
     self.trust = trust
     self.clockSkew = max(0, clockSkew)
     self.isStrict = isStrict
+    self.revocation = revocation
   }
 
-  /// Verifies everything about the answer and decides it by the request.
+  /// Checks everything about the answer that needs nothing from outside, and lists what must be asked before it can be
+  /// concluded.
   ///
   /// - Parameters:
   ///   - request: what was asked; nil accepts every verified element of every verified document.
   ///   - earlierChecks: what the protocol already checked, for the report.
-  public func verify(
+  public func authenticate(
     _ presented: consuming PresentedResponse, request: PresentationRequest?, at now: Timestamp,
     earlierChecks: [Check] = []
-  ) -> Verdict {
+  ) -> Authentication {
     let presented = presented
     var responseChecks = CheckList(expecting: 32)
     responseChecks.append(earlierChecks)
     ResponseCheck(response: presented.response, request: request, maxDocuments: presented.maxDocuments)
       .run(into: &responseChecks)
-
-    var outcomes: [DocumentOutcome] = []
-    for document in presented.response.documents {
+    let documents = presented.response.documents.map { document in
       let verification = DocumentVerification(
         document: document, transcript: presented.transcript, macPolicy: presented.macPolicy, verifier: self, now: now)
-      outcomes.append(
-        verification.run(request: request, recognizesAppleMocks: presented.recognizesAppleMocks))
+      return verification.run(request: request, recognizesAppleMocks: presented.recognizesAppleMocks)
     }
-    let acceptance = AcceptanceRules(
-      request: request, isStrict: isStrict, fallsBackToAgeInYears: presented.fallsBackToAgeInYears)
-    var verdict = acceptance.decide(
-      outcomes, responseChecks: responseChecks, verifiedAt: now, trustSnapshot: trust.snapshot)
-    if presented.showsSimulatedAnswers, case .refused = verdict.outcome {
-      verdict.simulated = SimulatedPresentation(
-        presented.response, transcript: presented.transcript, request: request)
-    }
-    return verdict
+    return Authentication(
+      AuthenticatedResponse(
+        verifier: self, presented: presented, request: request, now: now, responseChecks: responseChecks,
+        documents: documents))
   }
 
-  /// The verdict on an answer that could not be opened or read.
-  public func refuse(_ checks: [Check], at now: Timestamp) -> Verdict {
-    .refused(VerificationReport(verifiedAt: now, trustSnapshot: trust.snapshot, checks: checks))
+  /// For an answer that could not be opened or read: there is nothing to ask.
+  public func refuse(_ checks: [Check], at now: Timestamp) -> Authentication {
+    Authentication(
+      decided: .refused(
+        VerificationReport(
+          verifiedAt: now, trustSnapshot: trust.snapshot, revocationPolicy: revocation, checks: checks)))
   }
 }
 

@@ -54,4 +54,6 @@ struct Command: Sendable {
 struct Operand: Sendable {
   let placeholder: String
   let help: String
+  /// Whether there may be several.
+  var isRepeatable = false
 }

@@ -36,7 +36,7 @@ struct HelpText {
   private func verbSections(
     _ spelled: String, _ options: [Option], _ operand: Operand?, _ examples: [Command.Example]
   ) -> [String] {
-    let usage = (operand.map { [$0.placeholder] } ?? []) + options.map(usage)
+    let usage = (operand.map { [$0.placeholder + ($0.isRepeatable ? "…" : "")] } ?? []) + options.map(usage)
     let rows =
       (operand.map { [($0.placeholder, $0.help)] } ?? [])
       + (options + [.help]).map { ("--\($0.name)" + ($0.placeholder.map { " " + $0 } ?? ""), description(of: $0)) }

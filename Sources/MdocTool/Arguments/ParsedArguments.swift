@@ -2,15 +2,19 @@
 /// may not be.
 struct ParsedArguments: Sendable {
   private var valuesByName: [String: [String]] = [:]
-  private(set) var operand: String?
+  /// In the order given.
+  private(set) var operands: [String] = []
+  var operand: String? { operands.first }
 
   init(reading words: ArraySlice<String>, options: [Option], operand: Operand?) throws(Failure) {
     var rest = words
     var onlyOperands = false
     while let word = rest.popFirst() {
       if onlyOperands || word == "-" || !word.hasPrefix("-") {
-        guard operand != nil, self.operand == nil else { throw .usage(Self.surplus(word, operand)) }
-        self.operand = word
+        guard let operand, operands.isEmpty || operand.isRepeatable else {
+          throw .usage(Self.surplus(word, operand))
+        }
+        operands.append(word)
       } else if word == "--" {
         onlyOperands = true
       } else {

@@ -10,8 +10,12 @@ extension ParsedArguments {
     }
     if let time = Timestamp(rfc3339: text) { return time }
     if let date = FullDate(text) { return Timestamp(date: date) }
-    if let seconds = Int64(text) { return Timestamp(secondsSince1970: seconds) }
-    throw .usage("--\(option.name) is a time like 2026-11-20T10:00:00Z, a date or Unix seconds, not \"\(text)\"")
+    if let seconds = Int64(text), (0...253_402_300_799).contains(seconds) {
+      return Timestamp(secondsSince1970: seconds)
+    }
+    throw .usage(
+      "--\(option.name) is a time like 2026-11-20T10:00:00Z, a date or Unix seconds up to the year 9999, not \"\(text)\""
+    )
   }
 
   func integer(_ option: Option, in range: ClosedRange<Int64>) throws(Failure) -> Int64 {

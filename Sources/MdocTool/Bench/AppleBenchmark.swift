@@ -23,6 +23,8 @@ struct AppleBenchmark {
     let answerBytes: Int
     let known: Comparison
     let unknown: Comparison
+    /// What asking for revocation adds to a known signer's verification, where both lists are kept: microseconds.
+    let keptRevocation: Double
     let stages: [(name: String, microseconds: Double)]
     /// Verifications per second of wall time, by one and by two threads.
     let perSecond: [(threads: Int, rate: Double)]
@@ -48,6 +50,7 @@ struct AppleBenchmark {
       answerBytes: answer.envelope.count,
       known: try compare(rounds, perRound, { answer.isAccepted(by: known) }, { floor.run() }),
       unknown: try compare(rounds, perRound, { answer.isAccepted(by: unknown) }, { floorUnknown.run() }),
+      keptRevocation: try await RevocationBenchmark(portraitBytes: portraitBytes).added(rounds, perRound),
       stages: try answer.stages(repeating: perRound * 4),
       perSecond: try await [1, 2].asyncMap { threads in
         (threads, try await rate(answer, known, threads: threads, count: rounds * perRound))
@@ -109,16 +112,20 @@ struct BenchmarkAnswer: Sendable {
   private let key: PrivateKey
   private let anchors: [TrustAnchor]
   private let request: PresentationRequest
-  private let now = Timestamp(secondsSince1970: 1_795_000_000)
+  static let now = Timestamp(secondsSince1970: 1_795_000_000)
+  private let now = BenchmarkAnswer.now
 
-  init(portraitBytes: Int) throws {
+  /// - Parameter issuing: how the authority issues, and so whether the document names a status list.
+  init(
+    portraitBytes: Int, authority: MockAuthority? = nil, issuing: MockIssuing = MockIssuing()
+  ) throws {
     key = try PrivateKey(generatingOn: .p256)
     session = MockAppleSession(
       nonce: try Random.bytes(Limits.nonceBytes), merchantID: "merchant.example.shop", teamID: "ABCDE12345",
       recipientKey: key.publicKey)
-    let authority = try MockAuthority(seed: Array("bench".utf8))
+    let authority = try authority ?? Self.authority()
     let documents = MockPerson.documents.map { $0.resizingPortrait(to: portraitBytes) }
-    let wallet = MockWallet(authority: authority, documents: documents)
+    let wallet = MockWallet(authority: authority, documents: documents, issuing: issuing)
     let answer = try wallet.answerApple(.standard, session: session, at: now)
     envelope = answer.bytes
     response = answer.deviceResponse
@@ -135,19 +142,28 @@ struct BenchmarkAnswer: Sendable {
       })
   }
 
-  func verifier(knowsSigners: Bool) throws -> AppleInApp {
+  static func authority() throws -> MockAuthority { try MockAuthority(seed: Array("bench".utf8)) }
+
+  func verifier(knowsSigners: Bool, revocation: RevocationPolicy = .off) throws -> AppleInApp {
     let store = try TrustStore(anchors: anchors, allowsTestCertificates: true)
     let trust: any IssuerTrust = knowsSigners ? store : Forgetful(validator: store.validator)
-    return AppleInApp(verifier: MdocVerifier(trust: trust), keys: [key])
+    return AppleInApp(verifier: MdocVerifier(trust: trust, revocation: revocation), keys: [key])
   }
 
   func isAccepted(by apple: AppleInApp) -> Bool {
-    guard
-      let challenge = try? AppleChallenge(
-        nonce: session.nonce, merchantID: session.merchantID, teamID: session.teamID),
-      case .accepted = apple.verify(envelope, answering: challenge, request: request, at: now).outcome
-    else { return false }
-    return true
+    do {
+      guard case .accepted = try authenticate(apple).conclude().outcome else { return false }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// The answer's verification up to what publishers must be asked.
+  func authenticate(_ apple: AppleInApp) throws -> Authentication {
+    let challenge = try AppleChallenge(
+      nonce: session.nonce, merchantID: session.merchantID, teamID: session.teamID)
+    return apple.authenticate(envelope, answering: challenge, request: request, at: now)
   }
 
   /// The primitives of this very answer: every item's bytes, and both signed messages.

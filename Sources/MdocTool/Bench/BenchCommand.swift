@@ -9,6 +9,8 @@ enum BenchCommand {
       "ratio_to_floor is the processor time of one full verification over that of the primitives that none can avoid, "
         + "done by OpenSSL's fastest path in turn with it: ECDSA verifications (2, or 3 for an unknown document signer), "
         + "one ECDH, SHA-256 over the digested bytes, AES-128-GCM over the ciphertext.",
+      "Cached revocation is what requiring a good status adds to a known signer's verification, where the signer's "
+        + "revocation list and the document's status list are kept.",
       "--server starts a server in test mode as a process of its own, prepares answers in batches of 1000, and hands them "
         + "in over kept connections on the loopback interface; this program and the mock wallet use the same processors.",
       "Times are medians of processor time; on a shared machine only the ratios are worth comparing.",
@@ -28,7 +30,7 @@ enum BenchCommand {
     let report: BenchReport
     do {
       if let loop {
-        try BenchLoop(name: loop).run(repetitions)
+        try await BenchLoop(name: loop).run(repetitions)
         return .done
       }
       report = try await BenchReport(rounds: rounds)

@@ -29,6 +29,7 @@ struct BenchReport {
           label,
           [decimal(comparison.verification, 1), decimal(comparison.floor, 1), decimal(comparison.ratio, 3)]))
     }
+    lines.append(row("cached revocation adds", [decimal(max(0, figures.keptRevocation), 1)]))
     for (threads, rate) in figures.perSecond {
       lines.append(row("a second, \(threads) thread\(threads == 1 ? "" : "s")", [decimal(rate, 0)]))
     }
@@ -52,6 +53,7 @@ struct BenchReport {
           [
             "name": .string(name), "answer_bytes": .integer(Int64(figures.answerBytes)),
             "known_signer": json(figures.known), "unknown_signer": json(figures.unknown),
+            "cached_revocation_nanoseconds": .integer(Int64(figures.keptRevocation * 1_000)),
             "verifications_per_second": .array(
               figures.perSecond.map {
                 ["threads": .integer(Int64($0.threads)), "rate": .integer(Int64($0.rate))]

@@ -43,6 +43,17 @@ enum FileAccess {
     try write(bytes, to: path, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
   }
 
+  /// Writes a file that anyone may read; one that exists is never touched.
+  static func writeNew(_ bytes: [UInt8], to path: String) throws(Failure) {
+    try write(bytes, to: path, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+  }
+
+  /// Whether there is anything of the name, be it a link that leads nowhere.
+  static func exists(_ path: String) -> Bool {
+    var facts = stat()
+    return lstat(path, &facts) == 0 || errno != ENOENT
+  }
+
   static func makeFolder(_ path: String) throws(Failure) {
     guard mkdir(path, 0o755) == 0 || errno == EEXIST else { throw .unreadable("\(path): \(reason(errno))") }
   }

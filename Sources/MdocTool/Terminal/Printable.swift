@@ -1,3 +1,5 @@
+import Primitives
+
 /// Text from elsewhere, made safe to print: nothing in it can steer the terminal or change how the text around it
 /// reads.
 enum Printable {
@@ -8,17 +10,9 @@ enum Printable {
       switch scalar {
       case "\n": output += "\\n"
       case "\t": output += "\\t"
-      case _ where isUnprintable(scalar): output += "\\u{\(String(scalar.value, radix: 16))}"
-      default: output.unicodeScalars.append(scalar)
+      default: output += scalar.printable
       }
     }
     return output
-  }
-
-  private static func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true
-    default: false
-    }
   }
 }

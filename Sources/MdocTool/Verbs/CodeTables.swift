@@ -16,6 +16,7 @@ enum CodeTables {
     ("Device authentication", ["mdoc.device_key.", "mdoc.device_signed.", "mdoc.device_auth."]),
     ("Revocation", ["revocation."]),
     ("What was asked", ["mdoc.element.", "policy."]),
+    ("Lists of trust anchors", ["list."]),
     ("Sessions", ["session."]),
     ("HTTP", ["api."]),
     ("Others", [""]),

@@ -31,16 +31,30 @@ struct DocumentSigner: Sendable {
         .authorityKeyIdentifier(issuer.keyIdentifier),
         .subjectKeyIdentifier(HashAlgorithm.sha1.hash(key.publicKey.encoded)),
         .keyUsage(.digitalSignature),
-        .issuerAltName(uri: MockAddress.authority),
-        .crlDistributionPoint(uri: MockAddress.crl),
+        .issuerAltName(uri: authority.addresses.authority),
+        .crlDistributionPoint(uri: authority.addresses.crl),
         .extendedKeyUsage([Self.mDLKeyUsage, Self.photoIDKeyUsage]),
         .mockMarker,
       ])
   }
 
+  /// Has the certificate name a revocation list that is published there.
+  mutating func nameList(at address: String) {
+    certificate[oid: CertificateExtension.crlDistributionPointsOID] = .crlDistributionPoint(uri: address)
+  }
+
   /// The certificates of x5chain, leaf first.
   func chain() throws -> [[UInt8]] {
     [finish(try certificate.signed(by: issuerKey))] + further
+  }
+}
+
+extension MockAuthority {
+  /// DER of the signer's certificate that right documents have; it changes once a month of `now`.
+  public func documentSigner(at now: Timestamp) throws -> [UInt8] {
+    let issuer = try certificateIssuer(.good)
+    return try DocumentSigner(authority: self, under: issuer, curve: issuerCurve, at: now).certificate
+      .signed(by: issuer.key)
   }
 }
 

@@ -13,6 +13,16 @@ public struct MockAnchor: Sendable {
   public let extendedKeyUsages: [String]
   /// Certificates between it and a document signer.
   public let maxPathLength: Int
+
+  public init(
+    name: String, certificate: [UInt8], docTypes: [String], extendedKeyUsages: [String], maxPathLength: Int
+  ) {
+    self.name = name
+    self.certificate = certificate
+    self.docTypes = docTypes
+    self.extendedKeyUsages = extendedKeyUsages
+    self.maxPathLength = maxPathLength
+  }
 }
 
 /// The anchors that exist, each with what is particular about it.

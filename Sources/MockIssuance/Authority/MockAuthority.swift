@@ -9,17 +9,28 @@ public struct MockAuthority: Sendable {
   public let issuerCurve: Curve
   public let country: String
   public let stateOrProvince: String
+  /// Where its certificates and documents say that its lists are.
+  public private(set) var addresses: MockAddresses
   let seed: MockSeed
 
   /// - Throws: `MockError.curveCannotSign` for X25519 and X448.
   public init(
-    seed: [UInt8], issuerCurve: Curve = .p256, country: String = "US", stateOrProvince: String = "US-UT"
+    seed: [UInt8], issuerCurve: Curve = .p256, country: String = "US", stateOrProvince: String = "US-UT",
+    addresses: MockAddresses = MockAddresses()
   ) throws {
     guard issuerCurve.family != .montgomery else { throw MockError.curveCannotSign(issuerCurve.rawValue) }
     self.seed = MockSeed(seed)
     self.issuerCurve = issuerCurve
     self.country = country
     self.stateOrProvince = stateOrProvince
+    self.addresses = addresses
+  }
+
+  /// The same authority with its lists elsewhere.
+  public func publishing(at addresses: MockAddresses) -> MockAuthority {
+    var authority = self
+    authority.addresses = addresses
+    return authority
   }
 
   /// The anchors that a verifier in test mode trusts. They change once in ten years of `now`.
@@ -50,6 +61,12 @@ public struct MockAuthority: Sendable {
   func certificateIssuer(_ kind: AnchorKind) throws -> CertificateIssuer {
     CertificateIssuer(
       name: name(kind.commonName), key: try seed.key("iaca/\(kind.rawValue)", on: issuerCurve))
+  }
+
+  /// What stands between an anchor and a signer where a variant has it so.
+  func intermediateIssuer() throws -> CertificateIssuer {
+    CertificateIssuer(
+      name: name("mdoc Mock Intermediate CA"), key: try seed.key("intermediate", on: issuerCurve))
   }
 
   func name(_ commonName: String) -> CertificateName {
@@ -83,8 +100,8 @@ public struct MockAuthority: Sendable {
         .basicConstraints(isCA: true, pathLength: 0),
         .keyUsage(.keyCertSign, .crlSign),
         .subjectKeyIdentifier(issuer.keyIdentifier),
-        .issuerAltName(uri: MockAddress.authority),
-        .crlDistributionPoint(uri: MockAddress.crl),
+        .issuerAltName(uri: addresses.authority),
+        .crlDistributionPoint(uri: addresses.home + "iaca.crl"),
         .mockMarker,
       ])
   }
@@ -95,12 +112,31 @@ struct CertificateIssuer: Sendable {
   var name: CertificateName
   var key: PrivateKey
 
+  /// What the revocation list of the intermediate authority is called.
+  static let intermediateList = "intermediate"
+
   /// SHA-1 of the public key's bits (RFC 5280, 4.2.1.2 (1)).
   var keyIdentifier: [UInt8] { HashAlgorithm.sha1.hash(key.publicKey.encoded) }
 }
 
-/// Addresses in certificates; `.invalid` resolves nowhere.
-enum MockAddress {
-  static let authority = "https://iaca.mdoc-mock.invalid/"
-  static let crl = "https://iaca.mdoc-mock.invalid/iaca.crl"
+/// Addresses in certificates and documents. By themselves they resolve nowhere (`.invalid`); a publisher on this machine
+/// gives its own.
+public struct MockAddresses: Sendable, Hashable {
+  private static let nowhere = "https://iaca.mdoc-mock.invalid/"
+
+  /// Where the lists are, with a slash at its end.
+  public let base: String
+
+  public init(base: String? = nil) { self.base = base ?? Self.nowhere }
+
+  /// What stands in the anchors themselves, wherever the lists are: with the same seed come the same anchors. Nobody
+  /// asks for the list that an anchor names.
+  var home: String { Self.nowhere }
+
+  public var authority: String { home }
+  /// The revocation list of the good authority, and of any other.
+  public var crl: String { crl(of: AnchorKind.good.rawValue) }
+  func crl(of authority: String) -> String { base + authority + ".crl" }
+  public var statusList: String { base + "status" }
+  public var identifierList: String { base + "identifiers" }
 }

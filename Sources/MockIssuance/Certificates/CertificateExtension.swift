@@ -29,7 +29,7 @@ struct CertificateExtension: Sendable {
     return CertificateExtension(oid: basicConstraintsOID, isCritical: true, value: DER.element(0x30, content))
   }
 
-  enum KeyUsage: UInt8, Sendable { case digitalSignature = 0, keyCertSign = 5, crlSign = 6 }
+  enum KeyUsage: UInt8, Sendable { case digitalSignature = 0, nonRepudiation = 1, keyCertSign = 5, crlSign = 6 }
 
   static func keyUsage(_ usages: KeyUsage..., isCritical: Bool = true) -> CertificateExtension {
     let bits = usages.reduce(into: 0 as UInt8) { $0 |= 0x80 >> $1.rawValue }
@@ -58,8 +58,23 @@ struct CertificateExtension: Sendable {
       oid: issuerAltNameOID, isCritical: false, value: DER.sequence(DER.implicit(6, Array(uri.utf8))))
   }
 
-  static func crlDistributionPoint(uri: String) -> CertificateExtension {
-    let fullName = DER.explicit(0, DER.explicit(0, DER.implicit(6, Array(uri.utf8))))
+  /// A name of a distribution point (RFC 5280, 4.2.1.6).
+  enum PointName: Sendable {
+    case host(String), address(String)
+
+    var der: [UInt8] {
+      switch self {
+      case .host(let name): DER.implicit(2, Array(name.utf8))
+      case .address(let uri): DER.implicit(6, Array(uri.utf8))
+      }
+    }
+  }
+
+  static func crlDistributionPoint(uri: String) -> CertificateExtension { crlDistributionPoint(.address(uri)) }
+
+  /// One point, whose name is one or has several forms.
+  static func crlDistributionPoint(_ names: PointName...) -> CertificateExtension {
+    let fullName = DER.explicit(0, DER.explicit(0, names.flatMap(\.der)))
     return CertificateExtension(
       oid: crlDistributionPointsOID, isCritical: false, value: DER.sequence(DER.sequence(fullName)))
   }

@@ -14,6 +14,8 @@ struct CertificateTemplate: Sendable {
   var serialNumber: [UInt8]?
   /// Nil: the algorithm that goes with the signing key.
   var signatureAlgorithm: SignatureAlgorithm?
+  /// The number that stands for the version: 2 is version 3.
+  var version: UInt8 = 2
 
   subscript(oid oid: String) -> CertificateExtension? {
     get { extensions.first { $0.oid == oid } }
@@ -28,10 +30,15 @@ struct CertificateTemplate: Sendable {
 
   func signed(by key: PrivateKey, damagingSignature: Bool = false) throws -> [UInt8] {
     let algorithm = signatureAlgorithm ?? SignatureAlgorithm(curve: key.curve)
-    let tbs = tbsCertificate(serialNumber: serialNumber ?? derivedSerialNumber(algorithm), algorithm: algorithm)
+    let tbs = tbsCertificate(serialNumber: serialNumber(signedBy: key), algorithm: algorithm)
     // Damage goes into what is signed, so that the signature's DER stays right.
     let signature = try algorithm.sign(damagingSignature ? tbs + [0] : tbs, with: key)
     return DER.sequence(tbs, algorithm.der, DER.bitString(signature))
+  }
+
+  /// The content octets of the number that the certificate has, signed by this key.
+  func serialNumber(signedBy key: PrivateKey) -> [UInt8] {
+    serialNumber ?? derivedSerialNumber(signatureAlgorithm ?? SignatureAlgorithm(curve: key.curve))
   }
 
   /// 20 octets, positive: a hash of everything else, so that two certificates of one issuer never share a number, and
@@ -44,7 +51,7 @@ struct CertificateTemplate: Sendable {
 
   private func tbsCertificate(serialNumber: [UInt8], algorithm: SignatureAlgorithm) -> [UInt8] {
     DER.sequence(
-      DER.explicit(0, DER.integer([2])),
+      DER.explicit(0, DER.integer([version])),
       DER.integer(serialNumber),
       algorithm.der,
       issuer.der,

@@ -8,6 +8,8 @@ struct IssuedItem: Sendable {
   var style: EncodingStyle
   /// Takes the item's encoding before tag 24 is put around it.
   var changeContent: @Sendable ([UInt8]) -> [UInt8] = { $0 }
+  /// In place of the head of tag 24 that the style writes.
+  var tagHead: [UInt8]?
   /// What is returned in place of `#6.24(bstr .cbor IssuerSignedItem)`.
   var presented: CBORValue?
 
@@ -31,7 +33,10 @@ struct IssuedItem: Sendable {
   }
 
   /// `#6.24(bstr .cbor IssuerSignedItem)`: the bytes that are digested.
-  var bytes: [UInt8] { style.encode(.tagged(24, .bytes(changeContent(style.encode(fields.value))))) }
+  var bytes: [UInt8] {
+    let content = CBORValue.bytes(changeContent(style.encode(fields.value)))
+    return tagHead.map { $0 + style.encode(content) } ?? style.encode(.tagged(24, content))
+  }
 }
 
 /// The items of one namespace.

@@ -99,6 +99,9 @@ extension MockVariant {
     signer("signer-20-kilobytes", "The certificate has more than 20,000 bytes.", "T23", [.chainTooLong]) {
       $0.extensions.append(unknownExtension(critical: false, bytes: 20_000))
     }
+    signer("signer-1-megabyte", "The certificate has a million bytes.", "T23", [.chainTooLong]) {
+      $0.extensions.append(unknownExtension(critical: false, bytes: 1_000_000))
+    }
   }
 
   private static func certificate(_ change: @escaping @Sendable (inout CertificateTemplate) -> Void) -> MockMutation {

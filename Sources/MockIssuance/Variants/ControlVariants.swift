@@ -10,6 +10,12 @@ extension MockVariant {
       "cbor-long-form", "Heads are eight bytes long and map entries in no particular order.", cases: "P01",
       .init(setup: { $0.style = .longForm }, style: .longForm))
     MockVariant(
+      "cbor-unsorted-keys", "The entries of an item stand in another order than that of the standard.", cases: "P01",
+      .items { try $0.changeTarget { $0.fields.entries.reverse() } })
+    MockVariant(
+      "cbor-long-tag", "The head of an item's tag 24 has four bytes of argument.", cases: "P01",
+      .items { try $0.changeTarget { $0.tagHead = [0xda, 0x00, 0x00, 0x00, 0x18] } })
+    MockVariant(
       "cbor-indefinite-lengths", "Arrays and maps have indefinite lengths.", cases: "P02",
       .init(setup: { $0.style = .indefinite }, style: .indefinite))
     MockVariant(

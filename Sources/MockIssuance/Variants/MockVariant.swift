@@ -63,7 +63,7 @@ public struct MockVariant: Sendable {
   /// Every group, in the order of the checks.
   public static let groups: [Group] = [
     Group(name: "controls", variants: controls),
-    Group(name: "framing", variants: framing),
+    Group(name: "framing", variants: framing + limits),
     Group(name: "apple-in-app", variants: appleEnvelope + appleMocks),
     Group(name: "response", variants: response),
     Group(name: "issuer-auth", variants: issuerAuth),

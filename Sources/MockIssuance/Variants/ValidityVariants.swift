@@ -30,6 +30,14 @@ extension MockVariant {
         $0.setValidity(signed: -Seconds.day, from: -Seconds.day, until: 30 * Seconds.day)
       })
     MockVariant(
+      "mso-signed-after-certificate", "The MSO was signed after its signer's certificate had expired.",
+      cases: "I20 T06", codes: [.certificateExpired, .signedOutsideCertificate],
+      warnings: [.validityExceedsCertificate],
+      .setup {
+        $0.signer.certificate.notAfter = $0.now - 2 * Seconds.day
+        $0.setValidity(signed: -Seconds.day, from: -Seconds.day, until: 30 * Seconds.day)
+      })
+    MockVariant(
       "mso-exceeds-certificate", "The MSO is valid for longer than its signer's certificate.",
       warnings: [.validityExceedsCertificate],
       .setup { $0.validity.validUntil = .tdate($0.signer.certificate.notAfter + Seconds.day) })

@@ -8,6 +8,7 @@ extension AnswerSetup {
   /// Issues with another document signer: on another curve, under another anchor.
   mutating func useSigner(on curve: Curve? = nil, under anchor: AnchorKind = .good) throws {
     try useSigner(on: curve, under: authority.certificateIssuer(anchor))
+    signer.nameList(at: authority.addresses.crl(of: anchor.rawValue))
   }
 
   mutating func useSigner(on curve: Curve? = nil, under issuer: CertificateIssuer) throws {
@@ -20,15 +21,16 @@ extension AnswerSetup {
     under anchor: AnchorKind, change: (inout CertificateTemplate) -> Void = { _ in }
   ) throws {
     let root = try authority.certificateIssuer(anchor)
-    let intermediate = CertificateIssuer(
-      name: authority.name("mdoc Mock Intermediate CA"),
-      key: try authority.seed.key("intermediate", on: authority.issuerCurve))
+    let intermediate = try authority.intermediateIssuer()
     let validity = anchor.validity(at: now)
     var template = authority.rootTemplate(intermediate, from: validity.from, until: validity.until)
     template.issuer = root.name
     template.extensions.append(.authorityKeyIdentifier(root.keyIdentifier))
+    template[oid: CertificateExtension.crlDistributionPointsOID] = .crlDistributionPoint(
+      uri: authority.addresses.crl(of: anchor.rawValue))
     change(&template)
     try useSigner(under: intermediate)
+    signer.nameList(at: authority.addresses.crl(of: CertificateIssuer.intermediateList))
     signer.further = [try template.signed(by: root.key)]
   }
 

@@ -40,16 +40,16 @@ public struct AppleInApp: Sendable {
   /// `pkRHash`: SHA-256 over the 65-byte uncompressed point, not over the certificate or its key info.
   public static func recipientKeyHash(_ key: PublicKey) -> [UInt8] { HashAlgorithm.sha256.hash(key.encoded) }
 
-  /// Opens and verifies one answer. Whatever is wrong, the challenge is used up.
-  public func verify(
+  /// Opens and authenticates one answer. Whatever is wrong, the challenge is used up.
+  public func authenticate(
     _ envelope: [UInt8], answering challenge: consuming AppleChallenge, request: PresentationRequest?,
     at now: Timestamp
-  ) -> Verdict {
+  ) -> Authentication {
     var checks = CheckList(expecting: 16)
     guard let presented = open(envelope, challenge: challenge, checks: &checks) else {
       return verifier.refuse(checks.checks, at: now)
     }
-    return verifier.verify(presented, request: request, at: now, earlierChecks: checks.checks)
+    return verifier.authenticate(presented, request: request, at: now, earlierChecks: checks.checks)
   }
 
   private func open(

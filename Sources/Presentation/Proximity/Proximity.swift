@@ -33,18 +33,18 @@ public struct Proximity: Sendable {
       written: [.tagged(24, .bytes(deviceEngagement)), .tagged(24, .bytes(readerKey)), handoverValue])
   }
 
-  /// Verifies one response over a transcript that the caller knows to be its own.
+  /// Authenticates one response over a transcript that the caller knows to be its own.
   ///
   /// - Parameter readerKey: the reader's ephemeral private key; without it a device MAC can't be checked.
-  public func verify(
+  public func authenticate(
     _ response: [UInt8], transcript: SessionTranscript, readerKey: PrivateKey?, request: PresentationRequest?,
     at now: Timestamp
-  ) -> Verdict {
+  ) -> Authentication {
     do throws(MdocParseError) {
       let presented = PresentedResponse(
         response: try DeviceResponse(parsing: response), transcript: transcript,
         macPolicy: readerKey.map(PresentedResponse.MacPolicy.allowed) ?? .notAllowed)
-      return verifier.verify(presented, request: request, at: now)
+      return verifier.authenticate(presented, request: request, at: now)
     } catch {
       return verifier.refuse([Check(error.code, .failed)], at: now)
     }

@@ -4,7 +4,8 @@ extension BugClass {
   /// What a verifier that lets the code's fault pass gives to an attacker.
   static func ofMissing(_ code: Code) -> BugClass {
     switch code {
-    case .cborNestingTooDeep, .cborLengthExceedsInput, .cborTooManyItems, .cborInputTooLarge, .chainTooLong:
+    case .cborNestingTooDeep, .cborLengthExceedsInput, .cborTooManyItems, .cborInputTooLarge, .chainTooLong,
+      .revocationListTooLarge, .listTooLarge:
       .denialOfService
     case .envelopeTranscriptMismatch, .envelopeDecryptionFailed, .deviceSignatureInvalid: .replay
     case .envelopeRecipientKeyUnknown, .envelopeEncapsulatedKeyInvalid, .envelopeModeUnsupported,
@@ -15,9 +16,14 @@ extension BugClass {
       .digestAlgorithmUnsupported, .msoMissing, .msoDocTypeMismatch, .itemRandomTooShort:
       .forgery
     case .validityInconsistent, .signedInFuture, .notYetValid, .expired, .validityExceedsCertificate,
-      .documentExpired, .anchorExpired, .certificateExpired, .signedOutsideCertificate, .signerRevoked,
-      .documentRevoked:
+      .documentExpired, .anchorExpired, .certificateExpired, .signedOutsideCertificate, .listExpired, .listRollback,
+      .listIssuedInFuture:
       .staleData
+    case .revocationSourceNotAllowed, .listSourceNotAllowed: .requestForgery
+    case .listMalformed, .listCriticalExtension, .listVersionUnsupported: .parserDifferential
+    case .listSignerUntrusted, .listSignerProfile, .listSignatureInvalid, .listAlgorithmUnsupported,
+      .listEntryMismatch, .listEntryNotGranted:
+      .issuerImpersonation
     case .documentUnexpected, .documentsMissing, .documentErrorsPresent, .responseStatusNotOK, .docTypeNotRequested,
       .elementTypeInvalid:
       .policyBypass
@@ -31,7 +37,7 @@ extension BugClass {
       ("cbor.", .parserDifferential), ("cose.", .parserDifferential), ("envelope.", .parserDifferential),
       ("trust.profile.", .interoperability), ("trust.", .issuerImpersonation), ("mdoc.device", .authenticationBypass),
       ("mdoc.issuer.", .issuerImpersonation), ("mdoc.issuer_auth.certificate", .issuerImpersonation),
-      ("policy.", .policyBypass), ("mdoc.", .parserDifferential),
+      ("policy.", .policyBypass), ("mdoc.", .parserDifferential), ("revocation.", .staleData),
     ]
     return families.first { name.hasPrefix($0.0) }?.1 ?? .interoperability
   }

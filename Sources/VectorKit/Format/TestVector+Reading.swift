@@ -29,6 +29,12 @@ extension TestVector {
     request = try reader.value("request")
     trustAnchors = try reader.strings("trust_anchors")
     policy = try reader.optional("policy") == nil ? VectorPolicy() : VectorPolicy(reader.object("policy"))
+    if reader.optional("publications") != nil {
+      publications = try reader.elements("publications").map { element throws(VectorFault) in
+        try VectorPublication(element)
+      }
+    }
+    if reader.optional("anchor_list") != nil { anchorList = try VectorAnchorList(reader.object("anchor_list")) }
     input = try VectorInput(reader)
     expectation = try VectorExpectation(reader.object("expect"))
   }
@@ -55,7 +61,11 @@ extension VectorSession {
         .init(
           transcript: try reader.bytes("transcript"),
           readerKey: try reader.optional("reader_key") == nil ? nil : reader.bytes("reader_key")))
-    default: throw VectorFault(pointer: "/protocol", problem: "names no protocol that is known here")
+    default:
+      guard let format = VectorList.Format(rawValue: name) else {
+        throw VectorFault(pointer: "/protocol", problem: "names no protocol that is known here")
+      }
+      self = .list(try VectorList(format, reader))
     }
   }
 }
@@ -66,6 +76,8 @@ extension VectorPolicy {
     isStrict = try reader.bool("strict") ?? isStrict
     clockSkew = try reader.optional("clock_skew") == nil ? clockSkew : reader.integer("clock_skew")
     trustsTestCertificates = try reader.bool("test_certificates") ?? trustsTestCertificates
+    revocation = try reader.optional("revocation") == nil ? revocation : reader.choice("revocation")
+    allowsJWTStatusLists = try reader.bool("jwt_status_lists") ?? allowsJWTStatusLists
   }
 }
 
@@ -73,12 +85,13 @@ extension VectorInput {
   /// The most that a generator may make; a file must not be able to fill the memory of whoever runs it.
   private static let largest = 64 << 20
 
-  fileprivate init(_ reader: MemberReader) throws(VectorFault) {
+  /// - Parameter member: which holds the bytes, where no generator describes them.
+  init(_ reader: MemberReader, member: String = "input") throws(VectorFault) {
     guard reader.optional("generator") != nil else {
-      self.init(parts: [Part(try reader.bytes("input"))])
+      self.init(parts: [Part(try reader.bytes(member))])
       return
     }
-    guard reader.optional("input") == nil else { throw reader.fault("input", "stands beside a generator") }
+    guard reader.optional(member) == nil else { throw reader.fault(member, "stands beside a generator") }
     var parts: [Part] = []
     var total = 0
     for element in try reader.elements("generator") {

@@ -2,11 +2,11 @@ import Primitives
 
 extension TestVector {
   /// The file's content: its members in a fixed order, so that the same vector is the same bytes.
-  public var json: JSON { json(expectation: true) }
+  public var json: JSON { json(isQuestion: false) }
 
   /// What another verifier is asked: everything but the expectation, the input in full, the anchors themselves.
   public func question(anchors: [JSON]) -> JSON {
-    var members = json(expectation: false).object ?? []
+    var members = json(isQuestion: true).object ?? []
     members.removeAll { ["flags", "generator", "input"].contains($0.name) }
     members.append(JSON.Member("anchors", .array(anchors)))
     members.append(JSON.Member("input", .string(Base64.encodeURLSafe(input.bytes))))
@@ -16,7 +16,7 @@ extension TestVector {
   /// Ready to be written to a file.
   public var fileContent: [UInt8] { json.serialized(pretty: true) + [UInt8(ascii: "\n")] }
 
-  private func json(expectation isIncluded: Bool) -> JSON {
+  private func json(isQuestion: Bool) -> JSON {
     .members([
       "id": .string(id), "description": .string(description), "reference": .string(reference),
       "cases": .strings(cases),
@@ -29,9 +29,11 @@ extension TestVector {
       "request": request,
       "trust_anchors": .strings(trustAnchors),
       "policy": policy.json,
+      "publications": JSON.when(!publications.isEmpty, .array(publications.map { $0.json(isInFull: isQuestion) })),
+      "anchor_list": anchorList.map { $0.json(isInFull: isQuestion) },
       "input": JSON.when(!input.isGenerated, .bytes(input.parts[0].bytes)),
       "generator": JSON.when(input.isGenerated, input.json),
-      "expect": JSON.when(isIncluded, expectation.json),
+      "expect": JSON.when(!isQuestion, expectation.json),
     ])
   }
 }
@@ -46,6 +48,7 @@ extension VectorSession {
       ]
     case .proximity(let session):
       .members(["transcript": .bytes(session.transcript), "reader_key": session.readerKey.map { .bytes($0) }])
+    case .list(let list): list.json
     }
   }
 }
@@ -60,12 +63,15 @@ extension VectorPolicy {
       "clock_skew": JSON.when(clockSkew != usual.clockSkew, .integer(clockSkew)),
       "test_certificates": JSON.when(
         trustsTestCertificates != usual.trustsTestCertificates, .bool(trustsTestCertificates)),
+      "revocation": JSON.when(revocation != usual.revocation, .string(revocation.rawValue)),
+      "jwt_status_lists": JSON.when(
+        allowsJWTStatusLists != usual.allowsJWTStatusLists, .bool(allowsJWTStatusLists)),
     ])
   }
 }
 
 extension VectorInput {
-  fileprivate var json: JSON {
+  var json: JSON {
     .array(
       parts.map { part in
         .members([

@@ -1,3 +1,4 @@
+import Mdoc
 import Primitives
 
 /// One case of the corpus: an answer, everything that is needed to judge it, and what the judgement is to be.
@@ -23,8 +24,15 @@ public struct TestVector: Sendable, Hashable {
   /// Names of files in the suite's `anchors` folder. None: nobody is trusted.
   public var trustAnchors: [String]
   public var policy: VectorPolicy
+  /// What is to be had from publishers.
+  public var publications: [VectorPublication] = []
+  /// A list that makes others trusted beside `trustAnchors`.
+  public var anchorList: VectorAnchorList?
   public var input: VectorInput
   public var expectation: VectorExpectation
+
+  /// Every file of the `anchors` folder that is needed.
+  public var namedAnchors: [String] { trustAnchors + (anchorList?.signers ?? []) }
 
   public enum Importance: String, Sendable, Hashable, CaseIterable {
     /// Security, or a right answer that everybody must accept.
@@ -41,6 +49,9 @@ public struct VectorPolicy: Sendable, Hashable {
   public var clockSkew = Limits.clockSkew
   /// Whether mock certificates are trusted. All of the corpus are; a live server trusts none of them.
   public var trustsTestCertificates = true
+  public var revocation = RevocationPolicy.off
+  /// Whether status lists may be JSON Web Tokens.
+  public var allowsJWTStatusLists = false
 
   public init() {}
 }

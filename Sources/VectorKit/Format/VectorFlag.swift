@@ -22,6 +22,7 @@ public enum BugClass: String, Sendable, Hashable, CaseIterable {
   case parserDifferential = "parser_differential"
   case staleData = "stale_data"
   case policyBypass = "policy_bypass"
+  case requestForgery = "request_forgery"
   case interoperability
 
   /// One sentence for an auditor.
@@ -36,6 +37,7 @@ public enum BugClass: String, Sendable, Hashable, CaseIterable {
     case .parserDifferential: "Two readers of the same bytes see two contents: what is checked is not what is used."
     case .staleData: "A document that is no longer, or not yet, good is believed."
     case .policyBypass: "A decision falls in the person's favour on data that do not say so."
+    case .requestForgery: "A document makes the verifier send requests to hosts that trust its network."
     case .interoperability: "A right document is refused, or a fault goes unnoticed."
     }
   }

@@ -24,11 +24,12 @@ public struct VectorInput: Sendable, Hashable {
 
   /// The whole answer.
   public var bytes: [UInt8] {
+    guard isGenerated else { return parts[0].bytes }
     var output: [UInt8] = []
     output.reserveCapacity(count)
     for part in parts {
       if part.bytes.count == 1 {
-        output += repeatElement(part.bytes[0], count: part.times)
+        output += [UInt8](repeating: part.bytes[0], count: part.times)
       } else {
         for _ in 0..<part.times { output += part.bytes }
       }
@@ -61,12 +62,14 @@ public struct VectorInput: Sendable, Hashable {
 
   private static let storedBytes = 32 << 10
   private static let shortestRun = 4 << 10
-  /// One byte, or the counter pattern of padded portraits.
-  private static let periods = [1, 256]
+  /// One byte; the counter pattern of padded portraits; what zlib makes of each megabyte of zeros.
+  private static let periods = [1, 256, 1_037]
 
   private static func run(in bytes: [UInt8], at start: Int) -> (period: Int, times: Int)? {
     // A run is at least this long, so that most places are ruled out by one look.
-    for period in periods where start + shortestRun < bytes.count && bytes[start] == bytes[start + shortestRun] {
+    for period in periods {
+      let ahead = start + (shortestRun + period - 1) / period * period
+      guard ahead < bytes.count, bytes[start] == bytes[ahead] else { continue }
       var end = start + period
       while end < bytes.count, bytes[end] == bytes[end - period] { end += 1 }
       if end - start >= shortestRun { return (period, (end - start) / period) }

@@ -1,3 +1,4 @@
+import Mdoc
 import Primitives
 
 /// The JSON Schema of a vector's file, which `schema.json` of the suite holds.
@@ -7,7 +8,7 @@ public enum VectorSchema {
   public static let json: JSON = [
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "mdoc test vector",
-    "description": "One answer of a wallet, what is needed to judge it, and what the judgement is to be.",
+    "description": "One answer or one list of anchors, what is needed to judge it, and what the judgement is to be.",
     "type": "object",
     "additionalProperties": false,
     "required": [
@@ -28,13 +29,21 @@ public enum VectorSchema {
     .init("importance", ["enum": choices(TestVector.Importance.self)]),
     .init("features", described("Capabilities without which a verifier skips the case.", list([:]))),
     .init("validation_time", described("The verifier's clock, RFC 3339 in UTC.", text)),
-    .init("protocol", ["enum": ["apple-in-app", "proximity"]]),
-    .init("session", ["oneOf": [["$ref": "#/$defs/apple"], ["$ref": "#/$defs/proximity"]]]),
+    .init("protocol", ["enum": .strings(["apple-in-app", "proximity"] + VectorList.Format.allCases.map(\.rawValue))]),
+    .init(
+      "session",
+      ["oneOf": .array(["apple", "proximity", "list", "serviceList"].map { ["$ref": .string("#/$defs/\($0)")] })]),
     .init(
       "request",
       described("What was asked: documents, doc_type, elements, age_over, minimum_age.", ["type": "object"])),
     .init("trust_anchors", described("Files of the folder anchors, without .pem; none: nobody is trusted.", list([:]))),
     .init("policy", ["$ref": "#/$defs/policy"]),
+    .init(
+      "publications",
+      described(
+        "What is to be had at which address, and nothing anywhere else.",
+        ["type": "array", "minItems": 1, "items": ["$ref": "#/$defs/publication"]])),
+    .init("anchor_list", ["$ref": "#/$defs/anchorList"]),
     .init("input", described("The answer.", base64)),
     .init("generator", ["type": "array", "minItems": 1, "items": ["$ref": "#/$defs/part"]]),
     .init("expect", ["$ref": "#/$defs/expect"]),
@@ -45,8 +54,32 @@ public enum VectorSchema {
     "apple": object(["nonce": base64, "merchant_id": text, "team_id": text, "recipient_key": base64]),
     "proximity": object(["transcript": base64, "reader_key": base64], optional: ["reader_key"]),
     "policy": object(
-      ["strict": ["type": "boolean"], "clock_skew": ["type": "integer"], "test_certificates": ["type": "boolean"]],
-      optional: ["strict", "clock_skew", "test_certificates"]),
+      [
+        "strict": ["type": "boolean"], "clock_skew": ["type": "integer"], "test_certificates": ["type": "boolean"],
+        "revocation": ["enum": choices(RevocationPolicy.self)], "jwt_status_lists": ["type": "boolean"],
+      ],
+      optional: ["strict", "clock_skew", "test_certificates", "revocation", "jwt_status_lists"]),
+    "list": object(["last_accepted": ["$ref": "#/$defs/lastAccepted"]], optional: ["last_accepted"]),
+    "serviceList": object(
+      [
+        "issuance": ["type": "array", "minItems": 1, "items": ["$ref": "#/$defs/service"]], "revocation": list([:]),
+        "last_accepted": ["$ref": "#/$defs/lastAccepted"],
+      ], optional: ["last_accepted"]),
+    "service": object(["service_type": text, "doc_types": list([:])]),
+    "lastAccepted": object(
+      ["date": text, "number": ["type": "integer"], "digest": base64], optional: ["number", "digest"]),
+    "anchorList": oneForm(
+      [
+        "format": ["enum": choices(VectorList.Format.self)],
+        "source": ["oneOf": [["$ref": "#/$defs/list"], ["$ref": "#/$defs/serviceList"]]], "signers": list([:]),
+        "bytes": base64, "generator": ["type": "array", "minItems": 1, "items": ["$ref": "#/$defs/part"]],
+      ], of: ["bytes", "generator"]),
+    "publication": oneForm(
+      [
+        "address": text, "media_type": text, "bytes": base64,
+        "generator": ["type": "array", "minItems": 1, "items": ["$ref": "#/$defs/part"]],
+        "fault": ["enum": choices(VectorPublication.Fault.self)],
+      ], of: ["bytes", "generator", "fault"], optional: ["media_type"]),
     "part": object(["bytes": base64, "times": ["type": "integer", "minimum": 1]], optional: ["times"]),
     "expect": object(
       ["stage": ["enum": choices(VectorStage.self)], "codes": list([:]), "warnings": list([:])],
@@ -67,6 +100,12 @@ public enum VectorSchema {
     return [
       "type": "object", "additionalProperties": false, "required": .strings(required), "properties": properties,
     ]
+  }
+
+  /// An object that has exactly one of some members.
+  private static func oneForm(_ properties: JSON, of names: [String], optional: Set<String> = []) -> JSON {
+    let forms = JSON.Member("oneOf", .array(names.map { ["required": .strings([$0])] }))
+    return .object((object(properties, optional: optional.union(names)).object ?? []) + [forms])
   }
 
   private static func described(_ description: String, _ schema: JSON) -> JSON {

@@ -4,6 +4,8 @@ public enum VectorSession: Sendable, Hashable {
   case appleInApp(AppleInApp)
   /// A reader in person: the input is the DeviceResponse.
   case proximity(Proximity)
+  /// No answer of a wallet: the input is a list of anchors, judged by itself.
+  case list(VectorList)
 
   public struct AppleInApp: Sendable, Hashable {
     public var nonce: [UInt8]
@@ -24,6 +26,7 @@ public enum VectorSession: Sendable, Hashable {
     switch self {
     case .appleInApp: "apple-in-app"
     case .proximity: "proximity"
+    case .list(let list): list.format.rawValue
     }
   }
 }

@@ -20,7 +20,7 @@ public enum VectorStage: String, Sendable, Hashable, CaseIterable {
     if name.hasPrefix("envelope.") { return [.open] }
     if name.hasPrefix("apple.") { return [.open, .authenticate] }
     if name.hasPrefix("session.") || name.hasPrefix("api.") { return [] }
-    if structural.contains(code) { return [.parse, .authenticate] }
+    if structural.contains(code) || readInLists.contains(code) { return [.parse, .authenticate] }
     return [natural(code)]
   }
 
@@ -34,6 +34,9 @@ public enum VectorStage: String, Sendable, Hashable, CaseIterable {
     .responseStatusNotOK, .documentErrorsPresent, .documentsMissing, .documentUnexpected, .docTypeNotRequested,
     .elementTypeInvalid,
   ]
+
+  /// Faults of a list's own form, met while reading the signature's envelope or what is signed inside it.
+  static let readInLists: Set<Code> = [.listMalformed, .listTooLarge, .listCriticalExtension]
 
   /// Faults of structure, met while reading the response or what is signed inside it.
   static let structural: Set<Code> = [

@@ -6,9 +6,9 @@ import Primitives
 /// Answer: `{"verdict": "accepted"}`, or `{"verdict": "rejected", "codes": […]}`.
 public enum HarnessHandler {
   /// - Throws: where the question is none.
-  public static func answer(_ question: JSON) throws(VectorFault) -> JSON {
+  public static func answer(_ question: JSON) async throws(VectorFault) -> JSON {
     let vector = try TestVector(question: question)
-    let judgement = OwnVerifier(anchors: try SuiteAnchors(question: question)).judge(vector)
+    let judgement = await OwnVerifier(anchors: try SuiteAnchors(question: question)).judge(vector)
     return .members([
       "verdict": judgement.isAccepted ? "accepted" : "rejected",
       "codes": judgement.codes.map { .strings($0) }, "warnings": judgement.warnings.map { .strings($0) },

@@ -7,7 +7,7 @@ enum Corpus {
   static var cases: [CorpusCase] {
     MockVariant.groups.flatMap { group in
       group.variants.flatMap { variant in forms(of: variant, in: group.name).map { make(variant, group.name, $0) } }
-    } + circumstances + policies + generated
+    } + circumstances + policies + generated + revocation + pinnedSigners + underLists
   }
 
   private static func forms(of variant: MockVariant, in group: String) -> [CorpusCase.Form] {

@@ -59,6 +59,9 @@ extension CorpusCase {
     case .proximityMAC: found.append("device-mac")
     }
     if policy.isStrict { found.append("strict-policy") }
+    if publish != nil { found.append("revocation") }
+    if policy.allowsJWTStatusLists { found.append("jwt-status-lists") }
+    if let anchorList { found.append(anchorList.format.rawValue) }
     if let input, input.count >= Limits.responseBytes { found.append("large-input") }
     if codes.isEmpty, !warnings.isEmpty { found.append("warnings") }
     if codes.contains(.appleSimulatorAnswer) || codes.contains(.appleProfileAnswer) { found.append("apple-mocks") }

@@ -31,6 +31,10 @@ struct CorpusCase: Sendable {
   var stage: VectorStage?
   var reference: String?
   var features: [String] = []
+  /// What is served while the answer is judged.
+  var publish: (@Sendable (MockAuthority, Timestamp) throws -> [MockPublication])?
+  /// The list whose anchors are trusted, by its case in the group of lists.
+  var anchorList: ListCase?
 
   init(_ variant: MockVariant, group: String, form: Form, id: String? = nil) {
     self.id = id ?? variant.name

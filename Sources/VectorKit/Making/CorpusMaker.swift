@@ -10,15 +10,12 @@ public struct CorpusMaker: Sendable {
   public static let seed = Array("mdoc vectors 1".utf8)
   public static let time = Timestamp(secondsSince1970: 1_795_000_000)
 
-  /// The good authority's root without settings: for any document type, and of no test tier.
-  static let unscopedAnchor = "iaca-unscoped"
-
-  private let authority: MockAuthority
+  let authority: MockAuthority
   private let wallet: MockWallet
-  private let anchors: [MockAnchor]
+  let anchors: [MockAnchor]
   private let recipientKey: PrivateKey
   private let readerKey: PrivateKey
-  private let now = CorpusMaker.time
+  let now = CorpusMaker.time
 
   public init(seed: [UInt8] = CorpusMaker.seed) throws {
     authority = try MockAuthority(seed: seed)
@@ -31,23 +28,26 @@ public struct CorpusMaker: Sendable {
   /// The files of the corpus by their paths: vectors, anchors with their settings, and the schema.
   public func files() throws -> [(path: String, content: [UInt8])] {
     var files: [(path: String, content: [UInt8])] = [("schema.json", VectorSchema.fileContent)]
-    for anchor in anchors {
-      let pem = Array(PEM.encode(certificate: anchor.certificate).utf8)
-      files.append(("\(SuiteFolder.anchors)/\(anchor.name).pem", pem))
-      files.append(("\(SuiteFolder.anchors)/\(anchor.name).json", settings(anchor)))
-      if anchor.name == "iaca" { files.append(("\(SuiteFolder.anchors)/\(Self.unscopedAnchor).pem", pem)) }
-    }
+    files += try anchorFiles()
+    for made in ListCase.all { files.append(("lists/\(made.id).json", try vector(made).fileContent)) }
     for made in Corpus.cases { files.append(("\(made.group)/\(made.id).json", try vector(made).fileContent)) }
     return files.sorted { $0.path < $1.path }
   }
 
   func vector(_ made: CorpusCase) throws -> TestVector {
     let answer = try answer(made)
-    return TestVector(
+    var vector = TestVector(
       id: made.id, description: made.summary, reference: made.clause, cases: made.cases, flags: made.flags,
       importance: made.importance, features: made.allFeatures, validationTime: now + made.judgedAfter,
       session: try session(made), request: request(made), trustAnchors: try made.anchors ?? anchorsNamed(in: answer),
       policy: made.policy, input: made.input ?? VectorInput(describing: answer.bytes), expectation: made.expectation)
+    vector.publications = try made.publish?(authority, now).map(VectorPublication.init) ?? []
+    vector.anchorList = try made.anchorList.map { list in
+      VectorAnchorList(
+        list: try self.list(list), signers: [list.format.signer],
+        input: VectorInput(describing: try list.publish(authority, now)))
+    }
+    return vector
   }
 
   // MARK: Answers
@@ -111,14 +111,6 @@ public struct CorpusMaker: Sendable {
       let name = try Certificate(der: anchor.certificate).subject.der
       return anchor.name == "iaca" || Self.contains(answer.deviceResponse, name)
     }.map(\.name)
-  }
-
-  private func settings(_ anchor: MockAnchor) -> [UInt8] {
-    let json: JSON = [
-      "doc_types": .strings(anchor.docTypes), "ekus": .strings(anchor.extendedKeyUsages),
-      "max_path_length": .integer(Int64(anchor.maxPathLength)), "tier": "test",
-    ]
-    return json.serialized(pretty: true) + [UInt8(ascii: "\n")]
   }
 
   private static func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {

@@ -1,34 +1,43 @@
-import Primitives
-
 /// Sets that others published, in the layouts in which they published them: run like the corpus, by our verifier.
 public enum PublishedSuite {
-  /// The results of a folder in a layout that is known here, or nil where it is none.
+  /// In the order in which they are asked whether a folder is theirs.
+  static let sets: [any PublishedSet] =
+    [
+      WycheproofSet(), AnnexDSet(), AppleInAppSet(), HPKESet(), AppendixASet(), COSESet(), BrainpoolSet(), ChainSet(),
+      VICALSet(), TrustedEntityListSet(), StatusListSet(),
+    ] + LaterSet.all
+
+  /// The results of a folder that holds a known set, or of a folder of such folders; nil where it is neither.
   ///
-  /// - Throws: where the layout is known and a file of it can't be read.
+  /// - Throws: where a set is known and a file of it can't be read.
   public static func run(at path: String, filter: String?) throws(SuiteError) -> RunReport? {
     let folder = SuiteFolder(path)
     let clock = ContinuousClock()
     let start = clock.now
-    let results: [VectorResult]
-    if WycheproofSuite.isHere(folder) {
-      results = try WycheproofSuite.results(in: folder, filter: filter)
-    } else if AnnexDSuite.isHere(folder) {
-      results = try AnnexDSuite.results(in: folder, filter: filter)
-    } else {
-      return nil
-    }
+    guard let results = try results(in: folder, filter: filter) else { return nil }
     return RunReport(subject: "mdoc", suite: folder.path, results: results, duration: (clock.now - start).seconds)
   }
 
-  /// A case in the shape of the corpus, for reports.
-  static func vector(
-    _ id: String, _ description: String, reference: String, flag: VectorFlag, isAccepted: Bool
-  ) -> TestVector {
-    TestVector(
-      id: id, description: description, reference: reference, cases: [], flags: [flag], importance: .must,
-      features: [], validationTime: Timestamp(secondsSince1970: 0),
-      session: .proximity(.init(transcript: [], readerKey: nil)), request: .null, trustAnchors: [],
-      policy: VectorPolicy(), input: VectorInput(parts: [.init([])]),
-      expectation: VectorExpectation(stage: isAccepted ? .accepted : .authenticate))
+  private static func results(in folder: SuiteFolder, filter: String?) throws(SuiteError) -> [VectorResult]? {
+    if let set = set(in: folder) { return try results(of: set, in: folder, filter) { $0.isEmpty ? set.name : $0 } }
+    let folders = try folder.folders()
+    guard folders.contains(where: { set(in: $0) != nil }) else { return nil }
+    var all: [VectorResult] = []
+    for folder in folders {
+      all += try results(of: set(in: folder) ?? UnknownSet(name: folder.name), in: folder, filter) { _ in folder.name }
+    }
+    return all
+  }
+
+  private static func set(in folder: SuiteFolder) -> (any PublishedSet)? { sets.first { $0.isHere(folder) } }
+
+  private static func results(
+    of set: any PublishedSet, in folder: SuiteFolder, _ filter: String?, group: (_ part: String) -> String
+  ) throws(SuiteError) -> [VectorResult] {
+    var results: [VectorResult] = []
+    for item in try set.cases(in: folder) where filter.map({ item.fullID(in: set.name).contains($0) }) ?? true {
+      results.append(item.result(in: set.name, group: group(item.part)))
+    }
+    return results
   }
 }

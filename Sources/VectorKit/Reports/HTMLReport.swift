@@ -1,3 +1,5 @@
+import Primitives
+
 /// A run as one self-contained page that an auditor can read: what failed and what that lets an attacker do, the counts,
 /// then every case under the clause that it enforces.
 public struct HTMLReport {
@@ -7,7 +9,10 @@ public struct HTMLReport {
 
   public var bytes: [UInt8] {
     let count = report.count
-    let verdict = report.hasPassed ? "All cases pass" : "\(count.failed) of \(count.total) cases fail"
+    let verdict =
+      report.hasPassed
+      ? "All cases pass"
+      : count.failed > 0 ? "\(count.failed) of \(count.total) cases fail" : "No case was run"
     let page = """
       <!doctype html>
       <html lang="en">
@@ -18,7 +23,7 @@ public struct HTMLReport {
       <style>\(HTMLStyle.text)</style>
       </head>
       <body>
-      <h1>ISO/IEC 18013-5 verifier, held to the corpus</h1>
+      <h1>ISO/IEC 18013-5 verifier, held to test vectors</h1>
       <p class="\(report.hasPassed ? "good" : "bad") verdict">\(escaped(verdict))</p>
       <dl>
       <dt>Verifier</dt><dd>\(escaped(report.subject))</dd>
@@ -28,6 +33,7 @@ public struct HTMLReport {
       \(failures)
       <h2>By group</h2>
       \(groups)
+      \(costs)
       <h2>By clause</h2>
       \(clauses)
       </body>
@@ -41,8 +47,8 @@ public struct HTMLReport {
     guard !report.failures.isEmpty else { return "" }
     let items = report.failures.map { result in
       """
-      <li><a href="#\(escaped(result.vector.id))">\(escaped(result.vector.id))</a>: \(escaped(result.problem ?? "")).
-      \(escaped(result.vector.description))
+      <li><a href="#\(escaped(result.summary.id))">\(escaped(result.summary.id))</a>: \(escaped(result.problem ?? "")).
+      \(escaped(result.summary.description))
       <ul>\(result.bugClasses.map { "<li>\(escaped($0.consequence))</li>" }.joined())</ul></li>
       """
     }
@@ -57,8 +63,27 @@ public struct HTMLReport {
     return table(["Group", "Cases", "Passed", "Failed", "Skipped"], rows)
   }
 
+  /// The cases that took most, where they were measured.
+  private var costs: String {
+    guard !report.byProcessorTime.isEmpty else { return "" }
+    let most = report.byMemory.prefix(8) + report.byProcessorTime.prefix(8)
+    var seen: Set<String> = []
+    let rows = most.filter { seen.insert($0.summary.id).inserted }.map { result in
+      "<tr><td><a href=\"#\(escaped(result.summary.id))\">\(escaped(result.summary.id))</a></td>"
+        + "<td class=\"n\">\(result.measurement?.inputBytes ?? 0)</td>"
+        + "<td class=\"n\">\(result.measurement?.memoryText ?? "not known")</td>"
+        + "<td class=\"n\">\(result.measurement?.timeText ?? "")</td></tr>"
+    }
+    return """
+      <h2>What costs most</h2>
+      <p>Allowed for one answer: \(Limits.verificationMemoryBytes >> 20) MiB of memory beside the answer itself, and \
+      \(Limits.verificationSeconds) s of processor time.</p>
+      \(table(["Case", "Bytes", "Memory at its peak", "Processor time"], rows))
+      """
+  }
+
   private var clauses: String {
-    Dictionary(grouping: report.results, by: \.vector.reference).sorted { $0.key < $1.key }.map { clause, results in
+    Dictionary(grouping: report.results, by: \.summary.reference).sorted { $0.key < $1.key }.map { clause, results in
       let count = report.count(of: results)
       let note = count.failed > 0 ? "\(count.failed) of \(count.total) fail" : "\(count.total)"
       let isOpen = count.failed > 0 ? " open" : ""
@@ -68,12 +93,14 @@ public struct HTMLReport {
   }
 
   private func row(_ result: VectorResult) -> String {
-    let vector = result.vector
-    let codes = vector.expectation.codes
-    let expected = codes.isEmpty ? "accepted" : codes.map { "<code>\(escaped($0))</code>" }.joined(separator: "<br>")
-    let cases = vector.cases.isEmpty ? "" : " <small>\(escaped(vector.cases.joined(separator: " ")))</small>"
+    let summary = result.summary
+    let codes = summary.expectation.codes
+    let expected =
+      codes.isEmpty
+      ? summary.expectation.text : codes.map { "<code>\(escaped($0))</code>" }.joined(separator: "<br>")
+    let cases = summary.cases.isEmpty ? "" : " <small>\(escaped(summary.cases.joined(separator: " ")))</small>"
     return """
-      <tr id="\(escaped(vector.id))"><td>\(escaped(vector.id))\(cases)</td><td>\(escaped(vector.description))</td>\
+      <tr id="\(escaped(summary.id))"><td>\(escaped(summary.id))\(cases)</td><td>\(escaped(summary.description))</td>\
       <td>\(expected)</td>\(outcome(result))</tr>
       """
   }

@@ -20,15 +20,33 @@ public enum JSONReport {
 
   private static func result(_ result: VectorResult) -> JSON {
     .members([
-      "id": .string(result.vector.id), "group": .string(result.group),
+      "id": .string(result.summary.id), "group": .string(result.group),
       "outcome": .string(outcome(result.outcome)),
       "problem": result.problem.map { .string($0) }, "skipped_because": result.skipReason.map { .string($0) },
-      "importance": .string(result.vector.importance.rawValue), "reference": .string(result.vector.reference),
+      "importance": .string(result.summary.importance.rawValue), "reference": .string(result.summary.reference),
       "bug_classes": .strings(result.bugClasses.map(\.rawValue)),
-      "expected": .strings(result.vector.expectation.codes),
+      "expected_verdict": .string(verdict(result.summary.expectation)),
+      "expected": .strings(result.summary.expectation.codes),
       "observed": result.judgement?.codes.map { .strings($0) } ?? .null,
       "accepted": result.judgement.map { .bool($0.isAccepted) } ?? .null,
+      "measured": result.measurement.map(measured),
     ])
+  }
+
+  private static func measured(_ measurement: Measurement) -> JSON {
+    .members([
+      "input_bytes": .integer(Int64(measurement.inputBytes)),
+      "processor_microseconds": .integer(Int64((measurement.processorSeconds * 1e6).rounded())),
+      "peak_memory_bytes": measurement.peakMemory.map { .integer(Int64($0)) },
+    ])
+  }
+
+  private static func verdict(_ expectation: CaseSummary.Expectation) -> String {
+    switch expectation {
+    case .accepted: "accepted"
+    case .refused: "rejected"
+    case .either: "either"
+    }
   }
 
   private static func outcome(_ outcome: VectorResult.Outcome) -> String {
@@ -43,7 +61,7 @@ public enum JSONReport {
 extension VectorResult {
   /// Each once, in the order of the flags.
   var bugClasses: [BugClass] {
-    let all = vector.flags.map(\.bugClass)
+    let all = summary.flags.map(\.bugClass)
     return all.enumerated().filter { all.firstIndex(of: $0.element) == $0.offset }.map(\.element)
   }
 }

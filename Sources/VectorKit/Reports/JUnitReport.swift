@@ -24,14 +24,19 @@ public enum JUnitReport {
   private static func testCase(_ result: VectorResult) -> [String] {
     let time = RunReport.text(seconds: result.duration)
     let start =
-      "    <testcase classname=\"vectors.\(escaped(result.group))\" name=\"\(escaped(result.vector.id))\" time=\"\(time)\""
+      "    <testcase classname=\"vectors.\(escaped(result.group))\" name=\"\(escaped(result.summary.id))\" time=\"\(time)\""
     switch result.outcome {
     case .passed: return [start + "/>"]
     case .skipped(let reason):
       return [start + ">", "      <skipped message=\"\(escaped(reason))\"/>", "    </testcase>"]
     case .failed(let problem):
       let classes = result.bugClasses.map { "\($0.rawValue): \($0.consequence)" }.joined(separator: "\n")
-      let text = "\(result.vector.description)\n\(result.vector.reference)\n\(classes)"
+      let text = """
+        \(result.summary.description)
+        Expected: \(result.summary.expectation.text). Came: \(result.observed).
+        \(result.summary.reference)
+        \(classes)
+        """
       return [
         start + ">", "      <failure message=\"\(escaped(problem))\">\(escaped(text))</failure>", "    </testcase>",
       ]

@@ -13,9 +13,14 @@ public struct OwnVerifier: Sendable {
   public init(anchors: SuiteAnchors) { self.anchors = anchors }
 
   /// - Parameter input: in place of the vector's, for properties over changed bytes.
-  public func judge(_ vector: TestVector, input: [UInt8]? = nil) -> Judgement {
+  public func judge(_ vector: TestVector, input: [UInt8]? = nil) async -> Judgement {
+    let bytes = input ?? vector.input.bytes
+    if case .list(let list) = vector.session {
+      let signers = anchors.signers(named: vector.trustAnchors, of: vector)
+      return ListEvaluation(bytes, of: list, signers: signers, at: vector.validationTime).judgement
+    }
     do {
-      guard let verdict = try verdict(on: vector, input: input ?? vector.input.bytes) else { return .emptyStore }
+      guard let verdict = try await verdict(on: vector, input: bytes) else { return .emptyStore }
       return Judgement(verdict, session: vector.session)
     } catch let error as VectorFault {
       return .invalid(error.description)
@@ -24,32 +29,49 @@ public struct OwnVerifier: Sendable {
     }
   }
 
-  /// Nil where nobody is trusted.
-  func verdict(on vector: TestVector, input: [UInt8]) throws -> Verdict? {
-    guard let store = store(of: vector) else { return nil }
-    let verifier = MdocVerifier(
-      trust: store, clockSkew: vector.policy.clockSkew, isStrict: vector.policy.isStrict)
-    return try verify(vector, input, verifier)
+  /// Nil where nobody is trusted, and for lists.
+  func verdict(on vector: TestVector, input: [UInt8]) async throws -> Verdict? {
+    guard let authentication = try authenticate(vector, input) else { return nil }
+    let evidence = await evidence(for: authentication.questions, vector)
+    return authentication.conclude(with: evidence)
   }
 
-  private func verify(_ vector: TestVector, _ input: [UInt8], _ verifier: MdocVerifier) throws -> Verdict {
+  /// From the vector's publications alone, by the rules of live mode.
+  private func evidence(for questions: [RevocationQuestion], _ vector: TestVector) async -> RevocationEvidence {
+    guard !questions.isEmpty else { return RevocationEvidence() }
+    let checker = RevocationChecker(
+      fetcher: KeptLists(vector.publications), allowsJWT: vector.policy.allowsJWTStatusLists)
+    return await checker.evidence(for: questions, at: vector.validationTime)
+  }
+
+  func authenticate(_ vector: TestVector, _ input: [UInt8]) throws -> Authentication? {
+    guard let store = store(of: vector) else { return nil }
+    let verifier = MdocVerifier(
+      trust: store, clockSkew: vector.policy.clockSkew, isStrict: vector.policy.isStrict,
+      revocation: vector.policy.revocation)
     switch vector.session {
     case .appleInApp(let session):
       let key = try Self.key(session.recipientKey, "/session/recipient_key")
       let challenge = try AppleChallenge(
         nonce: session.nonce, merchantID: session.merchantID, teamID: session.teamID)
-      return AppleInApp(verifier: verifier, keys: [key]).verify(
+      return AppleInApp(verifier: verifier, keys: [key]).authenticate(
         input, answering: challenge, request: try Self.request(vector, for: .inApp), at: vector.validationTime)
     case .proximity(let session):
-      return Proximity(verifier: verifier).verify(
+      return Proximity(verifier: verifier).authenticate(
         input, transcript: try SessionTranscript(encoded: session.transcript),
         readerKey: try session.readerKey.map { try Self.key($0, "/session/reader_key") },
         request: try Self.request(vector, for: .web), at: vector.validationTime)
+    case .list: return nil
     }
   }
 
   /// One store for all vectors with the same anchors: it remembers signers, as a server's does.
   private func store(of vector: TestVector) -> TrustStore? {
+    if let made = vector.anchorList {
+      let signers = anchors.signers(named: made.signers, of: vector)
+      let list = ListEvaluation(made.input.bytes, of: made.list, signers: signers, at: vector.validationTime)
+      return anchors.store(of: vector, and: list.anchors)
+    }
     let key = vector.trustAnchors.joined(separator: "/") + (vector.policy.trustsTestCertificates ? "" : " live")
     if let store = stores.withLock({ $0[key] }) { return store }
     guard let store = anchors.store(of: vector) else { return nil }
@@ -70,5 +92,19 @@ public struct OwnVerifier: Sendable {
     } catch {
       throw VectorFault(pointer: "/request" + (error.pointers.first?.pointer ?? ""), problem: error.detail)
     }
+  }
+}
+
+extension KeptLists {
+  fileprivate init(_ publications: [VectorPublication]) {
+    let answers = publications.map { publication -> (String, Result<FetchedList, FetchError>) in
+      switch publication.answer {
+      case .list(let input, let mediaType):
+        (publication.address, .success(FetchedList(bytes: input.bytes, mediaType: mediaType)))
+      case .fault(.unavailable): (publication.address, .failure(.unavailable("the publisher is down")))
+      case .fault(.tooLarge): (publication.address, .failure(.tooLarge))
+      }
+    }
+    self.init(Dictionary(answers) { first, _ in first })
   }
 }

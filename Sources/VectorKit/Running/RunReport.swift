@@ -35,6 +35,18 @@ public struct RunReport: Sendable {
 
   public var failures: [VectorResult] { results.filter { $0.problem != nil } }
 
+  /// The cases that were measured, the one that took most memory first.
+  public var byMemory: [VectorResult] {
+    results.filter { $0.measurement?.peakMemory != nil }
+      .sorted { ($0.measurement?.peakMemory ?? 0) > ($1.measurement?.peakMemory ?? 0) }
+  }
+
+  /// The cases that were measured, the one that took most processor time first.
+  public var byProcessorTime: [VectorResult] {
+    results.filter { $0.measurement != nil }
+      .sorted { ($0.measurement?.processorSeconds ?? 0) > ($1.measurement?.processorSeconds ?? 0) }
+  }
+
   public var hasPassed: Bool { failures.isEmpty && count.passed > 0 }
 
   func count(of results: [VectorResult]) -> Count {

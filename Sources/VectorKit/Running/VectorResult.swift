@@ -1,6 +1,6 @@
 import Primitives
 
-/// One vector's run.
+/// One case's run.
 public struct VectorResult: Sendable {
   public enum Outcome: Sendable, Hashable {
     case passed
@@ -11,14 +11,37 @@ public struct VectorResult: Sendable {
   }
 
   public let group: String
-  public let vector: TestVector
+  public let summary: CaseSummary
   public let outcome: Outcome
   public let judgement: Judgement?
   /// Seconds.
   public let duration: Double
+  /// Where the run measures.
+  public var measurement: Measurement?
+
+  /// What came: for the reports' readers.
+  public var observed: String {
+    guard let judgement else { return problem ?? "not run" }
+    let codes = judgement.codes ?? []
+    if judgement.isAccepted { return "accepted" }
+    return codes.isEmpty ? "refused" : "refused with \(codes.joined(separator: ", "))"
+  }
 
   public var problem: String? { if case .failed(let text) = outcome { text } else { nil } }
   public var skipReason: String? { if case .skipped(let text) = outcome { text } else { nil } }
+}
+
+extension Measurement {
+  /// Which bound was exceeded, or nil.
+  var problem: String? {
+    if let peakMemory, peakMemory > Limits.verificationMemoryBytes {
+      return "took \(peakMemory >> 20) MiB of memory, of which \(Limits.verificationMemoryBytes >> 20) are allowed"
+    }
+    if processorSeconds > Double(Limits.verificationSeconds) {
+      return "took \(RunReport.text(seconds: processorSeconds)) s, of which \(Limits.verificationSeconds) are allowed"
+    }
+    return nil
+  }
 }
 
 extension VectorExpectation {

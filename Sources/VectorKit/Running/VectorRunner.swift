@@ -18,12 +18,14 @@ public struct VectorRunner: Sendable {
   public var missingFeatures: Set<String> = []
   /// Only ids that contain this.
   public var filter: String?
+  /// Measures each judgement, after one that is not counted, and fails a case that exceeds `Limits`.
+  public var measures = false
   private let judge: Judge
 
   /// This project's own verifier.
   public init(_ suite: VectorSuite) {
     let verifier = OwnVerifier(anchors: suite.anchors)
-    self.init(suite, subject: "mdoc") { vector in verifier.judge(vector) }
+    self.init(suite, subject: "mdoc") { vector in await verifier.judge(vector) }
   }
 
   public init(_ suite: VectorSuite, subject: String, judge: @escaping Judge) {
@@ -46,26 +48,39 @@ public struct VectorRunner: Sendable {
   }
 
   private func run(_ entry: VectorSuite.Entry) async -> VectorResult {
-    let vector = entry.vector
+    var vector = entry.vector
     if let feature = vector.features.first(where: missingFeatures.contains) {
       return result(entry, .skipped("needs \(feature)"), nil, 0)
     }
     let clock = ContinuousClock()
-    let start = clock.now
+    var start = clock.now
     do throws(NoVerdict) {
+      var meter: Meter?
+      if measures {
+        // What is described is made before, so that it is not counted.
+        vector.input = VectorInput(parts: [.init(vector.input.bytes)])
+        Meter.prepare()
+        _ = try await judge(vector)
+        start = clock.now
+        meter = Meter()
+      }
       let judgement = try await judge(vector)
-      let problem = vector.expectation.problem(with: judgement)
-      return result(entry, problem.map { .failed($0) } ?? .passed, judgement, (clock.now - start).seconds)
+      let measurement = meter?.read(for: vector.input.count)
+      let problem = vector.expectation.problem(with: judgement) ?? measurement?.problem
+      return result(
+        entry, problem.map { .failed($0) } ?? .passed, judgement, (clock.now - start).seconds, measurement)
     } catch {
       return result(entry, .failed("no verdict: \(error.reason)"), nil, (clock.now - start).seconds)
     }
   }
 
   private func result(
-    _ entry: VectorSuite.Entry, _ outcome: VectorResult.Outcome, _ judgement: Judgement?, _ seconds: Double
+    _ entry: VectorSuite.Entry, _ outcome: VectorResult.Outcome, _ judgement: Judgement?, _ seconds: Double,
+    _ measurement: Measurement? = nil
   ) -> VectorResult {
     VectorResult(
-      group: entry.group, vector: entry.vector, outcome: outcome, judgement: judgement, duration: seconds)
+      group: entry.group, summary: CaseSummary(entry.vector), outcome: outcome, judgement: judgement, duration: seconds,
+      measurement: measurement)
   }
 }
 

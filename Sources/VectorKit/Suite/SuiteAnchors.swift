@@ -43,9 +43,18 @@ public struct SuiteAnchors: Sendable {
   public var names: [String] { anchorsByName.keys.sorted() }
 
   /// Nil where nobody would be trusted.
-  func store(of vector: TestVector) -> TrustStore? {
+  ///
+  /// - Parameter more: what a list makes trusted.
+  func store(of vector: TestVector, and more: [TrustAnchor] = []) -> TrustStore? {
     try? TrustStore(
-      anchors: vector.trustAnchors.flatMap { anchorsByName[$0] ?? [] },
+      anchors: vector.trustAnchors.flatMap { anchorsByName[$0] ?? [] } + more,
+      allowsTestCertificates: vector.policy.trustsTestCertificates)
+  }
+
+  /// Who may sign a list.
+  func signers(named names: [String], of vector: TestVector) -> SignerPath.Anchors {
+    SignerPath.Anchors(
+      configured: names.flatMap { anchorsByName[$0] ?? [] }.map(\.certificate),
       allowsTestCertificates: vector.policy.trustsTestCertificates)
   }
 
@@ -53,7 +62,7 @@ public struct SuiteAnchors: Sendable {
   public func question(of vector: TestVector) -> JSON { vector.question(anchors: json(of: vector)) }
 
   private func json(of vector: TestVector) -> [JSON] {
-    vector.trustAnchors.flatMap { name in
+    vector.namedAnchors.flatMap { name in
       (anchorsByName[name] ?? []).map { anchor in
         .members([
           "name": .string(name), "certificate": .bytes(anchor.certificate.der), "settings": settingsByName[name],

@@ -38,6 +38,13 @@ public struct SuiteFolder: Sendable {
     return [UInt8](data)
   }
 
+  func json(_ name: String) throws(SuiteError) -> JSON {
+    guard let json = try? JSON(parsing: read(name)) else {
+      throw SuiteError(path: "\(path)/\(name)", problem: "is no JSON")
+    }
+    return json
+  }
+
   func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(name)") }
 
   /// Writes a file, and the folder that it lies in.
@@ -59,6 +66,17 @@ public struct SuiteFolder: Sendable {
       throw SuiteError(path: "\(path)/\(name)", problem: "can't be removed")
     }
   }
+
+  /// The folder's own name.
+  var name: String { String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]) }
+
+  /// Folders within it, in order.
+  func folders() throws(SuiteError) -> [SuiteFolder] {
+    try names(in: path).map { SuiteFolder("\(path)/\($0)") }.filter { isFolder($0.path) }
+  }
+
+  /// Names of the files directly in it, in order.
+  func files() throws(SuiteError) -> [String] { try names(in: path).filter { !isFolder("\(path)/\($0)") } }
 
   private func names(in folder: String) throws(SuiteError) -> [String] {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {

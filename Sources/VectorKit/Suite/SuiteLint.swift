@@ -41,7 +41,7 @@ public struct SuiteLint: Sendable {
     }
     var problems = rules(vector)
     if vector.id != stem(file) { problems.append("its id is \(vector.id)") }
-    for anchor in vector.trustAnchors where !folder.has("\(SuiteFolder.anchors)/\(anchor).pem") {
+    for anchor in vector.namedAnchors where !folder.has("\(SuiteFolder.anchors)/\(anchor).pem") {
       problems.append("there is no anchor \(anchor)")
     }
     return problems
@@ -65,6 +65,9 @@ public struct SuiteLint: Sendable {
     if !codes.isEmpty, !isOneFault(codes) {
       problems.append("more than one thing is wrong: \(expectation.codes.joined(separator: ", "))")
     }
+    if Set(vector.publications.map(\.address)).count != vector.publications.count {
+      problems.append("two lists are published at one address")
+    }
     if vector.description.last != "." { problems.append("the description is no sentence") }
     return problems
   }
@@ -78,7 +81,7 @@ public struct SuiteLint: Sendable {
   private static let inseparable: [Set<Code>] = [
     // Valid from a day that is still to come, and signed on it.
     [.signedInFuture, .notYetValid],
-    // Signed before the signer's certificate was valid, which it is not yet.
+    // Signed before the signer's certificate was valid, which it is not yet, or after, which it is no longer.
     [.certificateExpired, .signedOutsideCertificate],
     // A signer in the place of an authority is none in every respect.
     [.pathLengthExceeded, .certificateIsCA, .certificateKeyUsage],

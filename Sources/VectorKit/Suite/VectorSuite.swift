@@ -21,7 +21,7 @@ public struct VectorSuite: Sendable {
     }
     guard !entries.isEmpty else { throw SuiteError(path: path, problem: "holds no vectors") }
     self.entries = entries
-    anchors = try SuiteAnchors(in: folder, named: Set(entries.flatMap(\.vector.trustAnchors)))
+    anchors = try SuiteAnchors(in: folder, named: Set(entries.flatMap(\.vector.namedAnchors)))
   }
 
   /// Groups in their order with the number of their vectors.
@@ -31,9 +31,7 @@ public struct VectorSuite: Sendable {
   }
 
   static func vector(_ folder: SuiteFolder, _ file: String) throws(SuiteError) -> TestVector {
-    guard let json = try? JSON(parsing: folder.read(file)) else {
-      throw SuiteError(path: "\(folder.path)/\(file)", problem: "is no JSON")
-    }
+    let json = try folder.json(file)
     do throws(VectorFault) {
       return try TestVector(json: json)
     } catch {

@@ -6,12 +6,10 @@ import Primitives
 /// Apple's in-app protocol as the service sees it.
 public struct AppleInAppProtocol: WalletProtocol {
   public let name = "apple-in-app"
-  private let verifier: MdocVerifier
   private let publishedKey: AppleInApp.PublishedKeyPolicy
 
   /// - Parameter showsSimulatedAnswers: test mode; answers of Apple's simulator are refused in any mode.
-  public init(verifier: MdocVerifier, showsSimulatedAnswers: Bool = false) {
-    self.verifier = verifier
+  public init(showsSimulatedAnswers: Bool = false) {
     publishedKey = showsSimulatedAnswers ? .simulate : .refuse
   }
 
@@ -52,10 +50,10 @@ public struct AppleInAppProtocol: WalletProtocol {
     return answer
   }
 
-  public func verify(
+  public func authenticate(
     _ answer: [UInt8], answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
-    relyingParty: RelyingParty, at now: Timestamp
-  ) -> Verdict {
+    relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
+  ) -> Authentication {
     guard let material = Material(challenge.material),
       let appleChallenge = try? AppleChallenge(
         nonce: material.nonce, merchantID: material.merchantID, teamID: material.teamID)
@@ -66,7 +64,7 @@ public struct AppleInAppProtocol: WalletProtocol {
     // Only this relying party's keys are tried: another's answers are unknown here.
     let apple = AppleInApp(
       verifier: verifier, keys: relyingParty.apple?.encryptionKeys ?? [], publishedKey: publishedKey)
-    return apple.verify(answer, answering: appleChallenge, request: request, at: now)
+    return apple.authenticate(answer, answering: appleChallenge, request: request, at: now)
   }
 
   /// What opens an answer, serialised as JSON.

@@ -20,11 +20,11 @@ public protocol WalletProtocol: Sendable {
   /// `/data`.
   func decodeAnswer(_ data: JSON) throws(ServiceError) -> [UInt8]
 
-  /// Opens and verifies. It never throws: every fault is in the verdict.
-  func verify(
+  /// Opens and authenticates. It never throws: every fault is in the verdict that follows.
+  func authenticate(
     _ answer: [UInt8], answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
-    relyingParty: RelyingParty, at now: Timestamp
-  ) -> Verdict
+    relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
+  ) -> Authentication
 }
 
 /// A request for the platform, and what is needed to open its answer.

@@ -1,4 +1,5 @@
 import Cryptography
+import Mdoc
 
 /// One customer of this server: its sessions, keys and origins are its own.
 public struct RelyingParty: Sendable {
@@ -25,8 +26,13 @@ public struct RelyingParty: Sendable {
     /// Whether results are kept, sealed, for as long as the session; then only elements requested with
     /// `intent_to_retain`.
     public var retainsResults: Bool
+    /// What must be known about revocation before a document is accepted.
+    public var revocation: RevocationPolicy
 
-    public init(retainsResults: Bool = false) { self.retainsResults = retainsResults }
+    public init(retainsResults: Bool = false, revocation: RevocationPolicy = .requireGood) {
+      self.retainsResults = retainsResults
+      self.revocation = revocation
+    }
   }
 }
 

@@ -9,6 +9,7 @@ public enum ReportRendering {
       "id": report.id.map { .string($0) },
       "verified_at": .integer(report.verifiedAt),
       "trust_snapshot": .string(report.trustSnapshot),
+      "revocation_policy": report.revocationPolicy.map { .string($0) },
       "checks": .array(report.checks.map(check)),
       "documents": .array(report.documents.map { ["checks": .array($0.checks.map(check))] }),
     ])

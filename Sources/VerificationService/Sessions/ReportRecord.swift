@@ -20,6 +20,8 @@ public struct ReportRecord: Sendable, Hashable, Codable {
   /// Unix seconds.
   public let verifiedAt: Int64
   public let trustSnapshot: String
+  /// Absent in reports that were stored before there was one.
+  public let revocationPolicy: String?
   /// Checks of the envelope and of the response as a whole.
   public let checks: [CheckRecord]
   public let documents: [DocumentRecord]
@@ -28,6 +30,7 @@ public struct ReportRecord: Sendable, Hashable, Codable {
     self.id = id?.text
     verifiedAt = report.verifiedAt.secondsSince1970
     trustSnapshot = report.trustSnapshot
+    revocationPolicy = report.revocationPolicy.rawValue
     checks = report.checks.map(CheckRecord.init)
     documents = report.documents.map { DocumentRecord(checks: $0.checks.map(CheckRecord.init)) }
   }
@@ -36,6 +39,7 @@ public struct ReportRecord: Sendable, Hashable, Codable {
     id = other.id
     verifiedAt = other.verifiedAt
     trustSnapshot = other.trustSnapshot
+    revocationPolicy = other.revocationPolicy
     checks = other.checks.map(map)
     documents = other.documents.map { DocumentRecord(checks: $0.checks.map(map)) }
   }

@@ -24,8 +24,12 @@ struct SubmitAnswer {
     let attempt = taken.attempt
     let verdict: Verdict?
     if let request = record.content?.request, let challenge = taken.intoChallenge() {
-      verdict = wallet.verify(
-        answer, answering: challenge, request: request, relyingParty: caller.relyingParty, at: context.clock())
+      let now = context.clock()
+      let authentication = wallet.authenticate(
+        answer, answering: challenge, request: request, relyingParty: caller.relyingParty,
+        verifier: context.verifier(for: caller.relyingParty), at: now)
+      let evidence = await context.revocation.evidence(for: authentication.questions, at: now)
+      verdict = authentication.conclude(with: evidence)
     } else {
       verdict = nil
     }

@@ -1,3 +1,4 @@
+import Fetching
 import Mdoc
 import PKIX
 import Primitives
@@ -7,9 +8,8 @@ import VerificationService
 /// Reads the configuration of a live server (HTTP API, Configuration) and refuses whatever is unsafe, before anything
 /// is opened: a server that starts is one that may serve.
 struct ConfigurationLoader {
-  private static let members = [
-    "listen", "behind_proxy", "store", "trust", "clock_skew", "sealing_keys", "relying_parties",
-  ]
+  private static let members =
+    ["listen", "behind_proxy", "store", "clock_skew", "sealing_keys", "relying_parties"] + TrustReader.members
   private static let defaultListen = "127.0.0.1:8080"
 
   private let file: ConfigurationFile
@@ -21,18 +21,32 @@ struct ConfigurationLoader {
     let isBehindProxy = try root.bool("behind_proxy", default: false)
     var warnings: [String] = []
     let secrets = SecretFiles(file: file)
+    let fetches = FetchLog()
+    let fetcher = try Self.webFetcher(fetches)
+    let plan = try TrustReader(file: file).plan(root, fetcher: fetcher)
     let configuration = ServerConfiguration(
       isLive: true,
       listen: try listen(root, isBehindProxy: isBehindProxy),
       isBehindProxy: isBehindProxy,
       storePath: try store(root),
-      anchors: try anchors(root),
+      anchors: try anchors(root, plan),
+      trust: plan,
       clockSkew: try root.integer("clock_skew", in: 0...600, default: Limits.clockSkew),
       sealingKeys: try secrets.sealingKeys(root, &warnings),
       relyingParties: try RelyingPartyReader(file: file, secrets: secrets).relyingParties(root, &warnings))
     var complete = configuration
+    complete.fetches = fetches
+    complete.revocation = RevocationChecker(fetcher: fetcher, executor: WorkerThreads.shared)
     complete.warnings = warnings
     return complete
+  }
+
+  static func webFetcher(_ log: FetchLog) throws(StartError) -> WebListFetcher {
+    do throws(WebListFetcher.StartError) {
+      return try WebListFetcher(.init(observer: log))
+    } catch {
+      throw .unavailable(error.description)
+    }
   }
 
   private func listen(_ root: ConfigurationReader, isBehindProxy: Bool) throws(StartError) -> ListenAddress {
@@ -56,25 +70,17 @@ struct ConfigurationLoader {
     return file.resolve(String(text.dropFirst(scheme.count)))
   }
 
-  /// Anchors without settings of their own are good for the mDL alone. What only tests should trust stops the start,
-  /// rather than being passed over: whoever put it there believes that it counts.
-  private func anchors(_ root: ConfigurationReader) throws(StartError) -> [TrustAnchor] {
-    let paths = try root.strings("trust", isRequired: true).map(file.resolve)
+  /// Those of the files. What is wrong with them stops the start before anything is opened or fetched.
+  private func anchors(_ root: ConfigurationReader, _ plan: TrustPlan) throws(StartError) -> [TrustAnchor] {
     let anchors: [TrustAnchor]
     do throws(TrustLoadError) {
-      anchors = try TrustAnchorLoader(defaultDocTypes: [DocType.mDL]).load(paths)
+      anchors = try TrustAnchorLoader(defaultDocTypes: [DocType.mDL]).load(plan.paths)
     } catch {
       throw root.fault("trust", error.description)
     }
-    for anchor in anchors {
-      let name = "\(anchor.source) (\(anchor.certificate.subject.text))"
-      if anchor.certificate.isMock { throw root.fault("trust", "\(name) is a root of the mock issuer") }
-      if PublishedTestRoots.contains(anchor.certificate) {
-        throw root.fault("trust", "\(name) is a published test root, whose documents prove nothing")
-      }
-    }
-    guard anchors.contains(where: { $0.tier == .live }) else {
-      throw root.fault("trust", "no trust anchor for live mode in \(paths.joined(separator: ", "))")
+    if let problem = TrustPlan.problem(with: anchors) { throw root.fault("trust", problem) }
+    guard plan.hasLists || anchors.contains(where: { $0.tier == .live }) else {
+      throw root.fault("trust", "no trust anchor for live mode in \(plan.paths.joined(separator: ", "))")
     }
     return anchors
   }

@@ -1,4 +1,5 @@
 import Cryptography
+import Mdoc
 import Primitives
 import VerificationService
 
@@ -12,12 +13,12 @@ struct RelyingPartyReader {
   ) throws(StartError) -> RelyingParties {
     var parties: [RelyingParty] = []
     let entries = try root.objects(
-      "relying_parties", isRequired: true, known: ["id", "origins", "api_keys", "apple"])
+      "relying_parties", isRequired: true, known: ["id", "origins", "api_keys", "apple", "revocation"])
     for entry in entries {
       parties.append(
         RelyingParty(
           id: try id(entry), origins: try origins(entry), apiKeys: try apiKeys(entry),
-          apple: try apple(entry, &warnings)))
+          apple: try apple(entry, &warnings), policies: .init(revocation: try revocation(entry))))
     }
     do throws(ConfigurationError) {
       return try RelyingParties(parties)
@@ -62,6 +63,15 @@ struct RelyingPartyReader {
       keys.append(APIKey(sha256: hash, scopes: scopes))
     }
     return keys
+  }
+
+  private func revocation(_ entry: ConfigurationReader) throws(StartError) -> RevocationPolicy {
+    guard entry.value("revocation") != nil else { return .requireGood }
+    guard let policy = RevocationPolicy(rawValue: try entry.string("revocation")) else {
+      let known = RevocationPolicy.allCases.map(\.rawValue).joined(separator: ", ")
+      throw entry.fault("revocation", "must be one of \(known)")
+    }
+    return policy
   }
 
   private func apple(

@@ -1,5 +1,6 @@
 import PKIX
 import Primitives
+import Trust
 import VerificationService
 
 /// What a server is made of, whether a file said so or test mode made it up.
@@ -11,8 +12,18 @@ struct ServerConfiguration: Sendable {
   var storePath: String
   /// A folder of ours that goes with the server: test mode's.
   var temporaryFolder: String?
+  /// What is trusted at the start; where there are published lists, before they are loaded.
   var anchors: [TrustAnchor]
+  /// Nil in test mode, whose anchors stay.
+  var trust: TrustPlan?
+  /// What loading the lists came to.
+  var sources: [SourceReport] = []
   var clockSkew = Limits.clockSkew
+  /// Test mode's, which goes with the server.
+  var publisher: MockPublisher?
+  /// Counts what is fetched, for the metrics.
+  var fetches = FetchLog()
+  var revocation: any RevocationSource = NoRevocationSource()
   var sealingKeys: [SealingKey]
   var relyingParties: RelyingParties
   /// What is allowed and yet better changed.

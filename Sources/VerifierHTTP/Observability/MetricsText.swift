@@ -16,6 +16,8 @@ enum MetricsText {
     requests(snapshot, &text)
     verifications(snapshot, &text)
     trust(application, &text)
+    loads(application, &text)
+    fetches(application.fetches.counts, &text)
     return Array(text.lines.joined(separator: "\n").utf8) + [UInt8(ascii: "\n")]
   }
 
@@ -60,12 +62,40 @@ enum MetricsText {
   private static func trust(_ application: Application, _ text: inout Writer) {
     let now = application.clock()
     text.family("mdoc_trust_anchors", "gauge", "Trust anchors that are valid now.")
-    text.sample("mdoc_trust_anchors", [], Double(application.trust.anchorsInForce(at: now)))
+    text.sample("mdoc_trust_anchors", [], Double(application.trust.inForce.current.anchorsInForce(at: now)))
     text.family(
       "mdoc_trust_anchor_next_expiry_timestamp_seconds", "gauge",
       "When the next of the anchors that are valid now expires, in Unix seconds.")
-    if let next = application.trust.nextExpiry(after: now) {
+    if let next = application.trust.inForce.current.nextExpiry(after: now) {
       text.sample("mdoc_trust_anchor_next_expiry_timestamp_seconds", [], Double(next.secondsSince1970))
+    }
+  }
+
+  private static func fetches(_ counts: FetchLog.Counts, _ text: inout Writer) {
+    text.family("mdoc_list_fetches_total", "counter", "Published lists that were asked for, by outcome.")
+    for (outcome, count) in [
+      ("fetched", counts.fetched), ("not_allowed", counts.notAllowed), ("too_large", counts.tooLarge),
+      ("unavailable", counts.unavailable),
+    ] {
+      text.sample("mdoc_list_fetches_total", [("outcome", outcome)], Double(count))
+    }
+    text.family("mdoc_list_fetched_bytes_total", "counter", "Bytes of the lists that were fetched.")
+    text.sample("mdoc_list_fetched_bytes_total", [], Double(counts.fetchedBytes))
+  }
+
+  private static func loads(_ application: Application, _ text: inout Writer) {
+    let status = application.trust.status
+    text.family(
+      "mdoc_trust_loaded_timestamp_seconds", "gauge", "When the anchors in force were loaded, in Unix seconds.")
+    text.sample("mdoc_trust_loaded_timestamp_seconds", [], Double(status.loadedAt.secondsSince1970))
+    text.family("mdoc_trust_reload_failures_total", "counter", "Loads that left the anchors before in force.")
+    text.sample("mdoc_trust_reload_failures_total", [], Double(status.failures))
+    text.family(
+      "mdoc_trust_source_anchors", "gauge", "Anchors by source and by what its last load came to.")
+    for source in status.sources {
+      text.sample(
+        "mdoc_trust_source_anchors", [("source", source.name), ("outcome", source.outcome.rawValue)],
+        Double(source.anchorCount))
     }
   }
 
@@ -88,7 +118,7 @@ enum MetricsText {
 extension TrustStore {
   /// How many anchors are valid now.
   func anchorsInForce(at now: Timestamp) -> Int {
-    anchors.count { $0.certificate.validity.contains(now) }
+    anchors.count { $0.isInForce(at: now) }
   }
 
   func nextExpiry(after now: Timestamp) -> Timestamp? {

@@ -5,7 +5,7 @@ enum OperationSchemas {
   private typealias Part = OpenAPISchemas
 
   static let all: [JSON.Member] = [
-    .init("TrustAnchorList", anchors), .init("TrustAnchor", anchor),
+    .init("TrustAnchorList", anchors), .init("TrustLoad", load), .init("TrustAnchor", anchor),
     .init("Health", Part.object(["status": ["const": "ok"], "livemode": Part.flag])),
     .init(
       "Readiness",
@@ -16,6 +16,23 @@ enum OperationSchemas {
   private static let anchors = Part.object([
     "object": ["const": "list"], "livemode": Part.flag, "trust_snapshot": Part.sha256,
     "data": Part.list(of: Part.reference("TrustAnchor")), "has_more": Part.flag,
+    "loaded": Part.reference("TrustLoad"),
+  ])
+
+  private static let load = Part.object([
+    "loaded_at": Part.seconds,
+    "is_current": ["type": "boolean", "description": "Whether the latest load was put in force."],
+    "sources": Part.list(
+      of: Part.object([
+        "name": Part.text, "outcome": Part.oneOf(["loaded", "kept", "failed"]), "anchors": ["type": "integer"],
+        "valid_until": ["type": ["integer", "null"]],
+        "findings": Part.list(
+          of: Part.object(
+            [
+              "code": Part.text, "outcome": Part.oneOf(["failed", "warning"]), "clause": Part.text,
+              "detail": Part.text,
+            ], optional: ["detail"])),
+      ])),
   ])
 
   private static let anchor = Part.object([
@@ -27,7 +44,12 @@ enum OperationSchemas {
     ],
     "source": Part.text,
     "valid_from": Part.seconds,
+    "kind": Part.oneOf(["authority", "document_signer"]),
     "expires_at": Part.seconds,
+    "listed_until": [
+      "type": ["integer", "null"],
+      "description": "The end of the published list that names it; null: it is configured.",
+    ],
   ])
 
   /// RFC 9457, with our members.

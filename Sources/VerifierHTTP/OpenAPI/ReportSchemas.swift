@@ -1,3 +1,4 @@
+import Mdoc
 import Primitives
 
 /// The report of an attempt.
@@ -8,13 +9,15 @@ enum ReportSchemas {
     .init("VerificationReport", report), .init("Check", check),
   ]
 
-  private static let report = Part.object([
-    "id": Part.text,
-    "verified_at": Part.seconds,
-    "trust_snapshot": Part.sha256,
-    "checks": Part.list(of: Part.reference("Check")),
-    "documents": Part.list(of: Part.object(["checks": Part.list(of: Part.reference("Check"))])),
-  ])
+  private static let report = Part.object(
+    [
+      "id": Part.text,
+      "verified_at": Part.seconds,
+      "trust_snapshot": Part.sha256,
+      "revocation_policy": Part.oneOf(RevocationPolicy.allCases.map(\.rawValue)),
+      "checks": Part.list(of: Part.reference("Check")),
+      "documents": Part.list(of: Part.object(["checks": Part.list(of: Part.reference("Check"))])),
+    ], optional: ["revocation_policy"])
 
   private static let check = Part.object(
     [

@@ -21,12 +21,14 @@ struct MockResponseInput {
     guard unknown.isEmpty else {
       throw ServiceError(
         .apiUnknownMember,
-        pointers: unknown.map { .init(pointer: "/" + RequestContent.escaped($0.name), detail: "is not known here") })
+        pointers: unknown.prefix(Limits.reportedFaults).map {
+          .init(pointer: "/" + RequestContent.escaped($0.name), detail: "is not known here")
+        })
     }
     guard let session = json["session"]?.string else { throw Self.fault("/session", "must be a session's id") }
     self.session = session
     let name = json["variant"] ?? "good"
-    guard let variant = name.string.flatMap(MockVariant.named) else {
+    guard let variant = name.string.flatMap(Self.variant) else {
       throw Self.fault("/variant", VariantHint.text(for: name.string ?? ""))
     }
     self.variant = variant
@@ -76,6 +78,11 @@ struct MockResponseInput {
     case .noRequestedDocument: Self.fault("/session", error.description)
     case .curveCannotSign, .keyDerivationFailed: ServiceError(.apiInternal, "The mock wallet failed.")
     }
+  }
+
+  /// A way of answering, or a right answer whose document refers to a list by this name.
+  private static func variant(_ name: String) -> MockVariant? {
+    MockVariant.named(name) ?? MockPublishedList.named(name)?.variant
   }
 
   private static func references(_ list: [JSON]) throws(ServiceError) -> [(namespace: String, identifier: String)] {

@@ -19,7 +19,7 @@ enum OperationRoutes {
   ) { call throws(ServiceError) in
     let application = call.application
     try await application.service.checkReadiness()
-    let anchors = application.trust.anchorsInForce(at: application.clock())
+    let anchors = application.trust.inForce.current.anchorsInForce(at: application.clock())
     guard anchors > 0 else { throw ServiceError(.trustStoreEmpty, "No trust anchor is valid now.") }
     return Answer(
       json: [

@@ -111,8 +111,10 @@ struct RouteCall: Sendable {
 /// What the routes work on.
 struct Application: Sendable {
   let service: VerificationService
-  let trust: TrustStore
+  let trust: TrustUpdater
   let metrics: Metrics
+  /// Counts the lists that the server fetched.
+  var fetches = FetchLog()
   /// Test mode alone has one.
   let mockWallet: MockWalletEndpoint?
   let isBehindProxy: Bool

@@ -4,7 +4,8 @@ import MockIssuance
 enum VariantHint {
   static func text(for name: String) -> String {
     let near =
-      MockVariant.all.map { (name: $0.name, distance: distance(name, $0.name)) }
+      (MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name))
+      .map { (name: $0, distance: distance(name, $0)) }
       .filter { $0.distance <= max(3, $0.name.utf8.count / 2) }.sorted { $0.distance < $1.distance }.prefix(3)
       .map { "`\($0.name)`" }
     let hint = near.isEmpty ? "" : "; did you mean \(near.joined(separator: ", "))?"

@@ -13,7 +13,7 @@ extension TestMode {
         "id": .string(Self.relyingPartyID), "merchant_id": .string(merchantID), "team_id": .string(teamID),
         "encryption_public_key": .string(Base64.encode(encryptionPublicKey)),
       ],
-      "store": .string(storePath),
+      "store": .string(storePath), "lists_url": .string(publisher.baseURL),
       "trust_anchors": .array(
         anchors.map { anchor in
           [
@@ -37,6 +37,7 @@ extension TestMode {
       Merchant     \(merchantID)
       Team         \(teamID)
       Store        \(storePath)
+      Lists        \(publisher.baseURL)
       Trust anchors (mock):
       \(names.joined(separator: "\n"))
 

@@ -13,6 +13,8 @@ public struct TestMode: Sendable {
   public let apiKey: String
   public let anchors: [MockAnchor]
   public let authority: MockAuthority
+  /// Serves the authority's lists.
+  public let publisher: MockPublisher
   public let merchantID: String
   public let teamID: String
   /// The public half of the merchant's encryption key: P-256, uncompressed.
@@ -26,12 +28,14 @@ public struct TestMode: Sendable {
   init(_ options: TestModeOptions, log: Log) throws(StartError) {
     let secrets = try TestSecrets(seed: options.seed)
     let now = options.clock()
+    publisher = try Self.publisher(options, secrets)
     do {
-      authority = try MockAuthority(seed: secrets.authoritySeed)
+      authority = try MockAuthority(seed: secrets.authoritySeed, addresses: publisher.addresses)
       anchors = try authority.anchors(at: now)
     } catch {
       throw .unavailable("the mock authority failed: \(error)")
     }
+    publisher.publish(of: authority)
     apiKey = secrets.apiKey
     merchantID = options.merchantID
     teamID = options.teamID
@@ -42,7 +46,8 @@ public struct TestMode: Sendable {
       id: Self.relyingPartyID, origins: options.origins,
       apiKeys: [APIKey(sha256: APIKey.hash(of: apiKey), scopes: Set(Scope.allCases))],
       apple: AppleConfiguration(
-        merchantID: options.merchantID, teamID: options.teamID, encryptionKeys: [secrets.encryptionKey]))
+        merchantID: options.merchantID, teamID: options.teamID, encryptionKeys: [secrets.encryptionKey]),
+      policies: .init(revocation: options.revocation))
     var configuration: ServerConfiguration
     do throws(ConfigurationError) {
       configuration = ServerConfiguration(
@@ -53,7 +58,24 @@ public struct TestMode: Sendable {
       throw .configuration(error.message)
     }
     configuration.temporaryFolder = folder
+    configuration.publisher = publisher
+    let fetches = FetchLog()
+    configuration.fetches = fetches
+    // What a status list may look like is not the question in test mode: either form is taken.
+    configuration.revocation = RevocationChecker(
+      fetcher: try ConfigurationLoader.webFetcher(fetches), allowsJWT: true, allowsLoopback: true,
+      executor: WorkerThreads.shared)
     server = try VerifierServer(configuration, mockAuthority: authority, log: log, clock: options.clock)
+  }
+
+  /// With the same seed comes the same port, where it is free: an answer from before a restart names its lists by it.
+  private static func publisher(
+    _ options: TestModeOptions, _ secrets: TestSecrets
+  ) throws(StartError) -> MockPublisher {
+    if options.seed != nil, let again = try? MockPublisher(port: secrets.publisherPort, clock: options.clock) {
+      return again
+    }
+    return try MockPublisher(clock: options.clock)
   }
 
   private static func anchor(_ anchor: MockAnchor) throws(ConfigurationError) -> TrustAnchor {
@@ -63,9 +85,12 @@ public struct TestMode: Sendable {
     } catch {
       throw ConfigurationError("the mock anchor \(anchor.name) is malformed")
     }
-    return TrustAnchor(
+    var trusted = TrustAnchor(
       certificate: certificate, docTypes: anchor.docTypes, extendedKeyUsages: Set(anchor.extendedKeyUsages),
       maxPathLength: anchor.maxPathLength, tier: .test, source: "mock:\(anchor.name)")
+    // The publisher is on this machine and has no certificate to show.
+    trusted.allowsPlainHTTP = true
+    return trusted
   }
 }
 

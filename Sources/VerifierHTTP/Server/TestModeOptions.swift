@@ -1,3 +1,4 @@
+import Mdoc
 import Primitives
 
 /// How to start test mode. It binds to loopback, always.
@@ -10,6 +11,8 @@ public struct TestModeOptions: Sendable {
   public var storePath: String?
   public var merchantID = "merchant.test.mdoc"
   public var teamID = "TESTTEAM01"
+  /// What the relying party wants to know about revocation.
+  public var revocation = RevocationPolicy.requireGood
   /// Origins of pages that may hold client secrets.
   public var origins: [String] = []
   public var clock: @Sendable () -> Timestamp = Timestamp.systemNow

@@ -9,6 +9,8 @@ struct TestSecrets {
   let authoritySeed: [UInt8]
   let apiKey: String
   let encryptionKey: PrivateKey
+  /// Below the ports that the system gives away by itself.
+  let publisherPort: UInt16
 
   init(seed: [UInt8]?) throws(StartError) {
     do throws(CryptoError) {
@@ -17,6 +19,8 @@ struct TestSecrets {
       authoritySeed = try Self.derive("authority", from: seed).exposed()
       apiKey = "mdoc_test_" + Hex.encode(try Self.derive("api key", from: seed).exposed())
       encryptionKey = try Self.key(from: seed)
+      let number = try Self.derive("publisher port", from: seed).exposed().prefix(2)
+      publisherPort = 20_000 + number.reduce(0) { $0 << 8 | UInt16($1) } % 10_000
     } catch {
       throw .unavailable("no keys could be made: \(error)")
     }

@@ -6,9 +6,11 @@ extension VerifierServer {
   /// Serves in live mode until SIGTERM or SIGINT. Returns the exit code: 0 after a graceful stop, 78 for a
   /// configuration that may not serve, 75 for a port or store that cannot be had.
   public static func run(configurationFile: String) async -> Int32 {
-    await run { log throws(StartError) in
+    await run { log async throws(StartError) in
+      // A server that is asked to reload must not end; one in test mode ends with its terminal.
+      ReloadSignal.install()
       let configuration = try ConfigurationLoader(path: configurationFile).load()
-      return try VerifierServer(configuration, log: log, clock: Timestamp.systemNow)
+      return try await VerifierServer.start(configuration, log: log, clock: Timestamp.systemNow)
     }
   }
 
@@ -23,13 +25,13 @@ extension VerifierServer {
     }
   }
 
-  private static func run(_ start: (Log) throws(StartError) -> VerifierServer) async -> Int32 {
+  private static func run(_ start: (Log) async throws(StartError) -> VerifierServer) async -> Int32 {
     let writer = LogWriter(descriptor: STDERR_FILENO)
     let log = Log(sink: writer.write)
     StopSignal.install()
     let code: Int32
     do throws(StartError) {
-      let server = try start(log)
+      let server = try await start(log)
       await StopSignal.wait()
       await server.stop()
       code = 0

@@ -14,7 +14,9 @@ public final class VerifierServer: Sendable {
   private let http: HTTPServer
   private let store: SQLiteStore
   private let sweeper: Task<Void, Never>
+  private let updates: Task<Void, Never>?
   private let temporaryFolder: String?
+  private let publisher: MockPublisher?
   private let log: Log
   private let clock: @Sendable () -> Timestamp
 
@@ -33,30 +35,38 @@ public final class VerifierServer: Sendable {
       throw .configuration("no trust anchor is configured")
     }
     store = try Self.openStore(configuration)
-    let verifier = MdocVerifier(trust: trust, clockSkew: configuration.clockSkew)
+    let inForce = TrustInForce(trust)
+    let updater = TrustUpdater(
+      inForce, plan: configuration.trust, sources: configuration.sources, log: log, clock: clock)
     let service: VerificationService
     do throws(ConfigurationError) {
-      service = try VerificationService(
-        ServiceConfiguration(
-          isLive: configuration.isLive, relyingParties: configuration.relyingParties,
-          protocols: [AppleInAppProtocol(verifier: verifier, showsSimulatedAnswers: !configuration.isLive)],
-          sealingKeys: configuration.sealingKeys),
-        store: store, clock: clock)
+      var parts = ServiceConfiguration(
+        isLive: configuration.isLive, relyingParties: configuration.relyingParties,
+        protocols: [AppleInAppProtocol(showsSimulatedAnswers: !configuration.isLive)], trust: inForce,
+        revocation: configuration.revocation, sealingKeys: configuration.sealingKeys)
+      parts.clockSkew = configuration.clockSkew
+      service = try VerificationService(parts, store: store, clock: clock)
     } catch {
       throw .configuration(error.message)
     }
     let application = Application(
-      service: service, trust: trust, metrics: Metrics(),
+      service: service, trust: updater, metrics: Metrics(), fetches: configuration.fetches,
       mockWallet: configuration.isLive ? nil : mockAuthority.map(MockWalletEndpoint.init),
       isBehindProxy: configuration.isBehindProxy, clock: clock)
     http = try Self.listen(configuration.listen, APIHandler(application, log: log))
     listen = ListenAddress(address: configuration.listen.address, port: http.port)
     isLive = configuration.isLive
     temporaryFolder = configuration.temporaryFolder
+    publisher = configuration.publisher
     self.log = log
     self.clock = clock
     sweeper = Sweeper(service: service, log: log, clock: clock).start()
-    for warning in configuration.warnings {
+    updates = updater.canReload ? updater.start() : nil
+    let outdated = trust.anchors.count - trust.anchorsInForce(at: clock())
+    let warnings =
+      configuration.warnings
+      + (outdated > 0 ? ["\(outdated) of \(trust.anchors.count) trust anchors are expired or not yet valid"] : [])
+    for warning in warnings {
       log.write(.warning, "configuration.warning", at: clock(), ["message": .string(warning)])
     }
     log.write(
@@ -67,13 +77,40 @@ public final class VerifierServer: Sendable {
       ])
   }
 
+  /// Loads what others publish, then opens everything.
+  static func start(
+    _ configuration: ServerConfiguration, log: Log, clock: @escaping @Sendable () -> Timestamp
+  ) async throws(StartError) -> VerifierServer {
+    guard let plan = configuration.trust, plan.hasLists else {
+      return try VerifierServer(configuration, log: log, clock: clock)
+    }
+    let load: TrustLoad
+    do throws(TrustLoadError) {
+      load = try await plan.loader.load(at: clock())
+    } catch {
+      throw .configuration(error.description)
+    }
+    let problems = load.sources.filter { $0.outcome != .loaded }.map(\.problem)
+    guard load.anchors.contains(where: { $0.tier == .live }) else {
+      throw .configuration("no trust anchor for live mode: \(problems.joined(separator: "; "))")
+    }
+    var configuration = configuration
+    configuration.anchors = load.anchors
+    configuration.sources = load.sources
+    configuration.warnings += problems
+    return try VerifierServer(configuration, log: log, clock: clock)
+  }
+
   /// Takes no new requests, lets those under way finish within `drainSeconds`, then closes the store.
   public func stop(drainSeconds: Int = 20) async {
     log.write(.info, "server.stopping", at: clock())
     await http.stop(drainSeconds: drainSeconds)
+    updates?.cancel()
     sweeper.cancel()
     await sweeper.value
+    await updates?.value
     await store.close()
+    await publisher?.stop()
     if let temporaryFolder { TemporaryStore.remove(temporaryFolder) }
     log.write(.info, "server.stopped", at: clock())
   }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Mdoc
 import MockIssuance
 import Primitives
 import Testing
@@ -78,6 +79,7 @@ struct TestBed: Sendable {
 /// Starts test mode with a fixed seed and clock, and stops it after the body.
 func withTestMode<R>(
   store: String? = nil, clock: TestClock = TestClock(), seed: String = "tests",
+  revocation: RevocationPolicy = .requireGood,
   _ body: (TestBed) async throws -> R
 ) async throws -> R {
   let log = LogCapture()
@@ -85,6 +87,7 @@ func withTestMode<R>(
   options.seed = Array(seed.utf8)
   options.storePath = store
   options.origins = [TestBed.origin]
+  options.revocation = revocation
   options.clock = { clock.now }
   options.log = log.add
   let mode = try VerifierServer.startTestMode(options)

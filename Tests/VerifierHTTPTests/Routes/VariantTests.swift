@@ -44,7 +44,11 @@ import Testing
         }
       }
       let metrics = try await bed.api.with(nil).get("/metrics")
-      let secrets = nonces + [bed.mode.apiKey]
+      let scalar = try TestSecrets(seed: Array("tests".utf8)).encryptionKey.scalar().exposed()
+      let secrets =
+        nonces + [
+          bed.mode.apiKey, Hex.encode(scalar), String(Base64.encode(scalar).dropLast()), Base64.encodeURLSafe(scalar),
+        ]
       for text in [bed.log.text, metrics.body] {
         #expect(Self.leaks(in: text) == [])
         #expect(secrets.filter { text.contains($0) } == [])
@@ -85,6 +89,10 @@ import Testing
       }
       let unknown = try await bed.api.post("/v1/test/mock_responses", ["session": "vs_0000000000000000000000"])
       #expect(unknown.code == "session.not_found")
+      let members = (0..<100).map { JSON.Member("m\($0)", 1) }
+      let many = try await bed.api.post("/v1/test/mock_responses", .object(members))
+      #expect(many.code == "api.unknown_member")
+      #expect(many.errors.count == Limits.reportedFaults)
     }
   }
 

@@ -29,7 +29,7 @@ struct DemoScript {
     step("The backend hands the answer in, and gets what it asked for, verified.")
     let reply = try await flow.submit(answer, to: session)
     show(reply, submittedTo: session)
-    say("\n" + VerdictText(reply.body, width: console.width, style: style).text + "\n")
+    say("\n" + VerdictText(json: reply.body, width: console.width, style: style).text + "\n")
     try require(reply, status: 200, code: nil)
     return (session, answer, reply.body)
   }
@@ -75,7 +75,7 @@ struct DemoScript {
   }
 
   private func verdict(_ reply: LoopbackClient.Reply) -> String {
-    let text = VerdictText(reply.body, width: console.width - 3, style: style).headline
+    let text = VerdictText(json: reply.body, width: console.width - 3, style: style).headline
     return text.split(separator: "\n").map { "   " + $0 }.joined(separator: "\n")
   }
 

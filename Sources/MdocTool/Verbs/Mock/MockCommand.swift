@@ -6,15 +6,23 @@ import Primitives
 enum MockCommand {
   static let command = Command(
     "mock", "make answers, right or wrong, and the anchors to verify them with",
-    verbs: [MockVariants.command, MockApple.command, MockResponse.command, MockAnchors.command, MockVectors.command])
+    verbs: [
+      MockVariants.command, MockApple.command, MockResponse.command, MockAnchors.command, MockLists.command,
+      MockPublish.command, MockVectors.command,
+    ])
 
   /// The options that say who issues and who holds; shared by the verbs that make an answer.
-  static let walletOptions: [Option] = [.variant, .mockRequest, .person, .seed, .issuerCurve, .deviceCurve, .at, .json]
+  static let walletOptions: [Option] = [
+    .variant, .mockRequest, .person, .lists, .seed, .issuerCurve, .deviceCurve, .at, .json,
+  ]
 
   static func authority(_ arguments: ParsedArguments) throws(Failure) -> MockAuthority {
     let seed = try arguments.hex(.seed, length: 1...1_024) ?? Array("mdoc mock".utf8)
     let curve = try curve(.issuerCurve, arguments)
-    return try made { try MockAuthority(seed: seed, issuerCurve: curve) }
+    let base = arguments.value(.lists).map { $0.hasSuffix("/") ? $0 : $0 + "/" }
+    return try made {
+      try MockAuthority(seed: seed, issuerCurve: curve, addresses: MockAddresses(base: base))
+    }
   }
 
   static func wallet(_ arguments: ParsedArguments) throws(Failure) -> MockWallet {
@@ -39,8 +47,9 @@ enum MockCommand {
 
   static func variant(_ arguments: ParsedArguments) throws(Failure) -> MockVariant {
     let name = try arguments.required(.variant)
-    if let variant = MockVariant.named(name) { return variant }
-    let nearest = NearestName.of(name, among: MockVariant.all.map(\.name)).map { "; did you mean \($0)?" }
+    if let variant = MockVariant.named(name) ?? MockPublishedList.named(name)?.variant { return variant }
+    let names = MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name)
+    let nearest = NearestName.of(name, among: names).map { "; did you mean \($0)?" }
     throw .usage("there is no variant \"\(name)\"\(nearest ?? "") (mdoc mock variants lists them)")
   }
 

@@ -13,23 +13,32 @@ enum MockVariants {
     action: run)
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+    let published = MockPublishedList.chosen.map(\.variant)
     if arguments.has(.json) {
-      console.print(.array(MockVariant.all.map(json)))
+      console.print(
+        .array(
+          MockVariant.all.map { json($0, needsPublisher: false) } + published.map { json($0, needsPublisher: true) }))
     } else {
       let style = Style(isColored: console.isColored)
       console.print(MockVariant.all.map { text($0, console.width, style) }.joined(separator: "\n"))
+      console.print("\n" + Wrapping.wrap(Self.heading, indent: 0, width: console.width))
+      console.print(published.map { text($0, console.width, style) }.joined(separator: "\n"))
     }
     return .done
   }
 
-  private static func json(_ variant: MockVariant) -> JSON {
+  private static let heading =
+    "Documents that name a list of the mock publisher's (mdoc serve --test-mode, mdoc mock publish), for a verifier "
+    + "that asks:"
+
+  private static func json(_ variant: MockVariant, needsPublisher: Bool) -> JSON {
     [
       "name": .string(variant.name), "summary": .string(variant.summary),
       "codes": .array(variant.codes.map { .string($0.rawValue) }),
       "warnings": .array(variant.warnings.map { .string($0.rawValue) }),
       "clause": variant.clause.map { .string($0) } ?? .null,
       "cases": .array(variant.cases.map { .string($0) }), "applies_to": .string(appliesTo(variant)),
-      "fixed_clock": .bool(variant.needsFixedClock),
+      "fixed_clock": .bool(variant.needsFixedClock), "needs_publisher": .bool(needsPublisher),
     ]
   }
 

@@ -5,17 +5,23 @@ import VectorKit
 enum VectorsRun {
   static let command = Command(
     "run", "run the cases and report which do not end as they must",
-    options: [.suite, .filter, .against, .without, .junit, .html, .jsonReport],
+    options: [.suite, .filter, .against, .without, .measure, .junit, .html, .jsonReport],
     notes: [
       "With --against, each case is posted without its expectation as JSON to the URL, which answers "
         + "{\"verdict\": \"accepted\" or \"rejected\", \"codes\": […]}; codes may be left out. "
         + "mdoc vectors serve-harness is an example.",
-      "--suite also takes a folder of Wycheproof's ECDSA files in P1363 form, or of ISO/IEC 18013-5 Annex D.",
-      "Exit status: 0 all pass, 1 a case fails, 64 usage, 65 the suite cannot be read.",
+      "With --measure, each case is judged twice, and the second time's processor time and peak of resident memory "
+        + "stand in the reports. A case fails that takes more than "
+        + "\(Limits.verificationMemoryBytes >> 20) MiB or \(Limits.verificationSeconds) s.",
+      "--suite also takes a set that others published, or a folder of such sets, in their own layout: Wycheproof, "
+        + "ISO/IEC 18013-5 Annex D, Apple's sample, RFC 9180, RFC 8949 appendix A, COSE examples and more.",
+      "Exit status: 0 all that were run pass, 1 a case fails or none was run, 64 usage, 65 the suite cannot be read.",
     ],
     examples: [
       .init("This verifier", "mdoc vectors run --html report.html --junit report.xml"),
+      .init("Published sets beside the working copy", "mdoc vectors run --suite ../shared/vectors"),
       .init("One family of cases", "mdoc vectors run --filter device-mac"),
+      .init("What each case costs", "mdoc vectors run --measure --json report.json"),
       .init(
         "Another verifier, which does not speak Apple's in-app protocol",
         "mdoc vectors run --against http://127.0.0.1:9000/ --without apple-in-app"),
@@ -23,6 +29,9 @@ enum VectorsRun {
     action: run)
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
+    if arguments.has(.measure), arguments.has(.against) {
+      throw .usage("--measure is for this verifier: another's memory and time cannot be seen from here")
+    }
     let report = try await report(arguments)
     if report.results.isEmpty {
       throw .usage("no case has an id that contains \"\(arguments.value(.filter) ?? "")\"")
@@ -32,16 +41,20 @@ enum VectorsRun {
     if let path = arguments.value(.jsonReport) {
       try FileAccess.write(JSONReport.json(report).serialized(pretty: true) + [UInt8(ascii: "\n")], to: path)
     }
-    console.print(RunText(report, width: console.width, style: Style(isColored: console.isColored)).text)
+    console.print(RunText(report: report, width: console.width, style: Style(isColored: console.isColored)).text)
     return report.hasPassed ? .done : .rejected
   }
 
   private static func report(_ arguments: ParsedArguments) async throws(Failure) -> RunReport {
-    if let published = try published(arguments) { return published }
+    if let published = try published(arguments) {
+      guard !arguments.has(.measure) else { throw .usage("--measure is for suites in this project's layout") }
+      return published
+    }
     let suite = try VectorsCommand.suite(arguments)
     var runner = try runner(suite, arguments)
     runner.filter = arguments.value(.filter)
     runner.missingFeatures = Set(arguments.values(.without))
+    runner.measures = arguments.has(.measure)
     return await runner.run()
   }
 
@@ -71,6 +84,7 @@ extension Option {
   fileprivate static let against = Option("against", "URL", "ask the verifier behind this harness in place of ours")
   fileprivate static let without = Option(
     "without", "FEATURE", "skip cases that need this feature", occurrence: .repeatable)
+  fileprivate static let measure = Option(flag: "measure", "measure processor time and memory of each case")
   fileprivate static let junit = Option("junit", "FILE", "write JUnit XML")
   fileprivate static let html = Option("html", "FILE", "write one HTML page for people")
   fileprivate static let jsonReport = Option("json", "FILE", "write JSON for programs")

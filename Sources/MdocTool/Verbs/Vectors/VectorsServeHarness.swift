@@ -54,7 +54,7 @@ private struct HarnessEndpoint: HTTPHandler {
     guard request.method == "POST" else { return reply(405, ["error": "a question is a POST"]) }
     guard let question = try? JSON(parsing: request.body) else { return reply(400, ["error": "is no JSON"]) }
     do throws(VectorFault) {
-      return reply(200, try HarnessHandler.answer(question))
+      return reply(200, try await HarnessHandler.answer(question))
     } catch {
       return reply(400, ["error": .string(error.description)])
     }

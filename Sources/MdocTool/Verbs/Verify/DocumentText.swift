@@ -2,15 +2,9 @@ import Primitives
 
 /// One accepted document for people: who issued it and its elements. `result.documents[]` of the HTTP API.
 struct DocumentText {
-  private let json: JSON
-  private let width: Int
-  private let style: Style
-
-  init(_ json: JSON, width: Int, style: Style) {
-    self.json = json
-    self.width = width
-    self.style = style
-  }
+  let json: JSON
+  let width: Int
+  let style: Style
 
   var text: String {
     var blocks = [style(Printable.line(json["doc_type"]?.string ?? "document"), .bold) + "\n" + table(facts)]

@@ -2,15 +2,9 @@ import Primitives
 
 /// Every check of a report for people: outcome, code and clause in columns, the detail below.
 struct ReportText {
-  private let json: JSON
-  private let width: Int
-  private let style: Style
-
-  init(_ json: JSON, width: Int, style: Style) {
-    self.json = json
-    self.width = width
-    self.style = style
-  }
+  let json: JSON
+  let width: Int
+  let style: Style
 
   var text: String {
     let documents = json["documents"]?.array ?? []

@@ -2,24 +2,18 @@ import Primitives
 
 /// A verdict for people, made from the JSON that programs get: `mdoc verify` prints its own, `mdoc demo` a session's.
 struct VerdictText {
-  private let json: JSON
-  private let width: Int
-  private let style: Style
-
-  /// - Parameter json: an object with `status`, `last_error`, `result` and `report`.
-  init(_ json: JSON, width: Int, style: Style) {
-    self.json = json
-    self.width = width
-    self.style = style
-  }
+  /// An object with `status`, `last_error`, `result` and `report`.
+  let json: JSON
+  let width: Int
+  let style: Style
 
   var text: String {
     var sections = [headline]
     for document in json["result"]?["documents"]?.array ?? [] {
-      sections.append(DocumentText(document, width: width, style: style).text)
+      sections.append(DocumentText(json: document, width: width, style: style).text)
     }
     if let report = json["report"], !report.isNull {
-      sections.append(ReportText(report, width: width, style: style).text)
+      sections.append(ReportText(json: report, width: width, style: style).text)
     }
     return sections.joined(separator: "\n\n")
   }

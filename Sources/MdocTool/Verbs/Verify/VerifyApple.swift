@@ -7,11 +7,12 @@ enum VerifyApple {
   static let command = Command(
     "apple", "verify the answer to Apple's in-app request",
     options: [
-      .envelope, .nonce, .merchantID, .teamID, .encryptionKey, .trust, .request, .at, .clockSkew, .strict, .json,
-    ],
+      .envelope, .nonce, .merchantID, .teamID, .encryptionKey, .trust, .request, .at, .clockSkew, .strict,
+    ] + RevocationOptions.all + [.json],
     notes: [
       "Files of the wallet and the transcript may be raw, hexadecimal or base64. Without --request every verified "
-        + "element is shown. Revocation is not asked; the report says so.",
+        + "element is shown.",
+      RevocationOptions.note,
       "Exit status: 0 verified, 1 rejected or declined, 64 usage, 65 one of your files cannot be read.",
     ],
     examples: [
@@ -28,7 +29,7 @@ enum VerifyApple {
     ],
     action: run)
 
-  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+  private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
     let verifier = try VerifyCommand.verifier(arguments)
     let keys = try KeyFile.encryptionKeys(arguments.values(.encryptionKey))
     let request = try RequestFile.request(arguments.value(.request), for: .inApp)
@@ -41,8 +42,11 @@ enum VerifyApple {
       throw .usage("--nonce cannot be one of Apple's")
     }
     let apple = AppleInApp(verifier: verifier, keys: keys, publishedKey: .warn)
-    let verdict = apple.verify(envelope, answering: challenge, request: request, at: now)
-    return VerifyCommand.conclude(verdict, arguments, console)
+    let revocation = try RevocationOptions.source(arguments)
+    let authentication = apple.authenticate(envelope, answering: challenge, request: request, at: now)
+    let questions = authentication.questions
+    let evidence = await revocation.evidence(for: questions, at: now)
+    return VerifyCommand.conclude(authentication.conclude(with: evidence), asked: questions, arguments, console)
   }
 }
 

@@ -1,4 +1,5 @@
 import Mdoc
+import PKIX
 import Primitives
 import VerificationService
 
@@ -10,18 +11,37 @@ enum VerifyCommand {
   static func verifier(_ arguments: ParsedArguments) throws(Failure) -> MdocVerifier {
     MdocVerifier(
       trust: try TrustFiles.store(arguments.values(.trust)), clockSkew: try arguments.clockSkew(),
-      isStrict: arguments.has(.strict))
+      isStrict: arguments.has(.strict), revocation: try RevocationOptions.policy(arguments))
   }
 
   /// Prints a verdict and turns it into an exit status.
-  static func conclude(_ verdict: Verdict, _ arguments: ParsedArguments, _ console: Console) -> ExitStatus {
+  ///
+  /// - Parameter questions: what was asked about revocation: whoever supplies lists must know their addresses.
+  static func conclude(
+    _ verdict: Verdict, asked questions: [RevocationQuestion], _ arguments: ParsedArguments, _ console: Console
+  ) -> ExitStatus {
     let json = VerdictRendering.json(verdict)
+    let lists = questions.flatMap(\.addresses)
     if arguments.has(.json) {
-      console.print(json)
+      let asked = lists.isEmpty ? [] : [JSON.Member("lists_asked", .array(lists.map { .string($0) }))]
+      console.print(.object((json.object ?? []) + asked))
     } else {
-      console.print(VerdictText(json, width: console.width, style: Style(isColored: console.isColored)).text)
+      let text = VerdictText(json: json, width: console.width, style: Style(isColored: console.isColored)).text
+      let asked =
+        lists.isEmpty ? "" : "\n\nLists asked about revocation" + lists.map { "\n  " + Printable.line($0) }.joined()
+      console.print(text + asked)
     }
     if case .accepted = verdict.outcome { return .done }
     return .rejected
+  }
+}
+
+extension RevocationQuestion {
+  /// Where the lists are that answer it.
+  fileprivate var addresses: [String] {
+    switch subject {
+    case .certificates: path.dropLast().flatMap(\.extensions.crlURIs)
+    case .status(let reference): [reference.uri]
+    }
   }
 }

@@ -4,10 +4,12 @@ import Presentation
 enum VerifyResponse {
   static let command = Command(
     "response", "verify a DeviceResponse over its session transcript",
-    options: [.response, .transcript, .readerKey, .trust, .request, .at, .clockSkew, .strict, .json],
+    options: [.response, .transcript, .readerKey, .trust, .request, .at, .clockSkew, .strict] + RevocationOptions.all
+      + [.json],
     notes: [
       "Both files may be raw CBOR, hexadecimal or base64. The transcript is the reader's own, never one that came with "
-        + "the answer. Without --request every verified element is shown. Revocation is not asked; the report says so.",
+        + "the answer. Without --request every verified element is shown.",
+      RevocationOptions.note,
       "Exit status: 0 verified, 1 rejected or declined, 64 usage, 65 one of your files cannot be read.",
     ],
     examples: [
@@ -21,19 +23,28 @@ enum VerifyResponse {
           --reader-key reader.pem --trust iaca.pem --request request.json \\
           --at 2020-12-01T00:00:00Z --json
         """),
+      .init(
+        "The signer must not be revoked, by a list that is at hand",
+        """
+        mdoc verify response --response r.cbor --transcript t.cbor --trust anchors/ \\
+          --revocation require_good --list https://iaca.example/crl=iaca.crl
+        """),
     ],
     action: run)
 
-  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+  private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
     let verifier = try VerifyCommand.verifier(arguments)
     let transcript = try TranscriptFile.transcript(arguments.required(.transcript))
     let readerKey = try arguments.value(.readerKey).map { path throws(Failure) in try KeyFile.privateKey(path) }
     let request = try RequestFile.request(arguments.value(.request), for: .web)
     let now = try arguments.time(.at)
     let response = try WireBytes.answer(at: arguments.required(.response))
-    let verdict = Proximity(verifier: verifier).verify(
+    let revocation = try RevocationOptions.source(arguments)
+    let authentication = Proximity(verifier: verifier).authenticate(
       response, transcript: transcript, readerKey: readerKey, request: request, at: now)
-    return VerifyCommand.conclude(verdict, arguments, console)
+    let questions = authentication.questions
+    let evidence = await revocation.evidence(for: questions, at: now)
+    return VerifyCommand.conclude(authentication.conclude(with: evidence), asked: questions, arguments, console)
   }
 }
 

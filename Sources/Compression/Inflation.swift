@@ -1,0 +1,76 @@
+import CZlib
+
+/// Decompression of untrusted bytes, bounded by what may come out.
+///
+/// A megabyte can stand for a gigabyte, so nothing is believed: the stream is first run through a small buffer that is
+/// used again and again, to learn how long its content is and whether it is whole, and only then into memory of just
+/// that size. Twice the work, but a stream that is refused never had memory.
+public enum Inflation {
+  /// The content of exactly one stream.
+  ///
+  /// - Parameter limit: the bytes that may come out.
+  public static func inflate(
+    _ compressed: some Collection<UInt8>, format: CompressedFormat = .zlib, limit: Int
+  ) throws(CompressionError) -> [UInt8] {
+    let input = Array(compressed)
+    // zlib counts the bytes of a buffer in 32 bits.
+    guard input.count < Int(UInt32.max), limit < Int(UInt32.max) else { throw .tooLarge }
+    let length = try measure(input, format: format, limit: limit)
+    var content = [UInt8](repeating: 0, count: length + 1)
+    // The byte to spare lets the stream reach its end before the buffer does.
+    let written = try content.withUnsafeMutableBufferPointer { output throws(CompressionError) in
+      try run(input, format: format, through: output, limit: length)
+    }
+    content.removeLast(content.count - written)
+    return content
+  }
+
+  /// How many bytes come out of a stream that is whole and within the limit.
+  private static func measure(
+    _ input: [UInt8], format: CompressedFormat, limit: Int
+  ) throws(CompressionError) -> Int {
+    let window = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 64 << 10)
+    defer { window.deallocate() }
+    return try run(input, format: format, through: window, limit: limit)
+  }
+
+  /// Inflates into the buffer, from its start again whenever it is full; the bytes that came out in all.
+  private static func run(
+    _ input: [UInt8], format: CompressedFormat, through buffer: UnsafeMutableBufferPointer<UInt8>, limit: Int
+  ) throws(CompressionError) -> Int {
+    var state = z_stream()
+    // zlib keeps the address of the state, which therefore must not move while it is in use.
+    return try withUnsafeMutablePointer(to: &state) { stream throws(CompressionError) in
+      guard inflateInit2_(stream, format.windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+        throw .libraryFailure
+      }
+      defer { inflateEnd(stream) }
+      return try input.withUnsafeBufferPointer { input throws(CompressionError) in
+        // Read only, whatever its type says.
+        stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+        stream.pointee.avail_in = UInt32(input.count)
+        while true {
+          stream.pointee.next_out = buffer.baseAddress
+          stream.pointee.avail_out = UInt32(buffer.count)
+          let result = CZlib.inflate(stream, Z_NO_FLUSH)
+          let length = Int(stream.pointee.total_out)
+          guard length <= limit else { throw .tooLarge }
+          if result == Z_OK, stream.pointee.avail_out == 0 { continue }
+          guard result == Z_STREAM_END else { throw error(result) }
+          guard stream.pointee.avail_in == 0 else { throw .trailingBytes }
+          return length
+        }
+      }
+    }
+  }
+
+  private static func error(_ result: Int32) -> CompressionError {
+    switch result {
+    // All input is used, and the stream has not ended.
+    case Z_OK, Z_BUF_ERROR: .truncated
+    case Z_NEED_DICT: .presetDictionary
+    case Z_MEM_ERROR: .libraryFailure
+    default: .malformed
+    }
+  }
+}

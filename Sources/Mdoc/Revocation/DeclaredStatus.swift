@@ -1,0 +1,66 @@
+import CBOR
+import Primitives
+
+/// Where a document's mobile security object says that its status is published (ISO/IEC 18013-5, second edition,
+/// 12.3.6). What it declares but nobody can ask for is kept with the reason: a declaration is never passed over.
+public struct DeclaredStatus: Sendable, Hashable {
+  /// One for each mechanism of the standard that is declared; of others only that there is nothing else.
+  public let declarations: [Declaration]
+
+  public enum Declaration: Sendable, Hashable {
+    case reference(StatusReference)
+    case unusable(RevocationUncertainty, detail: String)
+  }
+
+  /// The document declares no status at all.
+  public static let none = DeclaredStatus(declarations: [])
+
+  public var isNone: Bool { declarations.isEmpty }
+  public var references: [StatusReference] {
+    declarations.compactMap { if case .reference(let reference) = $0 { reference } else { nil } }
+  }
+
+  /// - Parameter item: `status` of the mobile security object.
+  init(parsing item: CBORItem) throws(MdocParseError) {
+    _ = try StructureReader(code: .msoMalformed).entries(item)
+    var declarations: [Declaration] = []
+    if let info = item[key: "status_list"] { declarations.append(Self.statusList(info)) }
+    if let info = item[key: "identifier_list"] { declarations.append(Self.identifierList(info)) }
+    if declarations.isEmpty {
+      declarations.append(.unusable(.mechanismUnsupported, detail: "neither status_list nor identifier_list"))
+    }
+    self.declarations = declarations
+  }
+
+  private init(declarations: [Declaration]) { self.declarations = declarations }
+
+  /// StatusListInfo.
+  private static func statusList(_ info: CBORItem) -> Declaration {
+    guard info.kind == .map, let index = info[key: "idx"] else { return unusable("status_list has no idx") }
+    guard let index = index.unsigned, index <= UInt64(Int64.max) else {
+      return .unusable(.statusIndexOutOfRange, detail: "idx is no unsigned integer below 2^63")
+    }
+    return reference(.statusList(index: index), in: info)
+  }
+
+  /// IdentifierListInfo. An identifier in text is not the identifier in bytes that a list has.
+  private static func identifierList(_ info: CBORItem) -> Declaration {
+    guard info.kind == .map, let identifier = info[key: "id"]?.bytes, !identifier.isEmpty else {
+      return unusable("identifier_list has no id that is a byte string")
+    }
+    return reference(.identifierList(identifier: Array(identifier)), in: info)
+  }
+
+  private static func reference(_ place: StatusReference.Place, in info: CBORItem) -> Declaration {
+    guard let uri = info[key: "uri"]?.text, !uri.isEmpty, uri.utf8.count <= Limits.listAddressBytes else {
+      return unusable("uri is missing, no text, or longer than \(Limits.listAddressBytes) bytes")
+    }
+    guard let certificate = info[key: "certificate"] else { return .reference(StatusReference(place, uri: uri)) }
+    guard let certificate = certificate.bytes, (1...Limits.certificateBytes).contains(certificate.count) else {
+      return unusable("certificate is no byte string, or longer than \(Limits.certificateBytes) bytes")
+    }
+    return .reference(StatusReference(place, uri: uri, certificate: Array(certificate)))
+  }
+
+  private static func unusable(_ detail: String) -> Declaration { .unusable(.statusListInvalid, detail: detail) }
+}

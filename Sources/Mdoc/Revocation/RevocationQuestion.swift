@@ -1,0 +1,86 @@
+import PKIX
+
+/// What must be asked of a publisher before a document is accepted. Questions are only put once the issuer is trusted
+/// and its signature verified, so nobody can make a verifier fetch an address that no trusted issuer signed.
+public struct RevocationQuestion: Sendable, Hashable {
+  public let subject: Subject
+  /// The validated path: the document signer first, the trust anchor's certificate last.
+  public let path: [Certificate]
+  /// Whether this anchor's settings allow lists over plain HTTP.
+  public let allowsPlainHTTP: Bool
+  /// Who may sign a status list besides the anchor.
+  public let statusSigners: [Certificate]
+
+  public enum Subject: Sendable, Hashable {
+    /// Are the certificates of the path on their issuers' revocation lists (ISO/IEC 18013-5:2021, B.3.2)?
+    case certificates
+    /// What does the document's status list or identifier list say?
+    case status(StatusReference)
+  }
+
+  public init(_ subject: Subject, path: [Certificate], allowsPlainHTTP: Bool = false, statusSigners: [Certificate] = [])
+  {
+    self.subject = subject
+    self.statusSigners = statusSigners
+    self.path = path
+    self.allowsPlainHTTP = allowsPlainHTTP
+  }
+
+  public static func == (left: Self, right: Self) -> Bool {
+    left.subject == right.subject && left.allowsPlainHTTP == right.allowsPlainHTTP
+      && left.path.elementsEqual(right.path) { $0.sha256 == $1.sha256 }
+      && left.statusSigners.elementsEqual(right.statusSigners) { $0.sha256 == $1.sha256 }
+  }
+
+  /// By what tells questions apart at little cost; equality compares everything.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(path.first?.sha256)
+    if case .status(let reference) = subject { hasher.combine(reference.uri) }
+  }
+}
+
+/// The answer to one question. There are three, and no fourth: what is not known is not good.
+public enum RevocationFinding: Sendable, Hashable {
+  case good
+  /// Revoked or suspended: refused under every policy that asks at all.
+  case revoked(RevocationCode, detail: String? = nil)
+  /// Nothing is known, for the reason that the code names: the relying party's policy decides.
+  case undetermined(RevocationUncertainty, detail: String? = nil)
+}
+
+/// What a publisher says against a document.
+public enum RevocationCode: Sendable, Hashable {
+  case signerRevoked, authorityRevoked, documentRevoked, documentSuspended
+}
+
+/// Why nothing is known.
+public enum RevocationUncertainty: Sendable, Hashable, CaseIterable {
+  case crlInvalid, statusUnknown, statusListInvalid, statusIndexOutOfRange, mechanismUnsupported, sourceNotAllowed
+  case listTooLarge, unavailable
+}
+
+/// The answers that were gathered. A question without an answer is undetermined.
+public struct RevocationEvidence: Sendable {
+  // One answer asks a handful of questions: comparing them costs less than hashing them.
+  private var findings: [(question: RevocationQuestion, finding: RevocationFinding)] = []
+
+  public init() {}
+
+  public mutating func note(_ finding: RevocationFinding, for question: RevocationQuestion) {
+    findings.append((question, finding))
+  }
+
+  public func finding(for question: RevocationQuestion) -> RevocationFinding {
+    findings.first { $0.question == question }?.finding ?? .undetermined(.unavailable, detail: "not asked")
+  }
+}
+
+/// What a relying party wants to know about revocation.
+public enum RevocationPolicy: String, Sendable, Hashable, CaseIterable {
+  /// What the document and its signer declare must be good.
+  case requireGood = "require_good"
+  /// What is undetermined only warns.
+  case allowUndetermined = "allow_undetermined"
+  /// Nothing is asked.
+  case off
+}

@@ -1,0 +1,153 @@
+import PKIX
+import Primitives
+
+/// `mdoc trust import`: the anchors of a verified list as files.
+enum TrustImport {
+  static let command = Command(
+    "import", "verify a list and write its anchors as files that mdoc trusts",
+    options: [.requiredSigner, .to, .services, .eku, .maxPathLength, .at, .json],
+    operand: Operand(placeholder: "FILE", help: "a VICAL or a signed list of trusted entities"),
+    notes: [
+      "A list that is not accepted is refused with its codes, and nothing is written. Files that exist with other content "
+        + "are never touched: the import then stops before it writes anything.",
+      "The files are a copy of today's list: anchors that it drops later, and the list's own end, are not noticed. A "
+        + "server that is to follow the list names it in its configuration. Rollback can't be noticed either: compare "
+        + "the list's date with that of the last import.",
+      "Exit status: 0 written, 1 the list is refused or makes nobody trusted, 64 usage, 65 a file cannot be read or "
+        + "exists with other content.",
+    ],
+    examples: [
+      .init("AAMVA's list", "mdoc trust import vical.cbor --signer-anchor aamva-root.pem --to anchors"),
+      .init(
+        "European driving licences",
+        """
+        SERVICE=http://trust.ec.europa.eu/lists/mDL/SvcType/Issuance
+        mdoc trust import mdl.jwt --signer-anchor operator.pem --to anchors \\
+          --services $SERVICE=org.iso.18013.5.1.mDL --eku 1.3.130.2.0.0.1.2
+        """),
+    ],
+    action: run)
+
+  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+    let now = try arguments.time(.at)
+    let path = arguments.operand ?? ""
+    guard let file = ListFile(try FileAccess.read(path, purpose: "list")) else {
+      throw .unreadable("list \(path): is no VICAL or list of trusted entities")
+    }
+    let use = try use(arguments, file)
+    let judgement = file.judge(use, at: now)
+    let anchors = judgement.anchors.map(ImportedAnchor.init)
+    let output = Output(console: console, isJSON: arguments.has(.json))
+    guard judgement.isAccepted, !anchors.isEmpty else {
+      output.refuse(judgement)
+      return .rejected
+    }
+    let folder = try arguments.required(.to)
+    let written = try write(anchors, to: folder)
+    output.report(anchors, written, folder, judgement)
+    return .done
+  }
+
+  private static func use(_ arguments: ParsedArguments, _ file: ListFile) throws(Failure) -> ListFile.Use {
+    var use = ListFile.Use(signers: try arguments.signerAnchors())
+    for text in arguments.values(.services) {
+      // Types are URIs, which may have an equals sign; document types never do.
+      guard let equals = text.lastIndex(of: "="), equals > text.startIndex, text.index(after: equals) < text.endIndex
+      else { throw .usage("--services is TYPE=DOCTYPE, not \"\(text)\"") }
+      use.services[String(text[..<equals]), default: []].append(String(text[text.index(after: equals)...]))
+    }
+    guard (file.format == .trustedEntities) == !use.services.isEmpty else {
+      throw .usage(
+        file.format == .vical
+          ? "--services is for lists of trusted entities: a VICAL says itself what its entries issue"
+          : "--services TYPE=DOCTYPE is required: a list of trusted entities does not name document types")
+    }
+    if !arguments.values(.eku).isEmpty { use.extendedKeyUsages = Set(arguments.values(.eku)) }
+    use.maxPathLength = Int(try arguments.integer(.maxPathLength, in: 0...8))
+    return use
+  }
+
+  /// - Returns: how many files are new; the others are there already, byte for byte.
+  private static func write(_ anchors: [ImportedAnchor], to folder: String) throws(Failure) -> Int {
+    try FileAccess.makeFolder(folder)
+    var missing: [(path: String, bytes: [UInt8])] = []
+    for file in anchors.flatMap({ $0.files(in: folder) }) {
+      guard FileAccess.exists(file.path) else {
+        missing.append(file)
+        continue
+      }
+      guard try FileAccess.readPrefix(file.path, purpose: "anchor") == file.bytes else {
+        throw .unreadable("\(file.path): exists with other content, and nothing was written; move it away first")
+      }
+    }
+    for file in missing { try FileAccess.writeNew(file.bytes, to: file.path) }
+    return missing.count
+  }
+
+  private struct Output {
+    let console: Console
+    let isJSON: Bool
+
+    func refuse(_ judgement: ListFile.Judgement) {
+      let codes = judgement.checks.filter { $0.outcome == .failed }
+      guard !isJSON else {
+        console.print([
+          "accepted": .bool(judgement.isAccepted), "anchors": [],
+          "checks": .array(judgement.checks.map(\.json)),
+        ])
+        return
+      }
+      let style = Style(isColored: console.isColored)
+      guard !codes.isEmpty else {
+        console.print(
+          style("NOTHING WRITTEN", .bold, .yellow)
+            + "  the list is accepted, and none of its entries makes an anchor here")
+        return
+      }
+      console.print(
+        style("REFUSED", .bold, .red) + "  nothing was written: "
+          + codes.map(\.code.rawValue).joined(separator: ", ") + "\n\n"
+          + ChecksText(width: console.width, style: style).block("Checks of the list", judgement.checks))
+    }
+
+    func report(
+      _ anchors: [ImportedAnchor], _ written: Int, _ folder: String, _ judgement: ListFile.Judgement
+    ) {
+      guard !isJSON else {
+        console.print([
+          "accepted": true, "folder": .string(folder), "files_written": .integer(Int64(written)),
+          "valid_until": ShownFile.time(judgement.validUntil), "anchors": .array(anchors.map(\.json)),
+          "checks": .array(judgement.checks.map(\.json)),
+        ])
+        return
+      }
+      let warnings = judgement.checks.filter { $0.outcome == .warning }
+      let lines = anchors.map { "  \($0.name)  " + Printable.line(($0.anchor.docTypes ?? []).joined(separator: ", ")) }
+      let until = judgement.validUntil.map { "The list counts until \($0); these files do not end with it. " } ?? ""
+      let text =
+        Printable.line(
+          "\(folder): \(anchors.count == 1 ? "1 anchor" : "\(anchors.count) anchors"), \(written) new files")
+        + "\n" + lines.joined(separator: "\n") + "\n\n"
+        + Wrapping.wrap(
+          until + "Compare their SHA-256 on a second channel before you rely on them.", width: console.width)
+      let checks = ChecksText(width: console.width, style: Style(isColored: console.isColored))
+        .block("Deviations of the list", warnings)
+      console.print([text, checks].filter { !$0.isEmpty }.joined(separator: "\n\n"))
+    }
+  }
+}
+
+extension Option {
+  fileprivate static let requiredSigner = Option(
+    Option.signerAnchor.name, "PEM", Option.signerAnchor.help, occurrence: .requiredRepeatable)
+  fileprivate static let to = Option(
+    "to", "FOLDER", "where to write; made where it is missing", occurrence: .required)
+  fileprivate static let services = Option(
+    "services", "TYPE=DOCTYPE", "that services of this type (a URI) issue documents of that type",
+    occurrence: .repeatable)
+  fileprivate static let eku = Option(
+    "eku", "OID", "an extended key usage that document signers must have one of (default: that of the mDL)",
+    occurrence: .repeatable)
+  fileprivate static let maxPathLength = Option(
+    "max-path-length", "NUMBER", "certificates between a listed authority and a document signer", fallback: "0")
+}

@@ -1,0 +1,66 @@
+import PKIX
+import Primitives
+import Trust
+
+/// `mdoc trust`: what trust anchors say and what they are trusted for.
+enum TrustCommand {
+  static let command = Command(
+    "trust", "look at trust anchors, lists of them and certificates",
+    verbs: [list, TrustShow.command, TrustImport.command, TrustExplain.command, TrustCheck.command])
+
+  private static let list = Command(
+    "list", "list the trust anchors of files and folders",
+    options: [.trust, .at, .json],
+    examples: [
+      .init("A folder of anchors with their settings", "mdoc trust list --trust anchors/"),
+      .init("Will they still be valid then?", "mdoc trust list --trust iaca.pem --at 2030-01-01"),
+    ],
+    action: run)
+
+  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+    let now = try arguments.time(.at)
+    let store = try TrustFiles.store(arguments.values(.trust))
+    if arguments.has(.json) {
+      console.print([
+        "trust_snapshot": .string(store.snapshot), "anchors": .array(store.anchors.map { json($0, at: now) }),
+      ])
+    } else {
+      let style = Style(isColored: console.isColored)
+      let blocks = store.anchors.map { text($0, at: now, console.width, style) }
+      console.print((blocks + ["Trust snapshot \(store.snapshot)"]).joined(separator: "\n\n"))
+    }
+    return .done
+  }
+
+  private static func json(_ anchor: TrustAnchor, at now: Timestamp) -> JSON {
+    let certificate = anchor.certificate
+    return [
+      "subject": .string(certificate.subject.text), "sha256": .string(Hex.encode(certificate.sha256)),
+      "doc_types": anchor.docTypes.map { .array($0.map { .string($0) }) } ?? .null,
+      "not_before": .integer(certificate.validity.lowerBound.secondsSince1970),
+      "expires_at": .integer(certificate.validity.upperBound.secondsSince1970),
+      "valid": .bool(certificate.validity.contains(now)), "source": .string(anchor.source),
+      "tier": .string(anchor.tier.rawValue), "mock": .bool(certificate.isMock),
+    ]
+  }
+
+  private static func testNote(_ certificate: Certificate) -> String {
+    if certificate.isMock { return ", made by the mock authority: live mode never trusts it" }
+    return PublishedTestRoots.contains(certificate) ? ", a published test root: live mode never trusts it" : ""
+  }
+
+  private static func text(_ anchor: TrustAnchor, at now: Timestamp, _ width: Int, _ style: Style) -> String {
+    let certificate = anchor.certificate
+    let validity = certificate.validity
+    let state = validity.contains(now) ? "" : now > validity.upperBound ? "  EXPIRED" : "  NOT YET VALID"
+    let rows = [
+      ("SHA-256", Hex.encode(certificate.sha256)),
+      ("Document types", anchor.docTypes?.joined(separator: ", ") ?? "any (not configured)"),
+      ("Valid", "\(validity.lowerBound) to \(validity.upperBound)\(state)"),
+      ("Tier", anchor.tier.rawValue + testNote(certificate)),
+      ("Source", anchor.source),
+    ]
+    return style(Printable.line(certificate.subject.text), .bold) + "\n"
+      + Wrapping.columns(rows.map { ($0.0, Printable.line($0.1)) }, width: width)
+  }
+}

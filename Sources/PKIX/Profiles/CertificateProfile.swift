@@ -1,0 +1,82 @@
+import Primitives
+
+/// A certificate by itself under the profile of its role: what `mdoc trust check` says of it.
+///
+/// No anchor is asked, so nothing here makes a certificate trusted.
+public enum CertificateProfile {
+  /// Every rule of the role, once: what makes the certificate useless for it fails, what only deviates warns.
+  ///
+  /// - Parameter issuer: the certificate of its issuer where that is at hand; a root is its own.
+  public static func check(
+    _ certificate: Certificate, as role: CertificateRole, issuer: Certificate? = nil, at now: Timestamp
+  ) -> [Check] {
+    let subject = ProfiledCertificate(certificate, as: role, issuer: issuer)
+    var checks = CheckList(expecting: 32)
+    checkIssuer(of: subject, &checks)
+    checks.require(
+      certificate.hasSupportedSignatureAlgorithm && certificate.publicKey != nil, .certificateAlgorithmUnsupported,
+      certificate.publicKey == nil ? "the key" : "the signature")
+    checks.require(certificate.validity.contains(now), .certificateExpired, expiry(of: certificate, at: now))
+    checkUse(of: subject, &checks)
+    for rule in ProfileRule.all {
+      guard let deviations = rule.deviations(subject) else {
+        checks.notRun(rule.code)
+        continue
+      }
+      checks.expect(deviations.isEmpty, rule.code, deviations.joined(separator: "; "))
+    }
+    return checks.checks
+  }
+
+  /// Which of several certificates issued this one: the one that signed it; failing that, one that fits by name or by
+  /// key identifier, so that the check can say what is wrong. Nil for a root, too, which needs no other.
+  public static func issuer(of certificate: Certificate, among others: [Certificate]) -> Certificate? {
+    let candidates = others.filter { $0.der != certificate.der }
+    let named = candidates.filter { certificate.issuer.der == $0.subject.der }
+    if let signer = named.first(where: { certificate.isSigned(by: $0) }) { return signer }
+    if certificate.isSelfIssued { return nil }
+    let identifier = certificate.extensions.authorityKeyIdentifier
+    return named.first ?? candidates.first { identifier != nil && identifier == $0.extensions.subjectKeyIdentifier }
+  }
+
+  private static func checkIssuer(of subject: ProfiledCertificate, _ checks: inout CheckList) {
+    let certificate = subject.certificate
+    guard let issuer = subject.issuer else {
+      let detail = "the issuer's certificate is not here"
+      checks.notRun(.nameChaining, detail)
+      checks.notRun(.certificateSignatureInvalid, detail)
+      checks.notRun(.certificateJurisdictionMismatch, detail)
+      return
+    }
+    checks.require(certificate.chainsByName(to: issuer), .nameChaining)
+    if certificate.isVerifiable(by: issuer) {
+      checks.require(certificate.isSigned(by: issuer), .certificateSignatureInvalid)
+    } else {
+      checks.notRun(.certificateSignatureInvalid)
+    }
+    checks.require(certificate.isInJurisdiction(of: issuer), .certificateJurisdictionMismatch)
+  }
+
+  private static func checkUse(of subject: ProfiledCertificate, _ checks: inout CheckList) {
+    let extensions = subject.extensions
+    let role = subject.role
+    checks.require(
+      extensions.isCA == role.isAuthority, .certificateIsCA,
+      extensions.isCA ? "has the CA flag" : "is without the CA flag")
+    checks.require(
+      role.permits(extensions.keyUsage), .certificateKeyUsage,
+      extensions.keyUsage.map { "has \($0.names.joined(separator: ", "))" } ?? "no keyUsage")
+    checks.require(
+      role.permits(extendedKeyUsages: extensions.extendedKeyUsage), .certificateExtendedKeyUsage,
+      extensions.extendedKeyUsage.map { "has \($0.joined(separator: ", "))" } ?? "no extKeyUsage")
+    let unknown = subject.certificate.unknownCriticalExtensions
+    checks.require(
+      unknown.isEmpty, .certificateCriticalExtension,
+      unknown.sorted().map(CertificateExtensions.OID.name).joined(separator: ", "))
+  }
+
+  private static func expiry(of certificate: Certificate, at now: Timestamp) -> String {
+    now > certificate.validity.upperBound
+      ? "expired at \(certificate.validity.upperBound)" : "valid from \(certificate.validity.lowerBound)"
+  }
+}

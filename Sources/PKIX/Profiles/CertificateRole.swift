@@ -1,0 +1,96 @@
+/// What a certificate is for, and what its profile says about key usage, extended key usage and validity.
+///
+/// The roles are those of ISO/IEC 18013-5, Annexes B and C, and the signer of a list of trusted entities.
+public enum CertificateRole: String, CaseIterable, Sendable {
+  /// The root of an issuing authority.
+  case iaca
+  /// An IACA's new root, certified by its old one.
+  case iacaLink = "iaca-link"
+  case documentSigner = "document-signer"
+  case readerAuthentication = "reader-authentication"
+  case ocspResponder = "ocsp-responder"
+  /// The signer of status lists and identifier lists.
+  case statusListSigner = "status-list-signer"
+  case vicalSigner = "vical-signer"
+  /// The signer of a list of trusted entities, whom ETSI and not ISO/IEC 18013-5 describes.
+  case trustedEntityListSigner = "trusted-entity-list-signer"
+
+  public var clause: String {
+    switch self {
+    case .iaca: "ISO/IEC 18013-5, B.1.2"
+    case .iacaLink: "ISO/IEC 18013-5, B.1.3"
+    case .documentSigner: "ISO/IEC 18013-5, B.1.4"
+    case .readerAuthentication: "ISO/IEC 18013-5, B.1.7"
+    case .ocspResponder: "ISO/IEC 18013-5, B.1.9"
+    case .statusListSigner: "ISO/IEC 18013-5 (second edition), B.9"
+    case .vicalSigner: "ISO/IEC 18013-5, C.1"
+    case .trustedEntityListSigner: "ETSI TS 119 602, 6.8"
+    }
+  }
+
+  public var isAuthority: Bool { self == .iaca || self == .iacaLink }
+
+  /// Exactly the key usages of the profile.
+  public var keyUsage: CertificateExtensions.KeyUsage {
+    switch self {
+    case .iaca, .iacaLink: [.keyCertSign, .cRLSign]
+    case .documentSigner, .readerAuthentication, .ocspResponder, .statusListSigner, .trustedEntityListSigner:
+      .digitalSignature
+    case .vicalSigner: .nonRepudiation
+    }
+  }
+
+  /// Whether a certificate with these usages may do what its role does, which is less strict than the profile, because
+  /// certificates in use deviate: a usage too many does no harm unless it makes an authority of a signer.
+  public func permits(_ usage: CertificateExtensions.KeyUsage?) -> Bool {
+    guard let usage else { return false }
+    switch self {
+    case .iaca, .iacaLink: return usage.contains(.keyCertSign)
+    // The profile tells signers of lists and of documents apart by this, too.
+    case .vicalSigner: return usage == .nonRepudiation
+    case .trustedEntityListSigner:
+      return !usage.isDisjoint(with: [.digitalSignature, .nonRepudiation])
+        && usage.isDisjoint(with: [.keyCertSign, .cRLSign])
+    default: return usage.contains(.digitalSignature) && usage.isDisjoint(with: [.keyCertSign, .cRLSign])
+    }
+  }
+
+  /// The purposes of which the certificate must have one; empty where the profile has none.
+  public var extendedKeyUsages: Set<String> {
+    switch self {
+    case .iaca, .iacaLink: []
+    case .documentSigner: ["1.0.18013.5.1.2", "1.0.23220.4.1.2"]
+    case .readerAuthentication: ["1.0.18013.5.1.6", "1.0.23220.4.1.6"]
+    case .ocspResponder: ["1.3.6.1.5.5.7.3.9"]
+    // id-kp-oauthStatusSigning, by the number that implementations use until the draft has one.
+    case .statusListSigner: ["1.3.6.1.5.5.7.3.30"]
+    case .vicalSigner: ["1.0.18013.5.1.8", "1.0.23220.4.1.8"]
+    // id-tsl-kp-tslSigning (ETSI TS 119 612, 5.7.1).
+    case .trustedEntityListSigner: ["0.4.0.2231.3.0"]
+    }
+  }
+
+  /// Whether the extension must be there. Where it need not be, one that names other purposes alone still excludes this
+  /// one (RFC 5280, 4.2.1.12).
+  public var requiresExtendedKeyUsage: Bool {
+    switch self {
+    case .documentSigner, .readerAuthentication, .ocspResponder, .vicalSigner: true
+    case .iaca, .iacaLink, .statusListSigner, .trustedEntityListSigner: false
+    }
+  }
+
+  /// Whether a certificate with these purposes may do what its role does; nil: it has no such extension.
+  public func permits(extendedKeyUsages purposes: [String]?) -> Bool {
+    guard let purposes else { return !requiresExtendedKeyUsage }
+    return extendedKeyUsages.isEmpty || !extendedKeyUsages.isDisjoint(with: purposes)
+  }
+
+  /// Days between notBefore and notAfter. A root's are its twenty years with every leap day that they can have.
+  public var longestValidityDays: Int64 {
+    switch self {
+    case .iaca, .iacaLink: 20 * 365 + 5
+    case .documentSigner, .ocspResponder: 457
+    case .readerAuthentication, .statusListSigner, .vicalSigner, .trustedEntityListSigner: 1_187
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import Primitives
+
+/// The certification path of a list's signer: of a VICAL, a list of trusted entities, a status list.
+///
+/// It ends in an anchor that is configured for that list, or comes with what points to the list; never in what the list
+/// or its chain bring along. The rules are those of RFC 5280, 6.1, at the very instant: no clock skew.
+public struct SignerPath: Sendable {
+  /// The signer first, the anchor last; the signer alone where it is itself configured, and where no anchor was found.
+  public let certificates: [Certificate]
+  /// `list.signer_untrusted`, `list.signer_profile` and `list.algorithm_unsupported`, each passed or not.
+  public let checks: [Check]
+
+  public var signer: Certificate? { certificates.first }
+  public var isTrusted: Bool { !certificates.isEmpty && !checks.contains { $0.outcome == .failed } }
+
+  /// Whom lists of one source may be signed by.
+  public struct Anchors: Sendable {
+    /// Authorities whose certificates signers may have.
+    public var authorities: [Certificate]
+    /// Signers that are trusted by themselves.
+    public var signers: [Certificate]
+    /// Whether mock certificates and published test roots may be trusted.
+    public var allowsTestCertificates: Bool
+
+    public init(authorities: [Certificate], signers: [Certificate] = [], allowsTestCertificates: Bool) {
+      self.authorities = authorities
+      self.signers = signers
+      self.allowsTestCertificates = allowsTestCertificates
+    }
+
+    /// Certificates that an operator named for one source: authorities vouch for signers, any other for itself.
+    public init(configured certificates: [Certificate], allowsTestCertificates: Bool) {
+      self.init(
+        authorities: certificates.filter(\.extensions.isCA), signers: certificates.filter { !$0.extensions.isCA },
+        allowsTestCertificates: allowsTestCertificates)
+    }
+  }
+
+  /// - Parameters:
+  ///   - chain: the signer first. A root at its end is left out: it may be an anchor, but not by being here.
+  ///   - purposes: extended key usages that are accepted beside the role's own.
+  public static func validate(
+    chain: [Certificate], anchors: Anchors, at now: Timestamp, role: CertificateRole,
+    alsoAccepting purposes: Set<String> = []
+  ) -> SignerPath {
+    var run = SignerPathRun(anchors: anchors, now: now, role: role, purposes: purposes)
+    return run.evaluate(chain)
+  }
+
+  /// The same for the certificates of an x5chain, as they came.
+  public static func validate(
+    x5chain: [ArraySlice<UInt8>], anchors: Anchors, at now: Timestamp, role: CertificateRole,
+    alsoAccepting purposes: Set<String> = []
+  ) -> SignerPath {
+    let isShort = x5chain.count <= Limits.chainCertificates
+    let chain = isShort ? x5chain.compactMap { try? Certificate(der: $0) } : []
+    guard isShort, chain.count == x5chain.count else {
+      return unusable(isShort ? "a certificate of the chain is malformed" : "the chain is too long")
+    }
+    return validate(chain: chain, anchors: anchors, at: now, role: role, alsoAccepting: purposes)
+  }
+
+  static func unusable(_ detail: String) -> SignerPath {
+    var checks = CheckList(expecting: 3)
+    checks.failed(.listSignerUntrusted, detail)
+    checks.notRun(.listSignerProfile, .listAlgorithmUnsupported)
+    return SignerPath(certificates: [], checks: checks.checks)
+  }
+}
+
+/// One validation.
+private struct SignerPathRun {
+  let anchors: SignerPath.Anchors
+  let now: Timestamp
+  let role: CertificateRole
+  let purposes: Set<String>
+  var checks = CheckList(expecting: 3)
+
+  mutating func evaluate(_ chain: [Certificate]) -> SignerPath {
+    guard let signer = chain.first else { return .unusable("there is no certificate") }
+    guard chain.count <= Limits.chainCertificates else { return .unusable("the chain is too long") }
+    // Until something is found: what follows notes failures alone.
+    checks.passed(.listSignerUntrusted)
+    let path = completePath(chain, signer: signer)
+    requireTrust(path)
+    checks.require(
+      zip(path, path.dropFirst()).allSatisfy { $0.isVerifiable(by: $1) } && signer.publicKey != nil,
+      .listAlgorithmUnsupported)
+    checkProfile(of: signer)
+    return SignerPath(certificates: path, checks: checks.checks)
+  }
+
+  // MARK: The path
+
+  /// The signer's path to an anchor; the signer alone, with a failure noted unless it is pinned, where there is none.
+  private mutating func completePath(_ chain: [Certificate], signer: Certificate) -> [Certificate] {
+    if anchors.signers.contains(where: { $0.der == signer.der }) { return [signer] }
+    let links = withoutAnchors(chain)
+    guard let last = links.last, !last.isSelfIssued, let anchor = anchor(of: last) else {
+      checks.failed(.listSignerUntrusted, "no anchor is the issuer of \((links.last ?? signer).label)")
+      return [signer]
+    }
+    return links + [anchor]
+  }
+
+  /// The part of the chain below the first anchor that it carries, or else below a root that is none.
+  private func withoutAnchors(_ chain: [Certificate]) -> [Certificate] {
+    let carried = chain.dropFirst().firstIndex { link in anchors.authorities.contains { $0.der == link.der } }
+    if let carried { return Array(chain[..<carried]) }
+    guard chain.count > 1, let last = chain.last, last.isSelfIssued else { return chain }
+    return chain.dropLast()
+  }
+
+  /// The authority that has signed the certificate; failing that, one that fits by name, so that the checks can say more.
+  private func anchor(of certificate: Certificate) -> Certificate? {
+    let named = anchors.authorities.filter { certificate.chainsByName(to: $0) }
+    return named.first { certificate.isSigned(by: $0) } ?? named.first
+  }
+
+  // MARK: Checks
+
+  private mutating func requireTrust(_ path: [Certificate]) {
+    for (certificate, issuer) in zip(path, path.dropFirst()) {
+      require(certificate.chainsByName(to: issuer), "\(certificate.label) is not of the next one's name")
+      // What can't be checked is a finding of its own.
+      require(
+        certificate.isSigned(by: issuer) || !certificate.isVerifiable(by: issuer),
+        "\(certificate.label) is not signed by the next one")
+    }
+    let instant = now
+    for certificate in path {
+      require(certificate.validity.contains(now), "\(certificate.label) \(Self.period(of: certificate, at: instant))")
+      require(
+        anchors.allowsTestCertificates || !(certificate.isMock || PublishedTestRoots.contains(certificate)),
+        "\(certificate.label) is for tests")
+    }
+    for (below, authority) in path.dropFirst().enumerated() {
+      checkAuthority(authority, intermediatesBelow: below, isAnchor: below == path.count - 2)
+    }
+  }
+
+  private mutating func checkAuthority(_ authority: Certificate, intermediatesBelow below: Int, isAnchor: Bool) {
+    let extensions = authority.extensions
+    // Only an anchor may be without the extension: what it may do is then the configuration's word.
+    let mayCertify = extensions.keyUsage.map { $0.contains(.keyCertSign) } ?? isAnchor
+    require(extensions.isCA && mayCertify, "\(authority.label) is no certification authority")
+    require(extensions.pathLength.map { below <= $0 } ?? true, "\(authority.label) allows no path of this length")
+    require(authority.unknownCriticalExtensions.isEmpty, "\(authority.label) has an unknown critical extension")
+  }
+
+  private static func period(of certificate: Certificate, at now: Timestamp) -> String {
+    let validity = certificate.validity
+    return now > validity.upperBound
+      ? "has expired at \(validity.upperBound)" : "is not valid before \(validity.lowerBound)"
+  }
+
+  private mutating func require(_ condition: Bool, _ detail: @autoclosure () -> String) {
+    if !condition { checks.failed(.listSignerUntrusted, detail()) }
+  }
+
+  /// Usages and purposes reject; what is not critical or lasts too long warns.
+  private mutating func checkProfile(of signer: Certificate) {
+    let extensions = signer.extensions
+    let code = Code.listSignerProfile
+    checks.require(!extensions.isCA, code, "the signer is a certification authority")
+    checks.require(role.permits(extensions.keyUsage), code, "keyUsage is not that of \(role.clause)")
+    let isAccepted = !purposes.isDisjoint(with: extensions.extendedKeyUsage ?? [])
+    checks.require(
+      isAccepted || role.permits(extendedKeyUsages: extensions.extendedKeyUsage), code,
+      "extKeyUsage is not that of \(role.clause)")
+    checks.require(
+      signer.unknownCriticalExtensions.isEmpty, code,
+      "unknown critical extensions: \(signer.unknownCriticalExtensions.sorted().joined(separator: ", "))")
+    let wantCritical = [CertificateExtensions.OID.keyUsage, CertificateExtensions.OID.extendedKeyUsage]
+    checks.expect(
+      wantCritical.allSatisfy { !extensions.oids.contains($0) || extensions.critical.contains($0) }, code,
+      "keyUsage or extKeyUsage is not critical")
+    checks.expect(
+      signer.validityDays <= role.longestValidityDays, code,
+      "valid for \(signer.validityDays) days, at most \(role.longestValidityDays) are allowed")
+  }
+}

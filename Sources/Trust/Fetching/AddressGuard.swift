@@ -1,0 +1,59 @@
+/// Which addresses may be connected to.
+///
+/// A list's address stands in a document, and whoever could have it fetched from inside our network would reach what
+/// only trusts that network: cloud metadata, administration pages, databases. A name says nothing about where it leads,
+/// and may lead elsewhere a moment later, so that this is asked about the very address that a socket is opened to.
+public enum AddressGuard {
+  /// Why no connection may be opened there; nil where it may.
+  public static func refusal(
+    of address: NetworkAddress, port: UInt16, isEncrypted: Bool, under rules: FetchRules
+  ) -> String? {
+    if rules.allowsLoopback, isLoopback(address) { return nil }
+    guard isPublic(address) else { return "the address leads to no public host" }
+    guard port == standardPort(isEncrypted: isEncrypted) else { return "the address names a port of its own" }
+    return nil
+  }
+
+  public static func standardPort(isEncrypted: Bool) -> UInt16 { isEncrypted ? 443 : 80 }
+
+  /// Whether anybody on the Internet would reach the same host there (IANA special-purpose address registries).
+  public static func isPublic(_ address: NetworkAddress) -> Bool {
+    if let embedded = address.embeddedIPv4 { return isPublic(embedded) }
+    if address.octets.count == 4 { return !reservedIPv4.contains { $0.contains(address) } }
+    return globalUnicast.contains(address) && !reservedIPv6.contains { $0.contains(address) }
+  }
+
+  public static func isLoopback(_ address: NetworkAddress) -> Bool {
+    if AddressRange.mapped.contains(address), let embedded = address.embeddedIPv4 { return isLoopback(embedded) }
+    return loopbackIPv4.contains(address) || loopbackIPv6.contains(address)
+  }
+
+  private static let loopbackIPv4 = AddressRange.ipv4(127, bits: 8)
+  private static let loopbackIPv6 = AddressRange.ipv6(0, 0, 0, 0, 0, 0, 0, 1, bits: 128)
+
+  private static let reservedIPv4: [AddressRange] = [
+    .ipv4(0, bits: 8),  // this network; 0.0.0.0 reaches this host
+    .ipv4(10, bits: 8), .ipv4(172, 16, bits: 12), .ipv4(192, 168, bits: 16),  // private
+    .ipv4(100, 64, bits: 10),  // carrier-grade NAT
+    loopbackIPv4,
+    .ipv4(169, 254, bits: 16),  // link-local, where clouds keep their metadata
+    .ipv4(192, 0, 0, bits: 24),  // protocol assignments
+    .ipv4(192, 0, 2, bits: 24), .ipv4(198, 51, 100, bits: 24), .ipv4(203, 0, 113, bits: 24),  // documentation
+    .ipv4(192, 88, 99, bits: 24),  // relays of 6to4
+    .ipv4(198, 18, bits: 15),  // benchmarks
+    .ipv4(224, bits: 4),  // multicast
+    .ipv4(240, bits: 4),  // reserved, broadcast
+  ]
+
+  /// All that has been given out. Outside it lie loopback, link-local (fe80::/10), unique local (fc00::/7), multicast
+  /// (ff00::/8), the old site-local and IPv4-compatible forms, and NAT64's local prefix.
+  private static let globalUnicast = AddressRange.ipv6(0x2000, bits: 3)
+
+  /// Within it. Tunnels to IPv4 are refused whole: no publisher is reached through them alone, and what they lead to
+  /// may be private.
+  private static let reservedIPv6: [AddressRange] = [
+    .ipv6(0x2001, bits: 23),  // protocol assignments: Teredo, benchmarks, ORCHID
+    .ipv6(0x2001, 0xdb8, bits: 32), .ipv6(0x3fff, bits: 20),  // documentation
+    .ipv6(0x2002, bits: 16),  // 6to4
+  ]
+}

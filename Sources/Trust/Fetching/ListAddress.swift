@@ -1,0 +1,132 @@
+import Primitives
+
+/// The address of a list, read narrowly and found allowed as far as it can be without asking for the name.
+///
+/// Libraries differ on what an odd URL means, and a guard that reads another host than the one connected to is none. So
+/// only what RFC 3986 leaves in no doubt is read: plain names, canonical numbers, no user, no escapes in the host.
+public struct ListAddress: Sendable, Hashable {
+  public let isEncrypted: Bool
+  /// In lower case; an IPv6 address without its brackets.
+  public let host: String
+  public let port: UInt16
+  /// What follows the authority, from its first slash.
+  let target: String
+
+  /// What is asked for: scheme and host in lower case, no fragment.
+  public var text: String {
+    let named = host.contains(":") ? "[\(host)]" : host
+    let isStandard = port == AddressGuard.standardPort(isEncrypted: isEncrypted)
+    return "\(isEncrypted ? "https" : "http")://\(named)\(isStandard ? "" : ":\(port)")\(target)"
+  }
+
+  public init(_ address: String, allowing rules: FetchRules) throws(FetchError) {
+    guard address.utf8.count <= Limits.listAddressBytes else { throw .notAllowed("the address is too long") }
+    guard address.utf8.allSatisfy(Self.isOctetOfAddress) else {
+      throw .notAllowed("the address has characters that no address has")
+    }
+    let parts = address.prefix { $0 != "#" }.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    switch parts[0].lowercased() {
+    case "https" where parts.count == 2: isEncrypted = true
+    case "http" where parts.count == 2 && rules.allowsPlainHTTP: isEncrypted = false
+    default: throw .notAllowed("the address is not https")
+    }
+    guard parts[1].hasPrefix("//") else { throw .notAllowed("the address names no host") }
+    let rest = parts[1].dropFirst(2)
+    let authority = rest.prefix { $0 != "/" && $0 != "?" }
+    target = (rest.dropFirst(authority.count).first == "/" ? "" : "/") + rest.dropFirst(authority.count)
+    guard !authority.contains("@") else { throw .notAllowed("the address carries a user") }
+    let name: Substring
+    (name, port) = try Self.split(authority, standardPort: AddressGuard.standardPort(isEncrypted: isEncrypted))
+    let literal = try Self.literal(name)
+    host = name.lowercased().trimming("[", "]")
+    try check(literal, allowing: rules)
+  }
+
+  /// Where a redirect leads (RFC 9110, 10.2.2).
+  public func following(_ location: String, allowing rules: FetchRules) throws(FetchError) -> ListAddress {
+    let next = try ListAddress(resolved(location), allowing: rules)
+    guard next.isEncrypted || !isEncrypted else { throw .notAllowed("a redirect leads from https to http") }
+    return next
+  }
+
+  // MARK: Parts
+
+  /// RFC 3986, 5.2.2, but for the dots in a path, which whoever asks removes.
+  private func resolved(_ reference: String) -> String {
+    let scheme = reference.prefix { $0 != ":" && $0 != "/" && $0 != "?" && $0 != "#" }
+    if reference.dropFirst(scheme.count).first == ":" { return reference }
+    let base = String(text.dropLast(target.utf8.count))
+    let path = target.prefix { $0 != "?" }
+    if reference.hasPrefix("//") { return (isEncrypted ? "https:" : "http:") + reference }
+    if reference.hasPrefix("/") { return base + reference }
+    if reference.hasPrefix("?") { return base + path + reference }
+    if reference.isEmpty || reference.hasPrefix("#") { return text }
+    let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "/"
+    return base + folder + reference
+  }
+
+  private static func split(
+    _ authority: Substring, standardPort: UInt16
+  ) throws(FetchError) -> (name: Substring, port: UInt16) {
+    let name = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
+    guard authority.hasPrefix(name) else { throw .notAllowed("the address names no host") }
+    let rest = authority.dropFirst(name.count)
+    if rest.isEmpty { return (name, standardPort) }
+    guard rest.first == ":", rest.count <= 6, rest.dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let port = UInt16(rest.dropFirst()), port != 0
+    else { throw .notAllowed("the address names no port that there is") }
+    return (name, port)
+  }
+
+  /// The number that stands in place of a name, if one does. What is neither is refused, and so is a number in any form
+  /// that one reader would take for an address and another for a name: octal, hexadecimal, short.
+  private static func literal(_ name: Substring) throws(FetchError) -> NetworkAddress? {
+    if name.hasPrefix("[") {
+      guard let address = NetworkAddress(String(name.dropFirst().dropLast())), address.octets.count == 16 else {
+        throw .notAllowed("the address names no host")
+      }
+      return address
+    }
+    let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+    guard name.utf8.count <= 253, labels.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(isOctetOfLabel) }) else {
+      throw .notAllowed("the address names no host")
+    }
+    let last = labels[labels.count - 1].lowercased()
+    guard last.hasPrefix("0x") || last.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    guard let address = NetworkAddress(String(name)) else { throw .notAllowed("the host is an odd number") }
+    return address
+  }
+
+  private func check(_ literal: NetworkAddress?, allowing rules: FetchRules) throws(FetchError) {
+    if let literal {
+      let refusal = AddressGuard.refusal(of: literal, port: port, isEncrypted: isEncrypted, under: rules)
+      if let refusal { throw .notAllowed(refusal) }
+    }
+    guard !rules.allowsLoopback else { return }
+    // RFC 6761, 6.3: these names lead to this machine, whoever is asked.
+    if host == "localhost" || host.hasSuffix(".localhost") { throw .notAllowed("the address leads to no public host") }
+    guard port == AddressGuard.standardPort(isEncrypted: isEncrypted) else {
+      throw .notAllowed("the address names a port of its own")
+    }
+  }
+
+  /// RFC 3986, 2: ASCII that is seen, less the delimiters of texts around it.
+  private static func isOctetOfAddress(_ octet: UInt8) -> Bool {
+    (0x21...0x7e).contains(octet) && !"\"<>\\^`{|}".utf8.contains(octet)
+  }
+
+  private static func isOctetOfLabel(_ octet: UInt8) -> Bool {
+    switch octet {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+}
+
+extension String {
+  fileprivate func trimming(_ first: Character, _ last: Character) -> String {
+    self.first == first && self.last == last ? String(dropFirst().dropLast()) : self
+  }
+}

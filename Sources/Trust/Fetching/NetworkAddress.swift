@@ -1,0 +1,66 @@
+import Glibc
+
+/// An IPv4 or IPv6 address.
+public struct NetworkAddress: Sendable, Hashable {
+  /// 4 or 16, in network order.
+  public let octets: [UInt8]
+
+  public init?(octets: [UInt8]) {
+    guard octets.count == 4 || octets.count == 16 else { return nil }
+    self.octets = octets
+  }
+
+  /// Only the textual forms of RFC 3986: four decimal numbers without leading zeros, or IPv6 without a zone. The older
+  /// ones (`0177.1`, `0x7f000001`, `2130706433`) are none, so that no two readers can see two addresses in one text.
+  public init?(_ text: String) {
+    // A C string ends there, and what follows would go unread.
+    guard !text.utf8.contains(0) else { return nil }
+    var four = in_addr()
+    var six = in6_addr()
+    if inet_pton(AF_INET, text, &four) == 1 {
+      octets = withUnsafeBytes(of: four) { [UInt8]($0) }
+    } else if inet_pton(AF_INET6, text, &six) == 1 {
+      octets = withUnsafeBytes(of: six) { [UInt8]($0) }
+    } else {
+      return nil
+    }
+  }
+
+  /// The IPv4 address that an IPv6 address stands for, where packets to the one reach the other: IPv4-mapped (RFC 4291,
+  /// 2.5.5.2) and NAT64's well-known prefix (RFC 6052, 2.1), by which hosts without IPv4 see all of its Internet.
+  public var embeddedIPv4: NetworkAddress? {
+    guard AddressRange.mapped.contains(self) || AddressRange.nat64.contains(self) else { return nil }
+    return NetworkAddress(octets: Array(octets.suffix(4)))
+  }
+}
+
+/// All addresses of one length that begin with the same bits.
+struct AddressRange: Sendable {
+  let start: [UInt8]
+  let bits: Int
+  let octetCount: Int
+
+  /// The octets that are left out are zero.
+  static func ipv4(_ start: UInt8..., bits: Int) -> AddressRange {
+    AddressRange(start: start, bits: bits, octetCount: 4)
+  }
+
+  /// In the 16-bit groups of the textual form.
+  static func ipv6(_ start: UInt16..., bits: Int) -> AddressRange {
+    AddressRange(start: start.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }, bits: bits, octetCount: 16)
+  }
+
+  static let mapped = ipv6(0, 0, 0, 0, 0, 0xffff, bits: 96)
+  static let nat64 = ipv6(0x64, 0xff9b, bits: 96)
+
+  func contains(_ address: NetworkAddress) -> Bool {
+    guard address.octets.count == octetCount else { return false }
+    for index in 0..<((bits + 7) / 8) {
+      let fixed = min(8, bits - index * 8)
+      let mask = UInt8(truncatingIfNeeded: 0xff00 >> fixed)
+      let expected = index < start.count ? start[index] : 0
+      if (address.octets[index] ^ expected) & mask != 0 { return false }
+    }
+    return true
+  }
+}

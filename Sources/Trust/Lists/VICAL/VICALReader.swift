@@ -1,0 +1,152 @@
+import CBOR
+import COSE
+import Cryptography
+import PKIX
+import Primitives
+
+/// Reads a VICAL, an untagged COSE_Sign1 (ISO/IEC 18013-5, C.1), and what it makes trusted. A pure function of the
+/// bytes, the configured source and the time.
+public struct VICALReader: Sendable {
+  public let source: VICALSource
+
+  public init(source: VICALSource) { self.source = source }
+
+  /// - Parameter last: what was remembered of the last list that was accepted from this source.
+  public func evaluate(
+    _ bytes: [UInt8], at now: Timestamp, after last: VICALEvaluation.LastAccepted? = nil
+  ) -> VICALEvaluation {
+    var run = VICALRun(source: source, now: now, last: last)
+    return run.evaluate(bytes)
+  }
+}
+
+/// One evaluation. Nothing of the payload is looked at before a trusted signer's signature has verified.
+private struct VICALRun {
+  let source: VICALSource
+  let now: Timestamp
+  let last: VICALEvaluation.LastAccepted?
+  var checks = CheckList(expecting: 14)
+
+  private static let bounds = CBORLimits(bytes: Limits.listBytes)
+
+  mutating func evaluate(_ bytes: [UInt8]) -> VICALEvaluation {
+    guard let message = parse(bytes) else { return end() }
+    guard let payload = message.payload, let content = payload.bytes else {
+      checks.failed(.listMalformed, "the payload is detached")
+      return end()
+    }
+    let chain = message.headers.x5chain ?? []
+    let path = SignerPath.validate(x5chain: chain, anchors: source.signers, at: now, role: .vicalSigner)
+    checks.append(path.checks)
+    guard let key = path.signer?.publicKey else { return end() }
+    checkSignature(message, content, key: key)
+    guard path.isTrusted, checks.outcome(of: .listSignatureInvalid) == .passed else { return end() }
+    if path.certificates.count > 1, chain.count >= path.certificates.count {
+      checks.warned(.listDeviation, "x5chain carries a root")
+    }
+    guard let list = read(payload) else { return end() }
+    return conclude(list, digest: HashAlgorithm.sha256.hash(content), path: path)
+  }
+
+  // MARK: The signature
+
+  private mutating func parse(_ bytes: [UInt8]) -> COSESign1? {
+    checks.require(bytes.count <= Limits.listBytes, .listTooLarge)
+    guard bytes.count <= Limits.listBytes else { return nil }
+    do {
+      let message = try COSESign1(parsing: CBORItem(parsing: bytes, limits: Self.bounds))
+      checks.passed(.listMalformed)
+      checks.passed(.listCriticalExtension)
+      return message
+    } catch COSEError.unsupportedCritical {
+      checks.failed(.listCriticalExtension, "the header has a critical parameter that is not known")
+    } catch let error as CBORError {
+      note(error)
+    } catch {
+      checks.failed(.listMalformed, "it is no untagged COSE_Sign1")
+    }
+    return nil
+  }
+
+  private mutating func note(_ error: CBORError) {
+    let code: Code = error.code == .cborTooManyItems ? .listTooLarge : .listMalformed
+    checks.failed(code, error.code.rawValue)
+  }
+
+  private mutating func checkSignature(_ message: COSESign1, _ payload: ArraySlice<UInt8>, key: PublicKey) {
+    switch message.verify(payload: payload, key: key) {
+    case .valid: checks.passed(.listSignatureInvalid)
+    case .invalid: checks.failed(.listSignatureInvalid)
+    case .algorithmUnsupported: checks.failed(.listAlgorithmUnsupported, "alg is absent or not one of the table's")
+    case .keyMismatch: checks.failed(.listAlgorithmUnsupported, "alg is another key's")
+    }
+  }
+
+  // MARK: The payload
+
+  private mutating func read(_ payload: CBORItem) -> VICAL? {
+    var findings: [Check] = []
+    do {
+      let list = try VICAL(
+        reading: CBORItem(parsingContentOf: payload, limits: Self.bounds), entryFindings: &findings)
+      checks.passed(.listVersionUnsupported)
+      checks.append(findings)
+      return list
+    } catch VICALError.versionUnsupported {
+      checks.failed(.listVersionUnsupported)
+    } catch VICALError.malformed(let detail) {
+      checks.failed(.listMalformed, detail)
+    } catch let error as CBORError {
+      note(error)
+    } catch {
+      checks.failed(.listMalformed)
+    }
+    return nil
+  }
+
+  private mutating func conclude(_ list: VICAL, digest: [UInt8], path: SignerPath) -> VICALEvaluation {
+    checks.require(list.date <= now + Limits.clockSkew, .listIssuedInFuture, "issued at \(list.date)")
+    checks.require(list.isCurrent(at: now), .listExpired, list.expiry.map { "since \($0)" })
+    let candidate = VICALEvaluation.LastAccepted(date: list.date, issueID: list.issueID, digest: digest)
+    let isOlder = last.map(candidate.isOlder) ?? false
+    checks.require(!isOlder, .listRollback, last.map { "issued at \(list.date), accepted before: \($0.date)" })
+    for code in Self.findings where checks.outcome(of: code) == nil { checks.passed(code) }
+    let isAccepted = !checks.hasFailed
+    let ends = path.certificates.map(\.validity.upperBound) + [list.expiry].compactMap { $0 }
+    return VICALEvaluation(
+      checks: ordered(), list: list, signerPath: path.certificates, anchors: isAccepted ? anchors(of: list) : [],
+      validUntil: isAccepted ? ends.min() : nil, accepted: isAccepted ? candidate : nil)
+  }
+
+  private func anchors(of list: VICAL) -> [TrustAnchor] {
+    let name = source.name.isEmpty ? "" : source.name + ": "
+    return list.entries.map { entry in
+      TrustAnchor(
+        certificate: entry.certificate, docTypes: entry.docTypes, extendedKeyUsages: source.extendedKeyUsages,
+        maxPathLength: source.maxPathLength, tier: source.tier,
+        source: "\(name)VICAL of \(list.provider), \(list.date), entry \(entry.number)")
+    }
+  }
+
+  // MARK: Results
+
+  /// Ends where nothing more can be checked.
+  private mutating func end() -> VICALEvaluation {
+    checks.skipRest(of: Self.codes)
+    return VICALEvaluation(
+      checks: ordered(), list: nil, signerPath: [], anchors: [], validUntil: nil, accepted: nil)
+  }
+
+  /// In the order of the registry.
+  private func ordered() -> [Check] {
+    Self.codes.compactMap { code in checks.checks.first { $0.code == code } }
+  }
+
+  private static let findings: [Code] = [.listEntryMalformed, .listEntryMismatch, .listDeviation]
+  private static let codes: [Code] =
+    [
+      .listMalformed, .listTooLarge, .listSignerUntrusted, .listSignerProfile, .listAlgorithmUnsupported,
+      .listSignatureInvalid, .listVersionUnsupported, .listCriticalExtension, .listIssuedInFuture, .listExpired,
+      .listRollback,
+    ] + findings
+}

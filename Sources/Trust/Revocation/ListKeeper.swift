@@ -1,0 +1,144 @@
+import Mdoc
+import Primitives
+
+/// A verified list with what its keeping depends on.
+struct Kept<List: Sendable>: Sendable {
+  let list: List
+  let bytes: Int
+  let issuedAt: Timestamp
+  /// Until when it is used without asking again.
+  let freshUntil: Timestamp
+  /// The first instant at which it no longer counts at all.
+  let expires: Timestamp
+
+  init(_ list: List, bytes: Int, issuedAt: Timestamp, freshUntil: Timestamp, expires: Timestamp) {
+    self.list = list
+    self.bytes = bytes
+    self.issuedAt = issuedAt
+    self.freshUntil = freshUntil
+    self.expires = expires
+  }
+}
+
+/// Why a list can't be had.
+struct ListFault: Error, Sendable {
+  let uncertainty: RevocationUncertainty
+  let detail: String
+
+  init(_ uncertainty: RevocationUncertainty, _ detail: String) {
+    self.uncertainty = uncertainty
+    self.detail = detail
+  }
+
+  var finding: RevocationFinding { .undetermined(uncertainty, detail: detail) }
+}
+
+/// Verified lists by their source, each loaded by one task at a time.
+///
+/// It holds a bounded number of lists and of bytes: those that expire first go first. What could not be had is
+/// remembered for a few seconds, so that a publisher that is down is not asked for every document.
+final class ListKeeper<Source: Hashable & Sendable, List: Sendable>: Sendable {
+  private struct State {
+    var kept: [Source: Kept<List>] = [:]
+    var bytes = 0
+    var failed: [Source: (fault: ListFault, until: Timestamp)] = [:]
+    var loading: [Source: Task<Result<Kept<List>, ListFault>, Never>] = [:]
+  }
+
+  private let state = Locked(State())
+  /// Where lists are loaded; nil: where Swift runs tasks by itself.
+  private let executor: (any TaskExecutor)?
+  private let maximumLists: Int
+  private let maximumBytes: Int
+  private let clock: @Sendable () -> ContinuousClock.Instant
+
+  /// - Parameter clock: by which it is measured how long a load takes.
+  init(
+    maximumLists: Int = Limits.keptLists, maximumBytes: Int = Limits.keptListBytes,
+    executor: (any TaskExecutor)? = nil,
+    clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) {
+    self.executor = executor
+    self.maximumLists = maximumLists
+    self.maximumBytes = maximumBytes
+    self.clock = clock
+  }
+
+  /// The list, where it need not be asked for.
+  func fresh(_ source: Source, at now: Timestamp) -> List? {
+    state.withLock { state in
+      guard let kept = state.kept[source], now < kept.freshUntil, now < kept.expires else { return nil }
+      return kept.list
+    }
+  }
+
+  /// The list, fresh or loaded now; or one that is stale and has not expired, where no other can be had.
+  func list(
+    _ source: Source, at now: Timestamp, load: @escaping @Sendable () async throws(ListFault) -> Kept<List>
+  ) async throws(ListFault) -> List {
+    if let list = fresh(source, at: now) { return list }
+    if let fault = recentFault(source, at: now) { return try fallBack(source, fault, at: now) }
+    let task = state.withLock { state in
+      if let running = state.loading[source] { return running }
+      let task = Task<Result<Kept<List>, ListFault>, Never>(executorPreference: executor) {
+        let start = self.clock()
+        let result: Result<Kept<List>, ListFault>
+        do throws(ListFault) { result = .success(try await load()) } catch { result = .failure(error) }
+        // A publisher that lets everybody wait is as good as down from when the waiting ends.
+        return self.finish(source, result, at: now + (self.clock() - start).components.seconds)
+      }
+      state.loading[source] = task
+      return task
+    }
+    switch await task.value {
+    case .success(let kept) where now < kept.expires: return kept.list
+    case .success: throw ListFault(.unavailable, "the list expired while it was fetched")
+    case .failure(let fault): return try fallBack(source, fault, at: now)
+    }
+  }
+
+  private func finish(
+    _ source: Source, _ result: Result<Kept<List>, ListFault>, at now: Timestamp
+  ) -> Result<Kept<List>, ListFault> {
+    state.withLock { state in
+      state.loading[source] = nil
+      switch result {
+      case .success(let kept):
+        // An older list that somebody serves again does not take back what a newer one said.
+        // Not even where that one is over: its publisher has said something since.
+        if let newer = state.kept[source], newer.issuedAt > kept.issuedAt {
+          let fault = ListFault(.unavailable, "the list that is served is older than one that was seen")
+          state.failed[source] = (fault, now + Limits.failedFetchLifetime)
+          return .failure(fault)
+        }
+        state.failed[source] = nil
+        state.bytes += kept.bytes - (state.kept[source]?.bytes ?? 0)
+        state.kept[source] = kept
+        makeRoom(&state, at: now)
+      case .failure(let fault):
+        if state.failed.count >= maximumLists { state.failed.removeAll() }
+        state.failed[source] = (fault, now + Limits.failedFetchLifetime)
+      }
+      return result
+    }
+  }
+
+  private func recentFault(_ source: Source, at now: Timestamp) -> ListFault? {
+    state.withLock { state in state.failed[source].flatMap { now < $0.until ? $0.fault : nil } }
+  }
+
+  private func fallBack(_ source: Source, _ fault: ListFault, at now: Timestamp) throws(ListFault) -> List {
+    guard let kept = state.withLock({ $0.kept[source] }), now < kept.expires else { throw fault }
+    return kept.list
+  }
+
+  /// Drops what has expired, then what expires first, until the rest fits.
+  private func makeRoom(_ state: inout State, at now: Timestamp) {
+    guard state.kept.count > maximumLists || state.bytes > maximumBytes else { return }
+    for (source, kept) in state.kept.sorted(by: { $0.value.expires < $1.value.expires }) {
+      guard now >= kept.expires || state.kept.count > maximumLists || state.bytes > maximumBytes else { break }
+      state.kept[source] = nil
+      state.bytes -= kept.bytes
+    }
+  }
+}

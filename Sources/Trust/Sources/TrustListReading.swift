@@ -1,0 +1,72 @@
+import Cryptography
+import PKIX
+import Primitives
+
+/// One reading of a published list, whatever its format: what it makes trusted, and what to remember of it.
+struct TrustListReading {
+  let checks: [Check]
+  /// Each trusted no longer than the list.
+  let anchors: [TrustAnchor]
+  let validUntil: Timestamp?
+  /// Nil where the list is refused.
+  let accepted: AcceptedListFolder.Accepted?
+
+  init(
+    _ bytes: [UInt8], as format: PublishedTrustList.Format, after last: AcceptedListFolder.Accepted?,
+    at now: Timestamp
+  ) {
+    let anchors: [TrustAnchor]
+    let validUntil: Timestamp?
+    switch format {
+    case .vical(let source):
+      let evaluation = VICALReader(source: source).evaluate(
+        bytes, at: now, after: last.map(VICALEvaluation.LastAccepted.init))
+      checks = evaluation.checks
+      anchors = evaluation.anchors
+      validUntil = evaluation.validUntil
+      accepted = evaluation.accepted.map {
+        .init(bytes: bytes, issued: $0.date, number: $0.issueID, digest: $0.digest)
+      }
+    case .trustedEntities(let source):
+      let evaluation = TrustedEntityListReader(source: source).evaluate(
+        bytes, at: now, after: last.map(TrustedEntityListEvaluation.LastAccepted.init))
+      checks = evaluation.checks
+      anchors = evaluation.anchors.map { anchor in
+        var anchor = anchor
+        anchor.statusSigners = evaluation.statusListSigners.filter { signer in
+          signer.issuers.contains { $0.der == anchor.certificate.der }
+        }.map(\.certificate)
+        return anchor
+      }
+      validUntil = evaluation.validUntil
+      accepted = evaluation.accepted.map {
+        .init(
+          bytes: bytes, issued: $0.issued, number: UInt64(clamping: $0.sequenceNumber),
+          digest: HashAlgorithm.sha256.hash(bytes))
+      }
+    }
+    self.validUntil = validUntil
+    self.anchors = anchors.map { anchor in
+      var anchor = anchor
+      anchor.trustedUntil = validUntil
+      return anchor
+    }
+  }
+
+  func report(_ name: String, _ outcome: SourceReport.Outcome, _ checks: [Check]) -> SourceReport {
+    SourceReport(
+      name: name, outcome: outcome, anchorCount: anchors.count, checks: checks, validUntil: validUntil)
+  }
+}
+
+extension VICALEvaluation.LastAccepted {
+  fileprivate init(_ accepted: AcceptedListFolder.Accepted) {
+    self.init(date: accepted.issued, issueID: accepted.number, digest: accepted.digest)
+  }
+}
+
+extension TrustedEntityListEvaluation.LastAccepted {
+  fileprivate init(_ accepted: AcceptedListFolder.Accepted) {
+    self.init(sequenceNumber: Int64(clamping: accepted.number ?? 0), issued: accepted.issued)
+  }
+}

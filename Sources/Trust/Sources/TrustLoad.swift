@@ -1,0 +1,37 @@
+import PKIX
+import Primitives
+
+/// What loading every source came to.
+public struct TrustLoad: Sendable {
+  public let anchors: [TrustAnchor]
+  public let sources: [SourceReport]
+}
+
+/// What one source came to. Nothing personal.
+public struct SourceReport: Sendable, Hashable {
+  public enum Outcome: String, Sendable, Hashable {
+    case loaded
+    /// The newest list could not be had or was refused; the last one that was accepted is still current, and counts.
+    case kept
+    /// Nothing of this source is trusted.
+    case failed
+  }
+
+  public let name: String
+  public let outcome: Outcome
+  public let anchorCount: Int
+  /// What was found about the list; empty for files.
+  public let checks: [Check]
+  /// Until when the list may be relied on.
+  public let validUntil: Timestamp?
+}
+
+extension SourceReport {
+  /// Why the source is not as it should be, for a log.
+  public var problem: String {
+    let reasons = checks.filter { $0.outcome == .failed }.map { check in
+      check.code.rawValue + (check.detail.map { " (\($0))" } ?? "")
+    }
+    return "trust source \"\(name)\" \(outcome.rawValue): \(reasons.joined(separator: ", "))"
+  }
+}

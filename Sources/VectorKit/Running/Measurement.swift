@@ -1,0 +1,76 @@
+import CMalloc
+import Glibc
+
+/// What judging one answer took.
+public struct Measurement: Sendable, Hashable {
+  /// Bytes of the answer.
+  public let inputBytes: Int
+  /// Seconds of processor time of the whole process.
+  public let processorSeconds: Double
+  /// Bytes by which resident memory rose at its peak, the answer itself not counted; nil where the system does not say.
+  public let peakMemory: Int?
+
+  /// `2.4 MiB`, or nil.
+  public var memoryText: String? {
+    peakMemory.map { bytes in
+      let tenths = (bytes * 10) >> 20
+      return "\(tenths / 10).\(tenths % 10) MiB"
+    }
+  }
+
+  /// `0.012 s`.
+  public var timeText: String { RunReport.text(seconds: processorSeconds) + " s" }
+}
+
+/// Measures one judgement at a time, in a process that does nothing else meanwhile.
+struct Meter {
+  private let start: Double
+  private let resident: Int?
+
+  /// Memory that is free must go back to the system, or what an earlier case left there hides what this one takes: by
+  /// default glibc keeps the more, the more was freed at once.
+  private static let freesAtOnce: Bool = {
+    mallopt(M_MMAP_THRESHOLD, 64 << 10) == 1 && mallopt(M_TRIM_THRESHOLD, 64 << 10) == 1
+  }()
+
+  /// To be called before the judgement that is not counted, so that this one leaves nothing behind.
+  static func prepare() { _ = freesAtOnce }
+
+  init() {
+    malloc_trim(0)
+    resident = Self.freesAtOnce && Self.resetPeak() ? Self.status("VmRSS:") : nil
+    start = Self.processorSeconds()
+  }
+
+  func read(for inputBytes: Int) -> Measurement {
+    let seconds = Self.processorSeconds() - start
+    let peak = resident.flatMap { before in Self.status("VmHWM:").map { max(0, $0 - before) } }
+    return Measurement(inputBytes: inputBytes, processorSeconds: seconds, peakMemory: peak)
+  }
+
+  /// Sets the kernel's high-water mark of this process back to what is resident now (proc(5), clear_refs).
+  private static func resetPeak() -> Bool {
+    let file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    return write(file, "5", 1) == 1
+  }
+
+  /// A line of /proc/self/status, in bytes.
+  private static func status(_ name: String) -> Int? {
+    guard let file = fopen("/proc/self/status", "re") else { return nil }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, Int32(line.count), file) != nil {
+      let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+      if text.hasPrefix(name) { return Int(text.filter(\.isNumber)).map { $0 << 10 } }
+    }
+    return nil
+  }
+
+  private static func processorSeconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}

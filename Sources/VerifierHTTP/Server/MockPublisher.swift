@@ -1,0 +1,113 @@
+import MockIssuance
+import Primitives
+
+/// Test mode's publisher: serves the mock authority's lists over plain HTTP on the loopback interface, as an issuer's
+/// publisher would on the web.
+///
+/// What it remembers of who asked is which path, and how often.
+public final class MockPublisher: Sendable {
+  /// Where a list is to be had, as it is when it is asked for.
+  public enum Answer: Sendable {
+    case list(mediaType: String, @Sendable (Timestamp) throws -> [UInt8])
+    case status(Int)
+    case redirect(to: String)
+    /// None, until the server stops.
+    case silence
+  }
+
+  private let http: HTTPServer
+  private let shelf: MockShelf
+
+  /// `http://127.0.0.1:40123/`.
+  public var baseURL: String { "http://127.0.0.1:\(http.port)/" }
+  public var port: UInt16 { http.port }
+  public var addresses: MockAddresses { MockAddresses(base: baseURL) }
+
+  /// Has nothing to serve yet.
+  /// - Parameter port: 0 for a free one.
+  public init(port: UInt16 = 0, clock: @escaping @Sendable () -> Timestamp) throws(StartError) {
+    shelf = MockShelf(clock: clock)
+    var configuration = HTTPServerConfiguration()
+    configuration.port = port
+    configuration.threads = 1
+    configuration.maxBodyBytes = 0
+    do throws(HTTPServerError) {
+      http = try HTTPServer(configuration: configuration, handler: shelf)
+    } catch {
+      throw .unavailable("the mock publisher: \(error.description)")
+    }
+  }
+
+  /// Serves the lists of an authority whose addresses are these.
+  public func publish(_ lists: [MockPublishedList] = MockPublishedList.all, of authority: MockAuthority) {
+    for list in lists {
+      let answer: Answer =
+        switch list.manner {
+        case .serves: .list(mediaType: list.mediaType) { try list.published(by: authority, at: $0) }
+        case .isUnavailable: .status(503)
+        case .isSilent: .silence
+        }
+      publish(answer, at: list.path)
+    }
+  }
+
+  /// Serves lists of anchors that name the authority.
+  public func publish(_ lists: [MockAnchorList], naming authority: MockAuthority) {
+    for list in lists {
+      publish(.list(mediaType: list.mediaType) { try list.published(by: authority, at: $0) }, at: list.path)
+    }
+  }
+
+  /// Takes the place of what was there.
+  public func publish(_ answer: Answer, at path: String) { shelf.put(answer, at: "/" + path) }
+
+  /// How often each path was asked for since the start, or since it was forgotten, without its first slash.
+  public var requests: [String: Int] { shelf.requests }
+  public func forgetRequests() { shelf.forgetRequests() }
+
+  public func stop() async { await http.stop(drainSeconds: 0) }
+}
+
+/// What the publisher has, by path.
+private final class MockShelf: HTTPHandler {
+  private struct State {
+    var answers: [String: MockPublisher.Answer] = [:]
+    var requests: [String: Int] = [:]
+  }
+
+  /// Paths that are counted apart; whatever else is asked for counts as one.
+  private static let maximumPaths = 1_024
+
+  private let state = Locked(State())
+  private let clock: @Sendable () -> Timestamp
+
+  init(clock: @escaping @Sendable () -> Timestamp) { self.clock = clock }
+
+  func put(_ answer: MockPublisher.Answer, at path: String) { state.withLock { $0.answers[path] = answer } }
+
+  var requests: [String: Int] { state.withLock { $0.requests } }
+  func forgetRequests() { state.withLock { $0.requests = [:] } }
+
+  func respond(to request: HTTPRequest) async -> HTTPResponse {
+    let answer = state.withLock { state in
+      let path = String(request.path.dropFirst())
+      let isCounted = state.requests[path] != nil || state.requests.count < Self.maximumPaths
+      state.requests[isCounted ? path : "", default: 0] += 1
+      return state.answers[request.path]
+    }
+    guard request.method == "GET" || request.method == "HEAD" else { return HTTPResponse(status: 405) }
+    switch answer {
+    case .list(let mediaType, let make)?:
+      guard let bytes = try? make(clock()) else { return HTTPResponse(status: 500) }
+      return HTTPResponse(status: 200, headers: [("Content-Type", mediaType)], body: bytes)
+    case .status(let status)?: return HTTPResponse(status: status)
+    case .redirect(let address)?: return HTTPResponse(status: 302, headers: [("Location", address)])
+    case .silence?:
+      try? await Task.sleep(for: .seconds(600))
+      return HTTPResponse(status: 503)
+    case nil: return HTTPResponse(status: 404)
+    }
+  }
+
+  func refusal(_ fault: HTTPFault) -> HTTPResponse { HTTPResponse(status: fault.status) }
+}

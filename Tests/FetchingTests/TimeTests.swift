@@ -1,0 +1,118 @@
+import Primitives
+import Testing
+import Trust
+
+/// Every fetch ends: by itself, in time, or with its task.
+@Suite(.timeLimit(.minutes(2))) struct TimeTests {
+  private static let rules = FetchFixture.rules.with { $0.timeLimit = .milliseconds(300) }
+  private static let late = FetchError.unavailable("no complete answer in time")
+
+  @Test func silenceIsNotWaitedOut() async throws {
+    let server = try LoopbackServer { _ in [.silence] }
+    defer { server.stop() }
+    #expect(try await FetchFixture().fault(server.url(), Self.rules) == Self.late)
+  }
+
+  @Test func aTrickleIsNotWaitedOut() async throws {
+    let trickle: [LoopbackServer.Part] = (0..<200).flatMap { _ in [.text("x"), .pause(milliseconds: 20)] }
+    let server = try LoopbackServer { _ in [.text("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n")] + trickle }
+    defer { server.stop() }
+    #expect(try await FetchFixture().fault(server.url(), Self.rules) == Self.late)
+  }
+
+  @Test func redirectsShareOneLimit() async throws {
+    let server = try LoopbackServer { target in
+      target == "/list" ? [.pause(milliseconds: 150), .redirect(to: "/next")] : [.pause(milliseconds: 250), .ok()]
+    }
+    defer { server.stop() }
+    #expect(try await FetchFixture().fault(server.url(), Self.rules) == Self.late)
+  }
+
+  @Test func aPortWhereNobodyListensIsUnavailable() async throws {
+    let server = try LoopbackServer { _ in [] }
+    server.stop()
+    let url = server.url()
+    var fault: FetchError?
+    // The listening socket closes a moment later.
+    for _ in 0..<500 {
+      fault = try await FetchFixture().fault(url, Self.rules)
+      if fault == .unavailable("the host takes no connection") { return }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    Issue.record("\(String(describing: fault))")
+  }
+
+  /// RFC 6761, 6.4: no such name leads anywhere. Where no resolver answers, the time limit ends it.
+  @Test func aNameThatLeadsNowhereIsUnavailable() async throws {
+    let rules = FetchRules(timeLimit: .seconds(2))
+    let fault = try await FetchFixture().fault("https://lists.invalid/list", rules)
+    #expect([.unavailable("the host's name leads nowhere"), Self.late].contains(fault))
+  }
+
+  @Test func aCancelledTaskEndsAtOnce() async throws {
+    let server = try LoopbackServer { _ in [.silence] }
+    defer { server.stop() }
+    let fixture = try FetchFixture()
+    let rules = FetchFixture.rules.with { $0.timeLimit = .seconds(100) }
+    let task = Task { await fixture.fault(server.url(), rules) }
+    while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+    task.cancel()
+    #expect(await task.value == .unavailable("the fetch was cancelled"))
+
+    let early = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await fixture.fault(server.url("/early"), rules)
+    }
+    #expect(await early.value == .unavailable("the fetch was cancelled"))
+  }
+
+  @Test func manyAreFetchedAtATime() async throws {
+    let server = try LoopbackServer { target in [.pause(milliseconds: 5), .ok(target)] }
+    defer { server.stop() }
+    let fixture = try FetchFixture()
+    await withTaskGroup(of: Bool.self) { group in
+      for number in 0..<100 {
+        group.addTask {
+          guard case .success(let list) = await fixture.outcome(server.url("/\(number)")) else { return false }
+          return list.bytes == Array("/\(number)".utf8)
+        }
+      }
+      for await isRight in group { #expect(isRight) }
+    }
+    #expect(fixture.log.counts.fetched == 100)
+  }
+
+  @Test func moreThanMayWaitAreTurnedAway() async throws {
+    let server = try LoopbackServer { _ in [.silence] }
+    defer { server.stop() }
+    let fixture = try FetchFixture()
+    let rules = FetchFixture.rules.with { $0.timeLimit = .seconds(100) }
+    let extra = 20
+    let turnedAway = try await withThrowingTaskGroup(of: FetchError?.self) { group in
+      // The places first, so that none of the waiting gets one meanwhile.
+      for _ in 0..<Limits.fetches { group.addTask { await fixture.fault(server.url(), rules) } }
+      while server.requests.count < Limits.fetches { try await Task.sleep(for: .milliseconds(5)) }
+      for _ in 0..<(Limits.waitingFetches + extra) { group.addTask { await fixture.fault(server.url(), rules) } }
+      while fixture.log.counts.unavailable < extra { try await Task.sleep(for: .milliseconds(5)) }
+      group.cancelAll()
+      return try await group.reduce(into: 0) { count, fault in
+        if fault == .unavailable("too many fetches wait already") { count += 1 }
+      }
+    }
+    #expect(turnedAway == extra)
+  }
+
+  @Test func oneThatWaitsTooLongForItsTurnEnds() async throws {
+    let server = try LoopbackServer { _ in [.silence] }
+    defer { server.stop() }
+    let fixture = try FetchFixture()
+    let patient = FetchFixture.rules.with { $0.timeLimit = .seconds(100) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<Limits.fetches { group.addTask { _ = await fixture.fault(server.url(), patient) } }
+      while server.requests.count < Limits.fetches { try await Task.sleep(for: .milliseconds(5)) }
+      #expect(await fixture.fault(server.url(), Self.rules) == Self.late)
+      group.cancelAll()
+    }
+    #expect(server.requests.count == Limits.fetches)
+  }
+}

@@ -1,0 +1,42 @@
+/// Something that reads bytes from outside, with the rules that hold whatever the bytes are.
+///
+/// An input is one that the target made from the corpus (`seeds`) or what libFuzzer made of those. Options that are not
+/// part of the bytes, such as strictness, stand in the input's first bytes, so that they are fuzzed as well.
+protocol FuzzTarget: Sendable {
+  static var name: String { get }
+  /// Words that a mutation alone would hardly find.
+  static var dictionary: [String] { get }
+
+  init(_ material: Material) throws
+
+  var seeds: [[UInt8]] { get throws }
+
+  /// Ends the process where a rule is broken.
+  func run(_ input: [UInt8])
+}
+
+enum FuzzTargets {
+  static let all: [any FuzzTarget.Type] = [
+    CBORTarget.self, DeviceResponseTarget.self, AppleEnvelopeTarget.self, COSETarget.self, CertificateChainTarget.self,
+    HTTPBodyTarget.self,
+  ]
+
+  static func named(_ name: String) -> (any FuzzTarget.Type)? { all.first { $0.name == name } }
+}
+
+/// A rule of a target. It is checked in optimised builds too, and its breach is a crash that libFuzzer reports.
+func require(_ condition: Bool, _ rule: @autoclosure () -> String) {
+  if !condition { fatalError("broken rule: \(rule())") }
+}
+
+/// The first bytes of an input are choices; what is not there is zero.
+struct Choices {
+  private var rest: ArraySlice<UInt8>
+
+  init(_ input: [UInt8]) { rest = input[...] }
+
+  mutating func byte() -> Int { rest.popFirst().map(Int.init) ?? 0 }
+
+  /// What the choices were for.
+  var bytes: [UInt8] { Array(rest) }
+}

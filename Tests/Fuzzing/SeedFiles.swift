@@ -1,0 +1,25 @@
+@testable import VectorKit
+
+/// The seeds of every target as files, made from the corpus: `DIR/<target>/<number>`, and `DIR/<target>.dict`.
+struct SeedFiles {
+  let folder: String
+
+  func write() throws {
+    let folder = SuiteFolder(folder)
+    let material = try Material()
+    for type in FuzzTargets.all {
+      let seeds = Set(try type.init(material).seeds.filter { $0.count <= Self.largest })
+      for (index, seed) in seeds.enumerated() { try folder.write(seed, to: "\(type.name)/\(index)") }
+      let words = type.dictionary.map { "\"\(Self.escaped($0))\"\n" }.joined()
+      try folder.write(Array(words.utf8), to: "\(type.name).dict")
+      print("\(type.name): \(seeds.count) seeds")
+    }
+  }
+
+  /// What is larger only makes every execution slow; the corpus itself has the largest answers.
+  private static let largest = 16 << 10
+
+  private static func escaped(_ word: String) -> String {
+    word.reduce(into: "") { $0 += $1 == "\"" || $1 == "\\" ? "\\\($1)" : String($1) }
+  }
+}

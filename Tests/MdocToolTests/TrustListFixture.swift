@@ -1,0 +1,53 @@
+import MockIssuance
+import PKIX
+import Primitives
+import Testing
+
+/// Files of the mock publishers that go with the answers of `mdoc mock`, at one time.
+final class TrustListFixture {
+  static let time = "2026-11-20T10:00:00Z"
+  static let crlAddress = "https://iaca.mdoc-mock.invalid/iaca.crl"
+
+  let scratch: Scratch
+  let authority: MockAuthority
+  let now: Timestamp
+  var at: [String] { ["--at", Self.time] }
+
+  init() throws {
+    scratch = try Scratch()
+    authority = try MockAuthority(seed: Array("mdoc mock".utf8))
+    now = try #require(Timestamp(rfc3339: Self.time))
+    try scratch.write(
+      "vical-root.pem", PEM.encode(certificate: MockVICAL.signerAnchor(of: authority, at: now)))
+    try scratch.write(
+      "lote-root.pem", PEM.encode(certificate: MockTrustedEntityList.signerRoot(of: authority, at: now)))
+  }
+
+  func vical(_ name: String) throws -> String {
+    try scratch.write("\(name).cbor", #require(MockVICAL.named(name)).published(by: authority, at: now))
+  }
+
+  func lote(_ name: String) throws -> String {
+    try scratch.write("\(name).jwt", #require(MockTrustedEntityList.named(name)).published(by: authority, at: now))
+  }
+
+  func crl(_ name: String) throws -> String {
+    try scratch.write("\(name).crl", #require(MockCRL.named(name)).published(by: authority, at: now))
+  }
+
+  /// The mock authority's anchors, and an answer in person.
+  func makeAnswer(_ variant: String = "good") async {
+    #expect(await Run(["mock", "anchors", "--out", scratch("anchors")] + at).status == 0)
+    let answer = [
+      "mock", "response", "--new-transcript", scratch("t.cbor"), "--out", scratch("r.cbor"), "--variant", variant,
+    ]
+    #expect(await Run(answer + at).status == 0)
+  }
+}
+
+extension JSON {
+  /// The codes of `checks` with an outcome.
+  func codes(_ outcome: String) -> [String] {
+    (self["checks"]?.array ?? []).filter { $0["outcome"]?.string == outcome }.compactMap { $0["code"]?.string }
+  }
+}

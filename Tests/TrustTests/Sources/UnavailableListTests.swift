@@ -1,0 +1,59 @@
+import PKIX
+import Primitives
+import Testing
+import Trust
+
+@testable import MockIssuance
+
+/// Lists that sources name: where they may come from, and what counts while none comes.
+@Suite struct UnavailableListTests {
+  let fixture: TrustFixture
+
+  init() throws { fixture = try TrustFixture() }
+
+  @Test func aListIsNotFetchedFromEverywhere() async throws {
+    for address in ["file:///etc/vical", "http://vical.mdoc-mock.invalid/", "https://127.0.0.1/", "https://10.0.0.1/"] {
+      let report = try await load(address, KeptLists([address: .success(try good())]))
+      #expect(report.outcome == .failed && report.anchorCount == 0)
+      #expect(report.checks.codes(.failed) == [.listSourceNotAllowed], "\(address)")
+    }
+  }
+
+  @Test func aListThatCannotBeHadTrustsNobody() async throws {
+    let report = try await load(Self.address, KeptLists())
+    #expect(report.outcome == .failed && report.anchorCount == 0)
+    #expect(report.checks.codes(.failed) == [.listUnavailable])
+    let tooLarge = try await load(Self.address, KeptLists([Self.address: .failure(.tooLarge)]))
+    #expect(tooLarge.checks.codes(.failed) == [.listTooLarge])
+    let loaded = try await load(Self.address, KeptLists([Self.address: .success(try good())]))
+    #expect(loaded.outcome == .loaded && loaded.anchorCount == 2)
+  }
+
+  @Test func theLastAcceptedListCountsUntilItExpires() async throws {
+    let memory = AcceptedListFolder("\(fixture.folder)/accepted")
+    let kept = KeptLists([Self.address: .success(try good())])
+    #expect(try await load(Self.address, kept, memory: memory).outcome == .loaded)
+    let later = try await load(Self.address, KeptLists(), memory: memory, at: fixture.now + 3_600)
+    #expect(later.outcome == .kept && later.anchorCount == 2)
+    #expect(later.checks.codes(.failed) == [.listUnavailable])
+    let afterEnd = try await load(Self.address, KeptLists(), memory: memory, at: fixture.now + 3 * 86_400)
+    #expect(afterEnd.outcome == .failed && afterEnd.anchorCount == 0)
+  }
+
+  private static let address = "https://vical.mdoc-mock.invalid/"
+
+  private func good() throws -> FetchedList {
+    FetchedList(bytes: try MockVICAL.good.published(by: fixture.authority, at: fixture.now))
+  }
+
+  private func load(
+    _ address: String, _ fetcher: KeptLists, memory: AcceptedListFolder? = nil, at now: Timestamp? = nil
+  ) async throws -> SourceReport {
+    let root = try Certificate(der: MockVICAL.signerAnchor(of: fixture.authority, at: fixture.now))
+    let source = VICALSource(signers: .init(authorities: [root], allowsTestCertificates: true), tier: .test)
+    let loader = TrustLoader(
+      sources: [TrustSource(name: "mock", .list(PublishedTrustList(.address(address), .vical(source))))],
+      defaultDocTypes: nil, fetcher: fetcher, memory: memory)
+    return try #require(try await loader.load(at: now ?? fixture.now).sources.first)
+  }
+}

@@ -1,0 +1,145 @@
+import Primitives
+import Testing
+
+@testable import Trust
+
+/// How long lists are kept, who loads them, and what happens where none can be had.
+@Suite struct ListKeeperTests {
+  private static let start = Timestamp(secondsSince1970: 1_795_000_000)
+
+  /// A publisher that counts, and serves what it is told to.
+  private final class Publisher: Sendable {
+    struct State {
+      var answer: Result<Kept<String>, ListFault>
+      var asked = 0
+    }
+
+    private let state: Locked<State>
+
+    init(_ answer: Result<Kept<String>, ListFault>) { state = Locked(State(answer: answer)) }
+
+    var asked: Int { state.withLock { $0.asked } }
+    func serve(_ answer: Result<Kept<String>, ListFault>) { state.withLock { $0.answer = answer } }
+
+    func load() async throws(ListFault) -> Kept<String> {
+      await Task.yield()
+      return try state.withLock { state in
+        state.asked += 1
+        return state.answer
+      }.get()
+    }
+  }
+
+  private static func kept(
+    _ list: String, bytes: Int = 1, issued: Int64 = 0, fresh: Int64 = 100, expires: Int64 = 1_000
+  ) -> Kept<String> {
+    Kept(list, bytes: bytes, issuedAt: start + issued, freshUntil: start + fresh, expires: start + expires)
+  }
+
+  private static let down = ListFault(.unavailable, "down")
+
+  private func ask(
+    _ keeper: ListKeeper<String, String>, _ publisher: Publisher, after seconds: Int64 = 0, source: String = "a"
+  ) async -> Result<String, ListFault> {
+    do throws(ListFault) {
+      return .success(try await keeper.list(source, at: Self.start + seconds, load: publisher.load))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func list(_ result: Result<String, ListFault>) -> String? { try? result.get() }
+
+  @Test func `a fresh list is not asked for again, a stale one is`() async {
+    let keeper = ListKeeper<String, String>()
+    let publisher = Publisher(.success(Self.kept("one")))
+    for second: Int64 in [0, 1, 99] { #expect(list(await ask(keeper, publisher, after: second)) == "one") }
+    #expect(publisher.asked == 1)
+    publisher.serve(.success(Self.kept("two", issued: 1, fresh: 200)))
+    #expect(list(await ask(keeper, publisher, after: 100)) == "two")
+    #expect(publisher.asked == 2)
+  }
+
+  @Test func `fifty who ask at once are answered by one load`() async {
+    let keeper = ListKeeper<String, String>()
+    let publisher = Publisher(.success(Self.kept("one")))
+    let answers = await withTaskGroup(of: String?.self) { group in
+      for _ in 0..<50 { group.addTask { self.list(await self.ask(keeper, publisher)) } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(answers == [String?](repeating: "one", count: 50))
+    #expect(publisher.asked == 1)
+  }
+
+  @Test func `a stale list serves on while the publisher is down, until it expires`() async {
+    let keeper = ListKeeper<String, String>()
+    let publisher = Publisher(.success(Self.kept("one")))
+    _ = await ask(keeper, publisher)
+    publisher.serve(.failure(Self.down))
+    #expect(list(await ask(keeper, publisher, after: 500)) == "one")
+    #expect(list(await ask(keeper, publisher, after: 999)) == "one")
+    let expired = await ask(keeper, publisher, after: 1_000)
+    #expect(throws: ListFault.self) { try expired.get() }
+  }
+
+  @Test func `a publisher that failed is asked again after ten seconds`() async {
+    let instant = ContinuousClock.now
+    let keeper = ListKeeper<String, String>(clock: { instant })
+    let publisher = Publisher(.failure(Self.down))
+    for second: Int64 in [0, 1, 9] { #expect(list(await ask(keeper, publisher, after: second)) == nil) }
+    #expect(publisher.asked == 1)
+    publisher.serve(.success(Self.kept("one")))
+    #expect(list(await ask(keeper, publisher, after: 10)) == "one")
+    #expect(publisher.asked == 2)
+  }
+
+  @Test func `an older list does not take back what a newer one said`() async {
+    let keeper = ListKeeper<String, String>()
+    let publisher = Publisher(.success(Self.kept("newer", issued: 50)))
+    _ = await ask(keeper, publisher)
+    publisher.serve(.success(Self.kept("older", issued: 10, fresh: 900)))
+    #expect(list(await ask(keeper, publisher, after: 200)) == "newer")
+    #expect(list(await ask(keeper, publisher, after: 201)) == "newer")
+    #expect(publisher.asked == 2)
+  }
+
+  /// Otherwise one that hangs would have everybody wait, one after the other, for as long as it hangs.
+  @Test func `the ten seconds begin when the waiting ends`() async {
+    let instants = Locked<[ContinuousClock.Instant]>([.now + .seconds(10), .now])
+    let keeper = ListKeeper<String, String>(clock: { instants.withLock { $0.popLast() ?? .now } })
+    let publisher = Publisher(.failure(Self.down))
+    for second: Int64 in [0, 10, 18] { #expect(list(await ask(keeper, publisher, after: second)) == nil) }
+    #expect(publisher.asked == 1)
+  }
+
+  @Test func `an older list does not follow a newer one that is over`() async {
+    let keeper = ListKeeper<String, String>()
+    let publisher = Publisher(.success(Self.kept("newer", issued: 50, expires: 300)))
+    _ = await ask(keeper, publisher)
+    publisher.serve(.success(Self.kept("older", issued: 10, fresh: 900)))
+    #expect(list(await ask(keeper, publisher, after: 200)) == "newer")
+    #expect(list(await ask(keeper, publisher, after: 300)) == nil)
+    #expect(list(await ask(keeper, publisher, after: 400)) == nil)
+    publisher.serve(.success(Self.kept("newest", issued: 60, fresh: 900)))
+    #expect(list(await ask(keeper, publisher, after: 500)) == "newest")
+  }
+
+  @Test func `a list that is over when it comes is none`() async {
+    let keeper = ListKeeper<String, String>()
+    let publisher = Publisher(.success(Self.kept("late", expires: 5)))
+    #expect(list(await ask(keeper, publisher, after: 5)) == nil)
+  }
+
+  @Test func `of too many lists, or too many bytes, those go first that expire first`() async {
+    let byCount = ListKeeper<String, String>(maximumLists: 2)
+    let byBytes = ListKeeper<String, String>(maximumBytes: 20)
+    for (source, expires) in [("a", 1_000), ("b", 500), ("c", 700)] as [(String, Int64)] {
+      let publisher = Publisher(.success(Self.kept(source, bytes: 9, fresh: 400, expires: expires)))
+      _ = await ask(byCount, publisher, source: source)
+      _ = await ask(byBytes, publisher, source: source)
+    }
+    for keeper in [byCount, byBytes] {
+      #expect(["a", "b", "c"].map { keeper.fresh($0, at: Self.start + 1) } == ["a", nil, "c"])
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import Cryptography
+import PKIX
+import Primitives
+import Testing
+import Trust
+
+@testable import MockIssuance
+
+/// Signed lists of trusted entities: each rule broken alone gives its own code, and a refused list trusts nobody.
+@Suite struct TrustedEntityListTests {
+  let fixture: ListFixture
+
+  init() throws { fixture = try ListFixture() }
+
+  @Test(arguments: MockTrustedEntityList.all.map(\.name))
+  func everyVariantComesToItsCode(name: String) throws {
+    let variant = try #require(MockTrustedEntityList.named(name))
+    let last = try #require(fixture.evaluate(.good).accepted)
+    let evaluation = try fixture.evaluate(variant, after: last)
+    #expect(evaluation.codes(.failed) == [variant.code].compactMap { $0 })
+    #expect(evaluation.isAccepted == (variant.code == nil))
+    #expect((evaluation.accepted != nil) == evaluation.isAccepted)
+    if evaluation.isAccepted { #expect(evaluation.codes(.warning) == variant.warnings) }
+    #expect(evaluation.anchors.isEmpty == (variant.code != nil || !variant.hasAnchors))
+    if !evaluation.isAccepted { #expect(evaluation.statusListSigners.isEmpty) }
+  }
+
+  @Test func everyVariantHasANameOfItsOwnAndStaysTheSame() throws {
+    #expect(Set(MockTrustedEntityList.all.map(\.name)).count == MockTrustedEntityList.all.count)
+    for variant in MockTrustedEntityList.all {
+      let made = try [0, 1].map { _ in try variant.published(by: fixture.authority, at: fixture.now) }
+      #expect(made[0] == made[1])
+    }
+  }
+
+  @Test func everyCheckIsNamedInEveryEvaluation() throws {
+    let good = try fixture.evaluate(.good).checks.map(\.code)
+    for variant in MockTrustedEntityList.all {
+      #expect(try fixture.evaluate(variant).checks.map(\.code) == good, "\(variant.name)")
+    }
+  }
+
+  @Test(arguments: Curve.allCases.filter { $0.family != .montgomery })
+  func aSignerMayHaveAKeyOnEveryCurveThatSigns(curve: Curve) throws {
+    let fixture = try ListFixture(curve: curve)
+    #expect(try fixture.evaluate(.good).codes(.failed) == [])
+    let mismatch = try #require(MockTrustedEntityList.named("lote-alg-mismatch"))
+    #expect(try fixture.evaluate(mismatch).codes(.failed) == [.listAlgorithmUnsupported])
+  }
+
+  @Test func whatItListsIsTrusted() throws {
+    let evaluation = try fixture.evaluate(.good)
+    let anchor = try #require(evaluation.anchors.first)
+    #expect(evaluation.anchors.count == 1)
+    #expect(anchor.kind == .authority && anchor.docTypes == MockTrustedEntityList.docTypes && anchor.tier == .test)
+    #expect(anchor.source == "mock list" && anchor.extendedKeyUsages == [TrustAnchor.documentSignerUsage])
+    #expect(evaluation.statusListSigners.map(\.certificate.der) == [anchor.certificate.der])
+    #expect(evaluation.statusListSigners.first?.issuers.map(\.der) == [anchor.certificate.der])
+    #expect(evaluation.ignoredServices.isEmpty && evaluation.signerPath.count == 2)
+    let store = try TrustStore(anchors: evaluation.anchors, allowsTestCertificates: true)
+    #expect(try store.failures(fixture.chain(), at: fixture.now) == [])
+  }
+
+  @Test func aListedSignerIsTrustedByItselfAlone() throws {
+    let evaluation = try fixture.evaluate(try #require(.named("lote-direct-trust")))
+    #expect(evaluation.anchors.map(\.kind) == [.documentSigner])
+    let store = try TrustStore(anchors: evaluation.anchors, allowsTestCertificates: true)
+    #expect(try store.failures(fixture.chain(), at: fixture.now) == [])
+    let other = try fixture.chain { $0.certificate.notAfter = $0.certificate.notAfter - 1 }
+    #expect(store.failures(other, at: fixture.now) == [.issuerUnknown])
+  }
+
+  @Test func servicesOfOtherTypesAreCounted() throws {
+    let other = try fixture.evaluate(try #require(.named("lote-other-service")))
+    #expect(other.ignoredServices == ["http://uri.etsi.org/19602/SvcType/WRPAC/Issuance": 1])
+    #expect(try fixture.evaluate(try #require(.named("lote-no-service-type"))).ignoredServices == ["": 1])
+  }
+
+  @Test func aListOnlySpeaksOfTheTypesThatItIsConfiguredFor() throws {
+    var source = try fixture.source()
+    source.issuance = [:]
+    let evaluation = try fixture.evaluate(.good, source: source)
+    #expect(evaluation.isAccepted && evaluation.anchors.isEmpty && evaluation.statusListSigners.count == 1)
+    #expect(evaluation.ignoredServices == [MockTrustedEntityList.issuanceService: 1])
+  }
+
+  @Test func itsTimesCountToTheSecond() throws {
+    let bytes = try MockTrustedEntityList.good.published(by: fixture.authority, at: fixture.now)
+    let issued = Timestamp(date: fixture.now.date)
+    let next = issued + 30 * 86_400
+    func failures(at now: Timestamp) throws -> [Code] {
+      TrustedEntityListReader(source: try fixture.source()).evaluate(bytes, at: now).codes(.failed)
+    }
+    #expect(try failures(at: next) == [])
+    #expect(try failures(at: next + 1) == [.listExpired])
+    // Clocks may differ by the usual skew; what is too old is too old.
+    #expect(try failures(at: issued - Limits.clockSkew) == [])
+    #expect(try failures(at: issued - Limits.clockSkew - 1) == [.listIssuedInFuture])
+  }
+
+  @Test func theSameListMayComeAgainAndALaterOneMayFollow() throws {
+    let first = try #require(fixture.evaluate(.good).accepted)
+    #expect(try fixture.evaluate(.good, after: first).accepted == first)
+    let later = try fixture.evaluate(.good, at: fixture.now + 86_400, after: first)
+    #expect(later.isAccepted)
+    #expect(try fixture.evaluate(.good, after: later.accepted).codes(.failed) == [.listRollback])
+    // Either alone is enough.
+    for last in [
+      TrustedEntityListEvaluation.LastAccepted(sequenceNumber: first.sequenceNumber + 1, issued: first.issued),
+      .init(sequenceNumber: first.sequenceNumber, issued: first.issued + 1),
+    ] {
+      #expect(try fixture.evaluate(.good, after: last).codes(.failed) == [.listRollback])
+    }
+  }
+
+  @Test func mockListsAreNoListsInLiveMode() throws {
+    var source = try fixture.source()
+    source.signers.allowsTestCertificates = false
+    #expect(try fixture.evaluate(.good, source: source).codes(.failed) == [.listSignerUntrusted])
+  }
+
+  @Test func aSignerMayBeConfiguredByItself() throws {
+    let signer = try #require(fixture.evaluate(.good).signerPath.first)
+    var source = try fixture.source()
+    source.signers = .init(authorities: [], signers: [signer], allowsTestCertificates: true)
+    #expect(try fixture.evaluate(.good, source: source).isAccepted)
+    source.signers.signers = []
+    #expect(try fixture.evaluate(.good, source: source).codes(.failed) == [.listSignerUntrusted])
+  }
+
+  @Test(arguments: [("EL", "GR"), ("EL", "EL"), ("UK", "GB"), ("UK", "UK"), ("FR", "FR")])
+  func territoriesAreWrittenAsEuropeWritesThem(territory: String, country: String) throws {
+    let variant = MockTrustedEntityList("territory", "") {
+      $0.scheme.set("SchemeTerritory", to: .string(territory))
+      $0.signer.certificate.subject.set(CertificateName.country, to: DER.printableString(country))
+    }
+    #expect(try fixture.evaluate(variant).codes(.failed) == [])
+    let other = MockTrustedEntityList("territory", "") {
+      $0.scheme.set("SchemeTerritory", to: .string(territory))
+      $0.signer.certificate.subject.set(CertificateName.country, to: DER.printableString("DE"))
+    }
+    #expect(try fixture.evaluate(other).codes(.failed) == [.listSignerProfile])
+  }
+
+  @Test func oneCertificateOfSeveralServicesIsOneAnchor() throws {
+    var source = try fixture.source()
+    source.issuance["urn:other"] = ["org.example.other", MockDocType.mDL]
+    let variant = MockTrustedEntityList("twice", "") {
+      $0.entities.append($0.entities[0])
+      $0.entities[1].services[0].information.set("ServiceTypeIdentifier", to: "urn:other")
+    }
+    let evaluation = try fixture.evaluate(variant, source: source)
+    #expect(evaluation.anchors.map(\.docTypes) == [MockTrustedEntityList.docTypes + ["org.example.other"]])
+  }
+
+  @Test func aLongTailOfBrokenEntriesIsToldInShort() throws {
+    let variant = MockTrustedEntityList("broken", "") {
+      for number in 0..<100 {
+        $0.entities[0].services.append(.init("urn:\(number)", certificates: [[0x30, 0x00]]))
+      }
+    }
+    let evaluation = try fixture.evaluate(variant)
+    let detail = evaluation.checks.first { $0.code == .listEntryMalformed }?.detail
+    #expect(evaluation.isAccepted && evaluation.anchors.count == 1)
+    #expect(detail?.hasSuffix("; and \(100 - Limits.reportedFaults) more") == true)
+  }
+
+  @Test func bytesOfAnyKindAreRefused() throws {
+    let reader = TrustedEntityListReader(source: try fixture.source())
+    let good = try MockTrustedEntityList.good.published(by: fixture.authority, at: fixture.now)
+    for count in stride(from: 0, to: good.count, by: 97) {
+      let evaluation = reader.evaluate(Array(good.prefix(count)), at: fixture.now)
+      #expect(!evaluation.isAccepted && evaluation.list == nil)
+    }
+    #expect(reader.evaluate(good + Array("\r\n".utf8), at: fixture.now).isAccepted)
+    #expect(reader.evaluate(good + Array(" ".utf8), at: fixture.now).codes(.failed) == [.listMalformed])
+  }
+}

@@ -1,0 +1,187 @@
+import Mdoc
+import PKIX
+import Primitives
+import Testing
+import Trust
+
+@testable import MockIssuance
+
+/// Mock VICALs: right ones, and each rule broken by itself.
+@Suite struct VICALTests {
+  let fixture: TrustFixture
+  let reader: VICALReader
+
+  init() throws {
+    fixture = try TrustFixture()
+    reader = try VICALReader(source: Self.source(fixture))
+  }
+
+  @Test func `A good list makes its authorities trusted, each for its document types`() throws {
+    let evaluation = try evaluate(.good)
+    #expect(evaluation.isAccepted && evaluation.checks.allSatisfy { $0.outcome == .passed })
+    #expect(evaluation.checks.count == 14)
+    #expect(
+      evaluation.anchors.map(\.docTypes) == [[TrustFixture.mDL, "org.iso.23220.photoid.1"], ["org.iso.7367.1.mVRC"]])
+    #expect(evaluation.anchors.first?.certificate.der == (try fixture.rootDER()))
+    #expect(evaluation.anchors.first?.source == "tests: VICAL of mdoc Mock, \(day), entry 1")
+    #expect(evaluation.signerPath.count == 2)
+    #expect(evaluation.validUntil == day + 2 * Seconds.day)
+    let list = try #require(evaluation.list)
+    #expect(list.provider == "mdoc Mock" && list.issueID == 20_775 && list.date == day)
+    #expect(list.entries.map(\.number) == [1, 2])
+    #expect(list.entries.first?.profiles == ["urn:oid:1.0.18013.5.1.7"])
+  }
+
+  @Test(arguments: MockVICAL.all)
+  func `Every mock list comes out as it says`(mock: MockVICAL) throws {
+    let last = mock.followsGood ? try evaluate(.good).accepted : nil
+    let evaluation = try evaluate(mock, after: last)
+    #expect(evaluation.checks.codes(.failed) == [mock.code].compactMap { $0 })
+    #expect(evaluation.isAccepted == (mock.code == nil))
+    #expect((evaluation.accepted == nil) == (mock.code != nil) && (evaluation.validUntil == nil) == (mock.code != nil))
+    if mock.code == nil {
+      #expect(evaluation.checks.codes(.warning) == mock.warnings)
+      #expect(try documentFailures(evaluation.anchors) == [mock.documentCode].compactMap { $0 })
+    } else {
+      #expect(evaluation.anchors.isEmpty)
+    }
+  }
+
+  @Test func `Names of mock lists are their own, and every code of a list is reached`() {
+    #expect(Set(MockVICAL.all.map(\.name)).count == MockVICAL.all.count)
+    let codes = Set(MockVICAL.all.compactMap(\.code) + MockVICAL.all.flatMap(\.warnings))
+    let all = Set(Code.allCases.filter { $0.rawValue.hasPrefix("list.") })
+    #expect(all.subtracting(codes) == [.listEntryNotGranted, .listSourceNotAllowed, .listUnavailable])
+    #expect(Set(MockVICAL.all.flatMap(\.cases)) == ["V01", "V02", "V03", "V04"])
+    for mock in MockVICAL.all where !mock.cases.isEmpty {
+      #expect((mock.code ?? mock.documentCode)?.entry.cases.contains { mock.cases.contains($0) } == true)
+    }
+  }
+
+  // MARK: Time and order
+
+  @Test func `A list is current up to the second of its next update`() throws {
+    let bytes = try MockVICAL.good.published(by: fixture.authority, at: fixture.now)
+    let end = day + 2 * Seconds.day
+    #expect(reader.evaluate(bytes, at: end).isAccepted)
+    #expect(reader.evaluate(bytes, at: end + 1).checks.codes(.failed) == [.listExpired])
+  }
+
+  @Test func `Only the clock's error is granted to a list's date`() throws {
+    let bytes = try MockVICAL.good.published(by: fixture.authority, at: fixture.now)
+    #expect(reader.evaluate(bytes, at: day - 60).isAccepted)
+    #expect(reader.evaluate(bytes, at: day - 61).checks.codes(.failed) == [.listIssuedInFuture])
+  }
+
+  @Test func `The list that was accepted last is accepted again`() throws {
+    let accepted = try #require(try evaluate(.good).accepted)
+    #expect(try evaluate(.good, after: accepted).accepted == accepted)
+  }
+
+  @Test func `An older list says which is which`() throws {
+    let mock = try #require(MockVICAL.named("vical-older"))
+    let evaluation = try evaluate(mock, after: evaluate(.good).accepted)
+    let detail = evaluation.checks.first { $0.code == .listRollback }?.detail
+    #expect(detail == "issued at \(day - 1), accepted before: \(day)")
+    #expect(try evaluate(mock).isAccepted)
+  }
+
+  @Test func `A newer list may have a lower number, and one of the same second a higher or none`() throws {
+    typealias Last = VICALEvaluation.LastAccepted
+    #expect(try evaluate(.good, after: Last(date: day - 1, issueID: .max, digest: [])).isAccepted)
+    #expect(try evaluate(.good, after: Last(date: day, issueID: 1, digest: [])).isAccepted)
+    #expect(try evaluate(.good, after: Last(date: day, issueID: nil, digest: [])).isAccepted)
+  }
+
+  // MARK: Signers
+
+  @Test func `No anchors for signers, no list`() throws {
+    let bytes = try MockVICAL.good.published(by: fixture.authority, at: fixture.now)
+    let source = VICALSource(signers: .init(authorities: [], allowsTestCertificates: true))
+    #expect(
+      VICALReader(source: source).evaluate(bytes, at: fixture.now).checks.codes(.failed) == [.listSignerUntrusted])
+  }
+
+  @Test func `A mock list is refused in live mode`() throws {
+    let bytes = try MockVICAL.good.published(by: fixture.authority, at: fixture.now)
+    var source = reader.source
+    source.signers.allowsTestCertificates = false
+    #expect(
+      VICALReader(source: source).evaluate(bytes, at: fixture.now).checks.codes(.failed) == [.listSignerUntrusted])
+  }
+
+  @Test func `Nothing of the entries is told where the list is refused for its signature`() throws {
+    let evaluation = try evaluate(#require(MockVICAL.named("vical-bad-signature")))
+    #expect(evaluation.list == nil)
+    let codes: [Code] = [.listVersionUnsupported, .listExpired, .listRollback, .listEntryMalformed, .listEntryMismatch]
+    #expect(evaluation.checks.filter { codes.contains($0.code) }.allSatisfy { $0.outcome == .notRun })
+    #expect(evaluation.checks.count == 14)
+  }
+
+  @Test func `A source's settings go to every anchor`() throws {
+    var source = reader.source
+    source.extendedKeyUsages = ["1.2.3"]
+    source.maxPathLength = 1
+    source.tier = .test
+    let bytes = try MockVICAL.good.published(by: fixture.authority, at: fixture.now)
+    let anchors = VICALReader(source: source).evaluate(bytes, at: fixture.now).anchors
+    #expect(anchors.allSatisfy { $0.extendedKeyUsages == ["1.2.3"] && $0.maxPathLength == 1 && $0.tier == .test })
+  }
+
+  /// A listed authority that certifies another authority does not thereby list it, and is no link of a path.
+  @Test func `A listed authority is an anchor and never an intermediate`() throws {
+    let anchors = try evaluate(.good).anchors
+    var chain = try fixture.chain()
+    chain.append(try fixture.rootDER()[...])
+    let listed = try TrustStore(
+      anchors: anchors.filter { $0.source.hasSuffix("entry 2") }, allowsTestCertificates: true)
+    #expect(listed.failures(chain, at: fixture.now) == [.issuerUnknown])
+  }
+
+  @Test func `No byte of a list can be changed`() throws {
+    let bytes = try MockVICAL.good.published(by: fixture.authority, at: fixture.now)
+    for index in stride(from: 0, to: bytes.count, by: 7) {
+      var changed = bytes
+      changed[index] ^= 0x01
+      #expect(!reader.evaluate(changed, at: fixture.now).isAccepted, "byte \(index)")
+    }
+  }
+
+  @Test func `No cut list is accepted`() throws {
+    let bytes = try MockVICAL.good.published(by: fixture.authority, at: fixture.now)
+    for count in stride(from: 0, to: bytes.count, by: 13) {
+      #expect(reader.evaluate(Array(bytes[..<count]), at: fixture.now).checks.codes(.failed) == [.listMalformed])
+    }
+  }
+
+  // MARK: Support
+
+  private var day: Timestamp { Timestamp(date: fixture.now.date) }
+
+  private func evaluate(
+    _ mock: MockVICAL, after last: VICALEvaluation.LastAccepted? = nil
+  ) throws -> VICALEvaluation {
+    reader.evaluate(try mock.published(by: fixture.authority, at: fixture.now), at: fixture.now, after: last)
+  }
+
+  /// What a driving licence's chain fails with where only these are trusted.
+  private func documentFailures(_ anchors: [TrustAnchor]) throws -> [Code] {
+    let validator = PathValidator(anchors: anchors, allowsTestCertificates: true)
+    let evaluation = try validator.evaluate(
+      chain: fixture.chain(), docType: TrustFixture.mDL, at: fixture.now, skew: 0)
+    return evaluation.checks.codes(.failed)
+  }
+
+  private static func source(_ fixture: TrustFixture) throws -> VICALSource {
+    let root = try Certificate(der: MockVICAL.signerAnchor(of: fixture.authority, at: fixture.now))
+    return VICALSource(signers: .init(authorities: [root], allowsTestCertificates: true), name: "tests")
+  }
+}
+
+extension MockVICAL: CustomTestStringConvertible {
+  public var testDescription: String { name }
+}
+
+extension [Check] {
+  func codes(_ outcome: Check.Outcome) -> [Code] { filter { $0.outcome == outcome }.map(\.code) }
+}

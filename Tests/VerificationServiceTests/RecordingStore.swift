@@ -1,0 +1,81 @@
+import Primitives
+import VerificationService
+
+/// An in-memory store that notes what it is asked, and cannot record outcomes where a test wants that.
+struct RecordingStore: SessionStore {
+  var failsOutcomes = false
+  let inner = InMemoryStore(isLive: false)
+  private let questions = Locked<[String]>([])
+
+  init(failsOutcomes: Bool = false) { self.failsOutcomes = failsOutcomes }
+
+  var isLive: Bool { false }
+  var asked: [String] { questions.withLock { $0 } }
+
+  func forget() { questions.withLock { $0 = [] } }
+
+  private func note(_ question: String = #function) { questions.withLock { $0.append(question) } }
+
+  func recordOutcome(
+    _ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?
+  ) async throws(StoreError) -> OutcomeRecording {
+    note()
+    guard !failsOutcomes else { throw .unavailable("full") }
+    return try await inner.recordOutcome(outcome, at: now, finishing: completion)
+  }
+
+  func create(_ session: SessionRecord, finishing completion: IdempotencyCompletion?) async throws(StoreError) {
+    note()
+    try await inner.create(session, finishing: completion)
+  }
+  func consume(
+    _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
+  ) async throws(StoreError) -> Consumption {
+    note()
+    return try await inner.consume(address, protocolName: protocolName, attempt: attempt, at: now)
+  }
+  func session(_ address: SessionAddress) async throws(StoreError) -> SessionRecord? {
+    note()
+    return try await inner.session(address)
+  }
+  func session(clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
+    note()
+    return try await inner.session(clientSecretHash: clientSecretHash)
+  }
+  func sessions(
+    of relyingParty: String, _ query: SessionQuery, at now: Timestamp
+  ) async throws(StoreError) -> SessionPage? {
+    note()
+    return try await inner.sessions(of: relyingParty, query, at: now)
+  }
+  func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
+    note()
+    return try await inner.cancel(address, at: now)
+  }
+  func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
+    note()
+    return try await inner.redact(address, at: now)
+  }
+  func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
+    note()
+    return try await inner.report(id, of: relyingParty)
+  }
+  func beginIdempotent(_ claim: IdempotencyClaim, at now: Timestamp) async throws(StoreError) -> IdempotencyStart {
+    note()
+    return try await inner.beginIdempotent(claim, at: now)
+  }
+  func finishIdempotent(_ completion: IdempotencyCompletion) async throws(StoreError) {
+    note()
+    try await inner.finishIdempotent(completion)
+  }
+  func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError) {
+    note()
+    try await inner.releaseIdempotent(claim)
+  }
+  func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
+    note()
+    return try await inner.sweep(at: now, limit: limit)
+  }
+  func probe() async throws(StoreError) { try await inner.probe() }
+  func close() async { await inner.close() }
+}
