@@ -65,7 +65,7 @@ let package = Package(
     module("Trust", ["Primitives", "CBOR", "Cryptography", "Compression", "COSE", "JOSE", "PKIX", "Mdoc"]),
 
     // Protocols.
-    module("Presentation", ["Primitives", "CBOR", "Cryptography", "Mdoc"]),
+    module("Presentation", ["Primitives", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc"]),
 
     // Application, adapters, edge.
     module("VerificationService", ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation"]),
@@ -116,7 +116,11 @@ let package = Package(
     tests(
       "Trust",
       ["Primitives", "CBOR", "Cryptography", "Compression", "COSE", "PKIX", "Mdoc", "MockIssuance", "TestSupport"]),
-    tests("Presentation", ["Primitives", "CBOR", "Cryptography", "Mdoc", "Trust", "MockIssuance", "TestSupport"]),
+    tests(
+      "Presentation",
+      [
+        "Primitives", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc", "Trust", "MockIssuance", "TestSupport",
+      ]),
     tests(
       "VerificationService",
       ["Primitives", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Stores", "MockIssuance"]),

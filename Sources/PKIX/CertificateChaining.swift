@@ -3,6 +3,11 @@ import Primitives
 // What every certification path is made of: the path of a document signer, and that of a list's signer.
 
 extension Certificate {
+  /// Whether each certificate is signed by the next one, and names it as its issuer.
+  public static func isChain(_ certificates: [Certificate]) -> Bool {
+    zip(certificates, certificates.dropFirst()).allSatisfy { $0.chainsByName(to: $1) && $0.isSigned(by: $1) }
+  }
+
   /// Whether this one's issuer is the other by name, and by key identifier where both state one.
   func chainsByName(to issuer: Certificate) -> Bool {
     self.issuer.der == issuer.subject.der && chainsByKeyIdentifier(to: issuer)

@@ -3,7 +3,7 @@ import COpenSSL
 /// Names of any kind (RFC 5280, 4.2.1.6), as far as mdoc's profiles tell them apart.
 struct GeneralNames: Sendable {
   enum Name: Sendable, Hashable {
-    case uri(String), rfc822Name, dNSName, directoryName, other
+    case uri(String), dNSName(String), rfc822Name, directoryName, other
   }
 
   let all: [Name]
@@ -17,7 +17,8 @@ struct GeneralNames: Sendable {
         return name.pointee.d.uniformResourceIdentifier.map { .uri(String(decoding: octets($0), as: UTF8.self)) }
           ?? .other
       case GEN_EMAIL: return .rfc822Name
-      case GEN_DNS: return .dNSName
+      case GEN_DNS:
+        return name.pointee.d.dNSName.map { .dNSName(String(decoding: octets($0), as: UTF8.self)) } ?? .other
       case GEN_DIRNAME: return .directoryName
       default: return .other
       }

@@ -60,6 +60,49 @@ extension Code {
       row(
         "What the envelope held is not a map with the one member `identity`",
         "Apple, Verifying Wallet identity requests: Topics", Remedy.wallet, cases: "A11")
+    case .envelopeNotEncrypted:
+      row(
+        "The answer came in clear where an encrypted one was asked for",
+        "\(openID), 8.3", "Treat the answer as forged or as a wallet's fault; ask again with a new session.")
+    case .jweHeaderInvalid:
+      row(
+        "The JWE's header names a parameter wrongly, or one that is critical and not known here",
+        "RFC 7516, 4.1", Remedy.wallet)
+    case .jweAlgorithmUnsupported:
+      row(
+        "The JWE is not encrypted by ECDH-ES with A128GCM or A256GCM",
+        "\(openID), 8.3; RFC 7518, 4.6", Remedy.wallet, cases: "D08")
+    case .jweCompressionNotAllowed:
+      row("The JWE's plaintext is compressed", "RFC 8725, 3.6", Remedy.wallet, cases: "D10")
+    case .jweKeyUnknown:
+      row(
+        "The JWE is encrypted to another key than this session's", "RFC 7516, 4.1.6", Remedy.forged, cases: "D09")
+    case .jweEphemeralKeyInvalid:
+      row(
+        "The JWE's ephemeral key is missing, on another curve, or no point of its curve",
+        "RFC 7518, 4.6.1.1", Remedy.wallet, cases: "D09")
+    case .stateMismatch:
+      row(
+        "The answer does not carry the state of this session's request",
+        "RFC 6749, 4.1.1; \(openID), 8.2", Remedy.forged, cases: "D17")
+    case .vpTokenMalformed:
+      row(
+        "`vp_token` is not an object of arrays of base64url answers to the queries that were made",
+        "\(openID), 8.1", Remedy.wallet, cases: "D15")
+    case .vpTokenIncomplete:
+      row("`vp_token` has no answer to a query that needs one", "\(openID), 8.1", Remedy.wallet, cases: "D15")
+    case .sessionDataMalformed:
+      row(
+        "The bytes are not a SessionData with `data` or `status`",
+        "\(iso), 9.1.1.4", "Hand in the message as the reader received it.")
+    case .sessionTerminated:
+      row(
+        "The device ended the session or could not read its messages",
+        "\(iso), 9.1.1.4, Table 20", "Begin again with a new engagement.")
+    case .readerKeyMismatch:
+      row(
+        "The reader's private key is not that of the session's EReaderKey",
+        "\(iso), 9.1.1.4", "Hand in the key with which this very engagement was answered.")
     case .appleSimulatorAnswer:
       row(
         "The answer comes from Apple's simulator and proves nothing",
@@ -503,6 +546,36 @@ extension Code {
       row(
         "The server stopped while it verified the answer",
         "HTTP API, Sessions", "Create a new session.", cases: "S09")
+    case .responseCodeMismatch:
+      row(
+        "The response code is not the one with which the wallet came back",
+        "\(openID), 8.2 and 13.3",
+        "Pass on the `response_code` of the address that this very browser returned to; else treat it as an attack.",
+        status: 403)
+    // What a wallet says instead of an answer
+    case .walletAccessDenied:
+      row(
+        "The person declined, or the wallet has nothing that fits", "\(openID), 8.5",
+        "Offer another way, or ask again with a new session.", cases: "D18")
+    case .walletInvalidRequest:
+      row("The wallet found the request malformed", "\(openID), 8.5", Remedy.walletRequest, cases: "D18")
+    case .walletInvalidClient:
+      row(
+        "The wallet does not know or not trust this client", "\(openID), 8.5",
+        "Check the reader's certificate and whether its authority is registered with the wallet.", cases: "D18")
+    case .walletFormatsNotSupported:
+      row("The wallet has no mdoc, or none with these algorithms", "\(openID), 8.5", Remedy.walletRequest, cases: "D18")
+    case .walletInvalidRequestURIMethod:
+      row("The wallet does not know the method for `request_uri`", "\(openID), 8.5", Remedy.walletRequest, cases: "D18")
+    case .walletInvalidTransactionData:
+      row("The wallet does not take the transaction data", "\(openID), 8.5", Remedy.walletRequest, cases: "D18")
+    case .walletUnavailable:
+      row(
+        "The wallet could not answer now", "\(openID), 8.5", "Ask again with a new session.", cases: "D18")
+    case .walletOtherError:
+      row(
+        "The wallet answered with an error that the standard does not list", "\(openID), 8.5", Remedy.walletRequest,
+        cases: "D18")
     // HTTP
     case .apiMalformedRequest:
       row("The request is not well-formed", "RFC 9112", "Send a well-formed request.", cases: "S13", status: 400)
@@ -518,6 +591,14 @@ extension Code {
       row(
         "This protocol is not offered here",
         "HTTP API, Sessions", "Use one of the protocols that the server offers.", status: 400)
+    case .apiOriginNotAllowed:
+      row(
+        "The origin is none of the relying party's", "HTTP API, Sessions",
+        "Use one of the configured origins, written exactly as browsers do.", cases: "D02", status: 400)
+    case .readerCertificateExpired:
+      row(
+        "The reader's certificate is expired or not yet valid: wallets would refuse what it signs",
+        "ISO/IEC 18013-5, B.1.7", "Renew the certificate of the relying party's reader.", status: 503)
     case .apiTooManyAgeRequests:
       row(
         "More than two age thresholds for one document",
@@ -577,6 +658,7 @@ extension Code {
 }
 
 private let iso = "ISO/IEC 18013-5:2021"
+private let openID = "OpenID4VP 1.0"
 private let second = "ISO/IEC 18013-5, second edition, 12.3.6"
 private let lists = "ISO/IEC 18013-5:2021, C.1; ETSI TS 119 602, 6"
 
@@ -585,6 +667,8 @@ private enum Remedy {
     "The wallet's answer is broken; ask again, and report it to the wallet's maker if it persists."
   static let forged =
     "Treat the answer as forged or damaged; ask again with a new session."
+  static let walletRequest =
+    "Compare the request with what the wallet supports; report it to the wallet's maker if it is right."
   static let anchors =
     "Check which anchors are configured (`mdoc trust list`) and whether this issuer is meant to be trusted."
   static let revoked = "Do not accept the document; the holder must turn to its issuer."

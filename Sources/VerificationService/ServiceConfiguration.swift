@@ -9,6 +9,8 @@ public struct ServiceConfiguration: Sendable {
   public var protocols: [any WalletProtocol]
   public var trust: TrustInForce
   public var clockSkew = Limits.clockSkew
+  /// Where wallets reach this server; needed for requests that are fetched and answers that are posted by wallets.
+  public var publicURL: String?
   /// Who answers questions of revocation.
   public var revocation: any RevocationSource
   /// The first one seals, all open. May be empty in test mode alone: then a key is made that dies with the process.

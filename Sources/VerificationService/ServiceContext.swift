@@ -10,6 +10,7 @@ struct ServiceContext: Sendable {
   let protocols: [String: any WalletProtocol]
   let trust: TrustInForce
   let clockSkew: Int64
+  let publicURL: String?
   let revocation: any RevocationSource
   let store: any SessionStore
   let sealer: Sealer
@@ -36,6 +37,7 @@ struct ServiceContext: Sendable {
     self.protocols = protocols
     trust = configuration.trust
     clockSkew = configuration.clockSkew
+    publicURL = configuration.publicURL
     revocation = configuration.revocation
     self.store = store
     sealer = try Sealer(

@@ -12,7 +12,7 @@ struct FakeWallet: WalletProtocol {
   var whileVerifying: @Sendable () -> Void = {}
 
   func makeRequest(
-    _ request: PresentationRequest, for relyingParty: RelyingParty, origin: String?
+    _ request: PresentationRequest, in context: RequestContext
   ) throws(ServiceError) -> OutgoingRequest {
     do {
       let nonce = Base64.encode(try Random.bytes(Limits.nonceBytes))
@@ -24,20 +24,21 @@ struct FakeWallet: WalletProtocol {
     }
   }
 
-  func decodeAnswer(_ data: JSON) throws(ServiceError) -> [UInt8] {
+  func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
     guard data.object?.map(\.name) == ["encrypted_data"] else { throw ServiceError(.apiUnknownMember) }
     guard let bytes = data["encrypted_data"]?.string.flatMap(Base64.decodeEither) else {
       throw ServiceError(
         .apiInvalidRequest, pointers: [.init(pointer: "/data/encrypted_data", detail: "must be base64")])
     }
-    return bytes
+    return .answer(.bytes(bytes))
   }
 
   func authenticate(
-    _ answer: [UInt8], answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
+    _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
     relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
   ) -> Authentication {
-    Authentication(decided: verdict(on: answer, challenge: challenge, at: now))
+    guard case .bytes(let answer) = answer else { return verifier.refuse([Check(.envelopeMalformed, .failed)], at: now) }
+    return Authentication(decided: verdict(on: answer, challenge: challenge, at: now))
   }
 
   private func verdict(on answer: [UInt8], challenge: borrowing ConsumedChallenge, at now: Timestamp) -> Verdict {

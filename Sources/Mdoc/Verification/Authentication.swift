@@ -51,7 +51,9 @@ struct AuthenticatedResponse: Sendable {
     self.responseChecks = responseChecks
     self.documents = documents
     fallsBackToAgeInYears = presented.fallsBackToAgeInYears
-    simulated = presented.showsSimulatedAnswers ? (presented.response, presented.transcript) : nil
+    simulated =
+      presented.showsSimulatedAnswers
+      ? presented.parts.first.map { ($0.response, presented.transcript) } : nil
   }
 
   var questions: [RevocationQuestion] {

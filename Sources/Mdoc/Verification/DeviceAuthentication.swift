@@ -10,6 +10,7 @@ struct DeviceAuthentication {
   let mso: MobileSecurityObject
   let transcript: SessionTranscript
   let macPolicy: PresentedResponse.MacPolicy
+  var alternatives: [AlternativeTranscript] = []
   let issuerKey: PublicKey?
 
   /// The method by which the device was authenticated, or nil; every check is noted either way.
@@ -43,13 +44,18 @@ struct DeviceAuthentication {
       checks.passed(.deviceAuthMalformed)
       checks.notRun(.deviceMacNotAllowed)
       guard let key else { return false }
-      let verdict = message.verify(payload: deviceAuthenticationBytes[...], key: key)
+      let verdict = message.verify(payload: deviceAuthenticationBytes(over: transcript)[...], key: key)
       checks.note(
         verdict,
         in: [
           (.algorithmUnsupported, .deviceAlgorithmUnsupported), (.keyMismatch, .deviceAlgorithmKeyMismatch),
           (.invalid, .deviceSignatureInvalid),
         ])
+      if verdict == .invalid {
+        explain(.deviceSignatureInvalid, &checks) { other in
+          message.verify(payload: deviceAuthenticationBytes(over: other)[...], key: key) == .valid
+        }
+      }
       return verdict == .valid
     } catch {
       checks.failed(error.code(orMalformed: .deviceAuthMalformed))
@@ -68,10 +74,15 @@ struct DeviceAuthentication {
       }
       checks.passed(.deviceMacNotAllowed)
       guard let key else { return false }
-      let verdict = verify(message, key: key, readerKey: readerKey)
+      let verdict = verify(message, over: transcript, key: key, readerKey: readerKey)
       checks.note(verdict, in: [(.algorithmUnsupported, .deviceAlgorithmUnsupported)])
       checks.notRun(.deviceAlgorithmKeyMismatch, .deviceSignatureInvalid)
       if verdict != .algorithmUnsupported { checks.note(verdict, in: [(.invalid, .deviceMacInvalid)]) }
+      if verdict == .invalid {
+        explain(.deviceMacInvalid, &checks) { other in
+          verify(message, over: other, key: key, readerKey: readerKey) == .valid
+        }
+      }
       return verdict == .valid
     } catch {
       checks.failed(error.code(orMalformed: .deviceAuthMalformed))
@@ -79,13 +90,21 @@ struct DeviceAuthentication {
     }
   }
 
+  /// Says in the report which other session the device answered, if one is known. The check has failed and stays so.
+  private func explain(_ code: Code, _ checks: inout CheckList, isFor: (SessionTranscript) -> Bool) {
+    guard let found = alternatives.first(where: { isFor($0.transcript) }) else { return }
+    checks.failed(code, "the device signed for \(found.difference)")
+  }
+
   /// EMacKey (9.1.3.5): HKDF-SHA-256 over the agreed secret, salted with SHA-256 of SessionTranscriptBytes.
-  private func verify(_ message: COSEMac0, key: PublicKey, readerKey: PrivateKey) -> COSEMac0.Verdict {
+  private func verify(
+    _ message: COSEMac0, over transcript: SessionTranscript, key: PublicKey, readerKey: PrivateKey
+  ) -> COSEMac0.Verdict {
     do throws(CryptoError) {
       let secret = try readerKey.sharedSecret(with: key)
       let salt = HashAlgorithm.sha256.hash(transcript.taggedBytes)
       let macKey = try HKDF.deriveKey(from: secret, salt: salt, info: Array("EMacKey".utf8), length: 32)
-      return message.verify(payload: deviceAuthenticationBytes[...], key: macKey)
+      return message.verify(payload: deviceAuthenticationBytes(over: transcript)[...], key: macKey)
     } catch {
       return .invalid
     }
@@ -93,7 +112,7 @@ struct DeviceAuthentication {
 
   /// DeviceAuthenticationBytes (9.1.3.4): `#6.24(bstr .cbor ["DeviceAuthentication", SessionTranscript, DocType,
   /// DeviceNameSpacesBytes])`, with the received bytes of the last.
-  private var deviceAuthenticationBytes: [UInt8] {
+  private func deviceAuthenticationBytes(over transcript: SessionTranscript) -> [UInt8] {
     var array: [UInt8] = []
     array.reserveCapacity(transcript.encoded.count + 256)
     CBORHead.appendArray(count: 4, to: &array)

@@ -10,6 +10,7 @@ struct DocumentVerification {
   let document: Document
   let transcript: SessionTranscript
   let macPolicy: PresentedResponse.MacPolicy
+  let alternatives: [AlternativeTranscript]
   let verifier: MdocVerifier
   let now: Timestamp
 
@@ -46,7 +47,8 @@ struct DocumentVerification {
     ValidityCheck(mso: mso, signer: signed.signer, now: now, skew: verifier.clockSkew).run(into: &checks)
     checkJurisdiction(signed, &checks)
     let device = DeviceAuthentication(
-      document: document, mso: mso, transcript: transcript, macPolicy: macPolicy, issuerKey: signed.signer.publicKey)
+      document: document, mso: mso, transcript: transcript, macPolicy: macPolicy, alternatives: alternatives,
+      issuerKey: signed.signer.publicKey)
     let method = device.run(into: &checks)
     return AuthenticatedDocument(
       document: document, checks: checks, signed: signed, method: method, policy: verifier.revocation)

@@ -36,11 +36,13 @@ public struct MdocVerifier: Sendable {
     let presented = presented
     var responseChecks = CheckList(expecting: 32)
     responseChecks.append(earlierChecks)
-    ResponseCheck(response: presented.response, request: request, maxDocuments: presented.maxDocuments)
-      .run(into: &responseChecks)
-    let documents = presented.response.documents.map { document in
+    for part in presented.parts {
+      ResponseCheck(part: part, request: request, maxDocuments: presented.maxDocuments).run(into: &responseChecks)
+    }
+    let documents = presented.parts.flatMap(\.response.documents).map { document in
       let verification = DocumentVerification(
-        document: document, transcript: presented.transcript, macPolicy: presented.macPolicy, verifier: self, now: now)
+        document: document, transcript: presented.transcript, macPolicy: presented.macPolicy,
+        alternatives: presented.alternatives, verifier: self, now: now)
       return verification.run(request: request, recognizesAppleMocks: presented.recognizesAppleMocks)
     }
     return Authentication(

@@ -3,9 +3,12 @@ import Cryptography
 /// An opened answer together with what its device authentication must cover. Only a protocol makes one, from its own
 /// transcript.
 public struct PresentedResponse: ~Copyable, Sendable {
-  let response: DeviceResponse
+  /// One, or where every document was asked for by a query of its own, one for each.
+  let parts: [Part]
   let transcript: SessionTranscript
   let macPolicy: MacPolicy
+  /// Of other sessions, to say which of them a device signature is for that is not for ours. Nothing is accepted by them.
+  let alternatives: [AlternativeTranscript]
   let recognizesAppleMocks: Bool
   /// Whether the wallet answers age questions with `age_in_years` by itself.
   let fallsBackToAgeInYears: Bool
@@ -20,16 +23,55 @@ public struct PresentedResponse: ~Copyable, Sendable {
     case allowed(readerKey: PrivateKey)
   }
 
+  /// One DeviceResponse.
+  package struct Part: Sendable {
+    let response: DeviceResponse
+    /// The one document that it must hold, where it answers a query of its own.
+    let docType: String?
+
+    package init(_ response: DeviceResponse, docType: String? = nil) {
+      self.response = response
+      self.docType = docType
+    }
+  }
+
   package init(
-    response: DeviceResponse, transcript: SessionTranscript, macPolicy: MacPolicy, recognizesAppleMocks: Bool = false,
-    fallsBackToAgeInYears: Bool = false, maxDocuments: Int? = nil, showsSimulatedAnswers: Bool = false
+    parts: [Part], transcript: SessionTranscript, macPolicy: MacPolicy, alternatives: [AlternativeTranscript] = [],
+    recognizesAppleMocks: Bool = false, fallsBackToAgeInYears: Bool = false, maxDocuments: Int? = nil,
+    showsSimulatedAnswers: Bool = false
   ) {
-    self.response = response
+    self.parts = parts
     self.transcript = transcript
     self.macPolicy = macPolicy
+    self.alternatives = alternatives
     self.recognizesAppleMocks = recognizesAppleMocks
     self.fallsBackToAgeInYears = fallsBackToAgeInYears
     self.maxDocuments = maxDocuments
     self.showsSimulatedAnswers = showsSimulatedAnswers
+  }
+
+  package init(
+    response: DeviceResponse, transcript: SessionTranscript, macPolicy: MacPolicy,
+    alternatives: [AlternativeTranscript] = [], recognizesAppleMocks: Bool = false,
+    fallsBackToAgeInYears: Bool = false, maxDocuments: Int? = nil, showsSimulatedAnswers: Bool = false
+  ) {
+    self.init(
+      parts: [Part(response)], transcript: transcript, macPolicy: macPolicy, alternatives: alternatives,
+      recognizesAppleMocks: recognizesAppleMocks, fallsBackToAgeInYears: fallsBackToAgeInYears,
+      maxDocuments: maxDocuments, showsSimulatedAnswers: showsSimulatedAnswers)
+  }
+}
+
+/// A transcript that a wallet may have used by mistake, with how it differs from ours: `another configured origin`.
+///
+/// It explains a refusal in the report and never accepts anything.
+public struct AlternativeTranscript: Sendable {
+  /// A phrase that completes "the device signed for …". It names configuration, never a nonce or a key.
+  public let difference: String
+  public let transcript: SessionTranscript
+
+  package init(_ difference: String, _ transcript: SessionTranscript) {
+    self.difference = difference
+    self.transcript = transcript
   }
 }

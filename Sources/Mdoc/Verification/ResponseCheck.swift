@@ -2,9 +2,11 @@ import Primitives
 
 /// Checks of the DeviceResponse as a whole (ISO/IEC 18013-5:2021, 8.3.2.1.2.2).
 struct ResponseCheck {
-  let response: DeviceResponse
+  let part: PresentedResponse.Part
   let request: PresentationRequest?
   let maxDocuments: Int?
+
+  private var response: DeviceResponse { part.response }
 
   func run(into checks: inout CheckList) {
     checks.require(isMajorVersion1, .responseVersionUnsupported)
@@ -37,6 +39,9 @@ struct ResponseCheck {
 
   private var isExpectedNumber: Bool {
     let documents = response.documents
+    if let docType = part.docType {
+      return documents.count <= 1 && documents.allSatisfy { $0.docType.hasSameBytes(as: docType) }
+    }
     if let maxDocuments, documents.count > maxDocuments { return false }
     guard let request else { return true }
     guard request.requiresAllDocuments else { return documents.count <= 1 }

@@ -27,6 +27,13 @@ struct ProfileFacts: Sendable {
   }
 }
 
+extension Certificate {
+  /// The dNSNames of its subjectAltName (RFC 5280, 4.2.1.6).
+  public var dnsNames: [String] {
+    (ProfileFacts(self).subjectAltName ?? []).compactMap { if case .dNSName(let name) = $0 { name } else { nil } }
+  }
+}
+
 /// An attribute of a distinguished name.
 struct NameAttribute: Sendable {
   enum Kind: Sendable {

@@ -14,9 +14,9 @@ public struct AppleInAppProtocol: WalletProtocol {
   }
 
   public func makeRequest(
-    _ request: PresentationRequest, for relyingParty: RelyingParty, origin: String?
+    _ request: PresentationRequest, in context: RequestContext
   ) throws(ServiceError) -> OutgoingRequest {
-    guard let apple = relyingParty.apple else {
+    guard let apple = context.relyingParty.apple else {
       throw ServiceError(.apiProtocolUnsupported, "This relying party has no Apple merchant.")
     }
     let appleRequest: AppleRequest
@@ -38,7 +38,7 @@ public struct AppleInAppProtocol: WalletProtocol {
   }
 
   /// `{"encrypted_data": "<base64 or base64url>"}`.
-  public func decodeAnswer(_ data: JSON) throws(ServiceError) -> [UInt8] {
+  public func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
     var faults = InputFaults()
     let input = ObjectInput(data, at: "/data", known: ["encrypted_data"], &faults)
     try faults.throwIfAny()
@@ -47,14 +47,14 @@ public struct AppleInAppProtocol: WalletProtocol {
         .apiInvalidRequest,
         pointers: [.init(pointer: "/data/encrypted_data", detail: "must be base64 or base64url, without white space")])
     }
-    return answer
+    return .answer(.bytes(answer))
   }
 
   public func authenticate(
-    _ answer: [UInt8], answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
+    _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
     relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
   ) -> Authentication {
-    guard let material = Material(challenge.material),
+    guard case .bytes(let envelope) = answer, let material = Material(challenge.material),
       let appleChallenge = try? AppleChallenge(
         nonce: material.nonce, merchantID: material.merchantID, teamID: material.teamID)
     else {
@@ -64,7 +64,7 @@ public struct AppleInAppProtocol: WalletProtocol {
     // Only this relying party's keys are tried: another's answers are unknown here.
     let apple = AppleInApp(
       verifier: verifier, keys: relyingParty.apple?.encryptionKeys ?? [], publishedKey: publishedKey)
-    return apple.authenticate(answer, answering: appleChallenge, request: request, at: now)
+    return apple.authenticate(envelope, answering: appleChallenge, request: request, at: now)
   }
 
   /// What opens an answer, serialised as JSON.

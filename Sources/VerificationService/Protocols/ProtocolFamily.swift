@@ -4,15 +4,18 @@ public enum ProtocolFamily: Sendable, Hashable, CaseIterable {
   case inApp
   /// The Digital Credentials API: any of its protocols together.
   case web
-  /// OpenID4VP by redirect or QR code: alone.
+  /// OpenID4VP by redirect or QR code, or its older profile in ISO/IEC TS 18013-7, Annex B: alone.
   case redirect
+  /// A reader in person that hands in what it received: alone.
+  case proximity
 
   /// All names of the API, built or not.
   public var protocolNames: [String] {
     switch self {
     case .inApp: ["apple-in-app"]
     case .web: ["org-iso-mdoc", "openid4vp-v1-unsigned", "openid4vp-v1-signed", "openid4vp-v1-multisigned"]
-    case .redirect: ["openid4vp"]
+    case .redirect: ["openid4vp", "openid4vp-iso-18013-7-annex-b"]
+    case .proximity: ["iso-18013-5-proximity"]
     }
   }
 

@@ -13,18 +13,53 @@ public protocol WalletProtocol: Sendable {
   /// The request to hand to the platform, with a fresh nonce and key, and the material to keep for opening its answer.
   /// Throws where this relying party or this request cannot be served by the protocol.
   func makeRequest(
-    _ request: PresentationRequest, for relyingParty: RelyingParty, origin: String?
+    _ request: PresentationRequest, in context: RequestContext
   ) throws(ServiceError) -> OutgoingRequest
 
   /// Reads `data` of a submit strictly (unknown members, base64), before anything is consumed. Pointers begin with
   /// `/data`.
-  func decodeAnswer(_ data: JSON) throws(ServiceError) -> [UInt8]
+  func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer
 
   /// Opens and authenticates. It never throws: every fault is in the verdict that follows.
   func authenticate(
-    _ answer: [UInt8], answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
+    _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
     relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
   ) -> Authentication
+}
+
+/// Whose session a request is made for, and where its answer is to go.
+public struct RequestContext: Sendable {
+  public let session: SessionAddress
+  public let relyingParty: RelyingParty
+  /// Of the page that asks: web protocols have one.
+  public let origin: String?
+  /// Where wallets reach this server, `https://host[:port]` without a path; nil where the operator has not said.
+  public let publicURL: String?
+  public let now: Timestamp
+
+  public init(
+    session: SessionAddress, relyingParty: RelyingParty, origin: String?, publicURL: String?, now: Timestamp
+  ) {
+    self.session = session
+    self.relyingParty = relyingParty
+    self.origin = origin
+    self.publicURL = publicURL
+    self.now = now
+  }
+}
+
+/// What a wallet sent, as far as it can be read before the challenge is consumed.
+public enum WalletAnswer: Sendable {
+  case answer(Content)
+  /// The wallet's own word that there will be no answer (OpenID4VP 1.0, 8.5).
+  case refusal(Code)
+
+  public enum Content: Sendable {
+    /// An envelope or a response as bytes.
+    case bytes([UInt8])
+    /// The parameters of an authorization response.
+    case parameters(JSON)
+  }
 }
 
 /// A request for the platform, and what is needed to open its answer.

@@ -1,5 +1,6 @@
 import Cryptography
 import Mdoc
+import Presentation
 
 /// One customer of this server: its sessions, keys and origins are its own.
 public struct RelyingParty: Sendable {
@@ -9,16 +10,23 @@ public struct RelyingParty: Sendable {
   public let apiKeys: [APIKey]
   /// Absent where the relying party has no Apple merchant: `apple-in-app` is then not offered to it.
   public let apple: AppleConfiguration?
+  /// Who asks in its name, where requests are signed: the first by default, all of them in a request that is signed
+  /// more than once.
+  public let readers: [ReaderIdentity]
+  public let openID4VP: OpenID4VPConfiguration
   public let policies: Policies
 
   public init(
     id: String, origins: [String] = [], apiKeys: [APIKey] = [], apple: AppleConfiguration? = nil,
+    readers: [ReaderIdentity] = [], openID4VP: OpenID4VPConfiguration = OpenID4VPConfiguration(),
     policies: Policies = Policies()
   ) {
     self.id = id
     self.origins = origins
     self.apiKeys = apiKeys
     self.apple = apple
+    self.readers = readers
+    self.openID4VP = openID4VP
     self.policies = policies
   }
 
@@ -61,5 +69,21 @@ public struct AppleConfiguration: Sendable {
     self.merchantID = merchantID
     self.teamID = teamID
     self.encryptionKeys = encryptionKeys
+  }
+}
+
+/// What a relying party has chosen of OpenID4VP.
+public struct OpenID4VPConfiguration: Sendable, Hashable {
+  /// Answers are encrypted (`dc_api.jwt`, `direct_post.jwt`) unless this is switched off on purpose.
+  public var encryptsResponses: Bool
+  /// Whether `openid4vp-iso-18013-7-annex-b`, the older profile of ISO/IEC TS 18013-7:2024, is offered.
+  public var offersAnnexB: Bool
+  /// The scheme of the address that opens a wallet by redirect or QR code: `openid4vp`, `haip-vp`, `mdoc-openid4vp` …
+  public var scheme: String
+
+  public init(encryptsResponses: Bool = true, offersAnnexB: Bool = false, scheme: String = "openid4vp") {
+    self.encryptsResponses = encryptsResponses
+    self.offersAnnexB = offersAnnexB
+    self.scheme = scheme
   }
 }

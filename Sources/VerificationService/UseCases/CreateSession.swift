@@ -1,4 +1,5 @@
 import Cryptography
+import Mdoc
 import Primitives
 
 /// Makes a session: one request for each protocol, each with its own nonce and key, and a client secret that is shown
@@ -17,15 +18,18 @@ struct CreateSession {
     } catch {
       throw .cryptoFailed
     }
+    let now = context.clock()
+    let place = RequestContext(
+      session: SessionAddress(relyingParty: party.id, id: id), relyingParty: party, origin: input.origin,
+      publicURL: context.publicURL, now: now)
     var offers: [ProtocolOffer] = []
     for name in input.protocols {
       // The input was checked against these names.
       guard let wallet = context.protocols[name] else { throw ServiceError(.apiProtocolUnsupported) }
-      offers.append(try offer(wallet, input, to: party, in: id))
+      offers.append(try offer(wallet, input.request, in: place))
     }
-    let now = context.clock()
     let record = SessionRecord(
-      address: SessionAddress(relyingParty: party.id, id: id), created: now, expiresAt: now + input.expiresIn,
+      address: place.session, created: now, expiresAt: now + input.expiresIn,
       clientSecretHash: secret.sha256,
       content: SessionContent(
         request: input.request, origin: input.origin, clientReferenceID: input.clientReferenceID,
@@ -40,12 +44,12 @@ struct CreateSession {
   }
 
   private func offer(
-    _ wallet: any WalletProtocol, _ input: CreateSessionInput, to party: RelyingParty, in id: SessionID
+    _ wallet: any WalletProtocol, _ request: PresentationRequest, in place: RequestContext
   ) throws(ServiceError) -> ProtocolOffer {
-    let outgoing = try wallet.makeRequest(input.request, for: party, origin: input.origin)
+    let outgoing = try wallet.makeRequest(request, in: place)
     let sealed: [UInt8]
     do {
-      sealed = try context.sealer.seal(outgoing.material, .challenge(id, protocolName: wallet.name))
+      sealed = try context.sealer.seal(outgoing.material, .challenge(place.session.id, protocolName: wallet.name))
     } catch {
       throw .cryptoFailed
     }

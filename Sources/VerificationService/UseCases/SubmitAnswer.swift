@@ -16,7 +16,9 @@ struct SubmitAnswer {
     guard let wallet = context.protocols[input.protocolName] else {
       throw try await refusal(address, input.protocolName)
     }
-    let answer = try wallet.decodeAnswer(input.data)
+    guard case .answer(let answer) = try wallet.decodeAnswer(input.data) else {
+      throw ServiceError(.apiProtocolUnsupported)
+    }
     try context.gate.enter()
     defer { context.gate.leave() }
     let taken = try await ConsumeChallenge(context: context).run(address, protocolName: wallet.name)

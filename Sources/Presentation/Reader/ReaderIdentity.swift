@@ -1,0 +1,58 @@
+import Cryptography
+import PKIX
+import Primitives
+
+/// Who asks: a relying party's key for reader authentication (ISO/IEC 18013-5:2021, 9.1.4) and for signed requests of
+/// OpenID4VP, with the certificates that vouch for it.
+public struct ReaderIdentity: Sendable {
+  public let key: PrivateKey
+  /// The leaf first; no trust anchor among them (ISO/IEC 18013-5:2021, 9.1.4.4; HAIP 1.0).
+  public let certificates: [Certificate]
+  /// How OpenID4VP names the leaf's holder.
+  public let clientIdentifier: ClientIdentifier
+
+  /// A client identifier prefix of OpenID4VP 1.0, 5.9.3.
+  public enum ClientIdentifier: Sendable, Hashable {
+    /// `x509_hash:` with the SHA-256 of the leaf: what HAIP 1.0 asks for.
+    case certificateHash
+    /// `x509_san_dns:` with this dNSName of the leaf.
+    case dnsName(String)
+  }
+
+  public enum Problem: Error, Sendable, Hashable {
+    case noCertificate
+    /// The leaf certifies another key.
+    case keyMismatch
+    /// A certificate is not signed by the next one.
+    case brokenChain
+    /// The leaf has no such dNSName.
+    case dnsNameMissing
+  }
+
+  public init(
+    key: PrivateKey, certificates: [Certificate], clientIdentifier: ClientIdentifier = .certificateHash
+  ) throws(Problem) {
+    guard let leaf = certificates.first else { throw .noCertificate }
+    guard leaf.publicKey == key.publicKey else { throw .keyMismatch }
+    guard Certificate.isChain(certificates) else { throw .brokenChain }
+    if case .dnsName(let name) = clientIdentifier, !leaf.dnsNames.contains(name) { throw .dnsNameMissing }
+    self.key = key
+    self.certificates = certificates
+    self.clientIdentifier = clientIdentifier
+  }
+
+  public var leaf: Certificate { certificates[0] }
+
+  /// When every certificate of the chain is valid; nil where never.
+  public var validity: ClosedRange<Timestamp>? {
+    let from = certificates.map(\.validity.lowerBound).max() ?? leaf.validity.lowerBound
+    let until = certificates.map(\.validity.upperBound).min() ?? leaf.validity.upperBound
+    return from <= until ? from...until : nil
+  }
+
+  /// The leaf under its profile (ISO/IEC 18013-5:2021, B.1.7).
+  public func profile(at now: Timestamp) -> [Check] {
+    CertificateProfile.check(
+      leaf, as: .readerAuthentication, issuer: certificates.count > 1 ? certificates[1] : nil, at: now)
+  }
+}
