@@ -37,7 +37,9 @@ struct FakeWallet: WalletProtocol {
     _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
     relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
   ) -> Authentication {
-    guard case .bytes(let answer) = answer else { return verifier.refuse([Check(.envelopeMalformed, .failed)], at: now) }
+    guard case .bytes(let answer) = answer else {
+      return verifier.refuse([Check(.envelopeMalformed, .failed)], at: now)
+    }
     return Authentication(decided: verdict(on: answer, challenge: challenge, at: now))
   }
 

@@ -10,6 +10,7 @@ public protocol FetchedRequestProtocol: WalletProtocol {
   ///   - material: what `makeRequest` gave away.
   ///   - walletNonce: what the wallet wants to find again in the object (OpenID4VP 1.0, 5.10.1).
   func requestObject(
-    _ material: borrowing SecretBytes, for request: PresentationRequest, walletNonce: String?, in context: RequestContext
+    _ material: borrowing SecretBytes, for request: PresentationRequest, walletNonce: String?,
+    in context: RequestContext
   ) throws(ServiceError) -> [UInt8]
 }
