@@ -2,14 +2,23 @@ import Cryptography
 import Mdoc
 import Primitives
 
-/// What a verdict becomes: the session's next state, its report, and who gets the result and how.
+/// What an attempt becomes: the session's next state, its report, and who gets the result and how.
 ///
 /// - An API key with `results:read` gets it in the reply; it is then not stored.
 /// - After a client secret's submit it waits, sealed, for at most ten minutes.
 /// - Where the relying party's policy retains results, the part that was requested with `intent_to_retain` is kept
 ///   sealed besides.
-/// - A refused answer has no result at all.
+/// - A refused answer has no result at all, and a wallet's own refusal no report either: nothing was checked.
 struct Conclusion {
+  /// What the attempt found.
+  enum Finding {
+    case verdict(Verdict)
+    /// The wallet will not answer.
+    case refusal(Code)
+    /// The challenge does not open with the configured sealing keys.
+    case unreadableChallenge
+  }
+
   let state: SessionState
   let results: SealedResults
   let report: ReportRecord?
@@ -18,15 +27,25 @@ struct Conclusion {
   let simulatedResult: JSON?
 
   var recorded: AttemptOutcome.Conclusion {
-    if case .failed(let error, _) = state { .failed(error) } else { .verified(results) }
+    switch state {
+    case .failed(let error, _): .failed(error)
+    case .canceled(_, let error?): .canceled(error)
+    default: .verified(results)
+    }
   }
 
   init(
-    _ verdict: Verdict?, of record: SessionRecord, as caller: Caller, at now: Timestamp, context: ServiceContext
+    _ finding: Finding, of record: SessionRecord, as caller: Caller, at now: Timestamp, context: ServiceContext
   ) throws(ServiceError) {
-    guard let verdict else {
+    let verdict: Verdict
+    switch finding {
+    case .unreadableChallenge:
       self.init(.failed(.interrupted, at: now), nil)
       return
+    case .refusal(let code):
+      self.init(.canceled(at: now, lastError: LastError([Reason(code)])), nil)
+      return
+    case .verdict(let found): verdict = found
     }
     let reportID: ReportID
     do { reportID = try ReportID.random() } catch { throw .cryptoFailed }

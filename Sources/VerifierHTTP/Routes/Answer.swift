@@ -9,12 +9,12 @@ struct Answer: Sendable {
   var headers: [(name: String, value: String)] = []
   /// The session it is about, for the log.
   var session: String?
-  /// The code of the problem, or of the failed session.
+  /// The code of the problem, or of the session that failed or that the wallet canceled.
   var code: Code?
   /// Set once for each attempt that came to an end.
   var verification: Verification?
 
-  enum Verification: String, Sendable, CaseIterable { case verified, failed }
+  enum Verification: String, Sendable, CaseIterable { case verified, failed, canceled }
 
   init(status: Int, mediaType: String = "application/json", body: [UInt8]) {
     self.status = status
