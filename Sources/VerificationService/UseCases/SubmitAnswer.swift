@@ -15,7 +15,7 @@ struct SubmitAnswer {
     guard let wallet = context.protocols[input.protocolName] else {
       throw try await refusal(address, input.protocolName)
     }
-    let answer = try wallet.decodeAnswer(input.data)
+    let answer = try await decode(input.data, by: wallet, for: address)
     var reply: OperationReply?
     let attempted = try await AnswerChallenge(context: context).run(answer, by: wallet, to: address, as: caller) {
       record, conclusion, now throws(ServiceError) in
@@ -31,6 +31,19 @@ struct SubmitAnswer {
     }
     reply.isKept = true
     return reply
+  }
+
+  /// What another protocol's session was asked for is no malformed answer: it is an answer in the wrong place.
+  private func decode(
+    _ data: JSON, by wallet: any WalletProtocol, for address: SessionAddress
+  ) async throws(ServiceError) -> WalletAnswer {
+    do throws(ServiceError) {
+      return try wallet.decodeAnswer(data)
+    } catch {
+      let record = try? await context.record(at: address)
+      let refusal = record?.consumeRefusal(protocolName: wallet.name, at: context.clock())
+      throw refusal == .protocolMismatch ? ServiceError(.sessionProtocolMismatch) : error
+    }
   }
 
   /// A protocol that no session offers: asked with it, the store consumes nothing and says whether there is such a
@@ -50,7 +63,7 @@ struct SubmitAnswer {
     return switch caller {
     case .apiKey:
       rendering.json(record, result: conclusion?.inlineResult, simulatedResult: conclusion?.simulatedResult)
-    case .clientSecret: rendering.clientView(record)
+    case .clientSecret, .wallet: rendering.clientView(record)
     }
   }
 }

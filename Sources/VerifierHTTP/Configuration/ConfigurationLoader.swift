@@ -69,7 +69,8 @@ struct ConfigurationLoader {
     guard root.value("public_url") != nil else { return nil }
     let text = try root.string("public_url")
     guard WebOrigin.isValid(text) else {
-      throw root.fault("public_url", "must be https://host[:port] in lower case, without a path; http only for loopback")
+      throw root.fault(
+        "public_url", "must be https://host[:port] in lower case, without a path; http only for loopback")
     }
     return text
   }

@@ -28,9 +28,10 @@ struct ReaderFiles {
   private func reader(_ entry: ConfigurationReader, _ warnings: inout [String]) throws(StartError) -> ReaderIdentity {
     let key = try secrets.signingKey(try entry.string("key"), of: entry, member: "key", &warnings)
     let certificates = try chain(entry, &warnings)
+    let name = try identifier(entry)
     let reader: ReaderIdentity
     do throws(ReaderIdentity.Problem) {
-      reader = try ReaderIdentity(key: key, certificates: certificates, clientIdentifier: try identifier(entry))
+      reader = try ReaderIdentity(key: key, certificates: certificates, clientIdentifier: name)
     } catch {
       throw entry.fault(error)
     }

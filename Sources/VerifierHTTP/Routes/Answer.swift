@@ -30,6 +30,14 @@ struct Answer: Sendable {
     if reply.isReplay { headers.append(("Idempotent-Replayed", "true")) }
   }
 
+  /// The answer to a wallet: of what came of its own answer only the log and the metrics hear.
+  init(_ reply: WalletReply) {
+    self.init(json: reply.body)
+    session = reply.session.text
+    verification = Verification(rawValue: reply.status.rawValue)
+    code = reply.code
+  }
+
   /// The answer to a submit: what came of the attempt, unless it is a kept reply.
   init(submitted reply: Reply) {
     self.init(reply)
