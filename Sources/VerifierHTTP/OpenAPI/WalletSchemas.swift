@@ -17,7 +17,9 @@ enum WalletSchemas {
   private static func requestData(_ name: String) -> JSON {
     switch name {
     case "apple-in-app":
-      Part.object(["nonce": Part.text, "merchant_identifier": Part.text, "documents": Part.list(of: ["type": "object"])])
+      Part.object([
+        "nonce": Part.text, "merchant_identifier": Part.text, "documents": Part.list(of: ["type": "object"]),
+      ])
     case "org-iso-mdoc": Part.object(["deviceRequest": base64URL, "encryptionInfo": base64URL])
     case "openid4vp-v1-unsigned":
       open(
