@@ -12,6 +12,13 @@ extension ReaderIdentity {
     }
   }
 
+  /// Whether the leaf, or where one dNSName of it is the client identifier that one, names this host (RFC 4343: ASCII
+  /// letters in either case).
+  public func hasDNSName(_ host: String) -> Bool {
+    let names = if case .dnsName(let name) = clientIdentifier { [name] } else { leaf.dnsNames }
+    return names.contains { $0.lowercased().hasSameBytes(as: host.lowercased()) }
+  }
+
   /// Signs request objects (RFC 9101) in the reader's name.
   ///
   /// - Parameter parameters: of the protected header, beside its type and certificates.
