@@ -121,7 +121,7 @@ public final class VerifierServer: Sendable {
   static func protocols(isLive: Bool) -> [any WalletProtocol] {
     let web = OpenID4VPWebProtocol.Signing.allCases.map(OpenID4VPWebProtocol.init)
     return [AppleInAppProtocol(showsSimulatedAnswers: !isLive), AnnexCProtocol()] + web + [
-      OpenID4VPRedirectProtocol(), AnnexBProtocol(),
+      OpenID4VPRedirectProtocol(), AnnexBProtocol(), ProximityProtocol(),
     ]
   }
 
