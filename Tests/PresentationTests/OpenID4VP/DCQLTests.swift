@@ -67,6 +67,15 @@ import Testing
     #expect(DCQLQuery(PresentationRequest(documents: [documents[0]])).json["credential_sets"] == nil)
   }
 
+  @Test func namesAuthoritiesOnlyWhereThereAreAny() {
+    let request = OpenID4VPFixture.anyDocument
+    let none = DCQLQuery(request).json["credentials"]?.array ?? []
+    #expect(none.allSatisfy { $0["trusted_authorities"] == nil })
+    let some = DCQLQuery(request, trustedAuthorities: [[1, 2, 3], [0xff, 0xfe]]).json["credentials"]?.array ?? []
+    #expect(some.count == 2)
+    #expect(some.allSatisfy { $0["trusted_authorities"] == [["type": "aki", "values": ["AQID", "__4"]]] })
+  }
+
   /// OpenID4VP 1.0, 6.1: letters, digits, underscores and hyphens, each id once.
   @Test func idsAreThoseThatTheAnswerIsReadBy() {
     let ids = (0..<16).map(DCQLQuery.credentialID)
