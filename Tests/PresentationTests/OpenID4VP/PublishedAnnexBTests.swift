@@ -84,6 +84,53 @@ struct PublishedAnnexBTests {
     #expect(payload["client_id"] == "example.com" && payload["nonce"] == parameters["nonce"])
   }
 
+  /// What we would send for the same elements, session and key is what is printed, but for the definition's id.
+  @Test func ourRequestIsThePrintedOne() throws {
+    let printed = try Self.json("presentation-definition.json")
+    let fields = try #require(printed["input_descriptors"]?.array?.first?["constraints"]?["fields"]?.array)
+    let elements = fields.compactMap { $0["path"]?.array?.first?.string?.split(separator: "'") }
+      .map { ElementRequest(ElementReference(String($0[1]), String($0[3]))) }
+    #expect(elements.count == 11)
+    let request = PresentationRequest(documents: [DocumentRequest(docType: DocType.mDL, elements: elements)])
+    let definition = PresentationDefinition(request).json
+    #expect(sorted(definition["input_descriptors"]) == sorted(printed["input_descriptors"]))
+
+    let annexB = AnnexBRequest(request, challenge: challenge())
+    let made = try #require(annexB)
+    let readerScalar = try #require(Self.json("reader-static-private.jwk.json")["d"]?.string)
+    let certificate = try #require(Self.json("jar-header.json")["x5c"]?.array?.first?.string.flatMap(Base64.decode))
+    let reader = try ReaderIdentity(
+      key: PrivateKey(curve: .p256, scalar: try #require(Base64.decodeURLSafe(readerScalar))),
+      certificates: [Certificate(der: certificate)], clientIdentifier: .dnsName("example.com"))
+    let payload = try JSON(parsing: CompactJWS(parsing: made.signed(by: reader).utf8).payload)
+    #expect(Set(payload.object?.map(\.name) ?? []) == Set(parameters.object?.map(\.name) ?? []))
+    // The printed client_id has a space too many.
+    for name in payload.object?.map(\.name) ?? [] where name != "presentation_definition" && name != "client_id" {
+      #expect(sorted(payload[name]) == sorted(parameters[name]), "\(name)")
+    }
+    #expect(payload["client_id"] == "example.com")
+  }
+
+  /// With the members of objects by name.
+  private func sorted(_ json: JSON?) -> JSON? {
+    switch json {
+    case .object(let members):
+      .object(
+        members.map { JSON.Member($0.name, sorted($0.value) ?? .null) }.sorted { $0.name < $1.name })
+    case .array(let elements): .array(elements.map { sorted($0) ?? .null })
+    default: json
+    }
+  }
+
+  private func challenge(
+    nonce: String = "abcdefgh1234567890", clientID: String = "example.com",
+    responseURI: String = "https://example.com/12345/response", key: PrivateKey? = nil
+  ) -> OpenID4VPChallenge {
+    OpenID4VPChallenge(
+      recipient: .client(id: clientID, responseURI: responseURI), nonce: nonce,
+      state: parameters["state"]?.string, key: key ?? self.key)
+  }
+
   private var response: String { get throws { try text("authorization-response.jwe.txt") } }
 
   private func verify(
@@ -94,9 +141,7 @@ struct PublishedAnnexBTests {
     let pem = try text("iaca.pem")
     let root = try Certificate(der: try #require(PEM.certificates(in: pem)?.first))
     let trust = try TrustStore(anchors: [TrustAnchor(certificate: root)], allowsTestCertificates: true)
-    let challenge = OpenID4VPChallenge(
-      recipient: .client(id: clientID, responseURI: responseURI), nonce: nonce,
-      state: parameters["state"]?.string, key: key ?? self.key)
+    let challenge = challenge(nonce: nonce, clientID: clientID, responseURI: responseURI, key: key)
     return AnnexB(verifier: MdocVerifier(trust: trust, clockSkew: 0)).authenticate(
       ["response": .string(try response)], answering: challenge, request: nil, definitionID: definitionID,
       at: try #require(Timestamp(rfc3339: time))
