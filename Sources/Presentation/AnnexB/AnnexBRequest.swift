@@ -3,7 +3,7 @@ import JOSE
 import Mdoc
 import Primitives
 
-/// The request object of ISO/IEC TS 18013-7:2024, B.3: draft 18 of OpenID4VP, with the prefix of the client identifier
+/// The request object of ISO/IEC TS 18013-7:2024, B.4.2: draft 18 of OpenID4VP, with the prefix of the client identifier
 /// in a parameter of its own.
 public struct AnnexBRequest: Sendable {
   private let parameters: JSON

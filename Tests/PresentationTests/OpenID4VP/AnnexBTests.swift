@@ -87,6 +87,17 @@ import Testing
 
   // MARK: Wrong answers
 
+  @Test func aChallengeOfAnotherProtocolIsNone() throws {
+    for challengeRecipient in [OpenID4VPFixture.page, Self.server] {
+      let isEncrypted = challengeRecipient == OpenID4VPFixture.page
+      let verdict = AnnexB(verifier: MdocVerifier(trust: fixture.setup.trust)).authenticate(
+        try encrypt(parameters()), answering: fixture.challenge(challengeRecipient, isEncrypted: isEncrypted),
+        request: fixture.request, at: fixture.setup.now
+      ).conclude()
+      #expect(verdict.codes == [.sessionProtocolMismatch])
+    }
+  }
+
   @Test func clearAnswersAreRefused() throws {
     let parameters = try parameters()
     #expect(verify(parameters).codes == [.envelopeNotEncrypted])

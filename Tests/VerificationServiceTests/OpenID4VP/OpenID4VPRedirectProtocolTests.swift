@@ -27,6 +27,19 @@ struct OpenID4VPRedirectProtocolTests {
     #expect(session["digital_credential_requests"] == [])
   }
 
+  @Test("the older profile has a scheme of its own, and asks for each type once")
+  func olderProfile() throws {
+    let fixture = try OpenID4VPServiceFixture(
+      openID4VP: OpenID4VPConfiguration(offersAnnexB: true, scheme: "haip-vp"))
+    let context = try fixture.context(publicURL: Self.url)
+    var request = OpenID4VPServiceFixture.request
+    let data = try AnnexBProtocol().makeRequest(request, in: context).data
+    #expect(data["authorization_request"]?.string?.hasPrefix("mdoc-openid4vp://?client_id=verifier.example&") == true)
+    request.documents.append(request.documents[0])
+    let error = #expect(throws: ServiceError.self) { try AnnexBProtocol().makeRequest(request, in: context).data }
+    #expect(error?.pointers.map(\.pointer) == ["/documents/1/doc_type"])
+  }
+
   @Test("the object is signed anew at each fetch, with the same nonce and the wallet's own", arguments: [0, 1])
   func objects(index: Int) throws {
     let wallet = Self.protocols[index]
