@@ -28,7 +28,7 @@ public struct AnnexB: Sendable {
   }
 
   /// `[null, null, [SHA-256([client_id, mdocNonce]), SHA-256([response_uri, mdocNonce]), nonce]]` (B.4.4).
-  static func transcript(
+  package static func transcript(
     clientID: String, responseURI: String, nonce: String, mdocNonce: String
   ) -> SessionTranscript {
     func hash(_ text: String) -> CBORValue {
