@@ -28,7 +28,7 @@ public struct AnnexB: Sendable {
   }
 
   /// `[null, null, [SHA-256([client_id, mdocNonce]), SHA-256([response_uri, mdocNonce]), nonce]]` (B.4.4).
-  static func transcript(
+  package static func transcript(
     clientID: String, responseURI: String, nonce: String, mdocNonce: String
   ) -> SessionTranscript {
     func hash(_ text: String) -> CBORValue {
@@ -42,9 +42,12 @@ public struct AnnexB: Sendable {
     _ checks: inout CheckList
   ) -> PresentedResponse? {
     defer { checks.skipRest(of: Self.codes) }
-    guard let key = challenge.key, case .client(let clientID, let responseURI) = challenge.recipient,
-      let opened = EncryptedParameters(opening: response, with: key, checks: &checks)
-    else { return nil }
+    guard let key = challenge.key, case .client(let clientID, let responseURI) = challenge.recipient else {
+      // A challenge of another protocol, which no request of this one was made with.
+      checks.failed(.sessionProtocolMismatch)
+      return nil
+    }
+    guard let opened = EncryptedParameters(opening: response, with: key, checks: &checks) else { return nil }
     // `apu`: mdocGeneratedNonce (B.4.3.3.2).
     guard let mdocNonce = String(validating: opened.header.partyUInfo, as: UTF8.self), !mdocNonce.isEmpty else {
       checks.failed(.jweHeaderInvalid, "apu holds no nonce of the mdoc")

@@ -3,7 +3,7 @@ import JOSE
 import Mdoc
 import Primitives
 
-/// The request object of ISO/IEC TS 18013-7:2024, B.3: draft 18 of OpenID4VP, with the prefix of the client identifier
+/// The request object of ISO/IEC TS 18013-7:2024, B.4.2: draft 18 of OpenID4VP, with the prefix of the client identifier
 /// in a parameter of its own.
 public struct AnnexBRequest: Sendable {
   private let parameters: JSON
@@ -33,4 +33,10 @@ public struct AnnexBRequest: Sendable {
     if let walletNonce { members.append(JSON.Member("wallet_nonce", .string(walletNonce))) }
     return try reader.requestSigner().sign(JSON.object(members).serialized())
   }
+}
+
+/// It holds the session's nonce: neither logs nor error messages are to show it.
+extension AnnexBRequest: CustomStringConvertible, CustomReflectable {
+  public var description: String { "AnnexBRequest" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }

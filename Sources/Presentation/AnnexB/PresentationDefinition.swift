@@ -2,7 +2,7 @@ import JOSE
 import Mdoc
 import Primitives
 
-/// A relying party's request as Presentation Exchange has it in ISO/IEC TS 18013-7:2024, B.3.2: an input descriptor for
+/// A relying party's request as Presentation Exchange has it in ISO/IEC TS 18013-7:2024, B.4.2: an input descriptor for
 /// each document, named by its type, with a field for each element.
 public struct PresentationDefinition: Sendable, Hashable {
   /// `presentation_definition`.
@@ -20,8 +20,12 @@ public struct PresentationDefinition: Sendable, Hashable {
     ])
   }
 
-  /// `mso_mdoc` with the names that JOSE has for the algorithms.
-  static var format: JSON { ["mso_mdoc": ["alg": .array(JWSAlgorithm.all.map { .string($0.name) })]] }
+  /// `mso_mdoc` with the names that JOSE has for the algorithms: those of RFC 9864, which say no more, are
+  /// younger than the profile.
+  static var format: JSON {
+    let names = JWSAlgorithm.all.map(\.name).filter { !["Ed25519", "Ed448"].contains($0) }
+    return ["mso_mdoc": ["alg": .array(names.map(JSON.string))]]
+  }
 
   private static func descriptor(_ document: DocumentRequest, isChoice: Bool) -> JSON {
     let fields = document.namedElements.map { wanted -> JSON in

@@ -8,18 +8,12 @@ struct LaterSet: PublishedSet {
 
   static let all: [any PublishedSet] = [
     LaterSet(
-      name: "iso18013-7-annexB", files: ["authorization-request.jar.txt", "authorization-response.jwe.txt"],
-      reason: "OpenID4VP of ISO/IEC TS 18013-7, Annex B is not built"),
-    LaterSet(
       name: "iso18013-7-annexC",
       files: [
         "ANNEXC-DETERMINISTIC-001.json", "eu-av-profile-example.json", "eu-av-transcript-example.json",
         "vck-iso-response.json", "vck-signed-response.json",
       ],
       reason: "the Digital Credentials API of ISO/IEC TS 18013-7, Annex C is not built"),
-    LaterSet(
-      name: "openid4vp-1.0", files: ["handover-vectors.json", "jwe-example.json"],
-      reason: "OpenID4VP 1.0 is not built"),
     LaterSet(
       name: "apple-dcapi", files: ["apple-doc-sample-request.json"],
       reason: "the Digital Credentials API of ISO/IEC TS 18013-7, Annex C is not built"),

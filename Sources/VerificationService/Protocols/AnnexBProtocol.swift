@@ -8,6 +8,9 @@ import Primitives
 public struct AnnexBProtocol: FetchedRequestProtocol {
   public let name = "openid4vp-iso-18013-7-annex-b"
 
+  /// What opens wallets of this profile (B.3.1), whatever scheme the relying party has for `openid4vp`.
+  private static let scheme = "mdoc-openid4vp"
+
   public init() {}
 
   public func makeRequest(
@@ -16,8 +19,15 @@ public struct AnnexBProtocol: FetchedRequestProtocol {
     guard context.relyingParty.openID4VP.offersAnnexB else {
       throw ServiceError(.apiProtocolUnsupported, "This relying party does not offer the older profile of Annex B.")
     }
+    // Descriptors are named by their document types, so that each type can be asked for once.
+    for (index, document) in request.documents.enumerated()
+    where request.documents[..<index].contains(where: { $0.docType.hasSameBytes(as: document.docType) }) {
+      throw ServiceError(
+        .apiInvalidRequest,
+        pointers: [.init(pointer: "/documents/\(index)/doc_type", detail: "can be asked for once in this protocol")])
+    }
     let addresses = try context.walletAddresses(for: self)
-    // The profile has one scheme of client identifiers, x509_san_dns, and the name is the host of response_uri (B.3.1).
+    // The profile has one scheme of client identifiers, x509_san_dns, and the name is the host of response_uri.
     let clientID = addresses.host
     guard try context.signingReaders(for: self).contains(where: { $0.hasDNSName(clientID) }) else {
       throw ServiceError(
@@ -27,7 +37,7 @@ public struct AnnexBProtocol: FetchedRequestProtocol {
       let challenge = try OpenID4VPChallenge(
         freshFor: .client(id: clientID, responseURI: addresses.response), isEncrypted: true)
       return OutgoingRequest(
-        data: addresses.requestData(scheme: context.relyingParty.openID4VP.scheme, clientID: clientID),
+        data: addresses.requestData(scheme: Self.scheme, clientID: clientID),
         material: try challenge.serialized())
     } catch {
       throw .cryptoFailed
