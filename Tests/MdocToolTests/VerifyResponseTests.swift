@@ -97,6 +97,15 @@ struct VerifyResponseTests {
     #expect(try run.json()["result"]?["documents"]?.array?.first?["device_authentication"] == "mac")
   }
 
+  @Test func theEngagementMayBeTheTextOfAQRCode() async throws {
+    var words = try parts() + request
+    let engagement = try PublishedVectors.bytes("iso18013-5-annexD/D.3.1-device-engagement-qr.cbor")
+    words[1] = try scratch.write("qr", "mdoc:" + Base64.encodeURLSafe(engagement) + "\n")
+    let run = await run(response + words + ["--reader-key", readerKey])
+    // It reads; the response is for another engagement.
+    #expect(try run.json()["last_error"]?["code"] == "mdoc.device_auth.mac_invalid")
+  }
+
   @Test func theEncryptedMessageDoesAsWell() async throws {
     let message = ["--session-data", folder + "/D.5.1-session-data.cbor"]
     #expect(try await run(message + parts() + request + ["--reader-key", readerKey]).status == 0)
