@@ -11,8 +11,8 @@ enum TranscriptOptions {
   ]
 
   static let note =
-    "Instead of --transcript, its parts can be given: the DeviceEngagement, the reader's ephemeral public key as it was "
-    + "sent, and how the two met. Then the report says where the device took another handover, and --session-data can "
+    "Instead of --transcript, its parts can be given: the DeviceEngagement, the reader's ephemeral public key as it "
+    + "was sent, and how the two met. Then the report says where the device took another handover, and --session-data can "
     + "take the device's encrypted message in place of --response."
 
   /// Authenticates what `--response` or `--session-data` names.
