@@ -128,6 +128,23 @@ import Trust
     }
   }
 
+  @Test(arguments: [Curve.p384, .p521, .brainpoolP320r1, .x25519, .x448])
+  func sessionKeysMayBeOnAnyCurve(curve: Curve) throws {
+    let reader = try PrivateKey(generatingOn: curve)
+    let device = try PrivateKey(generatingOn: curve)
+    let engagement = CBORValue.map([
+      (key: 0, value: "1.0"), (key: 1, value: [1, .embedded(COSEKey.encode(device.publicKey))]),
+    ]).encoded()
+    let session = try ReaderSession(
+      deviceEngagement: engagement, readerKey: COSEKey.encode(reader.publicKey).encoded(), handover: .qr,
+      privateKey: reader)
+    let response = try setup.wallet.answer(.standard, transcript: session.transcript.encoded, at: setup.now)
+    var encryption = try SessionEncryption(
+      as: .device, privateKey: device, peerKey: reader.publicKey, transcript: session.transcript)
+    let data = CBORValue.bytes(try encryption.encrypt(response.deviceResponse))
+    #expect(verify(.sessionData(CBORValue.map([(key: "data", value: data)]).encoded()), session).codes == [])
+  }
+
   @Test func whatIsNoSessionDataIsMalformed() throws {
     let session = try session(privateKey: reader)
     let data = CBORValue.bytes([1])
