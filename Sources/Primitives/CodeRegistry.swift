@@ -29,7 +29,8 @@ extension Code {
     case .envelopeMalformed:
       row(
         "The encrypted envelope does not have the prescribed members, types or sizes",
-        "Apple, Verifying Wallet identity requests: HPKEEnvelope", Remedy.wallet, cases: "A05")
+        "Apple, Verifying Wallet identity requests: HPKEEnvelope; ISO/IEC TS 18013-7, Annex C", Remedy.wallet,
+        cases: "A05 D04")
     case .envelopeAlgorithmUnsupported:
       row(
         "The envelope names another algorithm than APPLE-HPKE-v1",
@@ -39,7 +40,7 @@ extension Code {
     case .envelopeEncapsulatedKeyInvalid:
       row(
         "The encapsulated key is not an uncompressed point on P-256",
-        "RFC 9180, 7.1.4", Remedy.wallet, cases: "A06")
+        "RFC 9180, 7.1.4", Remedy.wallet, cases: "A06 D05 D06")
     case .envelopeRecipientKeyUnknown:
       row(
         "The answer is encrypted to a key that this relying party does not have",
@@ -55,7 +56,7 @@ extension Code {
     case .envelopeDecryptionFailed:
       row(
         "The ciphertext does not open under this session's transcript",
-        "RFC 9180, 5.2", Remedy.forged, cases: "A07 A10")
+        "RFC 9180, 5.2", Remedy.forged, cases: "A07 A10 D01 D03 D07")
     case .envelopePlaintextMalformed:
       row(
         "What the envelope held is not a map with the one member `identity`",

@@ -59,8 +59,9 @@ import Trust
     var device = try SessionEncryption(
       as: .device, privateKey: self.device, peerKey: reader.publicKey,
       transcript: Proximity.transcript(deviceEngagement: engagement, readerKey: readerKey, handover: handover))
-    let data = CBORValue.bytes(try device.encrypt(message))
-    return CBORValue.map([(key: "data", value: data)] + (status.map { [(key: "status", value: $0)] } ?? [])).encoded()
+    var members: [(key: CBORValue, value: CBORValue)] = [(key: "data", value: .bytes(try device.encrypt(message)))]
+    if let status { members.append((key: "status", value: status)) }
+    return CBORValue.map(members).encoded()
   }
 
   @Test func responsesAreVerifiedInClearAndEncrypted() throws {
@@ -125,6 +126,23 @@ import Trust
       #expect(verdict.codes == [.envelopeDecryptionFailed])
       #expect(verdict.detail(of: .envelopeDecryptionFailed) == "it opens with \(phrase)")
     }
+  }
+
+  @Test(arguments: [Curve.p384, .p521, .brainpoolP320r1, .x25519, .x448])
+  func sessionKeysMayBeOnAnyCurve(curve: Curve) throws {
+    let reader = try PrivateKey(generatingOn: curve)
+    let device = try PrivateKey(generatingOn: curve)
+    let engagement = CBORValue.map([
+      (key: 0, value: "1.0"), (key: 1, value: [1, .embedded(COSEKey.encode(device.publicKey))]),
+    ]).encoded()
+    let session = try ReaderSession(
+      deviceEngagement: engagement, readerKey: COSEKey.encode(reader.publicKey).encoded(), handover: .qr,
+      privateKey: reader)
+    let response = try setup.wallet.answer(.standard, transcript: session.transcript.encoded, at: setup.now)
+    var encryption = try SessionEncryption(
+      as: .device, privateKey: device, peerKey: reader.publicKey, transcript: session.transcript)
+    let data = CBORValue.bytes(try encryption.encrypt(response.deviceResponse))
+    #expect(verify(.sessionData(CBORValue.map([(key: "data", value: data)]).encoded()), session).codes == [])
   }
 
   @Test func whatIsNoSessionDataIsMalformed() throws {

@@ -30,7 +30,13 @@ import Testing
 
   private static let sources = "TrustTests/Sources/UnavailableListTests.swift"
 
+  private static let proximity = "PresentationTests/ReaderSessionTests.swift"
+
   static let scripted: [Code: Scripted] = [
+    .sessionDataMalformed: Scripted(proximity, "whatIsNoSessionDataIsMalformed"),
+    .sessionTerminated: Scripted(proximity, "aDeviceThatGaveUpIsReported"),
+    .readerKeyMismatch: Scripted(proximity, "aPrivateKeyThatIsNotTheReadersIsRefused"),
+    .readerCertificateExpired: Scripted("VerificationServiceTests/AnnexCProtocolTests.swift", "reader"),
     .listSourceNotAllowed: Scripted(sources, "aListIsNotFetchedFromEverywhere"),
     .listUnavailable: Scripted(sources, "aListThatCannotBeHadTrustsNobody"),
     .profileVersion: profileFields,

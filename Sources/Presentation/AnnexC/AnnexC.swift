@@ -31,8 +31,8 @@ public struct AnnexC: Sendable {
     defer { checks.skipRest(of: Self.codes) }
     guard let response = EncryptedResponse(parsing: bytes, checks: &checks) else { return nil }
     let transcript = challenge.transcript
-    let mistakes = AnnexCMistake.all(of: challenge, otherOrigins: otherOrigins)
     guard let plaintext = response.open(info: transcript.encoded, key: challenge.key) else {
+      let mistakes = AnnexCMistake.all(of: challenge, otherOrigins: otherOrigins)
       let mistake = mistakes.first { response.open(info: $0.info, key: challenge.key) != nil }
       checks.failed(.envelopeDecryptionFailed, mistake.map { "it opens with \($0.difference)" })
       return nil
@@ -40,8 +40,7 @@ public struct AnnexC: Sendable {
     checks.passed(.envelopeDecryptionFailed)
     do throws(MdocParseError) {
       return PresentedResponse(
-        response: try DeviceResponse(parsing: plaintext), transcript: transcript, macPolicy: .notAllowed,
-        alternatives: mistakes.map { AlternativeTranscript($0.difference, $0.transcript) })
+        response: try DeviceResponse(parsing: plaintext), transcript: transcript, macPolicy: .notAllowed)
     } catch {
       checks.failed(error.code)
       return nil

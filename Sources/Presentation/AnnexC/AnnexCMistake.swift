@@ -7,29 +7,30 @@ import Primitives
 struct AnnexCMistake {
   /// A phrase that completes "it opens with …".
   let difference: String
-  let transcript: SessionTranscript
   /// HPKE's `info`.
   let info: [UInt8]
 
   /// Origins that are tried, of those a relying party has.
   private static let triedOrigins = 16
 
-  private init(_ difference: String, _ transcript: SessionTranscript, info: [UInt8]? = nil) {
+  private init(_ difference: String, info: [UInt8]) {
     self.difference = difference
-    self.transcript = transcript
-    self.info = info ?? transcript.encoded
+    self.info = info
+  }
+
+  private init(_ difference: String, _ transcript: SessionTranscript) {
+    self.init(difference, info: transcript.encoded)
   }
 
   static func all(of challenge: borrowing AnnexCChallenge, otherOrigins: [String]) -> [AnnexCMistake] {
     let encryptionInfo = challenge.encryptionInfo
     let origin = challenge.origin
-    let transcript = challenge.transcript
     let origins = self.origins(near: origin) + otherOrigins.filter { $0 != origin }.prefix(triedOrigins)
     var mistakes = origins.map { other in
       AnnexCMistake(
         "the origin \(other)", AnnexCChallenge.transcript(encryptionInfo: .text(encryptionInfo), origin: other))
     }
-    mistakes.append(AnnexCMistake("the transcript inside tag 24", transcript, info: transcript.taggedBytes))
+    mistakes.append(AnnexCMistake("the transcript inside tag 24", info: challenge.transcript.taggedBytes))
     mistakes += encryptionInfos(like: encryptionInfo).map { difference, value in
       AnnexCMistake(difference, AnnexCChallenge.transcript(encryptionInfo: value, origin: origin))
     }
