@@ -16,6 +16,9 @@ struct SubmitAnswer {
     guard let wallet = context.protocols[input.protocolName] else {
       throw try await refusal(address, input.protocolName)
     }
+    if wallet.takesTranscriptFromCaller, case .clientSecret = caller {
+      throw ServiceError(.apiForbidden, "Answers by `\(wallet.name)` are handed in with an API key.")
+    }
     guard case .answer(let answer) = try wallet.decodeAnswer(input.data) else {
       throw ServiceError(.apiProtocolUnsupported)
     }
