@@ -56,8 +56,7 @@ import Testing
   }
 
   private static func privateKey(_ json: JSON?) throws -> PrivateKey {
-    let json = try #require(json)
-    let scalar = try #require(json["d"]?.string.flatMap(Base64.decodeURLSafe))
+    guard let json, let scalar = json["d"]?.string.flatMap(Base64.decodeURLSafe) else { throw JOSEError.invalidKey }
     let key = try JSONWebKey(parsing: replacing("d", by: nil, in: json)).key
     let secret = try PrivateKey(curve: key.curve, scalar: scalar)
     #expect(secret.publicKey == key)

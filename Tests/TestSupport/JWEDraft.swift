@@ -44,7 +44,8 @@ public struct JWEDraft: Sendable {
     let secret = try ephemeral.sharedSecret(with: recipient).exposed()
     var input: [UInt8] = [0, 0, 0, 1] + secret
     for field in [Array(encryption.utf8)] + parties { input += [0, 0, 0, UInt8(field.count)] + field }
-    input += [0, 0, UInt8(length * 8 >> 8), UInt8(length * 8 & 0xff)]
+    let bits = length * 8
+    input += [0, 0, UInt8(bits / 256), UInt8(bits % 256)]
     return SecretBytes(copying: HashAlgorithm.sha256.hash(input).prefix(length).map { $0 })
   }
 
