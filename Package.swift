@@ -85,8 +85,8 @@ let package = Package(
     module(
       "VectorKit",
       [
-        "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation", "VerificationService",
-        "MockIssuance", "CMalloc",
+        "Primitives", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc", "Trust", "Presentation",
+        "VerificationService", "MockIssuance", "CMalloc",
       ]),
     module("BenchmarkFloor", ["Cryptography", "COpenSSL"]),
     .executableTarget(

@@ -13,7 +13,7 @@ public enum OpenID4VPRecipient: Sendable, Hashable {
   ///
   /// - Parameter thumbprint: of the key that the answer is encrypted to, bytes or null; a value, so that mistakes of
   ///   wallets can be explained.
-  func transcript(nonce: String, thumbprint: CBORValue) -> SessionTranscript {
+  package func transcript(nonce: String, thumbprint: CBORValue) -> SessionTranscript {
     switch self {
     case .origin(let origin):
       Self.transcript("OpenID4VPDCAPIHandover", [.text(origin), .text(nonce), thumbprint])

@@ -29,7 +29,12 @@ extension CorpusCase {
   /// Apple's published key is recognised before anything is decrypted.
   private var isEncryptedToPublishedKey: Bool { id.hasPrefix("apple-simulator-key") }
 
-  private var isEnvelopeFault: Bool { variant.applicability == .appleInApp || variant.applicability == .annexC }
+  private var isEnvelopeFault: Bool {
+    variant.applicability == .appleInApp || variant.applicability == .annexC || isTooLargeAltogether
+  }
+
+  /// The envelope around what is too large is so itself.
+  private var isTooLargeAltogether: Bool { form == .annexC && codes == [.cborInputTooLarge] }
 
   private static let readWithTheResponse: Set<Code> = [.responseMalformed, .itemMalformed, .itemNotTag24]
 
