@@ -1,3 +1,4 @@
+import Cryptography
 import MockIssuance
 import Primitives
 import Testing
@@ -35,6 +36,37 @@ import Testing
     #expect(elements?["given_name"] == "Ada")
   }
 
+  /// A page's request of every kind, answered rightly and wrongly.
+  @Test func aWebAnswerIsWhatItsProtocolSends() async throws {
+    let key = try PrivateKey(curve: .p256, scalar: [UInt8](repeating: 0x21, count: 32))
+    let authority = try MockAuthority(seed: Array("mdoc mock".utf8))
+    let now = try #require(Timestamp(rfc3339: "2026-11-20T10:00:00Z"))
+    let session = MockWebSession(
+      encryptionKey: key, nonce: Array(0..<32), origin: "https://shop.example",
+      reader: try authority.reader(dnsName: "shop.example", at: now), responseURI: "https://shop.example/r")
+    for name in ["org-iso-mdoc", "openid4vp-v1-unsigned", "openid4vp"] {
+      let request =
+        try name == "openid4vp"
+        ? session.requestObject(.standard) : session.data(for: name, .standard).serialized()
+      try FileAccess.write(request + [0x0a], to: scratch("data"))
+      let words =
+        ["mock", "web", "--protocol", name, "--request-data", scratch("data"), "--out", scratch("web")] + time
+      let origin = name == "openid4vp" ? [] : ["--origin", "https://shop.example"]
+      let run = await Run(words + origin)
+      #expect(run.status == 0, "\(run.error)")
+      let answer = try JSON(parsing: scratch.read("web"))
+      #expect(answer["protocol"]?.string == name)
+      #expect(answer["data"]?["response"]?.string?.isEmpty == false)
+      let announced = await Run(words + origin + ["--variant", "element-changed", "--json"])
+      #expect(try announced.json()["codes"] == ["mdoc.digest.mismatch"])
+      #expect(try JSON(parsing: scratch.read("web")) != answer)
+      // A variant of another protocol has nothing to change here, or changes nothing.
+      if name != "openid4vp" { #expect(await Run(words).status == 64) }
+      _ = try scratch.write("data", "[]")
+      #expect(await Run(words + origin).status == 64)
+    }
+  }
+
   @Test func sameArgumentsMakeTheSameBytes() async {
     _ = await makeApple()
     let first = scratch.read("answer")
@@ -48,7 +80,7 @@ import Testing
 
   /// Those that are encrypted to Apple's published key are announced as a server judges them; here they lack their key.
   private static let appleVariants = MockVariant.all.filter { variant in
-    variant.applicability != .notAppleInApp && variant.applicability != .deviceMAC
+    variant.holds(over: "apple-in-app")
       && !variant.name.hasPrefix("apple-simulator-key")
   }
 

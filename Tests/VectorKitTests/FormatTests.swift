@@ -19,6 +19,27 @@ import Testing
     }
   }
 
+  /// Of every kind of session: what lacks a member, or has one of another type, is refused where that is.
+  @Test func `what is no session is refused with its place`() throws {
+    var names: Set<String> = []
+    for entry in try CommittedCorpus.suite().entries where names.insert(entry.vector.session.protocolName).inserted {
+      guard let session = entry.vector.json["session"]?.object else { continue }
+      for member in session where member.value.string != nil && !["reader_key", "state"].contains(member.name) {
+        for wrong in [JSON?.none, .some(1)] where member.name != "encryption_key" || wrong != nil {
+          var members = session
+          members.removeAll { $0.name == member.name }
+          if let wrong { members.append(.init(member.name, wrong)) }
+          var vector = entry.vector.json.object ?? []
+          vector.removeAll { $0.name == "session" }
+          vector.append(.init("session", .object(members)))
+          let fault = #expect(throws: VectorFault.self) { try TestVector(json: .object(vector)) }
+          #expect(fault?.pointer == "/session/\(member.name)", "\(entry.vector.id)")
+        }
+      }
+    }
+    #expect(names.count == 10)
+  }
+
   @Test func `a generator makes what it describes`() {
     let bytes = [1, 2, 3] + [UInt8](repeating: 7, count: 50_000) + (0..<20_000).map { UInt8($0 & 255) } + [9]
     let input = VectorInput(describing: bytes)

@@ -29,13 +29,13 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder.path) }
     try folder.write(Self.file("other", results: ["valid"], schema: "other.json"), to: "any name/other_test.json")
     try folder.write(Array("{}".utf8), to: "unknown/file.json")
-    try folder.write([0xa0], to: "later/jwe-example.json")
+    try folder.write([0xa0], to: "later/apple-doc-sample-request.json")
     let report = try #require(try PublishedSuite.run(at: folder.path, filter: nil))
     let skipped = report.results.compactMap { result in result.skipReason.map { "\(result.summary.id): \($0)" } }
     #expect(
       skipped == [
         "wycheproof/other/1: tests of the schema other.json are not known here",
-        "openid4vp-1.0/jwe-example.json: OpenID4VP 1.0 is not built",
+        "apple-dcapi/apple-doc-sample-request.json: a request, whose origin is not published",
         "unknown/folder: its layout is not known here",
       ])
   }

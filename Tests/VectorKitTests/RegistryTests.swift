@@ -30,12 +30,15 @@ import Testing
 
   private static let sources = "TrustTests/Sources/UnavailableListTests.swift"
 
-  private static let proximity = "PresentationTests/ReaderSessionTests.swift"
+  private static let readerSession = "PresentationTests/ReaderSessionTests.swift"
 
   static let scripted: [Code: Scripted] = [
-    .sessionDataMalformed: Scripted(proximity, "whatIsNoSessionDataIsMalformed"),
-    .sessionTerminated: Scripted(proximity, "aDeviceThatGaveUpIsReported"),
-    .readerKeyMismatch: Scripted(proximity, "aPrivateKeyThatIsNotTheReadersIsRefused"),
+    .sessionDataMalformed: Scripted(readerSession, "whatIsNoSessionDataIsMalformed"),
+    .sessionTerminated: Scripted(readerSession, "aDeviceThatGaveUpIsReported"),
+    .readerKeyMismatch: Scripted(readerSession, "aPrivateKeyThatIsNotTheReadersIsRefused"),
+    .responseCodeMismatch: Scripted("VerificationServiceTests/WalletEndpointTests.swift", "responseCode"),
+    .apiOriginNotAllowed: Scripted(
+      "VerifierHTTPTests/Routes/WebProtocolTests.swift", "`what is asked is asked from the page's origin alone`"),
     .readerCertificateExpired: Scripted("VerificationServiceTests/AnnexCProtocolTests.swift", "reader"),
     .listSourceNotAllowed: Scripted(sources, "aListIsNotFetchedFromEverywhere"),
     .listUnavailable: Scripted(sources, "aListThatCannotBeHadTrustsNobody"),
@@ -115,17 +118,18 @@ import Testing
     #expect(body.contains("\"\(code.rawValue)\"") || body.contains(".\(code)"), "\(test.function) in \(test.file)")
   }
 
-  /// Rows of the list of negative cases that a verifier of documents or of lists can meet, in sections 1, 2, 5 to 9.
+  /// Rows of the list of negative cases that a verifier of documents or of lists can meet, in sections 1 to 3, 5 to 9.
   @Test func `every row about documents and lists has a vector`() throws {
     let rows = [
-      ("C", 1...12), ("A", 1...16), ("I", 1...23), ("E", 1...31), ("K", 1...16), ("T", 1...26), ("P", 1...2),
+      ("C", 1...12), ("A", 1...16), ("D", 1...18), ("I", 1...23), ("E", 1...31), ("K", 1...16), ("T", 1...26),
+      ("P", 1...2),
       ("V", 1...5), ("R", 1...12),
     ]
     let covered = Set(try CommittedCorpus.suite().entries.flatMap(\.vector.cases))
     let missing = rows.flatMap { letter, numbers in
       numbers.map { "\(letter)\($0 < 10 ? "0" : "")\($0)" }
     }.filter { !covered.contains($0) }
-    // E26 is about a request, and answered by the API; V05 about what is fetched, in Tests/FetchingTests.
-    #expect(missing == ["E26", "V05"])
+    // D02 is about what a caller says, and answered by the API. E26 is about a request, and answered by the API; V05 about what is fetched, in Tests/FetchingTests.
+    #expect(missing == ["D02", "E26", "V05"])
   }
 }

@@ -4,7 +4,7 @@ public enum PublishedSuite {
   static let sets: [any PublishedSet] =
     [
       WycheproofSet(), AnnexDSet(), AppleInAppSet(), HPKESet(), AppendixASet(), COSESet(), BrainpoolSet(), ChainSet(),
-      VICALSet(), TrustedEntityListSet(), StatusListSet(), AnnexBSet(), OpenID4VPSet(),
+      VICALSet(), TrustedEntityListSet(), StatusListSet(), AnnexBSet(), AnnexCSet(), OpenID4VPSet(),
     ] + LaterSet.all
 
   /// The results of a folder that holds a known set, or of a folder of such folders; nil where it is neither.

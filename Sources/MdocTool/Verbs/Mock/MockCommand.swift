@@ -7,7 +7,8 @@ enum MockCommand {
   static let command = Command(
     "mock", "make answers, right or wrong, and the anchors to verify them with",
     verbs: [
-      MockVariants.command, MockApple.command, MockResponse.command, MockAnchors.command, MockLists.command,
+      MockVariants.command, MockApple.command, MockResponse.command, MockWeb.command, MockAnchors.command,
+      MockLists.command,
       MockPublish.command, MockVectors.command,
     ])
 

@@ -1,0 +1,80 @@
+import MockIssuance
+import Primitives
+
+/// `mdoc mock web`: what a wallet gives to a web page, or posts to the verifier.
+enum MockWeb {
+  static let command = Command(
+    "web", "make an answer to a request of the Digital Credentials API, or to a request object",
+    options: [.webProtocol, .requestData, .webOrigin, .webAuthentication, .out] + MockCommand.walletOptions,
+    notes: [
+      "Over the Digital Credentials API --request-data is `data` of the request's entry, and --origin that of the page. "
+        + "For openid4vp and openid4vp-iso-18013-7-annex-b it is the request object that the wallet fetched.",
+      "The answer is {\"protocol\", \"data\"}, as POST /v1/verification_sessions/{id}/submit takes it. What is asked is "
+        + "read from the request itself; --request is what the person agrees to. Same arguments, same bytes.",
+    ],
+    examples: [
+      .init(
+        "A good answer",
+        """
+        mdoc mock web --protocol org-iso-mdoc --request-data data.json \\
+          --origin https://shop.example --out answer.json
+        """),
+      .init(
+        "One encrypted by an algorithm that is not allowed",
+        "mdoc mock web --protocol openid4vp-v1-signed … --variant jwe-alg-dir --out bad"),
+    ],
+    action: run)
+
+  private static let redirected = ["openid4vp", "openid4vp-iso-18013-7-annex-b"]
+  fileprivate static let protocolNames =
+    ["org-iso-mdoc", "openid4vp-v1-unsigned", "openid4vp-v1-signed", "openid4vp-v1-multisigned"] + redirected
+
+  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+    let name = try arguments.required(.webProtocol)
+    let variant = try MockCommand.variant(arguments)
+    let agreed = try agreedRequest(arguments, variant: variant)
+    let wallet = try MockCommand.wallet(arguments)
+    let authentication = MockWebAuthentication(rawValue: try arguments.required(.webAuthentication)) ?? .signature
+    if authentication == .signature { try MockCommand.requireSigning(wallet) }
+    let now = try arguments.time(.at)
+    let path = try arguments.required(.requestData)
+    let bytes = try FileAccess.read(path, purpose: "request")
+    let answer: MockWebAnswer
+    if redirected.contains(name) {
+      // A file that was written by hand ends with a line feed.
+      let object = Array(bytes.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed())
+      answer = try MockCommand.made {
+        try wallet.answer(
+          requestObject: object, request: agreed, authentication: authentication, variant: variant, at: now)
+      }
+    } else {
+      guard let data = try? JSON(parsing: bytes) else { throw .unreadable("request \(path): is no JSON") }
+      guard let origin = arguments.value(.webOrigin) else { throw .usage("\(name) needs the page's --origin") }
+      answer = try MockCommand.made {
+        try wallet.answer(
+          digitalCredential: name, data: data, origin: origin, request: agreed, authentication: authentication,
+          variant: variant, at: now)
+      }
+    }
+    let json: JSON = ["protocol": .string(name), "data": answer.data]
+    try MockOutput.save(json.serialized(pretty: true) + [0x0a], variant, made: now, arguments, console)
+    return .done
+  }
+
+  private static func agreedRequest(_ arguments: ParsedArguments, variant: MockVariant) throws(Failure) -> MockRequest?
+  {
+    arguments.has(.mockRequest) ? try MockRequestFile.request(arguments, for: .web, variant: variant) : nil
+  }
+}
+
+extension Option {
+  fileprivate static let webProtocol = Option(
+    "protocol", "NAME", "the protocol that is answered", occurrence: .required, choices: MockWeb.protocolNames)
+  fileprivate static let requestData = Option(
+    "request-data", "FILE", "the request's data as JSON, or the request object", occurrence: .required)
+  fileprivate static let webOrigin = Option(
+    "origin", "ORIGIN", "of the page that asks, such as https://shop.example")
+  fileprivate static let webAuthentication = Option(
+    "authentication", "KIND", "how the device proves its key; a MAC needs an encrypted OpenID4VP answer",
+    fallback: MockWebAuthentication.signature.rawValue, choices: MockWebAuthentication.allCases.map(\.rawValue))
+}
