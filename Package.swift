@@ -75,8 +75,8 @@ let package = Package(
     module(
       "VerifierHTTP",
       [
-        "Primitives", "Cryptography", "PKIX", "Mdoc", "Trust", "Fetching", "VerificationService", "Stores",
-        "MockIssuance", "CMicrohttpd",
+        "Primitives", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Fetching", "VerificationService",
+        "Stores", "MockIssuance", "CMicrohttpd",
       ]),
 
     // Tools. MockIssuance never imports Mdoc: it shares no parser with the verifier.

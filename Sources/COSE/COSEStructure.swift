@@ -23,12 +23,20 @@ struct COSEStructure: Sendable {
 
   /// Sig_structure (RFC 9052, 4.4) or MAC_structure (6.3).
   func toBeAuthenticated(context: String, payload: ArraySlice<UInt8>, externalAAD: [UInt8]) -> [UInt8] {
+    COSEStructure.toBeAuthenticated(
+      context: context, protectedBytes: headers.protectedBytes, payload: payload, externalAAD: externalAAD)
+  }
+
+  /// The same for a message that is still to be written.
+  static func toBeAuthenticated(
+    context: String, protectedBytes: ArraySlice<UInt8>, payload: ArraySlice<UInt8>, externalAAD: [UInt8]
+  ) -> [UInt8] {
     var output: [UInt8] = []
-    output.reserveCapacity(payload.count + headers.protectedBytes.count + externalAAD.count + 32)
+    output.reserveCapacity(payload.count + protectedBytes.count + externalAAD.count + 32)
     CBORHead.appendArray(count: 4, to: &output)
     CBORValue.text(context).append(to: &output)
-    CBORHead.appendBytes(count: headers.protectedBytes.count, to: &output)
-    output += headers.protectedBytes
+    CBORHead.appendBytes(count: protectedBytes.count, to: &output)
+    output += protectedBytes
     CBORHead.appendBytes(count: externalAAD.count, to: &output)
     output += externalAAD
     CBORHead.appendBytes(count: payload.count, to: &output)

@@ -32,6 +32,11 @@ public struct SignatureAlgorithm: Sendable, Hashable {
     self = algorithm
   }
 
+  /// The algorithm that we sign with: the one that every reader of ISO/IEC 18013-5:2021 knows comes first in the table.
+  public static func preferred(for curve: Curve) -> SignatureAlgorithm? {
+    all.first { $0.curves.contains(curve) }
+  }
+
   private init(identifier: Int64, name: String, hash: HashAlgorithm?, curves: [Curve]) {
     self.identifier = identifier
     self.name = name
@@ -42,5 +47,10 @@ public struct SignatureAlgorithm: Sendable, Hashable {
   func verify(_ signature: ArraySlice<UInt8>, of message: [UInt8], key: PublicKey) -> Bool {
     if let hash { return key.verifyECDSA(signature, of: message, hash: hash) }
     return key.verifyEdDSA(signature, of: message)
+  }
+
+  func sign(_ message: [UInt8], key: PrivateKey) throws(CryptoError) -> [UInt8] {
+    if let hash { return try key.signECDSA(message, hash: hash) }
+    return try key.signEdDSA(message)
   }
 }

@@ -2,6 +2,8 @@
 public enum MockError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The wallet has no document of a type that was requested.
   case noRequestedDocument([String])
+  /// What a web protocol's request lacks, or has in another form.
+  case unreadableRequest(String)
   /// The document data cannot be read; where, and why.
   case invalidData(path: String, reason: String)
   /// The curve cannot sign certificates or documents.
@@ -14,6 +16,7 @@ public enum MockError: Error, Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .noRequestedDocument(let types): "The mock wallet has no document of type \(types.joined(separator: ", "))"
+    case .unreadableRequest(let reason): "The mock wallet cannot read the request: \(reason)"
     case .invalidData(let path, let reason): "Mock document data: \(path): \(reason)"
     case .curveCannotSign(let curve): "\(curve) keys cannot sign"
     case .nothingToChange(let reason): "The variant does not apply: \(reason)"

@@ -88,9 +88,30 @@ public struct VerificationService: Sendable {
     try await GetReport(context: context).run(id, as: caller)
   }
 
-  /// What a session asked by one protocol, for the mock wallet of test mode; `api.not_found` in live mode.
-  public func pendingRequest(_ id: String, as caller: Caller) async throws(ServiceError) -> PendingRequest {
-    try await GetPendingRequest(context: context).run(id, as: caller)
+  /// What a session asked by one of its protocols, by default its first, for the mock wallet of test mode;
+  /// `api.not_found` in live mode.
+  public func pendingRequest(
+    _ id: String, by protocolName: String? = nil, as caller: Caller
+  ) async throws(ServiceError) -> PendingRequest {
+    try await GetPendingRequest(context: context).run(id, by: protocolName, as: caller)
+  }
+
+  // MARK: Wallets
+
+  /// `GET` or `POST /v1/wallet/{relying_party}/{session}/request`: the signed request object, for anybody who knows the
+  /// session's id. `parameters` are the form's, where there is one.
+  public func walletRequest(
+    _ session: String, of relyingParty: String, parameters: JSON? = nil
+  ) async throws(ServiceError) -> [UInt8] {
+    try await FetchWalletRequest(context: context).run(session, of: relyingParty, parameters: parameters)
+  }
+
+  /// `POST /v1/wallet/{relying_party}/{session}/response`: a wallet's own answer, or its error. What came of it is the
+  /// relying party's to know.
+  public func receiveWalletResponse(
+    _ parameters: JSON, session: String, of relyingParty: String
+  ) async throws(ServiceError) -> WalletReply {
+    try await ReceiveWalletResponse(context: context).run(parameters, session: session, of: relyingParty)
   }
 
   // MARK: Upkeep

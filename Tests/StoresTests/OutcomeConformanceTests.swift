@@ -42,6 +42,27 @@ struct OutcomeConformanceTests {
     }
   }
 
+  @Test("a wallet's refusal is kept with its reason, through redaction too", arguments: StoreFactory.allCases)
+  func refusedByWallet(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      let session = try await store.add(makeSession())
+      let attempt = try await store.take(session)
+      let error = LastError([Reason(.walletAccessDenied)])
+      let refusal = AttemptOutcome(
+        address: session.address, attempt: attempt, conclusion: .canceled(error), report: nil)
+      #expect(try await store.recordOutcome(refusal, at: start + 2, finishing: nil).isRecorded)
+      let stored = try #require(try await store.session(session.address))
+      #expect(stored.state == .canceled(at: start + 2, lastError: error))
+      #expect(stored.results == .none && stored.clientSecretHash == session.clientSecretHash)
+      #expect(stored.offers.allSatisfy { $0.sealedMaterial == nil })
+      #expect(try await store.refusal(session.address) == .canceled)
+      let listed = try await store.sessions(of: "shop", SessionQuery(status: .canceled), at: start + 3)
+      #expect(listed?.sessions == [stored])
+      let redacted = try #require(try await store.redact(session.address, at: start + 3).changed)
+      #expect(redacted.state == .redacted(at: start + 3, lastError: error))
+    }
+  }
+
   @Test("an outcome needs the attempt that consumed the challenge", arguments: StoreFactory.allCases)
   func attempt(_ factory: StoreFactory) async throws {
     try await factory.run { store in

@@ -4,7 +4,7 @@ import VerificationService
 
 @testable import Mdoc
 
-/// A protocol whose answers are words: `good` is accepted, everything else refused. It checks that it is given back
+/// A protocol whose answers are words: `good` is accepted, `no` is the wallet's own refusal, everything else refused. It checks that it is given back
 /// the material that it gave away.
 struct FakeWallet: WalletProtocol {
   var name = "apple-in-app"
@@ -30,7 +30,7 @@ struct FakeWallet: WalletProtocol {
       throw ServiceError(
         .apiInvalidRequest, pointers: [.init(pointer: "/data/encrypted_data", detail: "must be base64")])
     }
-    return .answer(.bytes(bytes))
+    return bytes == Array("no".utf8) ? .refusal(.walletAccessDenied) : .answer(.bytes(bytes))
   }
 
   func authenticate(

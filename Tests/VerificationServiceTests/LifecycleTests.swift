@@ -45,6 +45,32 @@ struct LifecycleTests {
     #expect(await code { _ = try await fixture.service.report(report, as: fixture.foreign) } == .apiNotFound)
   }
 
+  @Test("a wallet's own refusal consumes the challenge and cancels the session with its reason (D18)")
+  func refusedByWallet() async throws {
+    let fixture = try Fixture(retains: true)
+    let (id, holder) = try await fixture.create()
+    let view = try await fixture.service.submit(Fixture.answer("no"), to: id, as: holder).body
+    #expect(view.status == "canceled" && view["last_error"] == ["code": "wallet.access_denied"])
+    // The page that declined may still read how the session ended, and nothing more can be answered.
+    #expect(try await fixture.service.session(id, as: holder).body == view)
+    #expect(
+      await code { _ = try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full) }
+        == .sessionCanceled)
+    let body = try await fixture.service.session(id, query: [QueryItem("expand[]", "result")], as: fixture.full).body
+    #expect(!body.hasResult && body["report"] == nil as JSON)
+    let lastError: JSON = [
+      "code": "wallet.access_denied",
+      "reasons": [
+        [
+          "code": "wallet.access_denied", "document": nil, "clause": .string(Code.walletAccessDenied.entry.clause),
+        ]
+      ],
+    ]
+    #expect(body["last_error"] == lastError)
+    let redacted = try await fixture.service.redact(id, as: fixture.full).body
+    #expect(redacted.status == "redacted" && redacted["last_error"] == lastError)
+  }
+
   @Test("what is not this API's JSON consumes nothing")
   func nothingConsumed() async throws {
     let fixture = try Fixture()

@@ -32,6 +32,28 @@ public struct DocumentRequest: Sendable, Hashable, Codable {
     if let minimumAge, !thresholds.contains(minimumAge) { thresholds.append(minimumAge) }
     return thresholds.count > 1 ? Set(thresholds).sorted() : thresholds
   }
+
+  /// Everything that a protocol has to ask for by name, each element once: the elements, then `age_over_NN` for each
+  /// threshold, in the namespace in which the answer is looked for.
+  public var namedElements: [ElementRequest] {
+    let namespace = AgeEvaluation.namespace(of: docType)
+    let ages = ageThresholds.map {
+      ElementRequest(ElementReference(namespace, AgeAttestations.identifier(for: $0)))
+    }
+    var places: [ElementReference: Int] = [:]
+    var named: [ElementRequest] = []
+    for request in elements + ages {
+      if let place = places[request.element] {
+        // What holds of one of the two holds of the element.
+        named[place].intentToRetain = named[place].intentToRetain || request.intentToRetain
+        named[place].isRequired = named[place].isRequired || request.isRequired
+      } else {
+        places[request.element] = named.count
+        named.append(request)
+      }
+    }
+    return named
+  }
 }
 
 /// One requested data element.

@@ -137,6 +137,8 @@ public struct MockAddresses: Sendable, Hashable {
   /// The revocation list of the good authority, and of any other.
   public var crl: String { crl(of: AnchorKind.good.rawValue) }
   func crl(of authority: String) -> String { base + authority + ".crl" }
+  /// The revocation list of the reader authority.
+  var readerCRL: String { home + "reader.crl" }
   public var statusList: String { base + "status" }
   public var identifierList: String { base + "identifiers" }
 }

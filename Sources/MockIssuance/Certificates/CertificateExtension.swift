@@ -13,6 +13,7 @@ struct CertificateExtension: Sendable {
 
   static let subjectKeyIdentifierOID = "2.5.29.14"
   static let keyUsageOID = "2.5.29.15"
+  static let subjectAltNameOID = "2.5.29.17"
   static let issuerAltNameOID = "2.5.29.18"
   static let basicConstraintsOID = "2.5.29.19"
   static let nameConstraintsOID = "2.5.29.30"
@@ -56,6 +57,11 @@ struct CertificateExtension: Sendable {
   static func issuerAltName(uri: String) -> CertificateExtension {
     CertificateExtension(
       oid: issuerAltNameOID, isCritical: false, value: DER.sequence(DER.implicit(6, Array(uri.utf8))))
+  }
+
+  static func subjectAltName(dnsName: String) -> CertificateExtension {
+    CertificateExtension(
+      oid: subjectAltNameOID, isCritical: false, value: DER.sequence(DER.implicit(2, Array(dnsName.utf8))))
   }
 
   /// A name of a distribution point (RFC 5280, 4.2.1.6).

@@ -32,6 +32,17 @@ struct MockMutation: Sendable {
   var plaintext: Change<PlaintextDraft>?
   var envelope: Change<MapDraft>?
   var envelopeBytes: Change<[UInt8]>?
+  /// The session as the wallet sees it, then EncryptedResponse (ISO/IEC TS 18013-7, Annex C), then its bytes.
+  var annexC: Change<AnnexCDraft>?
+  var encryptedResponse: Change<EncryptedResponseDraft>?
+  var encryptedResponseBytes: Change<[UInt8]>?
+  /// The same of OpenID4VP: the session, `vp_token` and what stands beside it, the JWE and its five parts.
+  var openID4VP: Change<OpenID4VPDraft>?
+  var authorizationResponse: Change<AuthorizationResponseDraft>?
+  var jwe: Change<JWEDraft>?
+  var jweParts: Change<[String]>?
+  /// What the page or the response endpoint gets, whichever web protocol it is.
+  var webData: Change<WebDataDraft>?
   /// How the DeviceResponse around the documents is encoded.
   var style = EncodingStyle.shortest
 
@@ -57,4 +68,18 @@ struct MockMutation: Sendable {
   static func plaintext(_ change: @escaping Change<PlaintextDraft>) -> Self { .init(plaintext: change) }
   static func envelope(_ change: @escaping Change<MapDraft>) -> Self { .init(envelope: change) }
   static func envelopeBytes(_ change: @escaping Change<[UInt8]>) -> Self { .init(envelopeBytes: change) }
+  static func annexC(_ change: @escaping Change<AnnexCDraft>) -> Self { .init(annexC: change) }
+  static func encryptedResponse(_ change: @escaping Change<EncryptedResponseDraft>) -> Self {
+    .init(encryptedResponse: change)
+  }
+  static func encryptedResponseBytes(_ change: @escaping Change<[UInt8]>) -> Self {
+    .init(encryptedResponseBytes: change)
+  }
+  static func openID4VP(_ change: @escaping Change<OpenID4VPDraft>) -> Self { .init(openID4VP: change) }
+  static func authorizationResponse(_ change: @escaping Change<AuthorizationResponseDraft>) -> Self {
+    .init(authorizationResponse: change)
+  }
+  static func jwe(_ change: @escaping Change<JWEDraft>) -> Self { .init(jwe: change) }
+  static func jweParts(_ change: @escaping Change<[String]>) -> Self { .init(jweParts: change) }
+  static func webData(_ change: @escaping Change<WebDataDraft>) -> Self { .init(webData: change) }
 }

@@ -14,6 +14,8 @@ struct DocumentBuilder {
   let seed: MockSeed
   let transcript: [UInt8]
   let authentication: MockDeviceAuthentication
+  /// For variants that send a MAC where the device would sign.
+  var readerKey: PublicKey?
   let now: Timestamp
 
   func document(
@@ -77,7 +79,7 @@ struct DocumentBuilder {
         }))
     var draft = DeviceAuthDraft(
       seed: seed, transcript: transcript, docType: setup.data.docType, nameSpaces: nameSpaces.encoded(),
-      key: setup.deviceKey, hasSignature: true, hasMAC: false, style: setup.style)
+      key: setup.deviceKey, hasSignature: true, hasMAC: false, readerKey: readerKey, style: setup.style)
     if case .mac(let readerKey) = authentication {
       draft.readerKey = readerKey
       draft.hasSignature = false

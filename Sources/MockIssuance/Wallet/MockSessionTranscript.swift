@@ -34,8 +34,36 @@ public enum MockSessionTranscript {
   /// ISO/IEC TS 18013-7, Annex C: `[null, null, ["dcapi", SHA-256([encryptionInfo, origin])]]`, the encryption info as
   /// the base64url text that was sent.
   public static func digitalCredentialsAPI(encryptionInfo: String, origin: String) -> [UInt8] {
-    let info = CBORValue.array([.text(encryptionInfo), .text(origin)]).encoded()
-    return CBORValue.array([.null, .null, ["dcapi", .bytes(HashAlgorithm.sha256.hash(info))]]).encoded()
+    hashed("dcapi", [.text(encryptionInfo), .text(origin)])
+  }
+
+  /// OpenID4VP 1.0, B.2.6.2: over the Digital Credentials API. The thumbprint is that of the verifier's key which the
+  /// answer is encrypted to, nil where it is not.
+  public static func openID4VP(origin: String, nonce: String, thumbprint: [UInt8]?) -> [UInt8] {
+    hashed("OpenID4VPDCAPIHandover", [.text(origin), .text(nonce), thumbprint.map { .bytes($0) } ?? .null])
+  }
+
+  /// OpenID4VP 1.0, B.2.6.1: by redirect or QR code.
+  public static func openID4VP(
+    clientID: String, nonce: String, thumbprint: [UInt8]?, responseURI: String
+  ) -> [UInt8] {
+    hashed(
+      "OpenID4VPHandover",
+      [.text(clientID), .text(nonce), thumbprint.map { .bytes($0) } ?? .null, .text(responseURI)])
+  }
+
+  /// ISO/IEC TS 18013-7, B.4.4: the handover of OpenID4VP's draft 18, with a nonce of the mdoc's own.
+  public static func annexB(clientID: String, responseURI: String, nonce: String, mdocNonce: String) -> [UInt8] {
+    func hash(_ text: String) -> CBORValue {
+      .bytes(HashAlgorithm.sha256.hash(CBORValue.array([.text(text), .text(mdocNonce)]).encoded()))
+    }
+    return CBORValue.array([.null, .null, [hash(clientID), hash(responseURI), .text(nonce)]]).encoded()
+  }
+
+  /// `[null, null, [name, SHA-256(info)]]`.
+  static func hashed(_ name: String, _ info: [CBORValue]) -> [UInt8] {
+    let hash = HashAlgorithm.sha256.hash(CBORValue.array(info).encoded())
+    return CBORValue.array([.null, .null, [.text(name), .bytes(hash)]]).encoded()
   }
 
   /// COSE_Key of an ephemeral reader key, for `readerKey` above.

@@ -58,13 +58,15 @@ public struct MockWallet: Sendable {
   }
 
   /// Fresh for every session, since every session has its own transcript.
-  private func answerSeed(_ transcript: [UInt8]) throws -> MockSeed {
+  func answerSeed(_ transcript: [UInt8]) throws -> MockSeed {
     try authority.seed.child("answer", context: transcript)
   }
 
-  private func deviceResponse(
-    _ request: MockRequest, transcript: [UInt8], authentication: MockDeviceAuthentication, mutation: MockMutation,
-    documentLimit: Int, seed: MockSeed, at now: Timestamp
+  /// - Parameter whole: all that the session asks for, where this response is only a part of the answer.
+  func deviceResponse(
+    _ request: MockRequest, of whole: MockRequest? = nil, transcript: [UInt8],
+    authentication: MockDeviceAuthentication, readerKey: PublicKey? = nil, mutation: MockMutation, documentLimit: Int,
+    seed: MockSeed, at now: Timestamp
   ) throws -> [UInt8] {
     let held = request.documents.compactMap { requested in
       documents.first { $0.docType == requested.docType }.map { (requested: requested, data: $0) }
@@ -73,14 +75,14 @@ public struct MockWallet: Sendable {
     func builder(_ seed: MockSeed) -> DocumentBuilder {
       DocumentBuilder(
         authority: authority, held: documents, deviceCurve: deviceCurve, issuing: issuing, walletSeed: authority.seed,
-        seed: seed,
-        transcript: transcript, authentication: authentication, now: now)
+        seed: seed, transcript: transcript, authentication: authentication, readerKey: readerKey, now: now)
     }
     let answered = try held.prefix(documentLimit).map { document in
       try builder(seed).document(document.data, answering: document.requested, mutation: mutation)
     }
     var draft = ResponseDraft(
-      fields: MapDraft([("version", "1.0"), ("documents", .array(answered)), ("status", 0)]), request: request,
+      fields: MapDraft([("version", "1.0"), ("documents", .array(answered)), ("status", 0)]),
+      request: whole ?? request,
       anotherDocument: { label, change in
         try builder(seed.child(label, context: transcript))
           .document(first.data, answering: first.requested, mutation: change)

@@ -64,6 +64,9 @@ extension SQLiteStore {
     case .failed(let error):
       status = .failed
       lastError = try StoredForm.encode(error)
+    case .canceled(let error):
+      status = .canceled
+      lastError = try StoredForm.encode(error)
     }
     let report = try outcome.report.map { report throws(StoreError) in try StoredForm.encode(report) }
     let values: [SQLiteValue] = [

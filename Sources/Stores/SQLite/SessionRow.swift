@@ -101,7 +101,7 @@ struct SessionRow: Sendable {
     case .failed:
       guard let error = try decoded(LastError.self, lastError) else { throw .corrupt("a failure") }
       return .failed(error, at: ended)
-    case .canceled: return .canceled(at: ended)
+    case .canceled: return .canceled(at: ended, lastError: try decoded(LastError.self, lastError))
     case .expired: return .expired
     case .redacted: return .redacted(at: ended, lastError: try decoded(LastError.self, lastError))
     case nil: throw .corrupt("a status")

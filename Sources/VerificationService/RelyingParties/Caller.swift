@@ -5,11 +5,13 @@ public enum Caller: Sendable {
   case apiKey(RelyingParty, scopes: Set<Scope>)
   /// The holder of a session's client secret: submit and GET of that session, and no personal data.
   case clientSecret(SessionID, of: RelyingParty)
+  /// A wallet that posts its answer by itself: it sees nothing of what comes of it.
+  case wallet(SessionID, of: RelyingParty)
 
   public var relyingParty: RelyingParty {
     switch self {
     case .apiKey(let party, _): party
-    case .clientSecret(_, let party): party
+    case .clientSecret(_, let party), .wallet(_, let party): party
     }
   }
 
@@ -25,11 +27,14 @@ public enum Caller: Sendable {
     }
   }
 
-  /// The session at `id`, if this caller may act on it at all. A client secret sees no other session than its own:
-  /// every other answers as an unknown one.
+  /// The session at `id`, if this caller may act on it at all. A client secret sees no other session than its own, a
+  /// wallet neither: every other answers as an unknown one.
   func address(of id: String) throws(ServiceError) -> SessionAddress {
     guard let session = SessionID(id) else { throw .sessionNotFound }
-    if case .clientSecret(let own, _) = self, own != session { throw .sessionNotFound }
+    switch self {
+    case .clientSecret(let own, _), .wallet(let own, _): guard own == session else { throw .sessionNotFound }
+    case .apiKey: break
+    }
     return SessionAddress(relyingParty: relyingParty.id, id: session)
   }
 }

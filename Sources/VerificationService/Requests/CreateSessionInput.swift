@@ -6,6 +6,7 @@ public struct CreateSessionInput: Sendable {
   public let protocols: [String]
   public let request: PresentationRequest
   public let origin: String?
+  public let redirectURI: String?
   /// Seconds.
   public let expiresIn: Int64
   public let clientReferenceID: String?
@@ -13,7 +14,7 @@ public struct CreateSessionInput: Sendable {
 
   private static let members: Set<String> =
     PresentationRequestDecoder.members.union([
-      "protocols", "origin", "expires_in", "client_reference_id", "metadata",
+      "protocols", "origin", "redirect_uri", "expires_in", "client_reference_id", "metadata",
     ])
 
   /// `offered` are the names of the protocols that are built.
@@ -30,8 +31,9 @@ public struct CreateSessionInput: Sendable {
     request = PresentationRequestDecoder(for: family).decode(input, &faults)
     origin = input.string("origin", required: family == .web, &faults)
     if let origin, !relyingParty.origins.contains(origin) {
-      faults.add("/origin", "is not one of the relying party's configured origins")
+      faults.add("/origin", "is not one of the relying party's configured origins", code: .apiOriginNotAllowed)
     }
+    redirectURI = Self.redirectURI(input, family, relyingParty, &faults)
     expiresIn = input.integer("expires_in", in: Limits.sessionLifetimeRange, &faults) ?? Limits.sessionLifetime
     clientReferenceID = input.string(
       "client_reference_id", characters: 1...Limits.metadataValueCharacters, required: false, &faults)
@@ -60,6 +62,22 @@ public struct CreateSessionInput: Sendable {
       faults.add(pointer, "cannot be offered together: `apple-in-app` and `openid4vp` stand alone")
     }
     return names
+  }
+
+  /// Only a wallet that posts its answer by itself sends the person anywhere.
+  private static func redirectURI(
+    _ input: ObjectInput, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout InputFaults
+  ) -> String? {
+    guard let address = input.string("redirect_uri", characters: 1...2048, required: false, &faults) else { return nil }
+    let pointer = input.pointer(to: "redirect_uri")
+    if family != .redirect {
+      faults.add(pointer, "goes with `openid4vp` by redirect or QR code only")
+    } else if !RedirectURI.isAbsolute(address) {
+      faults.add(pointer, "must be an absolute address without a fragment")
+    } else if RedirectURI.origin(of: address, among: relyingParty.origins) == nil {
+      faults.add(pointer, "is at none of the relying party's configured origins", code: .apiOriginNotAllowed)
+    }
+    return address
   }
 
   private static func metadata(

@@ -1,12 +1,16 @@
 import Primitives
 
-/// The query of `GET …/{id}`: `expand[]=result` or nothing.
+/// The query of `GET …/{id}`: `expand[]=result`, with the response code where the wallet was given one, or nothing.
 struct GetSessionInput {
   let expandsResult: Bool
+  let responseCode: String?
 
   init(parsing query: [QueryItem]) throws(ServiceError) {
+    let codes = query.filter { $0.name == "response_code" }
+    guard codes.count <= 1 else { throw ServiceError(.apiInvalidRequest, "A query parameter is there twice.") }
+    responseCode = codes.first?.value
     var expandsResult = false
-    for item in query {
+    for item in query where item.name != "response_code" {
       guard item.name == "expand[]" || item.name == "expand" else { throw .unknownParameter(item.name) }
       guard item.value == "result" else {
         throw ServiceError(.apiInvalidRequest, "Only `result` can be expanded.")

@@ -1,7 +1,7 @@
 import Mdoc
 import Primitives
 
-/// Why a session failed: the first failed check, and all of them. Codes and clauses only.
+/// Why a session failed, or a wallet declined: the first failed check, and all of them. Codes and clauses only.
 ///
 /// Codes are kept as their names, so that a record written by another version can still be read.
 public struct LastError: Sendable, Hashable, Codable {

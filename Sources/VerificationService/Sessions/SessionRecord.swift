@@ -27,14 +27,18 @@ public struct SessionContent: Sendable, Hashable, Codable {
 
   public let request: PresentationRequest
   public let origin: String?
+  /// Where the wallet sends the person afterwards; the result is then read with a response code.
+  public let redirectURI: String?
   public let clientReferenceID: String?
   public let metadata: [MetadataEntry]
 
   public init(
-    request: PresentationRequest, origin: String?, clientReferenceID: String?, metadata: [MetadataEntry]
+    request: PresentationRequest, origin: String?, redirectURI: String? = nil, clientReferenceID: String?,
+    metadata: [MetadataEntry]
   ) {
     self.request = request
     self.origin = origin
+    self.redirectURI = redirectURI
     self.clientReferenceID = clientReferenceID
     self.metadata = metadata
   }

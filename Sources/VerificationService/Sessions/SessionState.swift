@@ -13,15 +13,16 @@ public enum SessionStatus: String, Sendable, Hashable, CaseIterable {
 
 /// Where a session is in its life, with what belongs to that state and nothing else.
 ///
-/// `requires_input` → `processing` → `verified` | `failed`; or `canceled`, `expired`; afterwards `redacted`. One
-/// challenge, one attempt: there is no way back (HTTP API, Sessions).
+/// `requires_input` → `processing` → `verified` | `failed` | `canceled`; or `canceled`, `expired`; afterwards
+/// `redacted`. One challenge, one attempt: there is no way back (HTTP API, Sessions).
 public enum SessionState: Sendable, Hashable {
   case requiresInput
   /// The challenge is consumed; its answer is being verified.
   case processing(Attempt)
   case verified(at: Timestamp)
   case failed(LastError, at: Timestamp)
-  case canceled(at: Timestamp)
+  /// By the relying party; or, with its reason, by the wallet, which then has consumed the challenge.
+  case canceled(at: Timestamp, lastError: LastError? = nil)
   case expired
   /// Erased but for ids, times, status and codes.
   case redacted(at: Timestamp, lastError: LastError?)
@@ -51,7 +52,7 @@ public enum SessionState: Sendable, Hashable {
   public var lastError: LastError? {
     switch self {
     case .failed(let error, _): error
-    case .redacted(_, let error): error
+    case .canceled(_, let error), .redacted(_, let error): error
     default: nil
     }
   }

@@ -17,6 +17,8 @@ public struct AttemptOutcome: Sendable {
   public enum Conclusion: Sendable {
     case verified(SealedResults)
     case failed(LastError)
+    /// The wallet's own word that there will be no answer.
+    case canceled(LastError)
   }
 
   public let address: SessionAddress

@@ -41,6 +41,7 @@ extension SessionRecord {
       state = .verified(at: now)
       self.results = results
     case .failed(let error): state = .failed(error, at: now)
+    case .canceled(let error): state = .canceled(at: now, lastError: error)
     }
     report = outcome.report
   }
@@ -50,7 +51,7 @@ extension SessionRecord {
     switch state {
     case .requiresInput, .expired: expiresAt
     case .processing(let attempt): attempt.startedAt
-    case .verified(let time), .failed(_, let time), .canceled(let time), .redacted(let time, _): time
+    case .verified(let time), .failed(_, let time), .canceled(let time, _), .redacted(let time, _): time
     }
   }
 }

@@ -2,31 +2,58 @@ import Cryptography
 import Mdoc
 import Primitives
 
-/// What a verdict becomes: the session's next state, its report, and who gets the result and how.
+/// What an attempt becomes: the session's next state, its report, and who gets the result and how.
 ///
 /// - An API key with `results:read` gets it in the reply; it is then not stored.
-/// - After a client secret's submit it waits, sealed, for at most ten minutes.
+/// - After a client secret's submit, and after a wallet's own, it waits, sealed, for at most ten minutes.
 /// - Where the relying party's policy retains results, the part that was requested with `intent_to_retain` is kept
 ///   sealed besides.
-/// - A refused answer has no result at all.
+/// - A refused answer has no result at all, and a wallet's own refusal no report either: nothing was checked.
 struct Conclusion {
+  /// What the attempt found.
+  enum Finding {
+    case verdict(Verdict)
+    /// The wallet will not answer.
+    case refusal(Code)
+    /// The challenge does not open with the configured sealing keys.
+    case unreadableChallenge
+  }
+
   let state: SessionState
   let results: SealedResults
   let report: ReportRecord?
   let inlineResult: JSON?
   /// Test mode's look at what a simulator answered; never in live mode, never stored.
   let simulatedResult: JSON?
+  /// For a wallet that is to send the person back, whatever came of its answer; it opens the result, if there is one.
+  let responseCode: ResponseCode?
 
   var recorded: AttemptOutcome.Conclusion {
-    if case .failed(let error, _) = state { .failed(error) } else { .verified(results) }
+    switch state {
+    case .failed(let error, _): .failed(error)
+    case .canceled(_, let error?): .canceled(error)
+    default: .verified(results)
+    }
   }
 
   init(
-    _ verdict: Verdict?, of record: SessionRecord, as caller: Caller, at now: Timestamp, context: ServiceContext
+    _ finding: Finding, of record: SessionRecord, as caller: Caller, at now: Timestamp, context: ServiceContext
   ) throws(ServiceError) {
-    guard let verdict else {
-      self.init(.failed(.interrupted, at: now), nil)
+    let responseCode: ResponseCode?
+    do {
+      responseCode = try Self.isRedirected(record, caller) ? .random() : nil
+    } catch {
+      throw .cryptoFailed
+    }
+    let verdict: Verdict
+    switch finding {
+    case .unreadableChallenge:
+      self.init(.failed(.interrupted, at: now), nil, responseCode: responseCode)
       return
+    case .refusal(let code):
+      self.init(.canceled(at: now, lastError: LastError([Reason(code)])), nil, responseCode: responseCode)
+      return
+    case .verdict(let found): verdict = found
     }
     let reportID: ReportID
     do { reportID = try ReportID.random() } catch { throw .cryptoFailed }
@@ -36,31 +63,40 @@ struct Conclusion {
       let isShown = !context.isLive && caller.has(.resultsRead)
       self.init(
         .failed(LastError(reasons), at: now), report,
-        simulatedResult: isShown ? verdict.simulated.map(ResultRendering.json) : nil)
+        simulatedResult: isShown ? verdict.simulated.map(ResultRendering.json) : nil, responseCode: responseCode)
     case .accepted(let presentation):
       let id = record.address.id
       var results = SealedResults.none
-      if case .clientSecret = caller {
+      switch caller {
+      case .apiKey: break
+      case .clientSecret, .wallet:
         results.expiresAt = now + Limits.resultLifetime
-        results.waiting = try context.seal(ResultRendering.json(presentation), .result(id))
+        results.waiting = try context.seal(
+          KeptResult.encode(ResultRendering.json(presentation), for: responseCode), .result(id))
       }
       if caller.relyingParty.policies.retainsResults {
-        results.retained = try context.seal(ResultRendering.retainedJSON(presentation), .retainedResult(id))
+        results.retained = try context.seal(
+          KeptResult.encode(ResultRendering.retainedJSON(presentation), for: responseCode), .retainedResult(id))
       }
       self.init(
         .verified(at: now), report, results,
-        inlineResult: caller.has(.resultsRead) ? ResultRendering.json(presentation) : nil)
+        inlineResult: caller.has(.resultsRead) ? ResultRendering.json(presentation) : nil, responseCode: responseCode)
     }
   }
 
   private init(
     _ state: SessionState, _ report: ReportRecord?, _ results: SealedResults = .none, inlineResult: JSON? = nil,
-    simulatedResult: JSON? = nil
+    simulatedResult: JSON? = nil, responseCode: ResponseCode?
   ) {
     self.state = state
     self.report = report
     self.results = results
     self.inlineResult = inlineResult
     self.simulatedResult = simulatedResult
+    self.responseCode = responseCode
+  }
+
+  private static func isRedirected(_ record: SessionRecord, _ caller: Caller) -> Bool {
+    if case .wallet = caller { record.content?.redirectURI != nil } else { false }
   }
 }

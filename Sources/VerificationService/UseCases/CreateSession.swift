@@ -32,8 +32,8 @@ struct CreateSession {
       address: place.session, created: now, expiresAt: now + input.expiresIn,
       clientSecretHash: secret.sha256,
       content: SessionContent(
-        request: input.request, origin: input.origin, clientReferenceID: input.clientReferenceID,
-        metadata: input.metadata),
+        request: input.request, origin: input.origin, redirectURI: input.redirectURI,
+        clientReferenceID: input.clientReferenceID, metadata: input.metadata),
       offers: offers)
     let rendered = SessionRendering(isLive: context.isLive, now: now).json(record, clientSecret: secret)
     var reply = OperationReply(reply: Reply(201, rendered), session: id)

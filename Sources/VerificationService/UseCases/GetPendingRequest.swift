@@ -3,6 +3,7 @@ import Primitives
 
 /// What a session asks, for a mock wallet to answer.
 public struct PendingRequest: Sendable {
+  public let session: SessionID
   public let protocolName: String
   public let data: JSON
   public let request: PresentationRequest
@@ -14,13 +15,16 @@ public struct PendingRequest: Sendable {
 struct GetPendingRequest {
   let context: ServiceContext
 
-  func run(_ id: String, as caller: Caller) async throws(ServiceError) -> PendingRequest {
+  func run(_ id: String, by protocolName: String?, as caller: Caller) async throws(ServiceError) -> PendingRequest {
     guard !context.isLive else { throw ServiceError(.apiNotFound) }
     try caller.require(.sessionsWrite)
     let record = try await context.record(at: try caller.address(of: id))
-    guard let content = record.content, let offer = record.offers.first else { throw ServiceError(.sessionRedacted) }
+    guard let content = record.content, let first = record.offers.first else { throw ServiceError(.sessionRedacted) }
+    guard let offer = record.offers.first(where: { $0.protocolName == protocolName ?? first.protocolName }) else {
+      throw ServiceError(.sessionProtocolMismatch)
+    }
     return PendingRequest(
-      protocolName: offer.protocolName, data: offer.data, request: content.request,
+      session: record.address.id, protocolName: offer.protocolName, data: offer.data, request: content.request,
       relyingParty: caller.relyingParty, origin: content.origin)
   }
 }

@@ -11,19 +11,23 @@ struct GetSession {
     let record = try await context.record(at: try caller.address(of: id))
     let now = context.clock()
     let rendering = SessionRendering(isLive: context.isLive, now: now)
-    if case .clientSecret = caller { return Reply(200, rendering.clientView(record)) }
-    let result = input.expandsResult ? try storedResult(of: record, at: now) : nil
+    guard case .apiKey = caller else { return Reply(200, rendering.clientView(record)) }
+    let result = input.expandsResult ? try storedResult(of: record, input.responseCode, at: now) : nil
     return Reply(200, rendering.json(record, result: result))
   }
 
   /// The waiting result until it expires, then what the policy retained, if anything.
-  private func storedResult(of record: SessionRecord, at now: Timestamp) throws(ServiceError) -> JSON? {
+  private func storedResult(
+    of record: SessionRecord, _ responseCode: String?, at now: Timestamp
+  ) throws(ServiceError) -> JSON? {
     guard case .verified = record.state(at: now) else { return nil }
     if let waiting = record.results.waiting, let end = record.results.expiresAt, now < end {
-      return try context.openJSON(waiting, .result(record.address.id))
+      return try KeptResult.decode(
+        context.openJSON(waiting, .result(record.address.id)), presenting: responseCode)
     }
     return try record.results.retained.map { retained throws(ServiceError) in
-      try context.openJSON(retained, .retainedResult(record.address.id))
+      try KeptResult.decode(
+        context.openJSON(retained, .retainedResult(record.address.id)), presenting: responseCode)
     }
   }
 }

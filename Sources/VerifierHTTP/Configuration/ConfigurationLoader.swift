@@ -9,14 +9,16 @@ import VerificationService
 /// is opened: a server that starts is one that may serve.
 struct ConfigurationLoader {
   private static let members =
-    ["listen", "behind_proxy", "store", "clock_skew", "sealing_keys", "relying_parties"] + TrustReader.members
+    ["listen", "behind_proxy", "public_url", "store", "clock_skew", "sealing_keys", "relying_parties"]
+    + TrustReader.members
   private static let defaultListen = "127.0.0.1:8080"
 
   private let file: ConfigurationFile
 
   init(path: String) { file = ConfigurationFile(path: path) }
 
-  func load() throws(StartError) -> ServerConfiguration {
+  /// - Parameter now: for what is said about certificates.
+  func load(at now: Timestamp = .systemNow()) throws(StartError) -> ServerConfiguration {
     let root = try ConfigurationReader(file.json(), at: "", in: file, known: Self.members)
     let isBehindProxy = try root.bool("behind_proxy", default: false)
     var warnings: [String] = []
@@ -28,16 +30,17 @@ struct ConfigurationLoader {
       isLive: true,
       listen: try listen(root, isBehindProxy: isBehindProxy),
       isBehindProxy: isBehindProxy,
+      publicURL: try publicURL(root),
       storePath: try store(root),
       anchors: try anchors(root, plan),
       trust: plan,
       clockSkew: try root.integer("clock_skew", in: 0...600, default: Limits.clockSkew),
       sealingKeys: try secrets.sealingKeys(root, &warnings),
-      relyingParties: try RelyingPartyReader(file: file, secrets: secrets).relyingParties(root, &warnings))
+      relyingParties: try RelyingPartyReader(secrets: secrets, now: now).relyingParties(root, &warnings))
     var complete = configuration
     complete.fetches = fetches
     complete.revocation = RevocationChecker(fetcher: fetcher, executor: WorkerThreads.shared)
-    complete.warnings = warnings
+    complete.warnings = warnings + Self.nameWarnings(configuration)
     return complete
   }
 
@@ -59,6 +62,28 @@ struct ConfigurationLoader {
         "listen", "\(listen) is plain HTTP beyond loopback; put a TLS proxy in front and set behind_proxy to true")
     }
     return listen
+  }
+
+  /// Where wallets reach us: they fetch requests from there and post their answers there.
+  private func publicURL(_ root: ConfigurationReader) throws(StartError) -> String? {
+    guard root.value("public_url") != nil else { return nil }
+    let text = try root.string("public_url")
+    guard WebOrigin.isValid(text) else {
+      throw root.fault(
+        "public_url", "must be https://host[:port] in lower case, without a path; http only for loopback")
+    }
+    return text
+  }
+
+  /// A wallet refuses a reader whose name is not the host of the address that it is to answer to (OpenID4VP 1.0, 5.9.3).
+  private static func nameWarnings(_ configuration: ServerConfiguration) -> [String] {
+    guard let host = configuration.publicURL.flatMap(WebOrigin.host) else { return [] }
+    return configuration.relyingParties.all.flatMap { party in
+      party.readers.compactMap { reader in
+        guard case .dnsName(let name) = reader.clientIdentifier, name != host else { return nil }
+        return "relying party \"\(party.id)\": wallets compare x509_san_dns:\(name) with public_url's host, \(host)"
+      }
+    }
   }
 
   private func store(_ root: ConfigurationReader) throws(StartError) -> String {

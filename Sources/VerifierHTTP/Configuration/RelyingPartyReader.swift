@@ -5,20 +5,23 @@ import VerificationService
 
 /// Reads `relying_parties`.
 struct RelyingPartyReader {
-  let file: ConfigurationFile
+  private static let members = ["id", "origins", "api_keys", "apple", "readers", "openid4vp", "revocation"]
+
   let secrets: SecretFiles
+  let now: Timestamp
 
   func relyingParties(
     _ root: ConfigurationReader, _ warnings: inout [String]
   ) throws(StartError) -> RelyingParties {
     var parties: [RelyingParty] = []
-    let entries = try root.objects(
-      "relying_parties", isRequired: true, known: ["id", "origins", "api_keys", "apple", "revocation"])
-    for entry in entries {
+    for entry in try root.objects("relying_parties", isRequired: true, known: Self.members) {
       parties.append(
         RelyingParty(
           id: try id(entry), origins: try origins(entry), apiKeys: try apiKeys(entry),
-          apple: try apple(entry, &warnings), policies: .init(revocation: try revocation(entry))))
+          apple: try apple(entry, &warnings),
+          readers: try ReaderFiles(secrets: secrets, now: now).readers(entry, &warnings),
+          openID4VP: try OpenID4VPReader().configuration(entry, &warnings),
+          policies: .init(revocation: try revocation(entry))))
     }
     do throws(ConfigurationError) {
       return try RelyingParties(parties)
@@ -27,12 +30,12 @@ struct RelyingPartyReader {
     }
   }
 
-  /// It is written to logs: a short name.
+  /// It is written to logs and into addresses: a short name.
   private func id(_ entry: ConfigurationReader) throws(StartError) -> String {
     let id = try entry.string("id")
     let allowed = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.".utf8)
-    guard id.utf8.count <= 64, id.utf8.allSatisfy(allowed.contains) else {
-      throw entry.fault("id", "must have at most 64 letters, digits, and - _ .")
+    guard id.utf8.count <= 64, id.utf8.allSatisfy(allowed.contains), !id.hasPrefix(".") else {
+      throw entry.fault("id", "must have at most 64 letters, digits, and - _ . and not begin with a dot")
     }
     return id
   }
@@ -101,6 +104,11 @@ enum WebOrigin {
       return scheme == "https://" || host == "localhost" || host == "127.0.0.1"
     }
     return false
+  }
+
+  /// The host of a valid origin.
+  static func host(_ origin: String) -> String? {
+    origin.split(separator: "/").last?.split(separator: ":").first.map(String.init)
   }
 
   private static func isHost(_ host: Substring) -> Bool {

@@ -2,7 +2,7 @@ import Cryptography
 import Primitives
 import VerificationService
 
-/// Reads key files: sealing keys and the merchants' private keys.
+/// Reads key files: sealing keys, the merchants' private keys and the readers'.
 struct SecretFiles {
   let file: ConfigurationFile
 
@@ -39,6 +39,18 @@ struct SecretFiles {
     let pem = try file.read(name, at: "\(entry.pointer)/\(member)")
     guard let key = try? PrivateKey(pem: pem), key.curve == .p256 else {
       throw entry.fault(member, "\(file.resolve(name)) is no unencrypted P-256 private key in PEM")
+    }
+    warn(name, &warnings)
+    return key
+  }
+
+  /// An unencrypted PEM private key on a curve that signs.
+  func signingKey(
+    _ name: String, of entry: ConfigurationReader, member: String, _ warnings: inout [String]
+  ) throws(StartError) -> PrivateKey {
+    let pem = try file.read(name, at: "\(entry.pointer)/\(member)")
+    guard let key = try? PrivateKey(pem: pem), key.curve.family != .montgomery else {
+      throw entry.fault(member, "\(file.resolve(name)) is no unencrypted private key for signatures in PEM")
     }
     warn(name, &warnings)
     return key

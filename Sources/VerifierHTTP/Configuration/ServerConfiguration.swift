@@ -7,7 +7,11 @@ import VerificationService
 struct ServerConfiguration: Sendable {
   var isLive: Bool
   var listen: ListenAddress
+  /// Bound before the rest is made: test mode's, whose address is part of what it serves.
+  var socket: BoundSocket?
   var isBehindProxy = false
+  /// Where wallets reach this server, `https://host[:port]`.
+  var publicURL: String?
   /// Of the SQLite file.
   var storePath: String
   /// A folder of ours that goes with the server: test mode's.

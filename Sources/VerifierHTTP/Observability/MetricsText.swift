@@ -16,6 +16,7 @@ enum MetricsText {
     requests(snapshot, &text)
     verifications(snapshot, &text)
     trust(application, &text)
+    readers(application, &text)
     loads(application, &text)
     fetches(application.fetches.counts, &text)
     return Array(text.lines.joined(separator: "\n").utf8) + [UInt8(ascii: "\n")]
@@ -69,6 +70,21 @@ enum MetricsText {
     if let next = application.trust.inForce.current.nextExpiry(after: now) {
       text.sample("mdoc_trust_anchor_next_expiry_timestamp_seconds", [], Double(next.secondsSince1970))
     }
+  }
+
+  private static func readers(_ application: Application, _ text: inout Writer) {
+    let readers = ReaderCertificates(of: application.service.relyingParties, at: application.clock())
+    let name = "mdoc_reader_certificates"
+    text.family(name, "gauge", "Certificates of the relying parties' readers by how long they hold.")
+    for (state, count) in [
+      ("valid", readers.count - readers.expired.count - readers.expiring.count), ("expiring", readers.expiring.count),
+      ("expired", readers.expired.count),
+    ] {
+      text.sample(name, [("state", state)], Double(count))
+    }
+    let expiry = "mdoc_reader_certificate_next_expiry_timestamp_seconds"
+    text.family(expiry, "gauge", "When the next reader certificate that is valid now expires, in Unix seconds.")
+    if let next = readers.nextExpiry { text.sample(expiry, [], Double(next.secondsSince1970)) }
   }
 
   private static func fetches(_ counts: FetchLog.Counts, _ text: inout Writer) {

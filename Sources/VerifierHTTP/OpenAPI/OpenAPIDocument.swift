@@ -81,7 +81,7 @@ enum OpenAPIDocument {
         "schema": parameter.schema,
       ]
     }
-    let keyed = route.method == .post ? [idempotencyKey] : []
+    let keyed = route.takesIdempotencyKey ? [idempotencyKey] : []
     return path + query + keyed
   }
 
@@ -96,11 +96,14 @@ enum OpenAPIDocument {
     case .none: nil
     case .empty: content(required: false, reference("Nothing"))
     case .json(let schema): content(required: true, reference(schema))
+    case .form(let schema): content(required: false, reference(schema), mediaType: FormBody.mediaType)
     }
   }
 
-  private static func content(required: Bool, _ schema: JSON) -> JSON {
-    ["required": .bool(required), "content": ["application/json": ["schema": schema]]]
+  private static func content(
+    required: Bool, _ schema: JSON, mediaType: String = "application/json"
+  ) -> JSON {
+    ["required": .bool(required), "content": .object([.init(mediaType, ["schema": schema])])]
   }
 
   static func reference(_ schema: String) -> JSON { ["$ref": .string("#/components/schemas/\(schema)")] }

@@ -1,11 +1,11 @@
 import Primitives
 import VerificationService
 
-/// The component schemas, each an object that allows no other members than those it lists, but for the two whose
-/// members are other people's: `metadata` and a document's elements.
+/// The component schemas, each an object that allows no other members than those it lists, but for those whose members
+/// are other people's: `metadata`, a document's elements, and what wallets get and send.
 enum OpenAPISchemas {
   static let all: [JSON.Member] =
-    RequestSchemas.all + SessionSchemas.all + ResultSchemas.all + ReportSchemas.all + OperationSchemas.all
+    RequestSchemas.all + WalletSchemas.all + SessionSchemas.all + ResultSchemas.all + ReportSchemas.all + OperationSchemas.all
 
   // MARK: Parts
 

@@ -9,9 +9,24 @@ enum OperationSchemas {
     .init("Health", Part.object(["status": ["const": "ok"], "livemode": Part.flag])),
     .init(
       "Readiness",
-      Part.object(["status": ["const": "ready"], "livemode": Part.flag, "trust_anchors": ["type": "integer"]])),
+      Part.object([
+        "status": ["const": "ready"], "livemode": Part.flag, "trust_anchors": ["type": "integer"],
+        "reader_certificates": Part.reference("ReaderCertificates"),
+      ])),
+    .init("ReaderCertificates", readerCertificates),
     .init("Problem", problem), .init("ProblemCode", problemCode),
   ]
+
+  private static let readerCertificates = Part.object([
+    "count": ["type": "integer"],
+    "expired": [
+      "type": "array", "items": Part.sha256,
+      "description": "Leaves whose chain is not valid now: no signed request is made with them.",
+    ],
+    "expiring": [
+      "type": "array", "items": Part.sha256, "description": "Leaves whose chain ends within 30 days.",
+    ],
+  ])
 
   private static let anchors = Part.object([
     "object": ["const": "list"], "livemode": Part.flag, "trust_snapshot": Part.sha256,

@@ -7,7 +7,7 @@ enum RequestSchemas {
 
   static let all: [JSON.Member] = [
     .init("CreateVerificationSession", createSession), .init("DocumentRequest", document),
-    .init("ElementRequest", element), .init("SubmitAnswer", submit), .init("CreateMockResponse", mockResponse),
+    .init("ElementRequest", element), .init("CreateMockResponse", mockResponse),
     .init("Nothing", Part.object([:])), .init("ElementReference", elementReference),
   ]
 
@@ -16,14 +16,18 @@ enum RequestSchemas {
       "protocols": Part.list(of: Part.oneOf(ProtocolFamily.allCases.flatMap(\.protocolNames))),
       "documents": Part.list(of: Part.reference("DocumentRequest")),
       "all_documents": Part.flag,
-      "origin": Part.text,
+      "origin": ["type": "string", "description": "Of the page that asks, for web protocols."],
+      "redirect_uri": [
+        "type": "string",
+        "description": "Where the wallet sends the person afterwards; for `openid4vp` on the same device.",
+      ],
       "expires_in": Part.number(Limits.sessionLifetimeRange, fallback: Limits.sessionLifetime),
       "client_reference_id": ["type": "string", "maxLength": .integer(Int64(Limits.metadataValueCharacters))],
       "metadata": [
         "type": "object", "maxProperties": .integer(Int64(Limits.metadataMembers)),
         "additionalProperties": ["type": "string", "maxLength": .integer(Int64(Limits.metadataValueCharacters))],
       ],
-    ], optional: ["all_documents", "origin", "expires_in", "client_reference_id", "metadata"])
+    ], optional: ["all_documents", "origin", "redirect_uri", "expires_in", "client_reference_id", "metadata"])
 
   private static let document = Part.object(
     [
@@ -43,21 +47,16 @@ enum RequestSchemas {
 
   private static let elementReference = Part.object(["namespace": Part.text, "identifier": Part.text])
 
-  private static let submit = Part.object([
-    "protocol": Part.text,
-    "data": [
-      "type": "object",
-      "description": "What the platform returned: `{\"encrypted_data\"}` in base64 or base64url for `apple-in-app`.",
-    ],
-  ])
-
   private static let mockResponse = Part.object(
     [
       "session": Part.text,
+      "protocol": [
+        "type": "string", "description": "Of the session's, the one that is answered; by default its first.",
+      ],
       "variant": ["type": "string", "default": "good"],
       "elements": [
         "description": "An array: what the person discloses. An object by namespace: what the documents say instead.",
         "oneOf": [Part.list(of: Part.reference("ElementReference")), ["type": "object"]],
       ],
-    ], optional: ["variant", "elements"])
+    ], optional: ["protocol", "variant", "elements"])
 }

@@ -8,7 +8,7 @@ enum SessionSchemas {
   static let all: [JSON.Member] = [
     .init("VerificationSession", session), .init("VerificationSessionForClient", clientSession),
     .init("VerificationSessionList", Part.listObject(of: "VerificationSession")),
-    .init("SessionStatus", Part.oneOf(SessionStatus.allCases.map(\.rawValue))), .init("WalletRequest", request),
+    .init("SessionStatus", Part.oneOf(SessionStatus.allCases.map(\.rawValue))),
     .init("LastError", lastError), .init("VerdictCode", verdictCode),
   ]
 
@@ -42,11 +42,6 @@ enum SessionSchemas {
     "expires_at": Part.seconds,
     "requests": Part.list(of: Part.reference("WalletRequest")),
     "last_error": Part.orNull(Part.object(["code": Part.reference("VerdictCode")])),
-  ])
-
-  private static let request = Part.object([
-    "protocol": Part.oneOf(ProtocolFamily.allCases.flatMap(\.protocolNames)),
-    "data": ["type": "object", "description": "To be handed to the platform unchanged."],
   ])
 
   private static let lastError = Part.object([

@@ -53,7 +53,8 @@ struct APIHandler: HTTPHandler {
       return crossOrigin.preflight(request, routes)
     case .route(let route, let parameters):
       record.route = route.path.text
-      record.session = parameters["id"].flatMap(SessionID.init)?.text
+      record.session = (parameters["id"] ?? parameters["session"]).flatMap(SessionID.init)?.text
+      record.relyingParty = parameters["relying_party"].flatMap { application.service.relyingParties[$0]?.id }
       return await run(route, parameters, request, &record)
     }
   }
@@ -65,7 +66,7 @@ struct APIHandler: HTTPHandler {
     var answer: Answer
     do throws(ServiceError) {
       caller = try await authenticate(request, for: route)
-      record.relyingParty = caller?.relyingParty.id
+      record.relyingParty = caller?.relyingParty.id ?? record.relyingParty
       try RequestContent.checkQuery(request, route)
       let call = RouteCall(
         request: request, parameters: parameters, caller: caller, body: try RequestContent.body(request, route),

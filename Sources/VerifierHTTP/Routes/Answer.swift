@@ -9,12 +9,12 @@ struct Answer: Sendable {
   var headers: [(name: String, value: String)] = []
   /// The session it is about, for the log.
   var session: String?
-  /// The code of the problem, or of the failed session.
+  /// The code of the problem, or of the session that failed or that the wallet canceled.
   var code: Code?
   /// Set once for each attempt that came to an end.
   var verification: Verification?
 
-  enum Verification: String, Sendable, CaseIterable { case verified, failed }
+  enum Verification: String, Sendable, CaseIterable { case verified, failed, canceled }
 
   init(status: Int, mediaType: String = "application/json", body: [UInt8]) {
     self.status = status
@@ -28,6 +28,14 @@ struct Answer: Sendable {
     self.init(reply.status, json: reply.body)
     session = reply.body["id"]?.string.flatMap(SessionID.init)?.text
     if reply.isReplay { headers.append(("Idempotent-Replayed", "true")) }
+  }
+
+  /// The answer to a wallet: of what came of its own answer only the log and the metrics hear.
+  init(_ reply: WalletReply) {
+    self.init(json: reply.body)
+    session = reply.session.text
+    verification = Verification(rawValue: reply.status.rawValue)
+    code = reply.code
   }
 
   /// The answer to a submit: what came of the attempt, unless it is a kept reply.

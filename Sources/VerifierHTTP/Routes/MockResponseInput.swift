@@ -9,11 +9,13 @@ import VerificationService
 /// not say it), with values as `mdoc mock` reads them, `{"full_date": "2010-01-31"}` for dates.
 struct MockResponseInput {
   let session: String
+  /// Of the session's, the one that is answered; by default its first.
+  let protocolName: String?
   let variant: MockVariant
   private var disclosed: [(namespace: String, identifier: String)]?
   private var changes: [JSON.Member] = []
 
-  private static let members: Set<String> = ["session", "variant", "elements"]
+  private static let members: Set<String> = ["session", "protocol", "variant", "elements"]
 
   init(parsing json: JSON) throws(ServiceError) {
     guard let object = json.object else { throw Self.fault("", "must be an object") }
@@ -27,6 +29,10 @@ struct MockResponseInput {
     }
     guard let session = json["session"]?.string else { throw Self.fault("/session", "must be a session's id") }
     self.session = session
+    protocolName = json["protocol"]?.string
+    if let member = json["protocol"], !member.isNull, member.string == nil {
+      throw Self.fault("/protocol", "must be the name of a protocol")
+    }
     let name = json["variant"] ?? "good"
     guard let variant = name.string.flatMap(Self.variant) else {
       throw Self.fault("/variant", VariantHint.text(for: name.string ?? ""))
@@ -39,6 +45,9 @@ struct MockResponseInput {
     default: throw Self.fault("/elements", "must be an array of elements or an object of namespaces")
     }
   }
+
+  /// Whether the person withholds something.
+  var isRestricted: Bool { disclosed != nil }
 
   /// The request without what the person does not disclose.
   func restricted(_ request: MockRequest) -> MockRequest {
@@ -75,7 +84,7 @@ struct MockResponseInput {
     switch error {
     case .invalidData(let path, let reason): Self.fault("/elements", "\(path): \(reason)")
     case .nothingToChange, .unknownVariant: Self.fault("/variant", error.description)
-    case .noRequestedDocument: Self.fault("/session", error.description)
+    case .noRequestedDocument, .unreadableRequest: Self.fault("/session", error.description)
     case .curveCannotSign, .keyDerivationFailed: ServiceError(.apiInternal, "The mock wallet failed.")
     }
   }

@@ -11,7 +11,10 @@ enum MockRoutes {
     method: .post, path: PathTemplate("/v1/test/mock_responses"), name: "createMockResponse",
     summary: "A mock wallet's answer to a session, right or wrong in a named way, ready to submit.",
     access: .apiKey([.sessionsWrite]), body: .json(schema: "CreateMockResponse"), success: .json(200, "SubmitAnswer"),
-    problems: [.sessionNotFound, .sessionRedacted, .apiNotFound]
+    problems: [
+      .sessionNotFound, .sessionProtocolMismatch, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled,
+      .sessionRedacted, .readerCertificateExpired, .apiProtocolUnsupported, .apiNotFound,
+    ]
   ) { call throws(ServiceError) in
     guard let wallet = call.application.mockWallet else { throw ServiceError(.apiNotFound) }
     return try await wallet.respond(call)

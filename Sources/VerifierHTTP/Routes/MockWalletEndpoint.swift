@@ -9,30 +9,52 @@ struct MockWalletEndpoint: Sendable {
 
   func respond(_ call: RouteCall) async throws(ServiceError) -> Answer {
     let input = try MockResponseInput(parsing: call.body)
-    let pending = try await call.application.service.pendingRequest(input.session, as: call.authenticated())
-    guard pending.protocolName == "apple-in-app", let apple = pending.relyingParty.apple,
-      let recipient = apple.encryptionKeys.first,
-      let nonce = pending.data["nonce"]?.string.flatMap(Base64.decode)
-    else { throw ServiceError(.apiProtocolUnsupported, "The mock wallet does not answer this protocol.") }
-    let session = MockAppleSession(
-      nonce: nonce, merchantID: apple.merchantID, teamID: apple.teamID, recipientKey: recipient.publicKey)
-    let answer: MockAnswer
+    let pending = try await call.application.service.pendingRequest(
+      input.session, by: input.protocolName, as: call.authenticated())
+    let object = try await requestObject(pending, call)
+    let data: JSON
     do {
       let wallet = MockWallet(authority: authority, documents: try input.documents())
-      answer = try wallet.answerApple(
-        input.restricted(MockRequest(pending.request)), session: session, variant: input.variant,
-        at: call.application.clock())
+      data = try answer(pending, object, by: wallet, input, at: call.application.clock())
     } catch let error as MockError {
       throw input.fault(error)
     } catch {
       throw ServiceError(.apiInternal, "The mock wallet failed.")
     }
-    var reply = Answer(
-      json: [
-        "protocol": .string(pending.protocolName), "data": ["encrypted_data": .string(Base64.encode(answer.bytes))],
-      ])
+    var reply = Answer(json: ["protocol": .string(pending.protocolName), "data": data])
     reply.session = SessionID(input.session)?.text
     return reply
+  }
+
+  /// What a wallet would fetch, where the request is at an address.
+  private func requestObject(_ pending: PendingRequest, _ call: RouteCall) async throws(ServiceError) -> [UInt8]? {
+    guard ProtocolFamily(ofProtocol: pending.protocolName) == .redirect else { return nil }
+    return try await call.application.service.walletRequest(pending.session.text, of: pending.relyingParty.id)
+  }
+
+  private func answer(
+    _ pending: PendingRequest, _ requestObject: [UInt8]?, by wallet: MockWallet, _ input: MockResponseInput,
+    at now: Timestamp
+  ) throws -> JSON {
+    let request = input.restricted(MockRequest(pending.request))
+    // A wallet reads for itself what is asked.
+    let agreed = input.isRestricted ? request : nil
+    if let requestObject {
+      return try wallet.answer(requestObject: requestObject, request: agreed, variant: input.variant, at: now).data
+    }
+    if let origin = pending.origin, ProtocolFamily(ofProtocol: pending.protocolName) == .web {
+      return try wallet.answer(
+        digitalCredential: pending.protocolName, data: pending.data, origin: origin, request: agreed,
+        variant: input.variant, at: now
+      ).data
+    }
+    guard let apple = pending.relyingParty.apple, let recipient = apple.encryptionKeys.first,
+      let nonce = pending.data["nonce"]?.string.flatMap(Base64.decode)
+    else { throw MockError.unreadableRequest("the mock wallet does not answer \(pending.protocolName)") }
+    let session = MockAppleSession(
+      nonce: nonce, merchantID: apple.merchantID, teamID: apple.teamID, recipientKey: recipient.publicKey)
+    let answer = try wallet.answerApple(request, session: session, variant: input.variant, at: now)
+    return ["encrypted_data": .string(Base64.encode(answer.bytes))]
   }
 }
 

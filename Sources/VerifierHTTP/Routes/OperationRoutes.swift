@@ -24,6 +24,9 @@ enum OperationRoutes {
     return Answer(
       json: [
         "status": "ready", "livemode": .bool(application.service.isLive), "trust_anchors": .integer(Int64(anchors)),
+        "reader_certificates": ReaderCertificates(
+          of: application.service.relyingParties, at: application.clock()
+        ).json,
       ])
   }
 

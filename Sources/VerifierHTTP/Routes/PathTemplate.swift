@@ -44,13 +44,15 @@ struct PathTemplate: Sendable, Hashable {
     path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
   }
 
-  /// What an identifier of ours could be: letters, digits and underscores, at most 64.
+  /// What an identifier of ours or the name of a relying party could be: letters, digits, `_`, `-` and `.`, at most 64;
+  /// not `..`, which proxies resolve.
   private static func isName(_ text: Substring) -> Bool {
-    (1...64).contains(text.utf8.count)
+    (1...64).contains(text.utf8.count) && text.first != "."
       && text.utf8.allSatisfy { byte in
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"):
+          UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"), UInt8(ascii: "-"),
+          UInt8(ascii: "."):
           true
         default: false
         }

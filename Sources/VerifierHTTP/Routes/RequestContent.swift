@@ -13,6 +13,7 @@ enum RequestContent {
     switch route.body {
     case .none: return .null
     case .json: return try json(request)
+    case .form: return try form(request)
     case .empty:
       if request.body.isEmpty { return .null }
       let json = try json(request)
@@ -45,12 +46,10 @@ enum RequestContent {
   }
 
   private static func json(_ request: HTTPRequest) throws(ServiceError) -> JSON {
-    guard let type = request.headers.single("Content-Type"), isJSON(type) else {
+    guard let type = request.headers.single("Content-Type"), isType(type, "application/json") else {
       throw ServiceError(.apiUnsupportedMediaType)
     }
-    if let coding = request.headers.values("Content-Encoding").first, coding.lowercased() != "identity" {
-      throw ServiceError(.apiUnsupportedMediaType, "The body must come without a Content-Encoding.")
-    }
+    try checkCoding(request)
     do throws(JSON.SyntaxError) {
       return try JSON(parsing: request.body)
     } catch {
@@ -58,10 +57,26 @@ enum RequestContent {
     }
   }
 
-  /// `application/json`, alone or with `charset=utf-8` (RFC 9110, 8.3.1).
-  private static func isJSON(_ type: String) -> Bool {
+  /// A form without fields may come without a body, and then without a type.
+  private static func form(_ request: HTTPRequest) throws(ServiceError) -> JSON {
+    if request.body.isEmpty, !request.headers.contains("Content-Type") { return [:] }
+    guard let type = request.headers.single("Content-Type"), isType(type, FormBody.mediaType) else {
+      throw ServiceError(.apiUnsupportedMediaType, "The body must be a form: \(FormBody.mediaType).")
+    }
+    try checkCoding(request)
+    return try FormBody.read(request.body)
+  }
+
+  private static func checkCoding(_ request: HTTPRequest) throws(ServiceError) {
+    if let coding = request.headers.values("Content-Encoding").first, coding.lowercased() != "identity" {
+      throw ServiceError(.apiUnsupportedMediaType, "The body must come without a Content-Encoding.")
+    }
+  }
+
+  /// A media type alone or with `charset=utf-8` (RFC 9110, 8.3.1).
+  private static func isType(_ type: String, _ expected: String) -> Bool {
     let parts = type.lowercased().split(separator: ";", omittingEmptySubsequences: false).map(trimmed)
-    guard parts.first == "application/json" else { return false }
+    guard let first = parts.first, first == expected else { return false }
     return parts.count == 1 || (parts.count == 2 && ["charset=utf-8", "charset=\"utf-8\""].contains(parts[1]))
   }
 

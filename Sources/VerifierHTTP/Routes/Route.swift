@@ -36,6 +36,8 @@ struct Route: Sendable {
     case empty
     /// JSON of this schema.
     case json(schema: String)
+    /// A form of this schema.
+    case form(schema: String)
   }
 
   struct Success: Sendable {
@@ -53,6 +55,11 @@ struct Route: Sendable {
 
   /// Whether pages may call it, with a client secret, from an origin of the relying party.
   var isCrossOrigin: Bool { access.takesClientSecret }
+
+  /// Only a caller with an API key has keys of its own.
+  var takesIdempotencyKey: Bool {
+    if case .anyone = access { false } else { method == .post }
+  }
 }
 
 /// Who may call an operation.

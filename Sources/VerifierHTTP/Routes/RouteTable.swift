@@ -4,7 +4,8 @@ import Primitives
 enum RouteTable {
   /// Live mode has no mock wallet: its route does not exist there.
   static func routes(isLive: Bool) -> [Route] {
-    SessionRoutes.all + ReportRoutes.all + TrustRoutes.all + (isLive ? [] : MockRoutes.all) + OperationRoutes.all
+    SessionRoutes.all + ReportRoutes.all + WalletRoutes.all + TrustRoutes.all + (isLive ? [] : MockRoutes.all)
+      + OperationRoutes.all
   }
 }
 
@@ -20,7 +21,7 @@ extension Route {
     ])
     if case .anyone = access {} else { codes.formUnion([.apiUnauthenticated, .apiForbidden, .apiStoreUnavailable]) }
     if case .none = body {} else { codes.formUnion([.apiUnsupportedMediaType, .apiInvalidRequest]) }
-    if method == .post { codes.formUnion([.apiIdempotencyInProgress, .apiIdempotencyKeyReused]) }
+    if takesIdempotencyKey { codes.formUnion([.apiIdempotencyInProgress, .apiIdempotencyKeyReused]) }
     return Code.allCases.filter(codes.contains)
   }
 }

@@ -12,7 +12,9 @@ enum SessionRoutes {
     method: .post, path: collection, name: "createVerificationSession",
     summary: "Makes a session with one request for each protocol.", access: .apiKey([.sessionsWrite]),
     body: .json(schema: "CreateVerificationSession"), success: .json(201, "VerificationSession"),
-    problems: [.apiProtocolUnsupported, .apiTooManyAgeRequests, .sessionRedacted]
+    problems: [
+      .apiProtocolUnsupported, .apiTooManyAgeRequests, .apiOriginNotAllowed, .readerCertificateExpired, .sessionRedacted,
+    ]
   ) { call throws(ServiceError) in
     Answer(
       try await call.application.service.createSession(
@@ -46,9 +48,13 @@ enum SessionRoutes {
     query: [
       .init(
         name: "expand[]", summary: "What to read besides.",
-        schema: ["type": "string", "const": "result"])
+        schema: ["type": "string", "const": "result"]),
+      .init(
+        name: "response_code",
+        summary: "With which the wallet came back: of a session with a `redirect_uri`, needed to read the result.",
+        schema: ["type": "string"]),
     ], success: .json(200, "VerificationSession", "VerificationSessionForClient"),
-    problems: [.sessionNotFound, .apiInvalidRequest]
+    problems: [.sessionNotFound, .apiInvalidRequest, .responseCodeMismatch]
   ) { call throws(ServiceError) in
     Answer(try await call.application.service.session(call.id, query: call.query, as: call.authenticated()))
   }

@@ -14,6 +14,7 @@ extension TestMode {
         "encryption_public_key": .string(Base64.encode(encryptionPublicKey)),
       ],
       "store": .string(storePath), "lists_url": .string(publisher.baseURL),
+      "reader_authority": .string(PEM.encode(certificate: readerRoot)),
       "trust_anchors": .array(
         anchors.map { anchor in
           [

@@ -20,6 +20,8 @@ public struct TestMode: Sendable {
   /// The public half of the merchant's encryption key: P-256, uncompressed.
   public let encryptionPublicKey: [UInt8]
   public let storePath: String
+  /// The mock reader authority's certificate, DER: wallets that authenticate readers trust it.
+  public let readerRoot: [UInt8]
 
   public static let relyingPartyID = "test"
 
@@ -42,16 +44,27 @@ public struct TestMode: Sendable {
     encryptionPublicKey = secrets.encryptionKey.publicKey.encoded
     let folder: String? = if options.storePath == nil { try TemporaryStore.makeFolder() } else { nil }
     storePath = options.storePath ?? "\(folder ?? ".")/mdoc.sqlite"
+    let socket: BoundSocket
+    do throws(HTTPServerError) {
+      socket = try BoundSocket(address: "127.0.0.1", port: options.port)
+    } catch {
+      throw .unavailable(error.description)
+    }
+    let reader = try TestReader.identity(of: authority, at: now)
+    readerRoot = reader.root
+    let own = ["http://127.0.0.1:\(socket.port)", "http://localhost:\(socket.port)"]
     let party = RelyingParty(
-      id: Self.relyingPartyID, origins: options.origins,
+      id: Self.relyingPartyID, origins: own + options.origins.filter { !own.contains($0) },
       apiKeys: [APIKey(sha256: APIKey.hash(of: apiKey), scopes: Set(Scope.allCases))],
       apple: AppleConfiguration(
         merchantID: options.merchantID, teamID: options.teamID, encryptionKeys: [secrets.encryptionKey]),
+      readers: [reader.reader], openID4VP: OpenID4VPConfiguration(offersAnnexB: true),
       policies: .init(revocation: options.revocation))
     var configuration: ServerConfiguration
     do throws(ConfigurationError) {
       configuration = ServerConfiguration(
-        isLive: false, listen: ListenAddress(address: "127.0.0.1", port: options.port), storePath: storePath,
+        isLive: false, listen: ListenAddress(address: socket.address, port: socket.port), socket: socket,
+        publicURL: own[0], storePath: storePath,
         anchors: try anchors.map(Self.anchor), sealingKeys: [try secrets.sealingKey()],
         relyingParties: try RelyingParties([party]))
     } catch {

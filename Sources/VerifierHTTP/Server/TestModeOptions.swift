@@ -13,7 +13,7 @@ public struct TestModeOptions: Sendable {
   public var teamID = "TESTTEAM01"
   /// What the relying party wants to know about revocation.
   public var revocation = RevocationPolicy.requireGood
-  /// Origins of pages that may hold client secrets.
+  /// Origins of pages that may ask and may hold client secrets, beside the server's own.
   public var origins: [String] = []
   public var clock: @Sendable () -> Timestamp = Timestamp.systemNow
   /// Takes the log's lines where the server is started as part of another program.

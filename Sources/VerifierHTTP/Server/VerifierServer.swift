@@ -42,9 +42,10 @@ public final class VerifierServer: Sendable {
     do throws(ConfigurationError) {
       var parts = ServiceConfiguration(
         isLive: configuration.isLive, relyingParties: configuration.relyingParties,
-        protocols: [AppleInAppProtocol(showsSimulatedAnswers: !configuration.isLive)], trust: inForce,
+        protocols: Self.protocols(isLive: configuration.isLive), trust: inForce,
         revocation: configuration.revocation, sealingKeys: configuration.sealingKeys)
       parts.clockSkew = configuration.clockSkew
+      parts.publicURL = configuration.publicURL
       service = try VerificationService(parts, store: store, clock: clock)
     } catch {
       throw .configuration(error.message)
@@ -53,7 +54,7 @@ public final class VerifierServer: Sendable {
       service: service, trust: updater, metrics: Metrics(), fetches: configuration.fetches,
       mockWallet: configuration.isLive ? nil : mockAuthority.map(MockWalletEndpoint.init),
       isBehindProxy: configuration.isBehindProxy, clock: clock)
-    http = try Self.listen(configuration.listen, APIHandler(application, log: log))
+    http = try Self.listen(configuration, APIHandler(application, log: log))
     listen = ListenAddress(address: configuration.listen.address, port: http.port)
     isLive = configuration.isLive
     temporaryFolder = configuration.temporaryFolder
@@ -65,7 +66,7 @@ public final class VerifierServer: Sendable {
     // Among the mock anchors of test mode some are outdated on purpose.
     let outdated = isLive ? trust.anchors.count - trust.anchorsInForce(at: clock()) : 0
     let warnings =
-      configuration.warnings
+      configuration.warnings + ReaderCertificates.warnings(of: configuration.relyingParties, at: clock())
       + (outdated > 0 ? ["\(outdated) of \(trust.anchors.count) trust anchors are expired or not yet valid"] : [])
     for warning in warnings {
       log.write(.warning, "configuration.warning", at: clock(), ["message": .string(warning)])
@@ -116,6 +117,11 @@ public final class VerifierServer: Sendable {
     log.write(.info, "server.stopped", at: clock())
   }
 
+  /// All that is built, in live and in test mode; what a relying party lacks keys for is refused at the creation.
+  static func protocols(isLive: Bool) -> [any WalletProtocol] {
+    [AppleInAppProtocol(showsSimulatedAnswers: !isLive), AnnexCProtocol()]
+  }
+
   private static func openStore(_ configuration: ServerConfiguration) throws(StartError) -> SQLiteStore {
     let path = configuration.storePath
     do throws(StoreError) {
@@ -132,14 +138,19 @@ public final class VerifierServer: Sendable {
     }
   }
 
-  private static func listen(_ address: ListenAddress, _ handler: APIHandler) throws(StartError) -> HTTPServer {
-    var configuration = HTTPServerConfiguration()
-    configuration.address = address.address
-    configuration.port = address.port
-    configuration.maxBodyBytes = Limits.requestBodyBytes
-    configuration.maxHeaderBytes = Limits.requestHeaderBytes
+  private static func listen(
+    _ configuration: ServerConfiguration, _ handler: APIHandler
+  ) throws(StartError) -> HTTPServer {
+    var options = HTTPServerConfiguration()
+    options.maxBodyBytes = Limits.requestBodyBytes
+    options.maxHeaderBytes = Limits.requestHeaderBytes
+    let place = configuration.listen
     do throws(HTTPServerError) {
-      return try HTTPServer(configuration: configuration, handler: handler)
+      let socket =
+        if let socket = configuration.socket { socket } else {
+          try BoundSocket(address: place.address, port: place.port)
+        }
+      return try HTTPServer(on: socket, configuration: options, handler: handler)
     } catch {
       throw .unavailable(error.description)
     }

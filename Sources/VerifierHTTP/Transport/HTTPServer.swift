@@ -13,14 +13,22 @@ public final class HTTPServer: Sendable {
   private let stopping = Locked<Task<Void, Never>?>(nil)
 
   /// Starts listening. `SIGPIPE` is ignored for the whole process from then on.
-  public init(configuration: HTTPServerConfiguration, handler: any HTTPHandler) throws(HTTPServerError) {
+  public convenience init(configuration: HTTPServerConfiguration, handler: any HTTPHandler) throws(HTTPServerError) {
+    try Self.validate(configuration)
+    let socket = try BoundSocket(address: configuration.address, port: configuration.port)
+    try self.init(on: socket, configuration: configuration, handler: handler)
+  }
+
+  /// Serves on a socket that listens already, whatever the configuration says of address and port.
+  init(
+    on socket: BoundSocket, configuration: HTTPServerConfiguration, handler: any HTTPHandler
+  ) throws(HTTPServerError) {
     try Self.validate(configuration)
     signal(SIGPIPE, SIG_IGN)
-    let socket = try ListeningSocket.open(address: configuration.address, port: configuration.port)
     port = socket.port
     core = TransportCore(configuration: configuration, handler: handler)
     daemon = try MicrohttpdDaemon(
-      core: core, descriptor: socket.descriptor, isIPv6: configuration.address.contains(":"))
+      core: core, descriptor: socket.take(), isIPv6: socket.address.contains(":"))
     guard core.sweeper.start() else {
       // Without deadlines one slow peer a connection would fill the server.
       daemon.stop(listening: daemon.quiesce())

@@ -1,0 +1,61 @@
+import Cryptography
+import Mdoc
+import Primitives
+
+/// The Digital Credentials API's protocol `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C): opens an EncryptedResponse and
+/// has its documents verified.
+public struct AnnexC: Sendable {
+  private let verifier: MdocVerifier
+
+  public init(verifier: MdocVerifier) { self.verifier = verifier }
+
+  /// Opens and authenticates one answer. Whatever is wrong, the challenge is used up.
+  ///
+  /// Devices sign: there is no reader key that a MAC could be agreed with.
+  ///
+  /// - Parameter otherOrigins: further origins of the relying party, to say so where a wallet answered one of these.
+  public func authenticate(
+    _ encryptedResponse: [UInt8], answering challenge: consuming AnnexCChallenge, request: PresentationRequest?,
+    otherOrigins: [String] = [], at now: Timestamp
+  ) -> Authentication {
+    var checks = CheckList(expecting: 16)
+    guard let presented = open(encryptedResponse, challenge, otherOrigins, &checks) else {
+      return verifier.refuse(checks.checks, at: now)
+    }
+    return verifier.authenticate(presented, request: request, at: now, earlierChecks: checks.checks)
+  }
+
+  private func open(
+    _ bytes: [UInt8], _ challenge: borrowing AnnexCChallenge, _ otherOrigins: [String], _ checks: inout CheckList
+  ) -> PresentedResponse? {
+    defer { checks.skipRest(of: Self.codes) }
+    guard let response = EncryptedResponse(parsing: bytes, checks: &checks) else { return nil }
+    let transcript = challenge.transcript
+    let mistakes = AnnexCMistake.all(of: challenge, otherOrigins: otherOrigins)
+    guard let plaintext = response.open(info: transcript.encoded, key: challenge.key) else {
+      let mistake = mistakes.first { response.open(info: $0.info, key: challenge.key) != nil }
+      checks.failed(.envelopeDecryptionFailed, mistake.map { "it opens with \($0.difference)" })
+      return nil
+    }
+    checks.passed(.envelopeDecryptionFailed)
+    do throws(MdocParseError) {
+      return PresentedResponse(
+        response: try DeviceResponse(parsing: plaintext), transcript: transcript, macPolicy: .notAllowed,
+        alternatives: mistakes.map { AlternativeTranscript($0.difference, $0.transcript) })
+    } catch {
+      checks.failed(error.code)
+      return nil
+    }
+  }
+
+  private static let codes: [Code] = [
+    .envelopeMalformed, .envelopeEncapsulatedKeyInvalid, .envelopeDecryptionFailed,
+  ]
+}
+
+extension EncryptedResponse {
+  /// The plaintext, or nil where the ciphertext is for another key, transcript or message.
+  fileprivate func open(info: [UInt8], key: PrivateKey) -> [UInt8]? {
+    try? HPKE.p256SHA256AES128GCM.open(ciphertext, encapsulatedKey: encapsulatedKey, recipient: key, info: info)
+  }
+}

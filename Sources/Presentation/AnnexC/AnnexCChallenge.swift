@@ -1,0 +1,57 @@
+import CBOR
+import COSE
+import Cryptography
+import FoundationEssentials
+import Mdoc
+import Primitives
+
+/// What an answer over the Digital Credentials API (ISO/IEC TS 18013-7, Annex C) must answer: a key of one request, the
+/// `encryptionInfo` that holds it with the nonce, and the origin of the page that asks.
+///
+/// It can't be copied: who opens an answer with it has used it up.
+public struct AnnexCChallenge: ~Copyable, Sendable {
+  let key: PrivateKey
+  /// `encryptionInfo` of the request: base64url, exactly as it is sent, which is what the transcript hashes.
+  public let encryptionInfo: String
+  /// An origin in its ASCII form, `https://host[:port]`: compared by its bytes alone.
+  public let origin: String
+
+  static let label = "dcapi"
+
+  /// A challenge with a fresh key and nonce.
+  public init(freshFor origin: String) throws(CryptoError) {
+    let key = try PrivateKey(generatingOn: .p256)
+    let nonce = try Random.bytes(Limits.nonceBytes)
+    let info: CBORValue = [
+      .text(Self.label), ["nonce": .bytes(nonce), "recipientPublicKey": COSEKey.encode(key.publicKey)],
+    ]
+    self.key = key
+    encryptionInfo = Base64.encodeURLSafe(info.encoded())
+    self.origin = origin
+  }
+
+  /// A challenge that was kept: its parts as they were given away.
+  ///
+  /// - Parameter privateScalar: of the key on P-256, 32 bytes.
+  public init(privateScalar: some ContiguousBytes, encryptionInfo: String, origin: String) throws(CryptoError) {
+    key = try PrivateKey(curve: .p256, scalar: privateScalar)
+    self.encryptionInfo = encryptionInfo
+    self.origin = origin
+  }
+
+  /// The private key, for sealing it at rest.
+  public borrowing func privateScalar() throws(CryptoError) -> SecretBytes { try key.scalar() }
+
+  /// What the answer is encrypted under and what device and reader sign.
+  public var transcript: SessionTranscript {
+    Self.transcript(encryptionInfo: .text(encryptionInfo), origin: origin)
+  }
+
+  /// `[null, null, ["dcapi", SHA-256(CBOR([encryptionInfo, origin]))]]`.
+  ///
+  /// - Parameter encryptionInfo: a value, so that mistakes of wallets can be explained.
+  static func transcript(encryptionInfo: CBORValue, origin: String) -> SessionTranscript {
+    let info = CBORValue.array([encryptionInfo, .text(origin)]).encoded()
+    return SessionTranscript(written: [nil, nil, [.text(label), .bytes(HashAlgorithm.sha256.hash(info))]])
+  }
+}

@@ -1,0 +1,26 @@
+import Primitives
+import VerificationService
+
+/// The body of a form that a wallet posts (`application/x-www-form-urlencoded`), read strictly: what is there twice, or
+/// is not encoded as a form is, has no single meaning.
+enum FormBody {
+  static let mediaType = "application/x-www-form-urlencoded"
+  private static let mostFields = 32
+
+  /// An object of texts; an empty one for a form without fields.
+  static func read(_ body: [UInt8]) throws(ServiceError) -> JSON {
+    guard body.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
+      let fields = FormEncoding.members(of: String(decoding: body, as: UTF8.self)[...])
+    else { throw ServiceError(.apiMalformedRequest, "The body is no form: percent-encoded UTF-8 without white space.") }
+    guard fields.count <= mostFields else {
+      throw ServiceError(.apiInvalidRequest, "The form has more than \(mostFields) fields.")
+    }
+    var names: Set<String> = []
+    for field in fields where !names.insert(field.name).inserted {
+      throw ServiceError(
+        .apiInvalidRequest,
+        pointers: [.init(pointer: "/" + RequestContent.escaped(field.name), detail: "is there twice")])
+    }
+    return .object(fields.map { JSON.Member($0.name, .string($0.value)) })
+  }
+}

@@ -1,0 +1,47 @@
+import Primitives
+import VerificationService
+
+/// `/v1/wallet`: what wallets call by themselves, knowing nothing but an address (OpenID4VP 1.0, 5.10 and 8.2). Pages
+/// have no business here: nothing of it is cross-origin.
+enum WalletRoutes {
+  static let all = [request, postedRequest, response]
+
+  private static let requestPath = PathTemplate("/v1/wallet/{relying_party}/{session}/request")
+  private static let requestType = "application/oauth-authz-req+jwt"
+  private static let stateProblems: [Code] = [
+    .sessionNotFound, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled, .sessionRedacted, .apiStoreUnavailable,
+  ]
+
+  private static let request = Route(
+    method: .get, path: requestPath, name: "getWalletRequest",
+    summary: "The signed request object of a session that waits for its answer.", access: .anyone,
+    success: .text(requestType), problems: stateProblems + [.readerCertificateExpired]
+  ) { call throws(ServiceError) in
+    try await requestObject(call, parameters: nil)
+  }
+
+  private static let postedRequest = Route(
+    method: .post, path: requestPath, name: "postWalletRequest",
+    summary: "The same, with the wallet's nonce in it.", access: .anyone, body: .form(schema: "WalletRequestForm"),
+    success: .text(requestType), problems: stateProblems + [.readerCertificateExpired]
+  ) { call throws(ServiceError) in
+    try await requestObject(call, parameters: call.body)
+  }
+
+  private static let response = Route(
+    method: .post, path: PathTemplate("/v1/wallet/{relying_party}/{session}/response"), name: "postWalletResponse",
+    summary: "Takes a wallet's answer or its error; what came of it is told to the relying party alone.",
+    access: .anyone, body: .form(schema: "WalletResponseForm"), success: .json(200, "WalletReply"),
+    problems: stateProblems
+  ) { call throws(ServiceError) in
+    let reply = try await call.application.service.receiveWalletResponse(
+      call.body, session: call.parameters["session"] ?? "", of: call.parameters["relying_party"] ?? "")
+    return Answer(reply)
+  }
+
+  private static func requestObject(_ call: RouteCall, parameters: JSON?) async throws(ServiceError) -> Answer {
+    let object = try await call.application.service.walletRequest(
+      call.parameters["session"] ?? "", of: call.parameters["relying_party"] ?? "", parameters: parameters)
+    return Answer(status: 200, mediaType: requestType, body: object)
+  }
+}
