@@ -100,8 +100,10 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    // What several test targets share: the published vectors' folder, seeded randomness.
-    .target(name: "TestSupport", dependencies: ["Primitives"], path: "Tests/TestSupport", swiftSettings: strict),
+    // What several test targets share: the published vectors' folder, seeded randomness, encryption to a verifier.
+    .target(
+      name: "TestSupport", dependencies: ["Primitives", "Cryptography"], path: "Tests/TestSupport",
+      swiftSettings: strict),
 
     tests("Primitives", ["MockIssuance", "TestSupport"]),
     tests("CBOR", ["Primitives", "TestSupport"]),

@@ -35,6 +35,20 @@ static inline int mdoc_mac_set_digest(EVP_MAC_CTX *context, const EVP_MD *digest
   return EVP_MAC_CTX_set_params(context, parameters);
 }
 
+static inline int mdoc_single_step_kdf(
+    EVP_KDF *kdf, const EVP_MD *digest, const void *secret, size_t secret_length, const void *info, size_t info_length,
+    unsigned char *output, size_t output_length) {
+  OSSL_PARAM parameters[4];
+  parameters[0] = OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)EVP_MD_get0_name(digest), 0);
+  parameters[1] = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SECRET, (void *)secret, secret_length);
+  parameters[2] = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)info, info_length);
+  parameters[3] = OSSL_PARAM_construct_end();
+  EVP_KDF_CTX *context = EVP_KDF_CTX_new(kdf);
+  int is_derived = context != NULL && EVP_KDF_derive(context, output, output_length, parameters) == 1;
+  EVP_KDF_CTX_free(context);
+  return is_derived;
+}
+
 static inline EVP_PKEY *mdoc_ec_key_pair(
     const char *group, const BIGNUM *secret, const unsigned char *point, size_t point_length) {
   EVP_PKEY *key = NULL;

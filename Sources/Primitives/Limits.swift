@@ -63,6 +63,8 @@ public enum Limits {
   /// Bytes of a nonce for Apple in-app requests: what we make, and what Apple takes at most.
   public static let nonceBytes = 32
   public static let appleNonceBytes = 64
+  /// Bytes of a `wallet_nonce` that is repeated in a request object.
+  public static let walletNonceBytes = 512
   /// Bytes of the shortest nonce that is accepted from outside.
   public static let shortestNonceBytes = 16
 

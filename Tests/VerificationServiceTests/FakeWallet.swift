@@ -49,6 +49,8 @@ struct FakeWallet: WalletProtocol {
     guard challenge.material.exposed() == Array("material of \(nonce)".utf8) else {
       return refused([Check(.envelopeDecryptionFailed, .failed)], now)
     }
+    // A refusal that is found only once the answer is open.
+    if answer == Array("sealed no".utf8) { return refused([Check(.walletAccessDenied, .failed)], now) }
     guard answer == Array("good".utf8) else {
       return refused([Check(.envelopeMalformed, .passed), Check(.envelopeTranscriptMismatch, .failed)], now)
     }

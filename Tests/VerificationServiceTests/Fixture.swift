@@ -38,7 +38,7 @@ struct Fixture: Sendable {
     let other = RelyingParty(
       id: "other", apiKeys: [APIKey(sha256: APIKey.hash(of: "other-key"), scopes: [.sessionsWrite, .resultsRead])])
     var configuration = ServiceConfiguration(
-      isLive: false, relyingParties: try RelyingParties([shop, other]), protocols: [wallet],
+      isLive: false, relyingParties: try RelyingParties([shop, other]), protocols: [wallet, FakeFetchedWallet()],
       trust: TrustInForce(try Self.trust()), revocation: NoRevocationSource(),
       sealingKeys: [try SealingKey(id: "2026-11", key: SecretBytes(copying: [UInt8](repeating: sealingKey, count: 32)))]
     )

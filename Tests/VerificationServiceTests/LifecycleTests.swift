@@ -71,6 +71,15 @@ struct LifecycleTests {
     #expect(redacted.status == "redacted" && redacted["last_error"] == lastError)
   }
 
+  @Test("a wallet's refusal that came encrypted cancels the session all the same")
+  func refusedInside() async throws {
+    let fixture = try Fixture()
+    let (id, _) = try await fixture.create()
+    let body = try await fixture.service.submit(Fixture.answer("sealed no"), to: id, as: fixture.full).body
+    #expect(body.status == "canceled" && body["last_error"]?["code"] == "wallet.access_denied")
+    #expect(try await fixture.service.session(id, as: fixture.full).body == body)
+  }
+
   @Test("what is not this API's JSON consumes nothing")
   func nothingConsumed() async throws {
     let fixture = try Fixture()

@@ -33,6 +33,71 @@ public struct Proximity: Sendable {
       written: [.tagged(24, .bytes(deviceEngagement)), .tagged(24, .bytes(readerKey)), handoverValue])
   }
 
+  /// What a reader received.
+  public enum Answer: Sendable {
+    case deviceResponse([UInt8])
+    /// The device's first SessionData, still encrypted: the reader's private key opens it.
+    case sessionData([UInt8])
+  }
+
+  /// Authenticates what a reader received in one session.
+  public func authenticate(
+    _ answer: Answer, in session: ReaderSession, request: PresentationRequest?, at now: Timestamp
+  ) -> Authentication {
+    var checks = CheckList(expecting: 8)
+    if let privateKey = session.privateKey {
+      checks.require(privateKey.publicKey == session.readerKey, .readerKeyMismatch)
+    }
+    guard let response = response(in: answer, session, &checks) else {
+      return verifier.refuse(checks.checks, at: now)
+    }
+    let presented = PresentedResponse(
+      response: response, transcript: session.transcript,
+      macPolicy: session.privateKey.map(PresentedResponse.MacPolicy.allowed) ?? .notAllowed,
+      alternatives: session.alternatives)
+    return verifier.authenticate(presented, request: request, at: now, earlierChecks: checks.checks)
+  }
+
+  private func response(
+    in answer: Answer, _ session: ReaderSession, _ checks: inout CheckList
+  ) -> DeviceResponse? {
+    let bytes: [UInt8]?
+    switch answer {
+    case .deviceResponse(let response): bytes = checks.hasFailed ? nil : response
+    case .sessionData(let message): bytes = open(message, session, &checks)
+    }
+    guard let bytes else { return nil }
+    do throws(MdocParseError) {
+      return try DeviceResponse(parsing: bytes)
+    } catch {
+      checks.failed(error.code)
+      return nil
+    }
+  }
+
+  private func open(_ bytes: [UInt8], _ session: ReaderSession, _ checks: inout CheckList) -> [UInt8]? {
+    defer { checks.skipRest(of: [.sessionDataMalformed, .sessionTerminated, .envelopeDecryptionFailed]) }
+    let message: SessionMessage
+    do throws(SessionMessage.Fault) {
+      message = try SessionMessage(parsing: bytes)
+    } catch {
+      checks.failed(error.code)
+      return nil
+    }
+    checks.passed(.sessionDataMalformed)
+    // The last data may come with the word that it is the last.
+    let isOver = message.data == nil || (message.status ?? .sessionTermination) != .sessionTermination
+    checks.require(!isOver, .sessionTerminated, message.status.map { "status \($0.name)" })
+    guard let data = message.data, !checks.hasFailed else { return nil }
+    if let plaintext = session.decrypt(data, over: session.transcript) {
+      checks.passed(.envelopeDecryptionFailed)
+      return plaintext
+    }
+    let mistake = session.alternatives.first { session.decrypt(data, over: $0.transcript) != nil }
+    checks.failed(.envelopeDecryptionFailed, mistake.map { "it opens with \($0.difference)" })
+    return nil
+  }
+
   /// Authenticates one response over a transcript that the caller knows to be its own.
   ///
   /// - Parameter readerKey: the reader's ephemeral private key; without it a device MAC can't be checked.
@@ -48,5 +113,16 @@ public struct Proximity: Sendable {
     } catch {
       return verifier.refuse([Check(error.code, .failed)], at: now)
     }
+  }
+}
+
+extension ReaderSession {
+  /// The device's first message, or nil where the keys are missing or it does not open.
+  fileprivate func decrypt(_ data: [UInt8], over transcript: SessionTranscript) -> [UInt8]? {
+    guard let privateKey, let deviceKey,
+      var encryption = try? SessionEncryption(
+        as: .reader, privateKey: privateKey, peerKey: deviceKey, transcript: transcript)
+    else { return nil }
+    return try? encryption.decrypt(data)
   }
 }

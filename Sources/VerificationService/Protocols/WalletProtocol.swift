@@ -10,6 +10,10 @@ public protocol WalletProtocol: Sendable {
   /// As in the API: `apple-in-app`.
   var name: String { get }
 
+  /// Whether the answer brings the transcript that it is to be verified over. Then only a relying party's API key may
+  /// hand it in: whoever chooses the transcript decides what is proved.
+  var takesTranscriptFromCaller: Bool { get }
+
   /// The request to hand to the platform, with a fresh nonce and key, and the material to keep for opening its answer.
   /// Throws where this relying party or this request cannot be served by the protocol.
   func makeRequest(
@@ -25,6 +29,10 @@ public protocol WalletProtocol: Sendable {
     _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
     relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
   ) -> Authentication
+}
+
+extension WalletProtocol {
+  public var takesTranscriptFromCaller: Bool { false }
 }
 
 /// Whose session a request is made for, and where its answer is to go.

@@ -59,6 +59,9 @@ struct Conclusion {
     do { reportID = try ReportID.random() } catch { throw .cryptoFailed }
     let report = ReportRecord(verdict.report, id: reportID)
     switch verdict.outcome {
+    case .refused(let reasons) where reasons.contains(where: \.code.isWalletRefusal):
+      // It came encrypted, so that it was found only now.
+      self.init(.canceled(at: now, lastError: LastError(reasons)), report, responseCode: responseCode)
     case .refused(let reasons):
       let isShown = !context.isLive && caller.has(.resultsRead)
       self.init(
@@ -99,4 +102,9 @@ struct Conclusion {
   private static func isRedirected(_ record: SessionRecord, _ caller: Caller) -> Bool {
     if case .wallet = caller { record.content?.redirectURI != nil } else { false }
   }
+}
+
+extension Code {
+  /// Whether it is a wallet's own word that there will be no answer, and no fault of an answer.
+  var isWalletRefusal: Bool { rawValue.hasPrefix("wallet.") }
 }

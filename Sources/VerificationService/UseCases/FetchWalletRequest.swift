@@ -4,14 +4,10 @@ import Primitives
 
 /// Gives a wallet the signed request object of a session that waits for its answer, anew at each fetch.
 struct FetchWalletRequest {
-  /// Unicode scalars of a wallet's nonce, which comes back in the object.
-  private static let nonceLength = 1...512
-
   let context: ServiceContext
 
   /// - Parameter parameters: the form's, where the wallet posted one. Those that we do not know are left alone.
   func run(_ session: String, of relyingParty: String, parameters: JSON?) async throws(ServiceError) -> [UInt8] {
-    let nonce = try walletNonce(parameters)
     let address = try await WalletAddress(session, of: relyingParty, context: context)
     let record = address.record
     let now = context.clock()
@@ -25,18 +21,6 @@ struct FetchWalletRequest {
       session: record.address, relyingParty: address.relyingParty, origin: content.origin,
       publicURL: context.publicURL, now: now)
     return try address.wallet.requestObject(
-      SecretBytes(copying: opened), for: content.request, walletNonce: nonce, in: place)
-  }
-
-  private func walletNonce(_ parameters: JSON?) throws(ServiceError) -> String? {
-    guard let nonce = parameters?["wallet_nonce"]?.string else { return nil }
-    guard Self.nonceLength.contains(nonce.unicodeScalars.count) else {
-      throw ServiceError(
-        .apiInvalidRequest,
-        pointers: [
-          .init(pointer: "/wallet_nonce", detail: "must have at most \(Self.nonceLength.upperBound) characters")
-        ])
-    }
-    return nonce
+      SecretBytes(copying: opened), for: content.request, walletNonce: parameters?["wallet_nonce"]?.string, in: place)
   }
 }

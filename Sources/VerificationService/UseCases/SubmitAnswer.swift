@@ -15,6 +15,9 @@ struct SubmitAnswer {
     guard let wallet = context.protocols[input.protocolName] else {
       throw try await refusal(address, input.protocolName)
     }
+    if wallet.takesTranscriptFromCaller, case .clientSecret = caller {
+      throw ServiceError(.apiForbidden, "Answers by `\(wallet.name)` are handed in with an API key.")
+    }
     let answer = try await decode(input.data, by: wallet, for: address)
     var reply: OperationReply?
     let attempted = try await AnswerChallenge(context: context).run(answer, by: wallet, to: address, as: caller) {

@@ -1,11 +1,12 @@
 import Primitives
 import VerificationService
 
-/// The component schemas, each an object that allows no other members than those it lists, but for those whose members
-/// are other people's: `metadata`, a document's elements, and what wallets get and send.
+/// The component schemas, each an object that allows no other members than those it lists, but for those whose
+/// members are other people's: `metadata`, a document's elements, and what wallets get and send.
 enum OpenAPISchemas {
   static let all: [JSON.Member] =
-    RequestSchemas.all + WalletSchemas.all + SessionSchemas.all + ResultSchemas.all + ReportSchemas.all + OperationSchemas.all
+    RequestSchemas.all + WalletSchemas.all + SessionSchemas.all + ResultSchemas.all + ReportSchemas.all
+    + OperationSchemas.all
 
   // MARK: Parts
 

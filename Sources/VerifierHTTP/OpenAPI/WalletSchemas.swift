@@ -17,7 +17,9 @@ enum WalletSchemas {
   private static func requestData(_ name: String) -> JSON {
     switch name {
     case "apple-in-app":
-      Part.object(["nonce": Part.text, "merchant_identifier": Part.text, "documents": Part.list(of: ["type": "object"])])
+      Part.object([
+        "nonce": Part.text, "merchant_identifier": Part.text, "documents": Part.list(of: ["type": "object"]),
+      ])
     case "org-iso-mdoc": Part.object(["deviceRequest": base64URL, "encryptionInfo": base64URL])
     case "openid4vp-v1-unsigned":
       open(
@@ -37,6 +39,7 @@ enum WalletSchemas {
             "type": "string", "description": "The address that opens the wallet, as a link or a QR code.",
           ],
         ], required: ["request_uri", "client_id", "authorization_request"])
+    case "iso-18013-5-proximity": Part.object(["device_request": base64URL])
     default: ["type": "object"]
     }
   }
@@ -56,6 +59,13 @@ enum WalletSchemas {
           "error": Part.text,
         ], required: [])
     case "openid4vp", "openid4vp-iso-18013-7-annex-b": open(responseMembers, required: [])
+    case "iso-18013-5-proximity":
+      Part.object(
+        [
+          "device_engagement": base64URL, "e_reader_key": base64URL,
+          "handover": ["description": "`qr`, or `{\"nfc\": {\"select\", \"request\"}}` with the messages in base64url."],
+          "device_response": base64URL, "session_data": base64URL, "reader_private_key": Part.text,
+        ], optional: ["device_response", "session_data", "reader_private_key"])
     default: ["type": "object"]
     }
   }

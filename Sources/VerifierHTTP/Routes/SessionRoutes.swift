@@ -13,7 +13,8 @@ enum SessionRoutes {
     summary: "Makes a session with one request for each protocol.", access: .apiKey([.sessionsWrite]),
     body: .json(schema: "CreateVerificationSession"), success: .json(201, "VerificationSession"),
     problems: [
-      .apiProtocolUnsupported, .apiTooManyAgeRequests, .apiOriginNotAllowed, .readerCertificateExpired, .sessionRedacted,
+      .apiProtocolUnsupported, .apiTooManyAgeRequests, .apiOriginNotAllowed, .readerCertificateExpired,
+      .sessionRedacted,
     ]
   ) { call throws(ServiceError) in
     Answer(

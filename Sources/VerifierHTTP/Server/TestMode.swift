@@ -52,7 +52,7 @@ public struct TestMode: Sendable {
     } catch {
       throw .unavailable(error.description)
     }
-    let reader = try TestReader.identity(of: authority, at: now)
+    let reader = try TestReader.identity(of: authority, named: socket.address, at: now)
     readerRoot = reader.root
     let own = ["http://127.0.0.1:\(socket.port)", "http://localhost:\(socket.port)"]
     let party = RelyingParty(

@@ -120,7 +120,10 @@ public final class VerifierServer: Sendable {
 
   /// All that is built, in live and in test mode; what a relying party lacks keys for is refused at the creation.
   static func protocols(isLive: Bool) -> [any WalletProtocol] {
-    [AppleInAppProtocol(showsSimulatedAnswers: !isLive), AnnexCProtocol()]
+    let web = OpenID4VPWebProtocol.Signing.allCases.map(OpenID4VPWebProtocol.init)
+    return [AppleInAppProtocol(showsSimulatedAnswers: !isLive), AnnexCProtocol()] + web + [
+      OpenID4VPRedirectProtocol(), AnnexBProtocol(), ProximityProtocol(),
+    ]
   }
 
   private static func openStore(_ configuration: ServerConfiguration) throws(StartError) -> SQLiteStore {

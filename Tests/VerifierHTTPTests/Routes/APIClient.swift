@@ -106,7 +106,7 @@ struct Contract {
   }
 
   private static func isName(_ text: Substring) -> Bool {
-    !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+    !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-.".contains($0)) }
   }
 
   func operation(_ method: String, _ path: String) -> JSON? {

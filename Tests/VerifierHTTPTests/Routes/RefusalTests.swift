@@ -67,7 +67,8 @@ import Testing
       #expect(try await refusal([.init("origin", "https://evil.example")]).errors == ["/origin"])
       #expect(try await refusal([.init("metadata", ["a": 1])]).errors == ["/metadata/a"])
       let protocols = try await bed.api.post(
-        "/v1/verification_sessions", ["protocols": ["openid4vp"], "documents": [["doc_type": "x", "age_over": [18]]]])
+        "/v1/verification_sessions",
+        ["protocols": ["carrier-pigeon"], "documents": [["doc_type": "x", "age_over": [18]]]])
       #expect(protocols.code == "api.protocol_unsupported")
       let ages = try await bed.api.post(
         "/v1/verification_sessions",

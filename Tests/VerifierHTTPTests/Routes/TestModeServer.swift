@@ -3,6 +3,7 @@ import Mdoc
 import MockIssuance
 import Primitives
 import Testing
+import VerificationService
 
 @testable import VerifierHTTP
 
@@ -50,9 +51,10 @@ struct TestBed: Sendable {
   }
 
   /// `{protocol, data}` of the mock wallet.
-  func mockAnswer(_ session: JSON, variant: String = "good") async throws -> JSON {
+  func mockAnswer(_ session: JSON, variant: String = "good", by name: String? = nil) async throws -> JSON {
     let reply = try await api.post(
-      "/v1/test/mock_responses", ["session": session["id"] ?? "", "variant": .string(variant)])
+      "/v1/test/mock_responses",
+      .members(["session": session["id"], "variant": .string(variant), "protocol": name.map { .string($0) }]))
     #expect(reply.status == 200, "\(reply.body)")
     return reply.json
   }
@@ -63,7 +65,45 @@ struct TestBed: Sendable {
 
   static func path(_ session: JSON) -> String { "/v1/verification_sessions/\(session["id"]?.string ?? "none")" }
 
-  static func body(_ request: MockRequest, extra: [JSON.Member] = []) -> JSON {
+  /// Creates a session by web protocols, or by one that wallets answer by themselves.
+  func createSession(
+    by protocols: String..., origin: String = TestBed.origin, redirectURI: String? = nil
+  ) async throws -> JSON {
+    var extra: [JSON.Member] = []
+    if protocols.contains(where: { ProtocolFamily(ofProtocol: $0) == .web }) {
+      extra.append(.init("origin", .string(origin)))
+    }
+    if let redirectURI { extra.append(.init("redirect_uri", .string(redirectURI))) }
+    let reply = try await api.post(
+      "/v1/verification_sessions", TestBed.body(.standard, protocols: protocols, extra: extra))
+    #expect(reply.status == 201, "\(reply.body)")
+    return reply.json
+  }
+
+  /// Posts a form to where wallets answer.
+  func postForm(_ fields: JSON, to session: JSON, action: String = "response") async throws -> APIClient.Reply {
+    let text = (fields.object ?? []).map { "\($0.name)=\(Self.escaped($0.value.string ?? ""))" }
+    return try await api.with(nil).call(
+      "POST", Self.walletPath(session, action), Array(text.joined(separator: "&").utf8),
+      ["Content-Type": "application/x-www-form-urlencoded"])
+  }
+
+  static func walletPath(_ session: JSON, _ action: String) -> String {
+    "/v1/wallet/\(TestMode.relyingPartyID)/\(session["id"]?.string ?? "none")/\(action)"
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.utf8.map { byte in
+      let scalar = UnicodeScalar(byte)
+      let isPlain =
+        byte < 0x80 && (Character(scalar).isLetter || Character(scalar).isNumber || "-._~".contains(Character(scalar)))
+      return isPlain ? String(scalar) : "%" + Hex.encode([byte])
+    }.joined()
+  }
+
+  static func body(
+    _ request: MockRequest, protocols: [String] = ["apple-in-app"], extra: [JSON.Member] = []
+  ) -> JSON {
     let documents = request.documents.map { document -> JSON in
       [
         "doc_type": .string(document.docType),
@@ -72,7 +112,8 @@ struct TestBed: Sendable {
         "age_over": .array(document.ageOver.map { .integer(Int64($0)) }),
       ]
     }
-    return .object([.init("protocols", ["apple-in-app"]), .init("documents", .array(documents))] + extra)
+    return .object(
+      [.init("protocols", .array(protocols.map { .string($0) })), .init("documents", .array(documents))] + extra)
   }
 }
 

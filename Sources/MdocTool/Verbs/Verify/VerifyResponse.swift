@@ -1,15 +1,12 @@
-import Presentation
-
 /// `mdoc verify response`: a DeviceResponse over a session transcript, as a reader in person has them.
 enum VerifyResponse {
   static let command = Command(
     "response", "verify a DeviceResponse over its session transcript",
-    options: [.response, .transcript, .readerKey, .trust, .request, .at, .clockSkew, .strict] + RevocationOptions.all
-      + [.json],
+    options: TranscriptOptions.all + [.trust, .request, .at, .clockSkew, .strict] + RevocationOptions.all + [.json],
     notes: [
-      "Both files may be raw CBOR, hexadecimal or base64. The transcript is the reader's own, never one that came with "
+      "Files may be raw CBOR, hexadecimal or base64. The transcript is the reader's own, never one that came with "
         + "the answer. Without --request every verified element is shown.",
-      RevocationOptions.note,
+      TranscriptOptions.note, RevocationOptions.note,
       "Exit status: 0 verified, 1 rejected or declined, 64 usage, 65 one of your files cannot be read.",
     ],
     examples: [
@@ -24,6 +21,13 @@ enum VerifyResponse {
           --at 2020-12-01T00:00:00Z --json
         """),
       .init(
+        "What a reader received, still encrypted, with the parts of its transcript",
+        """
+        mdoc verify response --session-data message.cbor --reader-key reader.pem \\
+          --device-engagement engagement.cbor --e-reader-key key.cbor \\
+          --handover nfc --nfc-select hs.bin --nfc-request hr.bin --trust anchors/
+        """),
+      .init(
         "The signer must not be revoked, by a list that is at hand",
         """
         mdoc verify response --response r.cbor --transcript t.cbor --trust anchors/ \\
@@ -34,25 +38,13 @@ enum VerifyResponse {
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
     let verifier = try VerifyCommand.verifier(arguments)
-    let transcript = try TranscriptFile.transcript(arguments.required(.transcript))
-    let readerKey = try arguments.value(.readerKey).map { path throws(Failure) in try KeyFile.privateKey(path) }
     let request = try RequestFile.request(arguments.value(.request), for: .web)
     let now = try arguments.time(.at)
-    let response = try WireBytes.answer(at: arguments.required(.response))
     let revocation = try RevocationOptions.source(arguments)
-    let authentication = Proximity(verifier: verifier).authenticate(
-      response, transcript: transcript, readerKey: readerKey, request: request, at: now)
+    let authentication = try TranscriptOptions.authenticate(
+      arguments, verifier: verifier, request: request, at: now)
     let questions = authentication.questions
     let evidence = await revocation.evidence(for: questions, at: now)
     return VerifyCommand.conclude(authentication.conclude(with: evidence), asked: questions, arguments, console)
   }
-}
-
-extension Option {
-  fileprivate static let response = Option(
-    "response", "FILE", "the DeviceResponse that the wallet sent", occurrence: .required)
-  fileprivate static let transcript = Option(
-    "transcript", "FILE", "the SessionTranscript, or SessionTranscriptBytes", occurrence: .required)
-  static let readerKey = Option(
-    "reader-key", "FILE", "the reader's ephemeral private key, without which a device MAC is refused")
 }

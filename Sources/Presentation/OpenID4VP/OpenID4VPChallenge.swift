@@ -1,0 +1,96 @@
+import CBOR
+import Cryptography
+import JOSE
+import Mdoc
+import Primitives
+
+/// What an OpenID4VP answer must answer: the nonce, recipient and state of one request, and the key that the answer is
+/// encrypted to.
+///
+/// It can't be copied: who opens an answer with it has used it up.
+public struct OpenID4VPChallenge: ~Copyable, Sendable {
+  public let recipient: OpenID4VPRecipient
+  public let nonce: String
+  /// Only where the answer is posted by the wallet: over the Digital Credentials API there is none.
+  public let state: String?
+  /// Nil where the answer is to come in clear.
+  let key: PrivateKey?
+
+  /// A challenge with a fresh nonce, state and key; nonce and state are base64url, which every wallet takes.
+  public init(freshFor recipient: OpenID4VPRecipient, isEncrypted: Bool) throws(CryptoError) {
+    let nonce = Base64.encodeURLSafe(try Random.bytes(Limits.nonceBytes))
+    let state: String? =
+      if case .client = recipient { Base64.encodeURLSafe(try Random.bytes(Limits.nonceBytes)) } else { nil }
+    let key = isEncrypted ? try PrivateKey(generatingOn: .p256) : nil
+    self.init(recipient: recipient, nonce: nonce, state: state, key: key)
+  }
+
+  /// A challenge of parts that were given away.
+  public init(recipient: OpenID4VPRecipient, nonce: String, state: String?, key: PrivateKey?) {
+    self.recipient = recipient
+    self.nonce = nonce
+    self.state = state
+    self.key = key
+  }
+
+  /// The thumbprint in the handover, null without encryption.
+  var thumbprint: CBORValue { key.map { .bytes(JSONWebKey.thumbprint(of: $0.publicKey)) } ?? nil }
+
+  /// What device and reader sign.
+  public var transcript: SessionTranscript { recipient.transcript(nonce: nonce, thumbprint: thumbprint) }
+}
+
+// MARK: Keeping
+
+extension OpenID4VPChallenge {
+  /// For sealing at rest: the length of the private scalar (0 without a key), the scalar, and JSON of the rest.
+  public borrowing func serialized() throws(CryptoError) -> SecretBytes {
+    var members: KeyValuePairs<String, JSON?> {
+      switch recipient {
+      case .origin(let origin): ["nonce": .string(nonce), "state": state.map(JSON.string), "origin": .string(origin)]
+      case .client(let id, let responseURI):
+        [
+          "nonce": .string(nonce), "state": state.map(JSON.string), "client_id": .string(id),
+          "response_uri": .string(responseURI),
+        ]
+      }
+    }
+    let rest = JSON.members(members).serialized()
+    guard let key else { return SecretBytes(copying: [0] + rest) }
+    let scalar = try key.scalar()
+    return try SecretBytes(count: 1 + scalar.count + rest.count) { buffer throws(CryptoError) in
+      buffer[0] = UInt8(scalar.count)
+      scalar.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: buffer[1...]).copyMemory(from: $0) }
+      UnsafeMutableRawBufferPointer(rebasing: buffer[(1 + scalar.count)...]).copyBytes(from: rest)
+    }
+  }
+
+  /// What `serialized` gave, or nil for anything else.
+  public init?(serialized: borrowing SecretBytes) {
+    let parts = serialized.withUnsafeBytes { bytes -> (key: PrivateKey?, rest: JSON)? in
+      guard let length = bytes.first.map(Int.init), bytes.count > length,
+        let rest = try? JSON(parsing: Array(bytes[(1 + length)...]))
+      else { return nil }
+      guard length > 0 else { return (nil, rest) }
+      let scalar = UnsafeRawBufferPointer(rebasing: bytes[1...length])
+      guard let key = try? PrivateKey(curve: .p256, scalar: scalar) else { return nil }
+      return (key, rest)
+    }
+    guard let (key, rest) = parts, let nonce = rest["nonce"]?.string,
+      let recipient = OpenID4VPRecipient(rest)
+    else { return nil }
+    self.init(recipient: recipient, nonce: nonce, state: rest["state"]?.string, key: key)
+  }
+}
+
+extension OpenID4VPRecipient {
+  fileprivate init?(_ json: JSON) {
+    if let origin = json["origin"]?.string {
+      self = .origin(origin)
+    } else if let id = json["client_id"]?.string, let responseURI = json["response_uri"]?.string {
+      self = .client(id: id, responseURI: responseURI)
+    } else {
+      return nil
+    }
+  }
+}

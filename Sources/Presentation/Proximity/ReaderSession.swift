@@ -1,0 +1,64 @@
+import CBOR
+import COSE
+import Cryptography
+import Mdoc
+
+/// One meeting of a device and a reader, as the reader has it: what its transcript is made of, and the reader's
+/// ephemeral private key where it is at hand.
+public struct ReaderSession: Sendable {
+  public let transcript: SessionTranscript
+  /// EReaderKey as it was sent.
+  public let readerKey: PublicKey
+  /// Its private half, for device MACs and encrypted session data. Whether it really is, is checked with the answer.
+  public let privateKey: PrivateKey?
+  /// EDeviceKey; nil where the engagement has none that can be read.
+  let deviceKey: PublicKey?
+  /// The transcripts of other handovers between the two.
+  let alternatives: [AlternativeTranscript]
+
+  public enum Problem: Error, Sendable, Hashable {
+    /// The engagement is no CBOR map.
+    case deviceEngagementMalformed
+    /// The reader's key is no COSE_Key with a point on one of mdoc's curves.
+    case readerKeyMalformed
+  }
+
+  /// - Parameters:
+  ///   - deviceEngagement: the encoded DeviceEngagement, with or without its tag 24.
+  ///   - readerKey: the encoded COSE_Key of the reader's ephemeral key, with or without its tag 24.
+  public init(
+    deviceEngagement: [UInt8], readerKey: [UInt8], handover: Proximity.Handover, privateKey: PrivateKey?
+  ) throws(Problem) {
+    let engagement = Self.untagged(deviceEngagement)
+    let key = Self.untagged(readerKey)
+    guard let parsed = DeviceEngagement(parsing: engagement) else { throw .deviceEngagementMalformed }
+    guard let item = try? CBORItem(parsing: key), let publicKey = try? COSEKey.publicKey(from: item) else {
+      throw .readerKeyMalformed
+    }
+    transcript = Proximity.transcript(deviceEngagement: engagement, readerKey: key, handover: handover)
+    self.readerKey = publicKey
+    self.privateKey = privateKey
+    deviceKey = parsed.deviceKey
+    alternatives = handover.mistakes.map { difference, handover in
+      AlternativeTranscript(
+        difference, Proximity.transcript(deviceEngagement: engagement, readerKey: key, handover: handover))
+    }
+  }
+
+  /// Bytes inside tag 24, as they stand in a transcript and in a SessionEstablishment; others as they are.
+  private static func untagged(_ bytes: [UInt8]) -> [UInt8] {
+    (try? CBORItem(parsing: bytes))?.content(ofTag: 24)?.bytes.map { Array($0) } ?? bytes
+  }
+}
+
+extension Proximity.Handover {
+  /// What the device may have taken for the handover instead, as far as the messages are known.
+  fileprivate var mistakes: [(difference: String, handover: Proximity.Handover)] {
+    switch self {
+    case .qr: []
+    case .nfc(_, nil): [("the handover of a QR code", .qr)]
+    case .nfc(let select, _?):
+      [("the handover of a QR code", .qr), ("static handover by NFC", .nfc(select: select, request: nil))]
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import Cryptography
+import Mdoc
+
+/// Session encryption (ISO/IEC 18013-5:2021, 9.1.1.5): AES-256-GCM under two keys that come from the ephemeral keys and
+/// the transcript, one for each direction, with a counter of messages in the nonce.
+public struct SessionEncryption: ~Copyable, Sendable {
+  /// Whose side this is.
+  public enum Role: Sendable { case reader, device }
+
+  private let outgoing: Direction
+  private let incoming: Direction
+  private var sent: UInt32
+  private var received: UInt32
+
+  /// - Throws: `keyAgreementFailed` for keys on two curves.
+  public init(
+    as role: Role, privateKey: PrivateKey, peerKey: PublicKey, transcript: SessionTranscript
+  ) throws(CryptoError) {
+    let secret = try privateKey.sharedSecret(with: peerKey)
+    let salt = HashAlgorithm.sha256.hash(transcript.taggedBytes)
+    let outgoing = try Direction(from: role, secret, salt: salt)
+    let incoming = try Direction(from: role == .reader ? .device : .reader, secret, salt: salt)
+    self.outgoing = outgoing
+    self.incoming = incoming
+    sent = 0
+    received = 0
+  }
+
+  /// The next message to the other side: ciphertext and tag, the `data` of its SessionData.
+  public mutating func encrypt(_ message: [UInt8]) throws(CryptoError) -> [UInt8] {
+    guard sent < .max else { throw .invalidLength }
+    sent += 1
+    return try AESGCM.seal(
+      message, key: outgoing.key, nonce: outgoing.nonce(sent), additionalData: [UInt8]())
+  }
+
+  /// The next message from the other side. One that does not open is not counted.
+  public mutating func decrypt(_ data: [UInt8]) throws(CryptoError) -> [UInt8] {
+    guard received < .max else { throw .invalidLength }
+    let message = try AESGCM.open(
+      data, key: incoming.key, nonce: incoming.nonce(received + 1), additionalData: [UInt8]())
+    received += 1
+    return message
+  }
+
+  /// One direction's key, and who sends.
+  private struct Direction: ~Copyable, Sendable {
+    let key: SecretBytes
+    let sender: Role
+
+    init(from sender: Role, _ secret: borrowing SecretBytes, salt: [UInt8]) throws(CryptoError) {
+      let info = sender == .reader ? "SKReader" : "SKDevice"
+      key = try HKDF.deriveKey(from: secret, salt: salt, info: Array(info.utf8), length: 32)
+      self.sender = sender
+    }
+
+    /// Eight bytes that say who sends, four that count from 1.
+    func nonce(_ counter: UInt32) -> [UInt8] {
+      [0, 0, 0, 0, 0, 0, 0, sender == .reader ? 0 : 1]
+        + (0..<4).map { UInt8(truncatingIfNeeded: counter >> (24 - 8 * $0)) }
+    }
+  }
+}

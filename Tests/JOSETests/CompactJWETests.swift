@@ -1,0 +1,128 @@
+import Cryptography
+import Primitives
+import TestSupport
+import Testing
+
+@testable import JOSE
+
+/// A JWE is opened in the one way that OpenID4VP 1.0, 8.3, leaves, or refused with the code of what is wrong.
+@Suite struct CompactJWETests {
+  let recipient: PrivateKey
+  let draft: JWEDraft
+
+  init() throws {
+    recipient = try PrivateKey(generatingOn: .p256)
+    draft = try JWEDraft(to: recipient.publicKey, keyID: "1")
+  }
+
+  @Test(arguments: ["A128GCM", "A256GCM"], [Curve.p256, .p384, .p521, .x25519, .brainpoolP256r1])
+  func opensWhatWasEncryptedToItsKey(encryption: String, curve: Curve) throws {
+    let recipient = try PrivateKey(generatingOn: curve)
+    var draft = try JWEDraft(to: recipient.publicKey, keyID: "7", encryption: encryption)
+    draft["apu"] = .string(Base64.encodeURLSafe("wallet nonce".utf8))
+    draft["apv"] = .string(Base64.encodeURLSafe("our nonce".utf8))
+    let jwe = try CompactJWE(parsing: draft.encrypt(Array("hello".utf8)).utf8)
+    #expect(jwe.header.keyID == "7" && jwe.header.contentEncryption.rawValue == encryption)
+    #expect(jwe.header.partyUInfo == Array("wallet nonce".utf8))
+    #expect(try jwe.decrypt(with: recipient) == Array("hello".utf8))
+    #expect(throws: JWEError.decryptionFailed) { try jwe.decrypt(with: PrivateKey(generatingOn: curve)) }
+  }
+
+  @Test func anEmptyPlaintextIsOne() throws {
+    #expect(try CompactJWE(parsing: draft.encrypt([]).utf8).decrypt(with: recipient) == [])
+  }
+
+  @Test(arguments: [
+    ("alg", "RSA-OAEP"), ("alg", "dir"), ("alg", "none"), ("alg", "ECDH-ES+A128KW"), ("alg", "ecdh-es"), ("alg", ""),
+    ("enc", "A128CBC-HS256"), ("enc", "A192GCM"), ("enc", "a128gcm"),
+  ])
+  func otherAlgorithmsAreUnsupported(name: String, value: String) throws {
+    var draft = draft
+    // What other algorithms have, so that it is they that are refused.
+    draft.encryptedKey = [1, 2, 3]
+    draft.changeParts = { parts in parts[4] = Base64.encodeURLSafe([UInt8](repeating: 0, count: 8)) }
+    draft[name] = .string(value)
+    #expect(try fault(of: draft) == .algorithmUnsupported)
+  }
+
+  @Test func compressionIsNotAllowed() throws {
+    var draft = draft
+    draft["zip"] = "DEF"
+    #expect(try fault(of: draft) == .compressionNotAllowed)
+  }
+
+  @Test(
+    arguments: [
+      ("alg", nil), ("alg", 1), ("enc", nil), ("enc", []), ("kid", 1), ("apu", 1), ("apu", "AA=="), ("apv", "+/+/"),
+      ("crit", ["exp"]), ("crit", []), ("crit", nil as JSON? ?? .null),
+    ] as [(String, JSON?)])
+  func headersOfOtherTypesOrWithCriticalParametersAreInvalid(name: String, value: JSON?) throws {
+    var draft = draft
+    draft[name] = value
+    #expect(try fault(of: draft) == .invalidHeader)
+  }
+
+  @Test func aHeaderThatNamesAParameterTwiceIsInvalid() throws {
+    var draft = draft
+    draft.header.append(JSON.Member("enc", "A128GCM"))
+    #expect(try fault(of: draft) == .invalidHeader)
+  }
+
+  @Test func ephemeralKeysThatAreNoPointOfTheRecipientsCurveAreInvalid() throws {
+    let good = try #require(draft["epk"])
+    let other = JWEDraft.webKey(try PrivateKey(generatingOn: .p384).publicKey)
+    let agreed = JWEDraft.webKey(try PrivateKey(generatingOn: .x25519).publicKey)
+    let zero = JSON.string(Base64.encodeURLSafe([UInt8](repeating: 0, count: 32)))
+    let wrong: [JSON?] = [
+      nil, "", other, agreed, replacing("y", by: good["x"], in: good), replacing("y", by: nil, in: good),
+      replacing("x", by: zero, in: replacing("y", by: zero, in: good)), replacing("crv", by: "P-384", in: good),
+      replacing("d", by: zero, in: good), replacing("kty", by: "OKP", in: good),
+    ]
+    for key in wrong {
+      var draft = draft
+      draft["epk"] = key
+      #expect(try fault(of: draft) == .ephemeralKeyInvalid, "\(String(describing: key))")
+    }
+  }
+
+  @Test func anythingButFivePartsOfTheRightLengthsIsMalformed() throws {
+    let wrong: [@Sendable (inout [String]) -> Void] = [
+      { $0.removeLast() }, { $0.append("") }, { $0[1] = "AAAA" }, { $0[2] = "AAAA" }, { $0[4] = "AAAA" },
+      { $0[2] += "=" }, { $0[3] += " " }, { $0[3] = "+/+/" }, { $0[4] += "\n" }, { $0[0] = " " + $0[0] },
+      { $0[3] = "é" }, { $0[4] = "" }, { $0 = [$0[0]] }, { $0 = [""] },
+    ]
+    for change in wrong {
+      var draft = draft
+      draft.changeParts = change
+      #expect(try fault(of: draft) == .malformed)
+    }
+  }
+
+  @Test func everyCharacterIsCovered() throws {
+    let text = Array(try draft.encrypt(Array("hello".utf8)).utf8)
+    for index in text.indices {
+      var changed = text
+      changed[index] = text[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+      #expect(throws: JWEError.self, "\(index)") { try CompactJWE(parsing: changed).decrypt(with: recipient) }
+    }
+  }
+
+  @Test func eachFaultHasItsCode() {
+    let codes: [(JWEError, Code)] = [
+      (.malformed, .envelopeMalformed), (.invalidHeader, .jweHeaderInvalid),
+      (.algorithmUnsupported, .jweAlgorithmUnsupported), (.compressionNotAllowed, .jweCompressionNotAllowed),
+      (.ephemeralKeyInvalid, .jweEphemeralKeyInvalid), (.decryptionFailed, .envelopeDecryptionFailed),
+    ]
+    for (error, code) in codes { #expect(error.code == code) }
+  }
+
+  private func fault(of draft: JWEDraft) throws -> JWEError? {
+    let text = try draft.encrypt(Array("hello".utf8))
+    do throws(JWEError) {
+      _ = try CompactJWE(parsing: text.utf8).decrypt(with: recipient)
+      return nil
+    } catch {
+      return error
+    }
+  }
+}

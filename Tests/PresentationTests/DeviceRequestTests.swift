@@ -1,0 +1,178 @@
+import CBOR
+import COSE
+import Cryptography
+import Mdoc
+import PKIX
+import Primitives
+import TestSupport
+import Testing
+
+@testable import Presentation
+
+/// Requests as they are written, read back with nothing but CBOR and COSE.
+@Suite struct DeviceRequestTests {
+  private let transcript: SessionTranscript
+  private let mDL = DocumentRequest(
+    docType: DocType.mDL,
+    elements: [
+      ElementRequest(ElementReference(Namespace.mDL, "family_name"), intentToRetain: true),
+      ElementRequest(ElementReference(Namespace.aamva, "organ_donor"), isRequired: false),
+      ElementRequest(ElementReference(Namespace.mDL, "portrait")),
+    ], ageOver: [21], minimumAge: 18)
+  private let photoID = DocumentRequest(docType: DocType.photoID, elements: [], ageOver: [21])
+
+  init() throws { transcript = try SessionTranscript(encoded: [0x83, 0xf6, 0xf6, 0x81, 0x01]) }
+
+  private func anyOf(_ all: Bool = false) -> PresentationRequest {
+    PresentationRequest(documents: [mDL, photoID], requiresAllDocuments: all)
+  }
+
+  @Test func elementsStandUnderTheirNamespacesWithTheIntentToRetain() throws {
+    let item = try CBORItem(parsing: DeviceRequest(PresentationRequest(documents: [mDL])).encoded)
+    #expect(item.memberNames == ["version", "docRequests"])
+    #expect(item[key: "version"]?.text == "1.0")
+    let items = try #require(item.itemsRequests?.first)
+    #expect(items.memberNames == ["docType", "nameSpaces"])
+    #expect(items[key: "docType"]?.text == DocType.mDL)
+    let namespaces = try #require(items[key: "nameSpaces"])
+    #expect(namespaces.memberNames == [Namespace.mDL, Namespace.aamva])
+    let elements = try #require(namespaces[key: Namespace.mDL])
+    #expect(elements.memberNames == ["family_name", "portrait", "age_over_18", "age_over_21"])
+    #expect(elements.entries.map { $0.map(\.value.bool) } == [true, false, false, false])
+  }
+
+  @Test(
+    arguments: [
+      (DocType.mDL, Namespace.mDL), (DocType.photoID, Namespace.iso23220),
+      ("org.iso.23220.photoID.1", Namespace.iso23220), (DocType.japanMyNumber, Namespace.iso23220),
+      ("eu.europa.ec.eudi.pid.1", "eu.europa.ec.eudi.pid.1"), ("eu.europa.ec.av.1", "eu.europa.ec.av.1"),
+    ])
+  func agesAreAskedForWhereTheAnswerIsLookedFor(docType: String, namespace: String) throws {
+    let document = DocumentRequest(docType: docType, elements: [], ageOver: [5])
+    let item = try CBORItem(parsing: DeviceRequest(PresentationRequest(documents: [document])).encoded)
+    let namespaces = try #require(item.itemsRequests?.first?[key: "nameSpaces"])
+    #expect(namespaces.memberNames == [namespace])
+    #expect(namespaces[key: namespace]?.memberNames == ["age_over_05"])
+  }
+
+  @Test func anAgeThatIsAlsoNamedIsAskedForOnce() throws {
+    var document = mDL
+    document.elements = [ElementRequest(ElementReference(Namespace.mDL, "age_over_18"), intentToRetain: true)]
+    document.ageOver = []
+    let item = try CBORItem(parsing: DeviceRequest(PresentationRequest(documents: [document])).encoded)
+    let elements = try #require(item.itemsRequests?.first?[key: "nameSpaces"]?[key: Namespace.mDL])
+    #expect(elements.memberNames == ["age_over_18"])
+    #expect(elements[key: "age_over_18"]?.bool == true)
+  }
+
+  @Test func namespacesAreToldApartByTheirBytes() throws {
+    let composed = ElementReference("caf\u{e9}", "a")
+    let decomposed = ElementReference("cafe\u{301}", "a")
+    let document = DocumentRequest(docType: "x", elements: [ElementRequest(composed), ElementRequest(decomposed)])
+    let item = try CBORItem(parsing: DeviceRequest(PresentationRequest(documents: [document])).encoded)
+    #expect(item.itemsRequests?.first?[key: "nameSpaces"]?.count == 2)
+  }
+
+  @Test func elementsThatMayComeInsteadAreInTheRequestInfo() throws {
+    var document = photoID
+    document.elements = [
+      ElementRequest(
+        ElementReference("n", "sex"), alternatives: [ElementReference("n", "sex_a"), ElementReference("m", "sex_b")])
+    ]
+    let item = try CBORItem(parsing: DeviceRequest(PresentationRequest(documents: [document])).encoded)
+    let info = try #require(item.itemsRequests?.first?[key: "requestInfo"])
+    let expected: CBORValue = [
+      "alternativeDataElements": [
+        ["requestedElement": ["n", "sex"], "alternativeElementSets": [[["n", "sex_a"]], [["m", "sex_b"]]]]
+      ]
+    ]
+    #expect(Array(info.encoded) == expected.encoded())
+  }
+
+  @Test func anyOneOfTheDocumentsIsAUseCaseOfVersion11() throws {
+    let item = try CBORItem(parsing: DeviceRequest(anyOf()).encoded)
+    #expect(item.memberNames == ["version", "docRequests", "deviceRequestInfo"])
+    #expect(item[key: "version"]?.text == "1.1")
+    #expect(try #require(item.info) == "[[0], [1]]")
+  }
+
+  @Test func allDocumentsTogetherAreVersion10() throws {
+    let item = try CBORItem(parsing: DeviceRequest(anyOf(true)).encoded)
+    #expect(item.memberNames == ["version", "docRequests"])
+    #expect(item[key: "version"]?.text == "1.0")
+    #expect(item.itemsRequests?.count == 2)
+  }
+
+  // MARK: Signed
+
+  @Test(arguments: [Curve.p256, .p384, .p521, .ed25519, .brainpoolP256r1], [false, true])
+  func aReaderSignsEachDocumentAndAllOfThem(curve: Curve, hasIntermediate: Bool) throws {
+    let reader = try ReaderFixture(curve: curve, hasIntermediate: hasIntermediate).identity
+    let encoded = try DeviceRequest(anyOf(true), signedBy: reader, over: transcript).encoded
+    let item = try CBORItem(parsing: encoded)
+    #expect(item.memberNames == ["version", "docRequests", "readerAuthAll", "deviceRequestInfo"])
+    #expect(item[key: "version"]?.text == "1.1")
+    #expect(try #require(item.info) == "[[0, 1]]")
+    let requests = try #require(item[key: "docRequests"]?.elements.map { Array($0) })
+    let itemsRequests = requests.compactMap { $0[key: "itemsRequest"].map { Array($0.encoded) } }
+    #expect(itemsRequests.count == 2)
+    for (request, items) in zip(requests, itemsRequests) {
+      let message = try COSESign1(parsing: try #require(request[key: "readerAuth"]))
+      try expect(message, isBy: reader, over: ReaderAuthentication.bytes(over: items, transcript))
+    }
+    let all = try #require(item[key: "readerAuthAll"]?.elements.map { Array($0) })
+    #expect(all.count == 1)
+    try expect(
+      COSESign1(parsing: all[0]), isBy: reader,
+      over: ReaderAuthentication.bytes(
+        overAll: itemsRequests, info: (item[key: "deviceRequestInfo"]?.encoded).map { Array($0) }, transcript))
+  }
+
+  private func expect(_ message: COSESign1, isBy reader: ReaderIdentity, over payload: [UInt8]) throws {
+    #expect(message.payload == nil)
+    #expect(message.headers.protectedParameter(COSEHeaders.Label.x5chain) == nil)
+    #expect(message.headers.x5chain?.map { Array($0) } == reader.certificates.map(\.der))
+    let kind = message.headers.parameter(COSEHeaders.Label.x5chain)?.kind
+    #expect(kind == (reader.certificates.count == 1 ? .bytes : .array))
+    #expect(message.verify(payload: payload[...], key: reader.key.publicKey) == .valid)
+    let other = try SessionTranscript(encoded: [0x83, 0xf6, 0xf6, 0x81, 0x02])
+    let forAnother = payload.replacing(transcript.encoded, with: other.encoded)
+    #expect(message.verify(payload: forAnother[...], key: reader.key.publicKey) == .invalid)
+  }
+
+  @Test func oneDocumentThatIsSignedHasItsUseCaseToo() throws {
+    let reader = try ReaderFixture().identity
+    let request = PresentationRequest(documents: [mDL])
+    let item = try CBORItem(parsing: DeviceRequest(request, reader: reader, transcript: transcript).encoded)
+    #expect(item[key: "version"]?.text == "1.1")
+    #expect(try #require(item.info) == "[[0]]")
+    let unsigned = try DeviceRequest(request, reader: nil, transcript: transcript)
+    #expect(unsigned == DeviceRequest(request))
+  }
+
+  @Test func whatIsSignedHasFourElementsAndNullWithoutInfo() throws {
+    let bytes = ReaderAuthentication.bytes(overAll: [[0xd8, 0x18, 0x41, 0xa0]], info: nil, transcript)
+    let expected: CBORValue = [
+      "ReaderAuthenticationAll", .encoded(transcript.encoded), [.encoded([0xd8, 0x18, 0x41, 0xa0])], nil,
+    ]
+    #expect(bytes == CBORValue.embedded(expected).encoded())
+  }
+}
+
+extension CBORItem {
+  var memberNames: [String] { entries.map { $0.compactMap(\.key.text) } ?? [] }
+
+  /// The opened ItemsRequests of a DeviceRequest.
+  var itemsRequests: [CBORItem]? {
+    self[key: "docRequests"]?.elements.map { $0.compactMap { $0[key: "itemsRequest"]?.embedded } }
+  }
+
+  /// The document sets of the one use case, as text.
+  var info: String? {
+    guard let cases = self[key: "deviceRequestInfo"]?.embedded?[key: "useCases"]?.elements.map({ Array($0) }),
+      cases.count == 1, cases[0][key: "mandatory"]?.bool == true,
+      let sets = cases[0][key: "documentSets"]?.elements
+    else { return nil }
+    return "\(sets.map { $0.elements.map { $0.map { $0.unsigned ?? 99 } } ?? [] })"
+  }
+}

@@ -1,0 +1,88 @@
+import CBOR
+import COSE
+import Cryptography
+import Mdoc
+import PKIX
+import Primitives
+import TestSupport
+import Testing
+
+@testable import Presentation
+
+/// Requests that others published, against those that are written here.
+@Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
+struct PublishedRequestTests {
+  private struct Sample: Decodable {
+    struct Data: Decodable { let deviceRequest: String }
+    let data: Data
+  }
+  private struct Deterministic: Decodable { let deviceRequestB64: String }
+
+  private let annexD = "iso18013-5-annexD/"
+
+  /// D.4.1.1 with its reader's signature over D.5.1.
+  @Test func theSignatureOfAnnexDIsOverTheSameBytes() throws {
+    let item = try CBORItem(parsing: PublishedVectors.bytes(annexD + "D.4.1.1-device-request.cbor"))
+    let request = try #require(item[key: "docRequests"]?.elements.map { Array($0) }?.first)
+    let itemsRequest = Array(try #require(request[key: "itemsRequest"]).encoded)
+    let transcript = try SessionTranscript(encoded: PublishedVectors.bytes(annexD + "D.5.1-session-transcript.cbor"))
+    let payload = ReaderAuthentication.bytes(over: itemsRequest, transcript)
+    #expect(payload == (try PublishedVectors.bytes(annexD + "D.5.4-reader-authentication-bytes.cbor")))
+    let message = try COSESign1(parsing: try #require(request[key: "readerAuth"]))
+    let leaf = try Certificate(der: try #require(message.headers.x5chain?.first))
+    #expect(message.verify(payload: payload[...], key: try #require(leaf.publicKey)) == .valid)
+    #expect(
+      message.toBeSigned(payload: payload[...])
+        == (try PublishedVectors.bytes(annexD + "D.5.4-reader-sig-structure.cbor")))
+  }
+
+  @Test func theRequestOfAnnexDIsWrittenInItsBytes() throws {
+    let published = try CBORItem(parsing: PublishedVectors.bytes(annexD + "D.4.1.1-device-request.cbor"))
+    let names = ["family_name", "document_number", "driving_privileges", "issue_date", "expiry_date", "portrait"]
+    let elements = names.map {
+      ElementRequest(ElementReference(Namespace.mDL, $0), intentToRetain: $0 != "portrait")
+    }
+    let ours = try CBORItem(
+      parsing: DeviceRequest(
+        PresentationRequest(documents: [DocumentRequest(docType: DocType.mDL, elements: elements)])
+      ).encoded)
+    func itemsRequest(_ item: CBORItem) -> [UInt8]? {
+      item[key: "docRequests"]?.elements.map { Array($0) }?.first?[key: "itemsRequest"].map { Array($0.encoded) }
+    }
+    #expect(itemsRequest(ours) == itemsRequest(published))
+  }
+
+  @Test func ageRequestsOverTheWebAreWrittenInTheirBytes() throws {
+    let profile: Sample = try PublishedVectors.json("iso18013-7-annexC/eu-av-profile-example.json")
+    #expect(Base64.encodeURLSafe(ageRequest("eu.europa.ec.av.1")) == profile.data.deviceRequest)
+    let vector: Deterministic = try PublishedVectors.json("iso18013-7-annexC/ANNEXC-DETERMINISTIC-001.json")
+    #expect(Base64.encodeURLSafe(ageRequest(DocType.mDL)) == vector.deviceRequestB64)
+  }
+
+  private func ageRequest(_ docType: String) -> [UInt8] {
+    let document = DocumentRequest(docType: docType, elements: [], ageOver: [18])
+    return DeviceRequest(PresentationRequest(documents: [document])).encoded
+  }
+
+  /// Its origin is not published, so that its signature can't be checked.
+  @Test func theSignedRequestOfAppleHasTheMembersThatWeWrite() throws {
+    let sample: Sample = try PublishedVectors.json("apple-dcapi/apple-doc-sample-request.json")
+    let apples = try CBORItem(parsing: try #require(Base64.decodeURLSafe(sample.data.deviceRequest)))
+    let names = ["portrait", "given_name", "age_over_21", "family_name"]
+    let elements = names.map {
+      ElementRequest(ElementReference(Namespace.mDL, $0), intentToRetain: $0 != "age_over_21")
+    }
+    let request = PresentationRequest(documents: [DocumentRequest(docType: DocType.mDL, elements: elements)])
+    let ours = try CBORItem(
+      parsing: DeviceRequest(
+        request, signedBy: ReaderFixture().identity, over: SessionTranscript(encoded: [0x83, 0xf6, 0xf6, 0xf6])
+      ).encoded)
+    #expect(ours.memberNames == apples.memberNames)
+    #expect(ours[key: "version"]?.text == apples[key: "version"]?.text)
+    #expect(ours.info == apples.info)
+    #expect(ours.itemsRequests?.map { Array($0.encoded) } == apples.itemsRequests?.map { Array($0.encoded) })
+    let theirs = try COSESign1(parsing: try #require(apples[key: "readerAuthAll"]?.elements.map { Array($0) }?.first))
+    #expect(theirs.payload == nil && theirs.headers.algorithmIdentifier == -7)
+    #expect(theirs.headers.x5chain?.count == 1)
+  }
+}
