@@ -48,7 +48,7 @@ import Testing
 
   /// Those that are encrypted to Apple's published key are announced as a server judges them; here they lack their key.
   private static let appleVariants = MockVariant.all.filter { variant in
-    variant.applicability != .notAppleInApp && variant.applicability != .deviceMAC
+    variant.holds(over: "apple-in-app")
       && !variant.name.hasPrefix("apple-simulator-key")
   }
 

@@ -14,6 +14,18 @@ public struct MockVariant: Sendable {
     case deviceMAC
     /// Every protocol in which the verifier has no reader key, Apple's in-app route among them.
     case withoutReaderKey
+    /// The Digital Credentials API's `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C).
+    case annexC
+    /// OpenID4VP 1.0, whichever way it comes.
+    case openID4VP
+    /// OpenID4VP 1.0 with encrypted answers.
+    case openID4VPEncrypted
+    /// OpenID4VP 1.0 over the Digital Credentials API.
+    case openID4VPDigitalCredentials
+    /// OpenID4VP 1.0 by redirect or QR code.
+    case openID4VPRedirect
+    /// The older OpenID4VP of ISO/IEC TS 18013-7, Annex B.
+    case annexB
   }
 
   public let name: String
@@ -65,6 +77,8 @@ public struct MockVariant: Sendable {
     Group(name: "controls", variants: controls),
     Group(name: "framing", variants: framing + limits),
     Group(name: "apple-in-app", variants: appleEnvelope + appleMocks),
+    Group(name: "annex-c", variants: annexC),
+    Group(name: "openid4vp", variants: openID4VPControls + handovers + jwe + vpToken + annexB),
     Group(name: "response", variants: response),
     Group(name: "issuer-auth", variants: issuerAuth),
     Group(name: "chains", variants: chains),

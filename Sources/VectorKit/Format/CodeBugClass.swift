@@ -5,11 +5,12 @@ extension BugClass {
   static func ofMissing(_ code: Code) -> BugClass {
     switch code {
     case .cborNestingTooDeep, .cborLengthExceedsInput, .cborTooManyItems, .cborInputTooLarge, .chainTooLong,
-      .revocationListTooLarge, .listTooLarge:
+      .revocationListTooLarge, .listTooLarge, .jweCompressionNotAllowed:
       .denialOfService
-    case .envelopeTranscriptMismatch, .envelopeDecryptionFailed, .deviceSignatureInvalid: .replay
+    case .envelopeTranscriptMismatch, .envelopeDecryptionFailed, .deviceSignatureInvalid, .stateMismatch: .replay
     case .envelopeRecipientKeyUnknown, .envelopeEncapsulatedKeyInvalid, .envelopeModeUnsupported,
-      .envelopeAlgorithmUnsupported:
+      .envelopeAlgorithmUnsupported, .envelopeNotEncrypted, .jweAlgorithmUnsupported, .jweKeyUnknown,
+      .jweEphemeralKeyInvalid:
       .disclosure
     case .appleSimulatorAnswer, .appleProfileAnswer, .issuerAuthMissing, .issuerSignatureInvalid,
       .issuerAlgorithmUnsupported, .issuerAlgorithmKeyMismatch, .digestMissing, .digestMismatch, .digestIDDuplicate,
@@ -35,6 +36,7 @@ extension BugClass {
     let name = code.rawValue
     let families: [(String, BugClass)] = [
       ("cbor.", .parserDifferential), ("cose.", .parserDifferential), ("envelope.", .parserDifferential),
+      ("jwe.", .parserDifferential), ("vp_token.", .policyBypass),
       ("trust.profile.", .interoperability), ("trust.", .issuerImpersonation), ("mdoc.device", .authenticationBypass),
       ("mdoc.issuer.", .issuerImpersonation), ("mdoc.issuer_auth.certificate", .issuerImpersonation),
       ("policy.", .policyBypass), ("mdoc.", .parserDifferential), ("revocation.", .staleData),

@@ -48,28 +48,6 @@ extension TestVector {
   }
 }
 
-extension VectorSession {
-  fileprivate init(name: String, _ reader: MemberReader) throws(VectorFault) {
-    switch name {
-    case "apple-in-app":
-      self = .appleInApp(
-        .init(
-          nonce: try reader.bytes("nonce"), merchantID: try reader.string("merchant_id"),
-          teamID: try reader.string("team_id"), recipientKey: try reader.bytes("recipient_key")))
-    case "proximity":
-      self = .proximity(
-        .init(
-          transcript: try reader.bytes("transcript"),
-          readerKey: try reader.optional("reader_key") == nil ? nil : reader.bytes("reader_key")))
-    default:
-      guard let format = VectorList.Format(rawValue: name) else {
-        throw VectorFault(pointer: "/protocol", problem: "names no protocol that is known here")
-      }
-      self = .list(try VectorList(format, reader))
-    }
-  }
-}
-
 extension VectorPolicy {
   fileprivate init(_ reader: MemberReader) throws(VectorFault) {
     self.init()

@@ -38,21 +38,6 @@ extension TestVector {
   }
 }
 
-extension VectorSession {
-  fileprivate var json: JSON {
-    switch self {
-    case .appleInApp(let session):
-      [
-        "nonce": .bytes(session.nonce), "merchant_id": .string(session.merchantID),
-        "team_id": .string(session.teamID), "recipient_key": .bytes(session.recipientKey),
-      ]
-    case .proximity(let session):
-      .members(["transcript": .bytes(session.transcript), "reader_key": session.readerKey.map { .bytes($0) }])
-    case .list(let list): list.json
-    }
-  }
-}
-
 extension VectorPolicy {
   /// Nil where everything is as usual.
   fileprivate var json: JSON? {

@@ -29,10 +29,10 @@ public enum VectorSchema {
     .init("importance", ["enum": choices(TestVector.Importance.self)]),
     .init("features", described("Capabilities without which a verifier skips the case.", list([:]))),
     .init("validation_time", described("The verifier's clock, RFC 3339 in UTC.", text)),
-    .init("protocol", ["enum": .strings(["apple-in-app", "proximity"] + VectorList.Format.allCases.map(\.rawValue))]),
+    .init("protocol", ["enum": .strings(protocols)]),
     .init(
       "session",
-      ["oneOf": .array(["apple", "proximity", "list", "serviceList"].map { ["$ref": .string("#/$defs/\($0)")] })]),
+      ["oneOf": .array(sessions.map { ["$ref": .string("#/$defs/\($0)")] })]),
     .init(
       "request",
       described("What was asked: documents, doc_type, elements, age_over, minimum_age.", ["type": "object"])),
@@ -49,10 +49,27 @@ public enum VectorSchema {
     .init("expect", ["$ref": "#/$defs/expect"]),
   ]
 
+  private static let protocols =
+    ["apple-in-app", "proximity", VectorSession.annexCName] + VectorSession.OpenID4VP.overBrowser
+    + VectorSession.OpenID4VP.redirected + VectorList.Format.allCases.map(\.rawValue)
+
+  private static let sessions = [
+    "apple", "proximity", "annexC", "openID4VP", "openID4VPRedirect", "list", "serviceList",
+  ]
+
   private static let definitions: JSON = [
     "flag": object(["name": text, "bug_class": ["enum": choices(BugClass.self)]]),
     "apple": object(["nonce": base64, "merchant_id": text, "team_id": text, "recipient_key": base64]),
     "proximity": object(["transcript": base64, "reader_key": base64], optional: ["reader_key"]),
+    "annexC": object(["encryption_info": base64, "origin": text, "recipient_key": base64]),
+    "openID4VP": object(
+      ["nonce": text, "origin": text, "encryption_key": base64, "key_id": text],
+      optional: ["encryption_key", "key_id"]),
+    "openID4VPRedirect": object(
+      [
+        "nonce": text, "client_id": text, "response_uri": text, "state": text, "encryption_key": base64,
+        "key_id": text,
+      ], optional: ["state", "encryption_key", "key_id"]),
     "policy": object(
       [
         "strict": ["type": "boolean"], "clock_skew": ["type": "integer"], "test_certificates": ["type": "boolean"],

@@ -4,6 +4,10 @@ public enum VectorSession: Sendable, Hashable {
   case appleInApp(AppleInApp)
   /// A reader in person: the input is the DeviceResponse.
   case proximity(Proximity)
+  /// The Digital Credentials API's `org-iso-mdoc`: the input is EncryptedResponse.
+  case annexC(AnnexC)
+  /// OpenID4VP: the input is the JSON object of the response's parameters.
+  case openID4VP(OpenID4VP)
   /// No answer of a wallet: the input is a list of anchors, judged by itself.
   case list(VectorList)
 
@@ -22,10 +26,50 @@ public enum VectorSession: Sendable, Hashable {
     public var readerKey: [UInt8]?
   }
 
+  /// ISO/IEC TS 18013-7, Annex C.
+  public struct AnnexC: Sendable, Hashable {
+    /// The text that was sent, which the transcript hashes as it is.
+    public var encryptionInfo: String
+    public var origin: String
+    /// The P-256 scalar that opens the answer.
+    public var recipientKey: [UInt8]
+  }
+
+  public struct OpenID4VP: Sendable, Hashable {
+    /// By which the HTTP API knows it; it says where the request and the answer went.
+    public var protocolName: String
+    public var nonce: String
+    public var channel: Channel
+    /// Nil where the answer is to come in clear.
+    public var encryption: Encryption?
+
+    public enum Channel: Sendable, Hashable {
+      case digitalCredentialsAPI(origin: String)
+      case redirect(clientID: String, responseURI: String, state: String?)
+    }
+
+    public struct Encryption: Sendable, Hashable {
+      /// The P-256 scalar that opens the answer, and is the reader key of a device MAC.
+      public var key: [UInt8]
+      /// The `kid` of the request.
+      public var keyID: String
+    }
+
+    /// The protocols that are such sessions, by whether the answer comes over the Digital Credentials API.
+    static let overBrowser = ["openid4vp-v1-unsigned", "openid4vp-v1-signed", "openid4vp-v1-multisigned"]
+    static let redirected = ["openid4vp", annexB]
+    /// ISO/IEC TS 18013-7, Annex B.
+    static let annexB = "openid4vp-iso-18013-7-annex-b"
+  }
+
+  static let annexCName = "org-iso-mdoc"
+
   public var protocolName: String {
     switch self {
     case .appleInApp: "apple-in-app"
     case .proximity: "proximity"
+    case .annexC: Self.annexCName
+    case .openID4VP(let session): session.protocolName
     case .list(let list): list.format.rawValue
     }
   }

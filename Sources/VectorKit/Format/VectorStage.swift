@@ -17,9 +17,9 @@ public enum VectorStage: String, Sendable, Hashable, CaseIterable {
   public static func stages(of code: Code) -> Set<VectorStage> {
     let name = code.rawValue
     if name.hasPrefix("cbor.") { return [.parse, .open, .authenticate] }
-    if name.hasPrefix("envelope.") { return [.open] }
+    if opening.contains(where: name.hasPrefix) || code == .stateMismatch { return [.open] }
     if name.hasPrefix("apple.") { return [.open, .authenticate] }
-    if name.hasPrefix("session.") || name.hasPrefix("api.") { return [] }
+    if unheard.contains(where: name.hasPrefix) { return [] }
     if structural.contains(code) || readInLists.contains(code) { return [.parse, .authenticate] }
     return [natural(code)]
   }
@@ -28,6 +28,12 @@ public enum VectorStage: String, Sendable, Hashable, CaseIterable {
   static func natural(_ code: Code) -> VectorStage {
     code.rawValue.hasPrefix("policy.") || answering.contains(code) ? .accept : .authenticate
   }
+
+  /// Families of what is wrong around the DeviceResponse.
+  static let opening = ["envelope.", "jwe.", "vp_token."]
+
+  /// Families that no vector can reach: there is no session, no HTTP, and nobody hands in session data.
+  private static let unheard = ["session.", "api.", "wallet.", "proximity."]
 
   /// What does not fit the request, though every part of it may be genuine.
   private static let answering: Set<Code> = [

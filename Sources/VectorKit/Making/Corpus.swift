@@ -7,7 +7,7 @@ enum Corpus {
   static var cases: [CorpusCase] {
     MockVariant.groups.flatMap { group in
       group.variants.flatMap { variant in forms(of: variant, in: group.name).map { make(variant, group.name, $0) } }
-    } + circumstances + policies + generated + revocation + pinnedSigners + underLists
+    } + circumstances + policies + generated + revocation + pinnedSigners + underLists + overWeb
   }
 
   private static func forms(of variant: MockVariant, in group: String) -> [CorpusCase.Form] {
@@ -17,6 +17,10 @@ enum Corpus {
     case .deviceMAC: return [.proximityMAC]
     case .anyProtocol, .withoutReaderKey: return isNamedForApple ? [.proximity, .appleInApp] : [.proximity]
     case .notAppleInApp: return [.proximity]
+    case .annexC: return [.annexC]
+    case .openID4VP, .openID4VPEncrypted, .openID4VPDigitalCredentials: return [.browser]
+    case .openID4VPRedirect: return [.redirect]
+    case .annexB: return [.annexB]
     }
   }
 

@@ -13,7 +13,9 @@ extension CorpusCase {
 
   private func naturalStage(_ code: Code) -> VectorStage {
     let name = code.rawValue
-    if name.hasPrefix("envelope.") || isEncryptedToPublishedKey { return .open }
+    if VectorStage.opening.contains(where: name.hasPrefix) || code == .stateMismatch || isEncryptedToPublishedKey {
+      return .open
+    }
     if name.hasPrefix("cbor.") { return readsBeforeAuthentication ? (isEnvelopeFault ? .open : .parse) : .authenticate }
     if Self.readWithTheResponse.contains(code) { return .parse }
     return VectorStage.natural(code)
@@ -27,7 +29,7 @@ extension CorpusCase {
   /// Apple's published key is recognised before anything is decrypted.
   private var isEncryptedToPublishedKey: Bool { id.hasPrefix("apple-simulator-key") }
 
-  private var isEnvelopeFault: Bool { group == "apple-in-app" }
+  private var isEnvelopeFault: Bool { variant.applicability == .appleInApp || variant.applicability == .annexC }
 
   private static let readWithTheResponse: Set<Code> = [.responseMalformed, .itemMalformed, .itemNotTag24]
 
@@ -57,6 +59,10 @@ extension CorpusCase {
     case .appleInApp: found.append("apple-in-app")
     case .proximity: break
     case .proximityMAC: found.append("device-mac")
+    case .annexC: found.append("org-iso-mdoc")
+    case .openID4VP(let name, _, let usesMAC):
+      found.append(name == VectorSession.OpenID4VP.annexB ? "openid4vp-annex-b" : "openid4vp")
+      if usesMAC { found.append("device-mac") }
     }
     if policy.isStrict { found.append("strict-policy") }
     if publish != nil { found.append("revocation") }

@@ -4,7 +4,10 @@ import Primitives
 /// One vector to be made: a variant of the mock wallet, and under which circumstances it answers and is judged.
 struct CorpusCase: Sendable {
   /// How the answer travels.
-  enum Form: Sendable { case appleInApp, proximity, proximityMAC }
+  enum Form: Sendable, Hashable {
+    case appleInApp, proximity, proximityMAC, annexC
+    case openID4VP(protocolName: String, isEncrypted: Bool = true, usesMAC: Bool = false)
+  }
 
   var id: String
   var group: String

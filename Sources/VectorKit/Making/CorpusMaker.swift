@@ -11,10 +11,12 @@ public struct CorpusMaker: Sendable {
   public static let time = Timestamp(secondsSince1970: 1_795_000_000)
 
   let authority: MockAuthority
-  private let wallet: MockWallet
+  let wallet: MockWallet
   let anchors: [MockAnchor]
   private let recipientKey: PrivateKey
   private let readerKey: PrivateKey
+  /// What answers over the web are encrypted to.
+  let webKey: PrivateKey
   let now = CorpusMaker.time
 
   public init(seed: [UInt8] = CorpusMaker.seed) throws {
@@ -23,6 +25,7 @@ public struct CorpusMaker: Sendable {
     anchors = try authority.anchors(at: now)
     recipientKey = try Self.key("recipient", seed)
     readerKey = try Self.key("reader", seed)
+    webKey = try Self.key("web", seed)
   }
 
   /// The files of the corpus by their paths: vectors, anchors with their settings, and the schema.
@@ -52,16 +55,20 @@ public struct CorpusMaker: Sendable {
 
   // MARK: Answers
 
-  private func answer(_ made: CorpusCase) throws -> MockAnswer {
+  private func answer(_ made: CorpusCase) throws -> MadeAnswer {
     var request = made.request
     if made.answersFirstOnly { request.documents = Array(request.documents.prefix(1)) }
-    if made.form == .appleInApp {
-      return try wallet.answerApple(request, session: appleSession, variant: made.variant, at: now)
+    switch made.form {
+    case .appleInApp:
+      return MadeAnswer(try wallet.answerApple(request, session: appleSession, variant: made.variant, at: now))
+    case .proximity, .proximityMAC:
+      let isMAC = made.form == .proximityMAC
+      return MadeAnswer(
+        try wallet.answer(
+          request, transcript: transcript, authentication: isMAC ? .mac(readerKey: readerKey.publicKey) : .signature,
+          variant: made.variant, at: now))
+    case .annexC, .openID4VP: return try webAnswer(made, agreed: request)
     }
-    return try wallet.answer(
-      request, transcript: transcript,
-      authentication: made.form == .proximityMAC ? .mac(readerKey: readerKey.publicKey) : .signature,
-      variant: made.variant, at: now)
   }
 
   private var appleSession: MockAppleSession {
@@ -79,15 +86,19 @@ public struct CorpusMaker: Sendable {
   // MARK: What the relying party knows
 
   private func session(_ made: CorpusCase) throws -> VectorSession {
-    if made.form == .appleInApp {
+    switch made.form {
+    case .appleInApp:
       let session = appleSession
       return .appleInApp(
         .init(
           nonce: session.nonce, merchantID: session.merchantID, teamID: session.teamID,
           recipientKey: try recipientKey.scalar().exposed()))
+    case .proximity, .proximityMAC:
+      let scalar = made.form == .proximityMAC ? try readerKey.scalar().exposed() : nil
+      return .proximity(.init(transcript: transcript, readerKey: scalar))
+    case .annexC: return .annexC(try annexC())
+    case .openID4VP(let name, let isEncrypted, _): return .openID4VP(try openID4VP(name, isEncrypted: isEncrypted))
     }
-    let scalar = made.form == .proximityMAC ? try readerKey.scalar().exposed() : nil
-    return .proximity(.init(transcript: transcript, readerKey: scalar))
   }
 
   private func request(_ made: CorpusCase) -> JSON {
@@ -106,10 +117,10 @@ public struct CorpusMaker: Sendable {
   }
 
   /// The good root, and whichever other the answer names as an issuer: few anchors are easier to give to a verifier.
-  private func anchorsNamed(in answer: MockAnswer) throws -> [String] {
+  private func anchorsNamed(in answer: MadeAnswer) throws -> [String] {
     try anchors.filter { anchor in
       let name = try Certificate(der: anchor.certificate).subject.der
-      return anchor.name == "iaca" || Self.contains(answer.deviceResponse, name)
+      return anchor.name == "iaca" || answer.deviceResponses.contains { Self.contains($0, name) }
     }.map(\.name)
   }
 
@@ -123,6 +134,19 @@ public struct CorpusMaker: Sendable {
   private static func key(_ purpose: String, _ seed: [UInt8]) throws -> PrivateKey {
     try PrivateKey(curve: .p256, scalar: HashAlgorithm.sha256.hash(seed + Array("/\(purpose)".utf8)))
   }
+}
+
+/// What went out, and what was in it.
+struct MadeAnswer {
+  let bytes: [UInt8]
+  let deviceResponses: [[UInt8]]
+
+  init(bytes: [UInt8], deviceResponses: [[UInt8]]) {
+    self.bytes = bytes
+    self.deviceResponses = deviceResponses
+  }
+
+  init(_ answer: MockAnswer) { self.init(bytes: answer.bytes, deviceResponses: [answer.deviceResponse]) }
 }
 
 extension MockDocumentData {

@@ -51,7 +51,12 @@ public struct Judgement: Sendable, Hashable {
     of report: VerificationReport, _ reasons: [Reason], _ session: VectorSession
   ) -> VectorStage? {
     func outcome(_ code: Code) -> Check.Outcome? { report.checks.first { $0.code == code }?.outcome }
-    if case .appleInApp = session, outcome(.envelopePlaintextMalformed) != .passed { return .open }
+    switch session {
+    case .appleInApp where outcome(.envelopePlaintextMalformed) != .passed: return .open
+    case .annexC where outcome(.envelopeDecryptionFailed) != .passed: return .open
+    case .openID4VP where reasons.first.map { VectorStage.stages(of: $0.code) == [.open] } == true: return .open
+    default: break
+    }
     // Its first check is made on every response that could be read.
     guard outcome(.responseVersionUnsupported) != nil else { return .parse }
     return reasons.first.map { VectorStage.natural($0.code) }

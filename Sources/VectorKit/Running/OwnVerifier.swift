@@ -61,7 +61,14 @@ public struct OwnVerifier: Sendable {
         input, transcript: try SessionTranscript(encoded: session.transcript),
         readerKey: try session.readerKey.map { try Self.key($0, "/session/reader_key") },
         request: try Self.request(vector, for: .web), at: vector.validationTime)
-    case .list: return nil
+    case .annexC(let session):
+      guard
+        let challenge = try? AnnexCChallenge(
+          privateScalar: session.recipientKey, encryptionInfo: session.encryptionInfo, origin: session.origin)
+      else { throw VectorFault(pointer: "/session/recipient_key", problem: "is no P-256 scalar") }
+      return AnnexC(verifier: verifier).authenticate(
+        input, answering: challenge, request: try Self.request(vector, for: .web), at: vector.validationTime)
+    case .openID4VP, .list: return nil
     }
   }
 

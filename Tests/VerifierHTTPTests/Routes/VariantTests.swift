@@ -6,7 +6,7 @@ import Testing
 
 /// Every way in which the mock wallet can be wrong in-app, over HTTP: the right codes, and nothing personal anywhere.
 @Suite(.onOwnThreads) struct VariantTests {
-  static let variants = MockVariant.all.filter { $0.applicability != .notAppleInApp && $0.applicability != .deviceMAC }
+  static let variants = MockVariant.all.filter { $0.holds(over: "apple-in-app") }
 
   /// What only the person's documents say, as a reply or a log would spell it.
   static let personal = [

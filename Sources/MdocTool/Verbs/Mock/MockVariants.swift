@@ -58,6 +58,12 @@ enum MockVariants {
     case .notAppleInApp: "not_apple_in_app"
     case .deviceMAC: "device_mac"
     case .withoutReaderKey: "without_reader_key"
+    case .annexC: "annex_c"
+    case .openID4VP: "openid4vp"
+    case .openID4VPEncrypted: "openid4vp_encrypted"
+    case .openID4VPDigitalCredentials: "openid4vp_digital_credentials"
+    case .openID4VPRedirect: "openid4vp_redirect"
+    case .annexB: "annex_b"
     }
   }
 }

@@ -109,7 +109,9 @@ extension AskedDocuments {
       throw MockError.unreadableRequest("presentation_definition has no input_descriptors")
     }
     queries = try descriptors.map { descriptor in
-      guard let id = descriptor["id"]?.string else { throw MockError.unreadableRequest("an input descriptor has no id") }
+      guard let id = descriptor["id"]?.string else {
+        throw MockError.unreadableRequest("an input descriptor has no id")
+      }
       let elements = (descriptor["constraints"]?["fields"]?.array ?? []).compactMap { field -> (String, String)? in
         // $['namespace']['element']
         let parts = (field["path"]?.array?.first?.string ?? "").split(

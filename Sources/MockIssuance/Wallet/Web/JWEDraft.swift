@@ -38,7 +38,9 @@ struct JWEDraft: Sendable {
   /// Header, encrypted key (none), initialization vector, ciphertext, tag; each in base64url.
   func parts() throws -> [String] {
     let protected = Base64.encodeURLSafe(otherHeader ?? JSON.object(header).serialized())
-    let vector = try seed.child("jwe vector", context: payload).bytes("iv", count: AESGCM.nonceLength)
+    // Two headers of one payload must not share a nonce either.
+    let vector = try seed.child("jwe vector", context: Array(protected.utf8) + payload)
+      .bytes("iv", count: AESGCM.nonceLength)
     let sealed = try AESGCM.seal(
       payload, key: SecretBytes(copying: try contentKey()), nonce: vector, additionalData: Array(protected.utf8))
     let length = sealed.count - AESGCM.tagLength

@@ -74,13 +74,15 @@ struct AuthorizationResponseDraft: Sendable {
   var isAnnexB = false
   /// Without `vp_token` at all.
   var lacksToken = false
+  var further: [JSON.Member] = []
 
   var members: [JSON.Member] {
     let bare = isAnnexB ? presentations.first?.value.array?.first : nil
     let token = lacksToken ? nil : otherToken ?? bare ?? .object(presentations)
-    return JSON.members([
+    let members = JSON.members([
       "vp_token": token, "presentation_submission": submission, "state": state.map { .string($0) },
-    ]).object ?? []
+    ])
+    return (members.object ?? []) + further
   }
 
   /// Changes what answers the first query.

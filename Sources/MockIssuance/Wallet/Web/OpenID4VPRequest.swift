@@ -80,7 +80,8 @@ struct OpenID4VPRequest: Sendable {
   }
 
   private static func payload(_ text: String?) throws -> JSON {
-    guard let bytes = text.flatMap(Base64.decodeURLSafe), let json = try? JSON(parsing: bytes), json.object != nil else {
+    guard let bytes = text.flatMap(Base64.decodeURLSafe), let json = try? JSON(parsing: bytes), json.object != nil
+    else {
       throw MockError.unreadableRequest("the request's payload is no JSON object")
     }
     return json
