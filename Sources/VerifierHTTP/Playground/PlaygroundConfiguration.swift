@@ -6,7 +6,8 @@ import VerificationService
 /// What the page is set up with: what can be asked and how, the ways of answering, what codes mean.
 enum PlaygroundConfiguration {
   static func json(_ playground: Playground, of service: VerificationService) -> JSON {
-    let protocols = service.protocolNames
+    // A reader in person is no page.
+    let protocols = service.protocolNames.filter { ProtocolFamily(ofProtocol: $0) != .proximity }
     return [
       "api_key": .string(playground.apiKey),
       "families": families(protocols),
@@ -39,7 +40,6 @@ enum PlaygroundConfiguration {
     case "apple-in-app": "Apple Wallet, in an app"
     case "openid4vp": "OpenID4VP, by redirect or QR code"
     case "openid4vp-iso-18013-7-annex-b": "OpenID4VP of ISO/IEC TS 18013-7, Annex B"
-    case "iso-18013-5-proximity": "In person"
     default: name
     }
   }
@@ -88,17 +88,8 @@ enum PlaygroundConfiguration {
       "name": .string(variant.name), "summary": .string(variant.summary),
       "codes": .array(variant.codes.map { .string($0.rawValue) }),
       "warnings": .array(variant.warnings.map { .string($0.rawValue) }),
-      "protocols": .array(protocols.filter { applies(variant, to: $0) }.map { .string($0) }),
+      "protocols": .array(protocols.filter { variant.holds(over: $0) }.map { .string($0) }),
     ]
-  }
-
-  private static func applies(_ variant: MockVariant, to name: String) -> Bool {
-    switch variant.applicability {
-    case .anyProtocol: true
-    case .appleInApp, .withoutReaderKey: name == "apple-in-app"
-    case .notAppleInApp: name != "apple-in-app"
-    case .deviceMAC: false
-    }
   }
 
   // MARK: What codes mean

@@ -1,6 +1,6 @@
 // The form of what to ask, made from the catalogue and the protocols that the server offers.
 
-import { byId, choice, element, show } from "./dom.js";
+import { byId, choice, element, name as nameOf, show } from "./dom.js";
 
 const IN_APP = "apple-in-app";
 
@@ -20,7 +20,7 @@ export class AskForm {
       const radio = choice({ type: "radio", name: "family", value: family.name, checked: index === 0 }, family.label);
       if (family.protocols.length === 1 && family.name !== "web") return radio;
       const boxes = family.protocols.map((name) =>
-        choice({ type: "checkbox", name: "protocol", value: name, checked: true }, element("code", {}, name)));
+        choice({ type: "checkbox", name: "protocol", value: name, checked: true }, nameOf(name)));
       return element(
         "div", {}, radio,
         element("div", { class: "nested", role: "group", "aria-label": `Protocols of ${family.label}` }, ...boxes));
@@ -70,7 +70,7 @@ class DocumentChoice {
       "div", {},
       element(
         "label", { class: "choice" }, this.checkbox,
-        element("span", {}, definition.label, " ", element("code", {}, definition.doc_type))),
+        element("span", {}, definition.label, " ", nameOf(definition.doc_type))),
       this.body);
     this.checkbox.addEventListener("change", update);
   }
@@ -87,12 +87,12 @@ class DocumentChoice {
       this.boxes.push({ box, namespace: space.namespace, item });
       return element(
         "label", { class: "choice" }, box,
-        element("span", {}, item.label, " ", element("code", {}, item.identifier)));
+        element("span", {}, item.label, " ", nameOf(item.identifier)));
     });
     const isOpen = this.definition.preset.some((preset) => preset.namespace === space.namespace);
     return element(
       "details", { open: isOpen },
-      element("summary", {}, space.label, " ", element("code", {}, space.namespace)),
+      element("summary", {}, space.label, " ", nameOf(space.namespace)),
       element("div", { class: "elements", role: "group", "aria-label": space.label }, ...boxes));
   }
 

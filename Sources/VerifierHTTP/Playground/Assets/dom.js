@@ -17,6 +17,17 @@ export function show(id, isShown = true) {
   byId(id).hidden = !isShown;
 }
 
+/** A name that may break after its dots and underscores. */
+export function name(text) {
+  const parts = text.split(/(?<=[._])/);
+  return element("code", {}, ...parts.flatMap((part, index) => (index > 0 ? [element("wbr"), part] : [part])));
+}
+
+/** Names in a row. */
+export function names(list) {
+  return list.flatMap((text, index) => (index > 0 ? [", ", name(text)] : [name(text)]));
+}
+
 /** JSON to read, folded away unless it is open. */
 export function jsonBlock(title, value, { id, open = false } = {}) {
   return element(

@@ -6,6 +6,9 @@ import { byId, element, jsonBlock, show } from "./dom.js";
 import { VariantList } from "./variants.js";
 import { VerdictView } from "./verdict.js";
 
+const REAL_WALLET =
+  "Or let a real wallet answer, whose documents are rejected here: they are no mock authority’s. It is asked ";
+
 class Playground {
   constructor(configuration) {
     this.api = new API(configuration.api_key);
@@ -16,6 +19,7 @@ class Playground {
     this.on("ask", "submit", () => this.ask());
     this.on("mock", "submit", () => this.answerByMock());
     this.on("answer-browser", "click", () => this.answerByBrowser());
+    this.on("look", "click", () => this.look());
     document.body.dataset.ready = "true";
   }
 
@@ -67,14 +71,20 @@ class Playground {
     show("answer-protocol-field", names.length > 1);
     this.variants.fill();
     const web = this.session.digital_credential_requests;
-    const lacks = typeof DigitalCredential === "undefined" || navigator.credentials === undefined;
-    byId("answer-browser").disabled = lacks || web.length === 0;
-    byId("browser-about").textContent = web.length === 0
-      ? "This protocol does not go through the browser."
-      : lacks
-        ? "This browser has no Digital Credentials API."
-        : "Or by a real wallet, through the Digital Credentials API. Its documents are not the mock authority’s, so"
-          + " they are rejected here.";
+    const link = this.session.requests[0].data.authorization_request;
+    const hasNoAPI = typeof DigitalCredential === "undefined" || navigator.credentials === undefined;
+    byId("answer-browser").disabled = hasNoAPI || web.length === 0;
+    show("answer-browser", link === undefined);
+    show("look", link !== undefined);
+    show("wallet-link", link !== undefined);
+    if (link !== undefined) byId("wallet-link").href = link;
+    byId("browser-about").textContent = link !== undefined
+      ? REAL_WALLET + "by a link, fetches the request and posts its answer by itself."
+      : web.length === 0
+        ? "Real answers to this protocol come from an app on an iPhone."
+        : hasNoAPI
+          ? "This browser has no Digital Credentials API."
+          : REAL_WALLET + "through the Digital Credentials API.";
   }
 
   // MARK: 3 and 4
@@ -93,8 +103,21 @@ class Playground {
     await this.submit({ protocol: credential.protocol, data: credential.data });
   }
 
+  /** A wallet that was reached by a link or QR code posts its answer to the server. */
+  async look() {
+    const session = await this.api.readSession(this.session);
+    if (session.status === "requires_input") {
+      byId("browser-about").textContent = "No wallet has answered yet.";
+    } else {
+      this.conclude(session, undefined);
+    }
+  }
+
   async submit(answer, expected) {
-    const session = await this.api.submit(this.session, answer);
+    this.conclude(await this.api.submit(this.session, answer), expected);
+  }
+
+  conclude(session, expected) {
     show("verdict");
     this.verdict.show(session, expected);
     this.focus("verdict-title");

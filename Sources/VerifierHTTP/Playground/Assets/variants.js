@@ -1,6 +1,6 @@
 // The mock wallet's ways of answering, by name.
 
-import { byId, element } from "./dom.js";
+import { byId, element, names } from "./dom.js";
 
 export class VariantList {
   constructor(groups) {
@@ -30,8 +30,8 @@ export class VariantList {
     select.replaceChildren(...groups.map((group) =>
       element("optgroup", { label: group.name }, ...group.variants.map(({ name }) =>
         element("option", { value: name }, name)))));
-    const names = groups.flatMap((group) => group.variants.map(({ name }) => name));
-    if (names.length > 0) select.value = names.includes(before) ? before : names[0];
+    const found = groups.flatMap((group) => group.variants.map(({ name }) => name));
+    if (found.length > 0) select.value = found.includes(before) ? before : found[0];
     this.describe();
   }
 
@@ -45,7 +45,6 @@ export class VariantList {
 }
 
 function expectation({ codes, warnings }) {
-  const list = (names) => names.flatMap((name, index) => [index > 0 ? ", " : "", element("code", {}, name)]);
-  const verdict = codes.length === 0 ? ["To be verified"] : ["To be rejected: ", ...list(codes)];
-  return warnings.length === 0 ? [...verdict, "."] : [...verdict, "; warns: ", ...list(warnings), "."];
+  const verdict = codes.length === 0 ? ["To be verified"] : ["To be rejected: ", ...names(codes)];
+  return warnings.length === 0 ? [...verdict, "."] : [...verdict, "; warns: ", ...names(warnings), "."];
 }

@@ -1,6 +1,6 @@
 // What came of an answer: the verified elements or the reasons of the refusal, and every check.
 
-import { byId, element, jsonBlock } from "./dom.js";
+import { byId, element, jsonBlock, name, names } from "./dom.js";
 import { portrait, valueView } from "./values.js";
 
 const OUTCOMES = { passed: "✓ passed", failed: "✕ failed", warning: "! warning", not_run: "– not run" };
@@ -31,7 +31,7 @@ export class VerdictView {
     const text = isVerified ? "Verified" : session.status === "failed" ? "Rejected" : `Session ${session.status}`;
     return element(
       "p", { class: `banner ${isVerified ? "good" : "bad"}`, id: "banner" }, element("strong", {}, text),
-      ...(code ? [" ", element("code", {}, code)] : []));
+      ...(code ? [" ", name(code)] : []));
   }
 
   comparison(session, expected) {
@@ -52,12 +52,12 @@ export class VerdictView {
     const images = spaces.flatMap(([, elements]) => Object.values(elements).map(portrait)).filter(Boolean);
     return element(
       "article", {},
-      element("h3", {}, definition?.label ?? document.doc_type, " ", element("code", {}, document.doc_type)),
+      element("h3", {}, definition?.label ?? document.doc_type, " ", name(document.doc_type)),
       ...images,
       ...this.ages(document.age_over),
       ...spaces.map(([namespace, elements]) => this.elements(definition, namespace, elements)),
-      ...this.names("Missing", document.missing_elements),
-      ...this.names("Came unasked, and were dropped", document.unrequested_elements),
+      ...this.absent("Missing", document.missing_elements),
+      ...this.absent("Came unasked, and were dropped", document.unrequested_elements),
       this.facts(document));
   }
 
@@ -68,7 +68,7 @@ export class VerdictView {
     return element(
       "dl", { class: "values", "aria-label": space?.label ?? namespace },
       ...Object.entries(elements).map(([identifier, value]) => element(
-        "div", {}, element("dt", {}, label(identifier), " ", element("code", {}, identifier)),
+        "div", {}, element("dt", {}, label(identifier), " ", name(identifier)),
         element("dd", {}, valueView(value)))));
   }
 
@@ -76,13 +76,12 @@ export class VerdictView {
     return answers.map(({ threshold, answer, proved_by }) => element(
       "p", { class: `age-answer ${answer ? "good" : "bad"}` },
       element("strong", {}, `${threshold} or older: ${answer ? "yes" : "no"}`),
-      " by ", element("code", {}, proved_by.identifier)));
+      " by ", name(proved_by.identifier)));
   }
 
-  names(title, references) {
+  absent(title, references) {
     if (references.length === 0) return [];
-    const names = references.flatMap(({ identifier }, index) => [index > 0 ? ", " : "", element("code", {}, identifier)]);
-    return [element("p", {}, `${title}: `, ...names)];
+    return [element("p", {}, `${title}: `, ...names(references.map(({ identifier }) => identifier)))];
   }
 
   facts({ issuer, validity, device_authentication, revocation }) {
@@ -108,7 +107,7 @@ export class VerdictView {
       return element(
         "article", { class: "reason" },
         element("h3", {}, known?.summary ?? code),
-        element("p", {}, element("code", {}, code), document === undefined ? "" : ` in document ${document + 1}`),
+        element("p", {}, name(code), document === undefined ? "" : ` in document ${document + 1}`),
         element("p", { class: "hint" }, [clause, known?.remedy].filter(Boolean).join(" · ")));
     });
   }
@@ -126,16 +125,17 @@ export class VerdictView {
     const count = (outcome) => checks.filter((check) => check.outcome === outcome).length;
     const counts = Object.keys(OUTCOMES).filter((outcome) => count(outcome) > 0)
       .map((outcome) => `${count(outcome)} ${outcome.replace("_", " ")}`);
-    const heads = ["Outcome", "Code", "Clause", "Detail"];
+    const heads = ["Outcome", "Code", "The fault that is looked for, clause and detail"];
     return element(
       "table", {},
       element("caption", {}, `${title}: ${counts.join(", ")}`),
       element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
       element("tbody", {}, ...checks.map(({ outcome, code, clause, detail }) => element(
         "tr", { class: outcome },
-        element("td", { "data-head": heads[0] }, OUTCOMES[outcome] ?? outcome),
-        element("td", { "data-head": heads[1] }, element("code", {}, code)),
-        element("td", { "data-head": heads[2] }, clause),
-        element("td", { "data-head": heads[3] }, detail ?? this.codes.get(code)?.summary ?? "")))));
+        element("td", {}, OUTCOMES[outcome] ?? outcome),
+        element("td", {}, name(code)),
+        element(
+          "td", {}, this.codes.get(code)?.summary ?? "", element("div", { class: "clause" }, clause),
+          ...(detail ? [element("div", { class: "detail" }, detail)] : []))))));
   }
 }
