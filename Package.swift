@@ -133,6 +133,9 @@ let package = Package(
     tests(
       "VerifierHTTP",
       ["Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "VerificationService", "Stores", "MockIssuance"]),
+    // The page of test mode in a browser; the tool has the HTTP client.
+    .testTarget(
+      name: "PlaygroundTests", dependencies: ["Primitives", "VerifierHTTP", "MdocTool"], swiftSettings: strict),
     tests("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
     tests("VectorKit", ["Primitives", "Mdoc", "VerificationService", "MockIssuance", "TestSupport"]),
     tests(

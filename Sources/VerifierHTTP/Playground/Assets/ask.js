@@ -101,8 +101,8 @@ class DocumentChoice {
       const input = element("input", { type: "number", min: 1, max: 125, inputmode: "numeric", value });
       return [input, element("label", { class: "age" }, label, input)];
     };
-    const [over, overLabel] = field("Answer: at least … years old?", this.definition.preset.length > 0 ? 21 : "");
-    const [minimum, minimumLabel] = field("Condition: at least … years old", "");
+    const [over, overLabel] = field("Ask whether at least this old", this.definition.preset.length > 0 ? 21 : "");
+    const [minimum, minimumLabel] = field("Reject below this age", "");
     [this.over, this.minimum] = [over, minimum];
     return element("div", { class: "ages" }, overLabel, minimumLabel);
   }
