@@ -127,7 +127,9 @@ let package = Package(
       ]),
     tests(
       "VerificationService",
-      ["Primitives", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Stores", "MockIssuance"]),
+      [
+        "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation", "Stores", "MockIssuance",
+      ]),
     tests("Fetching", ["Primitives", "Cryptography", "PKIX", "Trust", "MockIssuance", "COpenSSL"]),
     tests("Stores", ["Primitives", "Cryptography", "Mdoc", "VerificationService"]),
     tests(

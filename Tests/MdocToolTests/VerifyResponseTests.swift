@@ -1,3 +1,4 @@
+import CBOR
 import Primitives
 import TestSupport
 import Testing
@@ -61,6 +62,93 @@ struct VerifyResponseTests {
       #expect(run.status == 65)
       #expect(run.hasOneLineOfError)
       #expect(run.output.isEmpty)
+    }
+  }
+
+  // MARK: Parts of the transcript
+
+  /// The parts that the transcript is made of, as files.
+  private func parts() throws -> [String] {
+    let transcript = try CBORItem(parsing: PublishedVectors.bytes("iso18013-5-annexD/D.5.1-session-transcript.cbor"))
+    let elements = try #require(transcript.elements.map { Array($0) })
+    let files = try elements[..<2].enumerated().map { index, element in
+      try scratch.write("part\(index)", Array(try #require(element.content(ofTag: 24)?.bytes)))
+    }
+    return [
+      "--device-engagement", files[0], "--e-reader-key", files[1], "--handover", "nfc", "--nfc-select",
+      folder + "/D.3.3-nfc-handover-select.bin",
+    ]
+  }
+
+  private var request: [String] { ["--nfc-request", folder + "/D.3.2-nfc-handover-request.bin"] }
+
+  private func run(_ words: [String]) async -> Run {
+    await Run(
+      [
+        "verify", "response", "--trust", folder + "/D.5.2-iaca-cert.der", "--at", "2020-12-01T00:00:00Z", "--json",
+      ] + words)
+  }
+
+  private var response: [String] { ["--response", folder + "/D.4.1.2-device-response.cbor"] }
+
+  @Test func thePartsOfTheTranscriptDoAsWell() async throws {
+    let run = try await run(response + parts() + request + ["--reader-key", readerKey])
+    #expect(run.status == 0)
+    #expect(try run.json()["result"]?["documents"]?.array?.first?["device_authentication"] == "mac")
+  }
+
+  @Test func theEngagementMayBeTheTextOfAQRCode() async throws {
+    var words = try parts() + request
+    let engagement = try PublishedVectors.bytes("iso18013-5-annexD/D.3.1-device-engagement-qr.cbor")
+    words[1] = try scratch.write("qr", "mdoc:" + Base64.encodeURLSafe(engagement) + "\n")
+    let run = await run(response + words + ["--reader-key", readerKey])
+    // It reads; the response is for another engagement.
+    #expect(try run.json()["last_error"]?["code"] == "mdoc.device_auth.mac_invalid")
+  }
+
+  @Test func theEncryptedMessageDoesAsWell() async throws {
+    let message = ["--session-data", folder + "/D.5.1-session-data.cbor"]
+    #expect(try await run(message + parts() + request + ["--reader-key", readerKey]).status == 0)
+    let isStatic = try await run(message + parts() + ["--reader-key", readerKey])
+    #expect(isStatic.status == 1)
+    #expect(try isStatic.json()["last_error"]?["code"] == "envelope.decryption_failed")
+    let withoutKey = try await run(message + parts() + request)
+    #expect(withoutKey.status == 64 && withoutKey.hasOneLineOfError)
+  }
+
+  @Test func anotherReaderKeyIsRefused() async throws {
+    let other = try scratch.write("other.hex", String(repeating: "11", count: 32))
+    let run = try await run(response + parts() + request + ["--reader-key", other])
+    #expect(run.status == 1)
+    #expect(try run.json()["last_error"]?["code"] == "proximity.reader_key_mismatch")
+  }
+
+  @Test func optionsThatDoNotGoTogetherAreAUsageError() async throws {
+    let transcript = ["--transcript", folder + "/D.5.1-session-transcript.cbor"]
+    let parts = try parts()
+    let message = ["--session-data", folder + "/D.5.1-session-data.cbor"]
+    let isQR = parts[..<4] + ["--handover", "qr"] + parts[6...]
+    let wrong: [[String]] = [
+      response, transcript, parts, message + transcript, response + transcript + parts, response + message + parts,
+      response + Array(parts[..<2]), response + Array(parts[..<4]), response + Array(parts[..<6]),
+      response + Array(parts[2...]), response + Array(isQR),
+    ]
+    for words in wrong {
+      let run = await run(words)
+      #expect(run.status == 64, "\(words)")
+      #expect(run.hasOneLineOfError)
+    }
+  }
+
+  @Test func partsThatAreNoneAreOurFault() async throws {
+    var words = try parts()
+    let text = try scratch.write("text", "no engagement")
+    for index in [1, 3] {
+      let good = words[index]
+      words[index] = text
+      let run = await run(response + words)
+      #expect(run.status == 65 && run.hasOneLineOfError)
+      words[index] = good
     }
   }
 }

@@ -104,6 +104,31 @@ import Trust
     #expect(try verify(truncated).codes == [.cborTruncated])
   }
 
+  @Test func noDamagedAnswerIsAccepted() throws {
+    let challenge = try AnnexCChallenge(freshFor: Self.origin)
+    let scalar = try challenge.privateScalar().exposed()
+    let good = try answer(challenge, Wallet())
+    func isAccepted(_ answer: [UInt8]) throws -> Bool {
+      let kept = try AnnexCChallenge(
+        privateScalar: scalar, encryptionInfo: challenge.encryptionInfo, origin: challenge.origin)
+      let verdict = AnnexC(verifier: MdocVerifier(trust: setup.trust)).authenticate(
+        answer, answering: kept, request: PresentationRequest(.standard), at: setup.now
+      ).conclude()
+      if case .accepted = verdict.outcome { return true }
+      return false
+    }
+    #expect(try isAccepted(good))
+    for length in stride(from: 0, to: good.count, by: 13) {
+      #expect(try !isAccepted(Array(good.prefix(length))))
+    }
+    // The head, the keys and the encapsulated key whole; the ciphertext here and there.
+    for bit in Array(0..<800) + Array(stride(from: 800, to: good.count * 8, by: 411)) {
+      var damaged = good
+      damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+      #expect(try !isAccepted(damaged), "bit \(bit)")
+    }
+  }
+
   @Test func anEncapsulatedKeyIsAnUncompressedPointOfP256() throws {
     let p384 = try PrivateKey(generatingOn: .p384).publicKey.encoded
     let changes: [([UInt8]) -> [UInt8]] = [

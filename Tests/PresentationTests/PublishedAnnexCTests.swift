@@ -48,6 +48,23 @@ struct PublishedAnnexCTests {
     #expect(transcript.encoded == expected + vector.transcriptDigestHex.bytes)
   }
 
+  /// Their keys are not published, so that they can't be opened.
+  @Test func publishedAnswersAreEncryptedResponses() throws {
+    struct Answer: Decodable {
+      struct Data: Decodable { let response: String }
+      let data: Data
+    }
+    struct Profile: Decodable { let response: Answer.Data }
+    let answer: Answer = try PublishedVectors.json("iso18013-7-annexC/vck-iso-response.json")
+    let profile: Profile = try PublishedVectors.json("iso18013-7-annexC/eu-av-profile-example.json")
+    for text in [answer.data.response, profile.response.response] {
+      var checks = CheckList()
+      let bytes = try #require(Base64.decodeURLSafe(text))
+      #expect(EncryptedResponse(parsing: bytes, checks: &checks)?.ciphertext.isEmpty == false)
+      #expect(!checks.hasFailed)
+    }
+  }
+
   private func challenge(_ vector: Deterministic, origin: String) throws -> AnnexCChallenge {
     try AnnexCChallenge(
       privateScalar: vector.recipientPrivateKeyHex.bytes, encryptionInfo: vector.encryptionInfoB64, origin: origin)

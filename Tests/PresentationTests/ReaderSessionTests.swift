@@ -59,8 +59,9 @@ import Trust
     var device = try SessionEncryption(
       as: .device, privateKey: self.device, peerKey: reader.publicKey,
       transcript: Proximity.transcript(deviceEngagement: engagement, readerKey: readerKey, handover: handover))
-    let data = CBORValue.bytes(try device.encrypt(message))
-    return CBORValue.map([(key: "data", value: data)] + (status.map { [(key: "status", value: $0)] } ?? [])).encoded()
+    var members: [(key: CBORValue, value: CBORValue)] = [(key: "data", value: .bytes(try device.encrypt(message)))]
+    if let status { members.append((key: "status", value: status)) }
+    return CBORValue.map(members).encoded()
   }
 
   @Test func responsesAreVerifiedInClearAndEncrypted() throws {

@@ -39,6 +39,27 @@ import Testing
     A14 apple-simulator apple-simulator-key apple-profile
     A15 apple-simulator-key-signed
     A16 document-second-in-app response-status-10-in-app response-version-2.0-in-app
+    D01 annex-c-origin-host annex-c-origin-scheme annex-c-origin-port annex-c-origin-case annex-c-origin-slash
+    D01 annex-c-origin-prefix annex-c-relayed openid4vp-origin-host openid4vp-origin-scheme openid4vp-origin-port
+    D01 openid4vp-origin-case openid4vp-origin-slash openid4vp-origin-prefix
+    D03 annex-c-encryption-info-altered annex-c-encryption-info-re-encoded annex-c-encryption-info-standard-alphabet
+    D04 annex-c-tag-other annex-c-tag-bytes annex-c-three-elements
+    D05 annex-c-enc-64-bytes annex-c-enc-off-curve
+    D06 annex-c-enc-x-wing annex-c-enc-p384
+    D07 annex-c-other-key jwe-other-key
+    D08 jwe-alg-rsa-oaep jwe-alg-dir jwe-alg-none jwe-enc-a128cbc
+    D09 jwe-kid-unknown jwe-epk-off-curve jwe-epk-p384
+    D10 jwe-zip
+    D11 openid4vp-thumbprint-null openid4vp-thumbprint-text openid4vp-thumbprint-other-key
+    D12 openid4vp-handover-draft-18 openid4vp-handover-draft-24 annex-b-handover-1.0
+    D13 openid4vp-handover-redirect openid4vp-handover-digital-credentials
+    D14 openid4vp-client-id-other openid4vp-client-id-without-prefix openid4vp-response-uri-other
+    D15 vp-token-unknown-id vp-token-string vp-token-two-presentations vp-token-id-missing
+    D15 openid4vp-all-documents-one-missing openid4vp-redirect-all-documents-one-missing
+    D16 vp-token-two-documents
+    D17 state-absent state-other
+    D18 openid4vp-error-access-denied openid4vp-error-invalid-request openid4vp-error-org-example-other
+    D20 jwe-part-padded vp-token-padded vp-token-standard-alphabet
     I01 issuer-signature-bit-flipped issuer-signature-zero issuer-signature-s-order issuer-signature-short
     I01 issuer-signature-long issuer-signature-der
     I02 issuer-auth-missing issuer-signature-empty

@@ -68,10 +68,13 @@ public struct PresentedResponse: ~Copyable, Sendable {
 public struct AlternativeTranscript: Sendable {
   /// A phrase that completes "the device signed for …". It names configuration, never a nonce or a key.
   public let difference: String
-  public let transcript: SessionTranscript
+  private let makeTranscript: @Sendable () -> SessionTranscript
 
-  package init(_ difference: String, _ transcript: SessionTranscript) {
+  /// Made only when it is asked for: a right answer needs none of them.
+  public var transcript: SessionTranscript { makeTranscript() }
+
+  package init(_ difference: String, _ transcript: @autoclosure @escaping @Sendable () -> SessionTranscript) {
     self.difference = difference
-    self.transcript = transcript
+    makeTranscript = transcript
   }
 }

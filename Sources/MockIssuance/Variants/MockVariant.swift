@@ -78,7 +78,7 @@ public struct MockVariant: Sendable {
     Group(name: "framing", variants: framing + limits),
     Group(name: "apple-in-app", variants: appleEnvelope + appleMocks),
     Group(name: "annex-c", variants: annexC),
-    Group(name: "openid4vp", variants: openID4VPControls + handovers + jwe + vpToken + annexB),
+    Group(name: "openid4vp", variants: openID4VPControls + handovers + jwe + vpToken + walletErrors + annexB),
     Group(name: "response", variants: response),
     Group(name: "issuer-auth", variants: issuerAuth),
     Group(name: "chains", variants: chains),

@@ -10,6 +10,7 @@ struct AnnexBMistakes {
     names: RelyingPartyNames
   ) {
     let nonce = challenge.nonce
+    let thumbprint = challenge.thumbprint
     func add(_ difference: String, clientID: String, responseURI: String) {
       all.append(
         AlternativeTranscript(
@@ -26,7 +27,7 @@ struct AnnexBMistakes {
       let recipient = OpenID4VPRecipient.client(id: id, responseURI: responseURI)
       all.append(
         AlternativeTranscript(
-          "the handover of OpenID4VP 1.0", recipient.transcript(nonce: nonce, thumbprint: challenge.thumbprint)))
+          "the handover of OpenID4VP 1.0", recipient.transcript(nonce: nonce, thumbprint: thumbprint)))
     }
   }
 }

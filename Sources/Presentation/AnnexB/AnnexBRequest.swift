@@ -34,3 +34,9 @@ public struct AnnexBRequest: Sendable {
     return try reader.requestSigner().sign(JSON.object(members).serialized())
   }
 }
+
+/// It holds the session's nonce: neither logs nor error messages are to show it.
+extension AnnexBRequest: CustomStringConvertible, CustomReflectable {
+  public var description: String { "AnnexBRequest" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -9,7 +9,10 @@ public struct OpenID4VPRequest: Sendable {
   private let parameters: [JSON.Member]
   private let recipient: OpenID4VPRecipient
 
-  public init(_ request: PresentationRequest, challenge: borrowing OpenID4VPChallenge) {
+  /// - Parameter trustedAuthorities: key identifiers of issuing authorities whose documents alone are worth offering.
+  public init(
+    _ request: PresentationRequest, challenge: borrowing OpenID4VPChallenge, trustedAuthorities: [[UInt8]] = []
+  ) {
     let isEncrypted = challenge.key != nil
     let mode: String
     let responseURI: String?
@@ -20,7 +23,8 @@ public struct OpenID4VPRequest: Sendable {
     let members: KeyValuePairs<String, JSON?> = [
       "response_type": "vp_token", "response_mode": .string(isEncrypted ? mode + ".jwt" : mode),
       "response_uri": responseURI.map(JSON.string), "nonce": .string(challenge.nonce),
-      "state": challenge.state.map(JSON.string), "dcql_query": DCQLQuery(request).json,
+      "state": challenge.state.map(JSON.string),
+      "dcql_query": DCQLQuery(request, trustedAuthorities: trustedAuthorities).json,
       "client_metadata": ClientMetadata.json(encryptionKey: challenge.key?.publicKey),
     ]
     parameters = JSON.members(members).object ?? []
@@ -56,4 +60,10 @@ public struct OpenID4VPRequest: Sendable {
     if case .origin(let origin) = recipient { claims.append(JSON.Member("expected_origins", [.string(origin)])) }
     return claims
   }
+}
+
+/// It holds the session's nonce: neither logs nor error messages are to show it.
+extension OpenID4VPRequest: CustomStringConvertible, CustomReflectable {
+  public var description: String { "OpenID4VPRequest" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -12,8 +12,8 @@ extension ReaderIdentity {
     }
   }
 
-  /// Whether the leaf, or where one dNSName of it is the client identifier that one, names this host (RFC 4343: ASCII
-  /// letters in either case).
+  /// Whether it goes by the name of this host: the one that was chosen for it, or else any dNSName of the leaf. Case
+  /// means nothing in these (RFC 4343).
   public func hasDNSName(_ host: String) -> Bool {
     let names = if case .dnsName(let name) = clientIdentifier { [name] } else { leaf.dnsNames }
     return names.contains { $0.lowercased().hasSameBytes(as: host.lowercased()) }

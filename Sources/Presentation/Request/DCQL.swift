@@ -8,8 +8,13 @@ public struct DCQLQuery: Sendable, Hashable {
   /// `dcql_query`.
   public let json: JSON
 
-  public init(_ request: PresentationRequest) {
-    let credentials = request.documents.enumerated().map { Self.credential($1, at: $0) }
+  /// - Parameter trustedAuthorities: key identifiers of issuing authorities whose documents alone are worth offering
+  ///   (6.1.1.1); any where it is empty.
+  public init(_ request: PresentationRequest, trustedAuthorities: [[UInt8]] = []) {
+    let authorities: JSON? =
+      trustedAuthorities.isEmpty
+      ? nil : [["type": "aki", "values": .array(trustedAuthorities.map { .string(Base64.encodeURLSafe($0)) })]]
+    let credentials = request.documents.enumerated().map { Self.credential($1, at: $0, authorities: authorities) }
     // Without credential_sets every credential is asked for.
     let isChoice = request.documents.count > 1 && !request.requiresAllDocuments
     let options = request.documents.indices.map { JSON.array([.string(Self.credentialID($0))]) }
@@ -22,7 +27,7 @@ public struct DCQLQuery: Sendable, Hashable {
   /// The id of the query for a document, by its place in the request.
   public static func credentialID(_ index: Int) -> String { "document_\(index)" }
 
-  private static func credential(_ document: DocumentRequest, at index: Int) -> JSON {
+  private static func credential(_ document: DocumentRequest, at index: Int, authorities: JSON?) -> JSON {
     let elements = document.namedElements
     let hasOptional = elements.contains { !$0.isRequired }
     let claims = elements.enumerated().map { place, wanted -> JSON in
@@ -35,6 +40,7 @@ public struct DCQLQuery: Sendable, Hashable {
     return .members([
       "id": .string(credentialID(index)), "format": "mso_mdoc",
       "meta": ["doctype_value": .string(document.docType)],
+      "trusted_authorities": authorities,
       "claims": claims.isEmpty ? nil : .array(claims),
       "claim_sets": hasOptional ? .array(claimSets(elements)) : nil,
     ])

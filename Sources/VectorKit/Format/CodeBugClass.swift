@@ -36,7 +36,7 @@ extension BugClass {
     let name = code.rawValue
     let families: [(String, BugClass)] = [
       ("cbor.", .parserDifferential), ("cose.", .parserDifferential), ("envelope.", .parserDifferential),
-      ("jwe.", .parserDifferential), ("vp_token.", .policyBypass),
+      ("jwe.", .parserDifferential), ("vp_token.", .policyBypass), ("wallet.", .interoperability),
       ("trust.profile.", .interoperability), ("trust.", .issuerImpersonation), ("mdoc.device", .authenticationBypass),
       ("mdoc.issuer.", .issuerImpersonation), ("mdoc.issuer_auth.certificate", .issuerImpersonation),
       ("policy.", .policyBypass), ("mdoc.", .parserDifferential), ("revocation.", .staleData),

@@ -46,6 +46,8 @@ public enum VectorSession: Sendable, Hashable {
     public enum Channel: Sendable, Hashable {
       case digitalCredentialsAPI(origin: String)
       case redirect(clientID: String, responseURI: String, state: String?)
+
+      var isRedirect: Bool { if case .redirect = self { true } else { false } }
     }
 
     public struct Encryption: Sendable, Hashable {

@@ -30,10 +30,10 @@ public enum VectorStage: String, Sendable, Hashable, CaseIterable {
   }
 
   /// Families of what is wrong around the DeviceResponse.
-  static let opening = ["envelope.", "jwe.", "vp_token."]
+  static let opening = ["envelope.", "jwe.", "vp_token.", "wallet."]
 
   /// Families that no vector can reach: there is no session, no HTTP, and nobody hands in session data.
-  private static let unheard = ["session.", "api.", "wallet.", "proximity."]
+  private static let unheard = ["session.", "api.", "proximity."]
 
   /// What does not fit the request, though every part of it may be genuine.
   private static let answering: Set<Code> = [

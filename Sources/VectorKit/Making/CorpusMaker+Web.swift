@@ -57,7 +57,9 @@ extension CorpusMaker {
       protocolName: name, nonce: session.nonceText,
       channel: isOverBrowser
         ? .digitalCredentialsAPI(origin: session.origin)
-        : .redirect(clientID: session.clientID, responseURI: session.responseURI, state: session.state),
+        : .redirect(
+          clientID: name == VectorSession.OpenID4VP.annexB ? session.reader.dnsName : session.clientID,
+          responseURI: session.responseURI, state: session.state),
       encryption: isEncrypted ? .init(key: try webKey.scalar().exposed(), keyID: session.keyID) : nil)
   }
 }

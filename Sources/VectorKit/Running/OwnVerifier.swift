@@ -68,8 +68,31 @@ public struct OwnVerifier: Sendable {
       else { throw VectorFault(pointer: "/session/recipient_key", problem: "is no P-256 scalar") }
       return AnnexC(verifier: verifier).authenticate(
         input, answering: challenge, request: try Self.request(vector, for: .web), at: vector.validationTime)
-    case .openID4VP, .list: return nil
+    case .openID4VP(let session): return try authenticate(vector, session, input, verifier)
+    case .list: return nil
     }
+  }
+
+  private func authenticate(
+    _ vector: TestVector, _ session: VectorSession.OpenID4VP, _ input: [UInt8], _ verifier: MdocVerifier
+  ) throws -> Authentication {
+    let now = vector.validationTime
+    let request = try Self.request(vector, for: session.channel.isRedirect ? .redirect : .web)
+    guard let parameters = try? JSON(parsing: input), parameters.object != nil else {
+      return verifier.refuse([Check(.envelopeMalformed, .failed)], at: now)
+    }
+    let key = try session.encryption.map { try Self.key($0.key, "/session/encryption_key") }
+    let challenge =
+      switch session.channel {
+      case .digitalCredentialsAPI(let origin):
+        OpenID4VPChallenge(recipient: .origin(origin), nonce: session.nonce, state: nil, key: key)
+      case .redirect(let clientID, let responseURI, let state):
+        OpenID4VPChallenge(
+          recipient: .client(id: clientID, responseURI: responseURI), nonce: session.nonce, state: state, key: key)
+      }
+    return session.protocolName == VectorSession.OpenID4VP.annexB
+      ? AnnexB(verifier: verifier).authenticate(parameters, answering: challenge, request: request, at: now)
+      : OpenID4VP(verifier: verifier).authenticate(parameters, answering: challenge, request: request, at: now)
   }
 
   /// One store for all vectors with the same anchors: it remembers signers, as a server's does.

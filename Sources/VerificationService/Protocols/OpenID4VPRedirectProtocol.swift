@@ -41,7 +41,8 @@ public struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
     let reader = try context.reader(for: challenge.recipient) { $0.clientID.hasSameBytes(as: $1) }
     try RequestContext.check(walletNonce: walletNonce)
     do throws(CryptoError) {
-      let made = OpenID4VPRequest(request, challenge: challenge)
+      let made = OpenID4VPRequest(
+        request, challenge: challenge, trustedAuthorities: context.relyingParty.openID4VP.trustedAuthorities)
       return Array(try made.signed(by: reader, walletNonce: walletNonce).utf8)
     } catch {
       throw .cryptoFailed

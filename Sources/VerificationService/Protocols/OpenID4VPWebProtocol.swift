@@ -37,7 +37,8 @@ public struct OpenID4VPWebProtocol: WalletProtocol {
     do throws(CryptoError) {
       let challenge = try OpenID4VPChallenge(
         freshFor: .origin(origin), isEncrypted: context.relyingParty.openID4VP.encryptsResponses)
-      let made = OpenID4VPRequest(request, challenge: challenge)
+      let made = OpenID4VPRequest(
+        request, challenge: challenge, trustedAuthorities: context.relyingParty.openID4VP.trustedAuthorities)
       let data: JSON =
         switch signing {
         case .unsigned: made.unsigned

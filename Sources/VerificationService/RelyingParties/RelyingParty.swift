@@ -80,10 +80,17 @@ public struct OpenID4VPConfiguration: Sendable, Hashable {
   public var offersAnnexB: Bool
   /// The scheme of the address that opens a wallet by redirect or QR code: `openid4vp`, `haip-vp`, `mdoc-openid4vp` …
   public var scheme: String
+  /// Key identifiers of the issuing authorities that wallets are told about, so that they offer no other's documents;
+  /// none for any. Which issuers are trusted is decided by the trust store alone.
+  public var trustedAuthorities: [[UInt8]]
 
-  public init(encryptsResponses: Bool = true, offersAnnexB: Bool = false, scheme: String = "openid4vp") {
+  public init(
+    encryptsResponses: Bool = true, offersAnnexB: Bool = false, scheme: String = "openid4vp",
+    trustedAuthorities: [[UInt8]] = []
+  ) {
     self.encryptsResponses = encryptsResponses
     self.offersAnnexB = offersAnnexB
     self.scheme = scheme
+    self.trustedAuthorities = trustedAuthorities
   }
 }

@@ -40,7 +40,10 @@ struct ObjectInput {
   func pointer(to name: String) -> String { pointer + "/" + JSONPointer.escape(name) }
 
   /// The member, with absent and null alike.
-  func value(_ name: String) -> JSON? { members[name].flatMap { $0.isNull ? nil : $0 } }
+  func value(_ name: String) -> JSON? {
+    // A plain `nil` would be JSON's null here.
+    members[name].flatMap { $0.isNull ? Optional.none : $0 }
+  }
 
   /// Characters are Unicode scalars, as in JSON Schema: one that a reader sees can be of any length.
   func string(

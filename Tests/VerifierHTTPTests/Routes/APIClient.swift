@@ -107,7 +107,8 @@ struct Contract {
   }
 
   private static func isName(_ text: Substring) -> Bool {
-    !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-.".contains($0)) }
+    !text.isEmpty && text.first != "."
+      && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-.".contains($0)) }
   }
 
   func operation(_ method: String, _ path: String) -> JSON? {

@@ -11,8 +11,8 @@ enum TranscriptOptions {
   ]
 
   static let note =
-    "Instead of --transcript, its parts can be given: the DeviceEngagement, the reader's ephemeral public key as it was "
-    + "sent, and how the two met. Then the report says where the device took another handover, and --session-data can "
+    "Instead of --transcript, its parts can be given: the DeviceEngagement, the reader's ephemeral public key as it "
+    + "was sent, and how the two met. Then the report says where the device took another handover, and --session-data can "
     + "take the device's encrypted message in place of --response."
 
   /// Authenticates what `--response` or `--session-data` names.
@@ -75,7 +75,10 @@ enum TranscriptOptions {
     guard let path = arguments.value(option) else {
       throw .usage("--\(option.name) is required where --transcript is not given")
     }
-    return WireBytes(try FileAccess.read(path, purpose: option.name)).bytes
+    let bytes = try FileAccess.read(path, purpose: option.name)
+    // What a QR code says: `mdoc:` and the engagement in base64url (ISO/IEC 18013-5:2021, 8.2.2.3).
+    let scheme = Array("mdoc:".utf8)
+    return WireBytes(bytes.starts(with: scheme) ? Array(bytes.dropFirst(scheme.count)) : bytes).bytes
   }
 
   private static func response(_ arguments: ParsedArguments) throws(Failure) -> String {
@@ -100,7 +103,7 @@ extension Option {
   static let readerKey = Option(
     "reader-key", "FILE", "the reader's ephemeral private key, without which a device MAC is refused")
   fileprivate static let deviceEngagement = Option(
-    "device-engagement", "FILE", "the DeviceEngagement, in place of --transcript")
+    "device-engagement", "FILE", "the DeviceEngagement, or what the QR code says, in place of --transcript")
   fileprivate static let eReaderKey = Option(
     "e-reader-key", "FILE", "the reader's ephemeral public key as it was sent: a COSE_Key")
   fileprivate static let handover = Option(

@@ -37,6 +37,28 @@ extension MockVariant {
     state("other", "The answer has the state of another session.") { String($0.reversed()) }
   }
 
+  /// The wallet's own word that there is no answer, encrypted as one (OpenID4VP 1.0, 8.3 and 8.5): the session is
+  /// canceled.
+  @MockVariantList static var walletErrors: [MockVariant] {
+    error("access_denied", "The person, or the wallet, declines.", .walletAccessDenied)
+    error("invalid_request", "The wallet finds the request invalid.", .walletInvalidRequest)
+    error("invalid_client", "The wallet does not accept who asks.", .walletInvalidClient)
+    error("vp_formats_not_supported", "The wallet has none of the formats.", .walletFormatsNotSupported)
+    error(
+      "invalid_request_uri_method", "The wallet does not know the way to fetch the request.",
+      .walletInvalidRequestURIMethod)
+    error("invalid_transaction_data", "The wallet refuses the transaction data.", .walletInvalidTransactionData)
+    error("wallet_unavailable", "There is no wallet.", .walletUnavailable)
+    error("org.example.other", "The wallet has an error of its own.", .walletOtherError)
+  }
+
+  private static func error(_ name: String, _ summary: String, _ code: Code) -> MockVariant {
+    let label = name.map { $0 == "_" || $0 == "." ? "-" : String($0) }.joined()
+    return MockVariant(
+      "openid4vp-error-\(label)", summary, cases: "D18", codes: [code], applicability: .openID4VPEncrypted,
+      .authorizationResponse { $0.error = name })
+  }
+
   private static func token(
     _ name: String, _ summary: String, _ code: Code = .vpTokenMalformed, cases: String = "D15",
     _ change: @escaping MockMutation.Change<AuthorizationResponseDraft>

@@ -7,8 +7,6 @@ import Primitives
 public struct MockWebSession: Sendable {
   /// P-256: what answers are encrypted to.
   public var encryptionKey: PrivateKey
-  /// The key's name in requests and answers.
-  public var keyID = "1"
   public var nonce: [UInt8]
   public var origin: String
   /// Who signs requests, as `x509_san_dns`.
@@ -30,6 +28,9 @@ public struct MockWebSession: Sendable {
     self.state = state
   }
 
+  /// The key's name in requests and answers: its thumbprint (RFC 7638), as this project's verifier has it.
+  public var keyID: String { Base64.encodeURLSafe(MockJWK.thumbprint(of: encryptionKey.publicKey)) }
+  /// The client in OpenID4VP 1.0; in Annex B it has no prefix.
   public var clientID: String { "x509_san_dns:\(reader.dnsName)" }
   /// The nonce of OpenID4VP.
   public var nonceText: String { Base64.encodeURLSafe(nonce) }
@@ -69,6 +70,9 @@ public struct MockWebSession: Sendable {
     try signed(identified(redirected(query(request, requiresAll: requiresAll))))
   }
 
+  /// The id of Annex B's presentation definition.
+  public static let definitionID = "mdoc-request"
+
   /// The same as ISO/IEC TS 18013-7, Annex B has it.
   public func annexBRequestObject(_ request: MockRequest) throws -> [UInt8] {
     let descriptors = request.documents.map { document -> JSON in
@@ -80,8 +84,11 @@ public struct MockWebSession: Sendable {
         "constraints": ["limit_disclosure": "required", "fields": .array(fields)],
       ]
     }
-    let definition: JSON = ["id": "mock-request", "input_descriptors": .array(descriptors)]
-    return try signed(identified(redirected(.init("presentation_definition", definition))))
+    let definition: JSON = ["id": .string(Self.definitionID), "input_descriptors": .array(descriptors)]
+    let client: [JSON.Member] = [
+      .init("client_id", .string(reader.dnsName)), .init("client_id_scheme", "x509_san_dns"),
+    ]
+    return try signed(client + redirected(.init("presentation_definition", definition)))
   }
 
   // MARK: Parts

@@ -75,10 +75,13 @@ struct AuthorizationResponseDraft: Sendable {
   /// Without `vp_token` at all.
   var lacksToken = false
   var further: [JSON.Member] = []
+  /// What the wallet says in place of an answer (8.5).
+  var error: String?
 
   var members: [JSON.Member] {
     let bare = isAnnexB ? presentations.first?.value.array?.first : nil
     let token = lacksToken ? nil : otherToken ?? bare ?? .object(presentations)
+    if let error { return JSON.members(["error": .string(error), "state": state.map { .string($0) }]).object ?? [] }
     let members = JSON.members([
       "vp_token": token, "presentation_submission": submission, "state": state.map { .string($0) },
     ])
