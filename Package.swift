@@ -15,8 +15,8 @@ let fuzzes = Context.environment["MDOC_FUZZ"] != nil
 
 let strict = language + (fuzzes ? [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])] : [])
 
-func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func module(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+  .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -77,7 +77,9 @@ let package = Package(
       [
         "Primitives", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Fetching", "VerificationService",
         "Stores", "MockIssuance", "CMicrohttpd",
-      ]),
+      ],
+      // The page of test mode.
+      resources: [.embedInCode("Playground/Assets")]),
 
     // Tools. MockIssuance never imports Mdoc: it shares no parser with the verifier.
     module("MockIssuance", ["Primitives", "CBOR", "Cryptography", "Compression"]),
@@ -133,6 +135,9 @@ let package = Package(
     tests(
       "VerifierHTTP",
       ["Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "VerificationService", "Stores", "MockIssuance"]),
+    // The page of test mode in a browser; the tool has the HTTP client.
+    .testTarget(
+      name: "PlaygroundTests", dependencies: ["Primitives", "VerifierHTTP", "MdocTool"], swiftSettings: strict),
     tests("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
     tests("VectorKit", ["Primitives", "Mdoc", "VerificationService", "MockIssuance", "TestSupport"]),
     tests(

@@ -13,6 +13,7 @@ enum Program {
       VectorsCommand.command,
       TrustCommand.command,
       CodesCommand.command,
+      CatalogueCommand.command,
       KeysCommand.command,
       BenchCommand.command,
     ],

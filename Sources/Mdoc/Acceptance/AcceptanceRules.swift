@@ -83,7 +83,7 @@ struct AcceptanceRules {
     }
     let thresholds = wanted.ageThresholds
     let answers = thresholds.compactMap(age.answer)
-    var mistyped = requested.filter { !ElementTypes.isValid($0.value, for: $0.reference) }.map(\.reference)
+    var mistyped = requested.filter { !DocTypeCatalogue.allows($0.value, for: $0.reference) }.map(\.reference)
     if !thresholds.isEmpty {
       mistyped += age.mistypedAttestations.filter { !mistyped.contains($0) }
     }
@@ -143,7 +143,7 @@ struct AcceptanceRules {
 
   /// The document's own expiry date, which is apart from the validity of its signature. It counts to its last day.
   private func checkExpiry(_ document: VerifiedDocument, _ checks: inout CheckList) {
-    let namespaces = [AgeEvaluation.namespace(of: document.docType), Namespace.mDL, Namespace.iso23220]
+    let namespaces = [DocTypeCatalogue.ageNamespace(ofDocType: document.docType), Namespace.mDL, Namespace.iso23220]
     let values = namespaces.lazy.compactMap { document[ElementReference($0, "expiry_date")] }
     switch values.first {
     case .fullDate(let date)?:
@@ -174,7 +174,7 @@ struct AcceptanceRules {
   }
 
   private func ageElement(_ threshold: Int, _ docType: String) -> ElementReference {
-    ElementReference(AgeEvaluation.namespace(of: docType), AgeAttestations.identifier(for: threshold))
+    ElementReference(DocTypeCatalogue.ageNamespace(ofDocType: docType), AgeAttestations.identifier(for: threshold))
   }
 
   private func make(

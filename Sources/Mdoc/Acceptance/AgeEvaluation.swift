@@ -18,7 +18,7 @@ struct AgeEvaluation {
     self.request = request
     self.fallsBackToAgeInYears = fallsBackToAgeInYears
     self.now = now
-    let namespace = AgeEvaluation.namespace(of: document.docType)
+    let namespace = DocTypeCatalogue.ageNamespace(ofDocType: document.docType)
     self.namespace = namespace
     var answers: [(age: Int, isOver: Bool)] = []
     var mistyped: [ElementReference] = []
@@ -31,16 +31,6 @@ struct AgeEvaluation {
     }
     attestations = AgeAttestations(answers)
     mistypedAttestations = mistyped
-  }
-
-  /// Where a document type has its age elements.
-  static func namespace(of docType: String) -> String {
-    switch docType {
-    case DocType.mDL: Namespace.mDL
-    case DocType.photoID, "org.iso.23220.photoID.1", DocType.japanMyNumber: Namespace.iso23220
-    // The EU's types use their own name as namespace.
-    default: docType
-    }
   }
 
   var isContradictory: Bool { attestations.areContradictory }

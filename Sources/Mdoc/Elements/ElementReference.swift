@@ -24,17 +24,3 @@ public struct ElementReference: Sendable, Hashable, Codable {
     }
   }
 }
-
-/// Names that the standards give, used by more than one rule.
-public enum DocType {
-  public static let mDL = "org.iso.18013.5.1.mDL"
-  public static let photoID = "org.iso.23220.photoid.1"
-  public static let japanMyNumber = "org.iso.23220.1.jp.mnc"
-}
-
-public enum Namespace {
-  public static let mDL = "org.iso.18013.5.1"
-  public static let aamva = "org.iso.18013.5.1.aamva"
-  public static let iso23220 = "org.iso.23220.1"
-  public static let iso23220Japan = "org.iso.23220.1.jp"
-}

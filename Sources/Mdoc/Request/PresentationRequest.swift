@@ -36,7 +36,7 @@ public struct DocumentRequest: Sendable, Hashable, Codable {
   /// Everything that a protocol has to ask for by name, each element once: the elements, then `age_over_NN` for each
   /// threshold, in the namespace in which the answer is looked for.
   public var namedElements: [ElementRequest] {
-    let namespace = AgeEvaluation.namespace(of: docType)
+    let namespace = DocTypeCatalogue.ageNamespace(ofDocType: docType)
     let ages = ageThresholds.map {
       ElementRequest(ElementReference(namespace, AgeAttestations.identifier(for: $0)))
     }

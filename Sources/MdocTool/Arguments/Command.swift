@@ -56,4 +56,6 @@ struct Operand: Sendable {
   let help: String
   /// Whether there may be several.
   var isRepeatable = false
+  /// Whether there may be none.
+  var isOptional = false
 }

@@ -36,7 +36,7 @@ struct HelpText {
   private func verbSections(
     _ spelled: String, _ options: [Option], _ operand: Operand?, _ examples: [Command.Example]
   ) -> [String] {
-    let usage = (operand.map { [$0.placeholder + ($0.isRepeatable ? "…" : "")] } ?? []) + options.map(usage)
+    let usage = (operand.map { [self.usage($0)] } ?? []) + options.map(usage)
     let rows =
       (operand.map { [($0.placeholder, $0.help)] } ?? [])
       + (options + [.help]).map { ("--\($0.name)" + ($0.placeholder.map { " " + $0 } ?? ""), description(of: $0)) }
@@ -45,6 +45,11 @@ struct HelpText {
       "Usage:\n" + Wrapping.wrap(words: usage, first: "  \(spelled) ", width: width),
       "Options:\n" + Wrapping.columns(rows, width: width),
     ] + (lines.isEmpty ? [] : ["Examples:\n" + lines.joined(separator: "\n")])
+  }
+
+  private func usage(_ operand: Operand) -> String {
+    let spelled = operand.isOptional ? "[\(operand.placeholder)]" : operand.placeholder
+    return spelled + (operand.isRepeatable ? "…" : "")
   }
 
   /// An option in the usage line: brackets where it may be absent, dots where it may repeat.

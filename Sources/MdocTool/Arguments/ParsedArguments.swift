@@ -24,7 +24,9 @@ struct ParsedArguments: Sendable {
     if let missing = options.first(where: { $0.isRequired && valuesByName[$0.name] == nil }) {
       throw .usage("--\(missing.name) \(missing.placeholder ?? "") is required: \(missing.help)")
     }
-    if let operand, self.operand == nil { throw .usage("\(operand.placeholder) is required: \(operand.help)") }
+    if let operand, !operand.isOptional, self.operand == nil {
+      throw .usage("\(operand.placeholder) is required: \(operand.help)")
+    }
   }
 
   private mutating func read(_ word: String, _ rest: inout ArraySlice<String>, _ options: [Option]) throws(Failure) {

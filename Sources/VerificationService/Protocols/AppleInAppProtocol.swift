@@ -23,7 +23,7 @@ public struct AppleInAppProtocol: WalletProtocol {
     do throws(AppleRequest.Problem) {
       appleRequest = try AppleRequest(request)
     } catch {
-      throw ServiceError(error)
+      throw ServiceError(error, in: request)
     }
     let nonce: [UInt8]
     do throws(CryptoError) {
@@ -96,7 +96,7 @@ public struct AppleInAppProtocol: WalletProtocol {
 }
 
 extension ServiceError {
-  fileprivate init(_ problem: AppleRequest.Problem) {
+  fileprivate init(_ problem: AppleRequest.Problem, in request: PresentationRequest) {
     let pointer: String
     let detail: String
     switch problem {
@@ -105,7 +105,11 @@ extension ServiceError {
       detail = "is not offered by Apple's in-app protocol"
     case .elementNotOffered(let document, let element):
       pointer = "/documents/\(document)/elements/\(element)"
-      detail = "is not offered by Apple's in-app protocol for this document type"
+      let asked = request.documents[document]
+      let neighbour = DocTypeCatalogue.neighbour(of: asked.elements[element].element, inDocType: asked.docType)
+      detail =
+        "is not offered by Apple's in-app protocol for this document type"
+        + (neighbour.map { "; did you mean `\($0.identifier)` of `\($0.namespace)`?" } ?? "")
     case .ageInYearsWithThresholds(let document):
       pointer = "/documents/\(document)/age_over"
       detail = "cannot be asked for together with `age_in_years` in-app"

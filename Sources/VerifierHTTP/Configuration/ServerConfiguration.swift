@@ -25,6 +25,8 @@ struct ServerConfiguration: Sendable {
   var clockSkew = Limits.clockSkew
   /// Test mode's, which goes with the server.
   var publisher: MockPublisher?
+  /// Test mode's page.
+  var playground: Playground?
   /// Counts what is fetched, for the metrics.
   var fetches = FetchLog()
   var revocation: any RevocationSource = NoRevocationSource()

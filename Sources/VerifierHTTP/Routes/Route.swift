@@ -124,6 +124,8 @@ struct Application: Sendable {
   var fetches = FetchLog()
   /// Test mode alone has one.
   let mockWallet: MockWalletEndpoint?
+  /// Test mode alone has one.
+  var playground: Playground?
   let isBehindProxy: Bool
   let clock: @Sendable () -> Timestamp
 }

@@ -2,9 +2,9 @@ import Primitives
 
 /// Every operation of the API. The router and `/openapi.json` are both made from this list.
 enum RouteTable {
-  /// Live mode has no mock wallet: its route does not exist there.
+  /// Live mode has no mock wallet and no page: their routes do not exist there.
   static func routes(isLive: Bool) -> [Route] {
-    SessionRoutes.all + ReportRoutes.all + WalletRoutes.all + TrustRoutes.all + (isLive ? [] : MockRoutes.all)
+    SessionRoutes.all + ReportRoutes.all + WalletRoutes.all + TrustRoutes.all + (isLive ? [] : MockRoutes.all + PlaygroundRoutes.all)
       + OperationRoutes.all
   }
 }

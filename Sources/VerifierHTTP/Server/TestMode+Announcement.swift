@@ -7,7 +7,7 @@ extension TestMode {
   public var json: JSON {
     [
       "object": "test_mode", "livemode": false,
-      "base_url": .string(baseURL),
+      "base_url": .string(baseURL), "playground_url": .string(playgroundURL),
       "api_key": .string(apiKey),
       "relying_party": [
         "id": .string(Self.relyingPartyID), "merchant_id": .string(merchantID), "team_id": .string(teamID),
@@ -34,6 +34,7 @@ extension TestMode {
     return """
       TEST MODE: nothing verified here is real.
       URL          \(baseURL)
+      Playground   \(playgroundURL)
       API key      \(apiKey)
       Merchant     \(merchantID)
       Team         \(teamID)

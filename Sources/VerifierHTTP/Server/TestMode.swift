@@ -26,6 +26,8 @@ public struct TestMode: Sendable {
   public static let relyingPartyID = "test"
 
   public var baseURL: String { server.baseURL }
+  /// The page to try it with, in a browser on this machine.
+  public var playgroundURL: String { baseURL + "/playground" }
 
   init(_ options: TestModeOptions, log: Log) throws(StartError) {
     let secrets = try TestSecrets(seed: options.seed)
@@ -72,6 +74,7 @@ public struct TestMode: Sendable {
     }
     configuration.temporaryFolder = folder
     configuration.publisher = publisher
+    configuration.playground = Playground(apiKey: apiKey)
     let fetches = FetchLog()
     configuration.fetches = fetches
     // What a status list may look like is not the question in test mode: either form is taken.

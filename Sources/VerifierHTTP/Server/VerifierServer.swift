@@ -53,6 +53,7 @@ public final class VerifierServer: Sendable {
     let application = Application(
       service: service, trust: updater, metrics: Metrics(), fetches: configuration.fetches,
       mockWallet: configuration.isLive ? nil : mockAuthority.map(MockWalletEndpoint.init),
+      playground: configuration.isLive ? nil : configuration.playground,
       isBehindProxy: configuration.isBehindProxy, clock: clock)
     http = try Self.listen(configuration, APIHandler(application, log: log))
     listen = ListenAddress(address: configuration.listen.address, port: http.port)

@@ -48,8 +48,9 @@ struct APIClient: Sendable {
     } else if method == "POST", fields["Content-Length"] == nil {
       fields["Content-Length"] = "0"
     }
+    let host = fields.removeValue(forKey: "Host") ?? "localhost"
     let lines = fields.filter { !$0.value.isEmpty }.map { "\($0.key): \($0.value)\r\n" }.sorted().joined()
-    let head = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(lines)\r\n"
+    let head = "\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\n\(lines)\r\n"
     let bytes = Array(head.utf8) + (body ?? [])
     let port = port
     let response = try await blocking {

@@ -158,4 +158,21 @@ import Testing
       }
     }
   }
+
+  @Test func `an element that cannot be asked for and is one slip from one that can names that`() async throws {
+    try await withTestMode { bed in
+      func refusal(_ identifier: String) async throws -> APIClient.Reply {
+        let elements: JSON = [["namespace": "org.iso.18013.5.1", "identifier": .string(identifier)]]
+        return try await bed.api.post(
+          "/v1/verification_sessions",
+          ["protocols": ["apple-in-app"], "documents": [["doc_type": "org.iso.18013.5.1.mDL", "elements": elements]]])
+      }
+      let near = try await refusal("given_names")
+      #expect(near.errors == ["/documents/0/elements/0"])
+      #expect(near.body.contains("did you mean `given_name` of `org.iso.18013.5.1`?"))
+      let far = try await refusal("shoe_size")
+      #expect(far.errors == ["/documents/0/elements/0"])
+      #expect(!far.body.contains("did you mean"))
+    }
+  }
 }

@@ -1,0 +1,55 @@
+import Primitives
+
+/// The document types of the standards and their elements: the one place that knows their names, types and labels.
+///
+/// It judges nothing that it does not list: other document types and elements pass through, typed by their CBOR.
+/// Names compare by their bytes.
+public enum DocTypeCatalogue {
+  public static let all: [DocTypeDefinition] = [
+    .mDL, .photoID, .europeanPID, .europeanAgeVerification, .japanMyNumber,
+  ]
+
+  /// The type of one of its spellings.
+  public static func definition(of docType: String) -> DocTypeDefinition? {
+    all.first { definition in definition.spellings.contains { $0.hasSameBytes(as: docType) } }
+  }
+
+  /// Where a document type has its age elements; of an unknown type, the namespace of its own name, as the types of
+  /// the EU have it.
+  public static func ageNamespace(ofDocType docType: String) -> String {
+    definition(of: docType)?.ageNamespace ?? docType
+  }
+
+  /// Whether the value has one of the element's types, or the element has none prescribed.
+  static func allows(_ value: ElementValue, for element: ElementReference) -> Bool {
+    types[element]?.allows(value) ?? true
+  }
+
+  /// Every element of every type: checked once for each element of each answer.
+  private static let types: [ElementReference: ElementTypes] = {
+    var types: [ElementReference: ElementTypes] = [:]
+    for namespace in all.flatMap(\.namespaces) {
+      let ages = namespace.hasAgeAttestations ? (0...99).map { ElementDefinition.attestation(ofAge: $0) } : []
+      for element in namespace.elements + ages {
+        // A namespace that two types share has the elements of both.
+        types[ElementReference(namespace.name, element.identifier), default: []].formUnion(element.types)
+      }
+    }
+    return types
+  }()
+
+  /// A listed element of the type whose spelling is one slip away, for error texts.
+  public static func neighbour(of element: ElementReference, inDocType docType: String) -> ElementReference? {
+    guard let definition = definition(of: docType), definition.element(element) == nil else { return nil }
+    let candidates = definition.namespaces.flatMap { namespace in
+      namespace.elements.map { ElementReference(namespace.name, $0.identifier) }
+    }
+    return candidates.first { candidate in
+      // A slip in one of the two names, not in both.
+      candidate.identifier.hasSameBytes(as: element.identifier)
+        ? Spelling.isOneSlip(candidate.namespace, element.namespace)
+        : candidate.namespace.hasSameBytes(as: element.namespace)
+          && Spelling.isOneSlip(candidate.identifier, element.identifier)
+    }
+  }
+}

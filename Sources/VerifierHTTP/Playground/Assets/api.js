@@ -1,0 +1,58 @@
+// Calls the API as a relying party's backend would. On a real site this is no page's work: the API key stays there.
+
+/** A refusal of the API (RFC 9457). */
+export class Problem extends Error {
+  constructor(body, status) {
+    super(body.detail ?? body.title ?? `HTTP status ${status}`);
+    this.code = body.code ?? "";
+    this.errors = body.errors ?? [];
+  }
+
+  get text() {
+    const where = this.errors.map(({ pointer, detail }) => `${pointer || "/"} ${detail}`).join("; ");
+    return [this.message, where, this.code && `(${this.code})`].filter(Boolean).join(" ");
+  }
+}
+
+export class API {
+  constructor(key) {
+    this.key = key;
+  }
+
+  createSession(body) {
+    return this.post("/v1/verification_sessions", body);
+  }
+
+  submit(session, answer) {
+    return this.post(`/v1/verification_sessions/${session.id}/submit`, answer);
+  }
+
+  readSession(session) {
+    return this.call("GET", `/v1/verification_sessions/${session.id}?expand[]=result`);
+  }
+
+  mockAnswer(session, protocol, variant) {
+    return this.post("/v1/test/mock_responses", { session: session.id, variant, protocol });
+  }
+
+  post(path, body) {
+    return this.call("POST", path, body);
+  }
+
+  async call(method, path, body) {
+    const headers = { Authorization: `Bearer ${this.key}` };
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    const reply = await fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    return read(reply);
+  }
+}
+
+export async function loadConfiguration() {
+  return read(await fetch("/playground/config.json"));
+}
+
+async function read(reply) {
+  const json = await reply.json();
+  if (!reply.ok) throw new Problem(json, reply.status);
+  return json;
+}

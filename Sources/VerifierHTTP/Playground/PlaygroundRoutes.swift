@@ -1,0 +1,63 @@
+import Primitives
+import VerificationService
+
+/// `/playground`: the page, its files and what it is set up with. Test mode alone has them.
+enum PlaygroundRoutes {
+  static let all: [Route] = PlaygroundAsset.all.map(route) + [configuration]
+
+  private static let configuration = Route(
+    method: .get, path: PathTemplate("/playground/config.json"), name: "getPlaygroundConfiguration",
+    summary: "What the page is set up with, test mode's API key among it. For a browser on this machine.",
+    access: .anyone, success: .json(200), problems: [.apiNotFound]
+  ) { call throws(ServiceError) in
+    let playground = try playground(call)
+    return guarded(Answer(json: PlaygroundConfiguration.json(playground, of: call.application.service)))
+  }
+
+  private static func route(_ asset: PlaygroundAsset) -> Route {
+    Route(
+      method: .get, path: PathTemplate("/playground" + (asset.name.isEmpty ? "" : "/\(asset.name)")),
+      name: asset.operation,
+      summary: asset.name.isEmpty ? "A page to try everything with, in a browser on this machine." : "A file of it.",
+      access: .anyone, success: .text(asset.mediaType), problems: [.apiNotFound]
+    ) { call throws(ServiceError) in
+      _ = try playground(call)
+      return guarded(Answer(status: 200, mediaType: asset.mediaType, body: asset.body))
+    }
+  }
+
+  /// Throws `api.not_found` for requests by any other name than this machine's own. A page of another site that has its
+  /// name resolved to 127.0.0.1 (DNS rebinding) asks by that name, and learns not even that there is something here.
+  private static func playground(_ call: RouteCall) throws(ServiceError) -> Playground {
+    guard let playground = call.application.playground,
+      let host = call.request.headers.single("Host"), isThisMachine(host)
+    else { throw ServiceError(.apiNotFound) }
+    return playground
+  }
+
+  /// `127.0.0.1`, `localhost` or `[::1]`, with any port or none.
+  static func isThisMachine(_ host: String) -> Bool {
+    ["127.0.0.1", "localhost", "[::1]"].contains { name in
+      guard host.utf8.starts(with: name.utf8) else { return false }
+      let rest = host.utf8.dropFirst(name.utf8.count)
+      return rest.isEmpty
+        || rest.first == UInt8(ascii: ":") && (2...6).contains(rest.count)
+          && rest.dropFirst().allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+  }
+
+  /// Scripts, styles and calls of this server alone, in no frame, and no address of it elsewhere.
+  private static func guarded(_ answer: Answer) -> Answer {
+    var answer = answer
+    answer.headers += [
+      ("Content-Security-Policy", contentSecurityPolicy), ("Referrer-Policy", "no-referrer"),
+      ("Cross-Origin-Resource-Policy", "same-origin"),
+    ]
+    return answer
+  }
+
+  private static let contentSecurityPolicy = [
+    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data: blob:", "connect-src 'self'",
+    "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+  ].joined(separator: "; ")
+}

@@ -1,0 +1,109 @@
+import Primitives
+
+@testable import MdocTool
+@testable import VerifierHTTP
+
+/// A headless Chromium, driven through chromedriver's HTTP interface (W3C WebDriver).
+struct Browser: Sendable {
+  let driver: DriverProcess
+  private let session: String
+
+  /// A new browser with nothing stored, 1280 × 900.
+  init(of driver: DriverProcess) async throws {
+    self.driver = driver
+    let arguments: JSON = [
+      "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=1280,900",
+    ]
+    let reply = try await Self.call(
+      driver.port, "POST", "/session",
+      [
+        "capabilities": [
+          "alwaysMatch": [
+            "browserName": "chrome", "goog:loggingPrefs": ["browser": "ALL"],
+            "goog:chromeOptions": ["binary": "/usr/bin/chromium", "args": arguments],
+          ]
+        ]
+      ])
+    guard let id = reply["sessionId"]?.string else { throw BrowserFault("no session") }
+    session = id
+  }
+
+  func end() async { _ = try? await Self.call(driver.port, "DELETE", "/session/\(session)", nil) }
+
+  // MARK: Pages
+
+  func open(_ address: String) async throws { _ = try await post("url", ["url": .string(address)]) }
+
+  /// The value of a function's body, which may wait: a promise is waited for.
+  @discardableResult
+  func run(_ script: String, _ arguments: JSON...) async throws -> JSON {
+    try await post("execute/sync", ["script": .string(script), "args": .array(arguments)])
+  }
+
+  func text(_ selector: String) async throws -> String {
+    try await run("return document.querySelector(arguments[0])?.textContent ?? ''", .string(selector)).string ?? ""
+  }
+
+  func count(_ selector: String) async throws -> Int64 {
+    try await run("return document.querySelectorAll(arguments[0]).length", .string(selector)).integer ?? -1
+  }
+
+  /// Returns once the expression is true; gives up after half a minute.
+  func wait(until expression: String) async throws {
+    let end = ContinuousClock.now + .seconds(30)
+    while try await run("return Boolean(\(expression))") != true {
+      guard ContinuousClock.now < end else { throw BrowserFault("never true: \(expression)") }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+  }
+
+  func click(_ selector: String) async throws {
+    _ = try await run("document.querySelector(arguments[0]).click()", .string(selector))
+  }
+
+  /// Presses keys one after the other, wherever the focus is.
+  func press(_ keys: String...) async throws { try await press(keys) }
+
+  func press(_ keys: [String]) async throws {
+    let actions = keys.flatMap { key -> [JSON] in
+      [["type": "keyDown", "value": .string(key)], ["type": "keyUp", "value": .string(key)]]
+    }
+    let source: JSON = ["type": "key", "id": "keyboard", "actions": .array(actions)]
+    _ = try await post("actions", ["actions": [source]])
+  }
+
+  /// What the console got since it was last asked: errors, warnings, violations of the content security policy.
+  func console() async throws -> [String] {
+    try await post("se/log", ["type": "browser"]).array?.compactMap { $0["message"]?.string } ?? []
+  }
+
+  /// As of a person who has chosen dark colours, or a screen of another width.
+  func emulate(dark: Bool, width: Int64 = 1280) async throws {
+    let scheme: JSON = ["name": "prefers-color-scheme", "value": .string(dark ? "dark" : "light")]
+    try await command("Emulation.setEmulatedMedia", ["features": [scheme]])
+    try await command(
+      "Emulation.setDeviceMetricsOverride",
+      ["width": .integer(width), "height": 900, "deviceScaleFactor": 1, "mobile": false])
+  }
+
+  /// A command of the Chrome DevTools protocol.
+  private func command(_ name: String, _ parameters: JSON) async throws {
+    _ = try await post("goog/cdp/execute", ["cmd": .string(name), "params": parameters])
+  }
+
+  // MARK: WebDriver
+
+  private func post(_ path: String, _ body: JSON) async throws -> JSON {
+    try await Self.call(driver.port, "POST", "/session/\(session)/\(path)", body)
+  }
+
+  /// One call on a connection and a thread of its own, as the rest of the process computes.
+  private static func call(_ port: UInt16, _ method: String, _ path: String, _ body: JSON?) async throws -> JSON {
+    let result = Locked<Result<JSON, BrowserFault>>(.failure(BrowserFault("no thread for the call")))
+    await BackgroundThread.run {
+      let reply = WebDriverCall(port: port, method: method, path: path, body: body).run()
+      result.withLock { $0 = reply }
+    }
+    return try result.withLock { $0 }.get()
+  }
+}

@@ -1,0 +1,5 @@
+/// Why a browser could not be driven.
+struct BrowserFault: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}

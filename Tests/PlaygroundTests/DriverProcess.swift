@@ -1,0 +1,86 @@
+import Glibc
+import Primitives
+
+@testable import VerifierHTTP
+
+/// A chromedriver in a process of its own, which ends with this object; the browsers that it starts end with it.
+final class DriverProcess: Sendable {
+  static let program = "/usr/bin/chromedriver"
+  static var isHere: Bool { access(program, X_OK) == 0 && access("/usr/bin/chromium", X_OK) == 0 }
+  /// Where this is set, a missing browser is a failure and no reason to skip.
+  static var isRequired: Bool { getenv("MDOC_BROWSER") != nil }
+
+  let port: UInt16
+  private let id: pid_t
+  private let output: Int32
+
+  /// Starts it on a port that it chooses and says.
+  init() throws(BrowserFault) {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { throw BrowserFault("no pipe") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    var arguments = [Self.program, "--port=0"].map { strdup($0) } + [nil]
+    var id: pid_t = 0
+    let code = posix_spawn(&id, Self.program, &actions, nil, &arguments, environ)
+    for argument in arguments { free(argument) }
+    posix_spawn_file_actions_destroy(&actions)
+    close(ends[1])
+    guard code == 0 else {
+      close(ends[0])
+      throw BrowserFault("chromedriver does not start: \(code)")
+    }
+    guard let port = Self.announcedPort(from: ends[0]) else {
+      Self.end(id)
+      close(ends[0])
+      throw BrowserFault("chromedriver did not say its port")
+    }
+    self.port = port
+    self.id = id
+    output = ends[0]
+  }
+
+  deinit {
+    Self.end(id)
+    close(output)
+  }
+
+  /// Reads up to "… started successfully on port 12345.", for at most half a minute.
+  private static func announcedPort(from descriptor: Int32) -> UInt16? {
+    var text = ""
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while true {
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard poll(&waiting, 1, 30_000) == 1 else { return nil }
+      let count = read(descriptor, &chunk, chunk.count)
+      guard count > 0 else { return nil }
+      text += String(decoding: chunk[..<count], as: UTF8.self)
+      let marker = "successfully on port "
+      if let start = text.range(of: marker) {
+        let digits = text[start...].prefix(while: \.isNumber)
+        if text[start...].dropFirst(digits.count).first == "." { return UInt16(digits) }
+      }
+    }
+  }
+
+  /// Asks it to end, and after five seconds no longer asks.
+  private static func end(_ id: pid_t) {
+    kill(id, SIGTERM)
+    for _ in 0..<100 {
+      if waitpid(id, nil, WNOHANG) == id { return }
+      usleep(50_000)
+    }
+    kill(id, SIGKILL)
+    while waitpid(id, nil, 0) < 0, errno == EINTR {}
+  }
+}
+
+extension String {
+  /// Where a text first ends.
+  fileprivate func range(of text: String) -> Index? {
+    indices.first { self[$0...].hasPrefix(text) }.map { index($0, offsetBy: text.count) }
+  }
+}
