@@ -77,35 +77,6 @@ extension WalletAddresses {
   }
 }
 
-extension RequestContext {
-  /// The reader whose name the session's request bears, valid now: it may have been replaced since.
-  ///
-  /// - Parameter isNamed: whether a `client_id` of the protocol means a reader.
-  func reader(
-    for recipient: OpenID4VPRecipient, isNamed: (ReaderIdentity, String) -> Bool
-  ) throws(ServiceError) -> ReaderIdentity {
-    let named = relyingParty.readers.filter { reader in
-      if case .client(let id, _) = recipient { isNamed(reader, id) } else { false }
-    }
-    guard !named.isEmpty else {
-      throw ServiceError(.apiProtocolUnsupported, "The reader of this session's request is no longer configured.")
-    }
-    guard let valid = named.first(where: { $0.validity?.contains(now) ?? false }) else {
-      throw ServiceError(.readerCertificateExpired)
-    }
-    return valid
-  }
-
-  /// What is signed again at each fetch is not to be of any length.
-  static func check(walletNonce: String?) throws(ServiceError) {
-    guard walletNonce?.utf8.count ?? 0 <= Limits.walletNonceBytes else {
-      throw ServiceError(
-        .apiInvalidRequest,
-        pointers: [.init(pointer: "/wallet_nonce", detail: "must have at most \(Limits.walletNonceBytes) bytes")])
-    }
-  }
-}
-
 extension ServiceError {
   /// What we sealed ourselves opened but does not read: only a fault of ours can make it.
   static let unreadableMaterial = ServiceError(.apiInternal, "A sealed challenge cannot be read.")

@@ -68,16 +68,3 @@ public struct OpenID4VPWebProtocol: WalletProtocol {
       response, answering: opening, request: request, names: relyingParty.names, at: now)
   }
 }
-
-extension RequestContext {
-  /// Those who sign in the relying party's name, at least one, all of them valid now.
-  func signingReaders(for wallet: some WalletProtocol) throws(ServiceError) -> [ReaderIdentity] {
-    guard !relyingParty.readers.isEmpty else {
-      throw ServiceError(
-        .apiProtocolUnsupported, "`\(wallet.name)` needs a reader, and this relying party has none configured.")
-    }
-    let valid = relyingParty.readers.filter { $0.validity?.contains(now) ?? false }
-    guard !valid.isEmpty else { throw ServiceError(.readerCertificateExpired) }
-    return valid
-  }
-}

@@ -51,6 +51,15 @@ struct OpenID4VPWebProtocolTests {
     #expect(payload["nonce"]?.string != unsigned["nonce"]?.string)
   }
 
+  @Test("authorities are named to wallets where the relying party has chosen some")
+  func authorities() async throws {
+    let fixture = try OpenID4VPServiceFixture(openID4VP: OpenID4VPConfiguration(trustedAuthorities: [[1, 2, 3]]))
+    let data = try #require(try await fixture.create("openid4vp-v1-unsigned").requestData("openid4vp-v1-unsigned"))
+    #expect(
+      data["dcql_query"]?["credentials"]?.array?.first?["trusted_authorities"]
+        == [["type": "aki", "values": ["AQID"]]])
+  }
+
   @Test("clear answers are asked for, and taken, only where the relying party has chosen so")
   func clear() async throws {
     let encrypting = try OpenID4VPServiceFixture()
