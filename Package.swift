@@ -132,7 +132,10 @@ let package = Package(
     tests("Stores", ["Primitives", "Cryptography", "Mdoc", "VerificationService"]),
     tests(
       "VerifierHTTP",
-      ["Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "VerificationService", "Stores", "MockIssuance"]),
+      [
+        "Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "VerificationService", "Stores",
+        "MockIssuance",
+      ]),
     tests("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
     tests("VectorKit", ["Primitives", "Mdoc", "VerificationService", "MockIssuance", "TestSupport"]),
     tests(
