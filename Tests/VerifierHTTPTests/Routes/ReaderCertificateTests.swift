@@ -44,7 +44,8 @@ import Testing
       try folder.writeReader(until: .systemNow() + days * 86_400)
       try folder.writeConfiguration(["relying_parties": [LiveFolder.partyWithReader()]])
       try await folder.serve { _, api, log in
-        #expect(try await api.get("/readyz").status == 200)
+        let ready = try await api.get("/readyz")
+        #expect(ready.status == 200)
         let warnings = log.all.filter { $0.contains("configuration.warning") && $0.contains("the reader certificate") }
         #expect(warnings.count == (message == nil ? 0 : 1))
         if let message { #expect(warnings.first?.contains(message) == true, "\(warnings)") }
