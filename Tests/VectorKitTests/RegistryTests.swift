@@ -50,11 +50,6 @@ import Testing
     .sessionRedacted: Scripted(lifecycle, "canceledAndRedacted"),
     .sessionWrongState: Scripted(rare, "wrongState"),
     .sessionInterrupted: Scripted(lifecycle, "interrupted"),
-    .responseCodeMismatch: Scripted("VerificationServiceTests/WalletEndpointTests.swift", "responseCode"),
-    .apiOriginNotAllowed: Scripted(
-      "VerifierHTTPTests/Routes/WebProtocolTests.swift", "`what is asked is asked from the page's origin alone`"),
-    .readerCertificateExpired: Scripted(
-      "VerifierHTTPTests/Routes/ReaderCertificateTests.swift", "`an expired reader signs nothing, and is reported`"),
     .apiMalformedRequest: submits,
     .apiInvalidRequest: submits,
     .apiUnknownMember: submits,
