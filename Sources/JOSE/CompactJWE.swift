@@ -15,7 +15,8 @@ public struct CompactJWE: Sendable {
 
   public init(parsing text: some Sequence<UInt8>) throws(JWEError) {
     let text = Array(text)
-    let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    // One part too many is enough to see: a megabyte of dots would become fifty of parts.
+    let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)
     guard parts.count == 5, let header = Self.decode(parts[0]), let encryptedKey = Self.decode(parts[1]),
       let initializationVector = Self.decode(parts[2]), let ciphertext = Self.decode(parts[3]),
       let tag = Self.decode(parts[4])

@@ -11,7 +11,8 @@ public struct CompactJWS: Sendable {
   /// - Parameter critical: the header parameters that the caller processes where `crit` names them.
   public init(parsing text: some Sequence<UInt8>, understanding critical: Set<String> = []) throws(JOSEError) {
     let text = Array(text)
-    let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    // One part too many is enough to see: a megabyte of dots would become fifty of parts.
+    let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Self.decode(parts[0]), let payload = Self.decode(parts[1]),
       let signature = Self.decode(parts[2])
     else { throw .malformed }

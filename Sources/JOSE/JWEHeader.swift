@@ -46,7 +46,9 @@ public struct JWEHeader: Sendable {
 
   private static func bytes(_ json: JSON?) throws(JWEError) -> [UInt8] {
     guard let json else { return [] }
-    guard let bytes = json.string.flatMap(Base64.decodeURLSafe) else { throw .invalidHeader }
+    guard let bytes = json.string.flatMap(Base64.decodeURLSafe), bytes.count <= Limits.partyInfoBytes else {
+      throw .invalidHeader
+    }
     return bytes
   }
 }

@@ -65,6 +65,8 @@ public enum Limits {
   public static let appleNonceBytes = 64
   /// Bytes of a `wallet_nonce` that is repeated in a request object.
   public static let walletNonceBytes = 512
+  /// Bytes of a JWE's `apu` or `apv`, which are nonces: those of an answer are hashed for every transcript that is tried.
+  public static let partyInfoBytes = 1_024
   /// Bytes of the shortest nonce that is accepted from outside.
   public static let shortestNonceBytes = 16
 

@@ -62,6 +62,16 @@ import Testing
     #expect(try fault(of: draft) == .invalidHeader)
   }
 
+  /// The nonces in it are hashed for each transcript that is tried.
+  @Test(arguments: ["apu", "apv"])
+  func partyInformationHasABound(name: String) throws {
+    var draft = draft
+    for (length, expected) in [(Limits.partyInfoBytes, nil), (Limits.partyInfoBytes + 1, JWEError.invalidHeader)] {
+      draft[name] = .string(Base64.encodeURLSafe([UInt8](repeating: 7, count: length)))
+      #expect(try fault(of: draft) == expected)
+    }
+  }
+
   @Test func aHeaderThatNamesAParameterTwiceIsInvalid() throws {
     var draft = draft
     draft.header.append(JSON.Member("enc", "A128GCM"))

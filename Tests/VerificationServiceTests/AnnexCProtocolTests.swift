@@ -108,6 +108,18 @@ struct AnnexCProtocolTests {
     #expect(await code { _ = try await fixture.create(Self.name) } == .readerCertificateExpired)
   }
 
+  @Test("while a reader is replaced by another, the one that is valid signs")
+  func replacedReader() async throws {
+    let start = FakeClock().now
+    let readers = [try Self.reader(until: start + 60), try Self.reader(until: start + 3_600)]
+    let fixture = try WebFixture([AnnexCProtocol()], readers: readers)
+    fixture.clock.advance(61)
+    let session = try await fixture.create(Self.name)
+    let encoded = try #require(session.data["deviceRequest"]?.string.flatMap(Base64.decodeURLSafe))
+    let signature = try CBORItem(parsing: encoded)[key: "readerAuthAll"]?.elements.map { Array($0) }?.first
+    #expect(signature?.elements.map { Array($0) }?[1][label: 33]?.bytes.map { Array($0) } == readers[1].leaf.der)
+  }
+
   private static func reader(until: Timestamp) throws -> ReaderIdentity {
     let key = try PrivateKey(generatingOn: .p256)
     return try ReaderIdentity(

@@ -110,6 +110,16 @@ struct WalletEndpointTests {
     #expect(try await read(right).hasResult == retains)
   }
 
+  @Test("a page cannot hand in the answer, which would make a result without a response code")
+  func postedByAPage() async throws {
+    let fixture = try Fixture()
+    let (id, secret) = try await fixture.createRedirectSecret(to: "https://shop.example/back")
+    let holder = try await fixture.service.authenticate(bearer: secret)
+    let submitted: JSON = ["protocol": "openid4vp", "data": ["word": "good"]]
+    #expect(await code { _ = try await fixture.service.submit(submitted, to: id, as: holder) } == .apiForbidden)
+    #expect(try await fixture.service.session(id, as: fixture.full).body.status == "requires_input")
+  }
+
   @Test("every answer sends the person back, with a code of its own")
   func redirected() async throws {
     let fixture = try Fixture()
@@ -155,14 +165,26 @@ struct WalletEndpointTests {
 extension Fixture {
   /// The id and the nonce of a new session that a wallet answers by itself.
   fileprivate func createRedirect(to address: String? = nil) async throws -> (id: String, nonce: String) {
-    var members = (Self.creation.object ?? []).filter { $0.name != "protocols" }
-    members.append(.init("protocols", ["openid4vp"]))
-    if let address { members.append(.init("redirect_uri", .string(address))) }
-    let body = try await service.createSession(.object(members), as: full).body
+    let body = try await redirectSession(to: address)
     guard let id = body["id"]?.string, let nonce = body["requests"]?.array?.first?["data"]?["nonce"]?.string else {
       throw ServiceError(.apiInternal)
     }
     return (id, nonce)
+  }
+
+  fileprivate func createRedirectSecret(to address: String) async throws -> (id: String, secret: String) {
+    let body = try await redirectSession(to: address)
+    guard let id = body["id"]?.string, let secret = body["client_secret"]?.string else {
+      throw ServiceError(.apiInternal)
+    }
+    return (id, secret)
+  }
+
+  private func redirectSession(to address: String?) async throws -> JSON {
+    var members = (Self.creation.object ?? []).filter { $0.name != "protocols" }
+    members.append(.init("protocols", ["openid4vp"]))
+    if let address { members.append(.init("redirect_uri", .string(address))) }
+    return try await service.createSession(.object(members), as: full).body
   }
 }
 

@@ -39,10 +39,12 @@ public struct MdocVerifier: Sendable {
     for part in presented.parts {
       ResponseCheck(part: part, request: request, maxDocuments: presented.maxDocuments).run(into: &responseChecks)
     }
-    let documents = presented.parts.flatMap(\.response.documents).map { document in
+    let documents = presented.parts.flatMap(\.response.documents).enumerated().map { index, document in
+      // All documents are signed over one transcript, so that the first says which. Trying every alternative on every
+      // document would give whoever may answer thousands of signatures to check, on the curve of their choice.
       let verification = DocumentVerification(
         document: document, transcript: presented.transcript, macPolicy: presented.macPolicy,
-        alternatives: presented.alternatives, verifier: self, now: now)
+        alternatives: index == 0 ? presented.alternatives : [], verifier: self, now: now)
       return verification.run(request: request, recognizesAppleMocks: presented.recognizesAppleMocks)
     }
     return Authentication(

@@ -2,14 +2,11 @@ import Presentation
 import Primitives
 
 extension RequestContext {
-  /// Who signs the request, if the relying party has anybody: wallets refuse a signature of an expired reader, without
-  /// saying why.
+  /// Who signs the request, if the relying party has anybody: the first reader that is valid, since wallets refuse a
+  /// signature of an expired one, without saying why.
   func currentReader() throws(ServiceError) -> ReaderIdentity? {
-    try relyingParty.readers.first.map { reader throws(ServiceError) in
-      guard let validity = reader.validity, validity.contains(now) else {
-        throw ServiceError(.readerCertificateExpired)
-      }
-      return reader
-    }
+    let valid = relyingParty.readers.first { $0.validity?.contains(now) ?? false }
+    guard valid != nil || relyingParty.readers.isEmpty else { throw ServiceError(.readerCertificateExpired) }
+    return valid
   }
 }

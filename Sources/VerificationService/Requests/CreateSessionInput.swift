@@ -58,8 +58,9 @@ public struct CreateSessionInput: Sendable {
       names.append(name)
     }
     let families = names.compactMap(ProtocolFamily.init(ofProtocol:))
-    if Set(families).count > 1 {
-      faults.add(pointer, "cannot be offered together: `apple-in-app` and `openid4vp` stand alone")
+    // What fetches its request by the session's name finds one there.
+    if families.count > 1, families.contains(where: { $0 != .web }) {
+      faults.add(pointer, "cannot be offered together: all but those of the Digital Credentials API stand alone")
     }
     return names
   }

@@ -18,6 +18,10 @@ struct SubmitAnswer {
     if wallet.takesTranscriptFromCaller, case .clientSecret = caller {
       throw ServiceError(.apiForbidden, "Answers by `\(wallet.name)` are handed in with an API key.")
     }
+    // From a page they would make a result that is read without the response code, which only the wallet brings back.
+    if wallet is any FetchedRequestProtocol, case .clientSecret = caller {
+      throw ServiceError(.apiForbidden, "Answers by `\(wallet.name)` are posted by the wallet itself.")
+    }
     let answer = try await decode(input.data, by: wallet, for: address)
     var reply: OperationReply?
     let attempted = try await AnswerChallenge(context: context).run(answer, by: wallet, to: address, as: caller) {

@@ -90,6 +90,28 @@ import Testing
     #expect(detail(verdict)?.hasPrefix("the device signed for an answer that is not encrypted") == true)
   }
 
+  /// Else an answer of many documents, each with a key on the slowest curve, would have thousands of signatures checked.
+  @Test func theFirstDocumentAloneIsExplained() throws {
+    let fixture = try OpenID4VPFixture(request: OpenID4VPFixture.bothDocuments)
+    let thumbprint = CBORValue.bytes(PresentationTests.thumbprint(of: fixture.key.publicKey))
+    let transcript = OpenID4VPRecipient.origin("https://www.shop.example")
+      .transcript(nonce: nonce, thumbprint: thumbprint)
+    func presentation(_ document: DocumentRequest) throws -> JSON {
+      [.string(Base64.encodeURLSafe(try fixture.deviceResponse(document, over: transcript)))]
+    }
+    let verdict = fixture.verify(
+      try fixture.encrypt(
+        fixture.parameters([
+          "document_0": try presentation(OpenID4VPFixture.mDL),
+          "document_1": try presentation(OpenID4VPFixture.photoID),
+        ])))
+    #expect(verdict.codes == [.deviceSignatureInvalid, .deviceSignatureInvalid])
+    let details = verdict.report.documents.map { document in
+      document.checks.first { $0.outcome == .failed }?.detail
+    }
+    #expect(details == ["the device signed for the origin https://www.shop.example", nil])
+  }
+
   /// Another nonce, key or stranger's origin has no explanation, and no report shows a nonce or a key.
   @Test func whatIsNotKnownIsNotExplained() throws {
     let page = OpenID4VPFixture.page

@@ -40,6 +40,15 @@ struct OpenID4VPRedirectProtocolTests {
     #expect(error?.pointers.map(\.pointer) == ["/documents/1/doc_type"])
   }
 
+  @Test("the two are not offered together: wallets fetch the request of one session at one address")
+  func alone() async throws {
+    let fixture = try OpenID4VPServiceFixture(openID4VP: Self.annexB)
+    let error = await #expect(throws: ServiceError.self) {
+      try await fixture.create("openid4vp", "openid4vp-iso-18013-7-annex-b")
+    }
+    #expect(error?.code == .apiInvalidRequest && error?.pointers.map(\.pointer) == ["/protocols"])
+  }
+
   @Test("the object is signed anew at each fetch, with the same nonce and the wallet's own", arguments: [0, 1])
   func objects(index: Int) throws {
     let wallet = Self.protocols[index]
