@@ -61,7 +61,8 @@ struct WycheproofSet: PublishedSet {
   /// of the module.
   private static func unknown(_ schema: String) -> Kind {
     let reason =
-      schema.hasPrefix("json_web_") ? "JOSE is judged by the tests of its module" : "tests of the schema \(schema) are not known here"
+      schema.hasPrefix("json_web_")
+      ? "JOSE is judged by the tests of its module" : "tests of the schema \(schema) are not known here"
     return Kind(schema: schema, reference: "None", bugClass: .forgery, judge: { _, _ in { _ in .skipped(reason) } })
   }
 }
