@@ -23,7 +23,8 @@ final class DriverProcess: Sendable {
     posix_spawn_file_actions_init(&actions)
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    var arguments = [Self.program, "--port=0"].map { strdup($0) } + [nil]
+    let words: [String] = [Self.program, "--port=0"]
+    var arguments = words.map { strdup($0) } + [nil]
     var id: pid_t = 0
     let code = posix_spawn(&id, Self.program, &actions, nil, &arguments, environ)
     for argument in arguments { free(argument) }
