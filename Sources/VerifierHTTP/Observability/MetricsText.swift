@@ -77,8 +77,8 @@ enum MetricsText {
     let name = "mdoc_reader_certificates"
     text.family(name, "gauge", "Certificates of the relying parties' readers by how long they hold.")
     for (state, count) in [
-      ("valid", readers.count - readers.expired.count - readers.expiring.count), ("expiring", readers.expiring.count),
-      ("expired", readers.expired.count),
+      ("valid", readers.count - readers.expired - readers.expiring), ("expiring", readers.expiring),
+      ("expired", readers.expired),
     ] {
       text.sample(name, [("state", state)], Double(count))
     }

@@ -9,28 +9,25 @@ struct ReaderCertificates: Sendable {
 
   /// All readers.
   let count: Int
-  /// SHA-256 of the leaves whose chain is not valid now.
-  let expired: [String]
+  /// Those whose chain is not valid now. Which they are says the log of the start, not this: anyone may ask.
+  let expired: Int
   /// Those that are valid, but not for long.
-  let expiring: [String]
+  let expiring: Int
   /// When the first of the valid ones ends.
   let nextExpiry: Timestamp?
 
   init(of parties: RelyingParties, at now: Timestamp) {
     let readers = parties.all.flatMap(\.readers)
-    let valid = readers.compactMap { reader in
-      reader.validity.flatMap { $0.contains(now) ? (reader.leaf.fingerprint, $0.upperBound) : nil }
-    }
+    let ends = readers.compactMap { $0.validity.flatMap { $0.contains(now) ? $0.upperBound : nil } }
     count = readers.count
-    expired = readers.filter { $0.validity?.contains(now) != true }.map(\.leaf.fingerprint)
-    expiring = valid.filter { $0.1 < now + Self.notice }.map(\.0)
-    nextExpiry = valid.map(\.1).min()
+    expired = readers.count - ends.count
+    expiring = ends.count { $0 < now + Self.notice }
+    nextExpiry = ends.min()
   }
 
   var json: JSON {
     [
-      "count": .integer(Int64(count)), "expired": .array(expired.map { .string($0) }),
-      "expiring": .array(expiring.map { .string($0) }),
+      "count": .integer(Int64(count)), "expired": .integer(Int64(expired)), "expiring": .integer(Int64(expiring)),
     ]
   }
 

@@ -19,13 +19,8 @@ enum OperationSchemas {
 
   private static let readerCertificates = Part.object([
     "count": ["type": "integer"],
-    "expired": [
-      "type": "array", "items": Part.sha256,
-      "description": "Leaves whose chain is not valid now: no signed request is made with them.",
-    ],
-    "expiring": [
-      "type": "array", "items": Part.sha256, "description": "Leaves whose chain ends within 30 days.",
-    ],
+    "expired": ["type": "integer", "description": "Those not valid now: no signed request is made with them."],
+    "expiring": ["type": "integer", "description": "Those whose chain ends within 30 days."],
   ])
 
   private static let anchors = Part.object([

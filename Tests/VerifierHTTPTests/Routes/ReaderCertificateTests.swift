@@ -16,18 +16,17 @@ import Testing
       let signed = TestBed.body(
         .standard, protocols: ["openid4vp-v1-signed"], extra: [.init("origin", .string(TestBed.origin))])
       let name = "mdoc_reader_certificate_next_expiry_timestamp_seconds"
-      #expect(try await readers() == ["count": 1, "expired": [], "expiring": []])
+      #expect(try await readers() == ["count": 1, "expired": 0, "expiring": 0])
       #expect(try await bed.api.get("/metrics").body.contains("\(name) 18"))
 
       // The reader's certificate is of 1 September 2026 and for 390 days; it is 18 November.
       bed.clock.advance(290 * 86_400)
-      let expiring = try #require(try await readers()["expiring"]?.array)
-      #expect(expiring.count == 1)
+      #expect(try await readers() == ["count": 1, "expired": 0, "expiring": 1])
       #expect(try await bed.api.post("/v1/verification_sessions", signed).status == 201)
       #expect(try await bed.api.get("/metrics").body.contains("mdoc_reader_certificates{state=\"expiring\"} 1\n"))
 
       bed.clock.advance(30 * 86_400)
-      #expect(try await readers() == ["count": 1, "expired": .array(expiring), "expiring": []])
+      #expect(try await readers() == ["count": 1, "expired": 1, "expiring": 0])
       let refused = try await bed.api.post("/v1/verification_sessions", signed)
       #expect(refused.status == 503 && refused.code == "api.reader_certificate_expired")
       #expect(try await bed.createSession(by: "openid4vp-v1-unsigned")["status"] == "requires_input")
