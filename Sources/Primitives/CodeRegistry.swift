@@ -30,7 +30,7 @@ extension Code {
       row(
         "The encrypted envelope does not have the prescribed members, types or sizes",
         "Apple, Verifying Wallet identity requests: HPKEEnvelope; ISO/IEC TS 18013-7, Annex C", Remedy.wallet,
-        cases: "A05 D04")
+        cases: "A05 D04 D20")
     case .envelopeAlgorithmUnsupported:
       row(
         "The envelope names another algorithm than APPLE-HPKE-v1",
@@ -56,7 +56,7 @@ extension Code {
     case .envelopeDecryptionFailed:
       row(
         "The ciphertext does not open under this session's transcript",
-        "RFC 9180, 5.2", Remedy.forged, cases: "A07 A10 D01 D03 D07")
+        "RFC 9180, 5.2", Remedy.forged, cases: "A07 A10 D01 D03 D07 S06")
     case .envelopePlaintextMalformed:
       row(
         "What the envelope held is not a map with the one member `identity`",
@@ -89,7 +89,7 @@ extension Code {
     case .vpTokenMalformed:
       row(
         "`vp_token` is not an object of arrays of base64url answers to the queries that were made",
-        "\(openID), 8.1", Remedy.wallet, cases: "D15")
+        "\(openID), 8.1", Remedy.wallet, cases: "D15 D20")
     case .vpTokenIncomplete:
       row("`vp_token` has no answer to a query that needs one", "\(openID), 8.1", Remedy.wallet, cases: "D15")
     case .sessionDataMalformed:
@@ -134,7 +134,7 @@ extension Code {
     case .documentUnexpected:
       row(
         "The DeviceResponse holds more documents than were asked for",
-        "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "A16 E20 E21")
+        "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "A16 D16 E20 E21")
     case .docTypeNotRequested:
       row("A document of a type that was not requested", "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "E16")
     // Issuer authentication
@@ -389,7 +389,7 @@ extension Code {
         "The device's signature does not verify over this session's transcript",
         "\(iso), 9.1.3.6",
         "Check that the transcript's inputs are those of the request; else treat it as a replay or forgery.",
-        cases: "K02 K03 K04 K11")
+        cases: "K02 K03 K04 K11 D01 D11 D12 D13 D14 S06")
     case .deviceMacInvalid:
       row(
         "The device's MAC does not verify over this session's transcript",
