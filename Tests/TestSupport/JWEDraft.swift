@@ -43,7 +43,9 @@ public struct JWEDraft: Sendable {
     let parties = ["apu", "apv"].map { self[$0]?.string.flatMap(Base64.decodeURLSafe) ?? [] }
     let secret = try ephemeral.sharedSecret(with: recipient).exposed()
     var input: [UInt8] = [0, 0, 0, 1] + secret
-    for field in [Array(encryption.utf8)] + parties { input += [0, 0, 0, UInt8(field.count)] + field }
+    for field in [Array(encryption.utf8)] + parties {
+      input += [0, 0, UInt8(field.count / 256), UInt8(field.count % 256)] + field
+    }
     let bits = length * 8
     input += [0, 0, UInt8(bits / 256), UInt8(bits % 256)]
     return SecretBytes(copying: HashAlgorithm.sha256.hash(input).prefix(length).map { $0 })
