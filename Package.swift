@@ -134,7 +134,10 @@ let package = Package(
     tests("Stores", ["Primitives", "Cryptography", "Mdoc", "VerificationService"]),
     tests(
       "VerifierHTTP",
-      ["Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "VerificationService", "Stores", "MockIssuance"]),
+      [
+        "Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "VerificationService", "Stores",
+        "MockIssuance",
+      ]),
     // The page of test mode in a browser; the tool has the HTTP client.
     .testTarget(
       name: "PlaygroundTests", dependencies: ["Primitives", "VerifierHTTP", "MdocTool"], swiftSettings: strict),

@@ -17,6 +17,9 @@ struct FetchWalletRequest {
     guard let content = record.content, let sealed = record.offers.first?.sealedMaterial,
       let opened = try? context.sealer.open(sealed, .challenge(record.address.id, protocolName: address.wallet.name))
     else { throw ServiceError(.apiInternal, "A sealed record does not open with the configured keys.") }
+    // Anybody who knows the id may ask, and each time something is signed.
+    try context.gate.enter()
+    defer { context.gate.leave() }
     let place = RequestContext(
       session: record.address, relyingParty: address.relyingParty, origin: content.origin,
       publicURL: context.publicURL, now: now)

@@ -63,7 +63,9 @@ enum WalletSchemas {
       Part.object(
         [
           "device_engagement": base64URL, "e_reader_key": base64URL,
-          "handover": ["description": "`qr`, or `{\"nfc\": {\"select\", \"request\"}}` with the messages in base64url."],
+          "handover": [
+            "description": "`qr`, or `{\"nfc\": {\"select\", \"request\"}}` with the messages in base64url."
+          ],
           "device_response": base64URL, "session_data": base64URL, "reader_private_key": Part.text,
         ], optional: ["device_response", "session_data", "reader_private_key"])
     default: ["type": "object"]

@@ -11,6 +11,9 @@ struct MockWalletEndpoint: Sendable {
     let input = try MockResponseInput(parsing: call.body)
     let pending = try await call.application.service.pendingRequest(
       input.session, by: input.protocolName, as: call.authenticated())
+    guard ProtocolFamily(ofProtocol: pending.protocolName) != .proximity else {
+      throw ServiceError(.apiProtocolUnsupported, "The mock wallet does not answer `\(pending.protocolName)`.")
+    }
     let object = try await requestObject(pending, call)
     let data: JSON
     do {
@@ -50,7 +53,7 @@ struct MockWalletEndpoint: Sendable {
     }
     guard let apple = pending.relyingParty.apple, let recipient = apple.encryptionKeys.first,
       let nonce = pending.data["nonce"]?.string.flatMap(Base64.decode)
-    else { throw MockError.unreadableRequest("the mock wallet does not answer \(pending.protocolName)") }
+    else { throw MockError.unreadableRequest("\(pending.protocolName) without a nonce or a merchant") }
     let session = MockAppleSession(
       nonce: nonce, merchantID: apple.merchantID, teamID: apple.teamID, recipientKey: recipient.publicKey)
     let answer = try wallet.answerApple(request, session: session, variant: input.variant, at: now)
