@@ -22,7 +22,11 @@ import Testing
     let good = try fixture.answer(way).data
     // On these the good answer is as the variant says.
     let same: Set = ["good", "issuer-p256", "device-p256", "document-errors-other-requested"]
-    for variant in MockVariant.all where variant.holds(over: way.protocolName, isEncrypted: way.isEncrypted) {
+    let index = WebFixture.Way.all.firstIndex { $0.testDescription == way.testDescription } ?? 0
+    for (position, variant) in MockVariant.all.enumerated()
+    where variant.holds(over: way.protocolName, isEncrypted: way.isEncrypted) {
+      // What is wrong with a document is put into the same answer over every way: one way of each is enough.
+      guard variant.applicability != .anyProtocol || position % WebFixture.Way.all.count == index else { continue }
       let data = try fixture.answer(way, variant).data
       #expect((data == good) == same.contains(variant.name), "\(variant.name)")
     }
