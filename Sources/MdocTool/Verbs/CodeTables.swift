@@ -6,7 +6,9 @@ enum CodeTables {
   /// that fits takes a code.
   private static let groups: [(title: String, prefixes: [String])] = [
     ("CBOR, of the envelope and of the response", ["cbor."]),
-    ("Envelope of Apple's in-app answers", ["envelope.", "apple."]),
+    ("Envelope: Apple in-app, Annex C, JWE", ["envelope.", "jwe.", "apple."]),
+    ("Parameters of OpenID4VP", ["vp_token.", "session.state_mismatch"]),
+    ("Session with a reader in person", ["proximity."]),
     ("Response", ["mdoc.response."]),
     ("Issuer authentication", ["mdoc.issuer_auth.", "cose."]),
     ("Path from the document signer to a trust anchor", ["trust.profile.", "trust."]),
@@ -18,6 +20,7 @@ enum CodeTables {
     ("What was asked", ["mdoc.element.", "policy."]),
     ("Lists of trust anchors", ["list."]),
     ("Sessions", ["session."]),
+    ("A wallet's own refusal", ["wallet."]),
     ("HTTP", ["api."]),
     ("Others", [""]),
   ]

@@ -1,8 +1,12 @@
+import Primitives
 import VerificationService
 
-/// Reads `openid4vp` of a relying party: `{"encrypted_responses": true, "annex_b": false, "scheme": "openid4vp"}`.
+/// Reads `openid4vp` of a relying party: `{"encrypted_responses": true, "annex_b": false, "scheme": "openid4vp",
+/// "trusted_authorities": []}`.
 struct OpenID4VPReader {
-  private static let members = ["encrypted_responses", "annex_b", "scheme"]
+  private static let members = ["encrypted_responses", "annex_b", "scheme", "trusted_authorities"]
+  /// Octets of a key identifier: SHA-1 by the profile, and what else authorities have made of it.
+  private static let identifierOctets = 1...64
 
   func configuration(
     _ party: ConfigurationReader, _ warnings: inout [String]
@@ -16,6 +20,12 @@ struct OpenID4VPReader {
       guard Self.isScheme(configuration.scheme) else {
         throw entry.fault("scheme", "must be the scheme of an address, in lower case and without \"://\"")
       }
+    }
+    for (index, text) in try entry.strings("trusted_authorities", isRequired: false).enumerated() {
+      guard let identifier = Hex.decode(text), Self.identifierOctets.contains(identifier.count) else {
+        throw entry.fault("trusted_authorities/\(index)", "must be a subject key identifier in hexadecimal")
+      }
+      configuration.trustedAuthorities.append(identifier)
     }
     if !configuration.encryptsResponses {
       warnings.append("\(entry.pointer)/encrypted_responses: wallets are asked to answer in clear")

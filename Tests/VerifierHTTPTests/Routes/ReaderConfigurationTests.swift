@@ -79,11 +79,16 @@ import VerificationService
   }
 
   @Test func `OpenID4VP is configured for each relying party`() async throws {
-    let openID4VP: JSON = ["encrypted_responses": false, "annex_b": true, "scheme": "haip-vp"]
+    let openID4VP: JSON = [
+      "encrypted_responses": false, "annex_b": true, "scheme": "haip-vp", "trusted_authorities": ["0a0b"],
+    ]
     try await withReader(["relying_parties": Self.party(openID4VP: openID4VP)]) { path in
       let configuration = try load(path)
       let read = try #require(configuration.relyingParties["shop"]?.openID4VP)
-      #expect(read == .init(encryptsResponses: false, offersAnnexB: true, scheme: "haip-vp"))
+      #expect(
+        read
+          == .init(
+            encryptsResponses: false, offersAnnexB: true, scheme: "haip-vp", trustedAuthorities: [[0x0a, 0x0b]]))
       #expect(configuration.warnings.map { $0.contains("encrypted_responses") } == [true])
     }
   }
@@ -92,6 +97,8 @@ import VerificationService
     arguments: [
       (["scheme": "https://"], "scheme"), (["scheme": "Openid4vp"], "scheme"), (["scheme": "4vp"], "scheme"),
       (["annex_b": 1], "annex_b"), (["encrypted_responses": "no"], "encrypted_responses"), (["mode": "x"], "mode"),
+      (["trusted_authorities": ["xy"]], "trusted_authorities/0"),
+      (["trusted_authorities": [""]], "trusted_authorities/0"),
     ] as [(JSON, String)])
   func `a fault of OpenID4VP names its member`(value: JSON, member: String) async throws {
     try await withReader(["relying_parties": Self.party(openID4VP: value)]) { path in

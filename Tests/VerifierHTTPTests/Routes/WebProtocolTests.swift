@@ -25,6 +25,43 @@ import VerificationService
     }
   }
 
+  /// Every curve that issuers and devices sign on, by every protocol.
+  @Test(arguments: web + redirect)
+  func `documents of every algorithm are verified`(name: String) async throws {
+    let curves = ["p256", "p384", "p521", "brainpoolp256r1", "brainpoolp320r1", "brainpoolp384r1", "brainpoolp512r1"]
+    let variants = (curves + ["ed25519", "ed448"]).flatMap { ["issuer-\($0)", "device-\($0)"] }
+    try await withTestMode { bed in
+      for variant in variants + ["digests-sha-384", "digests-sha-512"] {
+        let session = try await bed.createSession(by: name)
+        let reply = try await bed.submit(bed.mockAnswer(session, variant: variant), to: session)
+        #expect(reply.json["status"] == "verified", "\(variant): \(reply.body)")
+      }
+    }
+  }
+
+  /// Where the answer is encrypted its key is the reader's, for devices that make a MAC.
+  @Test(arguments: web.dropFirst() + redirect)
+  func `a device's MAC is as good as its signature`(name: String) async throws {
+    try await withTestMode { bed in
+      let session = try await bed.createSession(by: name)
+      let wallet = MockWallet(authority: bed.mode.authority)
+      let request = try #require(session["requests"]?.array?.first?["data"])
+      let answer: MockWebAnswer
+      if Self.redirect.contains(name) {
+        let object = try await bed.api.with(nil).get(TestBed.walletPath(session, "request"))
+        answer = try wallet.answer(
+          requestObject: Array(object.body.utf8), authentication: .mac, at: bed.clock.now)
+      } else {
+        answer = try wallet.answer(
+          digitalCredential: name, data: request, origin: TestBed.origin, authentication: .mac, at: bed.clock.now)
+      }
+      let reply = try await bed.submit(["protocol": .string(name), "data": answer.data], to: session)
+      #expect(reply.json["status"] == "verified", "\(reply.body)")
+      let document = reply.json["result"]?["documents"]?.array?.first
+      #expect(document?["device_authentication"] == "mac")
+    }
+  }
+
   @Test(arguments: web)
   func `of several protocols any one is answered, once, each with its own nonce`(name: String) async throws {
     try await withTestMode { bed in
