@@ -1,4 +1,5 @@
 import CBOR
+import Glibc
 import Primitives
 import Testing
 
@@ -71,11 +72,16 @@ import Testing
       return .map((0..<8).map { (key: key(depth - 1, salt * 8 + $0), value: .null) })
     }
     let input = key(5, 1).encoded()
-    let clock = ContinuousClock()
-    var code: Code?
-    let spent = clock.measure { code = refusal(input, limits: CBORLimits(items: 200_000)) }
-    #expect(code == nil)
-    #expect(spent < .seconds(5))
+    let begun = processorSeconds()
+    #expect(refusal(input, limits: CBORLimits(items: 200_000)) == nil)
+    #expect(processorSeconds() - begun < 5)
+  }
+
+  /// Of this thread, whatever else the machine does.
+  private func processorSeconds() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return time.tv_sec
   }
 
   private func map(_ keys: [String]) -> [UInt8] {
