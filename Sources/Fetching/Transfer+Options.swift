@@ -15,7 +15,7 @@ extension Transfer {
     // Every redirect comes back to us, and is checked like a first address.
     options.set(CURLOPT_FOLLOWLOCATION, 0)
     options.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
-    options.set(CURLOPT_HTTPGET, 1)
+    ask(&options)
     options.set(CURLOPT_USERAGENT, "mdoc")
 
     // Nothing from the environment, nothing from other fetches.
@@ -46,12 +46,23 @@ extension Transfer {
     // "identity" is what is asked for; that it is set at all lets libcurl unpack what comes packed.
     options.set(CURLOPT_ACCEPT_ENCODING, "identity")
 
-    if !rules.mediaTypes.isEmpty {
-      add(["Accept: " + rules.mediaTypes.joined(separator: ", ")], as: CURLOPT_HTTPHEADER, to: &options)
-    }
     if !configuration.pinnedNames.isEmpty { add(configuration.pinnedNames, as: CURLOPT_RESOLVE, to: &options) }
     options.setCallbacks(of: self)
     return options.areSet
+  }
+
+  /// What is asked, and the header fields that go with it.
+  private func ask(_ options: inout EasyOptions) {
+    switch ticket.request {
+    case .list:
+      options.set(CURLOPT_HTTPGET, 1)
+      guard !ticket.rules.mediaTypes.isEmpty else { return }
+      add(["Accept: " + ticket.rules.mediaTypes.joined(separator: ", ")], as: CURLOPT_HTTPHEADER, to: &options)
+    case .message(let message):
+      options.set(CURLOPT_POST, 1)
+      options.set(body: message.body)
+      add(message.headers, as: CURLOPT_HTTPHEADER, to: &options)
+    }
   }
 
   private func add(_ lines: [String], as option: CURLoption, to options: inout EasyOptions) {
@@ -82,6 +93,11 @@ struct EasyOptions {
 
   mutating func set(size option: CURLoption, _ value: Int) {
     note(mdoc_curl_set_size(easy, option, curl_off_t(value)))
+  }
+
+  /// libcurl keeps a copy.
+  mutating func set(body: [UInt8]) {
+    note(body.withUnsafeBytes { mdoc_curl_set_body(easy, $0.baseAddress, curl_off_t($0.count)) })
   }
 
   mutating func set(list option: CURLoption, _ value: UnsafeMutablePointer<curl_slist>) {
