@@ -6,7 +6,6 @@ extension Transfer {
   func prepare() -> Bool {
     curl_easy_reset(easy)
     freeLists()
-    let rules = ticket.rules
     var options = EasyOptions(easy)
 
     options.set(CURLOPT_URL, address.text)
@@ -42,9 +41,6 @@ extension Transfer {
     options.set(CURLOPT_CONNECTTIMEOUT_MS, min(remaining, Int(Limits.fetchConnectSeconds) * 1_000))
     options.set(CURLOPT_LOW_SPEED_LIMIT, 1)
     options.set(CURLOPT_LOW_SPEED_TIME, Int(Limits.fetchSilenceSeconds))
-    options.set(size: CURLOPT_MAXFILESIZE_LARGE, rules.maximumBytes)
-    // "identity" is what is asked for; that it is set at all lets libcurl unpack what comes packed.
-    options.set(CURLOPT_ACCEPT_ENCODING, "identity")
 
     if !configuration.pinnedNames.isEmpty { add(configuration.pinnedNames, as: CURLOPT_RESOLVE, to: &options) }
     options.setCallbacks(of: self)
@@ -56,6 +52,9 @@ extension Transfer {
     switch ticket.request {
     case .list:
       options.set(CURLOPT_HTTPGET, 1)
+      options.set(size: CURLOPT_MAXFILESIZE_LARGE, ticket.rules.maximumBytes)
+      // "identity" is what is asked for; that it is set at all lets libcurl unpack what comes packed.
+      options.set(CURLOPT_ACCEPT_ENCODING, "identity")
       guard !ticket.rules.mediaTypes.isEmpty else { return }
       add(["Accept: " + ticket.rules.mediaTypes.joined(separator: ", ")], as: CURLOPT_HTTPHEADER, to: &options)
     case .message(let message):

@@ -13,7 +13,7 @@ import VerificationService
         let verified = try await bed.createSession()
         _ = try await bed.submit(bed.mockAnswer(verified), to: verified)
         let failed = try await bed.createSession()
-        _ = try await bed.submit(bed.mockAnswer(failed, variant: "unknown-issuer"), to: failed)
+        _ = try await bed.submit(bed.mockAnswer(failed, variant: "status-revoked"), to: failed)
         let canceled = try await bed.createSession()
         for path in ["/cancel", "/redact"] { _ = try await bed.api.post(TestBed.path(canceled) + path) }
         let list = try await bed.api.get("/v1/events")

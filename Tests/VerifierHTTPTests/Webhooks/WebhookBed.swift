@@ -111,6 +111,7 @@ func withReceivers(_ receivers: Receiver..., body: ([String]) async throws -> Vo
   var servers: [HTTPServer] = []
   for receiver in receivers {
     var configuration = HTTPServerConfiguration()
+    configuration.port = 0
     configuration.threads = 1
     servers.append(try HTTPServer(configuration: configuration, handler: receiver))
   }
