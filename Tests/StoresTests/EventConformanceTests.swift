@@ -16,7 +16,7 @@ struct EventConformanceTests {
   ) async throws -> Bool {
     let attempt = try await store.take(session)
     let outcome = AttemptOutcome(
-      address: session.address, attempt: attempt, conclusion: conclusion, report: nil)
+      address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: conclusion, report: nil)
     return try await store.recordOutcome(outcome, at: now, finishing: nil).isRecorded
   }
 
@@ -53,12 +53,14 @@ struct EventConformanceTests {
       #expect(try await store.cancel(session.address, at: start).refused != nil)
       #expect(try await told(store) == [])
       let outcome = AttemptOutcome(
-        address: session.address, attempt: attempt, conclusion: .verified(.none), report: nil)
+        address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: .verified(.none),
+        report: nil)
       #expect(try await store.recordOutcome(outcome, at: start, finishing: nil).isRecorded)
       #expect(try await store.recordOutcome(outcome, at: start, finishing: nil).isRecorded == false)
       #expect(try await store.cancel(session.address, at: start).refused != nil)
       let stranger = AttemptOutcome(
-        address: session.address, attempt: try AttemptID.random(), conclusion: failure, report: nil)
+        address: session.address, attempt: try AttemptID.random(), protocolName: "apple-in-app", conclusion: failure,
+        report: nil)
       #expect(try await store.recordOutcome(stranger, at: start, finishing: nil).isRecorded == false)
       #expect(try await told(store) == ["verified -"])
     }

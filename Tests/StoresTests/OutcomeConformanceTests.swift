@@ -13,7 +13,8 @@ struct OutcomeConformanceTests {
       let attempt = try await store.take(session)
       let report = try makeReport()
       let outcome = AttemptOutcome(
-        address: session.address, attempt: attempt, conclusion: .verified(sealed), report: report)
+        address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: .verified(sealed),
+        report: report)
       #expect(try await store.recordOutcome(outcome, at: start + 1, finishing: nil).isRecorded)
       let stored = try #require(try await store.session(session.address))
       #expect(stored.state == .verified(at: start + 1))
@@ -32,9 +33,11 @@ struct OutcomeConformanceTests {
       let session = try await store.add(makeSession())
       let attempt = try await store.take(session)
       let verified = AttemptOutcome(
-        address: session.address, attempt: attempt, conclusion: .verified(sealed), report: nil)
+        address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: .verified(sealed),
+        report: nil)
       #expect(try await store.recordOutcome(verified, at: start, finishing: nil).isRecorded)
-      let failed = AttemptOutcome(address: session.address, attempt: attempt, conclusion: failure, report: nil)
+      let failed = AttemptOutcome(
+        address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: failure, report: nil)
       #expect(try await store.recordOutcome(failed, at: start, finishing: nil).isRecorded == false)
       let stored = try #require(try await store.session(session.address))
       #expect(stored.state == .verified(at: start))
@@ -49,7 +52,8 @@ struct OutcomeConformanceTests {
       let attempt = try await store.take(session)
       let error = LastError([Reason(.walletAccessDenied)])
       let refusal = AttemptOutcome(
-        address: session.address, attempt: attempt, conclusion: .canceled(error), report: nil)
+        address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: .canceled(error),
+        report: nil)
       #expect(try await store.recordOutcome(refusal, at: start + 2, finishing: nil).isRecorded)
       let stored = try #require(try await store.session(session.address))
       #expect(stored.state == .canceled(at: start + 2, lastError: error))
@@ -68,7 +72,8 @@ struct OutcomeConformanceTests {
     try await factory.run { store in
       let session = try await store.add(makeSession())
       let stranger = AttemptOutcome(
-        address: session.address, attempt: try AttemptID.random(), conclusion: .verified(sealed), report: nil)
+        address: session.address, attempt: try AttemptID.random(), protocolName: "apple-in-app",
+        conclusion: .verified(sealed), report: nil)
       #expect(try await store.recordOutcome(stranger, at: start, finishing: nil).isRecorded == false)
       _ = try await store.take(session)
       #expect(try await store.recordOutcome(stranger, at: start, finishing: nil).isRecorded == false)
@@ -82,7 +87,8 @@ struct OutcomeConformanceTests {
       let session = try await store.add(makeSession())
       let attempt = try await store.take(session)
       let outcome = AttemptOutcome(
-        address: session.address, attempt: attempt, conclusion: .verified(sealed), report: nil)
+        address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: .verified(sealed),
+        report: nil)
       let processing = try #require(try await store.session(session.address))
       #expect(processing.state(at: start + 30).status == .processing)
       #expect(processing.state(at: start + 31) == .failed(.interrupted, at: start + 31))
@@ -98,7 +104,7 @@ struct OutcomeConformanceTests {
       let attempt = try await store.take(session)
       let report = try makeReport()
       let outcome = AttemptOutcome(
-        address: session.address, attempt: attempt, conclusion: failure, report: report)
+        address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: failure, report: report)
       _ = try await store.recordOutcome(outcome, at: start, finishing: nil)
       let record = try #require(try await store.redact(session.address, at: start + 9).changed)
       #expect(try await store.session(session.address) == record)
@@ -124,7 +130,8 @@ struct OutcomeConformanceTests {
       let attempt = try await store.take(session)
       _ = try await store.redact(session.address, at: start)
       let outcome = AttemptOutcome(
-        address: session.address, attempt: attempt, conclusion: .verified(sealed), report: nil)
+        address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: .verified(sealed),
+        report: nil)
       #expect(try await store.recordOutcome(outcome, at: start, finishing: nil).isRecorded == false)
       #expect(try await store.session(session.address)?.results == SealedResults.none)
     }
@@ -139,7 +146,9 @@ struct OutcomeConformanceTests {
       let verified = try await store.add(makeSession())
       let attempt = try await store.take(verified)
       _ = try await store.recordOutcome(
-        AttemptOutcome(address: verified.address, attempt: attempt, conclusion: .verified(sealed), report: nil),
+        AttemptOutcome(
+          address: verified.address, attempt: attempt, protocolName: "apple-in-app", conclusion: .verified(sealed),
+          report: nil),
         at: start, finishing: nil)
       #expect(try await store.sweep(at: start + 29, limit: 10).total == 0)
       let count = try await store.sweep(at: start + 600, limit: 10)

@@ -63,7 +63,7 @@ struct SQLiteStoreTests {
         _ = try connection.run("INSERT INTO migrations VALUES (99)")
       }
       await store.close()
-      #expect(throws: StoreError.newerSchema(found: 99, known: 2)) { try SQLiteStore(path: path, isLive: false) }
+      #expect(throws: StoreError.newerSchema(found: 99, known: 3)) { try SQLiteStore(path: path, isLive: false) }
       try Data("this is no database, and long enough to be seen as none".utf8).write(
         to: URL(filePath: directory + "/other"))
       #expect(throws: StoreError.self) { try SQLiteStore(path: directory + "/other", isLive: false) }
@@ -77,7 +77,8 @@ struct SQLiteStoreTests {
       let store = try SQLiteStore(path: path, isLive: false)
       let session = try await store.add(makeSession())
       try await store.writer.perform { connection throws(StoreError) in
-        for table in ["deliveries", "events"] { try connection.execute("DROP TABLE \(table)") }
+        for table in ["deliveries", "events", "audit"] { try connection.execute("DROP TABLE \(table)") }
+        try connection.execute("ALTER TABLE sessions DROP COLUMN attempt_protocol")
         try connection.run("DELETE FROM migrations WHERE version > 1")
       }
       await #expect(throws: StoreError.self) { try await store.cancel(session.address, at: start) }
@@ -102,7 +103,8 @@ struct SQLiteStoreTests {
         try connection.tell(session.address, .verified, at: start)
       }
       let outcome = AttemptOutcome(
-        address: session.address, attempt: attempt, conclusion: .verified(.none), report: nil)
+        address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: .verified(.none),
+        report: nil)
       await #expect(throws: StoreError.self) { try await store.recordOutcome(outcome, at: start, finishing: nil) }
       #expect(try await store.session(session.address)?.state.status == .processing)
       // And a transaction that is lost takes the event with it.
@@ -196,7 +198,8 @@ struct SQLiteStoreTests {
       try await store.limitPages(to: 1)
       let results = SealedResults(expiresAt: start + 600, waiting: [UInt8](repeating: 1, count: 1 << 20))
       let outcome = AttemptOutcome(
-        address: session.address, attempt: attempt, conclusion: .verified(results), report: nil)
+        address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: .verified(results),
+        report: nil)
       await #expect {
         try await store.recordOutcome(outcome, at: start, finishing: nil)
       } throws: { error in

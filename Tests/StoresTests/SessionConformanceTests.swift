@@ -43,7 +43,7 @@ struct SessionConformanceTests {
         Issue.record("not consumed")
         return
       }
-      #expect(record.state == .processing(.init(id: attempt, startedAt: start + 5)))
+      #expect(record.state == .processing(.init(id: attempt, protocolName: "apple-in-app", startedAt: start + 5)))
       #expect(record.offers == session.offers)
       #expect(try await store.refusal(session.address) == .alreadyUsed)
       let stored = try #require(try await store.session(session.address))

@@ -108,6 +108,16 @@ struct RecordingStore: SessionStore {
     return try await inner.retryDelivery(id, of: relyingParty, at: now)
   }
   func outboxState() async throws(StoreError) -> OutboxState { try await inner.outboxState() }
+  func auditEntries(
+    of node: NodeName, after sequence: Int64, limit: Int
+  ) async throws(StoreError) -> AuditPage {
+    note()
+    return try await inner.auditEntries(of: node, after: sequence, limit: limit)
+  }
+  func auditHeads() async throws(StoreError) -> [AuditHead] {
+    note()
+    return try await inner.auditHeads()
+  }
   func probe() async throws(StoreError) { try await inner.probe() }
   func close() async { await inner.close() }
 }

@@ -2,7 +2,7 @@ import VerificationService
 
 /// The tables, as the list of steps that led to them. A step is never changed once it has been released.
 enum SQLiteSchema {
-  private static let steps = [first, second]
+  private static let steps = [first, second, third]
 
   /// Brings the file to this version, inside one transaction; refuses one that is newer, or of the other mode.
   static func prepare(_ connection: SQLiteConnection, isLive: Bool) throws(StoreError) {
@@ -112,4 +112,26 @@ enum SQLiteSchema {
     CREATE INDEX deliveries_dead ON deliveries (event) WHERE status = 'dead';
     CREATE INDEX deliveries_of_party ON deliveries (relying_party, status, event, endpoint);
     """
+
+  /// The chains of audit entries. No entry is made up for attempts that ended before.
+  private static let third = """
+    ALTER TABLE sessions ADD COLUMN attempt_protocol TEXT;
+
+    CREATE TABLE audit (
+      node TEXT NOT NULL,
+      sequence INTEGER NOT NULL,
+      entry BLOB NOT NULL,
+      hash BLOB NOT NULL,
+      PRIMARY KEY (node, sequence)
+    ) WITHOUT ROWID;
+    """
+
+  /// For a reader that changes nothing: whether the file has what this version reads.
+  static func check(_ connection: SQLiteConnection) throws(StoreError) {
+    let found = try connection.first("SELECT coalesce(max(version), 0) FROM migrations") { Int($0.integer(0)) } ?? 0
+    guard found <= steps.count else { throw .newerSchema(found: found, known: steps.count) }
+    guard found == steps.count else {
+      throw .unavailable("was written by an older version; the server brings it up to date when it starts")
+    }
+  }
 }

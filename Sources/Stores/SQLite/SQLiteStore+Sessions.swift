@@ -33,13 +33,13 @@ extension SQLiteStore {
     let (row, isConsumed) = try await writer.perform { connection throws(StoreError) -> (SessionRow?, Bool) in
       let taken = try connection.first(
         """
-        UPDATE sessions SET status = 'processing', attempt = ?, consumed_at = ?
+        UPDATE sessions SET status = 'processing', attempt = ?, attempt_protocol = ?, consumed_at = ?
         WHERE id = ? AND relying_party = ? AND status = 'requires_input' AND expires_at > ?
           AND EXISTS (SELECT 1 FROM offers WHERE offers.session = sessions.seq AND protocol = ?)
         RETURNING \(SessionRow.columns)
         """,
-        .text(attempt.text), .time(now), .text(address.id.text), .text(address.relyingParty), .time(now),
-        .text(protocolName), read: SessionRow.init)
+        .text(attempt.text), .text(protocolName), .time(now), .text(address.id.text), .text(address.relyingParty),
+        .time(now), .text(protocolName), read: SessionRow.init)
       guard var taken else { return (try connection.row(address), false) }
       try taken.readOffers(connection)
       // From here on the material is in the caller's hands alone.
@@ -68,7 +68,8 @@ extension SQLiteStore {
       .text(outcome.address.id.text), .text(outcome.address.relyingParty), .text(outcome.attempt.text),
       .time(now - Limits.processingTimeout),
     ]
-    let (isRecorded, row) = try await writer.perform { connection throws(StoreError) -> (Bool, SessionRow?) in
+    let entry = AuditEntry(of: outcome, at: now, isLive: isLive)
+    let (isRecorded, row) = try await writer.perform { [node] connection throws(StoreError) -> (Bool, SessionRow?) in
       let changed = try connection.rows(
         """
         UPDATE sessions SET status = ?, ended_at = ?, last_error = ?, result_expires_at = ?, waiting_result = ?,
@@ -79,6 +80,7 @@ extension SQLiteStore {
       ) { $0.integer(0) }
       guard changed.isEmpty else {
         try connection.tell(outcome.address, type, code: error?.code, at: now)
+        try connection.write(entry, to: node)
         try connection.finish(completion)
         return (true, nil)
       }
@@ -125,12 +127,16 @@ extension SQLiteStore {
   }
 
   public func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
-    let (row, isChanged) = try await writer.perform { connection throws(StoreError) -> (SessionRow?, Bool) in
+    let (row, isChanged) = try await writer.perform {
+      [node, isLive] connection throws(StoreError) -> (SessionRow?, Bool) in
       guard let before = try connection.row(address) else { return (nil, false) }
       let record = try before.record()
       if case .redacted = record.state { return (before, false) }
       // Also the failure that only time has caused is kept: as its code.
       let error = record.state(at: now).lastError
+      if case .processing(let attempt) = record.state {
+        try connection.write(AuditEntry(unfinished: attempt, of: address, error, at: now, isLive: isLive), to: node)
+      }
       let lastError = try error.map { error throws(StoreError) in try StoredForm.encode(error) }
       let report = try record.report.map { report throws(StoreError) in try StoredForm.encode(report.redacted()) }
       try connection.run(

@@ -5,7 +5,7 @@ extension SQLiteStore {
   public func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
     let interrupted = try StoredForm.encode(LastError.interrupted)
     let limit = SQLiteValue.integer(Int64(limit))
-    return try await writer.perform { connection throws(StoreError) in
+    return try await writer.perform { [node, isLive] connection throws(StoreError) in
       var count = SweepCount()
       let expired = try connection.rows(
         """
@@ -23,15 +23,16 @@ extension SQLiteStore {
         """
         UPDATE sessions SET status = 'failed', ended_at = consumed_at + ?, last_error = ? WHERE seq IN
           (SELECT seq FROM sessions WHERE status = 'processing' AND consumed_at < ? LIMIT ?)
-        RETURNING id, relying_party
+        RETURNING \(InterruptedRow.columns)
         """,
         [
           .integer(Limits.processingTimeout + 1), .blob(interrupted), .time(now - Limits.processingTimeout), limit,
         ]
-      ) { (id: $0.text(0), relyingParty: $0.text(1)) }
+      ) { InterruptedRow($0) }
       for session in stale {
         try connection.tell(
           session: session.id, of: session.relyingParty, .failed, code: LastError.interrupted.code, at: now)
+        try connection.write(session.entry(at: now, isLive: isLive), to: node)
       }
       count.interrupted = stale.count
       count.resultsErased = try connection.run(

@@ -7,12 +7,15 @@ import VerificationService
 /// (`secure_delete`, truncated log), and a fault of the disk is `unavailable` with nothing half-done.
 public final class SQLiteStore: SessionStore {
   public let isLive: Bool
+  /// Whose chain of audit entries this process writes.
+  public let node: NodeName
   let writer: DatabaseThread
   let reader: DatabaseThread
 
   /// Opens or makes the file, and its schema. It blocks: for the start of the program, not for a task.
-  public init(path: String, isLive: Bool) throws(StoreError) {
+  public init(path: String, isLive: Bool, node: NodeName = .standard) throws(StoreError) {
     self.isLive = isLive
+    self.node = node
     let writing = try SQLiteConnection(path: path, role: .writer)
     try SQLiteSchema.prepare(writing, isLive: isLive)
     // After the schema: a reader makes no file.

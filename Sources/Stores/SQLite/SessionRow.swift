@@ -12,7 +12,8 @@ struct SessionRow: Sendable {
 
   static let columns = """
     sessions.seq, sessions.id, relying_party, created, expires_at, status, attempt, consumed_at, ended_at,
-    client_secret_hash, content, last_error, result_expires_at, waiting_result, retained_result, report
+    client_secret_hash, content, last_error, result_expires_at, waiting_result, retained_result, report,
+    attempt_protocol
     """
 
   let seq: Int64
@@ -30,6 +31,7 @@ struct SessionRow: Sendable {
   private let lastError: [UInt8]?
   private let results: SealedResults
   private let report: [UInt8]?
+  private let attemptProtocol: String?
 
   init(_ row: SQLiteRow) {
     seq = row.integer(0)
@@ -48,6 +50,7 @@ struct SessionRow: Sendable {
       expiresAt: row.optionalInteger(12).map { Timestamp(secondsSince1970: $0) }, waiting: row.optionalBlob(13),
       retained: row.optionalBlob(14))
     report = row.optionalBlob(15)
+    attemptProtocol = row.optionalText(16)
   }
 
   // MARK: Reading, on a database thread
@@ -96,7 +99,7 @@ struct SessionRow: Sendable {
     case .requiresInput: return .requiresInput
     case .processing:
       guard let attempt = attempt.flatMap(AttemptID.init), let consumedAt else { throw .corrupt("an attempt") }
-      return .processing(.init(id: attempt, startedAt: time(consumedAt)))
+      return .processing(.init(id: attempt, protocolName: attemptProtocol, startedAt: time(consumedAt)))
     case .verified: return .verified(at: ended)
     case .failed:
       guard let error = try decoded(LastError.self, lastError) else { throw .corrupt("a failure") }

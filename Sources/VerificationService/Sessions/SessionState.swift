@@ -29,10 +29,13 @@ public enum SessionState: Sendable, Hashable {
 
   public struct Attempt: Sendable, Hashable {
     public let id: AttemptID
+    /// By which its challenge was taken; nil in sessions from before this was kept.
+    public let protocolName: String?
     public let startedAt: Timestamp
 
-    public init(id: AttemptID, startedAt: Timestamp) {
+    public init(id: AttemptID, protocolName: String?, startedAt: Timestamp) {
       self.id = id
+      self.protocolName = protocolName
       self.startedAt = startedAt
     }
   }

@@ -4,7 +4,7 @@ import Primitives
 /// others, and nothing else: a restart forgets every challenge.
 public final class InMemoryStore: SessionStore {
   public let isLive: Bool
-  private let state = Locked(Contents())
+  private let state: Locked<Contents>
 
   struct Contents {
     var sessions: [SessionID: SessionRecord] = [:]
@@ -12,6 +12,7 @@ public final class InMemoryStore: SessionStore {
     var order: [SessionID] = []
     var keys: [[UInt8]: Key] = [:]
     var outbox = InMemoryOutbox()
+    var audit: InMemoryAudit
     var isClosed = false
   }
 
@@ -21,7 +22,10 @@ public final class InMemoryStore: SessionStore {
     var reply: KeptReply?
   }
 
-  public init(isLive: Bool = false) { self.isLive = isLive }
+  public init(isLive: Bool = false, node: NodeName = .standard) {
+    self.isLive = isLive
+    state = Locked(Contents(audit: InMemoryAudit(node: node, isLive: isLive)))
+  }
 
   func locked<Result: Sendable>(
     _ body: (inout sending Contents) throws(StoreError) -> Result
@@ -52,7 +56,7 @@ public final class InMemoryStore: SessionStore {
     try locked { contents throws(StoreError) in
       guard var record = contents[address] else { return .refused(.notFound) }
       if let refusal = record.consumeRefusal(protocolName: protocolName, at: now) { return .refused(refusal) }
-      record.state = .processing(.init(id: attempt, startedAt: now))
+      record.state = .processing(.init(id: attempt, protocolName: protocolName, startedAt: now))
       let taken = record
       record.eraseMaterial()
       contents[address] = record
@@ -71,6 +75,7 @@ public final class InMemoryStore: SessionStore {
       record.conclude(outcome, at: now)
       contents[outcome.address] = record
       contents.outbox.tell(record, at: now)
+      contents.audit.write(outcome, at: now)
       contents.finish(completion)
       return .recorded
     }
@@ -117,6 +122,9 @@ public final class InMemoryStore: SessionStore {
     try locked { contents throws(StoreError) in
       guard var record = contents[address] else { return .notFound }
       if case .redacted = record.state { return .refused(record) }
+      if case .processing(let attempt) = record.state {
+        contents.audit.write(unfinished: attempt, of: address, record.state(at: now).lastError, at: now)
+      }
       record.redact(at: now)
       contents[address] = record
       contents.outbox.tell(record, at: now)
@@ -197,9 +205,10 @@ extension InMemoryStore.Contents {
         record.eraseMaterial()
         outbox.tell(record, at: now)
         count.expired += 1
-      case (.processing, .failed(let error, let time)) where count.interrupted < limit:
+      case (.processing(let attempt), .failed(let error, let time)) where count.interrupted < limit:
         record.state = .failed(error, at: time)
         outbox.tell(record, at: now)
+        audit.write(unfinished: attempt, of: record.address, error, at: now)
         count.interrupted += 1
       default: break
       }

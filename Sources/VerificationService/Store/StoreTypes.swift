@@ -23,12 +23,17 @@ public struct AttemptOutcome: Sendable {
 
   public let address: SessionAddress
   public let attempt: AttemptID
+  /// By which the challenge was taken.
+  public let protocolName: String
   public let conclusion: Conclusion
   public let report: ReportRecord?
 
-  public init(address: SessionAddress, attempt: AttemptID, conclusion: Conclusion, report: ReportRecord?) {
+  public init(
+    address: SessionAddress, attempt: AttemptID, protocolName: String, conclusion: Conclusion, report: ReportRecord?
+  ) {
     self.address = address
     self.attempt = attempt
+    self.protocolName = protocolName
     self.conclusion = conclusion
     self.report = report
   }

@@ -51,7 +51,8 @@ struct AnswerChallenge {
     after.results = conclusion.results
     after.report = conclusion.report
     let outcome = AttemptOutcome(
-      address: address, attempt: attempt, conclusion: conclusion.recorded, report: conclusion.report)
+      address: address, attempt: attempt, protocolName: wallet.name, conclusion: conclusion.recorded,
+      report: conclusion.report)
     let completion = try completion(after, conclusion, now)
     let recording: OutcomeRecording
     do {
