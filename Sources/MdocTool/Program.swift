@@ -12,6 +12,7 @@ enum Program {
       MockCommand.command,
       VectorsCommand.command,
       TrustCommand.command,
+      AuditCommand.command,
       CodesCommand.command,
       CatalogueCommand.command,
       KeysCommand.command,

@@ -204,6 +204,20 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case walletUnavailable = "wallet.unavailable"
   case walletOtherError = "wallet.other_error"
 
+  // Exported audit logs
+  case auditMalformed = "audit.malformed"
+  case auditEntryMissing = "audit.entry_missing"
+  case auditHashMismatch = "audit.hash_mismatch"
+  case auditSequenceRepeated = "audit.sequence_repeated"
+  case auditOutOfOrder = "audit.out_of_order"
+  case auditExportsDisagree = "audit.exports_disagree"
+  case auditEndMissing = "audit.end_missing"
+  case auditHeadMissing = "audit.head_missing"
+  case auditHeadMismatch = "audit.head_mismatch"
+  case auditHeadNotOnChain = "audit.head_not_on_chain"
+  case auditAttemptRepeated = "audit.attempt_repeated"
+  case auditSessionVerifiedTwice = "audit.session_verified_twice"
+
   // HTTP
   case apiMalformedRequest = "api.malformed_request"
   case apiInvalidRequest = "api.invalid_request"

@@ -577,6 +577,34 @@ extension Code {
       row(
         "The wallet answered with an error that the standard does not list", "\(openID), 8.5", Remedy.walletRequest,
         cases: "D18")
+    // Exported audit logs
+    case .auditMalformed:
+      row("A line is no audit entry and no head", audit, Remedy.export)
+    case .auditEntryMissing:
+      row(
+        "Entries are missing at the beginning of a chain or within it", audit,
+        "Export from the first entry, or give the head before the first one with --heads; else entries were removed.")
+    case .auditHashMismatch:
+      row("An entry's hash does not follow from it and the hash before", audit, Remedy.tampered)
+    case .auditSequenceRepeated:
+      row("A file has two entries of one node at one place", audit, Remedy.tampered)
+    case .auditOutOfOrder:
+      row("A file's entries of a node are not in their order", audit, Remedy.export)
+    case .auditExportsDisagree:
+      row("Two exports have different entries of one node at one place", audit, Remedy.tampered)
+    case .auditEndMissing:
+      row("A chain ends before a head that it had", audit, Remedy.tampered)
+    case .auditHeadMissing:
+      row("A file has entries of a node and does not say where its chain ends", audit, Remedy.export)
+    case .auditHeadMismatch:
+      row("A file's head of a node is not that of its last entry", audit, Remedy.tampered)
+    case .auditHeadNotOnChain:
+      row("A head that was noted earlier is not on the chain", audit, Remedy.tampered)
+    case .auditAttemptRepeated:
+      row("One attempt has two entries", audit, Remedy.twice)
+    case .auditSessionVerifiedTwice:
+      row("One session was verified twice", audit, Remedy.twice)
+
     // HTTP
     case .apiMalformedRequest:
       row("The request is not well-formed", "RFC 9112", "Send a well-formed request.", cases: "S13", status: 400)
@@ -663,7 +691,14 @@ private let openID = "OpenID4VP 1.0"
 private let second = "ISO/IEC 18013-5, second edition, 12.3.6"
 private let lists = "ISO/IEC 18013-5:2021, C.1; ETSI TS 119 602, 6"
 
+private let audit = "Audit log"
+
 private enum Remedy {
+  static let export = "Export again, and compare; the file was cut off or changed after it was written."
+  static let tampered =
+    "Export again; if it stays, somebody changed entries in the store: find out from when with the heads noted earlier."
+  static let twice =
+    "A store accepted one challenge twice: stop the servers and find out whether it was restored from a copy."
   static let wallet =
     "The wallet's answer is broken; ask again, and report it to the wallet's maker if it persists."
   static let forged =

@@ -117,6 +117,8 @@ public enum Limits {
   /// Sessions on one page of a list: default and most.
   public static let pageSize = 20
   public static let largestPage = 100
+  /// Audit entries on one page.
+  public static let largestAuditPage = 1000
 
   /// Seconds by which clocks may differ.
   public static let clockSkew: Int64 = 60

@@ -123,6 +123,23 @@ public struct VerificationService: Sendable {
     }
   }
 
+  // MARK: Audit
+
+  /// `GET /v1/audit/entries?node=&after=&limit=`: JSON Lines (`AuditLine`).
+  public func auditEntries(query: [QueryItem], as caller: Caller) async throws(ServiceError) -> [UInt8] {
+    try await ReadAudit(context: context).entries(query, as: caller)
+  }
+
+  /// `GET /v1/audit/heads`: JSON Lines.
+  public func auditHeads(as caller: Caller) async throws(ServiceError) -> [UInt8] {
+    try await ReadAudit(context: context).heads(as: caller)
+  }
+
+  /// For the metrics.
+  public func auditHeads() async throws(ServiceError) -> [AuditHead] {
+    do { return try await context.store.auditHeads() } catch { throw ServiceError(error) }
+  }
+
   // MARK: Wallets
 
   /// `GET` or `POST /v1/wallet/{relying_party}/{session}/request`: the signed request object, for anybody who knows the

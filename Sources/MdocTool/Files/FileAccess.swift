@@ -75,7 +75,7 @@ enum FileAccess {
     guard close(descriptor) == 0 else { throw .temporary("\(path): can't be written: \(reason(errno))") }
   }
 
-  private static func reason(_ code: Int32) -> String {
+  static func reason(_ code: Int32) -> String {
     switch code {
     case ENOENT: "there is no such file or folder"
     case EISDIR: "is a folder, not a file"

@@ -21,6 +21,7 @@ enum CodeTables {
     ("Lists of trust anchors", ["list."]),
     ("Sessions", ["session."]),
     ("A wallet's own refusal", ["wallet."]),
+    ("Exported audit logs", ["audit."]),
     ("HTTP", ["api."]),
     ("Others", [""]),
   ]

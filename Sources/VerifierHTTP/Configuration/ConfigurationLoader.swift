@@ -10,7 +10,7 @@ import VerificationService
 struct ConfigurationLoader {
   private static let members =
     ["listen", "behind_proxy", "public_url", "store", "clock_skew", "sealing_keys", "relying_parties"]
-    + TrustReader.members
+    + TrustReader.members + NodeReader.members
   private static let defaultListen = "127.0.0.1:8080"
 
   private let file: ConfigurationFile
@@ -38,10 +38,16 @@ struct ConfigurationLoader {
       sealingKeys: try secrets.sealingKeys(root, &warnings),
       relyingParties: try RelyingPartyReader(secrets: secrets, now: now).relyingParties(root, &warnings))
     var complete = configuration
+    complete.node = try NodeReader.node(root)
     complete.fetches = fetches
     complete.revocation = RevocationChecker(fetcher: fetcher, executor: WorkerThreads.shared)
     complete.warnings = warnings + Self.nameWarnings(configuration)
     return complete
+  }
+
+  /// The store alone, for what reads it without serving.
+  func store() throws(StartError) -> String {
+    try store(ConfigurationReader(file.json(), at: "", in: file, known: Self.members))
   }
 
   static func webFetcher(_ log: FetchLog) throws(StartError) -> WebListFetcher {

@@ -12,6 +12,8 @@ struct ServerConfiguration: Sendable {
   var isBehindProxy = false
   /// Where wallets reach this server, `https://host[:port]`.
   var publicURL: String?
+  /// Names this process's chain of audit entries.
+  var node = NodeName.standard
   /// Of the SQLite file.
   var storePath: String
   /// A folder of ours that goes with the server: test mode's.

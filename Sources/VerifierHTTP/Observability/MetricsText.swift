@@ -1,12 +1,13 @@
 import PKIX
 import Primitives
 import Trust
+import VerificationService
 
 /// Prometheus' text exposition format, 0.0.4.
 enum MetricsText {
   static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
-  static func render(_ application: Application) -> [UInt8] {
+  static func render(_ application: Application, audit heads: [AuditHead]) -> [UInt8] {
     let snapshot = application.metrics.snapshot
     var text = Writer()
     text.family("mdoc_info", "gauge", "What this server is.")
@@ -20,6 +21,7 @@ enum MetricsText {
     loads(application, &text)
     fetches(application.fetches.counts, &text)
     webhooks(application.webhooks.snapshot, &text)
+    audit(heads, &text)
     return Array(text.lines.joined(separator: "\n").utf8) + [UInt8(ascii: "\n")]
   }
 

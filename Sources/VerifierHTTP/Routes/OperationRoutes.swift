@@ -35,7 +35,10 @@ enum OperationRoutes {
     summary: "Prometheus text, for loopback peers or the scope `admin`.", access: .operators,
     success: .text(MetricsText.mediaType)
   ) { call throws(ServiceError) in
-    Answer(status: 200, mediaType: MetricsText.mediaType, body: MetricsText.render(call.application))
+    // A store that does not answer has its own place in the readiness; the other metrics are wanted then most.
+    let heads = (try? await call.application.service.auditHeads()) ?? []
+    let body = MetricsText.render(call.application, audit: heads)
+    return Answer(status: 200, mediaType: MetricsText.mediaType, body: body)
   }
 
   private static let openAPI = Route(

@@ -147,7 +147,7 @@ public final class VerifierServer: Sendable {
   private static func openStore(_ configuration: ServerConfiguration) throws(StartError) -> SQLiteStore {
     let path = configuration.storePath
     do throws(StoreError) {
-      return try SQLiteStore(path: path, isLive: configuration.isLive)
+      return try SQLiteStore(path: path, isLive: configuration.isLive, node: configuration.node)
     } catch {
       switch error {
       case .otherMode(let isLive):

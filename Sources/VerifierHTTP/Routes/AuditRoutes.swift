@@ -1,0 +1,38 @@
+import Primitives
+import VerificationService
+
+/// `/v1/audit`: what is kept of every attempt, as JSON Lines, in the form that `mdoc audit export` writes.
+enum AuditRoutes {
+  static let all = [entries, heads]
+
+  private static let entries = Route(
+    method: .get, path: PathTemplate("/v1/audit/entries"), name: "listAuditEntries",
+    summary: "A node's audit entries as JSON Lines, oldest first, and in the last line the head of its chain: where "
+      + "that is beyond the last entry, there are more.",
+    access: .apiKey([.admin]),
+    query: [
+      .init(
+        name: "node", summary: "The node's name; required.",
+        schema: ["type": "string", "pattern": "^[a-z0-9.-]{1,63}$"]),
+      .init(
+        name: "after", summary: "Entries after this sequence; 0 by default.",
+        schema: OpenAPISchemas.number(0...Int64.max, fallback: 0)),
+      .init(
+        name: "limit", summary: "Entries on the page.",
+        schema: OpenAPISchemas.number(
+          1...Int64(Limits.largestAuditPage), fallback: Int64(Limits.largestAuditPage))),
+    ], success: .text(AuditLine.mediaType), problems: [.apiInvalidRequest]
+  ) { call throws(ServiceError) in
+    let lines = try await call.application.service.auditEntries(query: call.query, as: call.authenticated())
+    return Answer(status: 200, mediaType: AuditLine.mediaType, body: lines)
+  }
+
+  private static let heads = Route(
+    method: .get, path: PathTemplate("/v1/audit/heads"), name: "listAuditHeads",
+    summary: "The heads of all nodes' chains as JSON Lines: worth noting where the server's operators cannot reach.",
+    access: .apiKey([.admin]), success: .text(AuditLine.mediaType)
+  ) { call throws(ServiceError) in
+    let lines = try await call.application.service.auditHeads(as: call.authenticated())
+    return Answer(status: 200, mediaType: AuditLine.mediaType, body: lines)
+  }
+}
