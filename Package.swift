@@ -145,7 +145,10 @@ let package = Package(
     tests("VectorKit", ["Primitives", "Mdoc", "VerificationService", "MockIssuance", "TestSupport"]),
     tests(
       "MdocTool",
-      ["Primitives", "CBOR", "Cryptography", "PKIX", "MockIssuance", "VerifierHTTP", "VectorKit", "TestSupport"]),
+      [
+        "Primitives", "CBOR", "Cryptography", "PKIX", "MockIssuance", "VerificationService", "Stores", "VerifierHTTP",
+        "VectorKit", "TestSupport",
+      ]),
   ]
 )
 

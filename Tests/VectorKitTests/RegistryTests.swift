@@ -32,7 +32,21 @@ import Testing
 
   private static let readerSession = "PresentationTests/ReaderSessionTests.swift"
 
+  private static let audit = "VerificationServiceTests/AuditVerificationTests.swift"
+
   static let scripted: [Code: Scripted] = [
+    .auditMalformed: Scripted(audit, "malformed"),
+    .auditEntryMissing: Scripted(audit, "removed"),
+    .auditHashMismatch: Scripted(audit, "altered"),
+    .auditSequenceRepeated: Scripted(audit, "inserted"),
+    .auditOutOfOrder: Scripted(audit, "swapped"),
+    .auditExportsDisagree: Scripted(audit, "disagreeing"),
+    .auditEndMissing: Scripted(audit, "cut"),
+    .auditHeadMissing: Scripted(audit, "cut"),
+    .auditHeadMismatch: Scripted(audit, "inserted"),
+    .auditHeadNotOnChain: Scripted(audit, "rewritten"),
+    .auditAttemptRepeated: Scripted(audit, "repeatedAttempt"),
+    .auditSessionVerifiedTwice: Scripted(audit, "repeatedSession"),
     .sessionDataMalformed: Scripted(readerSession, "whatIsNoSessionDataIsMalformed"),
     .sessionTerminated: Scripted(readerSession, "aDeviceThatGaveUpIsReported"),
     .readerKeyMismatch: Scripted(readerSession, "aPrivateKeyThatIsNotTheReadersIsRefused"),
