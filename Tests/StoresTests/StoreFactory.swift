@@ -3,9 +3,10 @@ import Stores
 import Testing
 import VerificationService
 
-/// Makes the stores that the conformance suite runs over.
+/// Makes the stores that the conformance suite runs over; PostgreSQL where there is one for tests, or that part of each
+/// test is reported as canceled, which is what Swift Testing calls a skipped argument.
 enum StoreFactory: String, CaseIterable, CustomTestStringConvertible {
-  case memory, sqlite
+  case memory, sqlite, postgresql
 
   var testDescription: String { rawValue }
 
@@ -15,6 +16,13 @@ enum StoreFactory: String, CaseIterable, CustomTestStringConvertible {
     case .sqlite:
       try await withTemporaryDirectory { directory in
         let store = try SQLiteStore(path: directory + "/sessions.sqlite", isLive: false)
+        try await body(store)
+        await store.close()
+      }
+    case .postgresql:
+      guard PostgreSQLDatabase.isThere else { try Test.cancel("\(PostgreSQLDatabase.variable) is not set") }
+      try await PostgreSQLDatabase.withSchema { database in
+        let store = try database.open()
         try await body(store)
         await store.close()
       }

@@ -39,7 +39,7 @@ extension SQLiteStore {
         RETURNING \(SessionRow.columns)
         """,
         .text(attempt.text), .time(now), .text(address.id.text), .text(address.relyingParty), .time(now),
-        .text(protocolName), read: SessionRow.init)
+        .text(protocolName), read: SessionRow.init(columnsOf:))
       guard var taken else { return (try connection.row(address), false) }
       try taken.readOffers(connection)
       // From here on the material is in the caller's hands alone.
@@ -54,24 +54,11 @@ extension SQLiteStore {
   public func recordOutcome(
     _ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) -> OutcomeRecording {
-    let status: SessionStatus
-    var results = SealedResults.none
-    var lastError: [UInt8]?
-    switch outcome.conclusion {
-    case .verified(let sealed):
-      status = .verified
-      results = sealed
-    case .failed(let error):
-      status = .failed
-      lastError = try StoredForm.encode(error)
-    case .canceled(let error):
-      status = .canceled
-      lastError = try StoredForm.encode(error)
-    }
-    let report = try outcome.report.map { report throws(StoreError) in try StoredForm.encode(report) }
+    let columns = try OutcomeColumns(outcome)
     let values: [SQLiteValue] = [
-      .text(status.rawValue), .time(now), .optional(lastError), .optional(results.expiresAt?.secondsSince1970),
-      .optional(results.waiting), .optional(results.retained), .optional(outcome.report?.id), .optional(report),
+      .text(columns.status.rawValue), .time(now), .optional(columns.lastError),
+      .optional(columns.results.expiresAt?.secondsSince1970), .optional(columns.results.waiting),
+      .optional(columns.results.retained), .optional(columns.reportID), .optional(columns.report),
       .text(outcome.address.id.text), .text(outcome.address.relyingParty), .text(outcome.attempt.text),
       .time(now - Limits.processingTimeout),
     ]

@@ -12,8 +12,7 @@ struct ServerConfiguration: Sendable {
   var isBehindProxy = false
   /// Where wallets reach this server, `https://host[:port]`.
   var publicURL: String?
-  /// Of the SQLite file.
-  var storePath: String
+  var store: StoreLocation
   /// A folder of ours that goes with the server: test mode's.
   var temporaryFolder: String?
   /// What is trusted at the start; where there are published lists, before they are loaded.

@@ -13,7 +13,7 @@ extension TestMode {
         "id": .string(Self.relyingPartyID), "merchant_id": .string(merchantID), "team_id": .string(teamID),
         "encryption_public_key": .string(Base64.encode(encryptionPublicKey)),
       ],
-      "store": .string(storePath), "lists_url": .string(publisher.baseURL),
+      "store": .string("\(store)"), "lists_url": .string(publisher.baseURL),
       "reader_authority": .string(PEM.encode(certificate: readerRoot)),
       "trust_anchors": .array(
         anchors.map { anchor in
@@ -38,7 +38,7 @@ extension TestMode {
       API key      \(apiKey)
       Merchant     \(merchantID)
       Team         \(teamID)
-      Store        \(storePath)
+      Store        \(store)
       Lists        \(publisher.baseURL)
       Trust anchors (mock):
       \(names.joined(separator: "\n"))
