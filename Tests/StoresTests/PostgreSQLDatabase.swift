@@ -59,9 +59,9 @@ struct PostgreSQLDatabase: Sendable {
   func cut(onlyBlocked: Bool = false) async throws {
     let main = try PostgreSQLConnection(PostgreSQLAddress(#require(Self.url)))
     let condition = "application_name = '\(name)'" + (onlyBlocked ? " AND wait_event_type = 'Lock'" : "")
-    try main.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \(condition)")
-    while try main.first("SELECT 1 FROM pg_stat_activity WHERE \(condition)", read: { _ in true }) != nil {
-      try await Task.sleep(for: .milliseconds(10))
+    // Again until none is left: some may have been about to connect.
+    while try main.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \(condition)") > 0 {
+      try await Task.sleep(for: .milliseconds(20))
     }
   }
 

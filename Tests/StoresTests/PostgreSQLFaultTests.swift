@@ -76,14 +76,15 @@ struct PostgreSQLFaultTests {
         database.name, "_role&user=\(database.name)&password=x")
       let store = try PostgreSQLStore(address, isLive: false, connections: 2)
       let session = try await store.add(makeSession())
-      try administrator.execute(
-        """
-        ALTER ROLE \(database.name) NOLOGIN;
-        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '\(database.name)_role';
-        """)
-      // Until the threads have found out and tried in vain.
-      while true {
-        do { _ = try await store.session(session.address) } catch StoreError.unavailable { break }
+      try administrator.execute("ALTER ROLE \(database.name) NOLOGIN")
+      // Until every thread has found out and tried in vain.
+      var refusals = 0
+      while refusals < 3 {
+        let cut = try administrator.run(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1",
+          .text(database.name + "_role"))
+        let isRefused = (try? await store.session(session.address)) == nil
+        refusals = isRefused && cut == 0 ? refusals + 1 : 0
       }
       for _ in 0..<20 {
         await #expect {

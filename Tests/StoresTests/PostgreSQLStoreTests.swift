@@ -6,6 +6,11 @@ import VerificationService
 
 @Suite("PostgreSQL", .enabled(if: PostgreSQLDatabase.isThere, "MDOC_POSTGRESQL is not set"))
 struct PostgreSQLStoreTests {
+  @Test("the suites that every store passes run over it")
+  func conformance() {
+    #expect(StoreFactory.allCases.contains(.postgresql))
+  }
+
   @Test("a start makes no tables and says so; --migrate makes them, once, and they serve one mode")
   func migration() async throws {
     try await PostgreSQLDatabase.withSchema(isMigrated: false) { database in

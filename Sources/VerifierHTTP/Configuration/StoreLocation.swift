@@ -28,7 +28,7 @@ public enum StoreLocation: Sendable, CustomStringConvertible {
 
   // MARK: Opening
 
-  func open(isLive: Bool) throws(StartError) -> any SessionStore {
+  public func open(isLive: Bool) throws(StartError) -> any SessionStore {
     do throws(StoreError) {
       return switch self {
       case .sqlite(let path): try SQLiteStore(path: path, isLive: isLive)
