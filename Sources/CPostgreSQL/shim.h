@@ -1,16 +1,18 @@
 #ifndef MDOC_CPOSTGRESQL_SHIM_H
 #define MDOC_CPOSTGRESQL_SHIM_H
 
+#include <string.h>
 #include <libpq-fe.h>
 
-/* libpq prints notices to standard error, which is our log's. */
-static void mdoc_pq_ignore_notice(void *context, const PGresult *notice) {
-  (void)context;
-  (void)notice;
+/* What the server says unasked, libpq hands over as a notice, its farewell (FATAL) included. */
+static void mdoc_pq_receive_notice(void *farewell, const PGresult *notice) {
+  const char *severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+  if (severity && (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0)) *(int *)farewell = 1;
 }
 
-static inline void mdoc_pq_silence(PGconn *connection) {
-  PQsetNoticeReceiver(connection, mdoc_pq_ignore_notice, 0);
+/* Instead of printing notices to standard error, which is our log's, notes in `farewell` when the server goes. */
+static inline void mdoc_pq_note_farewell(PGconn *connection, int *farewell) {
+  PQsetNoticeReceiver(connection, mdoc_pq_receive_notice, farewell);
 }
 
 /* PG_DIAG_SQLSTATE is a character; NULL where the fault is not the server's. */

@@ -10,6 +10,8 @@ final class PostgreSQLConnection {
   private static let answerTime = Duration.seconds(5)
 
   private let handle: OpaquePointer
+  /// Not 0 once the server has said that it goes.
+  private let farewell: UnsafeMutablePointer<Int32>
   /// Names of what is prepared, by their text.
   private var prepared: [String: String] = [:]
   /// Set by what leaves the connection's state in doubt: it is then closed and never used again.
@@ -36,11 +38,16 @@ final class PostgreSQLConnection {
       throw error
     }
     self.handle = handle
-    mdoc_pq_silence(handle)
+    farewell = .allocate(capacity: 1)
+    farewell.initialize(to: 0)
+    mdoc_pq_note_farewell(handle, farewell)
     try execute(Self.settings)
   }
 
-  deinit { PQfinish(handle) }
+  deinit {
+    PQfinish(handle)
+    farewell.deallocate()
+  }
 
   /// READ COMMITTED is what the statements are written for: a row that another has changed meanwhile is judged as it is
   /// now. A commit is acknowledged when it is on disk, or a power cut could undo the consume of a challenge whose answer
@@ -66,7 +73,12 @@ final class PostgreSQLConnection {
     for _ in 0..<8 {
       var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
       if isLost || poll(&descriptor, 1, 0) <= 0 { break }
-      if PQconsumeInput(handle) == 0 || PQstatus(handle) != CONNECTION_OK { isLost = true }
+      // The second reads what came as messages; its own answer says nothing here.
+      if PQconsumeInput(handle) == 0 || PQisBusy(handle) != 0 || PQstatus(handle) != CONNECTION_OK
+        || farewell.pointee != 0
+      {
+        isLost = true
+      }
     }
     return !isLost
   }

@@ -126,7 +126,10 @@ final class PostgreSQLPool: @unchecked Sendable {
       while let waiting = next() {
         guard connection.isInPlace else {
           // Known before anything was sent: another connection may do it.
-          locked { queue.insert(waiting, at: 0) }
+          locked {
+            queue.insert(waiting, at: 0)
+            pthread_cond_signal(filled)
+          }
           break
         }
         run(waiting, on: connection)

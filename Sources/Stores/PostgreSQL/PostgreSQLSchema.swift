@@ -99,5 +99,36 @@ enum PostgreSQLSchema {
     CREATE INDEX idempotency_begun ON idempotency (begun);
     CREATE INDEX idempotency_session ON idempotency (session) WHERE session IS NOT NULL;
     CREATE INDEX idempotency_result ON idempotency (result_expires_at) WHERE result IS NOT NULL;
+
+    CREATE TABLE events (
+      seq BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+      session TEXT NOT NULL,
+      type TEXT NOT NULL,
+      relying_party TEXT NOT NULL,
+      created BIGINT NOT NULL,
+      error_code TEXT,
+      is_distributed BOOLEAN NOT NULL DEFAULT false
+    ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
+    CREATE UNIQUE INDEX events_by_session ON events (session, type);
+    CREATE INDEX events_of_party ON events (relying_party, seq);
+    CREATE INDEX events_new ON events (seq) WHERE NOT is_distributed;
+    CREATE INDEX events_created ON events (created);
+
+    CREATE TABLE deliveries (
+      event BIGINT NOT NULL REFERENCES events (seq) ON DELETE CASCADE,
+      endpoint TEXT NOT NULL,
+      relying_party TEXT NOT NULL,
+      status TEXT NOT NULL,
+      attempts BIGINT NOT NULL,
+      begun BIGINT NOT NULL,
+      due BIGINT NOT NULL,
+      fault TEXT,
+      fault_status BIGINT,
+      PRIMARY KEY (event, endpoint)
+    ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
+    CREATE INDEX deliveries_due ON deliveries (relying_party, endpoint, due) WHERE status = 'pending';
+    CREATE INDEX deliveries_pending ON deliveries (begun) WHERE status = 'pending';
+    CREATE INDEX deliveries_dead ON deliveries (event) WHERE status = 'dead';
+    CREATE INDEX deliveries_of_party ON deliveries (relying_party, status, event, endpoint);
     """
 }

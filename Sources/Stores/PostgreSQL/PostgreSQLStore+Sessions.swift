@@ -58,29 +58,32 @@ extension PostgreSQLStore {
     let columns = try OutcomeColumns(outcome)
     let values: [PostgreSQLValue] = [
       .text(outcome.address.id.text), .text(outcome.address.relyingParty), .text(outcome.attempt.text),
-      .time(now - Limits.processingTimeout), .text(columns.status.rawValue), .time(now), .blob(columns.lastError),
+      .time(now - Limits.processingTimeout), .type(columns.type), .time(now), .blob(columns.lastError),
       .integer(columns.results.expiresAt?.secondsSince1970), .blob(columns.results.waiting),
-      .blob(columns.results.retained), .text(columns.reportID), .blob(columns.report),
+      .blob(columns.results.retained), .text(columns.reportID), .blob(columns.report), .text(columns.errorCode),
     ]
     let update = """
       UPDATE sessions SET status = $5, ended_at = $6, last_error = $7, result_expires_at = $8, waiting_result = $9,
         retained_result = $10, report_id = $11, report = $12
       WHERE id = $1 AND relying_party = $2 AND status = 'processing' AND attempt = $3 AND consumed_at >= $4
-      RETURNING seq
+      RETURNING id, relying_party
+      """
+    let tell = """
+      INSERT INTO events (session, type, relying_party, created, error_code)
+      SELECT id, $5, relying_party, $6, $13 FROM recorded
       """
     let (isRecorded, row) = try await pool.perform { connection throws(StoreError) -> (Bool, SessionRow?) in
       let changed =
         if let completion {
           try connection.query(
             """
-            WITH recorded AS (\(update)),
-            kept AS (\(Self.keepReply(from: 13)) AND EXISTS (SELECT FROM recorded))
-            SELECT seq FROM recorded
+            WITH recorded AS (\(update)), kept AS (\(Self.keepReply(from: 14)) AND EXISTS (SELECT FROM recorded))
+            \(tell)
             """, values + Self.values(of: completion))
         } else {
-          try connection.query(update, values)
+          try connection.query("WITH recorded AS (\(update)) \(tell)", values)
         }
-      return changed.rows.isEmpty ? (false, try connection.row(outcome.address)) : (true, nil)
+      return changed.changes > 0 ? (true, nil) : (false, try connection.row(outcome.address))
     }
     return isRecorded ? .recorded : .superseded(try row?.record())
   }
@@ -89,9 +92,12 @@ extension PostgreSQLStore {
     let (row, isChanged) = try await pool.perform { connection throws(StoreError) -> (SessionRow?, Bool) in
       let canceled = try connection.first(
         """
-        UPDATE sessions SET status = 'canceled', ended_at = $3, client_secret_hash = NULL, materials = NULL
-        WHERE id = $1 AND relying_party = $2 AND status = 'requires_input' AND expires_at > $3
-        RETURNING \(SessionRow.postgreSQLColumns)
+        WITH canceled AS (
+          UPDATE sessions SET status = 'canceled', ended_at = $3, client_secret_hash = NULL, materials = NULL
+          WHERE id = $1 AND relying_party = $2 AND status = 'requires_input' AND expires_at > $3
+          RETURNING *),
+        told AS (INSERT INTO events (session, type, relying_party, created) SELECT id, status, $2, $3 FROM canceled)
+        SELECT \(SessionRow.postgreSQLColumns) FROM canceled AS sessions
         """, .text(address.id.text), .text(address.relyingParty), .time(now), read: SessionRow.init)
       guard let canceled else { return (try connection.row(address), false) }
       return (canceled, true)
@@ -123,6 +129,10 @@ extension PostgreSQLStore {
         try connection.run(
           "UPDATE idempotency SET body = NULL, result = NULL, result_expires_at = NULL WHERE session = $1",
           .text(address.id.text))
+        try connection.run(
+          "INSERT INTO events (session, type, relying_party, created, error_code) VALUES ($1, $2, $3, $4, $5)",
+          .text(address.id.text), .type(.redacted), .text(address.relyingParty), .time(now),
+          .text(record.state(at: now).lastError?.code))
         return (after, true)
       }
     }
@@ -141,4 +151,5 @@ extension PostgreSQLConnection {
 
 extension PostgreSQLValue {
   static func time(_ time: Timestamp) -> PostgreSQLValue { .integer(time.secondsSince1970) }
+  static func type(_ type: EventType) -> PostgreSQLValue { .text(type.status.rawValue) }
 }

@@ -12,8 +12,8 @@ public final class PostgreSQLStore: SessionStore {
 
   public let isLive: Bool
   let pool: PostgreSQLPool
-  /// The second of the monotonic clock in which a write was last tried for a probe.
-  private let probed = Locked<Int?>(nil)
+  /// Until when the last write of a probe is good enough.
+  private let proved = Locked<Deadline?>(nil)
 
   /// Connects, and refuses a schema that is not this version's. It blocks: for the start of the program, not for a task.
   public init(
@@ -35,12 +35,11 @@ public final class PostgreSQLStore: SessionStore {
 
   /// Writes, at most once a second, since anybody may ask for it: a full disk or a standby refuses.
   public func probe() async throws(StoreError) {
-    let second = SQLiteConnection.monotonicSecond()
-    let isDue = probed.withLock { $0 != second }
+    let isDue = proved.withLock { $0?.isPast ?? true }
     _ = try await pool.perform { connection throws(StoreError) in
       if isDue { try connection.run("UPDATE mode SET is_live = is_live") } else { try connection.run("SELECT 1") }
     }
-    if isDue { probed.withLock { $0 = second } }
+    if isDue { proved.withLock { $0 = Deadline(in: .seconds(1)) } }
   }
 
   public func close() async { await pool.close() }

@@ -8,8 +8,9 @@ enum PostgreSQLValue: Sendable {
   case blob([UInt8]?)
   case texts([String])
   case blobs([[UInt8]?])
+  case integers([Int64])
 
-  /// The type's fixed number (`pg_type.dat`): BOOLEAN, BYTEA, BIGINT, TEXT, and the arrays of the two.
+  /// The type's fixed number (`pg_type.dat`): BOOLEAN, BYTEA, BIGINT, TEXT, and the arrays.
   var type: Oid {
     switch self {
     case .bool: 16
@@ -18,6 +19,7 @@ enum PostgreSQLValue: Sendable {
     case .text: 25
     case .texts: 1009
     case .blobs: 1001
+    case .integers: 1016
     }
   }
 
@@ -30,6 +32,7 @@ enum PostgreSQLValue: Sendable {
     case .blob(let bytes): bytes
     case .texts(let texts): Self.array(texts.map(Self.characters), of: 25)
     case .blobs(let blobs): Self.array(blobs, of: 17)
+    case .integers(let numbers): Self.array(numbers.map(Self.bigEndian), of: 20)
     }
   }
 

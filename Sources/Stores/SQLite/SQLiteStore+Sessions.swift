@@ -56,7 +56,7 @@ extension SQLiteStore {
   ) async throws(StoreError) -> OutcomeRecording {
     let columns = try OutcomeColumns(outcome)
     let values: [SQLiteValue] = [
-      .text(columns.status.rawValue), .time(now), .optional(columns.lastError),
+      .type(columns.type), .time(now), .optional(columns.lastError),
       .optional(columns.results.expiresAt?.secondsSince1970), .optional(columns.results.waiting),
       .optional(columns.results.retained), .optional(columns.reportID), .optional(columns.report),
       .text(outcome.address.id.text), .text(outcome.address.relyingParty), .text(outcome.attempt.text),
@@ -72,6 +72,7 @@ extension SQLiteStore {
         """, values
       ) { $0.integer(0) }
       guard changed.isEmpty else {
+        try connection.tell(outcome.address, columns.type, code: columns.errorCode, at: now)
         try connection.finish(completion)
         return (true, nil)
       }
@@ -107,7 +108,10 @@ extension SQLiteStore {
         WHERE id = ? AND relying_party = ? AND status = 'requires_input' AND expires_at > ? RETURNING seq
         """, .time(now), .text(address.id.text), .text(address.relyingParty), .time(now)
       ) { $0.integer(0) }
-      if let seq { try connection.run("UPDATE offers SET material = NULL WHERE session = ?", .integer(seq)) }
+      if let seq {
+        try connection.run("UPDATE offers SET material = NULL WHERE session = ?", .integer(seq))
+        try connection.tell(address, .canceled, at: now)
+      }
       return (try connection.row(address), seq != nil)
     }
     guard let record = try row?.record() else { return .notFound }
@@ -120,9 +124,8 @@ extension SQLiteStore {
       let record = try before.record()
       if case .redacted = record.state { return (before, false) }
       // Also the failure that only time has caused is kept: as its code.
-      let lastError = try record.state(at: now).lastError.map { error throws(StoreError) in
-        try StoredForm.encode(error)
-      }
+      let error = record.state(at: now).lastError
+      let lastError = try error.map { error throws(StoreError) in try StoredForm.encode(error) }
       let report = try record.report.map { report throws(StoreError) in try StoredForm.encode(report.redacted()) }
       try connection.run(
         """
@@ -134,6 +137,7 @@ extension SQLiteStore {
       try connection.run(
         "UPDATE idempotency SET body = NULL, result = NULL, result_expires_at = NULL WHERE session = ?",
         .text(address.id.text))
+      try connection.tell(address, .redacted, code: error?.code, at: now)
       connection.mustTruncateLog = true
       return (try connection.row(address), true)
     }

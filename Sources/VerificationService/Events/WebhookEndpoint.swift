@@ -1,0 +1,59 @@
+import Cryptography
+import Primitives
+
+/// Where a relying party wants to be told of events, and the secrets by which it knows that it is us who tells.
+public struct WebhookEndpoint: Sendable {
+  /// One of at most `Limits.webhookIDCharacters` letters, digits, `-`, `.` and `_`, unique within the relying party. It is
+  /// stored with deliveries: with another id it is another endpoint.
+  public let id: String
+  public let url: String
+  /// Every message is signed with each of them: the current one, and while receivers change over, the one before.
+  public let secrets: [WebhookSecret]
+  public let types: Set<EventType>
+
+  public init(id: String, url: String, secrets: [WebhookSecret], types: Set<EventType> = Set(EventType.allCases)) {
+    self.id = id
+    self.url = url
+    self.secrets = secrets
+    self.types = types
+  }
+
+  /// Part of a delivery's id, which is part of an address.
+  public static func isID(_ text: some StringProtocol) -> Bool {
+    let allowed = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.".utf8)
+    return (1...Limits.webhookIDCharacters).contains(text.utf8.count) && text.utf8.allSatisfy(allowed.contains)
+  }
+}
+
+extension RelyingParty {
+  public func subscription(of endpoint: WebhookEndpoint) -> WebhookSubscription {
+    WebhookSubscription(
+      address: WebhookAddress(relyingParty: id, endpoint: endpoint.id), types: endpoint.types)
+  }
+}
+
+/// A symmetric secret of Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes.
+public final class WebhookSecret: Sendable {
+  public static let prefix = "whsec_"
+  public static let lengths = 24...64
+  private let key: SecretBytes
+
+  /// Nil where it has not that many bytes.
+  public init?(_ key: consuming SecretBytes) {
+    guard Self.lengths.contains(key.count) else { return nil }
+    self.key = key
+  }
+
+  /// Nil where the text is no secret of that form.
+  public convenience init?(_ text: String) {
+    guard text.hasPrefix(Self.prefix), let bytes = Base64.decode(String(text.dropFirst(Self.prefix.count))) else {
+      return nil
+    }
+    self.init(SecretBytes(copying: bytes))
+  }
+
+  /// For whoever made it and must give it to the receiver.
+  public var exposed: String { Self.prefix + Base64.encode(key.exposed()) }
+
+  func authenticate(_ content: [UInt8]) -> [UInt8] { HMAC.authenticate(content, key: key, hash: .sha256) }
+}
