@@ -6,26 +6,6 @@ import VerificationService
 
 @Suite("The audit entries of SQLite")
 struct SQLiteAuditTests {
-  private func answer(_ store: SQLiteStore) async throws -> OutcomeRecording {
-    let session = try await store.add(makeSession())
-    let attempt = try await store.take(session)
-    return try await store.recordOutcome(
-      AttemptOutcome(
-        address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: failure, report: nil),
-      at: start, finishing: nil)
-  }
-
-  private func verdict(_ store: any AuditStore) async throws -> AuditVerdict {
-    var lines: [UInt8] = []
-    try await AuditExport(store).run(reading: { $0 }) { (bytes) throws(StoreError) in lines += bytes }
-    var verification = AuditVerification()
-    for (index, line) in lines.split(separator: UInt8(ascii: "\n")).enumerated() {
-      verification.read(Array(line), at: AuditPlace(file: "a", line: index + 1))
-    }
-    verification.endFile("a")
-    return verification.verdict()
-  }
-
   @Test("an outcome whose entry cannot be written is not acknowledged, and not there")
   func unwritten() async throws {
     try await withTemporaryDirectory { directory in
@@ -60,11 +40,11 @@ struct SQLiteAuditTests {
       ]
       try await withThrowingTaskGroup(of: Void.self) { group in
         for store in stores {
-          for _ in 0..<20 { group.addTask { #expect(try await answer(store).isRecorded) } }
+          for _ in 0..<20 { group.addTask { #expect(try await store.answer().isRecorded) } }
         }
         try await group.waitForAll()
       }
-      let verdict = try await verdict(stores[0])
+      let verdict = try await auditVerdict(stores[0])
       #expect(verdict.findings == [] && verdict.entries == 60)
       #expect(verdict.heads.map(\.node) == [.standard, other])
       #expect(verdict.heads.map(\.sequence) == [40, 20])
@@ -77,11 +57,11 @@ struct SQLiteAuditTests {
     try await withTemporaryDirectory { directory in
       for _ in 0..<3 {
         let store = try SQLiteStore(path: directory + "/s.sqlite", isLive: false)
-        _ = try await answer(store)
+        _ = try await store.answer()
         await store.close()
       }
       let reader = try SQLiteAuditReader(path: directory + "/s.sqlite")
-      let verdict = try await verdict(reader)
+      let verdict = try await auditVerdict(reader)
       #expect(verdict.findings == [] && verdict.heads.map(\.sequence) == [3])
     }
   }
@@ -92,15 +72,15 @@ struct SQLiteAuditTests {
       let path = directory + "/s.sqlite"
       #expect(throws: StoreError.self) { try SQLiteAuditReader(path: path) }
       let store = try SQLiteStore(path: path, isLive: false)
-      _ = try await answer(store)
+      _ = try await store.answer()
       let reader = try SQLiteAuditReader(path: path)
       #expect(try await reader.auditHeads() == (try await store.auditHeads()))
-      _ = try await answer(store)
+      _ = try await store.answer()
       #expect(try await reader.auditEntries(of: .standard, after: 1, limit: 9).links.count == 1)
       try await store.writer.perform { connection throws(StoreError) in
         try connection.run("DELETE FROM migrations WHERE version > 2")
       }
-      #expect(throws: StoreError.self) { try SQLiteAuditReader(path: path) }
+      #expect(throws: StoreError.olderSchema(found: 2, known: 3)) { try SQLiteAuditReader(path: path) }
       await store.close()
     }
   }

@@ -130,8 +130,6 @@ enum SQLiteSchema {
   static func check(_ connection: SQLiteConnection) throws(StoreError) {
     let found = try connection.first("SELECT coalesce(max(version), 0) FROM migrations") { Int($0.integer(0)) } ?? 0
     guard found <= steps.count else { throw .newerSchema(found: found, known: steps.count) }
-    guard found == steps.count else {
-      throw .unavailable("was written by an older version; the server brings it up to date when it starts")
-    }
+    guard found == steps.count else { throw .olderSchema(found: found, known: steps.count) }
   }
 }

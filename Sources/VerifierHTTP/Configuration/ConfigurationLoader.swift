@@ -31,7 +31,7 @@ struct ConfigurationLoader {
       listen: try listen(root, isBehindProxy: isBehindProxy),
       isBehindProxy: isBehindProxy,
       publicURL: try publicURL(root),
-      storePath: try store(root),
+      store: try store(root),
       anchors: try anchors(root, plan),
       trust: plan,
       clockSkew: try root.integer("clock_skew", in: 0...600, default: Limits.clockSkew),
@@ -46,7 +46,7 @@ struct ConfigurationLoader {
   }
 
   /// The store alone, for what reads it without serving.
-  func store() throws(StartError) -> String {
+  func store() throws(StartError) -> StoreLocation {
     try store(ConfigurationReader(file.json(), at: "", in: file, known: Self.members))
   }
 
@@ -92,13 +92,13 @@ struct ConfigurationLoader {
     }
   }
 
-  private func store(_ root: ConfigurationReader) throws(StartError) -> String {
+  private func store(_ root: ConfigurationReader) throws(StartError) -> StoreLocation {
     let text = try root.string("store")
-    let scheme = "sqlite:"
-    guard text.hasPrefix(scheme), text.count > scheme.count else {
-      throw root.fault("store", "must be \"sqlite:\" and a path")
+    do throws(ConfigurationError) {
+      return try StoreLocation(text, resolve: file.resolve)
+    } catch {
+      throw root.fault("store", error.message)
     }
-    return file.resolve(String(text.dropFirst(scheme.count)))
   }
 
   /// Those of the files. What is wrong with them stops the start before anything is opened or fetched.

@@ -14,8 +14,7 @@ struct ServerConfiguration: Sendable {
   var publicURL: String?
   /// Names this process's chain of audit entries.
   var node = NodeName.standard
-  /// Of the SQLite file.
-  var storePath: String
+  var store: StoreLocation
   /// A folder of ours that goes with the server: test mode's.
   var temporaryFolder: String?
   /// What is trusted at the start; where there are published lists, before they are loaded.

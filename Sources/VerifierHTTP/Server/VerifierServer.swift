@@ -2,7 +2,6 @@ import Fetching
 import Mdoc
 import MockIssuance
 import Primitives
-import Stores
 import Trust
 import VerificationService
 
@@ -13,7 +12,7 @@ public final class VerifierServer: Sendable {
   public let isLive: Bool
 
   private let http: HTTPServer
-  private let store: SQLiteStore
+  private let store: any SessionStore
   private let sweeper: Task<Void, Never>
   private let dispatcher: WebhookDispatcher
   private let updates: Task<Void, Never>?
@@ -36,7 +35,7 @@ public final class VerifierServer: Sendable {
     } catch {
       throw .configuration("no trust anchor is configured")
     }
-    store = try Self.openStore(configuration)
+    store = try configuration.store.open(isLive: configuration.isLive, node: configuration.node)
     let inForce = TrustInForce(trust)
     let updater = TrustUpdater(
       inForce, plan: configuration.trust, sources: configuration.sources, log: log, clock: clock)
@@ -142,22 +141,6 @@ public final class VerifierServer: Sendable {
     return [AppleInAppProtocol(showsSimulatedAnswers: !isLive), AnnexCProtocol()] + web + [
       OpenID4VPRedirectProtocol(), AnnexBProtocol(), ProximityProtocol(),
     ]
-  }
-
-  private static func openStore(_ configuration: ServerConfiguration) throws(StartError) -> SQLiteStore {
-    let path = configuration.storePath
-    do throws(StoreError) {
-      return try SQLiteStore(path: path, isLive: configuration.isLive, node: configuration.node)
-    } catch {
-      switch error {
-      case .otherMode(let isLive):
-        throw .configuration("\(path): is a store of \(isLive ? "live" : "test") mode and serves no other")
-      case .newerSchema(let found, let known):
-        throw .configuration("\(path): was written by a newer version (schema \(found), known \(known))")
-      case .unavailable(let reason), .corrupt(let reason): throw .unavailable("\(path): \(reason)")
-      case .closed: throw .unavailable("\(path): closed")
-      }
-    }
   }
 
   private static func listen(

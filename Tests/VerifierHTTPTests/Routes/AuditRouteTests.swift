@@ -8,7 +8,7 @@ import VerificationService
 @Suite(.onOwnThreads) struct AuditRouteTests {
   @Test func `every attempt is in the entries, which verify against the heads`() async throws {
     try await withTestMode { bed in
-      for variant in ["good", "digest-mismatch-value", "good"] {
+      for variant in ["good", "digest-truncated", "good"] {
         let session = try await bed.createSession()
         _ = try await bed.submit(bed.mockAnswer(session, variant: variant), to: session)
         _ = try await bed.api.post(TestBed.path(session) + "/redact")

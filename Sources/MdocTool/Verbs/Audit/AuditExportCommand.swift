@@ -34,15 +34,16 @@ enum AuditExportCommand {
 
   private static func open(_ arguments: ParsedArguments) throws(Failure) -> any AuditStore {
     let config = arguments.value(.config)
-    let path = arguments.value(.store).map { $0.hasPrefix("sqlite:") ? String($0.dropFirst(7)) : $0 }
+    var store: StoreLocation?
+    if let text = arguments.value(.store) { store = try ServeCommand.location(text) }
     do throws(StartError) {
-      if let config, path == nil { return try AuditSource.open(configurationFile: config) }
-      if let path, config == nil { return try AuditSource.open(store: path) }
+      if let config, store == nil { return try AuditSource.open(configurationFile: config) }
+      if let store, config == nil { return try AuditSource.open(store) }
     } catch {
       throw error.exitCode == ExitStatus.configuration.rawValue
         ? .configuration(error.message) : .temporary(error.message)
     }
-    throw .usage("either --config FILE or --store PATH is required, and not both")
+    throw .usage("either --config FILE or --store STORE is required, and not both")
   }
 
   private static func failure(_ error: StoreError) -> Failure {
@@ -56,6 +57,7 @@ enum AuditExportCommand {
 
 extension Option {
   fileprivate static let config = Option("config", "FILE", "the server's configuration, JSON")
-  fileprivate static let store = Option("store", "PATH", "a SQLite file, as of test mode's --store")
+  fileprivate static let store = Option(
+    "store", "STORE", "the SQLite file, or a postgresql:// URL, as of mdoc serve --test-mode --store")
   fileprivate static let newFile = Option("out", "FILE", "a new file to write (default: standard output)")
 }

@@ -11,7 +11,7 @@ struct EventRow: Sendable {
   private let created: Int64
   private let errorCode: String?
 
-  init(_ row: SQLiteRow) {
+  init(_ row: some StoredRow) {
     session = row.text(0)
     type = row.text(1)
     relyingParty = row.text(2)
@@ -47,7 +47,7 @@ struct DeliveryRow: Sendable {
   private let fault: String?
   private let faultStatus: Int64?
 
-  init(_ row: SQLiteRow) {
+  init(_ row: some StoredRow) {
     event = EventRow(row)
     seq = row.integer(5)
     endpoint = row.text(6)
@@ -59,17 +59,6 @@ struct DeliveryRow: Sendable {
     faultStatus = row.optionalInteger(12)
   }
 
-  static func first(_ connection: SQLiteConnection, _ id: DeliveryID, of relyingParty: String) throws(StoreError)
-    -> DeliveryRow?
-  {
-    try connection.first(
-      """
-      SELECT \(columns) FROM \(tables)
-      WHERE session = ? AND type = ? AND events.relying_party = ? AND endpoint = ?
-      """, .text(id.event.session.text), .type(id.event.type), .text(relyingParty), .text(id.endpoint),
-      read: DeliveryRow.init)
-  }
-
   func record() throws(StoreError) -> DeliveryRecord {
     guard let status = DeliveryStatus(rawValue: status) else { throw .corrupt("a delivery") }
     return DeliveryRecord(
@@ -77,8 +66,4 @@ struct DeliveryRow: Sendable {
       begun: Timestamp(secondsSince1970: begun), due: Timestamp(secondsSince1970: due),
       fault: fault.flatMap(DeliveryFault.Reason.init).map { DeliveryFault($0, httpStatus: faultStatus.map(Int.init)) })
   }
-}
-
-extension SQLiteValue {
-  static func type(_ type: EventType) -> SQLiteValue { .text(type.status.rawValue) }
 }

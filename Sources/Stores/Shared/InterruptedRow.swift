@@ -11,7 +11,7 @@ struct InterruptedRow {
   private let protocolName: String?
   private let consumedAt: Int64
 
-  init(_ row: SQLiteRow) {
+  init(_ row: some StoredRow) {
     id = row.text(0)
     relyingParty = row.text(1)
     attempt = row.text(2)

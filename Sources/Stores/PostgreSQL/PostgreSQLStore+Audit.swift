@@ -1,0 +1,67 @@
+import Primitives
+import VerificationService
+
+extension PostgreSQLStore {
+  public func auditEntries(
+    of node: NodeName, after sequence: Int64, limit: Int
+  ) async throws(StoreError) -> AuditPage {
+    try await pool.perform { connection throws(StoreError) in
+      let links = try connection.rows(
+        "SELECT sequence, hash, entry FROM audit WHERE node = $1 AND sequence > $2 ORDER BY sequence LIMIT $3",
+        .text(node.text), .integer(sequence), .integer(Int64(limit))
+      ) { AuditLink(head: AuditHead(node: node, sequence: $0.integer(0), hash: $0.blob(1)), entry: $0.blob(2)) }
+      // Read after the entries, so that it is never before them.
+      let head = try connection.first(
+        "SELECT sequence, hash FROM audit WHERE node = $1 ORDER BY sequence DESC LIMIT 1", .text(node.text)
+      ) { AuditHead(node: node, sequence: $0.integer(0), hash: $0.blob(1)) }
+      return AuditPage(links: links, head: head)
+    }
+  }
+
+  public func auditHeads() async throws(StoreError) -> [AuditHead] {
+    let rows = try await pool.perform { connection throws(StoreError) in
+      try connection.rows("SELECT node, sequence, hash FROM audit_heads ORDER BY node") {
+        (node: $0.text(0), sequence: $0.integer(1), hash: $0.blob(2))
+      }
+    }
+    var heads: [AuditHead] = []
+    for row in rows {
+      guard let node = NodeName(row.node) else { throw .corrupt("a node's name") }
+      heads.append(AuditHead(node: node, sequence: row.sequence, hash: row.hash))
+    }
+    return heads
+  }
+
+  // MARK: Writing
+
+  /// Two more parts of a statement that changes a session: the node's head moves on, held until the commit so that
+  /// others of its name wait, and its entry is added. The database chains them (`AuditHead`), since only it knows which
+  /// head an entry follows.
+  ///
+  /// - Parameter parameter: the number of the first of `values(of:_:)`.
+  static func append(from parameter: Int, where condition: String) -> String {
+    let (node, entry, first) = ("$\(parameter)", "$\(parameter + 1)", "$\(parameter + 2)")
+    return """
+      linked AS (INSERT INTO audit_heads AS heads (node, sequence, hash) SELECT \(node), 1, \(first) WHERE \(condition)
+        ON CONFLICT (node) DO UPDATE SET sequence = heads.sequence + 1,
+          hash = sha256(heads.hash || int8send(heads.sequence + 1) || \(entry))
+        RETURNING node, sequence, hash),
+      audited AS (INSERT INTO audit (node, sequence, entry, hash) SELECT node, sequence, \(entry), hash FROM linked)
+      """
+  }
+
+  /// The node, the entry, and the hash that it has where it is the node's first.
+  static func values(of entry: AuditEntry, _ node: NodeName) -> [PostgreSQLValue] {
+    let first = AuditLink(entry, after: AuditHead(beginning: node))
+    return [.text(node.text), .blob(first.entry), .blob(first.head.hash)]
+  }
+}
+
+extension PostgreSQLConnection {
+  /// Appends an entry to a node's chain, in the transaction of the change that it tells.
+  func write(_ entry: AuditEntry, to node: NodeName) throws(StoreError) {
+    _ = try query(
+      "WITH \(PostgreSQLStore.append(from: 1, where: "true")) SELECT sequence FROM linked",
+      PostgreSQLStore.values(of: entry, node))
+  }
+}

@@ -1,0 +1,26 @@
+import Primitives
+import VerificationService
+
+extension SessionStore {
+  /// One attempt that failed.
+  func answer() async throws -> OutcomeRecording {
+    let session = try await add(makeSession())
+    let attempt = try await take(session)
+    return try await recordOutcome(
+      AttemptOutcome(
+        address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: failure, report: nil),
+      at: start, finishing: nil)
+  }
+}
+
+/// What verifying all chains of a store comes to.
+func auditVerdict(_ store: any AuditStore) async throws -> AuditVerdict {
+  var lines: [UInt8] = []
+  try await AuditExport(store).run(reading: { $0 }) { (bytes: [UInt8]) throws(StoreError) in lines += bytes }
+  var verification = AuditVerification()
+  for (index, line) in lines.split(separator: UInt8(ascii: "\n")).enumerated() {
+    verification.read(Array(line), at: AuditPlace(file: "a", line: index + 1))
+  }
+  verification.endFile("a")
+  return verification.verdict()
+}
