@@ -6,7 +6,8 @@ import Testing
 /// Rates over HTTP, in live mode.
 @Suite(.onOwnThreads) struct RateLimitRouteTests {
   private static func serve(
-    _ limits: JSON, _ changes: [String: JSON] = [:], _ body: (VerifierServer, APIClient, LogCapture) async throws -> Void
+    _ limits: JSON, _ changes: [String: JSON] = [:],
+    _ body: (VerifierServer, APIClient, LogCapture) async throws -> Void
   ) async throws {
     try await withFolder { path in
       let folder = try LiveFolder(path)
@@ -73,11 +74,13 @@ import Testing
       func get(_ headers: [String: String]) async throws -> Int {
         try await api.with(nil).get("/openapi.json", headers).status
       }
-      #expect(try await get(["X-Forwarded-For": "203.0.113.7"]) == 200)
-      #expect(try await get(["X-Forwarded-For": "192.0.2.1, 203.0.113.7"]) == 429)
-      #expect(try await get(["X-Forwarded-For": "203.0.113.8"]) == 200)
+      let hops = ["203.0.113.7", "192.0.2.1, 203.0.113.7", "203.0.113.8"]
+      var statuses: [Int] = []
+      for hop in hops { statuses.append(try await get(["X-Forwarded-For": hop])) }
+      #expect(statuses == [200, 429, 200])
       // A proxy that does not say: its clients are not one.
-      #expect(try await [get([:]), get([:])] == [200, 200])
+      let unsaid = [try await get([:]), try await get([:])]
+      #expect(unsaid == [200, 200])
     }
   }
 }
