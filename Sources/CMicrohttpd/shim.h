@@ -30,27 +30,32 @@ struct mdoc_http_options {
   void *context; /* first argument of every callback */
 };
 
+#define MDOC_HTTP_OPTIONS(o, pool)                                                        \
+  MHD_OPTION_LISTEN_SOCKET, (MHD_socket)(o)->listen_fd,                                   \
+      MHD_OPTION_CONNECTION_LIMIT, (o)->connection_limit,                                 \
+      MHD_OPTION_PER_IP_CONNECTION_LIMIT, (o)->connection_limit_per_address,              \
+      MHD_OPTION_CONNECTION_TIMEOUT, (o)->idle_timeout,                                   \
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, (o)->connection_memory,                         \
+      MHD_OPTION_URI_LOG_CALLBACK, (o)->on_target, (o)->context,                          \
+      MHD_OPTION_NOTIFY_COMPLETED, (o)->on_completed, (o)->context,                       \
+      MHD_OPTION_NOTIFY_CONNECTION, (o)->on_connection, (o)->context,                     \
+      MHD_OPTION_ARRAY, (pool)
+
 static inline struct MHD_Daemon *mdoc_http_start(unsigned int flags, const struct mdoc_http_options *o) {
-  struct MHD_OptionItem more[4];
-  unsigned int count = 0;
-  if (o->threads > 1) more[count++] = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)o->threads, NULL};
-  if (o->tls_priorities) {
-    more[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)o->tls_priorities};
-    more[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_CERT_CALLBACK2, (intptr_t)o->on_certificate, NULL};
-  }
-  more[count] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
-  return MHD_start_daemon(flags, 0, NULL, NULL, o->on_request, o->context,
-                          MHD_OPTION_LISTEN_SOCKET, (MHD_socket)o->listen_fd,
-                          MHD_OPTION_CONNECTION_LIMIT, o->connection_limit,
-                          MHD_OPTION_PER_IP_CONNECTION_LIMIT, o->connection_limit_per_address,
-                          MHD_OPTION_CONNECTION_TIMEOUT, o->idle_timeout,
-                          MHD_OPTION_CONNECTION_MEMORY_LIMIT, o->connection_memory,
-                          MHD_OPTION_URI_LOG_CALLBACK, o->on_target, o->context,
-                          MHD_OPTION_NOTIFY_COMPLETED, o->on_completed, o->context,
-                          MHD_OPTION_NOTIFY_CONNECTION, o->on_connection, o->context,
-                          MHD_OPTION_ARRAY, more,
+  struct MHD_OptionItem pool[] = {
+      {o->threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)o->threads, NULL},
+      {MHD_OPTION_END, 0, NULL},
+  };
+  if (!o->tls_priorities)
+    return MHD_start_daemon(flags, 0, NULL, NULL, o->on_request, o->context, MDOC_HTTP_OPTIONS(o, pool),
+                            MHD_OPTION_END);
+  return MHD_start_daemon(flags | MHD_USE_TLS, 0, NULL, NULL, o->on_request, o->context, MDOC_HTTP_OPTIONS(o, pool),
+                          MHD_OPTION_HTTPS_PRIORITIES, o->tls_priorities,
+                          MHD_OPTION_HTTPS_CERT_CALLBACK2, o->on_certificate,
                           MHD_OPTION_END);
 }
+
+#undef MDOC_HTTP_OPTIONS
 
 static inline int mdoc_http_connection_fd(struct MHD_Connection *c) {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);

@@ -16,7 +16,6 @@ final class MicrohttpdDaemon: @unchecked Sendable {
     if configuration.tls != nil {
       // Debian's libmicrohttpd has it; another build may not.
       guard MHD_is_feature_supported(.FEATURE_SSL) == .YES else { throw .noTLS }
-      flags |= MHD_USE_TLS.rawValue
     }
     var options = mdoc_http_options()
     options.listen_fd = descriptor
