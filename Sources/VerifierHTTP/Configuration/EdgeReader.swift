@@ -14,6 +14,8 @@ struct EdgeReader {
     "per_key", "per_session", "per_address", "connections", "connections_per_address", "concurrent_requests",
   ]
 
+  private static let connectionsPerPublicAddress = 128
+
   let file: ConfigurationFile
 
   func edge(
@@ -22,12 +24,15 @@ struct EdgeReader {
     var edge = EdgeConfiguration()
     edge.tls = try tls(root, &warnings)
     edge.proxy = try proxy(root, isBehindProxy: isBehindProxy)
+    // Whoever is on the open internet without a proxy must not have all connections taken by one peer.
+    if edge.tls != nil, !isBehindProxy { edge.connectionsPerAddress = Self.connectionsPerPublicAddress }
     guard let limits = try root.object("limits", known: Self.limitMembers) else { return edge }
     edge.limits.perKey = try rate("per_key", of: limits, default: RateLimits.standard.perKey)
     edge.limits.perSession = try rate("per_session", of: limits, default: RateLimits.standard.perSession)
     edge.limits.perAddress = try rate("per_address", of: limits, default: RateLimits.standard.perAddress)
     edge.connections = try number("connections", of: limits, in: 1...1_000_000)
-    edge.connectionsPerAddress = try number("connections_per_address", of: limits, in: 0...1_000_000)
+    edge.connectionsPerAddress =
+      try number("connections_per_address", of: limits, in: 0...1_000_000) ?? edge.connectionsPerAddress
     edge.concurrentRequests = try number("concurrent_requests", of: limits, in: 1...100_000)
     return edge
   }

@@ -70,6 +70,7 @@ import Testing
       try folder.writeConfiguration(["tls": files, "listen": "0.0.0.0:8443"])
       let configuration = try ConfigurationLoader(path: folder.configurationFile).load()
       #expect(configuration.listen.address == "0.0.0.0")
+      #expect(configuration.edge.connectionsPerAddress == 128)
       #expect(configuration.warnings == ["\(path)/tls.key: every user of this machine can read this key"])
       try folder.writeConfiguration(["tls": files])
       try await folder.serve { server, _, _ in
