@@ -136,7 +136,7 @@ let package = Package(
       "VerifierHTTP",
       [
         "Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "VerificationService", "Stores",
-        "MockIssuance",
+        "MockIssuance", "COpenSSL",
       ]),
     // The page of test mode in a browser; the tool has the HTTP client.
     .testTarget(

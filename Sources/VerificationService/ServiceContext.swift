@@ -16,6 +16,7 @@ struct ServiceContext: Sendable {
   let sealer: Sealer
   let clock: @Sendable () -> Timestamp
   let gate: AdmissionGate
+  let observe: @Sendable (VerificationStage, Double) -> Void
 
   init(
     _ configuration: ServiceConfiguration, store: any SessionStore, clock: @escaping @Sendable () -> Timestamp
@@ -44,6 +45,7 @@ struct ServiceContext: Sendable {
       configuration.sealingKeys.isEmpty ? [ServiceContext.temporaryKey()] : configuration.sealingKeys)
     self.clock = clock
     gate = AdmissionGate(limit: configuration.concurrentAnswers)
+    observe = configuration.observe
   }
 
   /// The rules for one attempt, with the trust that is in force now.

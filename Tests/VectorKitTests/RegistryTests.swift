@@ -76,6 +76,8 @@ import Testing
     .apiUnsupportedMediaType: submits,
     .trustReloadFailed: Scripted(
       "VerifierHTTPTests/Routes/TrustReloadTests.swift", "`a reload that fails keeps what was in force, and says so`"),
+    .apiRateLimited: Scripted(
+      "VerifierHTTPTests/Routes/RateLimitRouteTests.swift", "`a key that asks too often is told when to come again`"),
     .apiOverloaded: Scripted(lifecycle, "overload"),
     .apiStoreUnavailable: Scripted("VerificationServiceTests/BrokenStoreTests.swift", "outcome"),
     .apiInternal: Scripted(rare, "unreadableResult"),

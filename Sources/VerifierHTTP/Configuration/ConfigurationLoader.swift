@@ -10,7 +10,7 @@ import VerificationService
 struct ConfigurationLoader {
   private static let members =
     ["listen", "behind_proxy", "public_url", "store", "clock_skew", "sealing_keys", "relying_parties"]
-    + TrustReader.members
+    + TrustReader.members + EdgeReader.members
   private static let defaultListen = "127.0.0.1:8080"
 
   private let file: ConfigurationFile
@@ -25,10 +25,11 @@ struct ConfigurationLoader {
     let secrets = SecretFiles(file: file)
     let fetches = FetchLog()
     let fetcher = try Self.webFetcher(fetches)
+    let edge = try EdgeReader(file: file).edge(root, isBehindProxy: isBehindProxy, &warnings)
     let plan = try TrustReader(file: file).plan(root, fetcher: fetcher)
     let configuration = ServerConfiguration(
       isLive: true,
-      listen: try listen(root, isBehindProxy: isBehindProxy),
+      listen: try listen(root, isProtected: isBehindProxy || edge.tls != nil),
       isBehindProxy: isBehindProxy,
       publicURL: try publicURL(root),
       storePath: try store(root),
@@ -38,6 +39,7 @@ struct ConfigurationLoader {
       sealingKeys: try secrets.sealingKeys(root, &warnings),
       relyingParties: try RelyingPartyReader(secrets: secrets, now: now).relyingParties(root, &warnings))
     var complete = configuration
+    complete.edge = edge
     complete.fetches = fetches
     complete.revocation = RevocationChecker(fetcher: fetcher, executor: WorkerThreads.shared)
     complete.warnings = warnings + Self.nameWarnings(configuration)
@@ -52,14 +54,15 @@ struct ConfigurationLoader {
     }
   }
 
-  private func listen(_ root: ConfigurationReader, isBehindProxy: Bool) throws(StartError) -> ListenAddress {
+  private func listen(_ root: ConfigurationReader, isProtected: Bool) throws(StartError) -> ListenAddress {
     let text = root.value("listen") == nil ? Self.defaultListen : try root.string("listen")
     guard let listen = ListenAddress(text) else {
       throw root.fault("listen", "must be a numeric address and a port, such as 127.0.0.1:8080 or [::1]:8080")
     }
-    guard listen.isLoopback || isBehindProxy else {
+    guard listen.isLoopback || isProtected else {
       throw root.fault(
-        "listen", "\(listen) is plain HTTP beyond loopback; put a TLS proxy in front and set behind_proxy to true")
+        "listen",
+        "\(listen) is plain HTTP beyond loopback; set tls, or put a TLS proxy in front and set behind_proxy to true")
     }
     return listen
   }

@@ -10,6 +10,7 @@ struct ServerConfiguration: Sendable {
   /// Bound before the rest is made: test mode's, whose address is part of what it serves.
   var socket: BoundSocket?
   var isBehindProxy = false
+  var edge = EdgeConfiguration.open
   /// Where wallets reach this server, `https://host[:port]`.
   var publicURL: String?
   /// Of the SQLite file.

@@ -10,21 +10,52 @@ struct APIHandler: HTTPHandler {
   private let router: Router
   private let crossOrigin: CrossOrigin
   private let log: Log
+  private let refusals: RefusalLog
 
   init(_ application: Application, log: Log) {
     self.application = application
     self.log = log
+    refusals = RefusalLog(log)
     router = Router(RouteTable.routes(isLive: application.service.isLive))
     crossOrigin = CrossOrigin(application.service.relyingParties)
   }
 
+  /// On a thread that reads sockets. What says how the server is must be had at any time; everybody else is held to their
+  /// rates before they wait for anything.
+  func admission(of request: HTTPRequest) -> Admission {
+    var parameters: [String: String] = [:]
+    var urgency = Route.Urgency.normal
+    if case .route(let route, let found) = router.match(method: request.method, path: request.path) {
+      parameters = found
+      urgency = route.urgency
+    }
+    guard urgency != .essential else { return .essential }
+    let caller = caller(of: request, parameters)
+    if let refusal = application.edge.limiter.refusal(of: caller, at: ClientConnection.now()) {
+      application.metrics.limited(refusal.subject)
+      return .refused(.rateLimited(retryAfter: refusal.retryAfter))
+    }
+    return urgency == .deferrable ? .deferrable : .normal
+  }
+
+  /// Who asks, by what needs no store.
+  private func caller(of request: HTTPRequest, _ parameters: [String: String]) -> RateLimiter.Caller {
+    let token = try? BearerToken.read(request.headers)
+    if let token, application.service.relyingParties.owner(ofKey: token) != nil {
+      return .key(APIKey.hash(of: token))
+    }
+    let secret = token.flatMap { ClientSecret($0)?.text }
+    return .other(session: secret ?? parameters["session"], application.edge.proxy.address(of: request))
+  }
+
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     let start = ContinuousClock.now
-    application.metrics.began()
+    application.metrics.began(waited: request.waited)
     var record = RequestRecord(id: RequestID.make(), method: request.method)
+    record.trace = TraceContext(request.headers)
     let answer = await answer(request, &record)
     let seconds = (ContinuousClock.now - start) / .seconds(1)
-    record.note(answer, seconds: seconds)
+    record.note(answer, seconds: request.waited + seconds)
     application.metrics.ended(record)
     log.write(record, at: application.clock())
     return response(answer, requestID: record.id)
@@ -36,8 +67,11 @@ struct APIHandler: HTTPHandler {
     let answer = Problem(fault).answer(requestID: record.id)
     record.route = RequestRecord.refusedRoute
     record.note(answer, seconds: 0)
-    application.metrics.refused(record)
-    log.write(record, at: application.clock())
+    application.metrics.refused(record, fault)
+    switch fault {
+    case .overloaded, .rateLimited: refusals.note(answer.code ?? .apiOverloaded, at: application.clock())
+    default: log.write(record, at: application.clock())
+    }
     return response(answer, requestID: record.id)
   }
 
@@ -74,6 +108,10 @@ struct APIHandler: HTTPHandler {
       answer = try await route.respond(call)
     } catch {
       answer = Problem(error).answer(requestID: record.id)
+      if error.code == .apiUnauthenticated {
+        let address = application.edge.proxy.address(of: request)
+        application.edge.limiter.noteFailedAuthentication(from: address, at: ClientConnection.now())
+      }
     }
     answer.headers += CrossOrigin.headers(request, route, caller)
     return answer
@@ -98,6 +136,8 @@ struct APIHandler: HTTPHandler {
       (name: "Request-Id", value: requestID), (name: "Cache-Control", value: "no-store"),
       (name: "X-Content-Type-Options", value: "nosniff"),
     ]
+    // A year, as browsers' preload lists ask; on plain HTTP it would mean nothing (RFC 6797, 7.2).
+    if application.edge.tls != nil { headers.append(("Strict-Transport-Security", "max-age=31536000")) }
     if !answer.mediaType.isEmpty { headers.append(("Content-Type", answer.mediaType)) }
     return HTTPResponse(status: answer.status, headers: headers + answer.headers, body: answer.body)
   }

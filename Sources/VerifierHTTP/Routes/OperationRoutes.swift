@@ -7,7 +7,7 @@ enum OperationRoutes {
 
   private static let health = Route(
     method: .get, path: PathTemplate("/healthz"), name: "getHealth", summary: "Whether the process answers.",
-    access: .anyone, success: .json(200, "Health")
+    access: .anyone, success: .json(200, "Health"), urgency: .essential
   ) { call throws(ServiceError) in
     Answer(json: ["status": "ok", "livemode": .bool(call.application.service.isLive)])
   }
@@ -15,7 +15,8 @@ enum OperationRoutes {
   private static let readiness = Route(
     method: .get, path: PathTemplate("/readyz"), name: "getReadiness",
     summary: "Whether the store takes writes and an anchor is in force.", access: .anyone,
-    success: .json(200, "Readiness"), problems: [.apiStoreUnavailable, .trustStoreEmpty]
+    success: .json(200, "Readiness"), problems: [.apiStoreUnavailable, .trustStoreEmpty],
+    urgency: .essential
   ) { call throws(ServiceError) in
     let application = call.application
     try await application.service.checkReadiness()
@@ -33,7 +34,7 @@ enum OperationRoutes {
   private static let metrics = Route(
     method: .get, path: PathTemplate("/metrics"), name: "getMetrics",
     summary: "Prometheus text, for loopback peers or the scope `admin`.", access: .operators,
-    success: .text(MetricsText.mediaType)
+    success: .text(MetricsText.mediaType), urgency: .essential
   ) { call throws(ServiceError) in
     Answer(status: 200, mediaType: MetricsText.mediaType, body: MetricsText.render(call.application))
   }

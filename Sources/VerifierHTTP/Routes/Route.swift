@@ -21,7 +21,17 @@ struct Route: Sendable {
   let success: Success
   /// Codes of its own, beside those that follow from access and body.
   var problems: [Code] = []
+  var urgency = Urgency.normal
   let respond: @Sendable (RouteCall) async throws(ServiceError) -> Answer
+
+  /// What becomes of it under load.
+  enum Urgency: Sendable {
+    /// Answered whatever the load is, and whoever asks.
+    case essential
+    case normal
+    /// Begins something: the first to be refused.
+    case deferrable
+  }
 
   struct QueryParameter: Sendable {
     let name: String
@@ -127,5 +137,6 @@ struct Application: Sendable {
   /// Test mode alone has one.
   var playground: Playground?
   let isBehindProxy: Bool
+  var edge = Edge.open
   let clock: @Sendable () -> Timestamp
 }

@@ -20,6 +20,7 @@ extension Route {
       .apiMalformedRequest, .apiBodyTooLarge, .apiHeadersTooLarge, .apiTargetTooLong, .apiOverloaded, .apiInternal,
       .apiUnknownMember,
     ])
+    if urgency != .essential { codes.insert(.apiRateLimited) }
     if case .anyone = access {} else { codes.formUnion([.apiUnauthenticated, .apiForbidden, .apiStoreUnavailable]) }
     if case .none = body {} else { codes.formUnion([.apiUnsupportedMediaType, .apiInvalidRequest]) }
     if takesIdempotencyKey { codes.formUnion([.apiIdempotencyInProgress, .apiIdempotencyKeyReused]) }

@@ -13,6 +13,7 @@ public final class VerifierServer: Sendable {
 
   private let http: HTTPServer
   private let store: SQLiteStore
+  let edge: Edge
   private let sweeper: Task<Void, Never>
   private let updates: Task<Void, Never>?
   private let temporaryFolder: String?
@@ -21,7 +22,7 @@ public final class VerifierServer: Sendable {
   private let clock: @Sendable () -> Timestamp
 
   /// `http://127.0.0.1:8080`.
-  public var baseURL: String { "http://\(listen)" }
+  public var baseURL: String { "\(edge.tls == nil ? "http" : "https")://\(listen)" }
 
   /// Opens everything, or nothing: what fails is closed again by going out of scope.
   init(
@@ -34,6 +35,8 @@ public final class VerifierServer: Sendable {
     } catch {
       throw .configuration("no trust anchor is configured")
     }
+    edge = try Edge(configuration.edge)
+    let metrics = Metrics()
     store = try Self.openStore(configuration)
     let inForce = TrustInForce(trust)
     let updater = TrustUpdater(
@@ -43,19 +46,22 @@ public final class VerifierServer: Sendable {
       var parts = ServiceConfiguration(
         isLive: configuration.isLive, relyingParties: configuration.relyingParties,
         protocols: Self.protocols(isLive: configuration.isLive), trust: inForce,
-        revocation: configuration.revocation, sealingKeys: configuration.sealingKeys)
+        revocation: UnhurriedRevocation(source: configuration.revocation),
+        sealingKeys: configuration.sealingKeys)
       parts.clockSkew = configuration.clockSkew
       parts.publicURL = configuration.publicURL
-      service = try VerificationService(parts, store: store, clock: clock)
+      parts.observe = metrics.finished
+      service = try VerificationService(
+        parts, store: MeasuredStore(store, metrics: metrics), clock: clock)
     } catch {
       throw .configuration(error.message)
     }
     let application = Application(
-      service: service, trust: updater, metrics: Metrics(), fetches: configuration.fetches,
+      service: service, trust: updater, metrics: metrics, fetches: configuration.fetches,
       mockWallet: configuration.isLive ? nil : mockAuthority.map(MockWalletEndpoint.init),
       playground: configuration.isLive ? nil : configuration.playground,
-      isBehindProxy: configuration.isBehindProxy, clock: clock)
-    http = try Self.listen(configuration, APIHandler(application, log: log))
+      isBehindProxy: configuration.isBehindProxy, edge: edge, clock: clock)
+    http = try Self.listen(configuration, edge, APIHandler(application, log: log))
     listen = ListenAddress(address: configuration.listen.address, port: http.port)
     isLive = configuration.isLive
     temporaryFolder = configuration.temporaryFolder
@@ -143,11 +149,15 @@ public final class VerifierServer: Sendable {
   }
 
   private static func listen(
-    _ configuration: ServerConfiguration, _ handler: APIHandler
+    _ configuration: ServerConfiguration, _ edge: Edge, _ handler: APIHandler
   ) throws(StartError) -> HTTPServer {
     var options = HTTPServerConfiguration()
     options.maxBodyBytes = Limits.requestBodyBytes
     options.maxHeaderBytes = Limits.requestHeaderBytes
+    options.maxBufferedBodyBytes = Limits.bufferedBodyBytes
+    options.gauges = edge.gauges
+    options.tls = edge.tls
+    configuration.edge.apply(to: &options)
     let place = configuration.listen
     do throws(HTTPServerError) {
       let socket =
