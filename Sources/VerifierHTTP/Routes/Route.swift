@@ -86,7 +86,7 @@ enum Access: Sendable {
   func check(_ caller: Caller) throws(ServiceError) {
     switch caller {
     case .clientSecret where takesClientSecret: return
-    case .apiKey(_, let scopes) where !scopes.isDisjoint(with: self.scopes): return
+    case .apiKey(_, let scopes, _) where !scopes.isDisjoint(with: self.scopes): return
     default:
       let names = scopes.map { "`\($0.rawValue)`" }.joined(separator: " or ")
       throw ServiceError(.apiForbidden, "This needs an API key with the scope \(names).")
