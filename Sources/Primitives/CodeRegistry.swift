@@ -644,6 +644,10 @@ extension Code {
       row(
         "The trust anchors could not be loaded anew; those before stay in force",
         "HTTP API", "The server's log says which file or list; mend it and ask again.", status: 409)
+    case .configurationReloadFailed:
+      row(
+        "The configuration could not be put in force; the one before stays",
+        "HTTP API", "The server's log says which member is wrong; mend it and ask again.", status: 409)
     case .apiOverloaded:
       row(
         "The server has more work than it can do in time",

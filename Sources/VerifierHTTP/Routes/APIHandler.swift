@@ -6,23 +6,28 @@ import VerificationService
 /// route → authentication → scope → query → body → Idempotency-Key → the route's own work. Nothing before the last step
 /// touches a session, so that no malformed or unauthorised request consumes a challenge.
 struct APIHandler: HTTPHandler {
-  let application: Application
+  private let inForce: ApplicationInForce
+  private let updater: ConfigurationUpdater?
   private let router: Router
-  private let crossOrigin: CrossOrigin
   private let log: Log
 
   init(_ application: Application, log: Log) {
-    self.application = application
+    self.init(ApplicationInForce(application), updater: nil, log: log)
+  }
+
+  init(_ inForce: ApplicationInForce, updater: ConfigurationUpdater?, log: Log) {
+    self.inForce = inForce
+    self.updater = updater
     self.log = log
-    router = Router(RouteTable.routes(isLive: application.service.isLive))
-    crossOrigin = CrossOrigin(application.service.relyingParties)
+    router = Router(RouteTable.routes(isLive: inForce.current.service.isLive))
   }
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     let start = ContinuousClock.now
+    let application = inForce.current
     application.metrics.began()
     var record = RequestRecord(id: RequestID.make(), method: request.method)
-    let answer = await answer(request, &record)
+    let answer = await answer(request, application, &record)
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     record.note(answer, seconds: seconds)
     application.metrics.ended(record)
@@ -32,6 +37,7 @@ struct APIHandler: HTTPHandler {
 
   /// On a thread that reads sockets: no store, no waiting.
   func refusal(_ fault: HTTPFault) -> HTTPResponse {
+    let application = inForce.current
     var record = RequestRecord(id: RequestID.make(), method: "")
     let answer = Problem(fault).answer(requestID: record.id)
     record.route = RequestRecord.refusedRoute
@@ -41,7 +47,9 @@ struct APIHandler: HTTPHandler {
     return response(answer, requestID: record.id)
   }
 
-  private func answer(_ request: HTTPRequest, _ record: inout RequestRecord) async -> Answer {
+  private func answer(
+    _ request: HTTPRequest, _ application: Application, _ record: inout RequestRecord
+  ) async -> Answer {
     switch router.match(method: request.method, path: request.path) {
     case .nothing: return Problem(ServiceError(.apiNotFound)).answer(requestID: record.id)
     case .methodNotAllowed(let methods):
@@ -50,27 +58,30 @@ struct APIHandler: HTTPHandler {
       return answer
     case .preflight(let routes):
       record.route = routes.first?.path.text ?? record.route
-      return crossOrigin.preflight(request, routes)
+      return application.crossOrigin.preflight(request, routes)
     case .route(let route, let parameters):
       record.route = route.path.text
       record.session = (parameters["id"] ?? parameters["session"]).flatMap(SessionID.init)?.text
       record.relyingParty = parameters["relying_party"].flatMap { application.service.relyingParties[$0]?.id }
-      return await run(route, parameters, request, &record)
+      return await run(route, parameters, request, application, &record)
     }
   }
 
   private func run(
-    _ route: Route, _ parameters: [String: String], _ request: HTTPRequest, _ record: inout RequestRecord
+    _ route: Route, _ parameters: [String: String], _ request: HTTPRequest, _ application: Application,
+    _ record: inout RequestRecord
   ) async -> Answer {
     var caller: Caller?
     var answer: Answer
     do throws(ServiceError) {
-      caller = try await authenticate(request, for: route)
+      caller = try await authenticate(request, for: route, application)
       record.relyingParty = caller?.relyingParty.id ?? record.relyingParty
+      record.apiKey = caller?.keyID
       try RequestContent.checkQuery(request, route)
       let call = RouteCall(
         request: request, parameters: parameters, caller: caller, body: try RequestContent.body(request, route),
-        idempotency: try RequestContent.idempotency(request, route, caller), application: application)
+        idempotency: try RequestContent.idempotency(request, route, caller), application: application,
+        updater: updater)
       answer = try await route.respond(call)
     } catch {
       answer = Problem(error).answer(requestID: record.id)
@@ -79,16 +90,18 @@ struct APIHandler: HTTPHandler {
     return answer
   }
 
-  private func authenticate(_ request: HTTPRequest, for route: Route) async throws(ServiceError) -> Caller? {
+  private func authenticate(
+    _ request: HTTPRequest, for route: Route, _ application: Application
+  ) async throws(ServiceError) -> Caller? {
     if case .anyone = route.access { return nil }
-    if case .operators = route.access, isLocal(request) { return nil }
+    if case .operators = route.access, isLocal(request, application) { return nil }
     let caller = try await application.service.authenticate(bearer: BearerToken.read(request.headers))
     try route.access.check(caller)
     return caller
   }
 
   /// Whether the peer is a process of this machine. Behind a proxy every peer may be the proxy, so that none counts.
-  private func isLocal(_ request: HTTPRequest) -> Bool {
+  private func isLocal(_ request: HTTPRequest, _ application: Application) -> Bool {
     !application.isBehindProxy && ListenAddress.isLoopback(request.remoteAddress)
       && !request.headers.contains("X-Forwarded-For") && !request.headers.contains("Forwarded")
   }
