@@ -1,4 +1,5 @@
 import Mdoc
+import Primitives
 import VerificationService
 
 /// Every object of the configuration file. A new member is one line here and its reading where its object is read.
@@ -26,7 +27,7 @@ enum ConfigurationTables {
       Member(
         "trust_refresh", .integer(TrustReader.refreshSeconds, default: TrustReader.standardRefresh),
         "Seconds between loads of published lists."),
-      Member("clock_skew", .integer(0...600, default: 60), "Seconds by which clocks may differ."),
+      Member("clock_skew", .integer(0...600, default: Limits.clockSkew), "Seconds by which clocks may differ."),
       Member(
         "stop_notice", .integer(StopTimes.noticeSeconds, default: StopTimes.standard.notice),
         "Seconds for which `/readyz` says 503 before a stop begins.", needsRestart: true),
