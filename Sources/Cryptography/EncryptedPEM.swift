@@ -31,13 +31,15 @@ enum EncryptedPEM {
     return key
   }
 
+  private typealias Answer =
+    @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32
+
   /// Gives the passphrase, or nothing, so that nothing ever prompts. OpenSSL wipes its buffer.
-  private static let answer: @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) ->
-    Int32 = { buffer, size, _, context in
-      guard let request = context?.assumingMemoryBound(to: Request.self), let buffer else { return -1 }
-      request.pointee.wasAsked = true
-      guard let passphrase = request.pointee.passphrase, (1...Int(size)).contains(passphrase.count) else { return -1 }
-      UnsafeMutableRawBufferPointer(start: buffer, count: Int(size)).copyMemory(from: passphrase)
-      return Int32(passphrase.count)
-    }
+  private static let answer: Answer = { buffer, size, _, context in
+    guard let request = context?.assumingMemoryBound(to: Request.self), let buffer else { return -1 }
+    request.pointee.wasAsked = true
+    guard let passphrase = request.pointee.passphrase, (1...Int(size)).contains(passphrase.count) else { return -1 }
+    UnsafeMutableRawBufferPointer(start: buffer, count: Int(size)).copyMemory(from: passphrase)
+    return Int32(passphrase.count)
+  }
 }

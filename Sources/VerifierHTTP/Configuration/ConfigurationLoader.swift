@@ -31,7 +31,9 @@ struct ConfigurationLoader {
     let listen = root.attempt { () throws(StartError) in try self.listen(root, isBehindProxy: isBehindProxy ?? true) }
     let publicURL = root.attempt { () throws(StartError) in try self.publicURL(root) }
     let store = root.attempt { () throws(StartError) in try self.store(root) }
-    let plan = root.attempt { () throws(StartError) in try TrustReader(file: file).plan(root, fetcher: network.fetcher) }
+    let plan = root.attempt { () throws(StartError) in
+      try TrustReader(file: file).plan(root, fetcher: network.fetcher)
+    }
     let anchors = plan.flatMap { plan in
       root.attempt { () throws(StartError) in try self.anchors(root, plan) }
     }
@@ -120,8 +122,10 @@ struct ConfigurationLoader {
     }
     if let problem = TrustPlan.problem(with: anchors) { throw root.fault("trust", problem) }
     // Of a list whose entry is at fault, nobody knows what it would have brought.
-    guard plan.hasLists || file.problems.all.contains(where: { $0.pointer.hasPrefix("/trust/") })
-      || anchors.contains(where: { $0.tier == .live }) else {
+    guard
+      plan.hasLists || file.problems.all.contains(where: { $0.pointer.hasPrefix("/trust/") })
+        || anchors.contains(where: { $0.tier == .live })
+    else {
       throw root.fault("trust", "no trust anchor for live mode in \(plan.paths.joined(separator: ", "))")
     }
     return anchors

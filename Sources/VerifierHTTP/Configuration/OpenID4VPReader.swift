@@ -11,7 +11,8 @@ struct OpenID4VPReader {
     _ party: ConfigurationReader, _ warnings: inout [String]
   ) throws(StartError) -> OpenID4VPConfiguration {
     var configuration = OpenID4VPConfiguration()
-    guard let entry = try party.object("openid4vp", known: ConfigurationTables.openID4VP.names) else { return configuration }
+    let known = ConfigurationTables.openID4VP.names
+    guard let entry = try party.object("openid4vp", known: known) else { return configuration }
     configuration.encryptsResponses = try entry.bool("encrypted_responses", default: true)
     configuration.offersAnnexB = try entry.bool("annex_b", default: false)
     if entry.value("scheme") != nil {

@@ -26,7 +26,8 @@ enum OperationRoutes {
     let configuration = application.state.configuration
     return Answer(
       json: [
-        "status": configuration.isCurrent ? "ready" : "degraded", "livemode": .bool(application.service.isLive), "trust_anchors": .integer(Int64(anchors)),
+        "status": configuration.isCurrent ? "ready" : "degraded",
+        "livemode": .bool(application.service.isLive), "trust_anchors": .integer(Int64(anchors)),
         "reader_certificates": ReaderCertificates(
           of: application.service.relyingParties, at: application.clock()
         ).json,

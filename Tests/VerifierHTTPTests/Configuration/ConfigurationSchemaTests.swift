@@ -21,8 +21,9 @@ import Testing
       try body { configuration in
         try folder.write("mdoc.json", configuration.serialized())
         do throws(StartError) {
-          _ = try ConfigurationLoader(path: folder.configurationFile, environment: environment, network: ServerNetwork.none)
-            .load()
+          let loader = ConfigurationLoader(
+            path: folder.configurationFile, environment: environment, network: ServerNetwork.none)
+          _ = try loader.load()
           return []
         } catch {
           return error.problems

@@ -14,7 +14,9 @@ struct SchemaChecker {
     switch keyword.name {
     case "$ref":
       let name = keyword.value.string?.split(separator: "/").last.map(String.init) ?? ""
-      guard let target = document["components"]?["schemas"]?[name] ?? document["$defs"]?[name] else { return ["\(place): no schema \(name)"] }
+      guard let target = (document["components"]?["schemas"] ?? document["$defs"])?[name] else {
+        return ["\(place): no schema \(name)"]
+      }
       return violations(of: value, target, at: place)
     case "type":
       let types = keyword.value.array?.compactMap(\.string) ?? [keyword.value.string ?? ""]
