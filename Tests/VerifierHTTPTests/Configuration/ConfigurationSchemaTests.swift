@@ -6,7 +6,9 @@ import Testing
 @testable import VerifierHTTP
 
 /// The schema and the reader know the same members and refuse the same values: neither can change without the other.
-@Suite struct ConfigurationSchemaTests {
+///
+/// One after the other: they set variables of the environment, which the readings take.
+@Suite(.serialized) struct ConfigurationSchemaTests {
   private static let schema = ConfigurationSchema.json
 
   /// Runs the body with what a check says of a configuration that is like the full one, but for one place.
