@@ -224,6 +224,7 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case apiUnsupportedMediaType = "api.unsupported_media_type"
   case trustReloadFailed = "api.trust_reload_failed"
   case apiRateLimited = "api.rate_limited"
+  case configurationReloadFailed = "api.configuration_reload_failed"
   case apiOverloaded = "api.overloaded"
   case apiStoreUnavailable = "api.store_unavailable"
   case apiInternal = "api.internal"

@@ -74,6 +74,9 @@ import Testing
     .apiHeadersTooLarge: transport,
     .apiTargetTooLong: transport,
     .apiUnsupportedMediaType: submits,
+    .configurationReloadFailed: Scripted(
+      "VerifierHTTPTests/Configuration/ReloadTests.swift",
+      "`a broken file keeps the old configuration in force, and everything says so`"),
     .trustReloadFailed: Scripted(
       "VerifierHTTPTests/Routes/TrustReloadTests.swift", "`a reload that fails keeps what was in force, and says so`"),
     .apiRateLimited: Scripted(

@@ -9,48 +9,47 @@
 /// ```
 /// A rate that is `false` is not limited.
 struct EdgeReader {
-  static let members = ["tls", "limits", "trusted_proxies", "proxy_header"]
-  private static let limitMembers = [
-    "per_key", "per_session", "per_address", "connections", "connections_per_address", "concurrent_requests",
-  ]
-
   private static let connectionsPerPublicAddress = 128
 
-  let file: ConfigurationFile
+  static let rates: ClosedRange<Int64> = 1...1_000_000
+  static let connections: ClosedRange<Int64> = 1...1_000_000
+  static let connectionsPerAddress: ClosedRange<Int64> = 0...1_000_000
+  static let concurrentRequests: ClosedRange<Int64> = 1...100_000
 
-  func edge(
-    _ root: ConfigurationReader, isBehindProxy: Bool, _ warnings: inout [String]
-  ) throws(StartError) -> EdgeConfiguration {
+  let secrets: SecretReader
+  private var file: ConfigurationFile { secrets.file }
+
+  init(secrets: SecretReader) { self.secrets = secrets }
+
+  func edge(_ root: ConfigurationReader, isBehindProxy: Bool) throws(StartError) -> EdgeConfiguration {
     var edge = EdgeConfiguration()
-    edge.tls = try tls(root, &warnings)
+    edge.tls = try tls(root)
     edge.proxy = try proxy(root, isBehindProxy: isBehindProxy)
     // Whoever is on the open internet without a proxy must not have all connections taken by one peer.
     if edge.tls != nil, !isBehindProxy { edge.connectionsPerAddress = Self.connectionsPerPublicAddress }
-    guard let limits = try root.object("limits", known: Self.limitMembers) else { return edge }
+    guard let limits = try root.object("limits", known: ConfigurationTables.limits.names) else { return edge }
     edge.limits.perKey = try rate("per_key", of: limits, default: RateLimits.standard.perKey)
     edge.limits.perSession = try rate("per_session", of: limits, default: RateLimits.standard.perSession)
     edge.limits.perAddress = try rate("per_address", of: limits, default: RateLimits.standard.perAddress)
-    edge.connections = try number("connections", of: limits, in: 1...1_000_000)
+    edge.connections = try number("connections", of: limits, in: Self.connections)
     edge.connectionsPerAddress =
-      try number("connections_per_address", of: limits, in: 0...1_000_000) ?? edge.connectionsPerAddress
-    edge.concurrentRequests = try number("concurrent_requests", of: limits, in: 1...100_000)
+      try number("connections_per_address", of: limits, in: Self.connectionsPerAddress) ?? edge.connectionsPerAddress
+    edge.concurrentRequests = try number("concurrent_requests", of: limits, in: Self.concurrentRequests)
     return edge
   }
 
-  private func tls(_ root: ConfigurationReader, _ warnings: inout [String]) throws(StartError) -> TLSFiles? {
-    guard let entry = try root.object("tls", known: ["certificate", "key"]) else { return nil }
+  private func tls(_ root: ConfigurationReader) throws(StartError) -> TLSFiles? {
+    guard let entry = try root.object("tls", known: ConfigurationTables.tls.names) else { return nil }
     let certificate = try entry.string("certificate")
-    let key = try entry.string("key")
-    let place = file.resolve(certificate) + " and " + file.resolve(key)
+    let key = try secrets.secret(entry.required("key"), at: entry.pointer + "/key")
+    let place = file.resolve(certificate) + " and " + key.name
     let files = TLSFiles(
-      certificate: try file.read(certificate, at: entry.pointer + "/certificate"),
-      key: try file.read(key, at: entry.pointer + "/key"),
-      fault: { [file] problem in file.fault("/tls", "\(place): \(problem)") })
+      certificate: try file.read(certificate, at: entry.pointer + "/certificate"), key: key.bytes.exposed(),
+      fault: { [path = file.path] problem in
+        .configuration(path, [ConfigurationProblem(pointer: "/tls", detail: "\(place): \(problem)")])
+      })
     // So that a pair that cannot be shown is found where the configuration is only checked.
     _ = try files.identities()
-    if file.isReadableByOthers(key) {
-      warnings.append("\(file.resolve(key)): every user of this machine can read this key")
-    }
     return files
   }
 
@@ -80,10 +79,11 @@ struct EdgeReader {
     _ name: String, of limits: ConfigurationReader, default standard: RateLimit?
   ) throws(StartError) -> RateLimit? {
     if limits.value(name)?.bool == false { return nil }
-    guard let entry = try limits.object(name, known: ["rate", "burst"]) else { return standard }
+    guard let entry = try limits.object(name, known: ConfigurationTables.rate.names) else { return standard }
     guard entry.value("rate") != nil else { throw entry.fault("rate", "is required") }
-    let rate = try entry.integer("rate", in: 1...1_000_000, default: 1)
-    let burst = try entry.integer("burst", in: 1...1_000_000, default: min(2 * rate, 1_000_000))
+    let rate = try entry.integer("rate", in: Self.rates, default: 1)
+    let burst = try entry.integer(
+      "burst", in: Self.rates, default: min(2 * rate, Self.rates.upperBound))
     return RateLimit(rate: Double(rate), burst: Double(burst))
   }
 

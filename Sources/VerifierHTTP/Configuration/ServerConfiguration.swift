@@ -13,6 +13,11 @@ struct ServerConfiguration: Sendable {
   var edge = EdgeConfiguration.open
   /// Where wallets reach this server, `https://host[:port]`.
   var publicURL: String?
+  var stop = StopTimes.standard
+  /// The file, where there is one: test mode has none.
+  var source: ConfigurationSource?
+  /// Members as they are in the file, of which a running server takes no new value.
+  var fixedMembers: [String: JSON] = [:]
   /// Of the SQLite file.
   var storePath: String
   /// A folder of ours that goes with the server: test mode's.

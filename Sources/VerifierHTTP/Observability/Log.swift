@@ -19,7 +19,8 @@ struct Log: Sendable {
         "route": .string(record.route),
         "status": .integer(Int64(record.status)),
         "duration_ms": .double((record.seconds * 1_000_000).rounded() / 1_000),
-        "relying_party": record.relyingParty.map { .string($0) }, "session": record.session.map { .string($0) },
+        "relying_party": record.relyingParty.map { .string($0) }, "api_key": record.apiKey.map { .string($0) },
+        "session": record.session.map { .string($0) },
         "code": record.code.map { .string($0.rawValue) },
       ])
   }

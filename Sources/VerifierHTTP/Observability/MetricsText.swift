@@ -20,6 +20,7 @@ enum MetricsText {
     trust(application, &text)
     certificates(application, &text)
     fetches(application.fetches.counts, &text)
+    ConfigurationMetrics.write(application, to: &text)
     return Array(text.lines.joined(separator: "\n").utf8) + [UInt8(ascii: "\n")]
   }
 

@@ -16,6 +16,8 @@ struct RequestRecord: Sendable {
   /// The route's template.
   var route = unmatchedRoute
   var relyingParty: String?
+  /// What the configuration calls the caller's API key.
+  var apiKey: String?
   var session: String?
   private(set) var status = 0
   private(set) var code: Code?

@@ -1,5 +1,4 @@
 import Primitives
-import Trust
 import VerificationService
 
 /// One operation of the API: everything that the router, the handler's pipeline and `/openapi.json` know of it.
@@ -96,7 +95,7 @@ enum Access: Sendable {
   func check(_ caller: Caller) throws(ServiceError) {
     switch caller {
     case .clientSecret where takesClientSecret: return
-    case .apiKey(_, let scopes) where !scopes.isDisjoint(with: self.scopes): return
+    case .apiKey(_, let scopes, _) where !scopes.isDisjoint(with: self.scopes): return
     default:
       let names = scopes.map { "`\($0.rawValue)`" }.joined(separator: " or ")
       throw ServiceError(.apiForbidden, "This needs an API key with the scope \(names).")
@@ -112,7 +111,10 @@ struct RouteCall: Sendable {
   let caller: Caller?
   let body: JSON
   let idempotency: IdempotencyRequest?
+  /// The one that was in force when the request began.
   let application: Application
+  /// What puts another one in force.
+  var updater: ConfigurationUpdater?
 
   /// Set for every route that is not open to anyone.
   func authenticated() throws(ServiceError) -> Caller {
@@ -123,20 +125,4 @@ struct RouteCall: Sendable {
   var id: String { parameters["id"] ?? "" }
 
   var query: [QueryItem] { request.query.map { QueryItem($0.name, $0.value) } }
-}
-
-/// What the routes work on.
-struct Application: Sendable {
-  let service: VerificationService
-  let trust: TrustUpdater
-  let metrics: Metrics
-  /// Counts the lists that the server fetched.
-  var fetches = FetchLog()
-  /// Test mode alone has one.
-  let mockWallet: MockWalletEndpoint?
-  /// Test mode alone has one.
-  var playground: Playground?
-  let isBehindProxy: Bool
-  var edge = Edge.open
-  let clock: @Sendable () -> Timestamp
 }

@@ -15,7 +15,9 @@ public final class VerifierServer: Sendable {
   private let store: SQLiteStore
   let edge: Edge
   private let sweeper: Task<Void, Never>
+  private let updater: ConfigurationUpdater
   private let updates: Task<Void, Never>?
+  private let stopTimes: StopTimes
   private let temporaryFolder: String?
   private let publisher: MockPublisher?
   private let log: Log
@@ -39,37 +41,34 @@ public final class VerifierServer: Sendable {
     let metrics = Metrics()
     store = try Self.openStore(configuration)
     let inForce = TrustInForce(trust)
-    let updater = TrustUpdater(
+    let trustUpdater = TrustUpdater(
       inForce, plan: configuration.trust, sources: configuration.sources, log: log, clock: clock)
     let service: VerificationService
     do throws(ConfigurationError) {
-      var parts = ServiceConfiguration(
-        isLive: configuration.isLive, relyingParties: configuration.relyingParties,
-        protocols: Self.protocols(isLive: configuration.isLive), trust: inForce,
-        revocation: UnhurriedRevocation(source: configuration.revocation),
-        sealingKeys: configuration.sealingKeys)
-      parts.clockSkew = configuration.clockSkew
-      parts.publicURL = configuration.publicURL
-      parts.observe = metrics.finished
       service = try VerificationService(
-        parts, store: MeasuredStore(store, metrics: metrics), clock: clock)
+        configuration.service(inForce, metrics: metrics), store: MeasuredStore(store, metrics: metrics), clock: clock)
     } catch {
       throw .configuration(error.message)
     }
     let application = Application(
-      service: service, trust: updater, metrics: metrics, fetches: configuration.fetches,
+      service: service, trust: trustUpdater, metrics: metrics, fetches: configuration.fetches,
       mockWallet: configuration.isLive ? nil : mockAuthority.map(MockWalletEndpoint.init),
       playground: configuration.isLive ? nil : configuration.playground,
       isBehindProxy: configuration.isBehindProxy, edge: edge, clock: clock)
-    http = try Self.listen(configuration, edge, APIHandler(application, log: log))
+    let applications = ApplicationInForce(application)
+    updater = ConfigurationUpdater(applications, started: configuration, log: log)
+    http = try Self.listen(configuration, edge, APIHandler(applications, updater: updater, log: log))
     listen = ListenAddress(address: configuration.listen.address, port: http.port)
     isLive = configuration.isLive
     temporaryFolder = configuration.temporaryFolder
     publisher = configuration.publisher
+    stopTimes = configuration.stop
     self.log = log
     self.clock = clock
-    sweeper = Sweeper(service: service, log: log, clock: clock).start()
+    sweeper = Sweeper(service: { applications.current.service }, log: log, clock: clock).start()
     updates = updater.canReload ? updater.start() : nil
+    // Other threads run from now on.
+    configuration.source?.environment.close()
     // Among the mock anchors of test mode some are outdated on purpose.
     let outdated = isLive ? trust.anchors.count - trust.anchorsInForce(at: clock()) : 0
     let warnings =
@@ -112,6 +111,7 @@ public final class VerifierServer: Sendable {
 
   /// Takes no new requests, lets those under way finish within `drainSeconds`, then closes the store.
   public func stop(drainSeconds: Int = 20) async {
+    updater.inForce.current.state.stop()
     log.write(.info, "server.stopping", at: clock())
     await http.stop(drainSeconds: drainSeconds)
     updates?.cancel()
@@ -124,12 +124,13 @@ public final class VerifierServer: Sendable {
     log.write(.info, "server.stopped", at: clock())
   }
 
-  /// All that is built, in live and in test mode; what a relying party lacks keys for is refused at the creation.
-  static func protocols(isLive: Bool) -> [any WalletProtocol] {
-    let web = OpenID4VPWebProtocol.Signing.allCases.map(OpenID4VPWebProtocol.init)
-    return [AppleInAppProtocol(showsSimulatedAnswers: !isLive), AnnexCProtocol()] + web + [
-      OpenID4VPRedirectProtocol(), AnnexBProtocol(), ProximityProtocol(),
-    ]
+  /// As `stop`, after `/readyz` has said so for as long as the configuration has it.
+  public func stopWithNotice() async {
+    updater.inForce.current.state.stop()
+    log.write(.info, "server.stop_announced", at: clock(), ["seconds": .integer(stopTimes.notice)])
+    // Nobody cancels the task that stops the server.
+    try? await Task.sleep(for: .seconds(stopTimes.notice))
+    await stop(drainSeconds: Int(stopTimes.drain))
   }
 
   private static func openStore(_ configuration: ServerConfiguration) throws(StartError) -> SQLiteStore {
