@@ -128,7 +128,7 @@ public final class VerifierServer: Sendable {
   public func stopWithNotice() async {
     updater.inForce.current.state.stop()
     log.write(.info, "server.stop_announced", at: clock(), ["seconds": .integer(stopTimes.notice)])
-    // Nobody cancels the task that stops the server.
+    // A task that is cancelled waits no longer.
     try? await Task.sleep(for: .seconds(stopTimes.notice))
     await stop(drainSeconds: Int(stopTimes.drain))
   }

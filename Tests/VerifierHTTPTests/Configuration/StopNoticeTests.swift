@@ -8,7 +8,7 @@ import Testing
   @Test func `a server that is about to stop says so, and answers until it does`() async throws {
     try await withFolder { path in
       let folder = try LiveFolder(path)
-      try folder.writeConfiguration(["stop_notice": 2, "stop_drain": 3])
+      try folder.writeConfiguration(["stop_notice": 300, "stop_drain": 3])
       let log = LogCapture()
       let server = try folder.start(log)
       let api = APIClient(port: server.listen.port, isLive: true, token: LiveFolder.apiKey)
@@ -19,6 +19,8 @@ import Testing
       #expect(ready.status == 503 && ready.code == "api.overloaded" && ready.body.contains("The server is stopping."))
       #expect(try await api.post("/v1/verification_sessions", TestBed.body(.standard)).status == 201)
       #expect(try await api.get("/healthz").status == 200)
+      // As if the time were over.
+      stop.cancel()
       await stop.value
       #expect(throws: (any Error).self) { try RawClient(port: server.listen.port, timeout: 1) }
     }
