@@ -3,7 +3,7 @@ import VerificationService
 
 /// Columns of events and deliveries as they were read. Decoding them is left to the caller's task.
 struct EventRow: Sendable {
-  static let columns = "events.session, events.type, events.relying_party, events.created, events.error_code"
+  static let columns = "events.session_id, events.type, events.relying_party, events.created, events.error_code"
 
   private let session: String
   private let type: String
@@ -65,7 +65,7 @@ struct DeliveryRow: Sendable {
     try connection.first(
       """
       SELECT \(columns) FROM \(tables)
-      WHERE session = ? AND type = ? AND events.relying_party = ? AND endpoint = ?
+      WHERE session = \(SQLiteStore.sessionByID) AND type = ? AND events.relying_party = ? AND endpoint = ?
       """, .text(id.event.session.text), .type(id.event.type), .text(relyingParty), .text(id.endpoint),
       read: DeliveryRow.init)
   }
