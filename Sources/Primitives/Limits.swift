@@ -89,6 +89,28 @@ public enum Limits {
   /// Days that ended sessions and reports are kept.
   public static let sessionRetention: Int64 = 30 * 86_400
 
+  /// Seconds that events and their deliveries are kept.
+  public static let eventRetention: Int64 = 30 * 86_400
+  /// Seconds for which a claimed delivery is nobody else's: longer than an attempt takes.
+  public static let deliveryLease: Int64 = 60
+  /// Seconds that one attempt may take, and bytes of its answer that are read.
+  public static let deliverySeconds: Int64 = 10
+  public static let deliveryAnswerBytes = 16 << 10
+  /// Seconds between the first attempts, at most between the last, and from the first to the last: then it is a dead
+  /// letter.
+  public static let shortestDeliveryPause: Int64 = 5
+  public static let longestDeliveryPause: Int64 = 6 * 3_600
+  public static let deliverySpan: Int64 = 3 * 86_400
+  /// Seconds after which a delivery that nobody has tried for is a dead letter too.
+  public static let deliveryAbandonment: Int64 = deliverySpan + 86_400
+  /// Attempts under way at one time: all, and of one endpoint that takes what it gets.
+  public static let deliveries = 128
+  public static let endpointDeliveries = 16
+  /// Endpoints of one relying party, characters of an endpoint's id, secrets of one endpoint.
+  public static let webhooks = 8
+  public static let webhookIDCharacters = 28
+  public static let webhookSecrets = 4
+
   /// Documents and elements that one session may ask for.
   public static let requestedDocuments = 8
   public static let requestedElements = 128

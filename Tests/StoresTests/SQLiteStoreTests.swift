@@ -63,10 +63,59 @@ struct SQLiteStoreTests {
         _ = try connection.run("INSERT INTO migrations VALUES (99)")
       }
       await store.close()
-      #expect(throws: StoreError.newerSchema(found: 99, known: 1)) { try SQLiteStore(path: path, isLive: false) }
+      #expect(throws: StoreError.newerSchema(found: 99, known: 2)) { try SQLiteStore(path: path, isLive: false) }
       try Data("this is no database, and long enough to be seen as none".utf8).write(
         to: URL(filePath: directory + "/other"))
       #expect(throws: StoreError.self) { try SQLiteStore(path: directory + "/other", isLive: false) }
+    }
+  }
+
+  @Test("a file of the first version is brought to this one, and what it holds is still there")
+  func upgraded() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/s.sqlite"
+      let store = try SQLiteStore(path: path, isLive: false)
+      let session = try await store.add(makeSession())
+      try await store.writer.perform { connection throws(StoreError) in
+        for table in ["deliveries", "outbox", "events"] { try connection.execute("DROP TABLE \(table)") }
+        try connection.run("DELETE FROM migrations WHERE version > 1")
+      }
+      await #expect(throws: StoreError.self) { try await store.cancel(session.address, at: start) }
+      await store.close()
+      let upgraded = try SQLiteStore(path: path, isLive: false)
+      #expect(try await upgraded.session(session.address) == session)
+      #expect(try await upgraded.events(of: "shop", EventQuery())?.events == [])
+      #expect(try await upgraded.cancel(session.address, at: start).changed != nil)
+      #expect(try await upgraded.events(of: "shop", EventQuery())?.events.count == 1)
+      await upgraded.close()
+    }
+  }
+
+  @Test("a change that cannot be committed is not told")
+  func rolledBack() async throws {
+    try await withTemporaryDirectory { directory in
+      let store = try SQLiteStore(path: directory + "/s.sqlite", isLive: false)
+      let session = try await store.add(makeSession())
+      let attempt = try await store.take(session)
+      // An event that is already there makes the insert fail, and the outcome with it.
+      try await store.writer.perform { connection throws(StoreError) in
+        try connection.tell(1, session.address, .verified, at: start)
+      }
+      let outcome = AttemptOutcome(
+        address: session.address, attempt: attempt, conclusion: .verified(.none), report: nil)
+      await #expect(throws: StoreError.self) { try await store.recordOutcome(outcome, at: start, finishing: nil) }
+      #expect(try await store.session(session.address)?.state.status == .processing)
+      // And a transaction that is lost takes the event with it.
+      let other = try await store.add(makeSession())
+      await #expect(throws: StoreError.self) {
+        try await store.writer.perform { connection throws(StoreError) in
+          try connection.tell(2, other.address, .canceled, at: start)
+          connection.rollBack()
+          throw StoreError.unavailable("as when the disk is full")
+        }
+      }
+      #expect(try await store.event(EventID(other.address.id, .canceled), of: "shop") == nil)
+      await store.close()
     }
   }
 

@@ -76,6 +76,38 @@ struct RecordingStore: SessionStore {
     note()
     return try await inner.sweep(at: now, limit: limit)
   }
+  func event(_ id: EventID, of relyingParty: String) async throws(StoreError) -> EventRecord? {
+    note()
+    return try await inner.event(id, of: relyingParty)
+  }
+  func events(of relyingParty: String, _ query: EventQuery) async throws(StoreError) -> EventPage? {
+    note()
+    return try await inner.events(of: relyingParty, query)
+  }
+  func distributeEvents(
+    to subscriptions: [WebhookSubscription], at now: Timestamp, limit: Int
+  ) async throws(StoreError) -> Int {
+    try await inner.distributeEvents(to: subscriptions, at: now, limit: limit)
+  }
+  func claimDeliveries(
+    _ quotas: [DeliveryQuota], limit: Int, at now: Timestamp
+  ) async throws(StoreError) -> [DeliveryRecord] {
+    try await inner.claimDeliveries(quotas, limit: limit, at: now)
+  }
+  func recordDelivery(_ claimed: DeliveryRecord, _ result: DeliveryResult) async throws(StoreError) -> Bool {
+    try await inner.recordDelivery(claimed, result)
+  }
+  func deliveries(of relyingParty: String, _ query: DeliveryQuery) async throws(StoreError) -> DeliveryPage? {
+    note()
+    return try await inner.deliveries(of: relyingParty, query)
+  }
+  func retryDelivery(
+    _ id: DeliveryID, of relyingParty: String, at now: Timestamp
+  ) async throws(StoreError) -> DeliveryRetry {
+    note()
+    return try await inner.retryDelivery(id, of: relyingParty, at: now)
+  }
+  func outboxState() async throws(StoreError) -> OutboxState { try await inner.outboxState() }
   func probe() async throws(StoreError) { try await inner.probe() }
   func close() async { await inner.close() }
 }

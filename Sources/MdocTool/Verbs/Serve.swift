@@ -4,11 +4,11 @@ import VerifierHTTP
 enum ServeCommand {
   static let command = Command(
     "serve", "run the verification server until SIGTERM or SIGINT",
-    options: [.config, .checkConfig, .configSchema, .testMode, .listen, .store, .testSeed, .json],
+    options: [.config, .checkConfig, .configSchema, .testMode, .listen, .store, .testSeed, .webhook, .json],
     notes: [
       "Either --config, in live mode, or --test-mode, which makes its own anchors, keys and API key, binds to loopback and "
-        + "prints what a client needs. --listen, --store, --seed and --json go with --test-mode. The log goes to standard "
-        + "error, one JSON object a line.",
+        + "prints what a client needs. --listen, --store, --seed, --webhook and --json go with --test-mode. The log goes to "
+        + "standard error, one JSON object a line.",
       "--check-config reads all that a start with --config would read, opens no socket and no store, fetches nothing, and "
         + "prints everything that is wrong, with --json for programs. --config-schema prints the JSON Schema of the file.",
       "SIGHUP reads the configuration anew; what is wrong with it is logged, and the one before stays in force.",
@@ -26,7 +26,7 @@ enum ServeCommand {
     let isCheck = arguments.has(.checkConfig)
     switch (arguments.value(.config), arguments.has(.testMode)) {
     case (let file?, false):
-      let ofTestMode: [Option] = [.listen, .store, .testSeed] + (isCheck ? [] : [.json])
+      let ofTestMode: [Option] = [.listen, .store, .testSeed, .webhook] + (isCheck ? [] : [.json])
       if let option = ofTestMode.first(where: { arguments.has($0) }) {
         throw .usage("--\(option.name) goes with --test-mode; the configuration says it otherwise")
       }
@@ -49,7 +49,17 @@ enum ServeCommand {
       throw .usage("--listen is 127.0.0.1:PORT in test mode, not \"\(text)\"")
     }
     options.port = address.port
+    options.webhookURL = try webhookURL(arguments)
     return options
+  }
+
+  /// HTTPS, or this machine: a message without TLS stays on it.
+  private static func webhookURL(_ arguments: ParsedArguments) throws(Failure) -> String? {
+    guard let url = arguments.value(.webhook) else { return nil }
+    guard TestMode.isWebhookURL(url) else {
+      throw .usage("--webhook is https://HOST/… or http://127.0.0.1:PORT/…, not \"\(url)\"")
+    }
+    return url
   }
 
   /// The server has logged why it did not start.
@@ -72,6 +82,8 @@ extension Option {
     "listen", "HOST:PORT", "where to listen; port 0 is a free one", fallback: "127.0.0.1:8080")
   fileprivate static let store = Option(
     "store", "PATH", "the SQLite file (default: a temporary one)")
+  fileprivate static let webhook = Option(
+    "webhook", "URL", "where to send events; prints the secret that signs them")
   fileprivate static let testSeed = Option(
     "seed", "HEX", "what all keys derive from, to serve a store again (default: new ones)")
 }

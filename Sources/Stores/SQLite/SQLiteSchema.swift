@@ -2,7 +2,7 @@ import VerificationService
 
 /// The tables, as the list of steps that led to them. A step is never changed once it has been released.
 enum SQLiteSchema {
-  private static let steps = [first]
+  private static let steps = [first, second]
 
   /// Brings the file to this version, inside one transaction; refuses one that is newer, or of the other mode.
   static func prepare(_ connection: SQLiteConnection, isLive: Bool) throws(StoreError) {
@@ -76,5 +76,45 @@ enum SQLiteSchema {
     CREATE INDEX idempotency_begun ON idempotency (begun);
     CREATE INDEX idempotency_session ON idempotency (session) WHERE session IS NOT NULL;
     CREATE INDEX idempotency_result ON idempotency (result_expires_at) WHERE result IS NOT NULL;
+    """
+
+  /// Events, and the outbox. `type` is the status that the session then had; `due` is when a pending delivery is tried
+  /// next, or while it is tried, when its lease ends. Events are found by the session's `seq` and not by its id: ids are
+  /// random, and an index of them costs more than all the rest of an event. As writes come one after another, also
+  /// those of several processes, `distributed` is how far deliveries have been made. No event is made up for what
+  /// happened before.
+  private static let second = """
+    CREATE TABLE events (
+      seq INTEGER PRIMARY KEY AUTOINCREMENT,
+      session INTEGER NOT NULL REFERENCES sessions (seq) ON DELETE CASCADE,
+      session_id TEXT NOT NULL,
+      type TEXT NOT NULL,
+      relying_party TEXT NOT NULL,
+      created INTEGER NOT NULL,
+      error_code TEXT
+    );
+    CREATE UNIQUE INDEX events_by_session ON events (session, type);
+    CREATE INDEX events_of_party ON events (relying_party, seq);
+    CREATE INDEX events_created ON events (created);
+
+    CREATE TABLE outbox (distributed INTEGER NOT NULL);
+    INSERT INTO outbox VALUES (0);
+
+    CREATE TABLE deliveries (
+      event INTEGER NOT NULL REFERENCES events (seq) ON DELETE CASCADE,
+      endpoint TEXT NOT NULL,
+      relying_party TEXT NOT NULL,
+      status TEXT NOT NULL,
+      attempts INTEGER NOT NULL,
+      begun INTEGER NOT NULL,
+      due INTEGER NOT NULL,
+      fault TEXT,
+      fault_status INTEGER,
+      PRIMARY KEY (event, endpoint)
+    ) WITHOUT ROWID;
+    CREATE INDEX deliveries_due ON deliveries (relying_party, endpoint, due) WHERE status = 'pending';
+    CREATE INDEX deliveries_pending ON deliveries (begun) WHERE status = 'pending';
+    CREATE INDEX deliveries_dead ON deliveries (event) WHERE status = 'dead';
+    CREATE INDEX deliveries_of_party ON deliveries (relying_party, status, event, endpoint);
     """
 }

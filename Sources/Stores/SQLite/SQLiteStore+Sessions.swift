@@ -54,23 +54,16 @@ extension SQLiteStore {
   public func recordOutcome(
     _ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) -> OutcomeRecording {
-    let status: SessionStatus
-    var results = SealedResults.none
-    var lastError: [UInt8]?
-    switch outcome.conclusion {
-    case .verified(let sealed):
-      status = .verified
-      results = sealed
-    case .failed(let error):
-      status = .failed
-      lastError = try StoredForm.encode(error)
-    case .canceled(let error):
-      status = .canceled
-      lastError = try StoredForm.encode(error)
-    }
+    let (type, results, error): (EventType, SealedResults, LastError?) =
+      switch outcome.conclusion {
+      case .verified(let sealed): (.verified, sealed, nil)
+      case .failed(let error): (.failed, .none, error)
+      case .canceled(let error): (.canceled, .none, error)
+      }
+    let lastError = try error.map { error throws(StoreError) in try StoredForm.encode(error) }
     let report = try outcome.report.map { report throws(StoreError) in try StoredForm.encode(report) }
     let values: [SQLiteValue] = [
-      .text(status.rawValue), .time(now), .optional(lastError), .optional(results.expiresAt?.secondsSince1970),
+      .type(type), .time(now), .optional(lastError), .optional(results.expiresAt?.secondsSince1970),
       .optional(results.waiting), .optional(results.retained), .optional(outcome.report?.id), .optional(report),
       .text(outcome.address.id.text), .text(outcome.address.relyingParty), .text(outcome.attempt.text),
       .time(now - Limits.processingTimeout),
@@ -84,7 +77,8 @@ extension SQLiteStore {
         RETURNING seq
         """, values
       ) { $0.integer(0) }
-      guard changed.isEmpty else {
+      if let seq = changed.first {
+        try connection.tell(seq, outcome.address, type, code: error?.code, at: now)
         try connection.finish(completion)
         return (true, nil)
       }
@@ -120,7 +114,10 @@ extension SQLiteStore {
         WHERE id = ? AND relying_party = ? AND status = 'requires_input' AND expires_at > ? RETURNING seq
         """, .time(now), .text(address.id.text), .text(address.relyingParty), .time(now)
       ) { $0.integer(0) }
-      if let seq { try connection.run("UPDATE offers SET material = NULL WHERE session = ?", .integer(seq)) }
+      if let seq {
+        try connection.run("UPDATE offers SET material = NULL WHERE session = ?", .integer(seq))
+        try connection.tell(seq, address, .canceled, at: now)
+      }
       return (try connection.row(address), seq != nil)
     }
     guard let record = try row?.record() else { return .notFound }
@@ -133,9 +130,8 @@ extension SQLiteStore {
       let record = try before.record()
       if case .redacted = record.state { return (before, false) }
       // Also the failure that only time has caused is kept: as its code.
-      let lastError = try record.state(at: now).lastError.map { error throws(StoreError) in
-        try StoredForm.encode(error)
-      }
+      let error = record.state(at: now).lastError
+      let lastError = try error.map { error throws(StoreError) in try StoredForm.encode(error) }
       let report = try record.report.map { report throws(StoreError) in try StoredForm.encode(report.redacted()) }
       try connection.run(
         """
@@ -147,6 +143,7 @@ extension SQLiteStore {
       try connection.run(
         "UPDATE idempotency SET body = NULL, result = NULL, result_expires_at = NULL WHERE session = ?",
         .text(address.id.text))
+      try connection.tell(before.seq, address, .redacted, code: error?.code, at: now)
       connection.mustTruncateLog = true
       return (try connection.row(address), true)
     }

@@ -11,18 +11,29 @@ extension SQLiteStore {
         """
         UPDATE sessions SET status = 'expired', ended_at = expires_at WHERE seq IN
           (SELECT seq FROM sessions WHERE status = 'requires_input' AND expires_at <= ? LIMIT ?)
-        RETURNING seq
+        RETURNING seq, id, relying_party
         """, [.time(now), limit]
-      ) { $0.integer(0) }
-      for seq in expired {
-        try connection.run("UPDATE offers SET material = NULL WHERE session = ?", .integer(seq))
+      ) { (seq: $0.integer(0), id: $0.text(1), relyingParty: $0.text(2)) }
+      for session in expired {
+        try connection.run("UPDATE offers SET material = NULL WHERE session = ?", .integer(session.seq))
+        try connection.tell(session.seq, id: session.id, of: session.relyingParty, .expired, at: now)
       }
       count.expired = expired.count
-      count.interrupted = try connection.run(
+      let stale = try connection.rows(
         """
         UPDATE sessions SET status = 'failed', ended_at = consumed_at + ?, last_error = ? WHERE seq IN
           (SELECT seq FROM sessions WHERE status = 'processing' AND consumed_at < ? LIMIT ?)
-        """, .integer(Limits.processingTimeout + 1), .blob(interrupted), .time(now - Limits.processingTimeout), limit)
+        RETURNING seq, id, relying_party
+        """,
+        [
+          .integer(Limits.processingTimeout + 1), .blob(interrupted), .time(now - Limits.processingTimeout), limit,
+        ]
+      ) { (seq: $0.integer(0), id: $0.text(1), relyingParty: $0.text(2)) }
+      for session in stale {
+        try connection.tell(
+          session.seq, id: session.id, of: session.relyingParty, .failed, code: LastError.interrupted.code, at: now)
+      }
+      count.interrupted = stale.count
       count.resultsErased = try connection.run(
         """
         UPDATE sessions SET waiting_result = NULL WHERE seq IN
@@ -33,6 +44,8 @@ extension SQLiteStore {
         UPDATE idempotency SET result = NULL WHERE scope IN
           (SELECT scope FROM idempotency WHERE result IS NOT NULL AND result_expires_at <= ? LIMIT ?)
         """, .time(now), limit)
+      try connection.sweepEvents(at: now, limit: limit, &count)
+      // What is left of a session's events goes with it.
       count.sessionsDeleted = try connection.run(
         "DELETE FROM sessions WHERE seq IN (SELECT seq FROM sessions WHERE ended_at <= ? LIMIT ?)",
         .time(now - Limits.sessionRetention), limit)
@@ -42,5 +55,19 @@ extension SQLiteStore {
       if count.resultsErased + repliesErased + count.sessionsDeleted > 0 { connection.mustTruncateLog = true }
       return count
     }
+  }
+}
+
+extension SQLiteConnection {
+  fileprivate func sweepEvents(at now: Timestamp, limit: SQLiteValue, _ count: inout SweepCount) throws(StoreError) {
+    count.deliveriesAbandoned = try run(
+      """
+      UPDATE deliveries SET status = 'dead', fault = ?, fault_status = NULL WHERE (event, endpoint) IN
+        (SELECT event, endpoint FROM deliveries WHERE status = 'pending' AND begun <= ? AND due <= ? LIMIT ?)
+      """, .text(DeliveryFault.Reason.abandoned.rawValue), .time(now - Limits.deliveryAbandonment), .time(now), limit)
+    // Deliveries go with their events.
+    count.eventsDeleted = try run(
+      "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE created <= ? LIMIT ?)",
+      .time(now - Limits.eventRetention), limit)
   }
 }

@@ -11,6 +11,7 @@ public final class InMemoryStore: SessionStore {
     /// In order of creation.
     var order: [SessionID] = []
     var keys: [[UInt8]: Key] = [:]
+    var outbox = InMemoryOutbox()
     var isClosed = false
   }
 
@@ -22,7 +23,7 @@ public final class InMemoryStore: SessionStore {
 
   public init(isLive: Bool = false) { self.isLive = isLive }
 
-  private func locked<Result: Sendable>(
+  func locked<Result: Sendable>(
     _ body: (inout sending Contents) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     let result: Swift.Result<Result, StoreError> = state.withLock { contents in
@@ -69,6 +70,7 @@ public final class InMemoryStore: SessionStore {
       }
       record.conclude(outcome, at: now)
       contents[outcome.address] = record
+      contents.outbox.tell(record, at: now)
       contents.finish(completion)
       return .recorded
     }
@@ -106,6 +108,7 @@ public final class InMemoryStore: SessionStore {
       guard case .requiresInput = record.state(at: now) else { return .refused(record) }
       record.cancel(at: now)
       contents[address] = record
+      contents.outbox.tell(record, at: now)
       return .changed(record)
     }
   }
@@ -116,6 +119,7 @@ public final class InMemoryStore: SessionStore {
       if case .redacted = record.state { return .refused(record) }
       record.redact(at: now)
       contents[address] = record
+      contents.outbox.tell(record, at: now)
       for (scope, key) in contents.keys where key.reply?.session == address.id {
         contents.keys[scope]?.reply = KeptReply(session: address.id, body: nil)
       }
@@ -191,9 +195,11 @@ extension InMemoryStore.Contents {
       case (.requiresInput, .expired) where count.expired < limit:
         record.state = .expired
         record.eraseMaterial()
+        outbox.tell(record, at: now)
         count.expired += 1
       case (.processing, .failed(let error, let time)) where count.interrupted < limit:
         record.state = .failed(error, at: time)
+        outbox.tell(record, at: now)
         count.interrupted += 1
       default: break
       }
@@ -215,6 +221,7 @@ extension InMemoryStore.Contents {
         count.idempotencyKeysDeleted += 1
       }
     }
+    outbox.sweep(at: now, limit: limit, &count)
     return count
   }
 }

@@ -1,12 +1,13 @@
 import Primitives
 
-/// Where sessions live. Every operation is one transaction: it happens durably or not at all.
+/// Where sessions live, with the events of what happened to them. Every operation is one transaction: it happens
+/// durably or not at all.
 ///
 /// Time is always passed in. Results and challenge material arrive and leave sealed: a store never sees them open.
 /// What time has ended (`expired`, interrupted) is written by `sweep`, but already holds before: `consume`, `cancel`,
 /// `recordOutcome` and the status filter of `sessions` judge by the state at `now`, and records carry what is needed
 /// for `SessionRecord.state(at:)`.
-public protocol SessionStore: Sendable {
+public protocol SessionStore: EventStore {
   /// Recorded when the store was made; it serves no other.
   var isLive: Bool { get }
 

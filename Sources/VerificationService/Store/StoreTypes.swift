@@ -76,8 +76,13 @@ public struct SweepCount: Sendable, Hashable {
   public var resultsErased = 0
   public var sessionsDeleted = 0
   public var idempotencyKeysDeleted = 0
+  public var eventsDeleted = 0
+  public var deliveriesAbandoned = 0
 
   public init() {}
 
-  public var total: Int { expired + interrupted + resultsErased + sessionsDeleted + idempotencyKeysDeleted }
+  public var total: Int {
+    expired + interrupted + resultsErased + sessionsDeleted + idempotencyKeysDeleted + eventsDeleted
+      + deliveriesAbandoned
+  }
 }

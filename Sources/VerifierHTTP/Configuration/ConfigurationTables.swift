@@ -128,6 +128,20 @@ enum ConfigurationTables {
         "revocation",
         .choice(RevocationPolicy.allCases.map(\.rawValue), default: RevocationPolicy.requireGood.rawValue),
         "What must be known about revocation before a document is accepted."),
+      Member("webhooks", .list(of: .object(webhook), least: 0), "Where it is told of events."),
+    ])
+
+  static let webhook = ConfigurationTable(
+    name: "webhook",
+    members: [
+      Member("id", .text("^[A-Za-z0-9._-]{1,\(Limits.webhookIDCharacters)}$"), "Its name in logs.", isRequired: true),
+      Member("url", .text("^https://"), "Where events are posted.", isRequired: true),
+      Member(
+        "secrets", .list(of: secret, least: 1), "`whsec_` and the base64 of 24 to 64 bytes; each of them signs.",
+        isRequired: true),
+      Member(
+        "events", .list(of: .choice(EventType.allCases.map(\.rawValue), default: nil), least: 1),
+        "Which events; all without it."),
     ])
 
   static let apiKey = ConfigurationTable(

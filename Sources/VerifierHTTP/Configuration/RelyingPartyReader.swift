@@ -39,10 +39,14 @@ struct RelyingPartyReader {
       try OpenID4VPReader().configuration(entry, &warnings)
     }
     let revocation = entry.attempt { () throws(StartError) in try self.revocation(entry) }
-    guard let id, let origins, let keys, let apple, let readers, let openID4VP, let revocation else { return nil }
+    let webhooks = entry.attempt { () throws(StartError) in
+      try WebhookReader(secrets: secrets.reader).webhooks(entry)
+    }
+    guard let id, let origins, let keys, let apple, let readers, let openID4VP, let revocation, let webhooks
+    else { return nil }
     return RelyingParty(
       id: id, origins: origins, apiKeys: keys, apple: apple, readers: readers, openID4VP: openID4VP,
-      policies: .init(revocation: revocation))
+      policies: .init(revocation: revocation), webhooks: webhooks)
   }
 
   /// It is written to logs and into addresses: a short name.

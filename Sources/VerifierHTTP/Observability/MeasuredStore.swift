@@ -101,6 +101,56 @@ struct MeasuredStore: SessionStore {
     }
   }
 
+  // MARK: Events
+
+  func event(_ id: EventID, of relyingParty: String) async throws(StoreError) -> EventRecord? {
+    try await measured("event") { () async throws(StoreError) in try await store.event(id, of: relyingParty) }
+  }
+
+  func events(of relyingParty: String, _ query: EventQuery) async throws(StoreError) -> EventPage? {
+    try await measured("events") { () async throws(StoreError) in try await store.events(of: relyingParty, query) }
+  }
+
+  func distributeEvents(
+    to subscriptions: [WebhookSubscription], at now: Timestamp, limit: Int
+  ) async throws(StoreError) -> Int {
+    try await measured("distribute_events") { () async throws(StoreError) in
+      try await store.distributeEvents(to: subscriptions, at: now, limit: limit)
+    }
+  }
+
+  func claimDeliveries(
+    _ quotas: [DeliveryQuota], limit: Int, at now: Timestamp
+  ) async throws(StoreError) -> [DeliveryRecord] {
+    try await measured("claim_deliveries") { () async throws(StoreError) in
+      try await store.claimDeliveries(quotas, limit: limit, at: now)
+    }
+  }
+
+  func recordDelivery(_ claimed: DeliveryRecord, _ result: DeliveryResult) async throws(StoreError) -> Bool {
+    try await measured("record_delivery") { () async throws(StoreError) in
+      try await store.recordDelivery(claimed, result)
+    }
+  }
+
+  func deliveries(of relyingParty: String, _ query: DeliveryQuery) async throws(StoreError) -> DeliveryPage? {
+    try await measured("deliveries") { () async throws(StoreError) in
+      try await store.deliveries(of: relyingParty, query)
+    }
+  }
+
+  func retryDelivery(
+    _ id: DeliveryID, of relyingParty: String, at now: Timestamp
+  ) async throws(StoreError) -> DeliveryRetry {
+    try await measured("retry_delivery") { () async throws(StoreError) in
+      try await store.retryDelivery(id, of: relyingParty, at: now)
+    }
+  }
+
+  func outboxState() async throws(StoreError) -> OutboxState {
+    try await measured("outbox_state") { () async throws(StoreError) in try await store.outboxState() }
+  }
+
   // MARK: Upkeep
 
   func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {

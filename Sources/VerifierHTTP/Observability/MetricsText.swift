@@ -21,6 +21,7 @@ enum MetricsText {
     certificates(application, &text)
     fetches(application.fetches.counts, &text)
     ConfigurationMetrics.write(application, to: &text)
+    webhooks(application.webhooks.snapshot, &text)
     return Array(text.lines.joined(separator: "\n").utf8) + [UInt8(ascii: "\n")]
   }
 

@@ -8,7 +8,9 @@ struct Application: Sendable {
   private(set) var trust: TrustUpdater
   let metrics: Metrics
   /// Counts the lists that the server fetched.
-  var fetches = FetchLog()
+  let fetches: FetchLog
+  /// Counts the events that were delivered.
+  let webhooks: WebhookMetrics
   /// Test mode alone has one.
   let mockWallet: MockWalletEndpoint?
   /// Test mode alone has one.
@@ -21,6 +23,7 @@ struct Application: Sendable {
 
   init(
     service: VerificationService, trust: TrustUpdater, metrics: Metrics, fetches: FetchLog = FetchLog(),
+    webhooks: WebhookMetrics = WebhookMetrics(),
     mockWallet: MockWalletEndpoint?, playground: Playground? = nil, isBehindProxy: Bool,
     edge: Edge = .open, clock: @escaping @Sendable () -> Timestamp
   ) {
@@ -28,6 +31,7 @@ struct Application: Sendable {
     self.trust = trust
     self.metrics = metrics
     self.fetches = fetches
+    self.webhooks = webhooks
     self.mockWallet = mockWallet
     self.playground = playground
     self.isBehindProxy = isBehindProxy

@@ -1,3 +1,4 @@
+import Fetching
 import Mdoc
 import MockIssuance
 import Primitives
@@ -16,6 +17,7 @@ public final class VerifierServer: Sendable {
   let edge: Edge
   private let sweeper: Task<Void, Never>
   private let updater: ConfigurationUpdater
+  private let dispatcher: WebhookDispatcher
   private let updates: Task<Void, Never>?
   private let stopTimes: StopTimes
   private let temporaryFolder: String?
@@ -50,8 +52,10 @@ public final class VerifierServer: Sendable {
     } catch {
       throw .configuration(error.message)
     }
+    let webhooks = WebhookMetrics()
+    let poster = try Self.poster()
     let application = Application(
-      service: service, trust: trustUpdater, metrics: metrics, fetches: configuration.fetches,
+      service: service, trust: trustUpdater, metrics: metrics, fetches: configuration.fetches, webhooks: webhooks,
       mockWallet: configuration.isLive ? nil : mockAuthority.map(MockWalletEndpoint.init),
       playground: configuration.isLive ? nil : configuration.playground,
       isBehindProxy: configuration.isBehindProxy, edge: edge, clock: clock)
@@ -66,6 +70,10 @@ public final class VerifierServer: Sendable {
     self.log = log
     self.clock = clock
     sweeper = Sweeper(service: { applications.current.service }, log: log, clock: clock).start()
+    dispatcher = WebhookDispatcher(
+      .init(
+        store: store, relyingParties: { applications.current.service.relyingParties }, isLive: isLive, poster: poster,
+        log: log, clock: clock, metrics: webhooks))
     updates = updater.canReload ? updater.start() : nil
     // Other threads run from now on.
     configuration.source?.environment.close()
@@ -117,6 +125,7 @@ public final class VerifierServer: Sendable {
     updates?.cancel()
     sweeper.cancel()
     await sweeper.value
+    await dispatcher.stop()
     await updates?.value
     await store.close()
     await publisher?.stop()
@@ -131,6 +140,14 @@ public final class VerifierServer: Sendable {
     // A task that is cancelled waits no longer.
     try? await Task.sleep(for: .seconds(stopTimes.notice))
     await stop(drainSeconds: Int(stopTimes.drain))
+  }
+
+  private static func poster() throws(StartError) -> WebPoster {
+    do throws(WebListFetcher.StartError) {
+      return try WebPoster()
+    } catch {
+      throw .unavailable(error.description)
+    }
   }
 
   private static func openStore(_ configuration: ServerConfiguration) throws(StartError) -> SQLiteStore {

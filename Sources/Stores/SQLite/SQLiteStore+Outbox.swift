@@ -1,0 +1,112 @@
+import Primitives
+import VerificationService
+
+extension SQLiteStore {
+  public func distributeEvents(
+    to subscriptions: [WebhookSubscription], at now: Timestamp, limit: Int
+  ) async throws(StoreError) -> Int {
+    let subscriptions = Dictionary(grouping: subscriptions, by: \.address.relyingParty)
+    return try await writer.perform { connection throws(StoreError) in
+      let events = try connection.rows(
+        """
+        SELECT seq, relying_party, type FROM events WHERE seq > (SELECT distributed FROM outbox) ORDER BY seq LIMIT ?
+        """, [.integer(Int64(limit))]
+      ) { (seq: $0.integer(0), relyingParty: $0.text(1), type: $0.text(2)) }
+      for event in events {
+        for subscription in subscriptions[event.relyingParty] ?? []
+        where subscription.types.contains(where: { $0.status.rawValue == event.type }) {
+          try connection.run(
+            """
+            INSERT INTO deliveries (event, endpoint, relying_party, status, attempts, begun, due)
+            VALUES (?, ?, ?, 'pending', 0, ?, ?)
+            """, .integer(event.seq), .text(subscription.address.endpoint), .text(event.relyingParty), .time(now),
+            .time(now))
+        }
+      }
+      if let last = events.last { try connection.run("UPDATE outbox SET distributed = ?", .integer(last.seq)) }
+      return events.count
+    }
+  }
+
+  public func claimDeliveries(
+    _ quotas: [DeliveryQuota], limit: Int, at now: Timestamp
+  ) async throws(StoreError) -> [DeliveryRecord] {
+    let rows = try await writer.perform { connection throws(StoreError) in
+      var claimed: [DeliveryRow] = []
+      for quota in quotas where claimed.count < limit {
+        let due = try connection.rows(
+          """
+          SELECT \(DeliveryRow.columns) FROM \(DeliveryRow.tables)
+          WHERE deliveries.relying_party = ? AND endpoint = ? AND status = 'pending' AND due <= ?
+          ORDER BY due LIMIT ?
+          """,
+          [
+            .text(quota.address.relyingParty), .text(quota.address.endpoint), .time(now),
+            .integer(Int64(min(quota.limit, limit - claimed.count))),
+          ], DeliveryRow.init)
+        for var row in due {
+          row.attempts += 1
+          row.due = (now + Limits.deliveryLease).secondsSince1970
+          try connection.run(
+            "UPDATE deliveries SET attempts = ?, due = ? WHERE event = ? AND endpoint = ?",
+            .integer(Int64(row.attempts)), .integer(row.due), .integer(row.seq), .text(row.endpoint))
+          claimed.append(row)
+        }
+      }
+      return claimed
+    }
+    var records: [DeliveryRecord] = []
+    for row in rows { records.append(try row.record()) }
+    return records
+  }
+
+  public func recordDelivery(
+    _ claimed: DeliveryRecord, _ result: DeliveryResult
+  ) async throws(StoreError) -> Bool {
+    let (status, due, fault): (DeliveryStatus, Timestamp, DeliveryFault?) =
+      switch result {
+      case .delivered: (.delivered, claimed.due, nil)
+      case .retry(let time, let fault): (.pending, time, fault)
+      case .dead(let fault): (.dead, claimed.due, fault)
+      }
+    return try await writer.perform { connection throws(StoreError) in
+      let changed = try connection.run(
+        """
+        UPDATE deliveries SET status = ?, due = ?, fault = ?, fault_status = ?
+        WHERE event = (SELECT seq FROM events WHERE session = \(Self.sessionByID) AND type = ?) AND endpoint = ?
+          AND status = 'pending' AND attempts = ? AND due = ?
+        """, .text(status.rawValue), .time(due), .optional(fault?.reason.rawValue),
+        .optional(fault?.httpStatus.map(Int64.init)), .text(claimed.event.id.session.text),
+        .type(claimed.event.id.type), .text(claimed.endpoint), .integer(Int64(claimed.attempts)), .time(claimed.due))
+      return changed > 0
+    }
+  }
+
+  public func retryDelivery(
+    _ id: DeliveryID, of relyingParty: String, at now: Timestamp
+  ) async throws(StoreError) -> DeliveryRetry {
+    let (row, isBegun) = try await writer.perform { connection throws(StoreError) -> (DeliveryRow?, Bool) in
+      guard let found = try DeliveryRow.first(connection, id, of: relyingParty) else { return (nil, false) }
+      let changed = try connection.run(
+        """
+        UPDATE deliveries SET status = 'pending', attempts = 0, begun = ?, due = ?
+        WHERE event = ? AND endpoint = ? AND status = 'dead'
+        """, .time(now), .time(now), .integer(found.seq), .text(found.endpoint))
+      return (try DeliveryRow.first(connection, id, of: relyingParty), changed > 0)
+    }
+    guard let record = try row?.record() else { return .notFound }
+    return isBegun ? .begun(record) : .refused(record)
+  }
+
+  public func outboxState() async throws(StoreError) -> OutboxState {
+    try await reader.perform { connection throws(StoreError) in
+      let pending = try connection.first("SELECT count(*), min(begun) FROM deliveries WHERE status = 'pending'") {
+        (count: Int($0.integer(0)), oldest: $0.optionalInteger(1))
+      }
+      let dead = try connection.first("SELECT count(*) FROM deliveries WHERE status = 'dead'") { Int($0.integer(0)) }
+      return OutboxState(
+        pending: pending?.count ?? 0, dead: dead ?? 0,
+        oldestPending: pending?.oldest.map { Timestamp(secondsSince1970: $0) })
+    }
+  }
+}

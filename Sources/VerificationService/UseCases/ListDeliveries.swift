@@ -1,0 +1,19 @@
+import Primitives
+
+/// Lists deliveries of one status; by default the dead letters.
+struct ListDeliveries {
+  let context: ServiceContext
+
+  func run(_ query: [QueryItem], as caller: Caller) async throws(ServiceError) -> Reply {
+    try caller.require(.sessionsWrite, .resultsRead)
+    let input = try ListDeliveriesInput(parsing: query)
+    let page: DeliveryPage?
+    do {
+      page = try await context.store.deliveries(of: caller.relyingParty.id, input.query)
+    } catch {
+      throw ServiceError(error)
+    }
+    guard let page else { throw ListDeliveriesInput.unknownCursor }
+    return Reply(200, EventRendering(isLive: context.isLive).list(page))
+  }
+}

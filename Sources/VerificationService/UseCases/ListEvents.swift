@@ -1,0 +1,19 @@
+import Primitives
+
+/// Lists what happened to a relying party's sessions, newest first.
+struct ListEvents {
+  let context: ServiceContext
+
+  func run(_ query: [QueryItem], as caller: Caller) async throws(ServiceError) -> Reply {
+    try caller.require(.sessionsWrite, .resultsRead)
+    let input = try ListEventsInput(parsing: query)
+    let page: EventPage?
+    do {
+      page = try await context.store.events(of: caller.relyingParty.id, input.query)
+    } catch {
+      throw ServiceError(error)
+    }
+    guard let page else { throw ListEventsInput.unknownCursor }
+    return Reply(200, EventRendering(isLive: context.isLive).list(page))
+  }
+}
