@@ -26,8 +26,8 @@ enum BenchCommand {
       .init("The figures", "mdoc bench"),
       .init("A server under load, and its memory", "mdoc bench --server --verifications 100000"),
       .init(
-        "A load of three times what a server on processor 1 can do, from processor 0",
-        "taskset -c 0 mdoc bench --server --processors 1 --rate 3000 --seconds 10 --answers 15000"),
+        "Ten seconds of more than a server on processor 1 can do, from processor 0",
+        "taskset -c 0 mdoc bench --server --processors 1 --rate 3000 --answers 15000"),
       .init("Work for a profiler", "perf record mdoc bench --loop known-5k --repetitions 20000"),
     ],
     action: run)

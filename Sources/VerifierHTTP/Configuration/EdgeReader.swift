@@ -4,7 +4,7 @@
 /// { "tls": { "certificate": "tls/chain.pem", "key": "tls/key.pem" },
 ///   "limits": { "per_key": { "rate": 1000, "burst": 2000 }, "per_session": { "rate": 5, "burst": 20 },
 ///     "per_address": { "rate": 50, "burst": 200 }, "connections": 1024, "connections_per_address": 128,
-///     "concurrent_requests": 64 },
+///     "concurrent_requests": 32 },
 ///   "trusted_proxies": ["10.0.0.0/8"], "proxy_header": "X-Forwarded-For" }
 /// ```
 /// A rate that is `false` is not limited.

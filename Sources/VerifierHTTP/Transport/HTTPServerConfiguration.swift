@@ -28,7 +28,7 @@ public struct HTTPServerConfiguration: Sendable {
   public var maxInFlight = 1024
   /// Requests that are handled at one time: as many as keep the processors and the store's commits busy, and no more,
   /// since each of them waits for all others.
-  public var maxRunning = 32 * Self.processorCount
+  public var maxRunning = 16 * Self.processorCount
   /// Milliseconds that a request may wait to be handled where requests always wait.
   public var delayTarget = 20
   /// Milliseconds after which requests count as always waiting, and that one may wait before.

@@ -28,7 +28,7 @@ import Testing
       let replies = [try await api.get(path), try await api.get(path), try await api.get(path)]
       #expect(replies.map(\.status) == [200, 200, 429])
       #expect(replies[2].code == "api.rate_limited")
-      #expect(replies[2].header("Retry-After") == "1000")
+      #expect((500...1_000).contains(replies[2].header("Retry-After").flatMap { Int($0) } ?? 0))
       // Another caller, and what says how the server is, are not held up.
       #expect(try await api.with("another").get(path).status == 401)
       #expect(try await api.with(nil).get("/healthz").status == 200)
