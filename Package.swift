@@ -43,6 +43,7 @@ let package = Package(
     .systemLibrary(name: "CLibCBOR", pkgConfig: "libcbor", providers: [.apt(["libcbor-dev"])]),
     .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
@@ -69,7 +70,7 @@ let package = Package(
 
     // Application, adapters, edge.
     module("VerificationService", ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation"]),
-    module("Stores", ["Primitives", "VerificationService", "CSQLite"]),
+    module("Stores", ["Primitives", "VerificationService", "CSQLite", "CPostgreSQL"]),
     module("Fetching", ["Primitives", "Trust", "CCurl"]),
     // MockIssuance is for test mode alone: its issuer and wallet.
     module(

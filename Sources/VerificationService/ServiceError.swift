@@ -38,7 +38,7 @@ public struct ServiceError: Error, Sendable, Hashable {
   init(_ error: StoreError) {
     switch error {
     case .unavailable, .closed: self.init(.apiStoreUnavailable, retryAfter: 1)
-    case .corrupt, .newerSchema, .otherMode:
+    case .corrupt, .olderSchema, .newerSchema, .otherMode:
       self.init(.apiInternal, "The store holds something that cannot be read.")
     }
   }

@@ -30,6 +30,8 @@ import Testing
     arguments: [
       [], ["--config", "a.json", "--test-mode"], ["--config", "a.json", "--listen", "127.0.0.1:1"],
       ["--test-mode", "--listen", "0.0.0.0:8080"], ["--test-mode", "--listen", "8080"], ["--test-mode", "--seed", "x"],
+      ["--test-mode", "--migrate"], ["--test-mode", "--store", "postgresql://db.example/mdoc"],
+      ["--test-mode", "--store", "mysql://db.example/mdoc"],
     ])
   func serveTakesOneModeAndBindsTestModeToLoopback(options: [String]) async {
     let run = await Run(["serve"] + options)

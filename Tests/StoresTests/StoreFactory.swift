@@ -3,9 +3,13 @@ import Stores
 import Testing
 import VerificationService
 
-/// Makes the stores that the conformance suite runs over.
+/// Makes the stores that the conformance suite runs over: PostgreSQL too, where there is one for tests.
 enum StoreFactory: String, CaseIterable, CustomTestStringConvertible {
-  case memory, sqlite
+  case memory, sqlite, postgresql
+
+  static var allCases: [StoreFactory] {
+    PostgreSQLDatabase.isThere ? [.memory, .sqlite, .postgresql] : [.memory, .sqlite]
+  }
 
   var testDescription: String { rawValue }
 
@@ -15,6 +19,12 @@ enum StoreFactory: String, CaseIterable, CustomTestStringConvertible {
     case .sqlite:
       try await withTemporaryDirectory { directory in
         let store = try SQLiteStore(path: directory + "/sessions.sqlite", isLive: false)
+        try await body(store)
+        await store.close()
+      }
+    case .postgresql:
+      try await PostgreSQLDatabase.withSchema { database in
+        let store = try database.open()
         try await body(store)
         await store.close()
       }

@@ -1,5 +1,7 @@
 import Glibc
 import Primitives
+import VerificationService
+import VerifierHTTP
 
 /// `mdoc bench`: what one verification costs, against the floor of its primitives.
 enum BenchCommand {
@@ -7,7 +9,7 @@ enum BenchCommand {
     "bench", "measure one verification against the floor of its cryptographic primitives",
     options: [
       .rounds, .server, .verifications, .connections, .rate, .seconds, .answers,
-      .processors, .url, .loop, .repetitions, .json,
+      .processors, .url, .store, .loop, .repetitions, .json,
     ],
     notes: [
       "ratio_to_floor is the processor time of one full verification over that of the primitives that none can avoid, "
@@ -20,6 +22,7 @@ enum BenchCommand {
       "--server --rate sends whole flows, a creation and a submit, at a fixed rate whatever comes back, with answers made "
         + "before (--answers; all of them by default), and tells how many were verified and how many shed. --url takes a "
         + "server in test mode that runs already, with its API key in MDOC_API_KEY.",
+      "--store measures a store of test mode by itself: sessions created, consumed and concluded, which stay in it.",
       "Times are medians of processor time; on a shared machine only the ratios are worth comparing.",
     ],
     examples: [
@@ -37,6 +40,7 @@ enum BenchCommand {
     let repetitions = Int(try arguments.integer(.repetitions, in: 1...10_000_000))
     if arguments.has(.server), arguments.value(.rate) != nil { return try await runLoad(arguments, console) }
     if arguments.has(.server) { return try await runServer(arguments, console) }
+    if let place = arguments.value(.store) { return try await runStore(place, arguments, console) }
     let loop = arguments.value(.loop)
     let report: BenchReport
     do {
@@ -100,6 +104,37 @@ extension BenchCommand {
   }
 }
 
+// MARK: Stores
+
+extension BenchCommand {
+  private static func runStore(
+    _ place: String, _ arguments: ParsedArguments, _ console: Console
+  ) async throws(Failure) -> ExitStatus {
+    let sessions = Int(try arguments.integer(.verifications, in: 1_000...10_000_000))
+    let store: any SessionStore
+    do {
+      store = try StoreLocation(place).open(isLive: false)
+    } catch let error as ConfigurationError {
+      throw .usage("--store \(error.message)")
+    } catch {
+      throw .temporary("\(error)")
+    }
+    let figures: [StoreBenchmark.Figures]
+    do {
+      figures = try await StoreBenchmark(store: store, sessions: sessions).run()
+    } catch {
+      throw .temporary("the store's benchmark failed: \(error)")
+    }
+    await store.close()
+    if arguments.has(.json) {
+      console.print(["store": .array(figures.map(\.json))])
+    } else {
+      console.print(figures.map(\.text).joined(separator: "\n"))
+    }
+    return .done
+  }
+}
+
 extension Option {
   fileprivate static let rate = Option("rate", "N", "flows a second, with --server, whatever comes back")
   fileprivate static let seconds = Option("seconds", "N", "for how long, with --rate", fallback: "10")
@@ -110,8 +145,9 @@ extension Option {
   fileprivate static let rounds = Option("rounds", "N", "measurements a figure", fallback: "31")
   fileprivate static let server = Option(flag: "server", "measure a server over HTTP instead")
   fileprivate static let verifications = Option(
-    "verifications", "N", "how many, with --server", fallback: "5000")
+    "verifications", "N", "how many, with --server or --store", fallback: "5000")
   fileprivate static let connections = Option("connections", "N", "how many at once, with --server", fallback: "16")
+  fileprivate static let store = Option("store", "STORE", "measure sqlite:FILE or a postgresql:// URL instead")
   fileprivate static let loop = Option(
     "loop", "CASE", "only verify again and again, for a profiler", choices: BenchLoop.names)
   fileprivate static let repetitions = Option("repetitions", "N", "how often, with --loop", fallback: "1000")

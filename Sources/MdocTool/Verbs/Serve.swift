@@ -1,16 +1,19 @@
+import VerificationService
 import VerifierHTTP
 
 /// `mdoc serve`: the verification server, until SIGTERM or SIGINT.
 enum ServeCommand {
   static let command = Command(
     "serve", "run the verification server until SIGTERM or SIGINT",
-    options: [.config, .checkConfig, .configSchema, .testMode, .listen, .store, .testSeed, .webhook, .json],
+    options: [.config, .checkConfig, .configSchema, .testMode, .migrate, .listen, .store, .testSeed, .webhook, .json],
     notes: [
       "Either --config, in live mode, or --test-mode, which makes its own anchors, keys and API key, binds to loopback and "
         + "prints what a client needs. --listen, --store, --seed, --webhook and --json go with --test-mode. The log goes to "
         + "standard error, one JSON object a line.",
       "--check-config reads all that a start with --config would read, opens no socket and no store, fetches nothing, and "
         + "prints everything that is wrong, with --json for programs. --config-schema prints the JSON Schema of the file.",
+      "A PostgreSQL store gets its tables by --migrate, beside --config or --test-mode and --store: it makes or changes "
+        + "them and ends; a server that finds others than it knows does not start.",
       "SIGHUP reads the configuration anew; what is wrong with it is logged, and the one before stays in force.",
       "Exit status: 0 stopped gracefully or nothing wrong, 75 the port or the store cannot be had now, 78 configuration.",
     ],
@@ -18,6 +21,9 @@ enum ServeCommand {
       .init("A server to try things on", "mdoc serve --test-mode --listen 127.0.0.1:8080"),
       .init("What is wrong with a configuration", "mdoc serve --config /etc/mdoc/mdoc.json --check-config"),
       .init("The real one", "mdoc serve --config /etc/mdoc/mdoc.json"),
+      .init(
+        "Its tables in PostgreSQL, before the first start and after an upgrade",
+        "mdoc serve --config /etc/mdoc/mdoc.json --migrate"),
     ],
     action: run)
 
@@ -31,10 +37,15 @@ enum ServeCommand {
         throw .usage("--\(option.name) goes with --test-mode; the configuration says it otherwise")
       }
       if isCheck { return try CheckConfiguration.check(file, isJSON: arguments.has(.json), console) }
+      if arguments.has(.migrate) { return try conclude(await VerifierServer.migrate(configurationFile: file)) }
       return try conclude(await VerifierServer.run(configurationFile: file))
     case (nil, true):
       if isCheck { throw .usage("--check-config goes with --config FILE") }
       let options = try testModeOptions(arguments)
+      if arguments.has(.migrate) {
+        guard let store = options.store else { throw .usage("--migrate needs --store; a temporary store makes itself") }
+        return try conclude(await VerifierServer.migrateTestMode(store))
+      }
       return try conclude(await VerifierServer.runTestMode(options, printsJSON: arguments.has(.json)))
     default: throw .usage("either --config FILE or --test-mode is required, and not both")
     }
@@ -43,7 +54,7 @@ enum ServeCommand {
   private static func testModeOptions(_ arguments: ParsedArguments) throws(Failure) -> TestModeOptions {
     var options = TestModeOptions()
     options.seed = try arguments.hex(.testSeed, length: 1...1_024)
-    options.storePath = arguments.value(.store).map { $0.hasPrefix("sqlite:") ? String($0.dropFirst(7)) : $0 }
+    if let text = arguments.value(.store) { options.store = try location(text) }
     let text = try arguments.required(.listen)
     guard let address = ListenAddress(text), address.address == "127.0.0.1" else {
       throw .usage("--listen is 127.0.0.1:PORT in test mode, not \"\(text)\"")
@@ -60,6 +71,15 @@ enum ServeCommand {
       throw .usage("--webhook is https://HOST/… or http://127.0.0.1:PORT/…, not \"\(url)\"")
     }
     return url
+  }
+
+  /// A path may stand by itself.
+  private static func location(_ text: String) throws(Failure) -> StoreLocation {
+    do throws(ConfigurationError) {
+      return try text.hasPrefix("/") || !text.contains(":") ? .sqlite(path: text) : StoreLocation(text)
+    } catch {
+      throw .usage("--store \(error.message)")
+    }
   }
 
   /// The server has logged why it did not start.
@@ -81,7 +101,8 @@ extension Option {
   fileprivate static let listen = Option(
     "listen", "HOST:PORT", "where to listen; port 0 is a free one", fallback: "127.0.0.1:8080")
   fileprivate static let store = Option(
-    "store", "PATH", "the SQLite file (default: a temporary one)")
+    "store", "STORE", "the SQLite file, or a postgresql:// URL (default: a temporary file)")
+  fileprivate static let migrate = Option(flag: "migrate", "make or change the store's tables, and end")
   fileprivate static let webhook = Option(
     "webhook", "URL", "where to send events; prints the secret that signs them")
   fileprivate static let testSeed = Option(

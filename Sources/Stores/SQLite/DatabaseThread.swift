@@ -12,10 +12,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
   /// Writes in one commit: bounds what one fault can fail and how long a caller waits.
   static let largestGroup = 256
 
-  private struct Job {
-    let work: (SQLiteConnection) throws(StoreError) -> Void
-    let finish: (StoreError?) -> Void
-  }
+  private typealias Job = StoreJob<SQLiteConnection>
 
   private let role: SQLiteConnection.Role
   private var connection: SQLiteConnection?
@@ -30,21 +27,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     self.connection = connection
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(condition, nil)
-    var thread = pthread_t()
-    let this = Unmanaged.passRetained(self)
-    let status = pthread_create(
-      &thread, nil,
-      { argument in
-        guard let argument else { return nil }
-        // Takes over the reference made for the thread.
-        Unmanaged<DatabaseThread>.fromOpaque(argument).takeRetainedValue().loop()
-        return nil
-      }, this.toOpaque())
-    guard status == 0 else {
-      this.release()
-      throw .unavailable("no thread for the store: errno \(status)")
-    }
-    pthread_detach(thread)
+    try StoreThread.start { [self] in loop() }
   }
 
   deinit {
@@ -58,22 +41,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
   func perform<Value: Sendable>(
     _ body: @escaping @Sendable (SQLiteConnection) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
-    let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
-      var value: Value?
-      enqueue(
-        Job(
-          work: { connection throws(StoreError) in value = try body(connection) },
-          finish: { error in
-            if let error {
-              continuation.resume(returning: .failure(error))
-            } else if let value {
-              continuation.resume(returning: .success(value))
-            } else {
-              continuation.resume(returning: .failure(.closed))
-            }
-          }))
-    }
-    return try result.get()
+    try await Job.run(body, enqueue: enqueue)
   }
 
   /// Does what is queued, closes the connection, and returns when that is done.

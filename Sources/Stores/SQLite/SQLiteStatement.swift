@@ -64,7 +64,7 @@ final class SQLiteStatement {
 }
 
 /// The row that a statement stands on; columns are copied out.
-struct SQLiteRow {
+struct SQLiteRow: StoredRow {
   fileprivate let handle: OpaquePointer
 
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }

@@ -39,7 +39,7 @@ extension SQLiteStore {
         RETURNING \(SessionRow.columns)
         """,
         .text(attempt.text), .time(now), .text(address.id.text), .text(address.relyingParty), .time(now),
-        .text(protocolName), read: SessionRow.init)
+        .text(protocolName), read: SessionRow.init(columnsOf:))
       guard var taken else { return (try connection.row(address), false) }
       try taken.readOffers(connection)
       // From here on the material is in the caller's hands alone.
@@ -54,17 +54,11 @@ extension SQLiteStore {
   public func recordOutcome(
     _ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) -> OutcomeRecording {
-    let (type, results, error): (EventType, SealedResults, LastError?) =
-      switch outcome.conclusion {
-      case .verified(let sealed): (.verified, sealed, nil)
-      case .failed(let error): (.failed, .none, error)
-      case .canceled(let error): (.canceled, .none, error)
-      }
-    let lastError = try error.map { error throws(StoreError) in try StoredForm.encode(error) }
-    let report = try outcome.report.map { report throws(StoreError) in try StoredForm.encode(report) }
+    let columns = try OutcomeColumns(outcome)
     let values: [SQLiteValue] = [
-      .type(type), .time(now), .optional(lastError), .optional(results.expiresAt?.secondsSince1970),
-      .optional(results.waiting), .optional(results.retained), .optional(outcome.report?.id), .optional(report),
+      .type(columns.type), .time(now), .optional(columns.lastError),
+      .optional(columns.results.expiresAt?.secondsSince1970), .optional(columns.results.waiting),
+      .optional(columns.results.retained), .optional(columns.reportID), .optional(columns.report),
       .text(outcome.address.id.text), .text(outcome.address.relyingParty), .text(outcome.attempt.text),
       .time(now - Limits.processingTimeout),
     ]
@@ -78,7 +72,7 @@ extension SQLiteStore {
         """, values
       ) { $0.integer(0) }
       if let seq = changed.first {
-        try connection.tell(seq, outcome.address, type, code: error?.code, at: now)
+        try connection.tell(seq, outcome.address, columns.type, code: columns.errorCode, at: now)
         try connection.finish(completion)
         return (true, nil)
       }

@@ -54,7 +54,7 @@ struct ConfigurationLoader {
       let anchors, let clockSkew, let stop, let sealingKeys, let parties
     else { throw .configuration(file.path, file.problems.all) }
     var configuration = ServerConfiguration(
-      isLive: true, listen: listen, isBehindProxy: isBehindProxy, publicURL: publicURL, storePath: store,
+      isLive: true, listen: listen, isBehindProxy: isBehindProxy, publicURL: publicURL, store: store,
       anchors: anchors, trust: plan, clockSkew: clockSkew, sealingKeys: sealingKeys, relyingParties: parties)
     configuration.edge = edge
     configuration.stop = stop
@@ -110,13 +110,13 @@ struct ConfigurationLoader {
       drain: try root.integer("stop_drain", in: StopTimes.drainSeconds, default: standard.drain))
   }
 
-  private func store(_ root: ConfigurationReader) throws(StartError) -> String {
+  private func store(_ root: ConfigurationReader) throws(StartError) -> StoreLocation {
     let text = try root.string("store")
-    let scheme = "sqlite:"
-    guard text.hasPrefix(scheme), text.count > scheme.count else {
-      throw root.fault("store", "must be \"sqlite:\" and a path")
+    do throws(ConfigurationError) {
+      return try StoreLocation(text, resolve: file.resolve)
+    } catch {
+      throw root.fault("store", error.message)
     }
-    return file.resolve(String(text.dropFirst(scheme.count)))
   }
 
   /// Those of the files. What is wrong with them stops the start before anything is opened or fetched.

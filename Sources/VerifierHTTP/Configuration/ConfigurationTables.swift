@@ -28,7 +28,9 @@ enum ConfigurationTables {
       Member(
         "public_url", .text("^https?://[a-z0-9.-]+(:[0-9]+)?$"),
         "Where wallets reach the server; without it `openid4vp` is not offered."),
-      Member("store", .text("^sqlite:."), "`sqlite:` and a path.", isRequired: true, needsRestart: true),
+      Member(
+        "store", .text("^(sqlite:.|postgres(ql)?://)"), "`sqlite:` and a path, or a `postgresql://` URL.",
+        isRequired: true, needsRestart: true),
       Member(
         "trust", .list(of: .either([.text(), .object(vical), .object(trustedEntities)]), least: 1),
         "Files and folders of trust anchors, and published lists to follow.", isRequired: true),

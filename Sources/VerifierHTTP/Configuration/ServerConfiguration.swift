@@ -18,8 +18,7 @@ struct ServerConfiguration: Sendable {
   var source: ConfigurationSource?
   /// Members as they are in the file, of which a running server takes no new value.
   var fixedMembers: [String: JSON] = [:]
-  /// Of the SQLite file.
-  var storePath: String
+  var store: StoreLocation
   /// A folder of ours that goes with the server: test mode's.
   var temporaryFolder: String?
   /// What is trusted at the start; where there are published lists, before they are loaded.

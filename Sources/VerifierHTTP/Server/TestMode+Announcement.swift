@@ -13,7 +13,7 @@ extension TestMode {
         "id": .string(Self.relyingPartyID), "merchant_id": .string(merchantID), "team_id": .string(teamID),
         "encryption_public_key": .string(Base64.encode(encryptionPublicKey)),
       ],
-      "store": .string(storePath), "lists_url": .string(publisher.baseURL),
+      "store": .string("\(store)"), "lists_url": .string(publisher.baseURL),
       "webhook": webhook.map { ["url": .string($0.url), "secret": .string($0.secrets[0].exposed)] },
       "reader_authority": .string(PEM.encode(certificate: readerRoot)),
       "trust_anchors": .array(
@@ -43,7 +43,7 @@ extension TestMode {
       API key      \(apiKey)
       Merchant     \(merchantID)
       Team         \(teamID)
-      Store        \(storePath)
+      Store        \(store)
       Lists        \(publisher.baseURL)\(webhookLines)
       Trust anchors (mock):
       \(names.joined(separator: "\n"))

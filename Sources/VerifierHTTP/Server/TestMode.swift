@@ -19,7 +19,7 @@ public struct TestMode: Sendable {
   public let teamID: String
   /// The public half of the merchant's encryption key: P-256, uncompressed.
   public let encryptionPublicKey: [UInt8]
-  public let storePath: String
+  public let store: StoreLocation
   /// The mock reader authority's certificate, DER: wallets that authenticate readers trust it.
   public let readerRoot: [UInt8]
 
@@ -48,8 +48,8 @@ public struct TestMode: Sendable {
     merchantID = options.merchantID
     teamID = options.teamID
     encryptionPublicKey = secrets.encryptionKey.publicKey.encoded
-    let folder: String? = if options.storePath == nil { try TemporaryStore.makeFolder() } else { nil }
-    storePath = options.storePath ?? "\(folder ?? ".")/mdoc.sqlite"
+    let folder: String? = if options.store == nil { try TemporaryStore.makeFolder() } else { nil }
+    store = options.store ?? .sqlite(path: "\(folder ?? ".")/mdoc.sqlite")
     let socket: BoundSocket
     do throws(HTTPServerError) {
       socket = try BoundSocket(address: "127.0.0.1", port: options.port)
@@ -73,7 +73,7 @@ public struct TestMode: Sendable {
     do throws(ConfigurationError) {
       configuration = ServerConfiguration(
         isLive: false, listen: ListenAddress(address: socket.address, port: socket.port), socket: socket,
-        publicURL: own[0], storePath: storePath,
+        publicURL: own[0], store: store,
         anchors: try anchors.map(Self.anchor), sealingKeys: [try secrets.sealingKey()],
         relyingParties: try RelyingParties([party]))
     } catch {

@@ -7,8 +7,8 @@ public struct TestModeOptions: Sendable {
   public var seed: [UInt8]?
   /// 0: a free port.
   public var port: UInt16 = 0
-  /// Of the SQLite file; nil for a new one in the folder for temporary files.
-  public var storePath: String?
+  /// Nil for a new SQLite file in the folder for temporary files.
+  public var store: StoreLocation?
   public var merchantID = "merchant.test.mdoc"
   public var teamID = "TESTTEAM01"
   /// What the relying party wants to know about revocation.

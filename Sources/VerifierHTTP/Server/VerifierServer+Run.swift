@@ -25,6 +25,32 @@ extension VerifierServer {
     }
   }
 
+  /// Brings the store to this version's schema and ends: `mdoc serve --migrate`.
+  public static func migrate(configurationFile: String) async -> Int32 {
+    await migrate(isLive: true) { () throws(StartError) in
+      try ConfigurationLoader(path: configurationFile).load().store
+    }
+  }
+
+  public static func migrateTestMode(_ store: StoreLocation) async -> Int32 { await migrate(isLive: false) { store } }
+
+  private static func migrate(isLive: Bool, _ find: () throws(StartError) -> StoreLocation) async -> Int32 {
+    let writer = LogWriter(descriptor: STDERR_FILENO)
+    let log = Log(sink: writer.write)
+    let code: Int32
+    do throws(StartError) {
+      let store = try find()
+      try await store.migrate(isLive: isLive)
+      log.write(.info, "store.migrated", at: .systemNow(), ["store": .string("\(store)"), "livemode": .bool(isLive)])
+      code = 0
+    } catch {
+      log.write(.error, "store.not_migrated", at: .systemNow(), ["message": .string(error.message)])
+      code = error.exitCode
+    }
+    await writer.close()
+    return code
+  }
+
   private static func run(
     stoppedBy stop: (VerifierServer) async -> Void, _ start: (Log) async throws(StartError) -> VerifierServer
   ) async -> Int32 {

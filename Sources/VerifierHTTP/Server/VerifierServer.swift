@@ -2,7 +2,6 @@ import Fetching
 import Mdoc
 import MockIssuance
 import Primitives
-import Stores
 import Trust
 import VerificationService
 
@@ -13,7 +12,7 @@ public final class VerifierServer: Sendable {
   public let isLive: Bool
 
   private let http: HTTPServer
-  private let store: SQLiteStore
+  private let store: any SessionStore
   let edge: Edge
   private let sweeper: Task<Void, Never>
   private let updater: ConfigurationUpdater
@@ -41,7 +40,7 @@ public final class VerifierServer: Sendable {
     }
     edge = try Edge(configuration.edge)
     let metrics = Metrics()
-    store = try Self.openStore(configuration)
+    store = try configuration.store.open(isLive: configuration.isLive)
     let inForce = TrustInForce(trust)
     let trustUpdater = TrustUpdater(
       inForce, plan: configuration.trust, sources: configuration.sources, log: log, clock: clock)
@@ -147,22 +146,6 @@ public final class VerifierServer: Sendable {
       return try WebPoster()
     } catch {
       throw .unavailable(error.description)
-    }
-  }
-
-  private static func openStore(_ configuration: ServerConfiguration) throws(StartError) -> SQLiteStore {
-    let path = configuration.storePath
-    do throws(StoreError) {
-      return try SQLiteStore(path: path, isLive: configuration.isLive)
-    } catch {
-      switch error {
-      case .otherMode(let isLive):
-        throw .configuration("\(path): is a store of \(isLive ? "live" : "test") mode and serves no other")
-      case .newerSchema(let found, let known):
-        throw .configuration("\(path): was written by a newer version (schema \(found), known \(known))")
-      case .unavailable(let reason), .corrupt(let reason): throw .unavailable("\(path): \(reason)")
-      case .closed: throw .unavailable("\(path): closed")
-      }
     }
   }
 

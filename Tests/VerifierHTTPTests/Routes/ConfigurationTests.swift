@@ -15,7 +15,7 @@ import Testing
       let configuration = try ConfigurationLoader(path: path + "/mdoc.json").load()
       #expect(configuration.isLive)
       #expect(configuration.listen == ListenAddress(address: "127.0.0.1", port: 0))
-      #expect(configuration.storePath == path + "/mdoc.sqlite")
+      #expect("\(configuration.store)" == path + "/mdoc.sqlite")
       #expect(configuration.clockSkew == 60)
       #expect(configuration.anchors.map(\.docTypes) == [["org.iso.18013.5.1.mDL"]])
       #expect(configuration.sealingKeys.map(\.id) == ["2026-11"])
@@ -38,7 +38,8 @@ import Testing
     ("verbose", true, "/verbose"), ("listen", "localhost:80", "/listen"), ("listen", 8080, "/listen"),
     ("listen", "0.0.0.0:8080", "/listen"), ("listen", "[::]:8080", "/listen"), ("listen", "10.1.2.3:80", "/listen"),
     ("behind_proxy", "yes", "/behind_proxy"), ("store", .null, "/store"), ("store", "mdoc.sqlite", "/store"),
-    ("store", "postgresql://x", "/store"), ("store", "sqlite:", "/store"), ("trust", .null, "/trust"),
+    ("store", "postgresql://x", "/store"), ("store", "postgresql://127.0.0.1:%x", "/store"),
+    ("store", "sqlite:", "/store"), ("trust", .null, "/trust"),
     ("trust", [], "/trust"), ("trust", ["nowhere/"], "/trust"), ("trust", "trust/", "/trust"),
     ("clock_skew", -1, "/clock_skew"), ("clock_skew", 100_000, "/clock_skew"), ("clock_skew", "60", "/clock_skew"),
     ("sealing_keys", .null, "/sealing_keys"), ("sealing_keys", [], "/sealing_keys"),

@@ -70,7 +70,7 @@ import Testing
       let folder = try LiveFolder(path)
       await (try folder.start()).stop()
       var options = TestModeOptions()
-      options.storePath = path + "/mdoc.sqlite"
+      options.store = .sqlite(path: path + "/mdoc.sqlite")
       #expect(throws: StartError.self) { try VerifierServer.startTestMode(options) }
       try await withTestMode(store: path + "/test.sqlite") { bed in _ = try await bed.createSession() }
       try folder.writeConfiguration(["store": "sqlite:test.sqlite"])

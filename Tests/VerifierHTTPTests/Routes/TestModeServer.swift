@@ -126,7 +126,7 @@ func withTestMode<R>(
   let log = LogCapture()
   var options = TestModeOptions()
   options.seed = Array(seed.utf8)
-  options.storePath = store
+  options.store = store.map(StoreLocation.sqlite)
   options.origins = [TestBed.origin]
   options.revocation = revocation
   options.webhookURL = webhook

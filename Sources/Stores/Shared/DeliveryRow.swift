@@ -19,7 +19,7 @@ struct DeliveryRow: Sendable {
   private let fault: String?
   private let faultStatus: Int64?
 
-  init(_ row: SQLiteRow) {
+  init(_ row: some StoredRow) {
     event = EventRow(row)
     seq = row.integer(5)
     endpoint = row.text(6)
@@ -29,17 +29,6 @@ struct DeliveryRow: Sendable {
     due = row.integer(10)
     fault = row.optionalText(11)
     faultStatus = row.optionalInteger(12)
-  }
-
-  static func first(_ connection: SQLiteConnection, _ id: DeliveryID, of relyingParty: String) throws(StoreError)
-    -> DeliveryRow?
-  {
-    try connection.first(
-      """
-      SELECT \(columns) FROM \(tables)
-      WHERE session = \(SQLiteStore.sessionByID) AND type = ? AND events.relying_party = ? AND endpoint = ?
-      """, .text(id.event.session.text), .type(id.event.type), .text(relyingParty), .text(id.endpoint),
-      read: DeliveryRow.init)
   }
 
   func record() throws(StoreError) -> DeliveryRecord {

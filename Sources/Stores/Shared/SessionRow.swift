@@ -31,7 +31,8 @@ struct SessionRow: Sendable {
   private let results: SealedResults
   private let report: [UInt8]?
 
-  init(_ row: SQLiteRow) {
+  /// Of a row that begins with `columns`.
+  init(columnsOf row: some StoredRow) {
     seq = row.integer(0)
     id = row.text(1)
     relyingParty = row.text(2)
@@ -48,28 +49,6 @@ struct SessionRow: Sendable {
       expiresAt: row.optionalInteger(12).map { Timestamp(secondsSince1970: $0) }, waiting: row.optionalBlob(13),
       retained: row.optionalBlob(14))
     report = row.optionalBlob(15)
-  }
-
-  // MARK: Reading, on a database thread
-
-  static func first(
-    _ connection: SQLiteConnection, where condition: String, _ values: SQLiteValue...
-  ) throws(StoreError) -> SessionRow? {
-    try all(connection, "SELECT \(columns) FROM sessions WHERE \(condition)", values).first
-  }
-
-  static func all(
-    _ connection: SQLiteConnection, _ sql: String, _ values: [SQLiteValue]
-  ) throws(StoreError) -> [SessionRow] {
-    var rows = try connection.rows(sql, values, SessionRow.init)
-    for index in rows.indices { try rows[index].readOffers(connection) }
-    return rows
-  }
-
-  mutating func readOffers(_ connection: SQLiteConnection) throws(StoreError) {
-    offers = try connection.rows(
-      "SELECT protocol, data, material FROM offers WHERE session = ? ORDER BY position", [.integer(seq)]
-    ) { Offer(protocolName: $0.text(0), data: $0.blob(1), material: $0.optionalBlob(2)) }
   }
 
   // MARK: Decoding, anywhere

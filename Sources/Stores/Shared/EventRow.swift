@@ -11,7 +11,7 @@ struct EventRow: Sendable {
   private let created: Int64
   private let errorCode: String?
 
-  init(_ row: SQLiteRow) {
+  init(_ row: some StoredRow) {
     session = row.text(0)
     type = row.text(1)
     relyingParty = row.text(2)
@@ -27,8 +27,4 @@ struct EventRow: Sendable {
       id: EventID(session, type), relyingParty: relyingParty, created: Timestamp(secondsSince1970: created),
       errorCode: errorCode)
   }
-}
-
-extension SQLiteValue {
-  static func type(_ type: EventType) -> SQLiteValue { .text(type.status.rawValue) }
 }

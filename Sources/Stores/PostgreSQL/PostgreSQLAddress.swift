@@ -1,0 +1,74 @@
+import CPostgreSQL
+import Glibc
+import VerificationService
+
+/// Where a PostgreSQL database is: a libpq URL (PostgreSQL 15, 34.1.1.2), which may hold a password and is therefore
+/// never printed; `description` names hosts and database only.
+///
+/// What the URL leaves out comes by libpq's own means: `PGPASSWORD`, the password file, `PGSSLROOTCERT` and the like.
+public struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomReflectable {
+  let url: String
+  public let description: String
+
+  public var customMirror: Mirror { Mirror(self, children: []) }
+
+  public static func isOne(_ text: String) -> Bool {
+    text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
+  }
+
+  /// Refuses what is no URL, and what would send sessions over a network to whoever answers there.
+  public init(_ url: String) throws(ConfigurationError) {
+    // libpq's own complaint may quote the URL, password and all.
+    guard Self.isOne(url), let given = Self.options(PQconninfoParse(url, nil)) else {
+      throw ConfigurationError("is no postgresql:// URL; special characters in it are written %XX")
+    }
+    guard given["service"] == nil else {
+      throw ConfigurationError("must name hosts and database itself, and no connection service")
+    }
+    // As libpq does it: the URL first, then the environment, then what is built in.
+    let merged = (Self.options(PQconndefaults()) ?? [:]).merging(given) { _, given in given }
+    self.url = url
+    let hosts = Self.list(merged["host"])
+    let ports = Self.list(merged["port"])
+    let places = (hosts.isEmpty ? Self.list(merged["hostaddr"]) : hosts).enumerated().map { index, host in
+      let port = ports.indices.contains(index) ? ports[index] : ports.first ?? ""
+      return host.hasPrefix("/") || port.isEmpty ? host : "\(host):\(port)"
+    }
+    description = "postgresql://\(places.joined(separator: ","))/\(merged["dbname"] ?? "")"
+    let addresses = Self.list(merged["hostaddr"])
+    let isLocal = (addresses.isEmpty ? hosts : addresses).allSatisfy(Self.isOnThisMachine)
+    guard isLocal || merged["sslmode"] == "verify-full" else {
+      throw ConfigurationError(
+        "\(description) is beyond this machine and needs sslmode=verify-full, so that the database proves who it is "
+          + "(and sslrootcert, where its authority is not in ~/.postgresql/root.crt)")
+    }
+  }
+
+  /// A socket in the file system or in the abstract namespace, or a loopback address. None at all is libpq's socket.
+  private static func isOnThisMachine(_ host: String) -> Bool {
+    if host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" { return true }
+    var four = in_addr()
+    if inet_pton(AF_INET, host, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
+    var six = in6_addr()
+    guard inet_pton(AF_INET6, host, &six) == 1 else { return false }
+    return withUnsafeBytes(of: six) { $0.last == 1 && $0.dropLast().allSatisfy { $0 == 0 } }
+  }
+
+  /// Several hosts stand in one text, and each may be empty.
+  private static func list(_ text: String?) -> [String] {
+    text.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) } ?? []
+  }
+
+  /// Those that have a value; nil where libpq could not read them.
+  private static func options(_ first: UnsafeMutablePointer<PQconninfoOption>?) -> [String: String]? {
+    guard let first else { return nil }
+    defer { PQconninfoFree(first) }
+    var options: [String: String] = [:]
+    var option = first
+    while let keyword = option.pointee.keyword {
+      if let value = option.pointee.val { options[String(cString: keyword)] = String(cString: value) }
+      option += 1
+    }
+    return options
+  }
+}

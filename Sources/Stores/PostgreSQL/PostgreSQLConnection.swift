@@ -1,0 +1,215 @@
+import CPostgreSQL
+import Glibc
+import VerificationService
+
+/// One connection, used by one thread, with its prepared statements.
+///
+/// No wait is without end: libpq is asked not to block, and whatever is not answered in time ends the connection.
+final class PostgreSQLConnection {
+  /// A little more than the server takes to give up a statement by itself (`settings`).
+  private static let answerTime = Duration.seconds(5)
+
+  private let handle: OpaquePointer
+  /// Not 0 once the server has said that it goes.
+  private let farewell: UnsafeMutablePointer<Int32>
+  /// Names of what is prepared, by their text.
+  private var prepared: [String: String] = [:]
+  /// Set by what leaves the connection's state in doubt: it is then closed and never used again.
+  private(set) var isLost = false
+  /// The answer's time is longer where tables are made.
+  private var answerTime = PostgreSQLConnection.answerTime
+
+  /// Connects, and blocks until that is done or has failed: a few seconds a host, but for the resolver's own time.
+  init(_ address: PostgreSQLAddress) throws(StoreError) {
+    // The last value of a keyword counts: the URL may change those before it, and not those after.
+    let options = [
+      ("connect_timeout", "3"), ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
+      ("tcp_user_timeout", "10000"), ("fallback_application_name", "mdoc"), ("target_session_attrs", "read-write"),
+      // The rule on sslmode would say nothing of encryption by GSSAPI.
+      ("gssencmode", "disable"), ("dbname", address.url), ("client_encoding", "UTF8"),
+    ]
+    let handle = Self.withCStrings(options.map(\.0)) { keywords in
+      Self.withCStrings(options.map(\.1)) { values in PQconnectdbParams(keywords, values, 1) }
+    }
+    guard let handle else { throw .unavailable("out of memory") }
+    guard PQstatus(handle) == CONNECTION_OK, PQsetnonblocking(handle, 1) == 0 else {
+      let error = StoreError(connecting: handle)
+      PQfinish(handle)
+      throw error
+    }
+    self.handle = handle
+    farewell = .allocate(capacity: 1)
+    farewell.initialize(to: 0)
+    mdoc_pq_note_farewell(handle, farewell)
+    try execute(Self.settings)
+  }
+
+  deinit {
+    PQfinish(handle)
+    farewell.deallocate()
+  }
+
+  /// READ COMMITTED is what the statements are written for: a row that another has changed meanwhile is judged as it is
+  /// now. A commit is acknowledged when it is on disk, or a power cut could undo the consume of a challenge whose answer
+  /// was already verified; what is stricter, with standbys, is left as it is.
+  private static let settings = """
+    SET default_transaction_isolation = 'read committed';
+    SET statement_timeout = 4000;
+    SET lock_timeout = 2000;
+    SET idle_in_transaction_session_timeout = 10000;
+    SET jit = off;
+    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
+    """
+
+  /// For the making of tables and indexes, which nobody waits for on the other end of a request.
+  func allowMinutes() throws(StoreError) {
+    answerTime = .seconds(3600)
+    try execute("SET statement_timeout = 0; SET lock_timeout = 60000; SET idle_in_transaction_session_timeout = 0")
+  }
+
+  /// Whether the other end is still there, as far as that is known without asking: a server that goes says so.
+  var isInPlace: Bool {
+    // What the server says meanwhile, of a setting that was changed say, is read and nothing else.
+    for _ in 0..<8 {
+      var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+      if isLost || poll(&descriptor, 1, 0) <= 0 { break }
+      // The second reads what came as messages; its own answer says nothing here.
+      if PQconsumeInput(handle) == 0 || PQisBusy(handle) != 0 || PQstatus(handle) != CONNECTION_OK
+        || farewell.pointee != 0
+      {
+        isLost = true
+      }
+    }
+    return !isLost
+  }
+
+  // MARK: Statements
+
+  /// Several statements without values, in one transaction if they begin none.
+  func execute(_ sql: String) throws(StoreError) {
+    _ = try exchange { PQsendQuery(handle, sql) }
+  }
+
+  /// Runs a statement and returns the number of rows it changed.
+  @discardableResult
+  func run(_ sql: String, _ values: PostgreSQLValue...) throws(StoreError) -> Int { try query(sql, values).changes }
+
+  func rows<Value>(
+    _ sql: String, _ values: PostgreSQLValue..., read: (PostgreSQLRow) -> Value
+  ) throws(StoreError) -> [Value] {
+    try query(sql, values).rows.map(read)
+  }
+
+  func first<Value>(
+    _ sql: String, _ values: PostgreSQLValue..., read: (PostgreSQLRow) -> Value
+  ) throws(StoreError) -> Value? {
+    try query(sql, values).rows.first.map(read)
+  }
+
+  func query(_ sql: String, _ values: [PostgreSQLValue]) throws(StoreError) -> PostgreSQLResult {
+    let name: String
+    if let known = prepared[sql] {
+      name = known
+    } else {
+      name = "s\(prepared.count)"
+      let types = values.map(\.type)
+      _ = try exchange { PQsendPrepare(handle, name, sql, Int32(types.count), types) }
+      prepared[sql] = name
+    }
+    let bytes = values.map(\.bytes)
+    return try exchange { send(name, bytes) }
+  }
+
+  private func send(_ name: String, _ values: [[UInt8]?]) -> Int32 {
+    // All values one after the other, so that each has an address; the byte at the end gives an empty one its own.
+    let all = values.reduce(into: [UInt8]()) { $0 += $1 ?? [] } + [0]
+    return all.withUnsafeBytes { all in
+      var offset = 0
+      var places: [UnsafePointer<CChar>?] = []
+      for value in values {
+        places.append(value == nil ? nil : all.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self))
+        offset += value?.count ?? 0
+      }
+      let lengths = values.map { Int32($0?.count ?? 0) }
+      let formats = [Int32](repeating: 1, count: values.count)
+      return PQsendQueryPrepared(handle, name, Int32(values.count), places, lengths, formats, 1)
+    }
+  }
+
+  // MARK: Transactions
+
+  /// Several statements as one; for the few operations that one statement cannot do.
+  func transaction<Value>(
+    _ body: (PostgreSQLConnection) throws(StoreError) -> Value
+  ) throws(StoreError) -> Value {
+    try execute("BEGIN")
+    do throws(StoreError) {
+      let value = try body(self)
+      try execute("COMMIT")
+      return value
+    } catch {
+      if !isLost {
+        do throws(StoreError) { try execute("ROLLBACK") } catch { isLost = true }
+      }
+      throw error
+    }
+  }
+
+  // MARK: Sending and waiting
+
+  /// Sends, waits, and returns the last result; throws the first error.
+  private func exchange(_ send: () -> Int32) throws(StoreError) -> PostgreSQLResult {
+    let deadline = Deadline(in: answerTime)
+    guard !isLost, send() == 1 else { throw lost() }
+    while true {
+      let left = PQflush(handle)
+      if left == 0 { break }
+      guard left == 1, wait(for: POLLIN | POLLOUT, until: deadline) else { throw lost() }
+    }
+    var last: PostgreSQLResult?
+    var failure: StoreError?
+    while true {
+      while PQisBusy(handle) != 0 {
+        guard wait(for: POLLIN, until: deadline) else { throw lost() }
+      }
+      guard let next = PQgetResult(handle) else { break }
+      let result = PostgreSQLResult(next)
+      last = result
+      guard result.status != PGRES_COMMAND_OK, result.status != PGRES_TUPLES_OK, failure == nil else { continue }
+      guard let state = result.sqlState else { throw lost() }
+      if PostgreSQLState.endsConnection(state) { isLost = true }
+      failure = StoreError(sqlState: state)
+    }
+    if PQstatus(handle) != CONNECTION_OK { isLost = true }
+    if let failure { throw failure }
+    guard let last, !isLost else { throw lost() }
+    return last
+  }
+
+  /// False where nothing came in time, or the connection is gone.
+  private func wait(for events: Int32, until deadline: Deadline) -> Bool {
+    var descriptor = pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
+    while true {
+      switch poll(&descriptor, 1, deadline.milliseconds) {
+      case 0: return false
+      case -1 where errno == EINTR: continue
+      case -1: return false
+      default: return Int32(descriptor.revents) & ~POLLOUT == 0 || PQconsumeInput(handle) == 1
+      }
+    }
+  }
+
+  /// Whether what was sent has been done is not known: to the caller it is not.
+  private func lost() -> StoreError {
+    isLost = true
+    return .unavailable("the connection to PostgreSQL was lost, or it did not answer in time")
+  }
+
+  private static func withCStrings<Value>(
+    _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Value?
+  ) -> Value? {
+    let copies = texts.map { UnsafePointer(strdup($0)) }
+    defer { for copy in copies { free(UnsafeMutablePointer(mutating: copy)) } }
+    return (copies + [nil]).withUnsafeBufferPointer { list in list.baseAddress.flatMap(body) }
+  }
+}

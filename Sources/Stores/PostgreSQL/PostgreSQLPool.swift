@@ -1,0 +1,222 @@
+import Glibc
+import VerificationService
+
+/// A few connections to one database, each on a thread of its own, which take their work from one queue.
+///
+/// A thread whose connection is gone makes another by itself, at once and then ever more slowly. While none is there,
+/// work is refused at once instead of waiting: nothing of it was done, and it may be asked again.
+// Unchecked, since the compiler does not see into pthreads: every property but `address` is touched only with `mutex`
+// held. A connection is used by the one thread that took it from `spare` or made it.
+final class PostgreSQLPool: @unchecked Sendable {
+  /// How long work may wait for its turn, and how much of it: beyond, the database is not up to it.
+  private static let turn = Duration.seconds(5)
+  private static let longestQueue = 2048
+
+  private struct Waiting {
+    let job: StoreJob<PostgreSQLConnection>
+    let deadline: Deadline
+  }
+
+  private let address: PostgreSQLAddress
+  private var spare: PostgreSQLConnection?
+  private var queue: [Waiting] = []
+  private var connected = 0
+  private var threads = 0
+  /// Why there is no connection, since the last attempt to make one.
+  private var fault: StoreError?
+  private var isClosing = false
+  private var onClosed: [() -> Void] = []
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  /// Of work that came.
+  private let filled = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  /// For threads that pause between attempts to connect: what wakes them is the end alone.
+  private let ended = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  /// - Parameter first: a connection that was made already; the others are made by their threads.
+  init(
+    _ address: PostgreSQLAddress, size: Int, first: sending PostgreSQLConnection
+  ) throws(StoreError) {
+    self.address = address
+    spare = first
+    pthread_mutex_init(mutex, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    // The time of day may jump while somebody waits.
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(filled, nil)
+    pthread_cond_init(ended, &attributes)
+    pthread_condattr_destroy(&attributes)
+    for _ in 0..<size {
+      locked { threads += 1 }
+      do throws(StoreError) {
+        try StoreThread.start { [self] in loop() }
+      } catch {
+        locked { threads -= 1 }
+        stop()
+        throw error
+      }
+    }
+  }
+
+  deinit {
+    pthread_cond_destroy(filled)
+    pthread_cond_destroy(ended)
+    pthread_mutex_destroy(mutex)
+    filled.deallocate()
+    ended.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Runs `body` on one of the connections; what it does is durable when this returns.
+  func perform<Value: Sendable>(
+    _ body: @escaping @Sendable (PostgreSQLConnection) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    try await StoreJob.run(body, enqueue: enqueue)
+  }
+
+  /// Does what is queued, closes the connections, and returns when that is done.
+  func close() async {
+    stop()
+    await withCheckedContinuation { continuation in
+      let isClosed = locked {
+        if threads > 0 { onClosed.append { continuation.resume() } }
+        return threads == 0
+      }
+      if isClosed { continuation.resume() }
+    }
+  }
+
+  /// For a store that goes away unclosed.
+  func stop() {
+    locked {
+      isClosing = true
+      pthread_cond_broadcast(filled)
+      pthread_cond_broadcast(ended)
+    }
+  }
+
+  private func enqueue(_ job: StoreJob<PostgreSQLConnection>) {
+    let refusal: StoreError? = locked {
+      if isClosing { return .closed }
+      if connected == 0, let fault { return fault }
+      guard queue.count < Self.longestQueue else { return .unavailable("too much waits for PostgreSQL") }
+      queue.append(Waiting(job: job, deadline: Deadline(in: Self.turn)))
+      pthread_cond_signal(filled)
+      return nil
+    }
+    if let refusal { job.finish(refusal) }
+  }
+
+  @discardableResult
+  private func locked<Value>(_ body: () -> Value) -> Value {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body()
+  }
+
+  // MARK: On the threads
+
+  private func loop() {
+    // libpq leaves signals alone, and OpenSSL writes to sockets whose other end may be gone.
+    var broken = sigset_t()
+    sigemptyset(&broken)
+    sigaddset(&broken, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &broken, nil)
+    while let connection = connect() {
+      while let waiting = next() {
+        guard connection.isInPlace else {
+          // Known before anything was sent: another connection may do it.
+          locked {
+            queue.insert(waiting, at: 0)
+            pthread_cond_signal(filled)
+          }
+          break
+        }
+        run(waiting, on: connection)
+        if connection.isLost { break }
+      }
+      locked { connected -= 1 }
+    }
+    end()
+  }
+
+  private func run(_ waiting: Waiting, on connection: PostgreSQLConnection) {
+    if waiting.deadline.isPast { return waiting.job.finish(.unavailable("PostgreSQL is too slow for what is asked")) }
+    do throws(StoreError) {
+      try waiting.job.work(connection)
+      waiting.job.finish(nil)
+    } catch {
+      waiting.job.finish(error)
+    }
+  }
+
+  /// A connection, however long it takes; nil when closing.
+  private func connect() -> PostgreSQLConnection? {
+    var pause = Backoff()
+    while !locked({ isClosing && queue.isEmpty }) {
+      do throws(StoreError) {
+        let made = locked {
+          defer { spare = nil }
+          return spare
+        }
+        let connection = if let made { made } else { try PostgreSQLConnection(address) }
+        locked {
+          connected += 1
+          fault = nil
+        }
+        return connection
+      } catch {
+        refuse(because: error)
+        if !wait(pause.next()) { return nil }
+      }
+    }
+    return nil
+  }
+
+  /// Where there is no other connection, nobody is left waiting for this one.
+  private func refuse(because error: StoreError) {
+    let refused: [Waiting] = locked {
+      guard connected == 0 else { return [] }
+      fault = error
+      defer { queue = [] }
+      return queue
+    }
+    for waiting in refused { waiting.job.finish(error) }
+  }
+
+  /// False when closing.
+  private func wait(_ duration: Duration) -> Bool {
+    var time = Deadline(in: duration).time
+    return locked {
+      while !isClosing {
+        if pthread_cond_timedwait(ended, mutex, &time) == ETIMEDOUT { return true }
+      }
+      return false
+    }
+  }
+
+  /// Nil when closing and nothing is left.
+  private func next() -> Waiting? {
+    locked {
+      while queue.isEmpty {
+        if isClosing { return nil }
+        pthread_cond_wait(filled, mutex)
+      }
+      return queue.removeFirst()
+    }
+  }
+
+  private func end() {
+    let (left, waiting): ([Waiting], [() -> Void]) = locked {
+      threads -= 1
+      guard threads == 0 else { return ([], []) }
+      defer {
+        queue = []
+        onClosed = []
+      }
+      return (queue, onClosed)
+    }
+    for waiting in left { waiting.job.finish(.closed) }
+    for resume in waiting { resume() }
+  }
+}

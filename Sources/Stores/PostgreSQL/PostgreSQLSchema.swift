@@ -1,0 +1,134 @@
+import VerificationService
+
+/// The tables, as the list of steps that led to them. A step is never changed once it has been released.
+enum PostgreSQLSchema {
+  private static let steps = [first]
+  /// The advisory lock under which steps are taken: "mdoc" in ASCII.
+  private static let lock = 0x6d64_6f63
+
+  /// For a server's start, which changes nothing.
+  static func check(_ connection: PostgreSQLConnection, isLive: Bool) throws(StoreError) {
+    let isPrepared = try connection.first("SELECT to_regclass('migrations') IS NOT NULL") { $0.integer(0) != 0 }
+    guard isPrepared == true else { throw .olderSchema(found: 0, known: steps.count) }
+    let found = try version(connection)
+    try checkMode(connection, isLive: isLive)
+    guard found == steps.count else { throw .olderSchema(found: found, known: steps.count) }
+  }
+
+  /// Takes the steps that are missing, all or none.
+  static func prepare(_ connection: PostgreSQLConnection, isLive: Bool) throws(StoreError) {
+    try connection.allowMinutes()
+    try connection.transaction { connection throws(StoreError) in
+      try connection.execute("SELECT pg_advisory_xact_lock(\(lock))")
+      try connection.execute(
+        """
+        CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY);
+        CREATE TABLE IF NOT EXISTS mode (is_live BOOLEAN NOT NULL);
+        """)
+      let found = try version(connection)
+      if try checkMode(connection, isLive: isLive) == nil {
+        try connection.run("INSERT INTO mode VALUES ($1)", .bool(isLive))
+      }
+      for (index, step) in steps.enumerated() where index >= found {
+        try connection.execute(step)
+        try connection.run("INSERT INTO migrations VALUES ($1)", .integer(Int64(index + 1)))
+      }
+    }
+  }
+
+  private static func version(_ connection: PostgreSQLConnection) throws(StoreError) -> Int {
+    let found = try connection.first("SELECT coalesce(max(version), 0) FROM migrations") { Int($0.integer(0)) } ?? 0
+    guard found <= steps.count else { throw .newerSchema(found: found, known: steps.count) }
+    return found
+  }
+
+  @discardableResult
+  private static func checkMode(_ connection: PostgreSQLConnection, isLive: Bool) throws(StoreError) -> Bool? {
+    let mode = try connection.first("SELECT is_live FROM mode") { $0.integer(0) != 0 }
+    if let mode, mode != isLive { throw .otherMode(isLive: mode) }
+    return mode
+  }
+
+  /// As SQLite's, but that a session's offers stand in its own row: to create, and to consume with all that comes of it,
+  /// is then one statement on one row. Times are Unix seconds. `content`, `requests`, `last_error` and `report` are JSON;
+  /// `materials`, the results and the kept replies are sealed before they come here.
+  ///
+  /// Rows live for a minute, mostly, and change three times: what is dead is collected early.
+  private static let first = """
+    CREATE TABLE sessions (
+      id TEXT PRIMARY KEY,
+      seq BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY,
+      relying_party TEXT NOT NULL,
+      created BIGINT NOT NULL,
+      expires_at BIGINT NOT NULL,
+      status TEXT NOT NULL,
+      attempt TEXT,
+      consumed_at BIGINT,
+      ended_at BIGINT,
+      client_secret_hash BYTEA,
+      content BYTEA,
+      protocols TEXT[],
+      requests BYTEA[],
+      materials BYTEA[],
+      last_error BYTEA,
+      result_expires_at BIGINT,
+      waiting_result BYTEA,
+      retained_result BYTEA,
+      report_id TEXT,
+      report BYTEA
+    ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
+    CREATE INDEX sessions_of_party ON sessions (relying_party, seq);
+    CREATE UNIQUE INDEX sessions_by_secret ON sessions (client_secret_hash) WHERE client_secret_hash IS NOT NULL;
+    CREATE UNIQUE INDEX sessions_by_report ON sessions (report_id) WHERE report_id IS NOT NULL;
+    CREATE INDEX sessions_open ON sessions (expires_at) WHERE status = 'requires_input';
+    CREATE INDEX sessions_processing ON sessions (consumed_at) WHERE status = 'processing';
+    CREATE INDEX sessions_waiting ON sessions (result_expires_at) WHERE waiting_result IS NOT NULL;
+    CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL;
+
+    CREATE TABLE idempotency (
+      scope BYTEA PRIMARY KEY,
+      body_hash BYTEA NOT NULL,
+      token BYTEA NOT NULL,
+      begun BIGINT NOT NULL,
+      is_finished BOOLEAN NOT NULL DEFAULT false,
+      session TEXT,
+      body BYTEA,
+      result BYTEA,
+      result_expires_at BIGINT
+    ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
+    CREATE INDEX idempotency_begun ON idempotency (begun);
+    CREATE INDEX idempotency_session ON idempotency (session) WHERE session IS NOT NULL;
+    CREATE INDEX idempotency_result ON idempotency (result_expires_at) WHERE result IS NOT NULL;
+
+    CREATE TABLE events (
+      seq BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+      session_id TEXT NOT NULL,
+      type TEXT NOT NULL,
+      relying_party TEXT NOT NULL,
+      created BIGINT NOT NULL,
+      error_code TEXT,
+      is_distributed BOOLEAN NOT NULL DEFAULT false
+    ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
+    CREATE UNIQUE INDEX events_by_session ON events (session_id, type);
+    CREATE INDEX events_of_party ON events (relying_party, seq);
+    CREATE INDEX events_new ON events (seq) WHERE NOT is_distributed;
+    CREATE INDEX events_created ON events (created);
+
+    CREATE TABLE deliveries (
+      event BIGINT NOT NULL REFERENCES events (seq) ON DELETE CASCADE,
+      endpoint TEXT NOT NULL,
+      relying_party TEXT NOT NULL,
+      status TEXT NOT NULL,
+      attempts BIGINT NOT NULL,
+      begun BIGINT NOT NULL,
+      due BIGINT NOT NULL,
+      fault TEXT,
+      fault_status BIGINT,
+      PRIMARY KEY (event, endpoint)
+    ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
+    CREATE INDEX deliveries_due ON deliveries (relying_party, endpoint, due) WHERE status = 'pending';
+    CREATE INDEX deliveries_pending ON deliveries (begun) WHERE status = 'pending';
+    CREATE INDEX deliveries_dead ON deliveries (event) WHERE status = 'dead';
+    CREATE INDEX deliveries_of_party ON deliveries (relying_party, status, event, endpoint);
+    """
+}

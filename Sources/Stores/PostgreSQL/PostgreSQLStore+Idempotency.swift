@@ -1,0 +1,81 @@
+import Primitives
+import VerificationService
+
+extension PostgreSQLStore {
+  /// One statement claims a key that is free, too old or abandoned; only if it did not is the key looked up.
+  public func beginIdempotent(
+    _ claim: IdempotencyClaim, at now: Timestamp
+  ) async throws(StoreError) -> IdempotencyStart {
+    try await pool.perform { connection throws(StoreError) in
+      // A key that was given back between the two statements is tried for once more.
+      for _ in 0..<3 {
+        let claimed = try connection.run(
+          """
+          INSERT INTO idempotency (scope, body_hash, token, begun) VALUES ($1, $2, $3, $4)
+          ON CONFLICT (scope) DO UPDATE SET body_hash = $2, token = $3, begun = $4, is_finished = false,
+            session = NULL, body = NULL, result = NULL, result_expires_at = NULL
+          WHERE idempotency.begun <= $5
+            OR (idempotency.body_hash = $2 AND NOT idempotency.is_finished AND idempotency.begun <= $6)
+          """, .blob(claim.scope), .blob(claim.bodyHash), .blob(claim.token), .time(now),
+          .time(now - Limits.idempotencyLifetime), .time(now - IdempotencyClaim.lease))
+        if claimed > 0 { return .started }
+        let start = try connection.first(
+          """
+          SELECT body_hash, is_finished, session, body, result, result_expires_at FROM idempotency WHERE scope = $1
+          """, .blob(claim.scope)
+        ) { row in Self.start(row, for: claim) }
+        if let start { return start }
+      }
+      throw .unavailable("an idempotency key that comes and goes")
+    }
+  }
+
+  private static func start(_ row: PostgreSQLRow, for claim: IdempotencyClaim) -> IdempotencyStart {
+    if row.blob(0) != claim.bodyHash { return .bodyDiffers }
+    if row.integer(1) == 0 { return .inProgress }
+    return .finished(
+      KeptReply(
+        session: row.optionalText(2).flatMap(SessionID.init), body: row.optionalBlob(3), result: row.optionalBlob(4),
+        resultExpiresAt: row.optionalInteger(5).map { Timestamp(secondsSince1970: $0) }))
+  }
+
+  /// Without the reply's content where the session that it shows was redacted before the reply came here. The session is
+  /// held meanwhile, so that a redaction comes before or after and sees the reply.
+  public func finishIdempotent(_ completion: IdempotencyCompletion) async throws(StoreError) {
+    try await pool.perform { connection throws(StoreError) in
+      _ = try connection.query(
+        """
+        WITH shown AS (SELECT status FROM sessions WHERE id = $1 FOR SHARE)
+        UPDATE idempotency SET is_finished = true, session = $1,
+          body = CASE WHEN redacted THEN NULL ELSE $2 END, result = CASE WHEN redacted THEN NULL ELSE $3 END,
+          result_expires_at = CASE WHEN redacted THEN NULL ELSE $4 END
+        FROM (SELECT EXISTS (SELECT FROM shown WHERE status = 'redacted') AS redacted) AS state
+        WHERE scope = $5 AND token = $6
+        """, Self.values(of: completion))
+    }
+  }
+
+  public func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError) {
+    _ = try await pool.perform { connection throws(StoreError) in
+      try connection.run(
+        "DELETE FROM idempotency WHERE scope = $1 AND token = $2", .blob(claim.scope), .blob(claim.token))
+    }
+  }
+
+  /// Keeps a reply, if the claim has not been taken over; with the six values that follow one another from `first` on.
+  static func keepReply(from first: Int) -> String {
+    """
+    UPDATE idempotency SET is_finished = true, session = $\(first), body = $\(first + 1), result = $\(first + 2),
+      result_expires_at = $\(first + 3)
+    WHERE scope = $\(first + 4) AND token = $\(first + 5)
+    """
+  }
+
+  static func values(of completion: IdempotencyCompletion) -> [PostgreSQLValue] {
+    let reply = completion.reply
+    return [
+      .text(reply.session?.text), .blob(reply.body), .blob(reply.result),
+      .integer(reply.resultExpiresAt?.secondsSince1970), .blob(completion.claim.scope), .blob(completion.claim.token),
+    ]
+  }
+}

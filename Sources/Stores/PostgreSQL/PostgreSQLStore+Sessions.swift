@@ -1,0 +1,155 @@
+import Primitives
+import VerificationService
+
+extension PostgreSQLStore {
+  public func create(
+    _ session: SessionRecord, finishing completion: IdempotencyCompletion?
+  ) async throws(StoreError) {
+    let content = try session.content.map { content throws(StoreError) in try StoredForm.encode(content) }
+    let values: [PostgreSQLValue] = [
+      .text(session.address.id.text), .text(session.address.relyingParty), .time(session.created),
+      .time(session.expiresAt), .blob(session.clientSecretHash), .blob(content),
+      .texts(session.offers.map(\.protocolName)), .blobs(session.offers.map { StoredForm.encodeOrdered($0.data) }),
+      .blobs(session.offers.map(\.sealedMaterial)),
+    ]
+    let insert = """
+      INSERT INTO sessions (id, relying_party, created, expires_at, status, client_secret_hash, content, protocols,
+        requests, materials)
+      VALUES ($1, $2, $3, $4, 'requires_input', $5, $6, $7, $8, $9)
+      """
+    try await pool.perform { connection throws(StoreError) in
+      if let completion {
+        // The session is new: nobody has redacted it.
+        _ = try connection.query(
+          "WITH added AS (\(insert)) \(Self.keepReply(from: 10))", values + Self.values(of: completion))
+      } else {
+        _ = try connection.query(insert, values)
+      }
+    }
+  }
+
+  /// One conditional update decides. The row that it changes is held by the inner query, which gives the material as it
+  /// was; of two updates of one row the later one judges by what the earlier has left. Only if nothing was changed is the
+  /// reason looked up.
+  public func consume(
+    _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
+  ) async throws(StoreError) -> Consumption {
+    let (row, isConsumed) = try await pool.perform { connection throws(StoreError) -> (SessionRow?, Bool) in
+      let taken = try connection.first(
+        """
+        UPDATE sessions SET status = 'processing', attempt = $3, consumed_at = $4, materials = NULL
+        FROM (SELECT id AS held, materials AS taken FROM sessions WHERE id = $1 AND relying_party = $2 FOR UPDATE) AS old
+        WHERE sessions.id = old.held AND status = 'requires_input' AND expires_at > $4 AND $5 = ANY (protocols)
+        RETURNING \(SessionRow.columns), protocols, requests, old.taken
+        """,
+        .text(address.id.text), .text(address.relyingParty), .text(attempt.text), .time(now), .text(protocolName),
+        read: SessionRow.init)
+      guard let taken else { return (try connection.row(address), false) }
+      return (taken, true)
+    }
+    guard let record = try row?.record() else { return .refused(.notFound) }
+    if isConsumed { return .consumed(record) }
+    return .refused(record.consumeRefusal(protocolName: protocolName, at: now) ?? .alreadyUsed)
+  }
+
+  public func recordOutcome(
+    _ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?
+  ) async throws(StoreError) -> OutcomeRecording {
+    let columns = try OutcomeColumns(outcome)
+    let values: [PostgreSQLValue] = [
+      .text(outcome.address.id.text), .text(outcome.address.relyingParty), .text(outcome.attempt.text),
+      .time(now - Limits.processingTimeout), .type(columns.type), .time(now), .blob(columns.lastError),
+      .integer(columns.results.expiresAt?.secondsSince1970), .blob(columns.results.waiting),
+      .blob(columns.results.retained), .text(columns.reportID), .blob(columns.report), .text(columns.errorCode),
+    ]
+    let update = """
+      UPDATE sessions SET status = $5, ended_at = $6, last_error = $7, result_expires_at = $8, waiting_result = $9,
+        retained_result = $10, report_id = $11, report = $12
+      WHERE id = $1 AND relying_party = $2 AND status = 'processing' AND attempt = $3 AND consumed_at >= $4
+      RETURNING id, relying_party
+      """
+    let tell = """
+      INSERT INTO events (session_id, type, relying_party, created, error_code)
+      SELECT id, $5, relying_party, $6, $13 FROM recorded
+      """
+    let (isRecorded, row) = try await pool.perform { connection throws(StoreError) -> (Bool, SessionRow?) in
+      let changed =
+        if let completion {
+          try connection.query(
+            """
+            WITH recorded AS (\(update)), kept AS (\(Self.keepReply(from: 14)) AND EXISTS (SELECT FROM recorded))
+            \(tell)
+            """, values + Self.values(of: completion))
+        } else {
+          try connection.query("WITH recorded AS (\(update)) \(tell)", values)
+        }
+      return changed.changes > 0 ? (true, nil) : (false, try connection.row(outcome.address))
+    }
+    return isRecorded ? .recorded : .superseded(try row?.record())
+  }
+
+  public func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
+    let (row, isChanged) = try await pool.perform { connection throws(StoreError) -> (SessionRow?, Bool) in
+      let canceled = try connection.first(
+        """
+        WITH canceled AS (
+          UPDATE sessions SET status = 'canceled', ended_at = $3, client_secret_hash = NULL, materials = NULL
+          WHERE id = $1 AND relying_party = $2 AND status = 'requires_input' AND expires_at > $3
+          RETURNING *),
+        told AS (INSERT INTO events (session_id, type, relying_party, created) SELECT id, status, $2, $3 FROM canceled)
+        SELECT \(SessionRow.postgreSQLColumns) FROM canceled AS sessions
+        """, .text(address.id.text), .text(address.relyingParty), .time(now), read: SessionRow.init)
+      guard let canceled else { return (try connection.row(address), false) }
+      return (canceled, true)
+    }
+    guard let record = try row?.record() else { return .notFound }
+    return isChanged ? .changed(record) : .refused(record)
+  }
+
+  public func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
+    let (row, isChanged) = try await pool.perform { connection throws(StoreError) -> (SessionRow?, Bool) in
+      try connection.transaction { connection throws(StoreError) in
+        // Held from here: a reply that is kept meanwhile waits, and then sees that the session was redacted.
+        guard let before = try connection.row(address, "FOR UPDATE") else { return (nil, false) }
+        let record = try before.record()
+        if case .redacted = record.state { return (before, false) }
+        // Also the failure that only time has caused is kept: as its code.
+        let lastError = try record.state(at: now).lastError.map { error throws(StoreError) in
+          try StoredForm.encode(error)
+        }
+        let report = try record.report.map { report throws(StoreError) in try StoredForm.encode(report.redacted()) }
+        let after = try connection.first(
+          """
+          UPDATE sessions SET status = 'redacted', ended_at = $2, client_secret_hash = NULL, content = NULL,
+            protocols = NULL, requests = NULL, materials = NULL, last_error = $3, result_expires_at = NULL,
+            waiting_result = NULL, retained_result = NULL, report = $4
+          WHERE id = $1 RETURNING \(SessionRow.postgreSQLColumns)
+          """, .text(address.id.text), .time(now), .blob(lastError), .blob(report), read: SessionRow.init)
+        // A statement of its own, which sees the replies that were kept before the session was held.
+        try connection.run(
+          "UPDATE idempotency SET body = NULL, result = NULL, result_expires_at = NULL WHERE session = $1",
+          .text(address.id.text))
+        try connection.run(
+          "INSERT INTO events (session_id, type, relying_party, created, error_code) VALUES ($1, $2, $3, $4, $5)",
+          .text(address.id.text), .type(.redacted), .text(address.relyingParty), .time(now),
+          .text(record.state(at: now).lastError?.code))
+        return (after, true)
+      }
+    }
+    guard let record = try row?.record() else { return .notFound }
+    return isChanged ? .changed(record) : .refused(record)
+  }
+}
+
+extension PostgreSQLConnection {
+  func row(_ address: SessionAddress, _ lock: String = "") throws(StoreError) -> SessionRow? {
+    try first(
+      "SELECT \(SessionRow.postgreSQLColumns) FROM sessions WHERE id = $1 AND relying_party = $2 \(lock)",
+      .text(address.id.text), .text(address.relyingParty), read: SessionRow.init)
+  }
+}
+
+extension PostgreSQLValue {
+  static func time(_ time: Timestamp) -> PostgreSQLValue { .integer(time.secondsSince1970) }
+  static func type(_ type: EventType) -> PostgreSQLValue { .text(type.status.rawValue) }
+}

@@ -1,0 +1,79 @@
+import Primitives
+import VerificationService
+
+extension PostgreSQLStore {
+  /// Each kind is a transaction of its own, and leaves out rows that somebody holds: nobody waits for a sweep, not even
+  /// another node's.
+  public func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
+    let interrupted = try StoredForm.encode(LastError.interrupted)
+    let limit = PostgreSQLValue.integer(Int64(limit))
+    return try await pool.perform { connection throws(StoreError) in
+      var count = SweepCount()
+      count.expired = try connection.run(
+        """
+        WITH due AS MATERIALIZED (SELECT id FROM sessions WHERE status = 'requires_input' AND expires_at <= $1
+          ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED),
+        ended AS (UPDATE sessions SET status = 'expired', ended_at = expires_at, materials = NULL
+          FROM due WHERE sessions.id = due.id RETURNING sessions.id, status, relying_party)
+        INSERT INTO events (session_id, type, relying_party, created) SELECT id, status, relying_party, $1 FROM ended
+        """, .time(now), limit)
+      count.interrupted = try connection.run(
+        """
+        WITH due AS MATERIALIZED (SELECT id FROM sessions WHERE status = 'processing' AND consumed_at < $1
+          ORDER BY consumed_at LIMIT $2 FOR UPDATE SKIP LOCKED),
+        ended AS (UPDATE sessions SET status = 'failed', ended_at = consumed_at + $3, last_error = $4
+          FROM due WHERE sessions.id = due.id RETURNING sessions.id, status, relying_party)
+        INSERT INTO events (session_id, type, relying_party, created, error_code)
+        SELECT id, status, relying_party, $5, $6 FROM ended
+        """, .time(now - Limits.processingTimeout), limit, .integer(Limits.processingTimeout + 1), .blob(interrupted),
+        .time(now), .text(LastError.interrupted.code))
+      count.resultsErased = try connection.run(
+        """
+        WITH due AS MATERIALIZED (SELECT id FROM sessions WHERE waiting_result IS NOT NULL AND result_expires_at <= $1
+          ORDER BY result_expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+        UPDATE sessions SET waiting_result = NULL FROM due WHERE sessions.id = due.id
+        """, .time(now), limit)
+      try connection.run(
+        """
+        WITH due AS MATERIALIZED (SELECT scope FROM idempotency WHERE result IS NOT NULL AND result_expires_at <= $1
+          ORDER BY result_expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+        UPDATE idempotency SET result = NULL FROM due WHERE idempotency.scope = due.scope
+        """, .time(now), limit)
+      count.sessionsDeleted = try connection.run(
+        """
+        WITH due AS MATERIALIZED (SELECT id FROM sessions WHERE ended_at <= $1
+          ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+        DELETE FROM sessions USING due WHERE sessions.id = due.id
+        """, .time(now - Limits.sessionRetention), limit)
+      count.idempotencyKeysDeleted = try connection.run(
+        """
+        WITH due AS MATERIALIZED (SELECT scope FROM idempotency WHERE begun <= $1
+          ORDER BY begun LIMIT $2 FOR UPDATE SKIP LOCKED)
+        DELETE FROM idempotency USING due WHERE idempotency.scope = due.scope
+        """, .time(now - Limits.idempotencyLifetime), limit)
+      try connection.sweepEvents(at: now, limit: limit, &count)
+      return count
+    }
+  }
+}
+
+extension PostgreSQLConnection {
+  fileprivate func sweepEvents(
+    at now: Timestamp, limit: PostgreSQLValue, _ count: inout SweepCount
+  ) throws(StoreError) {
+    count.deliveriesAbandoned = try run(
+      """
+      WITH old AS MATERIALIZED (SELECT event, endpoint FROM deliveries
+        WHERE status = 'pending' AND begun <= $1 AND due <= $2 ORDER BY begun LIMIT $3 FOR UPDATE SKIP LOCKED)
+      UPDATE deliveries SET status = 'dead', fault = $4, fault_status = NULL
+      FROM old WHERE deliveries.event = old.event AND deliveries.endpoint = old.endpoint
+      """, .time(now - Limits.deliveryAbandonment), .time(now), limit, .text(DeliveryFault.Reason.abandoned.rawValue))
+    // Deliveries go with their events.
+    count.eventsDeleted = try run(
+      """
+      WITH old AS MATERIALIZED (SELECT seq FROM events WHERE created <= $1
+        ORDER BY created LIMIT $2 FOR UPDATE SKIP LOCKED)
+      DELETE FROM events USING old WHERE events.seq = old.seq
+      """, .time(now - Limits.eventRetention), limit)
+  }
+}

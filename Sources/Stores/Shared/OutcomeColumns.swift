@@ -1,0 +1,26 @@
+import VerificationService
+
+/// What is written of an attempt's outcome; made in the caller's task.
+struct OutcomeColumns: Sendable {
+  /// The status, and the event that tells of it.
+  let type: EventType
+  let lastError: [UInt8]?
+  let errorCode: String?
+  let results: SealedResults
+  let reportID: String?
+  let report: [UInt8]?
+
+  init(_ outcome: AttemptOutcome) throws(StoreError) {
+    let error: LastError?
+    (type, results, error) =
+      switch outcome.conclusion {
+      case .verified(let sealed): (.verified, sealed, nil)
+      case .failed(let error): (.failed, .none, error)
+      case .canceled(let error): (.canceled, .none, error)
+      }
+    lastError = try error.map { error throws(StoreError) in try StoredForm.encode(error) }
+    errorCode = error?.code
+    reportID = outcome.report?.id
+    report = try outcome.report.map { report throws(StoreError) in try StoredForm.encode(report) }
+  }
+}

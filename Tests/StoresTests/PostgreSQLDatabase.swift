@@ -1,0 +1,90 @@
+import FoundationEssentials
+import Glibc
+import Testing
+import VerificationService
+
+@testable import Stores
+
+/// A schema of a test's own in the database that tests may use, dropped afterwards.
+struct PostgreSQLDatabase: Sendable {
+  /// A libpq URL.
+  static let variable = "MDOC_POSTGRESQL"
+  static let url = getenv(variable).map { String(cString: $0) }
+  static let isThere = url != nil
+
+  /// The schema's name, and the one that its connections go by.
+  let name: String
+  let address: PostgreSQLAddress
+
+  /// Those at one time; a server takes 100 connections, unless it is told otherwise.
+  private static let turns = Turns(8)
+
+  static func withSchema<Value>(
+    isMigrated: Bool = true, _ body: (PostgreSQLDatabase) async throws -> Value
+  ) async throws -> Value {
+    let url = try #require(url)
+    await turns.take()
+    let name = "mdoc_\(UUID().uuidString.replacing("-", with: "").lowercased())"
+    do {
+      let main = try PostgreSQLConnection(PostgreSQLAddress(url))
+      try main.execute("CREATE SCHEMA \(name)")
+      defer { try? main.execute("DROP SCHEMA \(name) CASCADE") }
+      let database = PostgreSQLDatabase(name: name, address: try Self.address(name))
+      if isMigrated { try PostgreSQLStore.migrate(database.address, isLive: false) }
+      let value = try await body(database)
+      await turns.give()
+      return value
+    } catch {
+      await turns.give()
+      throw error
+    }
+  }
+
+  func open(connections: Int = 3) throws -> PostgreSQLStore {
+    try PostgreSQLStore(address, isLive: false, connections: connections)
+  }
+
+  func connect() throws -> PostgreSQLConnection { try PostgreSQLConnection(address) }
+
+  /// - Parameter more: options that replace those of the URL.
+  static func address(_ name: String, _ more: String = "") throws -> PostgreSQLAddress {
+    let url = try #require(url)
+    return try PostgreSQLAddress(
+      url + (url.contains("?") ? "&" : "?") + "options=-csearch_path%3D\(name)&application_name=\(name)" + more)
+  }
+
+  // MARK: Faults
+
+  /// Ends the schema's connections, or those of them that wait for a lock.
+  func cut(onlyBlocked: Bool = false) async throws {
+    let main = try PostgreSQLConnection(PostgreSQLAddress(#require(Self.url)))
+    let condition = "application_name = '\(name)'" + (onlyBlocked ? " AND wait_event_type = 'Lock'" : "")
+    // Again until none is left: some may have been about to connect.
+    while try main.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \(condition)") > 0 {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
+  /// Returns once a connection waits for a lock.
+  func waitUntilBlocked() async throws {
+    let main = try PostgreSQLConnection(PostgreSQLAddress(#require(Self.url)))
+    let query = "SELECT 1 FROM pg_stat_activity WHERE application_name = '\(name)' AND wait_event_type = 'Lock'"
+    while try main.first(query, read: { _ in true }) == nil { try await Task.sleep(for: .milliseconds(10)) }
+  }
+
+  /// Lets so many in at one time.
+  private actor Turns {
+    private var free: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ count: Int) { free = count }
+
+    func take() async {
+      if free > 0 { free -= 1 } else { await withCheckedContinuation { waiting.append($0) } }
+    }
+
+    func give() {
+      if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
+    }
+  }
+}
