@@ -136,8 +136,8 @@ let package = Package(
     tests(
       "VerifierHTTP",
       [
-        "Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "VerificationService", "Stores",
-        "MockIssuance",
+        "Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Fetching",
+        "VerificationService", "Stores", "MockIssuance",
       ]),
     // The page of test mode in a browser; the tool has the HTTP client.
     .testTarget(

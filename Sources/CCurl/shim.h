@@ -24,6 +24,12 @@ static inline CURLcode mdoc_curl_set_text(CURL *easy, CURLoption option, const c
   return curl_easy_setopt(easy, option, value);
 }
 
+/* libcurl copies the body; it must know its size before. */
+static inline CURLcode mdoc_curl_set_body(CURL *easy, const void *bytes, curl_off_t count) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, count);
+  return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, bytes) : code;
+}
+
 /* libcurl keeps the pointer: the list must live as long as the handle uses it. */
 static inline CURLcode mdoc_curl_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
   return curl_easy_setopt(easy, option, value);

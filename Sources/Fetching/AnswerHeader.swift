@@ -9,6 +9,7 @@ struct AnswerHeader {
   private(set) var maxAge: Int64?
   private(set) var expires: Timestamp?
   private(set) var encoding: String?
+  private(set) var retryAfter: RetryAfter?
   /// Every value of `Location`: two different ones lead nowhere.
   private(set) var locations: Set<String> = []
 
@@ -34,6 +35,7 @@ struct AnswerHeader {
     case "content-type": mediaType = Self.trimmed(value.prefix { $0 != ";" }).lowercased()
     case "content-encoding": encoding = (encoding.map { $0 + "," } ?? "") + value.lowercased()
     case "location": locations.insert(value)
+    case "retry-after": retryAfter = RetryAfter(value)
     case "cache-control":
       for directive in value.lowercased().split(separator: ",") {
         let parts = Self.trimmed(directive).split(separator: "=", maxSplits: 1)

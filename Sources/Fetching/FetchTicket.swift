@@ -4,9 +4,10 @@ import Trust
 /// One call's place in the queue: what it wants, and who waits for it. It ends once, by whichever comes first: the
 /// answer, the time limit, or the cancellation of its task.
 final class FetchTicket: Sendable {
-  typealias Answer = Result<FetchedList, FetchError>
+  typealias Answer = Result<WebAnswer, FetchError>
 
   let address: ListAddress
+  let request: WebRequest
   let rules: FetchRules
   let deadline: ContinuousClock.Instant
   private let state = Locked(State.new)
@@ -17,8 +18,11 @@ final class FetchTicket: Sendable {
     case ended(Answer)
   }
 
-  init(_ address: ListAddress, rules: FetchRules, deadline: ContinuousClock.Instant) {
+  init(
+    _ address: ListAddress, _ request: WebRequest = .list, rules: FetchRules, deadline: ContinuousClock.Instant
+  ) {
     self.address = address
+    self.request = request
     self.rules = rules
     self.deadline = deadline
   }

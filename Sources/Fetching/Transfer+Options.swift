@@ -6,7 +6,6 @@ extension Transfer {
   func prepare() -> Bool {
     curl_easy_reset(easy)
     freeLists()
-    let rules = ticket.rules
     var options = EasyOptions(easy)
 
     options.set(CURLOPT_URL, address.text)
@@ -15,7 +14,7 @@ extension Transfer {
     // Every redirect comes back to us, and is checked like a first address.
     options.set(CURLOPT_FOLLOWLOCATION, 0)
     options.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
-    options.set(CURLOPT_HTTPGET, 1)
+    ask(&options)
     options.set(CURLOPT_USERAGENT, "mdoc")
 
     // Nothing from the environment, nothing from other fetches.
@@ -42,16 +41,27 @@ extension Transfer {
     options.set(CURLOPT_CONNECTTIMEOUT_MS, min(remaining, Int(Limits.fetchConnectSeconds) * 1_000))
     options.set(CURLOPT_LOW_SPEED_LIMIT, 1)
     options.set(CURLOPT_LOW_SPEED_TIME, Int(Limits.fetchSilenceSeconds))
-    options.set(size: CURLOPT_MAXFILESIZE_LARGE, rules.maximumBytes)
-    // "identity" is what is asked for; that it is set at all lets libcurl unpack what comes packed.
-    options.set(CURLOPT_ACCEPT_ENCODING, "identity")
 
-    if !rules.mediaTypes.isEmpty {
-      add(["Accept: " + rules.mediaTypes.joined(separator: ", ")], as: CURLOPT_HTTPHEADER, to: &options)
-    }
     if !configuration.pinnedNames.isEmpty { add(configuration.pinnedNames, as: CURLOPT_RESOLVE, to: &options) }
     options.setCallbacks(of: self)
     return options.areSet
+  }
+
+  /// What is asked, and the header fields that go with it.
+  private func ask(_ options: inout EasyOptions) {
+    switch ticket.request {
+    case .list:
+      options.set(CURLOPT_HTTPGET, 1)
+      options.set(size: CURLOPT_MAXFILESIZE_LARGE, ticket.rules.maximumBytes)
+      // "identity" is what is asked for; that it is set at all lets libcurl unpack what comes packed.
+      options.set(CURLOPT_ACCEPT_ENCODING, "identity")
+      guard !ticket.rules.mediaTypes.isEmpty else { return }
+      add(["Accept: " + ticket.rules.mediaTypes.joined(separator: ", ")], as: CURLOPT_HTTPHEADER, to: &options)
+    case .message(let message):
+      options.set(CURLOPT_POST, 1)
+      options.set(body: message.body)
+      add(message.headers, as: CURLOPT_HTTPHEADER, to: &options)
+    }
   }
 
   private func add(_ lines: [String], as option: CURLoption, to options: inout EasyOptions) {
@@ -82,6 +92,11 @@ struct EasyOptions {
 
   mutating func set(size option: CURLoption, _ value: Int) {
     note(mdoc_curl_set_size(easy, option, curl_off_t(value)))
+  }
+
+  /// libcurl keeps a copy.
+  mutating func set(body: [UInt8]) {
+    note(body.withUnsafeBytes { mdoc_curl_set_body(easy, $0.baseAddress, curl_off_t($0.count)) })
   }
 
   mutating func set(list option: CURLoption, _ value: UnsafeMutablePointer<curl_slist>) {

@@ -2,7 +2,8 @@ import CCurl
 import Primitives
 import Trust
 
-/// One fetch from its first connection to its end, over as many redirects as are allowed. Used by one thread alone.
+/// One exchange from its first connection to its end, a fetch over as many redirects as are allowed. Used by one thread
+/// alone.
 final class Transfer {
   let ticket: FetchTicket
   let easy: OpaquePointer
@@ -50,6 +51,7 @@ final class Transfer {
   /// What the end of one exchange means for the fetch.
   func conclude(_ code: CURLcode) -> Step {
     if let fault { return .ended(.failure(fault)) }
+    if isMessage, header.isComplete { return .ended(.success(answer)) }
     if header.isComplete, header.isRedirect { return follow() }
     if header.isComplete, header.status != 200 {
       return .ended(.failure(.unavailable("the answer's status is \(header.status)")))
@@ -57,10 +59,15 @@ final class Transfer {
     if code == CURLE_COULDNT_CONNECT, let refusal { return .ended(.failure(.notAllowed(refusal))) }
     guard code == CURLE_OK else { return .ended(.failure(CurlFault.error(code))) }
     guard header.isComplete else { return .ended(.failure(.unavailable("the answer is no HTTP"))) }
-    return .ended(
-      .success(
-        FetchedList(
-          bytes: body, mediaType: header.mediaType, maxAge: header.maxAge, expires: header.expires)))
+    return .ended(.success(answer))
+  }
+
+  private var isMessage: Bool { if case .message = ticket.request { true } else { false } }
+
+  private var answer: WebAnswer {
+    WebAnswer(
+      status: header.status, retryAfter: header.retryAfter,
+      list: FetchedList(bytes: body, mediaType: header.mediaType, maxAge: header.maxAge, expires: header.expires))
   }
 
   private func follow() -> Step {
@@ -90,7 +97,8 @@ final class Transfer {
     }
     let end = line.lastIndex { $0 != 0x0d && $0 != 0x0a }.map { $0 + 1 } ?? 0
     header.read(String(decoding: line[..<end], as: UTF8.self))
-    guard header.isComplete, fault == nil else { return true }
+    // To a message the status is the answer.
+    guard header.isComplete, fault == nil, !isMessage else { return true }
     // Asked not to encode; of what comes encoded anyway, only what libcurl unpacks piece by piece.
     guard [nil, "", "identity", "gzip", "x-gzip"].contains(header.encoding) else {
       fault = .unavailable("the answer's encoding can't be read")
@@ -102,7 +110,7 @@ final class Transfer {
 
   func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard bytes.count <= ticket.rules.maximumBytes - body.count else {
-      fault = .tooLarge
+      if !isMessage { fault = .tooLarge }
       return false
     }
     body.append(contentsOf: bytes)
@@ -111,8 +119,9 @@ final class Transfer {
 
   /// Bytes as they came, before they are decoded.
   func mayGoOn(after received: Int64) -> Bool {
-    if received > ticket.rules.maximumBytes, fault == nil { fault = .tooLarge }
-    return fault == nil
+    let isTooLarge = received > ticket.rules.maximumBytes
+    if isTooLarge, fault == nil, !isMessage { fault = .tooLarge }
+    return fault == nil && !isTooLarge
   }
 
   func mayConnect(to peer: NetworkAddress?, port: UInt16) -> Bool {

@@ -15,6 +15,8 @@ final class TransferThread: @unchecked Sendable {
   }
 
   private let configuration: WebListFetcher.Configuration
+  /// Transfers at one time.
+  private let places: Int
   private let multi: OpaquePointer
   private let inbox = Locked(Inbox())
   private var transfers: [OpaquePointer: Transfer] = [:]
@@ -22,11 +24,14 @@ final class TransferThread: @unchecked Sendable {
   /// Once in a process, and before anything else of libcurl.
   private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-  init(_ configuration: WebListFetcher.Configuration) throws(WebListFetcher.StartError) {
+  init(
+    _ configuration: WebListFetcher.Configuration, places: Int = Limits.fetches
+  ) throws(WebListFetcher.StartError) {
     guard Self.isLibraryReady, let multi = curl_multi_init() else {
       throw WebListFetcher.StartError(description: "libcurl does not start")
     }
     self.configuration = configuration
+    self.places = places
     self.multi = multi
     var thread = pthread_t()
     let this = Unmanaged.passRetained(self)
@@ -46,8 +51,21 @@ final class TransferThread: @unchecked Sendable {
     pthread_detach(thread)
   }
 
+  /// Ends within the ticket's deadline, and at once where the task is cancelled.
+  func answer(to ticket: FetchTicket) async -> FetchTicket.Answer {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        ticket.await(continuation)
+        if !submit(ticket) { ticket.end(with: .failure(.unavailable("too many fetches wait already"))) }
+      }
+    } onCancel: {
+      ticket.end(with: .failure(.unavailable("the fetch was cancelled")))
+      wake()
+    }
+  }
+
   /// False where too many wait already, or where no one will come for them.
-  func submit(_ ticket: FetchTicket) -> Bool {
+  private func submit(_ ticket: FetchTicket) -> Bool {
     inbox.withLock { inbox in
       guard !inbox.isClosed, inbox.waiting.count < Limits.waitingFetches else { return false }
       inbox.waiting.append(ticket)
@@ -57,7 +75,7 @@ final class TransferThread: @unchecked Sendable {
   }
 
   /// Has the thread look for tickets that ended.
-  func wake() {
+  private func wake() {
     inbox.withLock { inbox in
       if !inbox.isClosed { curl_multi_wakeup(multi) }
     }
@@ -99,7 +117,7 @@ final class TransferThread: @unchecked Sendable {
 
   /// Lets in as many as may run; the milliseconds until the queue must be seen to again at the latest.
   private func admit() -> Int32 {
-    let places = Limits.fetches - transfers.count
+    let places = places - transfers.count
     let (admitted, isOneWaiting): ([FetchTicket], Bool) = inbox.withLock { inbox in
       let admitted = Array(inbox.waiting.prefix(places))
       inbox.waiting.removeFirst(admitted.count)

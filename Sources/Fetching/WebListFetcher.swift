@@ -56,14 +56,6 @@ public final class WebListFetcher: ListFetcher {
     } catch {
       return .failure(error)
     }
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        ticket.await(continuation)
-        if !thread.submit(ticket) { ticket.end(with: .failure(.unavailable("too many fetches wait already"))) }
-      }
-    } onCancel: {
-      ticket.end(with: .failure(.unavailable("the fetch was cancelled")))
-      thread.wake()
-    }
+    return await thread.answer(to: ticket).map(\.list)
   }
 }

@@ -96,6 +96,33 @@ public struct VerificationService: Sendable {
     try await GetPendingRequest(context: context).run(id, by: protocolName, as: caller)
   }
 
+  // MARK: Events
+
+  /// `GET /v1/events?limit=&starting_after=&type=`.
+  public func events(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
+    try await ListEvents(context: context).run(query, as: caller)
+  }
+
+  /// `GET /v1/events/{id}`.
+  public func event(_ id: String, as caller: Caller) async throws(ServiceError) -> Reply {
+    try await GetEvent(context: context).run(id, as: caller)
+  }
+
+  /// `GET /v1/webhook_deliveries?limit=&starting_after=&status=`.
+  public func webhookDeliveries(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
+    try await ListDeliveries(context: context).run(query, as: caller)
+  }
+
+  /// `POST /v1/webhook_deliveries/{id}/retry`.
+  public func retryWebhookDelivery(
+    _ id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
+  ) async throws(ServiceError) -> Reply {
+    try caller.require(.sessionsWrite, .resultsRead)
+    return try await context.once(idempotency, caller) { _ throws(ServiceError) in
+      try await RetryDelivery(context: context).run(id, as: caller)
+    }
+  }
+
   // MARK: Wallets
 
   /// `GET` or `POST /v1/wallet/{relying_party}/{session}/request`: the signed request object, for anybody who knows the

@@ -43,7 +43,7 @@ final class LoopbackServer: Sendable {
 
   struct Fault: Error {}
 
-  /// Every request's line and headers, as they came.
+  /// Every request's line, headers and body, as they came.
   var requests: [String] { heads.withLock { $0 } }
 
   func url(_ target: String = "/list", scheme: String = "http", host: String = "127.0.0.1") -> String {
@@ -76,7 +76,7 @@ final class LoopbackServer: Sendable {
     defer { close(descriptor) }
     guard let connection = Connection(descriptor, identity) else { return }
     defer { connection.end() }
-    guard let head = connection.readHead(while: { waitForInput(descriptor) }) else { return }
+    guard let head = connection.readRequest(while: { waitForInput(descriptor) }) else { return }
     heads.withLock { $0.append(head) }
     let target = head.split(separator: " ").dropFirst().first.map(String.init) ?? ""
     for part in answer(target) {
@@ -132,16 +132,25 @@ private struct Connection {
     self.tls = tls
   }
 
-  func readHead(while isWaiting: () -> Bool) -> String? {
-    var head: [UInt8] = []
+  func readRequest(while isWaiting: () -> Bool) -> String? {
+    var request = ""
     var buffer = [UInt8](repeating: 0, count: 4_096)
-    while !head.suffix(4).elementsEqual([13, 10, 13, 10]) {
+    while !Self.isWhole(request) {
       guard tls != nil || isWaiting() else { return nil }
       let count = tls.map { Int(SSL_read($0, &buffer, 4_096)) } ?? read(descriptor, &buffer, 4_096)
       guard count > 0 else { return nil }
-      head += buffer.prefix(count)
+      request += String(decoding: buffer.prefix(count), as: UTF8.self)
     }
-    return String(decoding: head, as: UTF8.self)
+    return request
+  }
+
+  /// Whether the head is there, and as many bytes after it as it says.
+  private static func isWhole(_ request: String) -> Bool {
+    guard let end = request.firstRange(of: "\r\n\r\n") else { return false }
+    let lines = request[..<end.lowerBound].split(separator: "\r\n")
+    let field = lines.first { $0.lowercased().hasPrefix("content-length:") }
+    let length = field.flatMap { Int($0.split(separator: " ").last ?? "") } ?? 0
+    return request[end.upperBound...].utf8.count >= length
   }
 
   func end() {

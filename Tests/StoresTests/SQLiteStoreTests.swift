@@ -77,7 +77,7 @@ struct SQLiteStoreTests {
       let store = try SQLiteStore(path: path, isLive: false)
       let session = try await store.add(makeSession())
       try await store.writer.perform { connection throws(StoreError) in
-        for table in ["deliveries", "events"] { try connection.execute("DROP TABLE \(table)") }
+        for table in ["deliveries", "outbox", "events"] { try connection.execute("DROP TABLE \(table)") }
         try connection.run("DELETE FROM migrations WHERE version > 1")
       }
       await #expect(throws: StoreError.self) { try await store.cancel(session.address, at: start) }
@@ -99,7 +99,7 @@ struct SQLiteStoreTests {
       let attempt = try await store.take(session)
       // An event that is already there makes the insert fail, and the outcome with it.
       try await store.writer.perform { connection throws(StoreError) in
-        try connection.tell(session.address, .verified, at: start)
+        try connection.tell(1, session.address, .verified, at: start)
       }
       let outcome = AttemptOutcome(
         address: session.address, attempt: attempt, conclusion: .verified(.none), report: nil)
@@ -109,7 +109,7 @@ struct SQLiteStoreTests {
       let other = try await store.add(makeSession())
       await #expect(throws: StoreError.self) {
         try await store.writer.perform { connection throws(StoreError) in
-          try connection.tell(other.address, .canceled, at: start)
+          try connection.tell(2, other.address, .canceled, at: start)
           connection.rollBack()
           throw StoreError.unavailable("as when the disk is full")
         }

@@ -5,10 +5,10 @@ import VerifierHTTP
 enum ServeCommand {
   static let command = Command(
     "serve", "run the verification server until SIGTERM or SIGINT",
-    options: [.config, .testMode, .migrate, .listen, .store, .testSeed, .json],
+    options: [.config, .testMode, .migrate, .listen, .store, .testSeed, .webhook, .json],
     notes: [
       "Either --config, in live mode, or --test-mode, which makes its own anchors, keys and API key, binds to loopback and "
-        + "prints what a client needs. --listen, --store, --seed and --json go with --test-mode. The log goes to standard "
+        + "prints what a client needs. --listen, --store, --seed, --webhook and --json go with --test-mode. The log goes to standard "
         + "error, one JSON object a line.",
       "A PostgreSQL store gets its tables by --migrate, beside --config or --test-mode and --store: it makes or changes "
         + "them and ends; a server that finds others than it knows does not start.",
@@ -26,7 +26,7 @@ enum ServeCommand {
   private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
     switch (arguments.value(.config), arguments.has(.testMode)) {
     case (let file?, false):
-      let ofTestMode: [Option] = [.listen, .store, .testSeed, .json]
+      let ofTestMode: [Option] = [.listen, .store, .testSeed, .webhook, .json]
       if let option = ofTestMode.first(where: { arguments.has($0) }) {
         throw .usage("--\(option.name) goes with --test-mode; the configuration says it otherwise")
       }
@@ -52,6 +52,7 @@ enum ServeCommand {
       throw .usage("--listen is 127.0.0.1:PORT in test mode, not \"\(text)\"")
     }
     options.port = address.port
+    options.webhookURL = try webhookURL(arguments)
     return options
   }
 
@@ -62,6 +63,15 @@ enum ServeCommand {
     } catch {
       throw .usage("--store \(error.message)")
     }
+  }
+
+  /// HTTPS, or this machine: a message without TLS stays on it.
+  private static func webhookURL(_ arguments: ParsedArguments) throws(Failure) -> String? {
+    guard let url = arguments.value(.webhook) else { return nil }
+    guard TestMode.isWebhookURL(url) else {
+      throw .usage("--webhook is https://HOST/… or http://127.0.0.1:PORT/…, not \"\(url)\"")
+    }
+    return url
   }
 
   /// The server has logged why it did not start.
@@ -83,6 +93,8 @@ extension Option {
   fileprivate static let store = Option(
     "store", "STORE", "the SQLite file, or a postgresql:// URL (default: a temporary file)")
   fileprivate static let migrate = Option(flag: "migrate", "make or change the store's tables, and end")
+  fileprivate static let webhook = Option(
+    "webhook", "URL", "where to send events; prints the secret that signs them")
   fileprivate static let testSeed = Option(
     "seed", "HEX", "what all keys derive from, to serve a store again (default: new ones)")
 }

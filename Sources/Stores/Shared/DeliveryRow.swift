@@ -3,7 +3,7 @@ import VerificationService
 
 /// Columns of events and deliveries as they were read. Decoding them is left to the caller's task.
 struct EventRow: Sendable {
-  static let columns = "events.session, events.type, events.relying_party, events.created, events.error_code"
+  static let columns = "events.session_id, events.type, events.relying_party, events.created, events.error_code"
 
   private let session: String
   private let type: String

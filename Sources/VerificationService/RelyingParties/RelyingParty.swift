@@ -15,11 +15,13 @@ public struct RelyingParty: Sendable {
   public let readers: [ReaderIdentity]
   public let openID4VP: OpenID4VPConfiguration
   public let policies: Policies
+  /// Where it wants to be told of events.
+  public let webhooks: [WebhookEndpoint]
 
   public init(
     id: String, origins: [String] = [], apiKeys: [APIKey] = [], apple: AppleConfiguration? = nil,
     readers: [ReaderIdentity] = [], openID4VP: OpenID4VPConfiguration = OpenID4VPConfiguration(),
-    policies: Policies = Policies()
+    policies: Policies = Policies(), webhooks: [WebhookEndpoint] = []
   ) {
     self.id = id
     self.origins = origins
@@ -28,6 +30,7 @@ public struct RelyingParty: Sendable {
     self.readers = readers
     self.openID4VP = openID4VP
     self.policies = policies
+    self.webhooks = webhooks
   }
 
   public struct Policies: Sendable, Hashable {

@@ -26,17 +26,10 @@ struct ListSessionsInput {
   private(set) var query = SessionQuery()
 
   init(parsing items: [QueryItem]) throws(ServiceError) {
-    guard Set(items.map(\.name)).count == items.count else {
-      throw ServiceError(.apiInvalidRequest, "A query parameter is there twice.")
-    }
+    try PageInput.refuseRepetition(items)
     for item in items {
       switch item.name {
-      case "limit":
-        guard let limit = Int(item.value), (1...Limits.largestPage).contains(limit) else {
-          throw ServiceError(
-            .apiInvalidRequest, "`limit` must be a whole number from 1 to \(Limits.largestPage).")
-        }
-        query.limit = limit
+      case "limit": query.limit = try PageInput.limit(item.value)
       case "starting_after":
         guard let id = SessionID(item.value) else {
           throw ServiceError(.apiInvalidRequest, "`starting_after` names no session of this relying party.")
@@ -44,8 +37,7 @@ struct ListSessionsInput {
         query.startingAfter = id
       case "status":
         guard let status = SessionStatus(rawValue: item.value) else {
-          let names = SessionStatus.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
-          throw ServiceError(.apiInvalidRequest, "`status` must be one of \(names).")
+          throw PageInput.noneOf(SessionStatus.allCases.map(\.rawValue), "status")
         }
         query.status = status
       default: throw .unknownParameter(item.name)

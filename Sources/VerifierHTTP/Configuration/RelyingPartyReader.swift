@@ -5,7 +5,9 @@ import VerificationService
 
 /// Reads `relying_parties`.
 struct RelyingPartyReader {
-  private static let members = ["id", "origins", "api_keys", "apple", "readers", "openid4vp", "revocation"]
+  private static let members = [
+    "id", "origins", "api_keys", "apple", "readers", "openid4vp", "revocation", WebhookReader.member,
+  ]
 
   let secrets: SecretFiles
   let now: Timestamp
@@ -21,7 +23,8 @@ struct RelyingPartyReader {
           apple: try apple(entry, &warnings),
           readers: try ReaderFiles(secrets: secrets, now: now).readers(entry, &warnings),
           openID4VP: try OpenID4VPReader().configuration(entry, &warnings),
-          policies: .init(revocation: try revocation(entry))))
+          policies: .init(revocation: try revocation(entry)),
+          webhooks: try WebhookReader(file: secrets.file).webhooks(entry, &warnings)))
     }
     do throws(ConfigurationError) {
       return try RelyingParties(parties)

@@ -19,6 +19,7 @@ enum MetricsText {
     readers(application, &text)
     loads(application, &text)
     fetches(application.fetches.counts, &text)
+    webhooks(application.webhooks.snapshot, &text)
     return Array(text.lines.joined(separator: "\n").utf8) + [UInt8(ascii: "\n")]
   }
 
@@ -115,7 +116,7 @@ enum MetricsText {
     }
   }
 
-  private struct Writer {
+  struct Writer {
     var lines: [String] = []
 
     mutating func family(_ name: String, _ type: String, _ help: String) {

@@ -6,7 +6,7 @@ import VerificationService
 enum OpenAPISchemas {
   static let all: [JSON.Member] =
     RequestSchemas.all + WalletSchemas.all + SessionSchemas.all + ResultSchemas.all + ReportSchemas.all
-    + OperationSchemas.all
+    + EventSchemas.all + OperationSchemas.all
 
   // MARK: Parts
 

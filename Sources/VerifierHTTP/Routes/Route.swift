@@ -122,6 +122,8 @@ struct Application: Sendable {
   let metrics: Metrics
   /// Counts the lists that the server fetched.
   var fetches = FetchLog()
+  /// Counts the events that were delivered.
+  var webhooks = WebhookMetrics()
   /// Test mode alone has one.
   let mockWallet: MockWalletEndpoint?
   /// Test mode alone has one.

@@ -4,7 +4,7 @@ import Primitives
 enum RouteTable {
   /// Live mode has no mock wallet and no page: their routes do not exist there.
   static func routes(isLive: Bool) -> [Route] {
-    SessionRoutes.all + ReportRoutes.all + WalletRoutes.all + TrustRoutes.all
+    SessionRoutes.all + ReportRoutes.all + EventRoutes.all + WalletRoutes.all + TrustRoutes.all
       + (isLive ? [] : MockRoutes.all + PlaygroundRoutes.all)
       + OperationRoutes.all
   }

@@ -5,7 +5,7 @@ import Primitives
 /// What test mode prints: everything a client needs to try it.
 extension TestMode {
   public var json: JSON {
-    [
+    .members([
       "object": "test_mode", "livemode": false,
       "base_url": .string(baseURL), "playground_url": .string(playgroundURL),
       "api_key": .string(apiKey),
@@ -14,6 +14,7 @@ extension TestMode {
         "encryption_public_key": .string(Base64.encode(encryptionPublicKey)),
       ],
       "store": .string("\(store)"), "lists_url": .string(publisher.baseURL),
+      "webhook": webhook.map { ["url": .string($0.url), "secret": .string($0.secrets[0].exposed)] },
       "reader_authority": .string(PEM.encode(certificate: readerRoot)),
       "trust_anchors": .array(
         anchors.map { anchor in
@@ -24,7 +25,11 @@ extension TestMode {
             "certificate": .string(PEM.encode(certificate: anchor.certificate)),
           ]
         }),
-    ]
+    ])
+  }
+
+  private var webhookLines: String {
+    webhook.map { "\nWebhook      \($0.url)\nSecret       \($0.secrets[0].exposed)" } ?? ""
   }
 
   public var text: String {
@@ -39,7 +44,7 @@ extension TestMode {
       Merchant     \(merchantID)
       Team         \(teamID)
       Store        \(store)
-      Lists        \(publisher.baseURL)
+      Lists        \(publisher.baseURL)\(webhookLines)
       Trust anchors (mock):
       \(names.joined(separator: "\n"))
 

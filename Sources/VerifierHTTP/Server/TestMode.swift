@@ -23,7 +23,11 @@ public struct TestMode: Sendable {
   /// The mock reader authority's certificate, DER: wallets that authenticate readers trust it.
   public let readerRoot: [UInt8]
 
+  /// Where events are sent, and the secret that they are signed with.
+  public let webhook: WebhookEndpoint?
+
   public static let relyingPartyID = "test"
+  public static let webhookID = "test"
 
   public var baseURL: String { server.baseURL }
   /// The page to try it with, in a browser on this machine.
@@ -54,6 +58,9 @@ public struct TestMode: Sendable {
     }
     let reader = try TestReader.identity(of: authority, named: socket.address, at: now)
     readerRoot = reader.root
+    webhook = try options.webhookURL.map { url throws(StartError) in
+      WebhookEndpoint(id: Self.webhookID, url: url, secrets: [try secrets.webhookSecret()])
+    }
     let own = ["http://127.0.0.1:\(socket.port)", "http://localhost:\(socket.port)"]
     let party = RelyingParty(
       id: Self.relyingPartyID, origins: own + options.origins.filter { !own.contains($0) },
@@ -61,7 +68,7 @@ public struct TestMode: Sendable {
       apple: AppleConfiguration(
         merchantID: options.merchantID, teamID: options.teamID, encryptionKeys: [secrets.encryptionKey]),
       readers: [reader.reader], openID4VP: OpenID4VPConfiguration(offersAnnexB: true),
-      policies: .init(revocation: options.revocation))
+      policies: .init(revocation: options.revocation), webhooks: webhook.map { [$0] } ?? [])
     var configuration: ServerConfiguration
     do throws(ConfigurationError) {
       configuration = ServerConfiguration(
@@ -82,6 +89,13 @@ public struct TestMode: Sendable {
       fetcher: try ConfigurationLoader.webFetcher(fetches), allowsJWT: true, allowsLoopback: true,
       executor: WorkerThreads.shared)
     server = try VerifierServer(configuration, mockAuthority: authority, log: log, clock: options.clock)
+  }
+
+  /// By HTTPS, or on this machine, where it may be without.
+  public static func isWebhookURL(_ text: String) -> Bool {
+    guard let address = try? ListAddress(text, allowing: DeliveryAttempt.rules(isLive: false)) else { return false }
+    let own = ["localhost", "127.0.0.1", "::1"]
+    return address.isEncrypted || own.contains(address.host)
   }
 
   /// With the same seed comes the same port, where it is free: an answer from before a restart names its lists by it.

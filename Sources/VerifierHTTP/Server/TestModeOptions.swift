@@ -15,6 +15,8 @@ public struct TestModeOptions: Sendable {
   public var revocation = RevocationPolicy.requireGood
   /// Origins of pages that may ask and may hold client secrets, beside the server's own.
   public var origins: [String] = []
+  /// Where the relying party is told of events: on this machine or by HTTPS.
+  public var webhookURL: String?
   public var clock: @Sendable () -> Timestamp = Timestamp.systemNow
   /// Takes the log's lines where the server is started as part of another program.
   public var log: @Sendable (String) -> Void = { _ in }

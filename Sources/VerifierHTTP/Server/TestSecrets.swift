@@ -34,6 +34,13 @@ struct TestSecrets {
     return try SealingKey(id: "test", key: key)
   }
 
+  func webhookSecret() throws(StartError) -> WebhookSecret {
+    do throws(CryptoError) {
+      if let secret = WebhookSecret(try Self.derive("webhook", from: seed)) { return secret }
+    } catch {}
+    throw .unavailable("no webhook secret could be made")
+  }
+
   private static func derive(_ label: String, from seed: [UInt8]) throws(CryptoError) -> SecretBytes {
     try HKDF.deriveKey(from: SecretBytes(copying: seed), salt: salt, info: Array(label.utf8), length: 32)
   }

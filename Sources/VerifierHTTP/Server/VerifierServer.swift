@@ -1,3 +1,4 @@
+import Fetching
 import Mdoc
 import MockIssuance
 import Primitives
@@ -13,6 +14,7 @@ public final class VerifierServer: Sendable {
   private let http: HTTPServer
   private let store: any SessionStore
   private let sweeper: Task<Void, Never>
+  private let dispatcher: WebhookDispatcher
   private let updates: Task<Void, Never>?
   private let temporaryFolder: String?
   private let publisher: MockPublisher?
@@ -49,8 +51,11 @@ public final class VerifierServer: Sendable {
     } catch {
       throw .configuration(error.message)
     }
+    let webhooks = WebhookMetrics()
+    let poster = try Self.poster()
     let application = Application(
       service: service, trust: updater, metrics: Metrics(), fetches: configuration.fetches,
+      webhooks: webhooks,
       mockWallet: configuration.isLive ? nil : mockAuthority.map(MockWalletEndpoint.init),
       playground: configuration.isLive ? nil : configuration.playground,
       isBehindProxy: configuration.isBehindProxy, clock: clock)
@@ -62,6 +67,10 @@ public final class VerifierServer: Sendable {
     self.log = log
     self.clock = clock
     sweeper = Sweeper(service: service, log: log, clock: clock).start()
+    dispatcher = WebhookDispatcher(
+      .init(
+        store: store, relyingParties: { service.relyingParties }, isLive: isLive, poster: poster, log: log,
+        clock: clock, metrics: webhooks))
     updates = updater.canReload ? updater.start() : nil
     // Among the mock anchors of test mode some are outdated on purpose.
     let outdated = isLive ? trust.anchors.count - trust.anchorsInForce(at: clock()) : 0
@@ -110,11 +119,20 @@ public final class VerifierServer: Sendable {
     updates?.cancel()
     sweeper.cancel()
     await sweeper.value
+    await dispatcher.stop()
     await updates?.value
     await store.close()
     await publisher?.stop()
     if let temporaryFolder { TemporaryStore.remove(temporaryFolder) }
     log.write(.info, "server.stopped", at: clock())
+  }
+
+  private static func poster() throws(StartError) -> WebPoster {
+    do throws(WebListFetcher.StartError) {
+      return try WebPoster()
+    } catch {
+      throw .unavailable(error.description)
+    }
   }
 
   /// All that is built, in live and in test mode; what a relying party lacks keys for is refused at the creation.

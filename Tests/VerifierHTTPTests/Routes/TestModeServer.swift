@@ -120,7 +120,7 @@ struct TestBed: Sendable {
 /// Starts test mode with a fixed seed and clock, and stops it after the body.
 func withTestMode<R>(
   store: String? = nil, clock: TestClock = TestClock(), seed: String = "tests",
-  revocation: RevocationPolicy = .requireGood,
+  revocation: RevocationPolicy = .requireGood, webhook: String? = nil,
   _ body: (TestBed) async throws -> R
 ) async throws -> R {
   let log = LogCapture()
@@ -129,6 +129,7 @@ func withTestMode<R>(
   options.store = store.map(StoreLocation.sqlite)
   options.origins = [TestBed.origin]
   options.revocation = revocation
+  options.webhookURL = webhook
   options.clock = { clock.now }
   options.log = log.add
   let mode = try VerifierServer.startTestMode(options)

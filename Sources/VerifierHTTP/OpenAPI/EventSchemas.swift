@@ -1,0 +1,44 @@
+import Primitives
+import VerificationService
+
+/// Events, as they are listed and as they are sent to webhooks, and their deliveries.
+enum EventSchemas {
+  private typealias Part = OpenAPISchemas
+
+  static let all: [JSON.Member] = [
+    .init("Event", event), .init("EventType", Part.oneOf(EventType.allCases.map(\.rawValue))),
+    .init("EventList", Part.listObject(of: "Event")),
+    .init("WebhookDelivery", delivery), .init("WebhookDeliveryList", Part.listObject(of: "WebhookDelivery")),
+  ]
+
+  private static let event = Part.object([
+    "id": Part.text,
+    "object": ["const": "event"],
+    "type": Part.reference("EventType"),
+    "created": Part.seconds,
+    "livemode": Part.flag,
+    "data": Part.object([
+      "id": ["type": "string", "description": "The session's."],
+      "object": ["const": "verification_session"],
+      "status": Part.oneOf(EventType.allCases.map(\.status.rawValue)),
+      "last_error": Part.orNull(Part.object(["code": Part.reference("VerdictCode")])),
+    ]),
+  ])
+
+  private static let delivery = Part.object([
+    "id": Part.text,
+    "object": ["const": "webhook_delivery"],
+    "livemode": Part.flag,
+    "event": ["type": "string", "description": "The event's id."],
+    "endpoint": ["type": "string", "description": "The endpoint's id in the configuration."],
+    "status": Part.oneOf(DeliveryStatus.allCases.map(\.rawValue)),
+    "attempts": ["type": "integer"],
+    "created": Part.seconds,
+    "next_attempt_at": Part.secondsOrNull,
+    "last_failure": Part.orNull(
+      Part.object([
+        "reason": Part.oneOf(DeliveryFault.Reason.allCases.map(\.rawValue)),
+        "http_status": ["type": ["integer", "null"]],
+      ])),
+  ])
+}
