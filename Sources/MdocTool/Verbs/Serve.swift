@@ -8,8 +8,8 @@ enum ServeCommand {
     options: [.config, .testMode, .migrate, .listen, .store, .testSeed, .webhook, .json],
     notes: [
       "Either --config, in live mode, or --test-mode, which makes its own anchors, keys and API key, binds to loopback and "
-        + "prints what a client needs. --listen, --store, --seed, --webhook and --json go with --test-mode. The log goes to standard "
-        + "error, one JSON object a line.",
+        + "prints what a client needs. --listen, --store, --seed, --webhook and --json go with --test-mode. The log goes "
+        + "to standard error, one JSON object a line.",
       "A PostgreSQL store gets its tables by --migrate, beside --config or --test-mode and --store: it makes or changes "
         + "them and ends; a server that finds others than it knows does not start.",
       "Exit status: 0 stopped gracefully, 75 the port or the store cannot be had now, 78 configuration.",
