@@ -7,6 +7,8 @@ struct EdgeConfiguration: Sendable {
   var connections: Int?
   var connectionsPerAddress: Int?
   var concurrentRequests: Int?
+  /// Milliseconds that a request may wait for its turn; nil: the transport's own.
+  var patience: Int?
 
   /// Test mode's.
   static let open = EdgeConfiguration(limits: .none)
@@ -16,6 +18,8 @@ struct EdgeConfiguration: Sendable {
     options.maxConnections = max(connections ?? options.maxConnections, options.threads)
     options.maxConnectionsPerAddress = connectionsPerAddress ?? options.maxConnectionsPerAddress
     options.maxRunning = concurrentRequests ?? options.maxRunning
+    options.delayTarget = patience ?? options.delayTarget
+    options.delayInterval = patience ?? options.delayInterval
   }
 }
 

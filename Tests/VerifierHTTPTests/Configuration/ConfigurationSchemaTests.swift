@@ -16,6 +16,8 @@ import Testing
     try await withFolder { path in
       let folder = try LiveFolder(path)
       try folder.writeReader()
+      try folder.writeTLS()
+      try folder.write("hook.secret", Array(("whsec_" + Base64.encode([UInt8](repeating: 3, count: 24))).utf8))
       // Keys that were read before stay known: the variables are set once and read many times.
       let environment = EnvironmentSecrets()
       setenv("MDOC_TEST_SCHEMA", try Hex.encode(Random.bytes(32)), 1)

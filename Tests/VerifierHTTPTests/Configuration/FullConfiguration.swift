@@ -5,7 +5,14 @@ import Primitives
 extension LiveFolder {
   /// Every member that there is, each in the form with the most members of its own.
   static let everyMember: JSON = [
-    "$schema": "mdoc.schema.json", "listen": "127.0.0.1:0", "behind_proxy": false,
+    "$schema": "mdoc.schema.json", "listen": "127.0.0.1:0", "behind_proxy": true,
+    "tls": ["certificate": "tls-chain.pem", "key": "tls.pem"],
+    "limits": [
+      "per_key": ["rate": 1_000, "burst": 2_000], "per_session": ["rate": 5, "burst": 20],
+      "per_address": ["rate": 50, "burst": 200], "connections": 1_024, "connections_per_address": 128,
+      "concurrent_requests": 32,
+    ],
+    "trusted_proxies": ["10.0.0.0/8"], "proxy_header": "Forwarded",
     "public_url": "https://id.shop.example", "store": "sqlite:mdoc.sqlite",
     "trust": [
       "trust/",
@@ -42,9 +49,22 @@ extension LiveFolder {
           "encrypted_responses": true, "annex_b": false, "scheme": "openid4vp", "trusted_authorities": ["0a"],
         ],
         "revocation": "require_good",
+        "webhooks": [
+          [
+            "id": "main", "url": "https://shop.example/hooks", "secrets": [["file": "hook.secret"]],
+            "events": ["verification_session.verified"],
+          ]
+        ],
       ]
     ],
   ]
+
+  /// A certificate and its key.
+  func writeTLS() throws {
+    let tls = try TLSFixture()
+    try write("tls-chain.pem", tls.certificate)
+    try write("tls.pem", tls.key)
+  }
 }
 
 /// One member of a configuration, with the object of the schema that describes it.

@@ -65,13 +65,15 @@ import Testing
       let tls = try TLSFixture()
       try folder.write("tls.pem", tls.certificate)
       try folder.write("tls.key", tls.key)
-      chmod(path + "/tls.key", 0o644)
       let files: JSON = ["certificate": "tls.pem", "key": "tls.key"]
       try folder.writeConfiguration(["tls": files, "listen": "0.0.0.0:8443"])
       let configuration = try ConfigurationLoader(path: folder.configurationFile).load()
       #expect(configuration.listen.address == "0.0.0.0")
       #expect(configuration.edge.connectionsPerAddress == 128)
-      #expect(configuration.warnings == ["\(path)/tls.key: every user of this machine can read this key"])
+      chmod(path + "/tls.key", 0o644)
+      let error = #expect(throws: StartError.self) { try ConfigurationLoader(path: folder.configurationFile).load() }
+      #expect(error?.problems.map(\.pointer) == ["/tls/key"])
+      chmod(path + "/tls.key", 0o600)
       try folder.writeConfiguration(["tls": files])
       try await folder.serve { server, _, _ in
         #expect(server.baseURL.hasPrefix("https://127.0.0.1:"))
