@@ -137,7 +137,7 @@ let package = Package(
       "VerifierHTTP",
       [
         "Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Fetching",
-        "VerificationService", "Stores", "MockIssuance",
+        "VerificationService", "Stores", "MockIssuance", "COpenSSL",
       ]),
     // The page of test mode in a browser; the tool has the HTTP client.
     .testTarget(

@@ -3,6 +3,10 @@ public enum CryptoError: Error, Sendable, Hashable {
   /// The bytes are no public key on the curve: wrong length, not on the curve, or infinity.
   case invalidPublicKey
   case invalidPrivateKey
+  /// The private key is encrypted, and no passphrase was given.
+  case passphraseRequired
+  /// The private key does not decrypt with the passphrase.
+  case passphraseWrong
   /// The key's type, or the algorithm for it, is not among those of this module.
   case unsupportedKey
   /// Keys of different curves, or an all-zero shared secret (RFC 7748, 6).

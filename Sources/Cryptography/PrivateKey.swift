@@ -55,19 +55,16 @@ public final class PrivateKey: Sendable {
 
   /// A PEM private key: PKCS #8 or SEC 1, not encrypted. A file whose public half belongs to another scalar, or whose
   /// scalar is out of range, is refused: OpenSSL would take both halves as they stand.
+  /// - Throws: `passphraseRequired` for one that is encrypted.
   public convenience init(pem: some ContiguousBytes) throws(CryptoError) {
-    let key = pem.withUnsafeBytes { bytes -> OpaquePointer? in
-      guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
-      defer { BIO_free(bio) }
-      // A callback that gives no passphrase, so that nothing ever prompts.
-      return PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil)
-    }
-    defer { ERR_clear_error() }
-    guard let key else { throw .invalidPrivateKey }
-    guard isConsistent(key) else {
-      EVP_PKEY_free(key)
-      throw .invalidPrivateKey
-    }
+    try self.init(adopting: try EncryptedPEM.read(pem, nil))
+  }
+
+  /// The same, where the PEM is encrypted (RFC 5958, 3; PKCS #5, RFC 8018); one that is not needs no passphrase and is
+  /// read without.
+  /// - Throws: `passphraseWrong` where it does not decrypt; a file that was damaged looks no different.
+  public convenience init(pem: some ContiguousBytes, passphrase: borrowing SecretBytes) throws(CryptoError) {
+    let key = try passphrase.withUnsafeBytes { bytes throws(CryptoError) in try EncryptedPEM.read(pem, bytes) }
     try self.init(adopting: key)
   }
 
@@ -103,7 +100,7 @@ public final class PrivateKey: Sendable {
 }
 
 /// Whether the private half is in range and the public half is its own.
-private func isConsistent(_ pkey: OpaquePointer) -> Bool {
+func isConsistent(_ pkey: OpaquePointer) -> Bool {
   guard let context = EVP_PKEY_CTX_new(pkey, nil) else { return false }
   defer { EVP_PKEY_CTX_free(context) }
   return EVP_PKEY_private_check(context) == 1 && EVP_PKEY_pairwise_check(context) == 1

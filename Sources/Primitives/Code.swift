@@ -237,6 +237,8 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case apiTargetTooLong = "api.target_too_long"
   case apiUnsupportedMediaType = "api.unsupported_media_type"
   case trustReloadFailed = "api.trust_reload_failed"
+  case apiRateLimited = "api.rate_limited"
+  case configurationReloadFailed = "api.configuration_reload_failed"
   case apiOverloaded = "api.overloaded"
   case apiStoreUnavailable = "api.store_unavailable"
   case apiInternal = "api.internal"

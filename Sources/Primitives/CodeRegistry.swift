@@ -672,6 +672,14 @@ extension Code {
       row(
         "The trust anchors could not be loaded anew; those before stay in force",
         "HTTP API", "The server's log says which file or list; mend it and ask again.", status: 409)
+    case .apiRateLimited:
+      row(
+        "More requests by this API key, for this session or from this address than the server allows",
+        "RFC 6585, 4", "Repeat after the seconds that `Retry-After` names.", status: 429)
+    case .configurationReloadFailed:
+      row(
+        "The configuration could not be put in force; the one before stays",
+        "HTTP API", "The server's log says which member is wrong; mend it and ask again.", status: 409)
     case .apiOverloaded:
       row(
         "The server has more work than it can do in time",

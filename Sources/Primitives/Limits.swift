@@ -57,6 +57,13 @@ public enum Limits {
 
   /// Bytes of one HTTP request body: a base64 answer with room to spare.
   public static let requestBodyBytes = (responseBytes * 4 / 3) + (64 << 10)
+  /// Bytes of all request bodies that are held at one time.
+  public static let bufferedBodyBytes = 64 << 20
+  /// API keys, sessions and addresses whose rates are remembered at one time, some 60 bytes each; of more, those that
+  /// asked longest ago are forgotten.
+  public static let limitedKeys = 4_096
+  public static let limitedSessions = 32_768
+  public static let limitedAddresses = 65_536
   /// Bytes of an HTTP request's headers.
   public static let requestHeaderBytes = 16 << 10
 

@@ -18,6 +18,9 @@ public struct ServiceConfiguration: Sendable {
   /// Answers that are verified or wait to be at one time; more are refused before anything is consumed.
   public var concurrentAnswers = 256
 
+  /// Hears how many seconds each stage of an answer's verification took. Called wherever it is, so it must not block.
+  public var observe: @Sendable (VerificationStage, Double) -> Void = { _, _ in }
+
   public init(
     isLive: Bool, relyingParties: RelyingParties, protocols: [any WalletProtocol], trust: TrustInForce,
     revocation: any RevocationSource, sealingKeys: [SealingKey]

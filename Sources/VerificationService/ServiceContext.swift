@@ -16,9 +16,11 @@ struct ServiceContext: Sendable {
   let sealer: Sealer
   let clock: @Sendable () -> Timestamp
   let gate: AdmissionGate
+  let observe: @Sendable (VerificationStage, Double) -> Void
 
   init(
-    _ configuration: ServiceConfiguration, store: any SessionStore, clock: @escaping @Sendable () -> Timestamp
+    _ configuration: ServiceConfiguration, store: any SessionStore, gate: AdmissionGate? = nil,
+    clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError) {
     guard store.isLive == configuration.isLive else {
       throw ConfigurationError("the store was made for \(store.isLive ? "live" : "test") mode")
@@ -43,7 +45,8 @@ struct ServiceContext: Sendable {
     sealer = try Sealer(
       configuration.sealingKeys.isEmpty ? [ServiceContext.temporaryKey()] : configuration.sealingKeys)
     self.clock = clock
-    gate = AdmissionGate(limit: configuration.concurrentAnswers)
+    self.gate = gate ?? AdmissionGate(limit: configuration.concurrentAnswers)
+    observe = configuration.observe
   }
 
   /// The rules for one attempt, with the trust that is in force now.

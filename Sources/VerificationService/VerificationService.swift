@@ -16,6 +16,15 @@ public struct VerificationService: Sendable {
     context = try ServiceContext(configuration, store: store, clock: clock)
   }
 
+  private init(context: ServiceContext) { self.context = context }
+
+  /// The same store, clock and bound on answers in work, by another configuration. Calls that have begun end by the one
+  /// that they began with.
+  public func reconfigured(by configuration: ServiceConfiguration) throws(ConfigurationError) -> VerificationService {
+    VerificationService(
+      context: try ServiceContext(configuration, store: context.store, gate: context.gate, clock: context.clock))
+  }
+
   public var isLive: Bool { context.isLive }
   public var relyingParties: RelyingParties { context.relyingParties }
   /// Names of the protocols that sessions may ask for.

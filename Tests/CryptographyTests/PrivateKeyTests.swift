@@ -89,7 +89,7 @@ import Testing
   /// Neither is asked for a passphrase: the test would wait for one.
   @Test(.timeLimit(.minutes(1)), arguments: [PEMFixtures.encryptedPKCS8, PEMFixtures.encryptedSEC1])
   func refusesEncryptedPEMWithoutAsking(pem: String) {
-    #expect(throws: CryptoError.invalidPrivateKey) { try PrivateKey(pem: Array(pem.utf8)) }
+    #expect(throws: CryptoError.passphraseRequired) { try PrivateKey(pem: Array(pem.utf8)) }
   }
 
   @Test(arguments: [PEMFixtures.secp256k1, PEMFixtures.explicitParameters])

@@ -57,7 +57,8 @@ import Testing
       ("Time for the client to take the reply", "\(server.responseDeadline) s"),
       ("Silence on a kept-alive connection", "\(server.idleTimeout) s"),
       ("HTTP connections", "\(server.maxConnections)"),
-      ("HTTP requests in work; above, 503", "\(server.maxInFlight)"),
+      ("HTTP requests in work or waiting; above, 503", "\(server.maxInFlight)"),
+      ("Bodies of all HTTP requests; above, 503", "\(Limits.bufferedBodyBytes) bytes"),
       (
         "Nonce: made, and taken by `mdoc verify apple`",
         "\(Limits.nonceBytes) bytes, and "

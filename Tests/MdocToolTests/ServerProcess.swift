@@ -20,7 +20,11 @@ final class ServerProcess {
   let client: LoopbackClient
   private var id: pid_t = 0
 
-  /// Starts a server on a free port; the seed keeps its keys from one start to the next.
+  /// Keeps keys, and the port of the lists, from one start to the next; another for each run of the tests, so that two
+  /// runs on one machine do not want the same port.
+  private static let seed = (0..<16).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
+
+  /// Starts a server on a free port.
   init(store: String) throws {
     guard let program = Self.program else { throw Fault(reason: "the program was not built") }
     var ends: [Int32] = [0, 0]
@@ -32,7 +36,7 @@ final class ServerProcess {
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
     let arguments = [
-      program, "serve", "--test-mode", "--json", "--listen", "127.0.0.1:0", "--store", store, "--seed", "5eed",
+      program, "serve", "--test-mode", "--json", "--listen", "127.0.0.1:0", "--store", store, "--seed", Self.seed,
     ]
     var copies = arguments.map { strdup($0) } + [nil]
     let code = posix_spawn(&id, program, &actions, nil, &copies, environ)

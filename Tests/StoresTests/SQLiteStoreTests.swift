@@ -77,7 +77,7 @@ struct SQLiteStoreTests {
       let store = try SQLiteStore(path: path, isLive: false)
       let session = try await store.add(makeSession())
       try await store.writer.perform { connection throws(StoreError) in
-        for table in ["deliveries", "events", "audit"] { try connection.execute("DROP TABLE \(table)") }
+        for table in ["deliveries", "outbox", "events", "audit"] { try connection.execute("DROP TABLE \(table)") }
         try connection.execute("ALTER TABLE sessions DROP COLUMN attempt_protocol")
         try connection.run("DELETE FROM migrations WHERE version > 1")
       }
@@ -100,7 +100,7 @@ struct SQLiteStoreTests {
       let attempt = try await store.take(session)
       // An event that is already there makes the insert fail, and the outcome with it.
       try await store.writer.perform { connection throws(StoreError) in
-        try connection.tell(session.address, .verified, at: start)
+        try connection.tell(1, session.address, .verified, at: start)
       }
       let outcome = AttemptOutcome(
         address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: .verified(.none),
@@ -111,7 +111,7 @@ struct SQLiteStoreTests {
       let other = try await store.add(makeSession())
       await #expect(throws: StoreError.self) {
         try await store.writer.perform { connection throws(StoreError) in
-          try connection.tell(other.address, .canceled, at: start)
+          try connection.tell(2, other.address, .canceled, at: start)
           connection.rollBack()
           throw StoreError.unavailable("as when the disk is full")
         }

@@ -88,8 +88,13 @@ import Testing
     .apiHeadersTooLarge: transport,
     .apiTargetTooLong: transport,
     .apiUnsupportedMediaType: submits,
+    .configurationReloadFailed: Scripted(
+      "VerifierHTTPTests/Configuration/ReloadTests.swift",
+      "`a broken file keeps the old configuration in force, and everything says so`"),
     .trustReloadFailed: Scripted(
       "VerifierHTTPTests/Routes/TrustReloadTests.swift", "`a reload that fails keeps what was in force, and says so`"),
+    .apiRateLimited: Scripted(
+      "VerifierHTTPTests/Routes/RateLimitRouteTests.swift", "`a key that asks too often is told when to come again`"),
     .apiOverloaded: Scripted(lifecycle, "overload"),
     .apiStoreUnavailable: Scripted("VerificationServiceTests/BrokenStoreTests.swift", "outcome"),
     .apiInternal: Scripted(rare, "unreadableResult"),

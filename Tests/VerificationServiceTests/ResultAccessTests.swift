@@ -87,7 +87,7 @@ struct ResultAccessTests {
     _ = try await fixture.service.cancel(id, as: fixture.full)
     #expect(await code { _ = try await fixture.service.authenticate(bearer: secret) } == .apiUnauthenticated)
     #expect(await code { _ = try await fixture.service.authenticate(bearer: "nonsense") } == .apiUnauthenticated)
-    guard case .apiKey(let party, let scopes) = try await fixture.service.authenticate(bearer: "shop-writer") else {
+    guard case .apiKey(let party, let scopes, _) = try await fixture.service.authenticate(bearer: "shop-writer") else {
       Issue.record("no API key")
       return
     }

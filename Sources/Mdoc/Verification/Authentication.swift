@@ -3,7 +3,11 @@ import Primitives
 /// An answer whose own checks are done, waiting for what others say about revocation. Nothing of it can be read.
 public struct Authentication: ~Copyable, Sendable {
   /// What to ask; empty where the policy asks nothing, nothing is declared, or no issuer is trusted.
-  public let questions: [RevocationQuestion]
+  ///
+  /// A call that is never inlined, so that the caller owns what it gets: the optimiser of Swift 6.3 lets a field that
+  /// was read out of a noncopyable value die with the value, though the caller still uses it.
+  public var questions: [RevocationQuestion] { @inline(never) get { asked } }
+  private let asked: [RevocationQuestion]
   private let state: State
 
   private enum State {
@@ -12,12 +16,12 @@ public struct Authentication: ~Copyable, Sendable {
   }
 
   init(decided verdict: Verdict) {
-    questions = []
+    asked = []
     state = .decided(verdict)
   }
 
   init(_ response: AuthenticatedResponse) {
-    questions = response.questions
+    asked = response.questions
     state = .authenticated(response)
   }
 

@@ -12,6 +12,8 @@ public struct MdocVerifier: Sendable {
   public var isStrict: Bool
   /// What must be known about revocation.
   public var revocation: RevocationPolicy
+  /// Called where an answer has been opened and its documents are about to be checked, for whoever measures.
+  public var willAuthenticate: (@Sendable () -> Void)?
 
   public init(
     trust: any IssuerTrust, clockSkew: Int64 = Limits.clockSkew, isStrict: Bool = false,
@@ -33,6 +35,7 @@ public struct MdocVerifier: Sendable {
     _ presented: consuming PresentedResponse, request: PresentationRequest?, at now: Timestamp,
     earlierChecks: [Check] = []
   ) -> Authentication {
+    willAuthenticate?()
     let presented = presented
     var responseChecks = CheckList(expecting: 32)
     responseChecks.append(earlierChecks)

@@ -1,3 +1,4 @@
+import Glibc
 import Primitives
 import VerificationService
 import VerifierHTTP
@@ -6,7 +7,10 @@ import VerifierHTTP
 enum BenchCommand {
   static let command = Command(
     "bench", "measure one verification against the floor of its cryptographic primitives",
-    options: [.rounds, .server, .verifications, .connections, .store, .loop, .repetitions, .json],
+    options: [
+      .rounds, .server, .verifications, .connections, .rate, .seconds, .answers,
+      .processors, .url, .store, .loop, .repetitions, .json,
+    ],
     notes: [
       "ratio_to_floor is the processor time of one full verification over that of the primitives that none can avoid, "
         + "done by OpenSSL's fastest path in turn with it: ECDSA verifications (2, or 3 for an unknown document signer), "
@@ -15,12 +19,18 @@ enum BenchCommand {
         + "revocation list and the document's status list are kept.",
       "--server starts a server in test mode as a process of its own, prepares answers in batches of 1000, and hands them "
         + "in over kept connections on the loopback interface; this program and the mock wallet use the same processors.",
+      "--server --rate sends whole flows, a creation and a submit, at a fixed rate whatever comes back, with answers made "
+        + "before (--answers; all of them by default), and tells how many were verified and how many shed. --url takes a "
+        + "server in test mode that runs already, with its API key in MDOC_API_KEY.",
       "--store measures a store of test mode by itself: sessions created, consumed and concluded, which stay in it.",
       "Times are medians of processor time; on a shared machine only the ratios are worth comparing.",
     ],
     examples: [
       .init("The figures", "mdoc bench"),
       .init("A server under load, and its memory", "mdoc bench --server --verifications 100000"),
+      .init(
+        "Ten seconds of more than a server on processor 1 can do, from processor 0",
+        "taskset -c 0 mdoc bench --server --processors 1 --rate 3000 --answers 15000"),
       .init("Work for a profiler", "perf record mdoc bench --loop known-5k --repetitions 20000"),
     ],
     action: run)
@@ -28,6 +38,7 @@ enum BenchCommand {
   private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
     let rounds = Int(try arguments.integer(.rounds, in: 1...1_000))
     let repetitions = Int(try arguments.integer(.repetitions, in: 1...10_000_000))
+    if arguments.has(.server), arguments.value(.rate) != nil { return try await runLoad(arguments, console) }
     if arguments.has(.server) { return try await runServer(arguments, console) }
     if let place = arguments.value(.store) { return try await runStore(place, arguments, console) }
     let loop = arguments.value(.loop)
@@ -60,6 +71,41 @@ enum BenchCommand {
   }
 }
 
+// MARK: Load
+
+extension BenchCommand {
+  private static func runLoad(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
+    let rate = try arguments.integer(.rate, in: 1...1_000_000)
+    let seconds = try arguments.integer(.seconds, in: 1...86_400)
+    let all = Int(min(rate * seconds, 10_000_000))
+    let answers = arguments.value(.answers) == nil ? all : Int(try arguments.integer(.answers, in: 1...10_000_000))
+    let benchmark = LoadBenchmark(
+      rate: Double(rate), seconds: Double(seconds),
+      connections: Int(try arguments.integer(.connections, in: 1...1_000)),
+      answers: answers, target: try target(arguments))
+    let figures: LoadFigures
+    do throws(LoadBenchmark.Failed) {
+      figures = try await benchmark.run()
+    } catch {
+      throw .internal("the load failed: \(error.reason)")
+    }
+    if arguments.has(.json) { console.print(figures.json) } else { console.print(figures.text) }
+    return .done
+  }
+
+  private static func target(_ arguments: ParsedArguments) throws(Failure) -> LoadBenchmark.Target {
+    guard let url = arguments.value(.url) else { return .own(processors: arguments.value(.processors)) }
+    let start = "http://127.0.0.1:"
+    guard url.hasPrefix(start), let port = UInt16(url.dropFirst(start.count)) else {
+      throw .usage("--url must be \(start) and a port")
+    }
+    guard let token = getenv("MDOC_API_KEY") else { throw .usage("--url needs the API key in MDOC_API_KEY") }
+    return .running(port: port, token: String(cString: token))
+  }
+}
+
+// MARK: Stores
+
 extension BenchCommand {
   private static func runStore(
     _ place: String, _ arguments: ParsedArguments, _ console: Console
@@ -90,6 +136,12 @@ extension BenchCommand {
 }
 
 extension Option {
+  fileprivate static let rate = Option("rate", "N", "flows a second, with --server, whatever comes back")
+  fileprivate static let seconds = Option("seconds", "N", "for how long, with --rate", fallback: "10")
+  fileprivate static let answers = Option("answers", "N", "answers made before, with --rate")
+  fileprivate static let processors = Option(
+    "processors", "LIST", "processors of the server's process, as taskset takes them, with --rate")
+  fileprivate static let url = Option("url", "URL", "a server in test mode that runs already, with --rate")
   fileprivate static let rounds = Option("rounds", "N", "measurements a figure", fallback: "31")
   fileprivate static let server = Option(flag: "server", "measure a server over HTTP instead")
   fileprivate static let verifications = Option(

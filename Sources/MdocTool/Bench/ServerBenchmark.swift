@@ -34,9 +34,9 @@ struct ServerBenchmark {
     var early = 0
     for batch in 0..<batches {
       let share = Self.batch / connections
-      try await each(workers) { worker throws(KeptConnection.Fault) in try worker.prepare(share) }
+      try await Self.each(workers) { worker throws(KeptConnection.Fault) in try worker.prepare(share) }
       let start = CPUClock.wall()
-      try await each(workers) { worker throws(KeptConnection.Fault) in try worker.submit() }
+      try await Self.each(workers) { worker throws(KeptConnection.Fault) in try worker.submit() }
       rates.add(Double(share * connections) / (CPUClock.wall() - start) * 1e6)
       latencies += workers.flatMap { $0.takeLatencies() }
       if batch == 0 { early = server.residentMemory() ?? 0 }
@@ -49,7 +49,7 @@ struct ServerBenchmark {
   }
 
   /// Every worker on a thread of its own, because its calls block.
-  private func each(
+  static func each(
     _ workers: [ServerBenchmarkWorker],
     _ body: @escaping @Sendable (ServerBenchmarkWorker) throws(KeptConnection.Fault) -> Void
   ) async throws(Failed) {

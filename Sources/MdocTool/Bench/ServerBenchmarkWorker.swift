@@ -3,10 +3,13 @@ import Primitives
 /// One connection with the answers that it is to hand in.
 // Sendable by use: one thread at a time runs it, and the benchmark waits for all of them before the next step.
 final class ServerBenchmarkWorker: @unchecked Sendable {
+  /// A submit's body, and the session that it answers.
+  typealias Answer = (session: String, body: [UInt8])
+
   private let port: UInt16
   private let token: String
   private var connection: KeptConnection?
-  private var answers: [(session: String, body: [UInt8])] = []
+  private var answers: [Answer] = []
   private var latencies: [Double] = []
 
   init(port: UInt16, token: String) {
@@ -19,10 +22,15 @@ final class ServerBenchmarkWorker: @unchecked Sendable {
     return latencies
   }
 
+  func takeAnswers() -> [Answer] {
+    defer { answers = [] }
+    return answers
+  }
+
   /// Creates sessions and has the mock wallet answer them.
   func prepare(_ count: Int) throws(KeptConnection.Fault) {
     for _ in 0..<count {
-      let created = try call("/v1/verification_sessions", Self.request.serialized(), status: 201)
+      let created = try call("/v1/verification_sessions", Self.requestBytes, status: 201)
       guard let session = (try? JSON(parsing: created))?["id"]?.string else {
         throw KeptConnection.Fault(reason: "a session without an id")
       }
@@ -59,8 +67,11 @@ final class ServerBenchmarkWorker: @unchecked Sendable {
     return opened
   }
 
+  /// A creation's body. Its answer may wait: it is made before the clock runs.
+  static let requestBytes = request.serialized()
+
   private static let request: JSON = [
-    "protocols": ["apple-in-app"],
+    "protocols": ["apple-in-app"], "expires_in": .integer(Limits.sessionLifetimeRange.upperBound),
     "documents": [
       [
         "doc_type": "org.iso.18013.5.1.mDL",

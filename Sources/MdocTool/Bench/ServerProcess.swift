@@ -10,7 +10,8 @@ struct ServerProcess {
   private let process: pid_t
 
   /// Starts this very program, and waits for what it prints first.
-  init() throws(Failed) {
+  /// - Parameter processors: those that it may run on, as `taskset` takes them; nil for all.
+  init(processors: String? = nil) throws(Failed) {
     var pipeEnds: [Int32] = [0, 0]
     guard pipe(&pipeEnds) == 0 else { throw Failed(reason: "no pipe") }
     defer { close(pipeEnds[0]) }
@@ -20,11 +21,13 @@ struct ServerProcess {
     posix_spawn_file_actions_adddup2(&actions, pipeEnds[1], STDOUT_FILENO)
     posix_spawn_file_actions_addclose(&actions, pipeEnds[0])
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    let arguments = ["mdoc", "serve", "--test-mode", "--listen", "127.0.0.1:0", "--json"]
+    guard let program = Self.program else { throw Failed(reason: "this program's file is unknown") }
+    let serving = ["serve", "--test-mode", "--listen", "127.0.0.1:0", "--json"]
+    let arguments = (processors.map { ["taskset", "-c", $0] } ?? []) + [program] + serving
     var pointers = arguments.map { strdup($0) } + [nil]
     defer { for pointer in pointers { free(pointer) } }
     var process: pid_t = 0
-    let code = posix_spawn(&process, "/proc/self/exe", &actions, nil, &pointers, environ)
+    let code = posix_spawnp(&process, arguments[0], &actions, nil, &pointers, environ)
     close(pipeEnds[1])
     guard code == 0 else { throw Failed(reason: "the server did not start") }
     self.process = process
@@ -37,6 +40,26 @@ struct ServerProcess {
     }
     apiKey = key
     self.port = port
+  }
+
+  /// Where this program is; the links of `/proc` would mean another's to another.
+  private static var program: String? {
+    var buffer = [CChar](repeating: 0, count: 4_096)
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    return count > 0 ? String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+  }
+
+  /// Processor time that it has used.
+  func processorSeconds() -> Double? {
+    guard let file = fopen("/proc/\(process)/stat", "r") else { return nil }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 1_024)
+    guard fgets(&line, Int32(line.count), file) != nil else { return nil }
+    let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    // After the name, which may have anything in it: fields 14 and 15 of proc(5), in ticks.
+    let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+    guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return nil }
+    return (user + system) / Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
   }
 
   /// Resident memory in KiB.

@@ -42,7 +42,7 @@ struct LoopbackSocket: ~Copyable {
     return count > 0
   }
 
-  private static func connect(_ descriptor: Int32, to port: UInt16) -> Bool {
+  static func connect(_ descriptor: Int32, to port: UInt16) -> Bool {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian

@@ -5,17 +5,21 @@ import VerifierHTTP
 enum ServeCommand {
   static let command = Command(
     "serve", "run the verification server until SIGTERM or SIGINT",
-    options: [.config, .testMode, .migrate, .listen, .store, .testSeed, .webhook, .json],
+    options: [.config, .checkConfig, .configSchema, .testMode, .migrate, .listen, .store, .testSeed, .webhook, .json],
     notes: [
       "Either --config, in live mode, or --test-mode, which makes its own anchors, keys and API key, binds to loopback and "
-        + "prints what a client needs. --listen, --store, --seed, --webhook and --json go with --test-mode. The log goes to standard "
-        + "error, one JSON object a line.",
+        + "prints what a client needs. --listen, --store, --seed, --webhook and --json go with --test-mode. The log goes to "
+        + "standard error, one JSON object a line.",
+      "--check-config reads all that a start with --config would read, opens no socket and no store, fetches nothing, and "
+        + "prints everything that is wrong, with --json for programs. --config-schema prints the JSON Schema of the file.",
       "A PostgreSQL store gets its tables by --migrate, beside --config or --test-mode and --store: it makes or changes "
         + "them and ends; a server that finds others than it knows does not start.",
-      "Exit status: 0 stopped gracefully, 75 the port or the store cannot be had now, 78 configuration.",
+      "SIGHUP reads the configuration anew; what is wrong with it is logged, and the one before stays in force.",
+      "Exit status: 0 stopped gracefully or nothing wrong, 75 the port or the store cannot be had now, 78 configuration.",
     ],
     examples: [
       .init("A server to try things on", "mdoc serve --test-mode --listen 127.0.0.1:8080"),
+      .init("What is wrong with a configuration", "mdoc serve --config /etc/mdoc/mdoc.json --check-config"),
       .init("The real one", "mdoc serve --config /etc/mdoc/mdoc.json"),
       .init(
         "Its tables in PostgreSQL, before the first start and after an upgrade",
@@ -24,15 +28,19 @@ enum ServeCommand {
     action: run)
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
+    if arguments.has(.configSchema) { return CheckConfiguration.printSchema(console) }
+    let isCheck = arguments.has(.checkConfig)
     switch (arguments.value(.config), arguments.has(.testMode)) {
     case (let file?, false):
-      let ofTestMode: [Option] = [.listen, .store, .testSeed, .webhook, .json]
+      let ofTestMode: [Option] = [.listen, .store, .testSeed, .webhook] + (isCheck ? [] : [.json])
       if let option = ofTestMode.first(where: { arguments.has($0) }) {
         throw .usage("--\(option.name) goes with --test-mode; the configuration says it otherwise")
       }
+      if isCheck { return try CheckConfiguration.check(file, isJSON: arguments.has(.json), console) }
       if arguments.has(.migrate) { return try conclude(await VerifierServer.migrate(configurationFile: file)) }
       return try conclude(await VerifierServer.run(configurationFile: file))
     case (nil, true):
+      if isCheck { throw .usage("--check-config goes with --config FILE") }
       let options = try testModeOptions(arguments)
       if arguments.has(.migrate) {
         guard let store = options.store else { throw .usage("--migrate needs --store; a temporary store makes itself") }
@@ -87,6 +95,8 @@ enum ServeCommand {
 
 extension Option {
   fileprivate static let config = Option("config", "FILE", "the configuration, JSON")
+  fileprivate static let checkConfig = Option(flag: "check-config", "say what is wrong with the configuration, and end")
+  fileprivate static let configSchema = Option(flag: "config-schema", "print the configuration's JSON Schema, and end")
   fileprivate static let testMode = Option(flag: "test-mode", "serve a mock authority's documents, for tests")
   fileprivate static let listen = Option(
     "listen", "HOST:PORT", "where to listen; port 0 is a free one", fallback: "127.0.0.1:8080")

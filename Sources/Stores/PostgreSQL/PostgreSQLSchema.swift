@@ -102,14 +102,14 @@ enum PostgreSQLSchema {
 
     CREATE TABLE events (
       seq BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
-      session TEXT NOT NULL,
+      session_id TEXT NOT NULL,
       type TEXT NOT NULL,
       relying_party TEXT NOT NULL,
       created BIGINT NOT NULL,
       error_code TEXT,
       is_distributed BOOLEAN NOT NULL DEFAULT false
     ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
-    CREATE UNIQUE INDEX events_by_session ON events (session, type);
+    CREATE UNIQUE INDEX events_by_session ON events (session_id, type);
     CREATE INDEX events_of_party ON events (relying_party, seq);
     CREATE INDEX events_new ON events (seq) WHERE NOT is_distributed;
     CREATE INDEX events_created ON events (created);

@@ -5,7 +5,7 @@ extension PostgreSQLStore {
   public func event(_ id: EventID, of relyingParty: String) async throws(StoreError) -> EventRecord? {
     try await pool.perform { connection throws(StoreError) in
       try connection.first(
-        "SELECT \(EventRow.columns) FROM events WHERE session = $1 AND type = $2 AND relying_party = $3",
+        "SELECT \(EventRow.columns) FROM events WHERE session_id = $1 AND type = $2 AND relying_party = $3",
         .text(id.session.text), .type(id.type), .text(relyingParty), read: EventRow.init)
     }?.record()
   }
@@ -15,7 +15,7 @@ extension PostgreSQLStore {
       var before = Int64.max
       if let cursor = query.startingAfter {
         let seq = try connection.first(
-          "SELECT seq FROM events WHERE session = $1 AND type = $2 AND relying_party = $3",
+          "SELECT seq FROM events WHERE session_id = $1 AND type = $2 AND relying_party = $3",
           .text(cursor.session.text), .type(cursor.type), .text(relyingParty)
         ) { $0.integer(0) }
         guard let seq else { return nil }
@@ -63,7 +63,7 @@ extension PostgreSQLConnection {
     try first(
       """
       SELECT \(DeliveryRow.columns) FROM \(DeliveryRow.tables)
-      WHERE session = $1 AND type = $2 AND events.relying_party = $3 AND endpoint = $4
+      WHERE session_id = $1 AND type = $2 AND events.relying_party = $3 AND endpoint = $4
       """, .text(id.event.session.text), .type(id.event.type), .text(relyingParty), .text(id.endpoint),
       read: DeliveryRow.init)
   }

@@ -64,7 +64,7 @@ extension PostgreSQLStore {
       let changed = try connection.run(
         """
         UPDATE deliveries SET status = $1, due = $2, fault = $3, fault_status = $4
-        WHERE event = (SELECT seq FROM events WHERE session = $5 AND type = $6) AND endpoint = $7
+        WHERE event = (SELECT seq FROM events WHERE session_id = $5 AND type = $6) AND endpoint = $7
           AND status = 'pending' AND attempts = $8 AND due = $9
         """, .text(status.rawValue), .time(due), .text(fault?.reason.rawValue),
         .integer(fault?.httpStatus.map(Int64.init)), .text(claimed.event.id.session.text),
@@ -80,7 +80,7 @@ extension PostgreSQLStore {
       let changed = try connection.run(
         """
         UPDATE deliveries SET status = 'pending', attempts = 0, begun = $1, due = $1
-        WHERE event = (SELECT seq FROM events WHERE session = $2 AND type = $3 AND relying_party = $4)
+        WHERE event = (SELECT seq FROM events WHERE session_id = $2 AND type = $3 AND relying_party = $4)
           AND endpoint = $5 AND status = 'dead'
         """, .time(now), .text(id.event.session.text), .type(id.event.type), .text(relyingParty), .text(id.endpoint))
       return (try connection.delivery(id, of: relyingParty), changed > 0)

@@ -72,7 +72,7 @@ extension PostgreSQLStore {
       RETURNING id, relying_party
       """
     let tell = """
-      INSERT INTO events (session, type, relying_party, created, error_code)
+      INSERT INTO events (session_id, type, relying_party, created, error_code)
       SELECT id, $5, relying_party, $6, $13 FROM recorded
       """
     let audit = Self.append(from: 14, where: "EXISTS (SELECT FROM recorded)")
@@ -100,7 +100,7 @@ extension PostgreSQLStore {
           UPDATE sessions SET status = 'canceled', ended_at = $3, client_secret_hash = NULL, materials = NULL
           WHERE id = $1 AND relying_party = $2 AND status = 'requires_input' AND expires_at > $3
           RETURNING *),
-        told AS (INSERT INTO events (session, type, relying_party, created) SELECT id, status, $2, $3 FROM canceled)
+        told AS (INSERT INTO events (session_id, type, relying_party, created) SELECT id, status, $2, $3 FROM canceled)
         SELECT \(SessionRow.postgreSQLColumns) FROM canceled AS sessions
         """, .text(address.id.text), .text(address.relyingParty), .time(now), read: SessionRow.init)
       guard let canceled else { return (try connection.row(address), false) }
@@ -135,7 +135,7 @@ extension PostgreSQLStore {
           "UPDATE idempotency SET body = NULL, result = NULL, result_expires_at = NULL WHERE session = $1",
           .text(address.id.text))
         try connection.run(
-          "INSERT INTO events (session, type, relying_party, created, error_code) VALUES ($1, $2, $3, $4, $5)",
+          "INSERT INTO events (session_id, type, relying_party, created, error_code) VALUES ($1, $2, $3, $4, $5)",
           .text(address.id.text), .type(.redacted), .text(address.relyingParty), .time(now),
           .text(record.state(at: now).lastError?.code))
         if case .processing(let attempt) = record.state {

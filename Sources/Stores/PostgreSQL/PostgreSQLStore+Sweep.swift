@@ -15,7 +15,7 @@ extension PostgreSQLStore {
           ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED),
         ended AS (UPDATE sessions SET status = 'expired', ended_at = expires_at, materials = NULL
           FROM due WHERE sessions.id = due.id RETURNING sessions.id, status, relying_party)
-        INSERT INTO events (session, type, relying_party, created) SELECT id, status, relying_party, $1 FROM ended
+        INSERT INTO events (session_id, type, relying_party, created) SELECT id, status, relying_party, $1 FROM ended
         """, .time(now), limit)
       count.interrupted = try connection.transaction { connection throws(StoreError) in
         let stale = try connection.rows(
@@ -25,7 +25,7 @@ extension PostgreSQLStore {
           ended AS (UPDATE sessions SET status = 'failed', ended_at = consumed_at + $3, last_error = $4
             FROM due WHERE sessions.id = due.id
             RETURNING sessions.id, status, relying_party, attempt, attempt_protocol, consumed_at),
-          told AS (INSERT INTO events (session, type, relying_party, created, error_code)
+          told AS (INSERT INTO events (session_id, type, relying_party, created, error_code)
             SELECT id, status, relying_party, $5, $6 FROM ended)
           SELECT \(InterruptedRow.columns) FROM ended
           """, .time(now - Limits.processingTimeout), limit, .integer(Limits.processingTimeout + 1),

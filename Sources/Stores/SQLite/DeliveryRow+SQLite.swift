@@ -7,7 +7,7 @@ extension DeliveryRow {
     try connection.first(
       """
       SELECT \(columns) FROM \(tables)
-      WHERE session = ? AND type = ? AND events.relying_party = ? AND endpoint = ?
+      WHERE session = \(SQLiteStore.sessionByID) AND type = ? AND events.relying_party = ? AND endpoint = ?
       """, .text(id.event.session.text), .type(id.event.type), .text(relyingParty), .text(id.endpoint),
       read: DeliveryRow.init)
   }

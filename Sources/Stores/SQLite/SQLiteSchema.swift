@@ -79,21 +79,26 @@ enum SQLiteSchema {
     """
 
   /// Events, and the outbox. `type` is the status that the session then had; `due` is when a pending delivery is tried
-  /// next, or while it is tried, when its lease ends. No event is made up for what happened before.
+  /// next, or while it is tried, when its lease ends. Events are found by the session's `seq` and not by its id: ids are
+  /// random, and an index of them costs more than all the rest of an event. As writes come one after another, also
+  /// those of several processes, `distributed` is how far deliveries have been made. No event is made up for what
+  /// happened before.
   private static let second = """
     CREATE TABLE events (
       seq INTEGER PRIMARY KEY AUTOINCREMENT,
-      session TEXT NOT NULL,
+      session INTEGER NOT NULL REFERENCES sessions (seq) ON DELETE CASCADE,
+      session_id TEXT NOT NULL,
       type TEXT NOT NULL,
       relying_party TEXT NOT NULL,
       created INTEGER NOT NULL,
-      error_code TEXT,
-      is_distributed INTEGER NOT NULL DEFAULT 0
+      error_code TEXT
     );
     CREATE UNIQUE INDEX events_by_session ON events (session, type);
     CREATE INDEX events_of_party ON events (relying_party, seq);
-    CREATE INDEX events_new ON events (seq) WHERE is_distributed = 0;
     CREATE INDEX events_created ON events (created);
+
+    CREATE TABLE outbox (distributed INTEGER NOT NULL);
+    INSERT INTO outbox VALUES (0);
 
     CREATE TABLE deliveries (
       event INTEGER NOT NULL REFERENCES events (seq) ON DELETE CASCADE,

@@ -2,11 +2,15 @@ import Primitives
 import VerificationService
 
 extension SQLiteStore {
+  /// A session's `seq` by its id.
+  static let sessionByID = "(SELECT seq FROM sessions WHERE id = ?)"
+
   public func event(_ id: EventID, of relyingParty: String) async throws(StoreError) -> EventRecord? {
     try await reader.perform { connection throws(StoreError) in
       try connection.first(
-        "SELECT \(EventRow.columns) FROM events WHERE session = ? AND type = ? AND relying_party = ?",
-        .text(id.session.text), .type(id.type), .text(relyingParty), read: EventRow.init)
+        """
+        SELECT \(EventRow.columns) FROM events WHERE session = \(Self.sessionByID) AND type = ? AND relying_party = ?
+        """, .text(id.session.text), .type(id.type), .text(relyingParty), read: EventRow.init)
     }?.record()
   }
 
@@ -60,22 +64,25 @@ extension SQLiteStore {
 
 extension SQLiteConnection {
   /// Writes the event of a change, in the change's transaction.
-  func tell(_ address: SessionAddress, _ type: EventType, code: String? = nil, at now: Timestamp) throws(StoreError) {
-    try tell(session: address.id.text, of: address.relyingParty, type, code: code, at: now)
+  func tell(
+    _ seq: Int64, _ address: SessionAddress, _ type: EventType, code: String? = nil, at now: Timestamp
+  ) throws(StoreError) {
+    try tell(seq, id: address.id.text, of: address.relyingParty, type, code: code, at: now)
   }
 
   func tell(
-    session: String, of relyingParty: String, _ type: EventType, code: String? = nil, at now: Timestamp
+    _ seq: Int64, id: String, of relyingParty: String, _ type: EventType, code: String? = nil, at now: Timestamp
   ) throws(StoreError) {
     try run(
-      "INSERT INTO events (session, type, relying_party, created, error_code) VALUES (?, ?, ?, ?, ?)",
-      .text(session), .type(type), .text(relyingParty), .time(now), .optional(code))
+      """
+      INSERT INTO events (session, session_id, type, relying_party, created, error_code) VALUES (?, ?, ?, ?, ?, ?)
+      """, .integer(seq), .text(id), .type(type), .text(relyingParty), .time(now), .optional(code))
   }
 
   fileprivate func seq(of id: EventID, _ relyingParty: String) throws(StoreError) -> Int64? {
     try first(
-      "SELECT seq FROM events WHERE session = ? AND type = ? AND relying_party = ?", .text(id.session.text),
-      .type(id.type), .text(relyingParty)
+      "SELECT seq FROM events WHERE session = \(SQLiteStore.sessionByID) AND type = ? AND relying_party = ?",
+      .text(id.session.text), .type(id.type), .text(relyingParty)
     ) { $0.integer(0) }
   }
 }

@@ -9,9 +9,7 @@ extension SQLiteStore {
     return try await writer.perform { connection throws(StoreError) in
       let events = try connection.rows(
         """
-        UPDATE events SET is_distributed = 1 WHERE seq IN
-          (SELECT seq FROM events WHERE is_distributed = 0 ORDER BY seq LIMIT ?)
-        RETURNING seq, relying_party, type
+        SELECT seq, relying_party, type FROM events WHERE seq > (SELECT distributed FROM outbox) ORDER BY seq LIMIT ?
         """, [.integer(Int64(limit))]
       ) { (seq: $0.integer(0), relyingParty: $0.text(1), type: $0.text(2)) }
       for event in events {
@@ -25,6 +23,7 @@ extension SQLiteStore {
             .time(now))
         }
       }
+      if let last = events.last { try connection.run("UPDATE outbox SET distributed = ?", .integer(last.seq)) }
       return events.count
     }
   }
@@ -74,7 +73,7 @@ extension SQLiteStore {
       let changed = try connection.run(
         """
         UPDATE deliveries SET status = ?, due = ?, fault = ?, fault_status = ?
-        WHERE event = (SELECT seq FROM events WHERE session = ? AND type = ?) AND endpoint = ?
+        WHERE event = (SELECT seq FROM events WHERE session = \(Self.sessionByID) AND type = ?) AND endpoint = ?
           AND status = 'pending' AND attempts = ? AND due = ?
         """, .text(status.rawValue), .time(due), .optional(fault?.reason.rawValue),
         .optional(fault?.httpStatus.map(Int64.init)), .text(claimed.event.id.session.text),

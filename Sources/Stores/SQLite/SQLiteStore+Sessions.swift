@@ -72,8 +72,8 @@ extension SQLiteStore {
         RETURNING seq
         """, values
       ) { $0.integer(0) }
-      guard changed.isEmpty else {
-        try connection.tell(outcome.address, columns.type, code: columns.errorCode, at: now)
+      if let seq = changed.first {
+        try connection.tell(seq, outcome.address, columns.type, code: columns.errorCode, at: now)
         try connection.write(entry, to: node)
         try connection.finish(completion)
         return (true, nil)
@@ -112,7 +112,7 @@ extension SQLiteStore {
       ) { $0.integer(0) }
       if let seq {
         try connection.run("UPDATE offers SET material = NULL WHERE session = ?", .integer(seq))
-        try connection.tell(address, .canceled, at: now)
+        try connection.tell(seq, address, .canceled, at: now)
       }
       return (try connection.row(address), seq != nil)
     }
@@ -143,7 +143,7 @@ extension SQLiteStore {
       try connection.run(
         "UPDATE idempotency SET body = NULL, result = NULL, result_expires_at = NULL WHERE session = ?",
         .text(address.id.text))
-      try connection.tell(address, .redacted, code: error?.code, at: now)
+      try connection.tell(before.seq, address, .redacted, code: error?.code, at: now)
       connection.mustTruncateLog = true
       return (try connection.row(address), true)
     }

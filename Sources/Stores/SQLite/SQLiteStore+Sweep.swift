@@ -16,22 +16,22 @@ extension SQLiteStore {
       ) { (seq: $0.integer(0), id: $0.text(1), relyingParty: $0.text(2)) }
       for session in expired {
         try connection.run("UPDATE offers SET material = NULL WHERE session = ?", .integer(session.seq))
-        try connection.tell(session: session.id, of: session.relyingParty, .expired, at: now)
+        try connection.tell(session.seq, id: session.id, of: session.relyingParty, .expired, at: now)
       }
       count.expired = expired.count
       let stale = try connection.rows(
         """
         UPDATE sessions SET status = 'failed', ended_at = consumed_at + ?, last_error = ? WHERE seq IN
           (SELECT seq FROM sessions WHERE status = 'processing' AND consumed_at < ? LIMIT ?)
-        RETURNING \(InterruptedRow.columns)
+        RETURNING \(InterruptedRow.columns), seq
         """,
         [
           .integer(Limits.processingTimeout + 1), .blob(interrupted), .time(now - Limits.processingTimeout), limit,
         ]
-      ) { InterruptedRow($0) }
-      for session in stale {
+      ) { (session: InterruptedRow($0), seq: $0.integer(5)) }
+      for (session, seq) in stale {
         try connection.tell(
-          session: session.id, of: session.relyingParty, .failed, code: LastError.interrupted.code, at: now)
+          seq, id: session.id, of: session.relyingParty, .failed, code: LastError.interrupted.code, at: now)
         try connection.write(session.entry(at: now, isLive: isLive), to: node)
       }
       count.interrupted = stale.count
@@ -45,13 +45,14 @@ extension SQLiteStore {
         UPDATE idempotency SET result = NULL WHERE scope IN
           (SELECT scope FROM idempotency WHERE result IS NOT NULL AND result_expires_at <= ? LIMIT ?)
         """, .time(now), limit)
+      try connection.sweepEvents(at: now, limit: limit, &count)
+      // What is left of a session's events goes with it.
       count.sessionsDeleted = try connection.run(
         "DELETE FROM sessions WHERE seq IN (SELECT seq FROM sessions WHERE ended_at <= ? LIMIT ?)",
         .time(now - Limits.sessionRetention), limit)
       count.idempotencyKeysDeleted = try connection.run(
         "DELETE FROM idempotency WHERE scope IN (SELECT scope FROM idempotency WHERE begun <= ? LIMIT ?)",
         .time(now - Limits.idempotencyLifetime), limit)
-      try connection.sweepEvents(at: now, limit: limit, &count)
       if count.resultsErased + repliesErased + count.sessionsDeleted > 0 { connection.mustTruncateLog = true }
       return count
     }

@@ -9,7 +9,7 @@ extension ServiceContext {
     _ request: IdempotencyRequest?, _ caller: Caller,
     _ operation: (IdempotencyClaim?) async throws(ServiceError) -> OperationReply
   ) async throws(ServiceError) -> Reply {
-    guard let request, case .apiKey(let party, _) = caller else { return try await operation(nil).reply }
+    guard let request, case .apiKey(let party, _, _) = caller else { return try await operation(nil).reply }
     let claim = try IdempotencyClaim(request, of: party.id)
     let start: IdempotencyStart
     do { start = try await store.beginIdempotent(claim, at: clock()) } catch { throw ServiceError(error) }

@@ -2,7 +2,8 @@ import Primitives
 
 /// Who makes a call, authenticated.
 public enum Caller: Sendable {
-  case apiKey(RelyingParty, scopes: Set<Scope>)
+  /// - Parameter id: what logs call the key.
+  case apiKey(RelyingParty, scopes: Set<Scope>, id: String? = nil)
   /// The holder of a session's client secret: submit and GET of that session, and no personal data.
   case clientSecret(SessionID, of: RelyingParty)
   /// A wallet that posts its answer by itself: it sees nothing of what comes of it.
@@ -10,13 +11,16 @@ public enum Caller: Sendable {
 
   public var relyingParty: RelyingParty {
     switch self {
-    case .apiKey(let party, _): party
+    case .apiKey(let party, _, _): party
     case .clientSecret(_, let party), .wallet(_, let party): party
     }
   }
 
+  /// What logs call the API key, where it has a name.
+  public var keyID: String? { if case .apiKey(_, _, let id) = self { id } else { nil } }
+
   func has(_ scope: Scope) -> Bool {
-    if case .apiKey(_, let scopes) = self { scopes.contains(scope) } else { false }
+    if case .apiKey(_, let scopes, _) = self { scopes.contains(scope) } else { false }
   }
 
   /// An API key with at least one of `scopes`, or `api.forbidden`.

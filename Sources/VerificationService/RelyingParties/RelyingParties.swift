@@ -1,13 +1,15 @@
+import Primitives
+
 /// All relying parties of this server, by id and by API key.
 public struct RelyingParties: Sendable {
   public let all: [RelyingParty]
   private let byID: [String: RelyingParty]
-  private let byKey: [[UInt8]: (RelyingParty, Set<Scope>)]
+  private let byKey: [[UInt8]: (RelyingParty, APIKey)]
 
   /// Refuses what would let one relying party act as another: an id or a key hash that occurs twice.
   public init(_ parties: [RelyingParty]) throws(ConfigurationError) {
     var byID: [String: RelyingParty] = [:]
-    var byKey: [[UInt8]: (RelyingParty, Set<Scope>)] = [:]
+    var byKey: [[UInt8]: (RelyingParty, APIKey)] = [:]
     for party in parties {
       guard !party.id.isEmpty, byID.updateValue(party, forKey: party.id) == nil else {
         throw ConfigurationError("relying party ids are not empty and occur once: \"\(party.id)\"")
@@ -16,7 +18,7 @@ public struct RelyingParties: Sendable {
         guard key.sha256.count == 32 else {
           throw ConfigurationError("an API key of \"\(party.id)\" is not the SHA-256 of a key")
         }
-        guard byKey.updateValue((party, key.scopes), forKey: key.sha256) == nil else {
+        guard byKey.updateValue((party, key), forKey: key.sha256) == nil else {
           throw ConfigurationError("an API key of \"\(party.id)\" occurs twice")
         }
       }
@@ -28,9 +30,16 @@ public struct RelyingParties: Sendable {
 
   public subscript(id: String) -> RelyingParty? { byID[id] }
 
-  /// The owner of an API key. The look-up is by the key's hash: its time tells nothing that helps to find a key.
-  public func owner(ofKey key: String) -> Caller? {
-    byKey[APIKey.hash(of: key)].map { party, scopes in .apiKey(party, scopes: scopes) }
+  /// The owner of an API key that has not expired. The look-up is by the key's hash: its time tells nothing that helps
+  /// to find a key.
+  public func owner(ofKey key: String, at now: Timestamp) -> Caller? {
+    guard let (party, found) = byKey[APIKey.hash(of: key)], found.isGood(at: now) else { return nil }
+    return .apiKey(party, scopes: found.scopes, id: found.id)
+  }
+
+  /// When the next of the keys that are good now expires.
+  public func nextKeyExpiry(after now: Timestamp) -> Timestamp? {
+    all.flatMap(\.apiKeys).compactMap(\.expiresAt).filter { now < $0 }.min()
   }
 }
 

@@ -47,20 +47,6 @@ public struct RelyingParty: Sendable {
   }
 }
 
-/// An API key as the configuration holds it: never the key, only its SHA-256.
-public struct APIKey: Sendable, Hashable {
-  public let sha256: [UInt8]
-  public let scopes: Set<Scope>
-
-  public init(sha256: [UInt8], scopes: Set<Scope>) {
-    self.sha256 = sha256
-    self.scopes = scopes
-  }
-
-  /// The hash by which a presented key is looked up.
-  public static func hash(of key: String) -> [UInt8] { HashAlgorithm.sha256.hash(Array(key.utf8)) }
-}
-
 /// What Apple's in-app requests and their transcript need of a merchant.
 public struct AppleConfiguration: Sendable {
   public let merchantID: String

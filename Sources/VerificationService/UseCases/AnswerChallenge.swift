@@ -26,7 +26,9 @@ struct AnswerChallenge {
   ) async throws(ServiceError) -> Attempted {
     try context.gate.enter()
     defer { context.gate.leave() }
+    let stages = StageClock(context.observe)
     let taken = try await ConsumeChallenge(context: context).run(address, protocolName: wallet.name)
+    stages.end(.consume)
     let record = taken.record
     let attempt = taken.attempt
     let finding: Conclusion.Finding
@@ -35,10 +37,14 @@ struct AnswerChallenge {
     case .answer(let content):
       if let request = record.content?.request, let challenge = taken.intoChallenge() {
         let now = context.clock()
+        var verifier = context.verifier(for: caller.relyingParty)
+        verifier.willAuthenticate = { stages.end(.open) }
         let authentication = wallet.authenticate(
           content, answering: challenge, request: request, relyingParty: caller.relyingParty,
-          verifier: context.verifier(for: caller.relyingParty), at: now)
+          verifier: verifier, at: now)
+        stages.end(.verify, unlessOpened: .open)
         let evidence = await context.revocation.evidence(for: authentication.questions, at: now)
+        if !authentication.questions.isEmpty { stages.end(.revocation) }
         finding = .verdict(authentication.conclude(with: evidence))
       } else {
         finding = .unreadableChallenge
@@ -54,12 +60,14 @@ struct AnswerChallenge {
       address: address, attempt: attempt, protocolName: wallet.name, conclusion: conclusion.recorded,
       report: conclusion.report)
     let completion = try completion(after, conclusion, now)
+    stages.end(.conclude)
     let recording: OutcomeRecording
     do {
       recording = try await context.store.recordOutcome(outcome, at: now, finishing: completion)
     } catch {
       throw ServiceError(error)
     }
+    stages.end(.outcome)
     switch recording {
     case .recorded: return Attempted(record: after, conclusion: conclusion, time: now)
     case .superseded(let current?): return Attempted(record: current, conclusion: nil, time: now)

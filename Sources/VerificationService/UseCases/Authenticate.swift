@@ -6,7 +6,7 @@ struct Authenticate {
   let context: ServiceContext
 
   func run(_ token: String) async throws(ServiceError) -> Caller {
-    if let caller = context.relyingParties.owner(ofKey: token) { return caller }
+    if let caller = context.relyingParties.owner(ofKey: token, at: context.clock()) { return caller }
     guard let secret = ClientSecret(token) else { throw ServiceError(.apiUnauthenticated) }
     let record: SessionRecord?
     do { record = try await context.store.session(clientSecretHash: secret.sha256) } catch { throw ServiceError(error) }

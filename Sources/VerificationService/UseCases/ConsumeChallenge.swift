@@ -24,9 +24,17 @@ struct ConsumeChallenge {
   let context: ServiceContext
 
   struct Taken: ~Copyable, Sendable {
-    let record: SessionRecord
-    let attempt: AttemptID
-    let challenge: ConsumedChallenge?
+    private let taken: (record: SessionRecord, attempt: AttemptID)
+    private let challenge: ConsumedChallenge?
+
+    init(record: SessionRecord, attempt: AttemptID, challenge: consuming ConsumedChallenge?) {
+      taken = (record, attempt)
+      self.challenge = challenge
+    }
+
+    /// Never inlined, as `Authentication.questions`: it outlives the challenge.
+    var record: SessionRecord { @inline(never) get { taken.record } }
+    var attempt: AttemptID { @inline(never) get { taken.attempt } }
 
     /// The challenge for its one use; nil where its material does not open with the configured sealing keys. It is
     /// consumed all the same.

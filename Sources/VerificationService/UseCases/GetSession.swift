@@ -33,7 +33,9 @@ struct GetSession {
 }
 
 extension ServiceContext {
-  /// The session, or `session.not_found` alike for an unknown id and another's.
+  /// The session, or `session.not_found` alike for an unknown id and another's: in time too, but for one row that is
+  /// read and not taken, since both are the same query of the same index. And to measure even that, one would need an id
+  /// of another's, which is 131 random bits.
   func record(at address: SessionAddress) async throws(ServiceError) -> SessionRecord {
     let record: SessionRecord?
     do { record = try await store.session(address) } catch { throw ServiceError(error) }

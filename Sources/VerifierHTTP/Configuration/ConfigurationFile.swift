@@ -1,10 +1,11 @@
 import FoundationEssentials
-import Glibc
 import Primitives
 
 /// The configuration file, and the files that it names by paths relative to itself.
 struct ConfigurationFile {
   let path: String
+  /// What is found wrong while it is read.
+  let problems = ConfigurationProblems()
   private let folder: String
 
   init(path: String) {
@@ -17,12 +18,12 @@ struct ConfigurationFile {
     do throws(JSON.SyntaxError) {
       return try JSON(parsing: bytes)
     } catch {
-      throw .configuration("\(path): is not JSON")
+      throw fault("", "is not JSON in UTF-8, or an object has two members of one name")
     }
   }
 
   func fault(_ pointer: String, _ problem: String) -> StartError {
-    .configuration("\(path): \(pointer.isEmpty ? "(top level)" : pointer): \(problem)")
+    .configuration(path, [ConfigurationProblem(pointer: pointer, detail: problem)])
   }
 
   /// An absolute path as it is, any other from the configuration's folder.
@@ -33,17 +34,10 @@ struct ConfigurationFile {
     try contents(of: resolve(name), for: pointer)
   }
 
-  /// Whether others on this machine can read the file; a private key should be its owner's alone.
-  func isReadableByOthers(_ name: String) -> Bool {
-    var status = stat()
-    return stat(resolve(name), &status) == 0 && status.st_mode & S_IROTH != 0
-  }
-
   private func contents(of path: String, for pointer: String) throws(StartError) -> [UInt8] {
     // A pipe or device would be read for ever.
     guard let data = FileManager.default.contents(atPath: path), data.count <= 1 << 20 else {
-      throw pointer.isEmpty
-        ? .configuration("\(path): cannot be read") : fault(pointer, "the file \(path) cannot be read")
+      throw fault(pointer, pointer.isEmpty ? "cannot be read" : "the file \(path) cannot be read")
     }
     return [UInt8](data)
   }

@@ -1,4 +1,3 @@
-import Fetching
 import Mdoc
 import PKIX
 import Primitives
@@ -8,64 +7,83 @@ import VerificationService
 /// Reads the configuration of a live server (HTTP API, Configuration) and refuses whatever is unsafe, before anything
 /// is opened: a server that starts is one that may serve.
 struct ConfigurationLoader {
-  private static let members =
-    ["listen", "behind_proxy", "public_url", "store", "clock_skew", "sealing_keys", "relying_parties"]
-    + TrustReader.members + NodeReader.members
-  private static let defaultListen = "127.0.0.1:8080"
-
   private let file: ConfigurationFile
+  private let environment: EnvironmentSecrets
+  private let network: ServerNetwork?
 
-  init(path: String) { file = ConfigurationFile(path: path) }
+  /// - Parameters:
+  ///   - environment: the one of the reading before, which took its variables.
+  ///   - network: nil for a new one.
+  init(path: String, environment: EnvironmentSecrets = EnvironmentSecrets(), network: ServerNetwork? = nil) {
+    file = ConfigurationFile(path: path)
+    self.environment = environment
+    self.network = network
+  }
 
+  /// Reads all of it, and throws all that is wrong with it.
   /// - Parameter now: for what is said about certificates.
   func load(at now: Timestamp = .systemNow()) throws(StartError) -> ServerConfiguration {
-    let root = try ConfigurationReader(file.json(), at: "", in: file, known: Self.members)
-    let isBehindProxy = try root.bool("behind_proxy", default: false)
+    let root = try ConfigurationReader(file.json(), at: "", in: file, known: ConfigurationTables.root.names)
+    let network = if let network { network } else { try ServerNetwork() }
     var warnings: [String] = []
-    let secrets = SecretFiles(file: file)
-    let fetches = FetchLog()
-    let fetcher = try Self.webFetcher(fetches)
-    let plan = try TrustReader(file: file).plan(root, fetcher: fetcher)
-    let configuration = ServerConfiguration(
-      isLive: true,
-      listen: try listen(root, isBehindProxy: isBehindProxy),
-      isBehindProxy: isBehindProxy,
-      publicURL: try publicURL(root),
-      store: try store(root),
-      anchors: try anchors(root, plan),
-      trust: plan,
-      clockSkew: try root.integer("clock_skew", in: 0...600, default: Limits.clockSkew),
-      sealingKeys: try secrets.sealingKeys(root, &warnings),
-      relyingParties: try RelyingPartyReader(secrets: secrets, now: now).relyingParties(root, &warnings))
-    var complete = configuration
-    complete.node = try NodeReader.node(root)
-    complete.fetches = fetches
-    complete.revocation = RevocationChecker(fetcher: fetcher, executor: WorkerThreads.shared)
-    complete.warnings = warnings + Self.nameWarnings(configuration)
-    return complete
+    let secrets = SecretFiles(reader: SecretReader(file: file, environment: environment))
+    let isBehindProxy = root.attempt { () throws(StartError) in try root.bool("behind_proxy", default: false) }
+    let edge = root.attempt { () throws(StartError) in
+      try EdgeReader(secrets: secrets.reader).edge(root, isBehindProxy: isBehindProxy ?? true)
+    }
+    // What could not be read is not complained of twice.
+    let isProtected = isBehindProxy ?? true || edge.map { $0.tls != nil } ?? true
+    let listen = root.attempt { () throws(StartError) in try self.listen(root, isProtected: isProtected) }
+    let publicURL = root.attempt { () throws(StartError) in try self.publicURL(root) }
+    let store = root.attempt { () throws(StartError) in try self.store(root) }
+    let node = root.attempt { () throws(StartError) in try NodeReader.node(root) }
+    let plan = root.attempt { () throws(StartError) in
+      try TrustReader(file: file).plan(root, fetcher: network.fetcher)
+    }
+    let anchors = plan.flatMap { plan in
+      root.attempt { () throws(StartError) in try self.anchors(root, plan) }
+    }
+    let clockSkew = root.attempt { () throws(StartError) in
+      try root.integer("clock_skew", in: 0...600, default: Limits.clockSkew)
+    }
+    let stop = root.attempt { () throws(StartError) in try stopTimes(root) }
+    let sealingKeys = root.attempt { () throws(StartError) in try secrets.sealingKeys(root) }
+    let parties = root.attempt { () throws(StartError) in
+      try RelyingPartyReader(secrets: secrets, now: now).relyingParties(root, &warnings)
+    }
+    guard file.problems.all.isEmpty, let isBehindProxy, let edge, let listen, let publicURL, let store, let node,
+      let plan, let anchors, let clockSkew, let stop, let sealingKeys, let parties
+    else { throw .configuration(file.path, file.problems.all) }
+    var configuration = ServerConfiguration(
+      isLive: true, listen: listen, isBehindProxy: isBehindProxy, publicURL: publicURL, store: store,
+      anchors: anchors, trust: plan, clockSkew: clockSkew, sealingKeys: sealingKeys, relyingParties: parties)
+    configuration.edge = edge
+    configuration.node = node
+    configuration.stop = stop
+    configuration.source = ConfigurationSource(path: file.path, environment: environment, network: network)
+    for member in ConfigurationTables.root.members where member.needsRestart {
+      configuration.fixedMembers[member.name] = root.value(member.name) ?? .null
+    }
+    configuration.fetches = network.fetches
+    configuration.revocation = network.revocation
+    configuration.warnings = warnings + Self.nameWarnings(configuration)
+    return configuration
   }
 
   /// The store alone, for what reads it without serving.
   func store() throws(StartError) -> StoreLocation {
-    try store(ConfigurationReader(file.json(), at: "", in: file, known: Self.members))
+    try store(ConfigurationReader(file.json(), at: "", in: file, known: ConfigurationTables.root.names))
   }
 
-  static func webFetcher(_ log: FetchLog) throws(StartError) -> WebListFetcher {
-    do throws(WebListFetcher.StartError) {
-      return try WebListFetcher(.init(observer: log))
-    } catch {
-      throw .unavailable(error.description)
-    }
-  }
-
-  private func listen(_ root: ConfigurationReader, isBehindProxy: Bool) throws(StartError) -> ListenAddress {
-    let text = root.value("listen") == nil ? Self.defaultListen : try root.string("listen")
+  private func listen(_ root: ConfigurationReader, isProtected: Bool) throws(StartError) -> ListenAddress {
+    let text = root.value("listen") == nil ? ListenAddress.standard : try root.string("listen")
     guard let listen = ListenAddress(text) else {
       throw root.fault("listen", "must be a numeric address and a port, such as 127.0.0.1:8080 or [::1]:8080")
     }
-    guard listen.isLoopback || isBehindProxy else {
+    guard listen.isLoopback || isProtected else {
       throw root.fault(
-        "listen", "\(listen) is plain HTTP beyond loopback; put a TLS proxy in front and set behind_proxy to true")
+        "listen",
+        "\(listen) is plain HTTP beyond loopback; set tls, or put a TLS proxy in front and set behind_proxy to true")
     }
     return listen
   }
@@ -92,6 +110,13 @@ struct ConfigurationLoader {
     }
   }
 
+  private func stopTimes(_ root: ConfigurationReader) throws(StartError) -> StopTimes {
+    let standard = StopTimes.standard
+    return StopTimes(
+      notice: try root.integer("stop_notice", in: StopTimes.noticeSeconds, default: standard.notice),
+      drain: try root.integer("stop_drain", in: StopTimes.drainSeconds, default: standard.drain))
+  }
+
   private func store(_ root: ConfigurationReader) throws(StartError) -> StoreLocation {
     let text = try root.string("store")
     do throws(ConfigurationError) {
@@ -110,7 +135,11 @@ struct ConfigurationLoader {
       throw root.fault("trust", error.description)
     }
     if let problem = TrustPlan.problem(with: anchors) { throw root.fault("trust", problem) }
-    guard plan.hasLists || anchors.contains(where: { $0.tier == .live }) else {
+    // Of a list whose entry is at fault, nobody knows what it would have brought.
+    guard
+      plan.hasLists || file.problems.all.contains(where: { $0.pointer.hasPrefix("/trust/") })
+        || anchors.contains(where: { $0.tier == .live })
+    else {
       throw root.fault("trust", "no trust anchor for live mode in \(plan.paths.joined(separator: ", "))")
     }
     return anchors

@@ -7,15 +7,15 @@ struct ConfigurationReader {
   let pointer: String
   private let members: [JSON.Member]
 
-  /// Refuses what is no object, has members beyond `known`, or has one twice.
+  /// Refuses what is no object or has a member twice; notes each member beyond `known`.
   init(_ json: JSON, at pointer: String, in file: ConfigurationFile, known: [String]) throws(StartError) {
     self.file = file
     self.pointer = pointer
     guard let members = json.object else { throw file.fault(pointer, "must be an object") }
     self.members = members
     for member in members where !known.contains(member.name) {
-      throw file.fault(
-        "\(pointer)/\(member.name)", "is not known; known here: \(known.joined(separator: ", "))")
+      let detail = "is not known; known here: \(known.joined(separator: ", "))"
+      file.problems.note(ConfigurationProblem(pointer: "\(pointer)/\(member.name)", detail: detail))
     }
   }
 
@@ -23,6 +23,9 @@ struct ConfigurationReader {
   func value(_ name: String) -> JSON? {
     members.first { $0.name == name }.flatMap { $0.value.isNull ? nil : $0.value }
   }
+
+  /// The body's value; or nil, with what is wrong noted, so that the rest can be read as well.
+  func attempt<R>(_ body: () throws(StartError) -> R) -> R? { file.problems.attempt(body) }
 
   func fault(_ name: String, _ problem: String) -> StartError { file.fault("\(pointer)/\(name)", problem) }
 
@@ -66,7 +69,7 @@ struct ConfigurationReader {
     return texts
   }
 
-  /// A list of objects.
+  /// A list of objects, without those elements that are none, which are noted.
   func objects(
     _ name: String, isRequired: Bool, known: [String]
   ) throws(StartError) -> [ConfigurationReader] {
@@ -74,11 +77,11 @@ struct ConfigurationReader {
     guard let list = try required(name).array, !isRequired || !list.isEmpty else {
       throw fault(name, "must be a list of objects" + (isRequired ? " with at least one" : ""))
     }
-    var readers: [ConfigurationReader] = []
-    for (index, element) in list.enumerated() {
-      readers.append(try ConfigurationReader(element, at: "\(pointer)/\(name)/\(index)", in: file, known: known))
+    return list.enumerated().compactMap { index, element in
+      attempt { () throws(StartError) in
+        try ConfigurationReader(element, at: "\(pointer)/\(name)/\(index)", in: file, known: known)
+      }
     }
-    return readers
   }
 
   func object(_ name: String, known: [String]) throws(StartError) -> ConfigurationReader? {

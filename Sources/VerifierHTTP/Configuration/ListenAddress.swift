@@ -2,6 +2,9 @@ import Glibc
 
 /// Where to listen: `127.0.0.1:8080`, `[::1]:8080`.
 public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
+  /// Where a server listens that was told nothing else.
+  static let standard = "127.0.0.1:8080"
+
   /// Numeric IPv4 or IPv6.
   public let address: String
   /// 0: a free one.

@@ -4,8 +4,6 @@ import VerificationService
 
 /// The configuration's `node`: the name of this process among those that share a store; by default the host's.
 enum NodeReader {
-  static let members = ["node"]
-
   static func node(_ root: ConfigurationReader) throws(StartError) -> NodeName {
     guard root.value("node") == nil else {
       guard let node = NodeName(try root.string("node")) else {

@@ -4,7 +4,6 @@ import VerificationService
 /// Reads `openid4vp` of a relying party: `{"encrypted_responses": true, "annex_b": false, "scheme": "openid4vp",
 /// "trusted_authorities": []}`.
 struct OpenID4VPReader {
-  private static let members = ["encrypted_responses", "annex_b", "scheme", "trusted_authorities"]
   /// Octets of a key identifier: SHA-1 by the profile, and what else authorities have made of it.
   private static let identifierOctets = 1...64
 
@@ -12,7 +11,8 @@ struct OpenID4VPReader {
     _ party: ConfigurationReader, _ warnings: inout [String]
   ) throws(StartError) -> OpenID4VPConfiguration {
     var configuration = OpenID4VPConfiguration()
-    guard let entry = try party.object("openid4vp", known: Self.members) else { return configuration }
+    let known = ConfigurationTables.openID4VP.names
+    guard let entry = try party.object("openid4vp", known: known) else { return configuration }
     configuration.encryptsResponses = try entry.bool("encrypted_responses", default: true)
     configuration.offersAnnexB = try entry.bool("annex_b", default: false)
     if entry.value("scheme") != nil {

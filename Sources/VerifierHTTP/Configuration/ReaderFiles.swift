@@ -11,7 +11,6 @@ import Primitives
 /// `certificates` has the leaf first. `client_id` is `x509_hash`, by default, or `x509_san_dns:` and a dNSName of the
 /// leaf.
 struct ReaderFiles {
-  static let members = ["key", "certificates", "client_id"]
   private static let dnsPrefix = "x509_san_dns:"
 
   let secrets: SecretFiles
@@ -19,14 +18,16 @@ struct ReaderFiles {
 
   func readers(_ entry: ConfigurationReader, _ warnings: inout [String]) throws(StartError) -> [ReaderIdentity] {
     var readers: [ReaderIdentity] = []
-    for entry in try entry.objects("readers", isRequired: false, known: Self.members) {
-      readers.append(try reader(entry, &warnings))
+    for entry in try entry.objects("readers", isRequired: false, known: ConfigurationTables.reader.names) {
+      if let reader = entry.attempt({ () throws(StartError) in try reader(entry, &warnings) }) {
+        readers.append(reader)
+      }
     }
     return readers
   }
 
   private func reader(_ entry: ConfigurationReader, _ warnings: inout [String]) throws(StartError) -> ReaderIdentity {
-    let key = try secrets.signingKey(try entry.string("key"), of: entry, member: "key", &warnings)
+    let key = try secrets.signingKey(try entry.required("key"), at: entry.pointer + "/key")
     let certificates = try chain(entry, &warnings)
     let name = try identifier(entry)
     let reader: ReaderIdentity

@@ -1,13 +1,12 @@
 import Cryptography
 import Mdoc
+import Presentation
 import Primitives
 import VerificationService
 
 /// Reads `relying_parties`.
 struct RelyingPartyReader {
-  private static let members = [
-    "id", "origins", "api_keys", "apple", "readers", "openid4vp", "revocation", WebhookReader.member,
-  ]
+  static let nameCharacters = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.".utf8)
 
   let secrets: SecretFiles
   let now: Timestamp
@@ -15,16 +14,10 @@ struct RelyingPartyReader {
   func relyingParties(
     _ root: ConfigurationReader, _ warnings: inout [String]
   ) throws(StartError) -> RelyingParties {
+    let known = ConfigurationTables.relyingParty.names
     var parties: [RelyingParty] = []
-    for entry in try root.objects("relying_parties", isRequired: true, known: Self.members) {
-      parties.append(
-        RelyingParty(
-          id: try id(entry), origins: try origins(entry), apiKeys: try apiKeys(entry),
-          apple: try apple(entry, &warnings),
-          readers: try ReaderFiles(secrets: secrets, now: now).readers(entry, &warnings),
-          openID4VP: try OpenID4VPReader().configuration(entry, &warnings),
-          policies: .init(revocation: try revocation(entry)),
-          webhooks: try WebhookReader(file: secrets.file).webhooks(entry, &warnings)))
+    for entry in try root.objects("relying_parties", isRequired: true, known: known) {
+      if let party = relyingParty(entry, &warnings) { parties.append(party) }
     }
     do throws(ConfigurationError) {
       return try RelyingParties(parties)
@@ -33,11 +26,33 @@ struct RelyingPartyReader {
     }
   }
 
+  /// Nil where a member is at fault; all members are read nevertheless.
+  private func relyingParty(_ entry: ConfigurationReader, _ warnings: inout [String]) -> RelyingParty? {
+    let id = entry.attempt { () throws(StartError) in try self.id(entry) }
+    let origins = entry.attempt { () throws(StartError) in try self.origins(entry) }
+    let keys = entry.attempt { () throws(StartError) in try APIKeyReader(now: now).apiKeys(entry, &warnings) }
+    let apple = entry.attempt { () throws(StartError) in try self.apple(entry) }
+    let readers = entry.attempt { () throws(StartError) in
+      try ReaderFiles(secrets: secrets, now: now).readers(entry, &warnings)
+    }
+    let openID4VP = entry.attempt { () throws(StartError) in
+      try OpenID4VPReader().configuration(entry, &warnings)
+    }
+    let revocation = entry.attempt { () throws(StartError) in try self.revocation(entry) }
+    let webhooks = entry.attempt { () throws(StartError) in
+      try WebhookReader(secrets: secrets.reader).webhooks(entry)
+    }
+    guard let id, let origins, let keys, let apple, let readers, let openID4VP, let revocation, let webhooks
+    else { return nil }
+    return RelyingParty(
+      id: id, origins: origins, apiKeys: keys, apple: apple, readers: readers, openID4VP: openID4VP,
+      policies: .init(revocation: revocation), webhooks: webhooks)
+  }
+
   /// It is written to logs and into addresses: a short name.
   private func id(_ entry: ConfigurationReader) throws(StartError) -> String {
     let id = try entry.string("id")
-    let allowed = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.".utf8)
-    guard id.utf8.count <= 64, id.utf8.allSatisfy(allowed.contains), !id.hasPrefix(".") else {
+    guard id.utf8.count <= 64, id.utf8.allSatisfy(Self.nameCharacters.contains), !id.hasPrefix(".") else {
       throw entry.fault("id", "must have at most 64 letters, digits, and - _ . and not begin with a dot")
     }
     return id
@@ -52,25 +67,6 @@ struct RelyingPartyReader {
     return origins
   }
 
-  private func apiKeys(_ entry: ConfigurationReader) throws(StartError) -> [APIKey] {
-    var keys: [APIKey] = []
-    for key in try entry.objects("api_keys", isRequired: false, known: ["sha256", "scopes"]) {
-      guard let hash = Hex.decode(try key.string("sha256")), hash.count == 32 else {
-        throw key.fault("sha256", "must be 64 hexadecimal digits: the SHA-256 of the key")
-      }
-      var scopes: Set<Scope> = []
-      for (index, name) in try key.strings("scopes", isRequired: true).enumerated() {
-        guard let scope = Scope(rawValue: name) else {
-          let known = Scope.allCases.map(\.rawValue).joined(separator: ", ")
-          throw key.fault("scopes/\(index)", "\"\(name)\" is no scope; scopes are \(known)")
-        }
-        scopes.insert(scope)
-      }
-      keys.append(APIKey(sha256: hash, scopes: scopes))
-    }
-    return keys
-  }
-
   private func revocation(_ entry: ConfigurationReader) throws(StartError) -> RevocationPolicy {
     guard entry.value("revocation") != nil else { return .requireGood }
     guard let policy = RevocationPolicy(rawValue: try entry.string("revocation")) else {
@@ -80,43 +76,20 @@ struct RelyingPartyReader {
     return policy
   }
 
-  private func apple(
-    _ entry: ConfigurationReader, _ warnings: inout [String]
-  ) throws(StartError) -> AppleConfiguration? {
-    guard let apple = try entry.object("apple", known: ["merchant_id", "team_id", "encryption_keys"]) else {
-      return nil
+  private func apple(_ entry: ConfigurationReader) throws(StartError) -> AppleConfiguration? {
+    guard let apple = try entry.object("apple", known: ConfigurationTables.apple.names) else { return nil }
+    let merchant = apple.attempt { () throws(StartError) in try apple.string("merchant_id") }
+    let team = apple.attempt { () throws(StartError) in try apple.string("team_id") }
+    guard let list = try apple.required("encryption_keys").array, !list.isEmpty else {
+      throw apple.fault("encryption_keys", "must be a list of private keys with at least one")
     }
-    var keys: [PrivateKey] = []
-    for (index, name) in try apple.strings("encryption_keys", isRequired: true).enumerated() {
-      keys.append(try secrets.encryptionKey(name, of: apple, member: "encryption_keys/\(index)", &warnings))
-    }
-    return AppleConfiguration(
-      merchantID: try apple.string("merchant_id"), teamID: try apple.string("team_id"), encryptionKeys: keys)
-  }
-}
-
-/// Web origins as browsers write them (RFC 6454, 6.2), since they are compared byte by byte.
-enum WebOrigin {
-  static func isValid(_ origin: String) -> Bool {
-    for scheme in ["https://", "http://"] where origin.hasPrefix(scheme) {
-      let parts = origin.dropFirst(scheme.count).split(separator: ":", omittingEmptySubsequences: false)
-      guard let host = parts.first, isHost(host), parts.count <= 2 else { return false }
-      if parts.count == 2 {
-        guard let port = UInt16(parts[1]), String(port) == parts[1], port > 0 else { return false }
+    let keys = list.enumerated().compactMap { index, json in
+      apple.attempt { () throws(StartError) in
+        try secrets.encryptionKey(json, at: "\(apple.pointer)/encryption_keys/\(index)")
       }
-      return scheme == "https://" || host == "localhost" || host == "127.0.0.1"
     }
-    return false
-  }
-
-  /// The host of a valid origin.
-  static func host(_ origin: String) -> String? {
-    origin.split(separator: "/").last?.split(separator: ":").first.map(String.init)
-  }
-
-  private static func isHost(_ host: Substring) -> Bool {
-    let allowed = Array("abcdefghijklmnopqrstuvwxyz0123456789-.".utf8)
-    return !host.isEmpty && host.utf8.count <= 253 && host.utf8.allSatisfy(allowed.contains)
-      && host.first != "." && host.last != "." && !host.contains("..")
+    // What is missing has been noted, so that the configuration as a whole is refused.
+    guard let merchant, let team else { return nil }
+    return AppleConfiguration(merchantID: merchant, teamID: team, encryptionKeys: keys)
   }
 }

@@ -10,10 +10,16 @@ struct ServerConfiguration: Sendable {
   /// Bound before the rest is made: test mode's, whose address is part of what it serves.
   var socket: BoundSocket?
   var isBehindProxy = false
+  var edge = EdgeConfiguration.open
   /// Where wallets reach this server, `https://host[:port]`.
   var publicURL: String?
   /// Names this process's chain of audit entries.
   var node = NodeName.standard
+  var stop = StopTimes.standard
+  /// The file, where there is one: test mode has none.
+  var source: ConfigurationSource?
+  /// Members as they are in the file, of which a running server takes no new value.
+  var fixedMembers: [String: JSON] = [:]
   var store: StoreLocation
   /// A folder of ours that goes with the server: test mode's.
   var temporaryFolder: String?

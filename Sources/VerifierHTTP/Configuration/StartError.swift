@@ -2,9 +2,18 @@
 public struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
   public let message: String
   public let exitCode: Int32
+  /// The members of the configuration that are at fault, where that is the reason.
+  public private(set) var problems: [ConfigurationProblem] = []
 
   /// `EX_CONFIG`: the configuration must be changed first.
   static func configuration(_ message: String) -> StartError { StartError(message: message, exitCode: 78) }
+
+  /// The same, by members of the file at `path`.
+  static func configuration(_ path: String, _ problems: [ConfigurationProblem]) -> StartError {
+    var error = configuration(problems.map { "\(path): \($0.text)" }.joined(separator: "; "))
+    error.problems = problems
+    return error
+  }
 
   /// `EX_TEMPFAIL`: something outside the configuration is missing; the same start may work later.
   static func unavailable(_ message: String) -> StartError { StartError(message: message, exitCode: 75) }

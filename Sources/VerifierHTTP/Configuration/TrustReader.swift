@@ -15,10 +15,8 @@ import Trust
 ///   "trust_state": "trust-state", "trust_refresh": 3600 }
 /// ```
 struct TrustReader {
-  static let members = ["trust", "trust_state", "trust_refresh"]
-  private static let listMembers = [
-    "name", "vical", "trusted_entities", "signer_anchors", "services", "status_services", "ekus", "max_path_length",
-  ]
+  static let refreshSeconds: ClosedRange<Int64> = 60...86_400
+  static let standardRefresh: Int64 = 3_600
 
   let file: ConfigurationFile
 
@@ -31,23 +29,30 @@ struct TrustReader {
     for (index, entry) in entries.enumerated() {
       if let path = entry.string, !path.isEmpty {
         paths.append(file.resolve(path))
-      } else {
-        let reader = try ConfigurationReader(entry, at: "/trust/\(index)", in: file, known: Self.listMembers)
-        let source = try list(reader)
-        guard !sources.contains(where: { $0.name == source.name }) else {
-          throw reader.fault("name", "\"\(source.name)\" is there twice")
-        }
+      } else if let source = root.attempt({ () throws(StartError) in try source(entry, at: index, after: sources) }) {
         sources.append(source)
       }
     }
     let hasLists = !sources.isEmpty
     if !paths.isEmpty { sources.insert(TrustSource(name: "files", .files(paths)), at: 0) }
     let state = file.resolve(root.value("trust_state") == nil ? "trust-state" : try root.string("trust_state"))
-    let refresh = try root.integer("trust_refresh", in: 60...86_400, default: 3_600)
+    let refresh = try root.integer("trust_refresh", in: Self.refreshSeconds, default: Self.standardRefresh)
     return TrustPlan(
       loader: TrustLoader(
         sources: sources, defaultDocTypes: [DocType.mDL], fetcher: fetcher, memory: AcceptedListFolder(state)),
       paths: paths, hasLists: hasLists, refreshSeconds: refresh)
+  }
+
+  private func source(_ entry: JSON, at index: Int, after others: [TrustSource]) throws(StartError) -> TrustSource {
+    // Which of the two it is says what else it may have.
+    let isEntities = entry["vical"]?.isNull != false && entry["trusted_entities"] != nil
+    let table = isEntities ? ConfigurationTables.trustedEntities : ConfigurationTables.vical
+    let reader = try ConfigurationReader(entry, at: "/trust/\(index)", in: file, known: table.names)
+    let source = try list(reader)
+    guard !others.contains(where: { $0.name == source.name }) else {
+      throw reader.fault("name", "\"\(source.name)\" is there twice")
+    }
+    return source
   }
 
   private func list(_ entry: ConfigurationReader) throws(StartError) -> TrustSource {
@@ -61,22 +66,19 @@ struct TrustReader {
       entry.value("ekus") == nil
       ? [TrustAnchor.documentSignerUsage] : Set(try entry.strings("ekus", isRequired: true))
     let length = Int(try entry.integer("max_path_length", in: 0...8, default: 0))
-    switch (entry.value("vical") != nil, entry.value("trusted_entities") != nil) {
-    case (true, false):
-      for member in ["services", "status_services"] where entry.value(member) != nil {
-        throw entry.fault(member, "belongs to a list of trusted entities")
+    guard entry.value("trusted_entities") != nil else {
+      guard entry.value("vical") != nil else {
+        throw entry.fault("vical", "is required, or trusted_entities in its place; not both")
       }
       let source = VICALSource(signers: signers, extendedKeyUsages: usages, maxPathLength: length, name: name)
       return TrustSource(name: name, .list(PublishedTrustList(try place("vical", entry), .vical(source))))
-    case (false, true):
-      let source = TrustedEntityListSource(
-        signers: signers, issuance: try services(entry),
-        revocation: Set(try entry.strings("status_services", isRequired: false)), extendedKeyUsages: usages,
-        maxPathLength: length, name: name)
-      return TrustSource(
-        name: name, .list(PublishedTrustList(try place("trusted_entities", entry), .trustedEntities(source))))
-    default: throw entry.fault("vical", "is required, or trusted_entities in its place; not both")
     }
+    let source = TrustedEntityListSource(
+      signers: signers, issuance: try services(entry),
+      revocation: Set(try entry.strings("status_services", isRequired: false)), extendedKeyUsages: usages,
+      maxPathLength: length, name: name)
+    return TrustSource(
+      name: name, .list(PublishedTrustList(try place("trusted_entities", entry), .trustedEntities(source))))
   }
 
   private func place(_ member: String, _ entry: ConfigurationReader) throws(StartError) -> PublishedTrustList.Place {

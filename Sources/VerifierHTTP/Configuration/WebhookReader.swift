@@ -8,24 +8,21 @@ import VerificationService
 /// { "webhooks": [ { "id": "main", "url": "https://shop.example/hooks", "secrets": [ { "file": "keys/hook.secret" } ],
 ///                   "events": ["verification_session.verified"] } ] }
 /// ```
-/// A secret's file has one text, `whsec_` and the base64 of 24 to 64 bytes. Each secret signs; without `events` all
+/// A secret, in a file or a variable, is one text, `whsec_` and the base64 of 24 to 64 bytes. Each secret signs; without `events` all
 /// types are told.
 struct WebhookReader {
-  static let member = "webhooks"
-  private static let members = ["id", "url", "secrets", "events"]
+  private static let member = "webhooks"
 
-  let file: ConfigurationFile
+  let secrets: SecretReader
 
-  func webhooks(
-    _ party: ConfigurationReader, _ warnings: inout [String]
-  ) throws(StartError) -> [WebhookEndpoint] {
+  func webhooks(_ party: ConfigurationReader) throws(StartError) -> [WebhookEndpoint] {
     var endpoints: [WebhookEndpoint] = []
-    for entry in try party.objects(Self.member, isRequired: false, known: Self.members) {
+    for entry in try party.objects(Self.member, isRequired: false, known: ConfigurationTables.webhook.names) {
       let id = try id(entry)
       guard !endpoints.contains(where: { $0.id == id }) else { throw entry.fault("id", "\"\(id)\" is there twice") }
       endpoints.append(
         WebhookEndpoint(
-          id: id, url: try url(entry), secrets: try secrets(entry, &warnings), types: try types(entry)))
+          id: id, url: try url(entry), secrets: try secrets(entry), types: try types(entry)))
     }
     guard endpoints.count <= Limits.webhooks else {
       throw party.fault(Self.member, "may have \(Limits.webhooks) at most")
@@ -54,23 +51,17 @@ struct WebhookReader {
     }
   }
 
-  private func secrets(
-    _ entry: ConfigurationReader, _ warnings: inout [String]
-  ) throws(StartError) -> [WebhookSecret] {
+  private func secrets(_ entry: ConfigurationReader) throws(StartError) -> [WebhookSecret] {
+    guard let list = try entry.required("secrets").array, (1...Limits.webhookSecrets).contains(list.count) else {
+      throw entry.fault("secrets", "must be a list of 1 to \(Limits.webhookSecrets) secrets")
+    }
     var secrets: [WebhookSecret] = []
-    for source in try entry.objects("secrets", isRequired: true, known: ["file"]) {
-      let name = try source.string("file")
-      let content = try file.read(name, at: source.pointer + "/file")
-      guard let secret = Self.secret(content) else {
-        throw source.fault("file", "\(file.resolve(name)) is not whsec_ and the base64 of 24 to 64 bytes")
-      }
-      if file.isReadableByOthers(name) {
-        warnings.append("\(file.resolve(name)): every user of this machine can read this secret")
+    for (index, json) in list.enumerated() {
+      let source = try self.secrets.secret(json, at: "\(entry.pointer)/secrets/\(index)")
+      guard let secret = Self.secret(source.bytes.exposed()) else {
+        throw entry.fault("secrets/\(index)", "\(source.name) is not whsec_ and the base64 of 24 to 64 bytes")
       }
       secrets.append(secret)
-    }
-    guard secrets.count <= Limits.webhookSecrets else {
-      throw entry.fault("secrets", "may have \(Limits.webhookSecrets) at most")
     }
     return secrets
   }

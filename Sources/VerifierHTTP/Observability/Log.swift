@@ -14,10 +14,13 @@ struct Log: Sendable {
     write(
       level, "request", at: now,
       [
-        "request_id": .string(record.id), "method": .string(record.method), "route": .string(record.route),
+        "request_id": .string(record.id), "trace_id": record.trace.map { .string($0.traceID) },
+        "span_id": record.trace.map { .string($0.spanID) }, "method": .string(record.method),
+        "route": .string(record.route),
         "status": .integer(Int64(record.status)),
         "duration_ms": .double((record.seconds * 1_000_000).rounded() / 1_000),
-        "relying_party": record.relyingParty.map { .string($0) }, "session": record.session.map { .string($0) },
+        "relying_party": record.relyingParty.map { .string($0) }, "api_key": record.apiKey.map { .string($0) },
+        "session": record.session.map { .string($0) },
         "code": record.code.map { .string($0.rawValue) },
       ])
   }

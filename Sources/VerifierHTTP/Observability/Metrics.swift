@@ -1,4 +1,5 @@
 import Primitives
+import VerificationService
 
 /// The counts behind `/metrics`. Labels come from closed sets alone: route templates, methods, statuses, codes.
 final class Metrics: Sendable {
@@ -14,26 +15,21 @@ final class Metrics: Sendable {
     let code: Code?
   }
 
-  /// Durations of one route's requests.
-  struct Histogram: Sendable {
-    /// Upper bounds in seconds: a verification is a matter of milliseconds, a commit of tens.
-    static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
-    /// The last one counts what is above all bounds.
-    private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
-    private(set) var sum = 0.0
-
-    var count: Int { counts.reduce(0, +) }
-
-    mutating func add(_ seconds: Double) {
-      counts[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
-      sum += seconds
-    }
+  struct StoreUse: Sendable {
+    var durations = Histogram()
+    var failures = 0
   }
 
   struct Snapshot: Sendable {
     var requests: [RequestLabels: Int] = [:]
     var durations: [String: Histogram] = [:]
+    var queueWait = Histogram()
     var verifications: [VerificationLabels: Int] = [:]
+    var stages: [VerificationStage: Histogram] = [:]
+    var store: [String: StoreUse] = [:]
+    var shed: [Overload: Int] = [:]
+    var limited: [RateLimiter.Subject: Int] = [:]
+    var failedAuthentications = 0
     var inFlight = 0
   }
 
@@ -44,8 +40,12 @@ final class Metrics: Sendable {
 
   var uptimeSeconds: Double { (ContinuousClock.now - start) / .seconds(1) }
 
-  func began() {
-    state.withLock { $0.inFlight += 1 }
+  /// - Parameter waited: seconds for its turn.
+  func began(waited: Double) {
+    state.withLock { state in
+      state.inFlight += 1
+      state.queueWait.add(waited)
+    }
   }
 
   func ended(_ record: RequestRecord) {
@@ -53,14 +53,35 @@ final class Metrics: Sendable {
       state.inFlight -= 1
       Self.count(record, in: &state)
       state.durations[record.route, default: Histogram()].add(record.seconds)
+      if record.code == .apiUnauthenticated { state.failedAuthentications += 1 }
+      // By the service, which takes on so many answers at one time.
+      if record.code == .apiOverloaded { state.shed[.full, default: 0] += 1 }
       guard let outcome = record.verification else { return }
       state.verifications[VerificationLabels(outcome: outcome, code: record.code), default: 0] += 1
     }
   }
 
   /// A request that was turned away before it began.
-  func refused(_ record: RequestRecord) {
-    state.withLock { Self.count(record, in: &$0) }
+  func refused(_ record: RequestRecord, _ fault: HTTPFault) {
+    state.withLock { state in
+      Self.count(record, in: &state)
+      if case .overloaded(let overload, _) = fault { state.shed[overload, default: 0] += 1 }
+    }
+  }
+
+  func limited(_ subject: RateLimiter.Subject) {
+    state.withLock { $0.limited[subject, default: 0] += 1 }
+  }
+
+  func finished(_ stage: VerificationStage, seconds: Double) {
+    state.withLock { $0.stages[stage, default: Histogram()].add(seconds) }
+  }
+
+  func didUseStore(_ operation: String, seconds: Double, failed: Bool) {
+    state.withLock { state in
+      state.store[operation, default: StoreUse()].durations.add(seconds)
+      if failed { state.store[operation, default: StoreUse()].failures += 1 }
+    }
   }
 
   private static func count(_ record: RequestRecord, in state: inout Snapshot) {

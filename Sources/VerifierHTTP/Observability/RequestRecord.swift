@@ -9,11 +9,15 @@ struct RequestRecord: Sendable {
   static let refusedRoute = "refused"
 
   let id: String
+  /// Nil for what was turned away before it was read.
+  var trace: TraceContext?
   /// One of the methods that the API knows, or `other`: a client's own words are no label.
   let method: String
   /// The route's template.
   var route = unmatchedRoute
   var relyingParty: String?
+  /// What the configuration calls the caller's API key.
+  var apiKey: String?
   var session: String?
   private(set) var status = 0
   private(set) var code: Code?

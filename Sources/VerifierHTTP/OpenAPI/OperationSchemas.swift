@@ -5,13 +5,21 @@ enum OperationSchemas {
   private typealias Part = OpenAPISchemas
 
   static let all: [JSON.Member] = [
+    .init("ConfigurationLoad", Part.object(["loaded_at": Part.seconds, "relying_parties": ["type": "integer"]])),
     .init("TrustAnchorList", anchors), .init("TrustLoad", load), .init("TrustAnchor", anchor),
     .init("Health", Part.object(["status": ["const": "ok"], "livemode": Part.flag])),
     .init(
       "Readiness",
       Part.object([
-        "status": ["const": "ready"], "livemode": Part.flag, "trust_anchors": ["type": "integer"],
+        "status": Part.oneOf(["ready", "degraded"]), "livemode": Part.flag, "trust_anchors": ["type": "integer"],
         "reader_certificates": Part.reference("ReaderCertificates"),
+        "configuration": Part.object([
+          "is_current": [
+            "type": "boolean",
+            "description": "Whether the latest reading of the file was put in force; if not, the status is degraded.",
+          ],
+          "loaded_at": Part.seconds,
+        ]),
       ])),
     .init("ReaderCertificates", readerCertificates),
     .init("Problem", problem), .init("ProblemCode", problemCode),

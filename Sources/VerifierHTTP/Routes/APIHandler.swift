@@ -6,42 +6,87 @@ import VerificationService
 /// route → authentication → scope → query → body → Idempotency-Key → the route's own work. Nothing before the last step
 /// touches a session, so that no malformed or unauthorised request consumes a challenge.
 struct APIHandler: HTTPHandler {
-  let application: Application
+  private let inForce: ApplicationInForce
+  private let updater: ConfigurationUpdater?
   private let router: Router
-  private let crossOrigin: CrossOrigin
   private let log: Log
+  private let refusals: RefusalLog
 
   init(_ application: Application, log: Log) {
-    self.application = application
+    self.init(ApplicationInForce(application), updater: nil, log: log)
+  }
+
+  init(_ inForce: ApplicationInForce, updater: ConfigurationUpdater?, log: Log) {
+    self.inForce = inForce
+    self.updater = updater
     self.log = log
-    router = Router(RouteTable.routes(isLive: application.service.isLive))
-    crossOrigin = CrossOrigin(application.service.relyingParties)
+    refusals = RefusalLog(log)
+    router = Router(RouteTable.routes(isLive: inForce.current.service.isLive))
+  }
+
+  /// On a thread that reads sockets. What says how the server is must be had at any time; everybody else is held to their
+  /// rates before they wait for anything.
+  func admission(of request: HTTPRequest) -> Admission {
+    var parameters: [String: String] = [:]
+    var urgency = Route.Urgency.normal
+    if case .route(let route, let found) = router.match(method: request.method, path: request.path) {
+      parameters = found
+      urgency = route.urgency
+    }
+    guard urgency != .essential else { return .essential }
+    let application = inForce.current
+    let caller = Self.caller(of: request, parameters, application)
+    if let refusal = application.edge.limiter.refusal(of: caller, at: ClientConnection.now()) {
+      application.metrics.limited(refusal.subject)
+      return .refused(.rateLimited(retryAfter: refusal.retryAfter))
+    }
+    return urgency == .deferrable ? .deferrable : .normal
+  }
+
+  /// Who asks, by what needs no store.
+  private static func caller(
+    of request: HTTPRequest, _ parameters: [String: String], _ application: Application
+  ) -> RateLimiter.Caller {
+    let token = try? BearerToken.read(request.headers)
+    if let token, application.service.relyingParties.owner(ofKey: token, at: application.clock()) != nil {
+      return .key(APIKey.hash(of: token))
+    }
+    let secret = token.flatMap { ClientSecret($0)?.text }
+    return .other(session: secret ?? parameters["session"], application.edge.proxy.address(of: request))
   }
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     let start = ContinuousClock.now
-    application.metrics.began()
+    let application = inForce.current
+    application.metrics.began(waited: request.waited)
     var record = RequestRecord(id: RequestID.make(), method: request.method)
-    let answer = await answer(request, &record)
+    record.trace = TraceContext(request.headers)
+    let answer = await answer(request, application, &record)
     let seconds = (ContinuousClock.now - start) / .seconds(1)
-    record.note(answer, seconds: seconds)
+    record.note(answer, seconds: request.waited + seconds)
     application.metrics.ended(record)
     log.write(record, at: application.clock())
-    return response(answer, requestID: record.id)
+    return response(answer, requestID: record.id, application)
   }
 
   /// On a thread that reads sockets: no store, no waiting.
   func refusal(_ fault: HTTPFault) -> HTTPResponse {
+    let application = inForce.current
     var record = RequestRecord(id: RequestID.make(), method: "")
     let answer = Problem(fault).answer(requestID: record.id)
     record.route = RequestRecord.refusedRoute
     record.note(answer, seconds: 0)
-    application.metrics.refused(record)
-    log.write(record, at: application.clock())
-    return response(answer, requestID: record.id)
+    application.metrics.refused(record, fault)
+    switch fault {
+    case .overloaded, .rateLimited: refusals.note(answer.code ?? .apiOverloaded, at: application.clock())
+    default: log.write(record, at: application.clock())
+    }
+    return response(answer, requestID: record.id, application)
   }
 
-  private func answer(_ request: HTTPRequest, _ record: inout RequestRecord) async -> Answer {
+  private func answer(
+    _ request: HTTPRequest, _ application: Application, _ record: inout RequestRecord
+  ) async -> Answer {
     switch router.match(method: request.method, path: request.path) {
     case .nothing: return Problem(ServiceError(.apiNotFound)).answer(requestID: record.id)
     case .methodNotAllowed(let methods):
@@ -50,54 +95,65 @@ struct APIHandler: HTTPHandler {
       return answer
     case .preflight(let routes):
       record.route = routes.first?.path.text ?? record.route
-      return crossOrigin.preflight(request, routes)
+      return application.crossOrigin.preflight(request, routes)
     case .route(let route, let parameters):
       record.route = route.path.text
       record.session = (parameters["id"] ?? parameters["session"]).flatMap(SessionID.init)?.text
       record.relyingParty = parameters["relying_party"].flatMap { application.service.relyingParties[$0]?.id }
-      return await run(route, parameters, request, &record)
+      return await run(route, parameters, request, application, &record)
     }
   }
 
   private func run(
-    _ route: Route, _ parameters: [String: String], _ request: HTTPRequest, _ record: inout RequestRecord
+    _ route: Route, _ parameters: [String: String], _ request: HTTPRequest, _ application: Application,
+    _ record: inout RequestRecord
   ) async -> Answer {
     var caller: Caller?
     var answer: Answer
     do throws(ServiceError) {
-      caller = try await authenticate(request, for: route)
+      caller = try await authenticate(request, for: route, application)
       record.relyingParty = caller?.relyingParty.id ?? record.relyingParty
+      record.apiKey = caller?.keyID
       try RequestContent.checkQuery(request, route)
       let call = RouteCall(
         request: request, parameters: parameters, caller: caller, body: try RequestContent.body(request, route),
-        idempotency: try RequestContent.idempotency(request, route, caller), application: application)
+        idempotency: try RequestContent.idempotency(request, route, caller), application: application,
+        updater: updater)
       answer = try await route.respond(call)
     } catch {
       answer = Problem(error).answer(requestID: record.id)
+      if error.code == .apiUnauthenticated {
+        let address = application.edge.proxy.address(of: request)
+        application.edge.limiter.noteFailedAuthentication(from: address, at: ClientConnection.now())
+      }
     }
     answer.headers += CrossOrigin.headers(request, route, caller)
     return answer
   }
 
-  private func authenticate(_ request: HTTPRequest, for route: Route) async throws(ServiceError) -> Caller? {
+  private func authenticate(
+    _ request: HTTPRequest, for route: Route, _ application: Application
+  ) async throws(ServiceError) -> Caller? {
     if case .anyone = route.access { return nil }
-    if case .operators = route.access, isLocal(request) { return nil }
+    if case .operators = route.access, isLocal(request, application) { return nil }
     let caller = try await application.service.authenticate(bearer: BearerToken.read(request.headers))
     try route.access.check(caller)
     return caller
   }
 
   /// Whether the peer is a process of this machine. Behind a proxy every peer may be the proxy, so that none counts.
-  private func isLocal(_ request: HTTPRequest) -> Bool {
+  private func isLocal(_ request: HTTPRequest, _ application: Application) -> Bool {
     !application.isBehindProxy && ListenAddress.isLoopback(request.remoteAddress)
       && !request.headers.contains("X-Forwarded-For") && !request.headers.contains("Forwarded")
   }
 
-  private func response(_ answer: Answer, requestID: String) -> HTTPResponse {
+  private func response(_ answer: Answer, requestID: String, _ application: Application) -> HTTPResponse {
     var headers = [
       (name: "Request-Id", value: requestID), (name: "Cache-Control", value: "no-store"),
       (name: "X-Content-Type-Options", value: "nosniff"),
     ]
+    // A year, as browsers' preload lists ask; on plain HTTP it would mean nothing (RFC 6797, 7.2).
+    if application.edge.tls != nil { headers.append(("Strict-Transport-Security", "max-age=31536000")) }
     if !answer.mediaType.isEmpty { headers.append(("Content-Type", answer.mediaType)) }
     return HTTPResponse(status: answer.status, headers: headers + answer.headers, body: answer.body)
   }

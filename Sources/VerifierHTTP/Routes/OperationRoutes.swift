@@ -7,33 +7,41 @@ enum OperationRoutes {
 
   private static let health = Route(
     method: .get, path: PathTemplate("/healthz"), name: "getHealth", summary: "Whether the process answers.",
-    access: .anyone, success: .json(200, "Health")
+    access: .anyone, success: .json(200, "Health"), urgency: .essential
   ) { call throws(ServiceError) in
     Answer(json: ["status": "ok", "livemode": .bool(call.application.service.isLive)])
   }
 
   private static let readiness = Route(
     method: .get, path: PathTemplate("/readyz"), name: "getReadiness",
-    summary: "Whether the store takes writes and an anchor is in force.", access: .anyone,
-    success: .json(200, "Readiness"), problems: [.apiStoreUnavailable, .trustStoreEmpty]
+    summary: "Whether to send requests here: the store takes writes, an anchor is in force, no stop has begun.",
+    access: .anyone, success: .json(200, "Readiness"),
+    problems: [.apiStoreUnavailable, .trustStoreEmpty, .apiOverloaded], urgency: .essential
   ) { call throws(ServiceError) in
     let application = call.application
+    guard !application.state.isStopping else { throw ServiceError(.apiOverloaded, "The server is stopping.") }
     try await application.service.checkReadiness()
     let anchors = application.trust.inForce.current.anchorsInForce(at: application.clock())
     guard anchors > 0 else { throw ServiceError(.trustStoreEmpty, "No trust anchor is valid now.") }
+    let configuration = application.state.configuration
     return Answer(
       json: [
-        "status": "ready", "livemode": .bool(application.service.isLive), "trust_anchors": .integer(Int64(anchors)),
+        "status": configuration.isCurrent ? "ready" : "degraded",
+        "livemode": .bool(application.service.isLive), "trust_anchors": .integer(Int64(anchors)),
         "reader_certificates": ReaderCertificates(
           of: application.service.relyingParties, at: application.clock()
         ).json,
+        "configuration": [
+          "is_current": .bool(configuration.isCurrent),
+          "loaded_at": .integer(configuration.loadedAt.secondsSince1970),
+        ],
       ])
   }
 
   private static let metrics = Route(
     method: .get, path: PathTemplate("/metrics"), name: "getMetrics",
     summary: "Prometheus text, for loopback peers or the scope `admin`.", access: .operators,
-    success: .text(MetricsText.mediaType)
+    success: .text(MetricsText.mediaType), urgency: .essential
   ) { call throws(ServiceError) in
     // A store that does not answer has its own place in the readiness; the other metrics are wanted then most.
     let heads = (try? await call.application.service.auditHeads()) ?? []

@@ -14,7 +14,7 @@ struct PathTemplate: Sendable, Hashable {
 
   init(_ text: String) {
     self.text = text
-    segments = Self.split(text).map { segment in
+    segments = Self.segments(of: text).map { segment in
       segment.first == "{" && segment.last == "}"
         ? .variable(String(segment.dropFirst().dropLast())) : .literal(segment)
     }
@@ -24,10 +24,9 @@ struct PathTemplate: Sendable, Hashable {
     segments.compactMap { if case .variable(let name) = $0 { name } else { nil } }
   }
 
-  /// The variables' values, or nil where the path is another.
-  func match(_ path: String) -> [String: String]? {
-    let given = Self.split(path)
-    guard path.first == "/", given.count == segments.count else { return nil }
+  /// The variables' values, or nil where the path of these segments is another.
+  func match(_ given: [Substring]) -> [String: String]? {
+    guard given.count == segments.count else { return nil }
     var values: [String: String] = [:]
     for (segment, text) in zip(segments, given) {
       switch segment {
@@ -40,8 +39,11 @@ struct PathTemplate: Sendable, Hashable {
     return values
   }
 
-  private static func split(_ path: String) -> [Substring] {
-    path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+  /// What is between a path's slashes; none where it does not begin with one.
+  static func segments(of path: String) -> [Substring] {
+    guard path.utf8.first == UInt8(ascii: "/") else { return [] }
+    return path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      .map { Substring($0) }
   }
 
   /// What an identifier of ours or the name of a relying party could be: letters, digits, `_`, `-` and `.`, at most 64;

@@ -32,7 +32,8 @@ struct Problem: Sendable {
     case .bodyTooLarge(let limit): self.init(.tooLarge(.apiBodyTooLarge, limit))
     case .targetTooLong(let limit): self.init(.tooLarge(.apiTargetTooLong, limit))
     case .headersTooLarge(let limit): self.init(.tooLarge(.apiHeadersTooLarge, limit))
-    case .overloaded(let seconds): self.init(ServiceError(.apiOverloaded, retryAfter: seconds))
+    case .overloaded(_, let seconds): self.init(ServiceError(.apiOverloaded, retryAfter: seconds))
+    case .rateLimited(let seconds): self.init(ServiceError(.apiRateLimited, retryAfter: seconds))
     case .shuttingDown: self.init(ServiceError(.apiOverloaded, "The server is stopping.", retryAfter: 1))
     }
   }

@@ -1,5 +1,4 @@
 import Primitives
-import Trust
 import VerificationService
 
 /// One operation of the API: everything that the router, the handler's pipeline and `/openapi.json` know of it.
@@ -21,7 +20,17 @@ struct Route: Sendable {
   let success: Success
   /// Codes of its own, beside those that follow from access and body.
   var problems: [Code] = []
+  var urgency = Urgency.normal
   let respond: @Sendable (RouteCall) async throws(ServiceError) -> Answer
+
+  /// What becomes of it under load.
+  enum Urgency: Sendable {
+    /// Answered whatever the load is, and whoever asks.
+    case essential
+    case normal
+    /// Begins something: the first to be refused.
+    case deferrable
+  }
 
   struct QueryParameter: Sendable {
     let name: String
@@ -86,7 +95,7 @@ enum Access: Sendable {
   func check(_ caller: Caller) throws(ServiceError) {
     switch caller {
     case .clientSecret where takesClientSecret: return
-    case .apiKey(_, let scopes) where !scopes.isDisjoint(with: self.scopes): return
+    case .apiKey(_, let scopes, _) where !scopes.isDisjoint(with: self.scopes): return
     default:
       let names = scopes.map { "`\($0.rawValue)`" }.joined(separator: " or ")
       throw ServiceError(.apiForbidden, "This needs an API key with the scope \(names).")
@@ -102,7 +111,10 @@ struct RouteCall: Sendable {
   let caller: Caller?
   let body: JSON
   let idempotency: IdempotencyRequest?
+  /// The one that was in force when the request began.
   let application: Application
+  /// What puts another one in force.
+  var updater: ConfigurationUpdater?
 
   /// Set for every route that is not open to anyone.
   func authenticated() throws(ServiceError) -> Caller {
@@ -113,21 +125,4 @@ struct RouteCall: Sendable {
   var id: String { parameters["id"] ?? "" }
 
   var query: [QueryItem] { request.query.map { QueryItem($0.name, $0.value) } }
-}
-
-/// What the routes work on.
-struct Application: Sendable {
-  let service: VerificationService
-  let trust: TrustUpdater
-  let metrics: Metrics
-  /// Counts the lists that the server fetched.
-  var fetches = FetchLog()
-  /// Counts the events that were delivered.
-  var webhooks = WebhookMetrics()
-  /// Test mode alone has one.
-  let mockWallet: MockWalletEndpoint?
-  /// Test mode alone has one.
-  var playground: Playground?
-  let isBehindProxy: Bool
-  let clock: @Sendable () -> Timestamp
 }

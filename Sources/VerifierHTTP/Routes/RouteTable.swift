@@ -5,6 +5,7 @@ enum RouteTable {
   /// Live mode has no mock wallet and no page: their routes do not exist there.
   static func routes(isLive: Bool) -> [Route] {
     SessionRoutes.all + ReportRoutes.all + EventRoutes.all + WalletRoutes.all + TrustRoutes.all + AuditRoutes.all
+      + ConfigurationRoutes.all
       + (isLive ? [] : MockRoutes.all + PlaygroundRoutes.all)
       + OperationRoutes.all
   }
@@ -20,6 +21,7 @@ extension Route {
       .apiMalformedRequest, .apiBodyTooLarge, .apiHeadersTooLarge, .apiTargetTooLong, .apiOverloaded, .apiInternal,
       .apiUnknownMember,
     ])
+    if urgency != .essential { codes.insert(.apiRateLimited) }
     if case .anyone = access {} else { codes.formUnion([.apiUnauthenticated, .apiForbidden, .apiStoreUnavailable]) }
     if case .none = body {} else { codes.formUnion([.apiUnsupportedMediaType, .apiInvalidRequest]) }
     if takesIdempotencyKey { codes.formUnion([.apiIdempotencyInProgress, .apiIdempotencyKeyReused]) }

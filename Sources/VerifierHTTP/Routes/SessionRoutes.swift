@@ -15,7 +15,7 @@ enum SessionRoutes {
     problems: [
       .apiProtocolUnsupported, .apiTooManyAgeRequests, .apiOriginNotAllowed, .readerCertificateExpired,
       .sessionRedacted,
-    ]
+    ], urgency: .deferrable
   ) { call throws(ServiceError) in
     Answer(
       try await call.application.service.createSession(

@@ -1,6 +1,6 @@
 import Glibc
 
-/// SIGHUP, by which operators ask a server to read its trust anchors anew.
+/// SIGHUP, by which operators ask a server to read its configuration and trust anchors anew.
 package enum ReloadSignal {
   // Written once before the handler is installed and never freed; sem_post is safe in a signal handler.
   nonisolated(unsafe) private static let semaphore = {

@@ -5,7 +5,8 @@ import VerificationService
 struct Sweeper: Sendable {
   private static let interval = Duration.seconds(5)
 
-  let service: VerificationService
+  /// The one in force: one that was replaced is not held on to, with its keys.
+  let service: @Sendable () -> VerificationService
   let log: Log
   let clock: @Sendable () -> Timestamp
 
@@ -22,7 +23,7 @@ struct Sweeper: Sendable {
   /// In portions, until nothing is left to do.
   private func sweep() async {
     do throws(ServiceError) {
-      while !Task.isCancelled, try await service.sweep().total > 0 {}
+      while !Task.isCancelled, try await service().sweep().total > 0 {}
     } catch {
       // Nothing depends on it: readers judge by the time themselves.
       log.write(.warning, "sweep.failed", at: clock(), ["code": .string(error.code.rawValue)])

@@ -79,6 +79,7 @@ public struct TestMode: Sendable {
     } catch {
       throw .configuration(error.message)
     }
+    configuration.edge.patience = options.patience
     configuration.temporaryFolder = folder
     configuration.publisher = publisher
     configuration.playground = Playground(apiKey: apiKey)
@@ -86,7 +87,7 @@ public struct TestMode: Sendable {
     configuration.fetches = fetches
     // What a status list may look like is not the question in test mode: either form is taken.
     configuration.revocation = RevocationChecker(
-      fetcher: try ConfigurationLoader.webFetcher(fetches), allowsJWT: true, allowsLoopback: true,
+      fetcher: try ServerNetwork.webFetcher(fetches), allowsJWT: true, allowsLoopback: true,
       executor: WorkerThreads.shared)
     server = try VerifierServer(configuration, mockAuthority: authority, log: log, clock: options.clock)
   }

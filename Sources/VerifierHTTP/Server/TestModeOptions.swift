@@ -17,6 +17,8 @@ public struct TestModeOptions: Sendable {
   public var origins: [String] = []
   /// Where the relying party is told of events: on this machine or by HTTPS.
   public var webhookURL: String?
+  /// Milliseconds that a request may wait for its turn before it is refused for load; nil for what a live server has.
+  public var patience: Int?
   public var clock: @Sendable () -> Timestamp = Timestamp.systemNow
   /// Takes the log's lines where the server is started as part of another program.
   public var log: @Sendable (String) -> Void = { _ in }

@@ -6,7 +6,7 @@ extension VerifierServer {
   /// Serves in live mode until SIGTERM or SIGINT. Returns the exit code: 0 after a graceful stop, 78 for a
   /// configuration that may not serve, 75 for a port or store that cannot be had.
   public static func run(configurationFile: String) async -> Int32 {
-    await run { log async throws(StartError) in
+    await run(stoppedBy: { await $0.stopWithNotice() }) { log async throws(StartError) in
       // A server that is asked to reload must not end; one in test mode ends with its terminal.
       ReloadSignal.install()
       let configuration = try ConfigurationLoader(path: configurationFile).load()
@@ -17,7 +17,7 @@ extension VerifierServer {
   /// Serves in test mode until SIGTERM or SIGINT, after printing where and with which keys on standard output, in one
   /// piece: a script reads it before it calls.
   public static func runTestMode(_ options: TestModeOptions, printsJSON: Bool) async -> Int32 {
-    await run { log throws(StartError) in
+    await run(stoppedBy: { await $0.stop() }) { log throws(StartError) in
       let mode = try TestMode(options, log: log)
       print(printsJSON ? mode.json.text() : mode.text)
       fflush(nil)
@@ -51,7 +51,9 @@ extension VerifierServer {
     return code
   }
 
-  private static func run(_ start: (Log) async throws(StartError) -> VerifierServer) async -> Int32 {
+  private static func run(
+    stoppedBy stop: (VerifierServer) async -> Void, _ start: (Log) async throws(StartError) -> VerifierServer
+  ) async -> Int32 {
     let writer = LogWriter(descriptor: STDERR_FILENO)
     let log = Log(sink: writer.write)
     StopSignal.install()
@@ -59,7 +61,7 @@ extension VerifierServer {
     do throws(StartError) {
       let server = try await start(log)
       await StopSignal.wait()
-      await server.stop()
+      await stop(server)
       code = 0
     } catch {
       log.write(.error, "server.not_started", at: .systemNow(), ["message": .string(error.message)])

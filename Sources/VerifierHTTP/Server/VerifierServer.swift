@@ -13,16 +13,19 @@ public final class VerifierServer: Sendable {
 
   private let http: HTTPServer
   private let store: any SessionStore
+  let edge: Edge
   private let sweeper: Task<Void, Never>
+  private let updater: ConfigurationUpdater
   private let dispatcher: WebhookDispatcher
   private let updates: Task<Void, Never>?
+  private let stopTimes: StopTimes
   private let temporaryFolder: String?
   private let publisher: MockPublisher?
   private let log: Log
   private let clock: @Sendable () -> Timestamp
 
   /// `http://127.0.0.1:8080`.
-  public var baseURL: String { "http://\(listen)" }
+  public var baseURL: String { "\(edge.tls == nil ? "http" : "https")://\(listen)" }
 
   /// Opens everything, or nothing: what fails is closed again by going out of scope.
   init(
@@ -35,43 +38,44 @@ public final class VerifierServer: Sendable {
     } catch {
       throw .configuration("no trust anchor is configured")
     }
+    edge = try Edge(configuration.edge)
+    let metrics = Metrics()
     store = try configuration.store.open(isLive: configuration.isLive, node: configuration.node)
     let inForce = TrustInForce(trust)
-    let updater = TrustUpdater(
+    let trustUpdater = TrustUpdater(
       inForce, plan: configuration.trust, sources: configuration.sources, log: log, clock: clock)
     let service: VerificationService
     do throws(ConfigurationError) {
-      var parts = ServiceConfiguration(
-        isLive: configuration.isLive, relyingParties: configuration.relyingParties,
-        protocols: Self.protocols(isLive: configuration.isLive), trust: inForce,
-        revocation: configuration.revocation, sealingKeys: configuration.sealingKeys)
-      parts.clockSkew = configuration.clockSkew
-      parts.publicURL = configuration.publicURL
-      service = try VerificationService(parts, store: store, clock: clock)
+      service = try VerificationService(
+        configuration.service(inForce, metrics: metrics), store: MeasuredStore(store, metrics: metrics), clock: clock)
     } catch {
       throw .configuration(error.message)
     }
     let webhooks = WebhookMetrics()
     let poster = try Self.poster()
     let application = Application(
-      service: service, trust: updater, metrics: Metrics(), fetches: configuration.fetches,
-      webhooks: webhooks,
+      service: service, trust: trustUpdater, metrics: metrics, fetches: configuration.fetches, webhooks: webhooks,
       mockWallet: configuration.isLive ? nil : mockAuthority.map(MockWalletEndpoint.init),
       playground: configuration.isLive ? nil : configuration.playground,
-      isBehindProxy: configuration.isBehindProxy, clock: clock)
-    http = try Self.listen(configuration, APIHandler(application, log: log))
+      isBehindProxy: configuration.isBehindProxy, edge: edge, clock: clock)
+    let applications = ApplicationInForce(application)
+    updater = ConfigurationUpdater(applications, started: configuration, log: log)
+    http = try Self.listen(configuration, edge, APIHandler(applications, updater: updater, log: log))
     listen = ListenAddress(address: configuration.listen.address, port: http.port)
     isLive = configuration.isLive
     temporaryFolder = configuration.temporaryFolder
     publisher = configuration.publisher
+    stopTimes = configuration.stop
     self.log = log
     self.clock = clock
-    sweeper = Sweeper(service: service, log: log, clock: clock).start()
+    sweeper = Sweeper(service: { applications.current.service }, log: log, clock: clock).start()
     dispatcher = WebhookDispatcher(
       .init(
-        store: store, relyingParties: { service.relyingParties }, isLive: isLive, poster: poster, log: log,
-        clock: clock, metrics: webhooks))
+        store: store, relyingParties: { applications.current.service.relyingParties }, isLive: isLive, poster: poster,
+        log: log, clock: clock, metrics: webhooks))
     updates = updater.canReload ? updater.start() : nil
+    // Other threads run from now on.
+    configuration.source?.environment.close()
     // Among the mock anchors of test mode some are outdated on purpose.
     let outdated = isLive ? trust.anchors.count - trust.anchorsInForce(at: clock()) : 0
     let warnings =
@@ -114,6 +118,7 @@ public final class VerifierServer: Sendable {
 
   /// Takes no new requests, lets those under way finish within `drainSeconds`, then closes the store.
   public func stop(drainSeconds: Int = 20) async {
+    updater.inForce.current.state.stop()
     log.write(.info, "server.stopping", at: clock())
     await http.stop(drainSeconds: drainSeconds)
     updates?.cancel()
@@ -127,6 +132,15 @@ public final class VerifierServer: Sendable {
     log.write(.info, "server.stopped", at: clock())
   }
 
+  /// As `stop`, after `/readyz` has said so for as long as the configuration has it.
+  public func stopWithNotice() async {
+    updater.inForce.current.state.stop()
+    log.write(.info, "server.stop_announced", at: clock(), ["seconds": .integer(stopTimes.notice)])
+    // A task that is cancelled waits no longer.
+    try? await Task.sleep(for: .seconds(stopTimes.notice))
+    await stop(drainSeconds: Int(stopTimes.drain))
+  }
+
   private static func poster() throws(StartError) -> WebPoster {
     do throws(WebListFetcher.StartError) {
       return try WebPoster()
@@ -135,20 +149,16 @@ public final class VerifierServer: Sendable {
     }
   }
 
-  /// All that is built, in live and in test mode; what a relying party lacks keys for is refused at the creation.
-  static func protocols(isLive: Bool) -> [any WalletProtocol] {
-    let web = OpenID4VPWebProtocol.Signing.allCases.map(OpenID4VPWebProtocol.init)
-    return [AppleInAppProtocol(showsSimulatedAnswers: !isLive), AnnexCProtocol()] + web + [
-      OpenID4VPRedirectProtocol(), AnnexBProtocol(), ProximityProtocol(),
-    ]
-  }
-
   private static func listen(
-    _ configuration: ServerConfiguration, _ handler: APIHandler
+    _ configuration: ServerConfiguration, _ edge: Edge, _ handler: APIHandler
   ) throws(StartError) -> HTTPServer {
     var options = HTTPServerConfiguration()
     options.maxBodyBytes = Limits.requestBodyBytes
     options.maxHeaderBytes = Limits.requestHeaderBytes
+    options.maxBufferedBodyBytes = Limits.bufferedBodyBytes
+    options.gauges = edge.gauges
+    options.tls = edge.tls
+    configuration.edge.apply(to: &options)
     let place = configuration.listen
     do throws(HTTPServerError) {
       let socket =

@@ -20,9 +20,13 @@ final class DeadlineSweeper: Sendable {
   }
 
   /// Starts the thread, which lives until `stop`; false when the system has no thread to give.
-  func start() -> Bool {
+  /// - Parameter besides: what else is to be looked after as often.
+  func start(besides: @escaping @Sendable () -> Void) -> Bool {
     BackgroundThread.start { [self] in
-      while sweep() { usleep(Self.interval) }
+      while sweep() {
+        besides()
+        usleep(Self.interval)
+      }
     }
   }
 

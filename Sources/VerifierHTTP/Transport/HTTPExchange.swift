@@ -27,6 +27,8 @@ final class HTTPExchange: Sendable {
     var phase = Phase.opening
     var request: HTTPRequest?
     var body: [UInt8] = []
+    /// Of the body, also after it was handed over.
+    var received = 0
     var task: Task<Void, Never>?
   }
 
@@ -41,6 +43,15 @@ final class HTTPExchange: Sendable {
   }
 
   var phase: Phase { state.withLock { $0.phase } }
+
+  /// Whether its answer is still waited for.
+  var isBeingHandled: Bool {
+    if case .handling = phase { return true }
+    return false
+  }
+
+  /// Bytes of its body that have come.
+  var receivedBytes: Int { state.withLock { $0.received } }
 
   /// False until the header was looked at; a stopping server waits for those that have one.
   var hasHeader: Bool {
@@ -62,6 +73,7 @@ final class HTTPExchange: Sendable {
     state.withLock { state in
       guard bytes.count <= limit - state.body.count else { return false }
       state.body.append(contentsOf: bytes)
+      state.received += bytes.count
       return true
     }
   }

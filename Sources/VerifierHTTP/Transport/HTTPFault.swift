@@ -8,8 +8,10 @@ public enum HTTPFault: Error, Equatable, Sendable {
   case targetTooLong(limit: Int)
   /// The request line and the header fields together are larger than `limit` bytes.
   case headersTooLarge(limit: Int)
-  /// As many requests are being answered as the server takes on; try again after so many seconds.
-  case overloaded(retryAfter: Int)
+  /// The server has more to do than it can in time; try again after so many seconds.
+  case overloaded(Overload, retryAfter: Int)
+  /// This client asks more often than it may; try again after so many seconds.
+  case rateLimited(retryAfter: Int)
   /// The server is stopping.
   case shuttingDown
 
@@ -20,6 +22,7 @@ public enum HTTPFault: Error, Equatable, Sendable {
     case .bodyTooLarge: 413
     case .targetTooLong: 414
     case .headersTooLarge: 431
+    case .rateLimited: 429
     case .overloaded, .shuttingDown: 503
     }
   }
@@ -27,7 +30,7 @@ public enum HTTPFault: Error, Equatable, Sendable {
   /// Seconds for `Retry-After`, which the transport adds where the reply does not have it.
   public var retryAfter: Int? {
     switch self {
-    case .overloaded(let seconds): seconds
+    case .overloaded(_, let seconds), .rateLimited(let seconds): seconds
     case .shuttingDown: 1
     default: nil
     }

@@ -1,5 +1,9 @@
 /// The application behind the transport.
 public protocol HTTPHandler: Sendable {
+  /// Decides over a request that is here, before it waits for its turn. Called on a thread that reads sockets, so it must
+  /// not block.
+  func admission(of request: HTTPRequest) -> Admission
+
   /// Answers one request. Runs on the cooperative pool, never on a thread that reads sockets.
   ///
   /// For `HEAD` return what `GET` would: the transport sends the length and keeps the body back. The task is cancelled
@@ -11,4 +15,8 @@ public protocol HTTPHandler: Sendable {
   /// Called on a thread that reads sockets, so it must not block. Use `fault.status`. The transport closes the
   /// connection afterwards wherever the next request's first byte is not known for certain.
   func refusal(_ fault: HTTPFault) -> HTTPResponse
+}
+
+extension HTTPHandler {
+  public func admission(of request: HTTPRequest) -> Admission { .normal }
 }

@@ -10,6 +10,8 @@ public struct HTTPRequest: Sendable {
   public var body: [UInt8]
   /// The peer of the TCP connection in numeric form; with a proxy in front that is the proxy.
   public var remoteAddress: String
+  /// Seconds that it waited, whole, for its turn.
+  public var waited = 0.0
 
   public init(
     method: String, path: String, query: [(name: String, value: String)] = [], headers: HTTPHeaders = HTTPHeaders(),

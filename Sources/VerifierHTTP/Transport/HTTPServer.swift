@@ -29,7 +29,7 @@ public final class HTTPServer: Sendable {
     core = TransportCore(configuration: configuration, handler: handler)
     daemon = try MicrohttpdDaemon(
       core: core, descriptor: socket.take(), isIPv6: socket.address.contains(":"))
-    guard core.sweeper.start() else {
+    guard core.startSweeping() else {
       // Without deadlines one slow peer a connection would fill the server.
       daemon.stop(listening: daemon.quiesce())
       throw .cannotStart
@@ -90,6 +90,10 @@ public final class HTTPServer: Sendable {
       ("maxConnections", configuration.maxConnections, 1...(1 << 20)),
       ("maxConnectionsPerAddress", configuration.maxConnectionsPerAddress, 0...(1 << 20)),
       ("maxInFlight", configuration.maxInFlight, 0...(1 << 20)),
+      ("maxRunning", configuration.maxRunning, 1...(1 << 20)),
+      ("delayTarget", configuration.delayTarget, 1...60_000),
+      ("delayInterval", configuration.delayInterval, 1...60_000),
+      ("maxBufferedBodyBytes", configuration.maxBufferedBodyBytes, 0...(1 << 40)),
       ("overloadRetryAfter", configuration.overloadRetryAfter, 0...86_400),
     ]
     for (name, value, range) in limits where !range.contains(value) { throw .invalidLimit(name) }

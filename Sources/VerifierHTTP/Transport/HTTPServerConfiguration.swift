@@ -1,8 +1,9 @@
+import CMicrohttpd
 import Glibc
 
 /// Where a server listens and what it takes on. Times are in whole seconds, the resolution of libmicrohttpd's timers.
 ///
-/// The memory that peers can claim is bounded by `maxConnections × (maxBodyBytes + 2 × maxHeaderBytes)`.
+/// The memory that peers can claim is bounded by `maxBufferedBodyBytes` and `maxConnections × 2 × maxHeaderBytes`.
 public struct HTTPServerConfiguration: Sendable {
   /// A numeric IPv4 or IPv6 address; `::` listens on IPv4 as well.
   public var address = "127.0.0.1"
@@ -23,15 +24,35 @@ public struct HTTPServerConfiguration: Sendable {
   public var maxConnections = 1024
   /// More than this from one address are closed at once; 0 for no such limit, as behind a proxy.
   public var maxConnectionsPerAddress = 0
-  /// Requests with the handler and not yet answered; above, the reply is 503.
-  public var maxInFlight = 256
+  /// Requests that are handled or wait for it; above, the reply is 503.
+  public var maxInFlight = 1024
+  /// Requests that are handled at one time: as many as keep the processors and the store's commits busy, and no more,
+  /// since each of them waits for all others.
+  public var maxRunning = 16 * Self.processorCount
+  /// Milliseconds that a request may wait to be handled where requests always wait.
+  public var delayTarget = 20
+  /// Milliseconds after which requests count as always waiting, and that one may wait before.
+  public var delayInterval = 100
+  /// Bytes of bodies that are held at one time, over all requests; above, the reply is 503.
+  public var maxBufferedBodyBytes = 64 << 20
   /// `Retry-After` of that reply.
   public var overloadRetryAfter = 1
 
+  /// What the server tells of itself.
+  public var gauges = TransportGauges()
+  /// Speaks TLS where it is set.
+  var tls: TLSIdentities?
+
   public init() {}
 
+  /// Processors that this process may run on, which are fewer than there are where it is bound to some (`taskset`,
+  /// `CPUAffinity=`).
   public static var processorCount: Int {
-    max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    // Room for 8192 processors, the most that Linux is built for.
+    var mask = [UInt8](repeating: 0, count: 1_024)
+    let size = mdoc_sched_getaffinity(0, mask.count, &mask)
+    return size < 0
+      ? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) : max(1, mask.reduce(0) { $0 + $1.nonzeroBitCount })
   }
 
   var maxTargetBytes: Int { maxHeaderBytes / 2 }

@@ -10,6 +10,8 @@ public enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible
   case cannotListen(address: String, port: UInt16, errno: Int32)
   /// libmicrohttpd refused to start: no threads or descriptors left.
   case cannotStart
+  /// This libmicrohttpd was built without GnuTLS.
+  case noTLS
 
   public var description: String {
     switch self {
@@ -17,6 +19,7 @@ public enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible
     case .invalidLimit(let name): "\(name) is out of range"
     case .cannotListen(let address, let port, let code):
       "cannot listen on \(address) port \(port): \(String(cString: strerror(code)))"
+    case .noTLS: "this machine's libmicrohttpd speaks no TLS: it was built without GnuTLS"
     case .cannotStart: "the HTTP server could not start its threads"
     }
   }

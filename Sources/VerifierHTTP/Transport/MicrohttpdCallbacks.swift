@@ -9,6 +9,7 @@ enum MicrohttpdCallbacks {
   static let onConnection: MHD_NotifyConnectionCallback = { context, native, slot, event in
     guard let core = core(context), let native, let slot else { return }
     if event == .CONNECTION_NOTIFY_STARTED {
+      core.configuration.tls?.useOnThisThread()
       slot.pointee = Unmanaged.passRetained(core.makeConnection(native)).toOpaque()
     } else if let raw = slot.pointee {
       // CLOSED comes before the descriptor is closed, which the sweeper depends on.
@@ -36,8 +37,8 @@ enum MicrohttpdCallbacks {
     case .receiving where uploadSize.pointee > 0:
       let bytes = UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)
       uploadSize.pointee = 0
-      // Only a chunked body gets here too large. No reply can be queued while it arrives, so that it is cut off.
-      return exchange.append(bytes, limit: core.configuration.maxBodyBytes) ? .YES : .NO
+      // No reply can be queued while a body arrives, so that one that is too much is cut off.
+      return core.receive(bytes, of: exchange) ? .YES : .NO
     case .receiving:
       return core.handle(exchange, on: native)
     case .answered(let reply):

@@ -13,6 +13,10 @@ final class MicrohttpdDaemon: @unchecked Sendable {
     let configuration = core.configuration
     var flags = MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
     if isIPv6 { flags |= MHD_USE_IPv6.rawValue }
+    if configuration.tls != nil {
+      // Debian's libmicrohttpd has it; another build may not.
+      guard MHD_is_feature_supported(.FEATURE_SSL) == .YES else { throw .noTLS }
+    }
     var options = mdoc_http_options()
     options.listen_fd = descriptor
     options.threads = UInt32(configuration.threads)
@@ -26,7 +30,17 @@ final class MicrohttpdDaemon: @unchecked Sendable {
     options.on_connection = MicrohttpdCallbacks.onConnection
     context = Unmanaged.passRetained(core)
     options.context = context.toOpaque()
-    guard let daemon = mdoc_http_start(flags, &options) else {
+    let daemon: OpaquePointer? =
+      if configuration.tls == nil {
+        mdoc_http_start(flags, &options)
+      } else {
+        TLSIdentities.priorities.withCString { priorities in
+          options.tls_priorities = priorities
+          options.on_certificate = TLSIdentities.onCertificate
+          return mdoc_http_start(flags, &options)
+        }
+      }
+    guard let daemon else {
       context.release()
       // libmicrohttpd closes the descriptor on some of these paths and not on others; closing it twice could hit a
       // stranger's, so that a failed start may leave it open.

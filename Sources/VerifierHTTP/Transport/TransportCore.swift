@@ -10,7 +10,9 @@ final class TransportCore: Sendable {
   let handler: any HTTPHandler
   let suspended = SuspendedExchanges()
   let sweeper = DeadlineSweeper()
-  /// Requests in `handler.respond`, abandoned ones included: they still cost what they cost.
+  private let queue: RequestQueue<QueuedRequest>
+  private var gauges: TransportGauges { configuration.gauges }
+  /// Requests that wait for the handler or are with it, abandoned ones included: they still cost what they cost.
   let inFlight = Atomic(0)
   /// Requests whose header has been read and whose reply has not been written.
   let unfinished = Atomic(0)
@@ -19,6 +21,21 @@ final class TransportCore: Sendable {
   init(configuration: HTTPServerConfiguration, handler: any HTTPHandler) {
     self.configuration = configuration
     self.handler = handler
+    let milliseconds: Int64 = 1_000_000
+    queue = RequestQueue(
+      maxRunning: configuration.maxRunning, capacity: configuration.maxInFlight,
+      delay: DelayControl(
+        target: Int64(configuration.delayTarget) * milliseconds,
+        interval: Int64(configuration.delayInterval) * milliseconds),
+      gauges: configuration.gauges)
+  }
+
+  /// Starts what looks after deadlines; false when the system has no thread to give.
+  func startSweeping() -> Bool {
+    sweeper.start { [weak self] in
+      guard let self else { return }
+      perform(queue.expire(at: ClientConnection.now()))
+    }
   }
 
   /// A socket was accepted; the first request must be here in time.
@@ -53,24 +70,44 @@ final class TransportCore: Sendable {
     do throws(HTTPFault) {
       let accepted = try FramingCheck.check(
         header, target: exchange.target, remoteAddress: exchange.connection.remoteAddress, limits: configuration)
-      exchange.accept(accepted.request, contentLength: accepted.contentLength ?? 0)
+      let length = accepted.contentLength ?? 0
+      guard gauges.bodyBytes.load(ordering: .relaxed) + length <= configuration.maxBufferedBodyBytes else {
+        throw .overloaded(.memory, retryAfter: configuration.overloadRetryAfter)
+      }
+      exchange.accept(accepted.request, contentLength: length)
       return .YES
     } catch {
       return refuse(error, exchange, on: native)
     }
   }
 
-  /// The whole request is here: suspends the connection and lets the handler run.
+  /// Takes bytes of a body; false where they are more than one body may have, or than all may. Declared lengths are
+  /// refused before: what gets here too large came in chunks, or together with many others.
+  func receive(_ bytes: UnsafeRawBufferPointer, of exchange: HTTPExchange) -> Bool {
+    guard exchange.append(bytes, limit: configuration.maxBodyBytes) else { return false }
+    let held = gauges.bodyBytes.add(bytes.count, ordering: .relaxed).newValue
+    return held <= configuration.maxBufferedBodyBytes
+  }
+
+  /// The whole request is here: suspends the connection until the handler has had its turn, or refuses.
   func handle(_ exchange: HTTPExchange, on native: OpaquePointer) -> MHD_Result {
     // False when the sweeper cut the connection this instant: nobody would read the answer.
-    guard exchange.connection.lift() else { return .NO }
-    let running = inFlight.add(1, ordering: .acquiringAndReleasing).newValue
-    guard running <= configuration.maxInFlight, let request = exchange.beginHandling() else {
-      inFlight.subtract(1, ordering: .acquiringAndReleasing)
-      let fault = HTTPFault.overloaded(retryAfter: configuration.overloadRetryAfter)
+    guard exchange.connection.lift(), let request = exchange.beginHandling() else { return .NO }
+    let now = ClientConnection.now()
+    let lane: RequestQueue<QueuedRequest>.Lane?
+    switch handler.admission(of: request) {
+    case .essential: lane = nil
+    case .normal: lane = .finishing
+    case .deferrable: lane = .beginning
+    case .refused(let fault):
+      return refuse(fault, exchange, on: native, closes: isDraining.load(ordering: .acquiring))
+    }
+    if let overload = lane.flatMap({ queue.refusal(in: $0, at: now) }) {
+      let fault = HTTPFault.overloaded(overload, retryAfter: configuration.overloadRetryAfter)
       return refuse(fault, exchange, on: native, closes: isDraining.load(ordering: .acquiring))
     }
     let handle = SuspendedExchanges.Handle(pointer: native)
+    inFlight.add(1, ordering: .acquiringAndReleasing)
     // First the suspension, then everything that might resume: a resume that comes first is lost.
     MHD_suspend_connection(native)
     guard suspended.add(exchange, handle) else {
@@ -78,14 +115,49 @@ final class TransportCore: Sendable {
       suspended.answer(exchange, handle, with: refusal(.shuttingDown, closes: true))
       return .YES
     }
-    let task = Task.detached(executorPreference: WorkerThreads.shared) { [self] in
-      let response = await handler.respond(to: request)
-      inFlight.subtract(1, ordering: .acquiringAndReleasing)
-      let closes = isDraining.load(ordering: .acquiring)
-      suspended.answer(exchange, handle, with: HTTPExchange.Reply(response: response, closes: closes))
-    }
-    exchange.attach(task)
+    let queued = QueuedRequest(
+      exchange: exchange, handle: handle, request: request, arrived: now, takesPlace: lane != nil)
+    if let lane { perform(queue.add(queued, to: lane, at: now)) } else { start(queued) }
     return .YES
+  }
+
+  /// Starts and refuses what the queue says, and what follows from that.
+  private func perform(_ due: RequestQueue<QueuedRequest>.Due) {
+    for late in due.refuse {
+      inFlight.subtract(1, ordering: .acquiringAndReleasing)
+      let fault = HTTPFault.overloaded(.delay, retryAfter: configuration.overloadRetryAfter)
+      let closes = isDraining.load(ordering: .acquiring)
+      suspended.answer(late.exchange, late.handle, with: refusal(fault, closes: closes))
+    }
+    for next in due.start { start(next) }
+  }
+
+  private func start(_ queued: QueuedRequest) {
+    let task = Task.detached(executorPreference: WorkerThreads.shared) { [self] in
+      // A stop may have answered it meanwhile: nothing is to be consumed for an answer that says try again.
+      if queued.exchange.isBeingHandled {
+        var request = queued.request
+        request.waited = Double(ClientConnection.now() - queued.arrived) / 1e9
+        let response = await HandlingPlace.$current.withValue(place(of: queued)) {
+          await handler.respond(to: request)
+        }
+        let closes = isDraining.load(ordering: .acquiring)
+        inFlight.subtract(1, ordering: .acquiringAndReleasing)
+        suspended.answer(
+          queued.exchange, queued.handle, with: HTTPExchange.Reply(response: response, closes: closes))
+      } else {
+        inFlight.subtract(1, ordering: .acquiringAndReleasing)
+      }
+      if queued.takesPlace { perform(queue.leave(at: ClientConnection.now())) }
+    }
+    queued.exchange.attach(task)
+  }
+
+  private func place(of queued: QueuedRequest) -> HandlingPlace? {
+    guard queued.takesPlace else { return nil }
+    return HandlingPlace(
+      leave: { [self] in perform(queue.leave(at: ClientConnection.now())) },
+      comeBack: { [self] in perform(queue.comeBack(at: ClientConnection.now())) })
   }
 
   /// Gives the reply to libmicrohttpd, and the peer its time to read it.
@@ -116,6 +188,7 @@ final class TransportCore: Sendable {
   func finish(on connection: ClientConnection) {
     connection.allow(seconds: configuration.nextRequestDeadline)
     guard let exchange = connection.endExchange(), exchange.hasHeader else { return }
+    gauges.bodyBytes.subtract(exchange.receivedBytes, ordering: .relaxed)
     unfinished.subtract(1, ordering: .acquiringAndReleasing)
   }
 
@@ -124,4 +197,15 @@ final class TransportCore: Sendable {
     sweeper.remove(connection)
     finish(on: connection)
   }
+}
+
+/// A request that waits for its turn, on a suspended connection.
+struct QueuedRequest: Sendable {
+  let exchange: HTTPExchange
+  let handle: SuspendedExchanges.Handle
+  let request: HTTPRequest
+  /// Nanoseconds of the monotonic clock.
+  let arrived: Int64
+  /// Whether it counts among those that are handled at one time.
+  let takesPlace: Bool
 }

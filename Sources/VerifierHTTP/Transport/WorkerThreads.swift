@@ -6,7 +6,7 @@ import Glibc
 /// between a request and its answer. What waits for a disk suspends and leaves its thread to the next request.
 final class WorkerThreads: TaskExecutor {
   /// For the whole process and its whole life: a task that is resumed late still finds a thread to run on.
-  static let shared = WorkerThreads(count: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+  static let shared = WorkerThreads(count: HTTPServerConfiguration.processorCount)
 
   private let queue = JobQueue()
 
@@ -30,8 +30,7 @@ final class WorkerThreads: TaskExecutor {
 private final class JobQueue: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let isFilled = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  private var jobs: [UnownedJob] = []
-  private var head = 0
+  private var jobs = FirstInFirstOut<UnownedJob>()
 
   init() {
     pthread_mutex_init(mutex, nil)
@@ -56,17 +55,9 @@ private final class JobQueue: @unchecked Sendable {
   func next() -> UnownedJob {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    while head == jobs.count { pthread_cond_wait(isFilled, mutex) }
-    let job = jobs[head]
-    head += 1
-    // The taken front is dropped once it is the larger part.
-    if head > 64, head * 2 > jobs.count {
-      jobs.removeFirst(head)
-      head = 0
-    } else if head == jobs.count {
-      jobs.removeAll(keepingCapacity: true)
-      head = 0
+    while true {
+      if let job = jobs.popFirst() { return job }
+      pthread_cond_wait(isFilled, mutex)
     }
-    return job
   }
 }

@@ -1,7 +1,7 @@
 import Primitives
 import Trust
 
-/// Loads trust anew and puts it in force: on SIGHUP, by the API, and at an interval.
+/// Loads trust anew and puts it in force: by the API, at an interval, and with a new configuration.
 ///
 /// The new store takes the old one's place as a whole. Where loading fails the old one stays in force, and log, metrics
 /// and the API say so.
@@ -20,13 +20,7 @@ final class TrustUpdater: Sendable {
   private let log: Log
   private let clock: @Sendable () -> Timestamp
   private let current: Locked<Status>
-  private let loads = Locked(Loads())
-
-  private struct Loads {
-    var running: Task<Status, Never>?
-    /// Begins when the running one ends.
-    var next: Task<Status, Never>?
-  }
+  private let queue = LoadQueue<Status>()
 
   init(
     _ inForce: TrustInForce, plan: TrustPlan?, sources: [SourceReport], log: Log,
@@ -39,32 +33,22 @@ final class TrustUpdater: Sendable {
     current = Locked(Status(sources: sources, loadedAt: clock()))
   }
 
+  /// By another plan, with the trust of the one before until its first load: that one goes on with its own.
+  init(replacing before: TrustUpdater, by plan: TrustPlan?) {
+    inForce = TrustInForce(before.inForce.current)
+    self.plan = plan
+    log = before.log
+    clock = before.clock
+    current = Locked(before.status)
+  }
+
   var status: Status { current.withLock { $0 } }
 
   /// Test mode's anchors are made at the start and stay.
   var canReload: Bool { plan != nil }
 
-  /// One load at a time. Whoever asks while one is under way has changed something, perhaps, that it has read already:
-  /// all of them get the result of one more, which begins after it.
-  func reload() async -> Status {
-    let task = loads.withLock { loads in
-      if let next = loads.next { return next }
-      let running = loads.running
-      // Not on the pool where anything else may be computing for long.
-      let task = Task(executorPreference: WorkerThreads.shared) { () -> Status in
-        if let running {
-          _ = await running.value
-          self.loads.withLock { $0 = Loads(running: $0.next) }
-        }
-        let status = await self.load()
-        self.loads.withLock { $0.running = nil }
-        return status
-      }
-      if running == nil { loads.running = task } else { loads.next = task }
-      return task
-    }
-    return await task.value
-  }
+  /// One at a time; who asks meanwhile gets what one more comes to.
+  func reload() async -> Status { await queue.run(load) }
 
   private func load() async -> Status {
     guard let plan else { return status }
@@ -121,19 +105,11 @@ final class TrustUpdater: Sendable {
 
   // MARK: By itself
 
-  /// Reloads at the plan's interval and on every SIGHUP, until it is cancelled.
-  func start() -> Task<Void, Never> {
-    Task {
-      await withTaskGroup(of: Void.self) { group in
-        if let plan, plan.hasLists {
-          group.addTask {
-            while (try? await Task.sleep(for: .seconds(plan.refreshSeconds))) != nil { _ = await self.reload() }
-          }
-        }
-        group.addTask {
-          for await _ in ReloadSignal.arrivals { _ = await self.reload() }
-        }
-      }
+  /// Reloads at the plan's interval, where there are lists, until it is cancelled.
+  func start() -> Task<Void, Never>? {
+    guard let plan, plan.hasLists else { return nil }
+    return Task {
+      while (try? await Task.sleep(for: .seconds(plan.refreshSeconds))) != nil { _ = await self.reload() }
     }
   }
 }

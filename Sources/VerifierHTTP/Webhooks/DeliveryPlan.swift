@@ -5,7 +5,19 @@ import VerificationService
 struct DeliveryPlan {
   enum Change: Sendable { case fails, recovered }
 
+  /// What is to be done for one wake-up.
+  struct Turn: Sendable {
+    /// Whether it is time to look at everything, and not at backlogs alone.
+    let isTick: Bool
+    /// Whether it is also time to count what waits, which takes longer the more there is.
+    let measures: Bool
+  }
+
+  private static let ticksBetweenMeasures = 10
+
   var isTickDue = false
+  private var ticks = 0
+  private var isStoreFailing = false
   private var underWay: [WebhookAddress: Int] = [:]
   /// Endpoints whose last attempt came to nothing: they get one at a time.
   private var failing: Set<WebhookAddress> = []
@@ -13,9 +25,17 @@ struct DeliveryPlan {
   private var backlogged: Set<WebhookAddress> = []
   private var turn = 0
 
-  mutating func takeTick() -> Bool {
-    defer { isTickDue = false }
-    return isTickDue
+  mutating func takeTurn() -> Turn {
+    guard isTickDue else { return Turn(isTick: false, measures: false) }
+    isTickDue = false
+    defer { ticks += 1 }
+    return Turn(isTick: true, measures: ticks % Self.ticksBetweenMeasures == 0)
+  }
+
+  /// Whether the store thereby began to fail.
+  mutating func noteStore(fails: Bool) -> Bool {
+    defer { isStoreFailing = fails }
+    return fails && !isStoreFailing
   }
 
   /// How many of each endpoint's deliveries may be claimed now, and of all of them. Whose turn is first changes, so

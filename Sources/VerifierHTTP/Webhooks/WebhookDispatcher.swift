@@ -72,17 +72,17 @@ final class WebhookDispatcher: Sendable {
   private func run(_ signals: AsyncStream<Void>) async {
     await withDiscardingTaskGroup { group in
       for await _ in signals {
-        let isTick = plan.withLock { $0.takeTick() }
+        let turn = plan.withLock { $0.takeTurn() }
         let endpoints = endpoints()
-        if isTick {
+        if turn.isTick {
           await distribute(to: endpoints.values.map { $0.party.subscription(of: $0.endpoint) })
         }
-        for delivery in await claim(for: Array(endpoints.keys), isTick: isTick) {
+        for delivery in await claim(for: Array(endpoints.keys), isTick: turn.isTick) {
           let address = WebhookAddress(relyingParty: delivery.event.relyingParty, endpoint: delivery.endpoint)
           guard let endpoint = endpoints[address]?.endpoint else { continue }
           group.addTask { await self.attempt(delivery, at: endpoint, address) }
         }
-        if isTick { await measure() }
+        if turn.measures { await measure() }
       }
     }
   }
@@ -102,6 +102,7 @@ final class WebhookDispatcher: Sendable {
       while try await parts.store.distributeEvents(to: subscriptions, at: parts.clock(), limit: Self.portion)
         == Self.portion
       {}
+      _ = plan.withLock { $0.noteStore(fails: false) }
     } catch {
       failed()
     }
@@ -127,6 +128,7 @@ final class WebhookDispatcher: Sendable {
 
   /// The outbox is as it was, and is looked at again with the next tick.
   private func failed() {
+    guard plan.withLock({ $0.noteStore(fails: true) }) else { return }
     parts.log.write(
       .warning, "webhooks.store_failed", at: parts.clock(), ["code": .string(Code.apiStoreUnavailable.rawValue)])
   }

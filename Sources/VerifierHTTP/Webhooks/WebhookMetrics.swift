@@ -37,19 +37,19 @@ final class WebhookMetrics: Sendable {
 }
 
 extension MetricsText {
-  static func webhooks(_ snapshot: WebhookMetrics.Snapshot, _ text: inout Writer) {
-    text.family("mdoc_webhook_attempts_total", "counter", "Attempts to deliver an event, by what they came to.")
+  static func webhooks(_ snapshot: WebhookMetrics.Snapshot, _ text: inout MetricsWriter) {
+    text.family("mdoc_webhook_attempts_total", .counter, "Attempts to deliver an event, by what they came to.")
     for (outcome, count) in [
       ("delivered", snapshot.delivered), ("retry", snapshot.retried), ("dead", snapshot.dead),
     ] {
       text.sample("mdoc_webhook_attempts_total", [("outcome", outcome)], Double(count))
     }
     guard let outbox = snapshot.outbox else { return }
-    text.family("mdoc_webhook_deliveries", "gauge", "Deliveries in the store that are not made, by status.")
+    text.family("mdoc_webhook_deliveries", .gauge, "Deliveries in the store that are not made, by status.")
     text.sample("mdoc_webhook_deliveries", [("status", "pending")], Double(outbox.pending))
     text.sample("mdoc_webhook_deliveries", [("status", "dead")], Double(outbox.dead))
     let age = "mdoc_webhook_oldest_pending_seconds"
-    text.family(age, "gauge", "Seconds that the oldest pending delivery has waited.")
+    text.family(age, .gauge, "Seconds that the oldest pending delivery has waited.")
     text.sample(age, [], Double(snapshot.oldestPendingSeconds))
   }
 }

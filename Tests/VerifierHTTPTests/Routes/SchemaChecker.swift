@@ -14,7 +14,9 @@ struct SchemaChecker {
     switch keyword.name {
     case "$ref":
       let name = keyword.value.string?.split(separator: "/").last.map(String.init) ?? ""
-      guard let target = document["components"]?["schemas"]?[name] else { return ["\(place): no schema \(name)"] }
+      guard let target = (document["components"]?["schemas"] ?? document["$defs"])?[name] else {
+        return ["\(place): no schema \(name)"]
+      }
       return violations(of: value, target, at: place)
     case "type":
       let types = keyword.value.array?.compactMap(\.string) ?? [keyword.value.string ?? ""]
@@ -45,7 +47,7 @@ struct SchemaChecker {
       let isRight = keyword.name == "anyOf" ? matches > 0 : matches == 1
       return isRight ? [] : ["\(place): matches \(matches) of \(results.count): \(results)"]
     case "description", "format", "pattern", "minimum", "maximum", "default", "maxItems", "minLength", "maxLength",
-      "maxProperties":
+      "maxProperties", "minItems", "minProperties", "$schema", "title", "$defs":
       return []
     default: return ["\(place): unknown keyword \(keyword.name)"]
     }

@@ -109,6 +109,23 @@ extension ConformanceCase {
     Self(
       "an unknown method is the handler's matter", "BREW /p HTTP/1.1\r\nHost: a\r\n\r\n", [.handled("BREW /p  [] ")],
       .keptAlive),
+    // An upgrade that is ignored is none (RFC 9110, 7.8): what follows is still HTTP/1.1, checked as such.
+    Self(
+      "an upgrade to h2c is ignored",
+      get(host + "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"),
+      [.handled("GET /p  [] ")], .keptAlive),
+    // A trailer frames nothing (RFC 9110, 6.5.1): the next request begins where the chunks end.
+    Self(
+      "a length in a trailer is no length",
+      post(chunked, "2\r\nhi\r\n0\r\nContent-Length: 99\r\n\r\n") + get(host),
+      [.handled("POST /p  [] hi"), .handled("GET /p  [] ")], .keptAlive),
+    Self(
+      "chunks in a trailer are no chunks",
+      post(chunked, "2\r\nhi\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n") + get(host),
+      [.handled("POST /p  [] hi"), .handled("GET /p  [] ")], .keptAlive),
+    Self(
+      "zeros before a chunk size", post(chunked, "00002\r\nhi\r\n000\r\n\r\n") + get(host),
+      [.handled("POST /p  [] hi"), .handled("GET /p  [] ")], .keptAlive),
     Self("empty lines before a request", "\r\n\r\n" + get(host), [.handled("GET /p  [] ")], .keptAlive),
     // RFC 9112, 2.2 lets a server read these; the check sees nothing of them, and a chunk-size line has no address.
     Self("a bare LF before a request is accepted", "\n" + get(host), [.handled("GET /p  [] ")], .keptAlive),
@@ -147,6 +164,9 @@ extension ConformanceCase {
     Self("a chunk size with a sign", post(chunked, "+2\r\nhi\r\n0\r\n\r\n"), [.library(400)], .closed),
     Self("a chunk size with 0x", post(chunked, "0x2\r\nhi\r\n0\r\n\r\n"), [.library(400)], .closed),
     Self("white space before a chunk size", post(chunked, " 2\r\nhi\r\n0\r\n\r\n"), [.library(400)], .closed),
+    Self("white space after a chunk size", post(chunked, "2 \r\nhi\r\n0\r\n\r\n"), [.library(400)], .closed),
+    Self("no chunk size", post(chunked, "\r\nhi\r\n0\r\n\r\n"), [.library(400)], .closed),
+    Self("an extension without a chunk size", post(chunked, ";x\r\nhi\r\n0\r\n\r\n"), [.library(400)], .closed),
     Self("a chunk without its CRLF", post(chunked, "2\r\nhi0\r\n\r\n"), [.library(400)], .closed),
     Self("a chunk longer than its size", post(chunked, "2\r\nhi!\r\n0\r\n\r\n"), [.library(400)], .closed),
     Self("a chunk size beyond 64 bits", post(chunked, "10000000000000002\r\nhi\r\n"), [.library(413)], .closed),
@@ -190,6 +210,7 @@ extension ConformanceCase {
     Self("tabs for spaces", "GET\t/p\tHTTP/1.1\r\nHost: a\r\n\r\n", [], .closed),
     Self("HTTP/0.9", "GET /p\r\n\r\n", [.library(400)], .closed),
     Self("HTTP/2.0", "GET /p HTTP/2.0\r\nHost: a\r\n\r\n", [.library(505)], .closed),
+    Self("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", [.library(505)], .closed),
     Self("a version in lower case", "GET /p http/1.1\r\nHost: a\r\n\r\n", [.library(400)], .closed),
     Self("bytes beyond ASCII in the target", "GET /é HTTP/1.1\r\nHost: a\r\n\r\n", [.refused(400)], .closed),
     Self("a fragment in the target", "GET /p#x HTTP/1.1\r\nHost: a\r\n\r\n", [.refused(400)], .closed),
@@ -211,6 +232,14 @@ extension ConformanceCase {
     Self(
       "a chunked body above the limit is cut off",
       post(chunked, "3e8\r\n" + String(repeating: "x", count: 1000) + "\r\n1\r\nx\r\n0\r\n\r\n"), [], .closed),
+    // Chunks may not be used to send more than the memory beside the body (RFC 9112, 7.1.1).
+    Self(
+      "a chunk extension above the memory",
+      post(chunked, "2;" + String(repeating: "x", count: 60_000) + "\r\nhi\r\n0\r\n\r\n"), [.library(500)], .closed),
+    Self(
+      "trailers above the memory",
+      post(chunked, "2\r\nhi\r\n0\r\nX: " + String(repeating: "x", count: 60_000) + "\r\n\r\n"), [.library(431)],
+      .closed),
     Self(
       "a target above the limit",
       "GET /" + String(repeating: "x", count: ConformanceLimits.header / 2) + " HTTP/1.1\r\nHost: a\r\n\r\n",

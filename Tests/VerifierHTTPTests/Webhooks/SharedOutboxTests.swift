@@ -66,6 +66,30 @@ import VerificationService
     }
   }
 
+  @Test func `what could not be recorded is delivered again, and a store that fails is tried again`() async throws {
+    let receiver = Receiver.always(200)
+    try await withReceivers(receiver) { urls in
+      let bed = WebhookBed([try WebhookBed.endpoint(at: urls[0])])
+      let flaky = FlakyOutbox(inner: bed.store)
+      let dispatcher = try bed.dispatcher(store: flaky)
+      flaky.fails { $0 == "recordDelivery" }
+      let id = try await bed.cancelSession()
+      try await eventually("received") { receiver.seen.count == 1 }
+      try await eventually("logged") { bed.log.text.contains("webhooks.store_failed") }
+      #expect(try await bed.deliveries(.pending).map(\.attempts) == [1])
+      // Now nothing works, for a while.
+      flaky.fails { _ in true }
+      bed.clock.advance(Limits.deliveryLease)
+      try await Task.sleep(for: .milliseconds(200))
+      #expect(receiver.seen.count == 1)
+      #expect(bed.log.all.count { $0.contains("webhooks.store_failed") } <= 2)
+      flaky.fails { _ in false }
+      try await eventually("delivered") { try await bed.deliveries(.delivered).map(\.event.id) == [id] }
+      #expect(receiver.ids == [id.text, id.text])
+      await dispatcher.stop()
+    }
+  }
+
   @Test func `what was committed before a restart is delivered after it`() async throws {
     let receiver = Receiver.always(200)
     try await withReceivers(receiver) { urls in

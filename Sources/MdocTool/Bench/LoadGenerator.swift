@@ -1,0 +1,154 @@
+import Glibc
+import Primitives
+
+/// Sends whole flows at a fixed rate, whatever comes back (an open loop): create a session, and once it is there hand in
+/// an answer.
+///
+/// Clients in the world do not wait for each other: a generator that sent its next request after the last reply would
+/// slow down with the server and never see it overloaded. Times count from when a flow was due. The answer belongs to
+/// another session, made before, because making it takes a wallet's time; one that was refused for load has consumed
+/// nothing and is handed in again later.
+struct LoadGenerator {
+  typealias Answer = ServerBenchmarkWorker.Answer
+
+  let port: UInt16
+  let token: String
+  let connections: Int
+
+  /// Seconds after the last flow was due in which replies still count.
+  private static let grace = 10.0
+
+  private enum Step {
+    case create
+    case submit(Answer)
+  }
+
+  private struct Call {
+    let step: Step
+    let due: Double
+    let sent: Double
+  }
+
+  private struct Place {
+    var connection: LoadConnection
+    var call: Call?
+  }
+
+  struct Failed: Error { let reason: String }
+
+  /// One thread's work; it blocks.
+  func run(rate: Double, seconds: Double, answers: [Answer]) throws(Failed) -> LoadFigures {
+    var places: [Place] = []
+    defer { for place in places { place.connection.end() } }
+    for _ in 0..<connections {
+      guard let connection = LoadConnection(port: port) else { throw Failed(reason: "no connection") }
+      places.append(Place(connection: connection))
+    }
+    var pool = answers
+    var free = Array(places.indices.reversed())
+    var figures = LoadFigures(rate: rate, seconds: seconds)
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    let total = Int(rate * seconds)
+    let start = CPUClock.wall()
+    var started = 0
+    while true {
+      let now = (CPUClock.wall() - start) / 1e6
+      while started < total, Double(started) / rate <= now {
+        let due = Double(started) / rate
+        started += 1
+        guard let index = free.popLast() else {
+          figures.unsent += 1
+          continue
+        }
+        send(.create, due: due, at: now, in: &places[index], &figures)
+        if places[index].call == nil { free.append(index) }
+      }
+      guard free.count < places.count || started < total, now < seconds + Self.grace else { break }
+      for index in try ready(places) {
+        guard let call = places[index].call else { continue }
+        let next = finish(call, &places[index], &chunk, &pool, &figures, from: start)
+        guard let next else { continue }
+        if case .submit? = next {
+          send(next ?? .create, due: call.due, at: (CPUClock.wall() - start) / 1e6, in: &places[index], &figures)
+        }
+        if places[index].call == nil { free.append(index) }
+      }
+    }
+    figures.unanswered = places.count { $0.call != nil }
+    return figures
+  }
+
+  /// Waits a millisecond at most for replies.
+  private func ready(_ places: [Place]) throws(Failed) -> [Int] {
+    var entries = places.map { place in
+      pollfd(fd: place.call == nil ? -1 : place.connection.descriptor, events: Int16(POLLIN), revents: 0)
+    }
+    guard poll(&entries, nfds_t(entries.count), 1) >= 0 || errno == EINTR else { throw Failed(reason: "poll") }
+    return entries.indices.filter { entries[$0].revents != 0 }
+  }
+
+  private func send(_ step: Step, due: Double, at now: Double, in place: inout Place, _ figures: inout LoadFigures) {
+    let bytes =
+      switch step {
+      case .create: request("/v1/verification_sessions", ServerBenchmarkWorker.requestBytes)
+      case .submit(let answer): request("/v1/verification_sessions/\(answer.session)/submit", answer.body)
+      }
+    guard place.connection.send(bytes) else {
+      figures.broken += 1
+      _ = place.connection.reopen()
+      return
+    }
+    place.call = Call(step: step, due: due, sent: now)
+  }
+
+  /// The flow's next step; nothing where its reply is not here yet, and no step where it has ended.
+  private func finish(
+    _ call: Call, _ place: inout Place, _ chunk: inout [UInt8], _ pool: inout [Answer], _ figures: inout LoadFigures,
+    from start: Double
+  ) -> Step?? {
+    let reply: LoadConnection.Reply
+    switch place.connection.receive(by: &chunk) {
+    case .waiting: return nil
+    case .broken:
+      figures.broken += 1
+      place.call = nil
+      _ = place.connection.reopen()
+      return .some(nil)
+    case .replied(let received): reply = received
+    }
+    place.call = nil
+    let now = (CPUClock.wall() - start) / 1e6
+    switch (call.step, reply.status) {
+    case (.create, 201):
+      figures.created.append(now - call.sent)
+      guard let answer = pool.popLast() else {
+        figures.withoutAnswer += 1
+        return .some(nil)
+      }
+      return .submit(answer)
+    case (.submit, 200) where reply.body.firstRange(of: Self.verified) != nil:
+      figures.submitted.append(now - call.sent)
+      figures.noteFlow(now - call.due, endedAt: now)
+    case (.create, 503), (.create, 429): figures.shedCreations += 1
+    case (.submit(let answer), 503), (.submit(let answer), 429):
+      figures.shedSubmits += 1
+      pool.append(answer)
+    default: figures.wrong[reply.status, default: 0] += 1
+    }
+    return .some(nil)
+  }
+
+  private static let verified = Array("\"status\":\"verified\"".utf8)
+
+  private func request(_ path: String, _ body: [UInt8]) -> [UInt8] {
+    Array(
+      """
+      POST \(path) HTTP/1.1\r
+      Host: 127.0.0.1:\(port)\r
+      Authorization: Bearer \(token)\r
+      Content-Type: application/json\r
+      Content-Length: \(body.count)\r
+      \r\n
+      """.utf8) + body
+  }
+}

@@ -1,0 +1,28 @@
+import Cryptography
+import Primitives
+
+/// A symmetric secret of Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes.
+public final class WebhookSecret: Sendable {
+  public static let prefix = "whsec_"
+  public static let lengths = 24...64
+  private let key: SecretBytes
+
+  /// Nil where it has not that many bytes.
+  public init?(_ key: consuming SecretBytes) {
+    guard Self.lengths.contains(key.count) else { return nil }
+    self.key = key
+  }
+
+  /// Nil where the text is no secret of that form.
+  public convenience init?(_ text: String) {
+    guard text.hasPrefix(Self.prefix), let bytes = Base64.decode(String(text.dropFirst(Self.prefix.count))) else {
+      return nil
+    }
+    self.init(SecretBytes(copying: bytes))
+  }
+
+  /// For whoever made it and must give it to the receiver.
+  public var exposed: String { Self.prefix + Base64.encode(key.exposed()) }
+
+  func authenticate(_ content: [UInt8]) -> [UInt8] { HMAC.authenticate(content, key: key, hash: .sha256) }
+}

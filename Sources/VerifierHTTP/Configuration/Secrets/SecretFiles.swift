@@ -1,0 +1,95 @@
+import Cryptography
+import Primitives
+import VerificationService
+
+/// Reads keys: sealing keys, the merchants' private keys and the readers'.
+struct SecretFiles {
+  let reader: SecretReader
+  var file: ConfigurationFile { reader.file }
+
+  /// Of 32 random bytes, fewer than twelve different ones come about once in 2⁸⁰.
+  private static let leastDistinctBytes = 12
+
+  /// Live mode needs one: the first seals, all open.
+  func sealingKeys(_ root: ConfigurationReader) throws(StartError) -> [SealingKey] {
+    var ids: Set<String> = []
+    let entries = try root.objects("sealing_keys", isRequired: true, known: ConfigurationTables.sealingKey.names)
+    return entries.compactMap { entry in
+      let id = entry.attempt { () throws(StartError) in try entry.string("id") }
+      if let id, !ids.insert(id).inserted {
+        file.problems.note(.init(pointer: entry.pointer + "/id", detail: "\"\(id)\" is there twice"))
+      }
+      let bytes = entry.attempt { () throws(StartError) in try sealingBytes(entry) }
+      guard let id, let bytes else { return nil }
+      return entry.attempt { () throws(StartError) in try sealingKey(id, bytes, entry) }
+    }
+  }
+
+  private func sealingBytes(_ entry: ConfigurationReader) throws(StartError) -> [UInt8] {
+    let secret = try reader.secret(entry.required("file"), at: entry.pointer + "/file")
+    let content = secret.bytes.exposed()
+    // 32 letters of a variable are a text that somebody made up, not random bytes.
+    guard !secret.isVariable || content.count != SealingKey.length, let bytes = Self.keyBytes(content) else {
+      throw entry.fault(
+        "file", "\(secret.name) has neither 32 bytes nor their hex or base64 text; mdoc keys generate makes one")
+    }
+    guard Set(bytes).count >= Self.leastDistinctBytes else {
+      throw entry.fault("file", "\(secret.name) holds a placeholder, not 32 random bytes")
+    }
+    return bytes
+  }
+
+  private func sealingKey(
+    _ id: String, _ bytes: [UInt8], _ entry: ConfigurationReader
+  ) throws(StartError) -> SealingKey {
+    do throws(ConfigurationError) {
+      return try SealingKey(id: id, key: SecretBytes(copying: bytes))
+    } catch {
+      throw entry.fault("id", error.message)
+    }
+  }
+
+  /// A PEM private key on P-256, as Apple's encryption certificates have.
+  func encryptionKey(_ json: JSON, at pointer: String) throws(StartError) -> PrivateKey {
+    try key(json, at: pointer, "P-256 private key") { $0.curve == .p256 }
+  }
+
+  /// A PEM private key on a curve that signs.
+  func signingKey(_ json: JSON, at pointer: String) throws(StartError) -> PrivateKey {
+    try key(json, at: pointer, "private key for signatures") { $0.curve.family != .montgomery }
+  }
+
+  private func key(
+    _ json: JSON, at pointer: String, _ what: String, _ isGood: (PrivateKey) -> Bool
+  ) throws(StartError) -> PrivateKey {
+    let source = try reader.key(json, at: pointer)
+    let name = source.secret.name
+    let key: PrivateKey
+    do throws(CryptoError) {
+      key = try source.secret.bytes.withUnsafeBytes { pem throws(CryptoError) in
+        guard let passphrase = source.passphrase else { return try PrivateKey(pem: pem) }
+        return try PrivateKey(pem: pem, passphrase: passphrase.withoutLineEnd())
+      }
+    } catch {
+      switch error {
+      case .passphraseRequired:
+        throw file.fault(pointer, "\(name) is encrypted; give {\"file\": \"…\", \"passphrase\": {\"env\": \"NAME\"}}")
+      case .passphraseWrong:
+        throw file.fault(pointer + "/passphrase", "does not decrypt \(name): the wrong passphrase, or a damaged key")
+      default: throw file.fault(pointer, "\(name) is no \(what) in PEM")
+      }
+    }
+    guard isGood(key) else { throw file.fault(pointer, "\(name) is no \(what) in PEM") }
+    return key
+  }
+
+  /// 32 raw bytes; or text, in which white space at the end does not count.
+  static func keyBytes(_ content: [UInt8]) -> [UInt8]? {
+    if content.count == SealingKey.length { return content }
+    let isSpace: (UInt8) -> Bool = { [0x20, 0x0a, 0x0d, 0x09].contains($0) }
+    let end = content.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? 0
+    guard let text = String(validating: content[..<end], as: UTF8.self) else { return nil }
+    let bytes = text.utf8.count == 2 * SealingKey.length ? Hex.decode(text) : Base64.decodeEither(text)
+    return bytes?.count == SealingKey.length ? bytes : nil
+  }
+}

@@ -1,0 +1,52 @@
+/// Token buckets by name in a memory that never grows: a name has its place in one of many sets of eight, and where the
+/// set is full, the bucket that was used longest ago goes.
+///
+/// A name that was forgotten begins anew with a full bucket, so that who would escape a limit must find seven others of
+/// the same set; which set a name is in depends on the hashing's seed, which each process draws anew.
+struct BucketTable<Name: Hashable & Sendable>: Sendable {
+  private struct Entry: Sendable {
+    var name: Name
+    var bucket: TokenBucket
+    var used: Int64
+  }
+
+  private static var ways: Int { 8 }
+
+  private var entries: [Entry?]
+  private let limit: RateLimit
+
+  /// - Parameter capacity: rounded up to whole sets.
+  init(limit: RateLimit, capacity: Int) {
+    self.limit = limit
+    let sets = max(1, (capacity + Self.ways - 1) / Self.ways)
+    entries = Array(repeating: nil, count: sets * Self.ways)
+  }
+
+  /// Takes a token of this name's, or says in how many seconds there is one.
+  mutating func take(_ name: Name, at now: Int64) -> Double? {
+    let place = place(of: name, at: now)
+    return entries[place]?.bucket.take(limit, at: now)
+  }
+
+  mutating func charge(_ name: Name, _ cost: Double, at now: Int64) {
+    let place = place(of: name, at: now)
+    entries[place]?.bucket.charge(cost, limit, at: now)
+  }
+
+  /// Where the name's bucket is, from now on if it was nowhere.
+  private mutating func place(of name: Name, at now: Int64) -> Int {
+    let sets = entries.count / Self.ways
+    // The low bits of the absolute value: all of them are as good as random.
+    let start = Int(name.hashValue.magnitude % UInt(sets)) * Self.ways
+    var oldest = start
+    for place in start..<start + Self.ways {
+      if entries[place]?.name == name {
+        entries[place]?.used = now
+        return place
+      }
+      if (entries[place]?.used ?? .min) < (entries[oldest]?.used ?? .min) { oldest = place }
+    }
+    entries[oldest] = Entry(name: name, bucket: TokenBucket(full: limit, at: now), used: now)
+    return oldest
+  }
+}
