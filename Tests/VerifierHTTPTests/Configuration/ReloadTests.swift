@@ -125,7 +125,8 @@ import VerificationService
     let names = ConfigurationTables.root.members.filter(\.needsRestart).map(\.name)
     #expect(
       Set(names) == [
-        "listen", "behind_proxy", "tls", "trusted_proxies", "proxy_header", "store", "node", "stop_notice", "stop_drain",
+        "listen", "behind_proxy", "tls", "trusted_proxies", "proxy_header", "store", "node", "stop_notice",
+        "stop_drain",
       ])
   }
 
