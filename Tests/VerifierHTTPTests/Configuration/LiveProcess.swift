@@ -22,8 +22,9 @@ final class LiveProcess {
   private let logPath: String
 
   /// What a sanitizer is told, which holds for the program as for the tests.
-  private static let sanitizerOptions = ["ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"].compactMap { name in
-    getenv(name).map { "\(name)=\(String(cString: $0))" }
+  private static let sanitizerOptions = ["ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"].compactMap {
+    (name: String) -> String? in
+    ProcessInfo.processInfo.environment[name].map { "\(name)=\($0)" }
   }
 
   /// Its log goes to a file in the folder, its environment is this one and a sanitizer's, and no more.
