@@ -56,7 +56,7 @@ extension MetricsText {
   }
 
   /// A family without a sample where there is nothing that could end.
-  private static func expiry(_ name: String, _ help: String, _ end: Timestamp?, _ text: inout MetricsWriter) {
+  static func expiry(_ name: String, _ help: String, _ end: Timestamp?, _ text: inout MetricsWriter) {
     text.family(name, .gauge, help)
     if let end { text.sample(name, Double(end.secondsSince1970)) }
   }

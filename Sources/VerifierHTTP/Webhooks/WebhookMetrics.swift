@@ -48,8 +48,8 @@ extension MetricsText {
     text.family("mdoc_webhook_deliveries", .gauge, "Deliveries in the store that are not made, by status.")
     text.sample("mdoc_webhook_deliveries", [("status", "pending")], Double(outbox.pending))
     text.sample("mdoc_webhook_deliveries", [("status", "dead")], Double(outbox.dead))
-    let age = "mdoc_webhook_oldest_pending_seconds"
-    text.family(age, .gauge, "Seconds that the oldest pending delivery has waited.")
-    text.sample(age, [], Double(snapshot.oldestPendingSeconds))
+    text.single(
+      "mdoc_webhook_oldest_pending_seconds", .gauge, "Seconds that the oldest pending delivery has waited.",
+      Double(snapshot.oldestPendingSeconds))
   }
 }

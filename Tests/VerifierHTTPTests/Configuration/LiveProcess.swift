@@ -21,7 +21,11 @@ final class LiveProcess {
   private(set) var id: pid_t = 0
   private let logPath: String
 
-  /// Its log goes to a file in the folder, its environment is this one and no more.
+  /// An address sanitizer looks for leaks in the tests' own process: without an environment it knows no symbols, and
+  /// takes globals for leaks.
+  private static let sanitizerOptions = ["ASAN_OPTIONS=detect_leaks=0"]
+
+  /// Its log goes to a file in the folder, its environment is this one and a sanitizer's, and no more.
   init(_ folder: LiveFolder, environment: [String]) throws {
     guard let program = Self.program else { throw Fault(reason: "the program was not built") }
     logPath = folder.path + "/log"
@@ -31,7 +35,7 @@ final class LiveProcess {
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, logPath, O_WRONLY | O_CREAT, 0o600)
     let words = [program, "serve", "--config", folder.configurationFile]
     var arguments = words.map { strdup($0) } + [nil]
-    var variables = environment.map { strdup($0) } + [nil]
+    var variables = (environment + Self.sanitizerOptions).map { strdup($0) } + [nil]
     defer { for copy in arguments + variables { free(copy) } }
     let code = posix_spawn(&id, program, &actions, nil, &arguments, &variables)
     guard code == 0 else { throw Fault(reason: "spawn: \(code)") }
