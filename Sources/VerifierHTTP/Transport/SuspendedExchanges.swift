@@ -22,6 +22,9 @@ final class SuspendedExchanges: Sendable {
 
   var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
 
+  /// Whether whoever closed it answers all there are, so that nobody else needs to begin.
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+
   /// False when the server takes no more; the caller then answers and resumes by itself.
   func add(_ exchange: HTTPExchange, _ handle: Handle) -> Bool {
     state.withLock { state in

@@ -134,8 +134,8 @@ final class TransportCore: Sendable {
 
   private func start(_ queued: QueuedRequest) {
     let task = Task.detached(executorPreference: WorkerThreads.shared) { [self] in
-      // A stop may have answered it meanwhile: nothing is to be consumed for an answer that says try again.
-      if queued.exchange.isBeingHandled {
+      // A stop has answered it, or is about to: nothing is to be consumed for an answer that says try again.
+      if !suspended.isClosed, queued.exchange.isBeingHandled {
         var request = queued.request
         request.waited = Double(ClientConnection.now() - queued.arrived) / 1e9
         let response = await HandlingPlace.$current.withValue(place(of: queued)) {
