@@ -44,7 +44,7 @@ import VerificationService
   @Test func `the node's name is the host's, or configured`() throws {
     let file = ConfigurationFile(path: "c.json")
     func node(_ json: JSON) throws -> String {
-      try NodeReader.node(ConfigurationReader(json, at: "", in: file, known: NodeReader.members)).text
+      try NodeReader.node(ConfigurationReader(json, at: "", in: file, known: ConfigurationTables.root.names)).text
     }
     #expect(try node(["node": "a-1.example"]) == "a-1.example")
     for wrong: JSON in ["A", "", 1, "a b"] { #expect(throws: StartError.self) { try node(["node": wrong]) } }
