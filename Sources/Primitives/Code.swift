@@ -218,6 +218,14 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case auditAttemptRepeated = "audit.attempt_repeated"
   case auditSessionVerifiedTwice = "audit.session_verified_twice"
 
+  // Evidence
+  case evidenceMalformed = "evidence.malformed"
+  case evidenceTooLarge = "evidence.too_large"
+  case evidenceVersionUnsupported = "evidence.version_unsupported"
+  case evidenceKeyMismatch = "evidence.key_mismatch"
+  case evidenceSealBroken = "evidence.seal_broken"
+  case evidenceReportMismatch = "evidence.report_mismatch"
+
   // HTTP
   case apiMalformedRequest = "api.malformed_request"
   case apiInvalidRequest = "api.invalid_request"

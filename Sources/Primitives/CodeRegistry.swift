@@ -604,6 +604,25 @@ extension Code {
       row("One attempt has two entries", audit, Remedy.twice)
     case .auditSessionVerifiedTwice:
       row("One session was verified twice", audit, Remedy.twice)
+    // Evidence
+    case .evidenceMalformed:
+      row("The file is no bundle of evidence, or not all of one", evidence, Remedy.bundle)
+    case .evidenceTooLarge:
+      row("The file is larger than any bundle of evidence", evidence, Remedy.bundle)
+    case .evidenceVersionUnsupported:
+      row(
+        "The bundle has a format that this program does not know", evidence,
+        "Verify it with the version of the program that kept it, or a later one.")
+    case .evidenceKeyMismatch:
+      row(
+        "The bundle is sealed with another key than those given", evidence,
+        "Give the relying party's evidence key of the time at which the bundle was kept.")
+    case .evidenceSealBroken:
+      row("The bundle was changed or cut short after it was sealed", evidence, Remedy.bundle)
+    case .evidenceReportMismatch:
+      row(
+        "The answer in the bundle does not come to the report that was given", evidence,
+        "Verify it with the version of the program that kept it; if it stays, the bundle proves nothing.")
 
     // HTTP
     case .apiMalformedRequest:
@@ -700,6 +719,7 @@ private let second = "ISO/IEC 18013-5, second edition, 12.3.6"
 private let lists = "ISO/IEC 18013-5:2021, C.1; ETSI TS 119 602, 6"
 
 private let audit = "Audit log"
+private let evidence = "Evidence"
 
 private enum Remedy {
   static let export = "Export again, and compare; the file was cut off or changed after it was written."
@@ -707,6 +727,7 @@ private enum Remedy {
     "Export again; if it stays, somebody changed entries in the store: find out from when with the heads noted earlier."
   static let twice =
     "A store accepted one challenge twice: stop the servers and find out whether it was restored from a copy."
+  static let bundle = "Fetch it again from the server, and compare with other copies."
   static let wallet =
     "The wallet's answer is broken; ask again, and report it to the wallet's maker if it persists."
   static let forged =

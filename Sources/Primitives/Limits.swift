@@ -127,6 +127,9 @@ public enum Limits {
   /// Audit entries on one page.
   public static let largestAuditPage = 1000
 
+  /// Bytes of a sealed bundle of evidence: the answer in base64, and the lists that its revocation rests on.
+  public static let evidenceBytes = 8 << 20
+
   /// Seconds by which clocks may differ.
   public static let clockSkew: Int64 = 60
 }

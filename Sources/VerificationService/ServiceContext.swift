@@ -49,9 +49,9 @@ struct ServiceContext: Sendable {
     observe = configuration.observe
   }
 
-  /// The rules for one attempt, with the trust that is in force now.
-  func verifier(for relyingParty: RelyingParty) -> MdocVerifier {
-    MdocVerifier(trust: trust.current, clockSkew: clockSkew, revocation: relyingParty.policies.revocation)
+  /// The rules for one attempt.
+  func verifier(for relyingParty: RelyingParty, trust: TrustStore) -> MdocVerifier {
+    MdocVerifier(trust: trust, clockSkew: clockSkew, revocation: relyingParty.policies.revocation)
   }
 
   /// For test mode: what it sealed cannot be opened by the next process.

@@ -97,6 +97,11 @@ public struct VerificationService: Sendable {
     try await GetReport(context: context).run(id, as: caller)
   }
 
+  /// `GET /v1/verification_sessions/{id}/evidence`: the sealed bundle, which `EvidenceBundle` opens.
+  public func evidence(of id: String, as caller: Caller) async throws(ServiceError) -> [UInt8] {
+    try await GetEvidence(context: context).run(id, as: caller)
+  }
+
   /// What a session asked by one of its protocols, by default its first, for the mock wallet of test mode;
   /// `api.not_found` in live mode.
   public func pendingRequest(

@@ -78,7 +78,9 @@ struct SQLiteStoreTests {
       let session = try await store.add(makeSession())
       try await store.writer.perform { connection throws(StoreError) in
         for table in ["deliveries", "outbox", "events", "audit"] { try connection.execute("DROP TABLE \(table)") }
-        try connection.execute("ALTER TABLE sessions DROP COLUMN attempt_protocol")
+        for column in ["attempt_protocol", "evidence", "evidence_bundle"] {
+          try connection.execute("ALTER TABLE sessions DROP COLUMN \(column)")
+        }
         try connection.run("DELETE FROM migrations WHERE version > 1")
       }
       await #expect(throws: StoreError.self) { try await store.cancel(session.address, at: start) }

@@ -34,7 +34,15 @@ import Testing
 
   private static let audit = "VerificationServiceTests/AuditVerificationTests.swift"
 
+  private static let evidence = "VerificationServiceTests/EvidenceTests.swift"
+
   static let scripted: [Code: Scripted] = [
+    .evidenceMalformed: Scripted(evidence, "changed"),
+    .evidenceTooLarge: Scripted(evidence, "refused"),
+    .evidenceVersionUnsupported: Scripted(evidence, "refused"),
+    .evidenceKeyMismatch: Scripted(evidence, "refused"),
+    .evidenceSealBroken: Scripted(evidence, "changed"),
+    .evidenceReportMismatch: Scripted(evidence, "mismatch"),
     .auditMalformed: Scripted(audit, "malformed"),
     .auditEntryMissing: Scripted(audit, "removed"),
     .auditHashMismatch: Scripted(audit, "altered"),

@@ -87,7 +87,9 @@ struct Fixture: Sendable {
     return (id, try await service.authenticate(bearer: secret))
   }
 
-  static var presentation: AcceptedPresentation {
+  static var presentation: AcceptedPresentation { presentation(mayBeRetained: false, anchor: "bb") }
+
+  static func presentation(mayBeRetained: Bool, anchor: String) -> AcceptedPresentation {
     func element(_ name: String, _ value: ElementValue, retain: Bool) -> AcceptedDocument.Element {
       AcceptedDocument.Element(
         reference: ElementReference(Namespace.mDL, name), value: value, intentToRetain: retain)
@@ -104,8 +106,9 @@ struct Fixture: Sendable {
           AgeAnswer(threshold: 21, answer: true, provedBy: ElementReference(Namespace.mDL, "age_over_25"))
         ],
         missingElements: [ElementReference(Namespace.mDL, "organ_donor")], unrequestedElements: [],
+        mayBeRetained: mayBeRetained,
         issuer: DocumentIssuer(
-          country: "US", stateOrProvince: nil, commonName: "Signer", certificateSHA256: "aa", anchorSHA256: "bb"),
+          country: "US", stateOrProvince: nil, commonName: "Signer", certificateSHA256: "aa", anchorSHA256: anchor),
         validity: DocumentValidity(
           signed: Timestamp(secondsSince1970: 1), validFrom: Timestamp(secondsSince1970: 2),
           validUntil: Timestamp(secondsSince1970: 3), expectedUpdate: nil),

@@ -34,6 +34,10 @@ struct RecordingStore: SessionStore {
     note()
     return try await inner.consume(address, protocolName: protocolName, attempt: attempt, at: now)
   }
+  func evidence(_ address: SessionAddress) async throws(StoreError) -> [UInt8]? {
+    note()
+    return try await inner.evidence(address)
+  }
   func session(_ address: SessionAddress) async throws(StoreError) -> SessionRecord? {
     note()
     return try await inner.session(address)

@@ -40,7 +40,21 @@ public struct HPKE: Sendable {
     _ ciphertext: some ContiguousBytes, encapsulatedKey: PublicKey, recipient: PrivateKey,
     info: some ContiguousBytes, additionalData: some ContiguousBytes = [UInt8]()
   ) throws(CryptoError) -> [UInt8] {
-    let sharedSecret = try kem.decapsulate(encapsulatedKey, recipient: recipient)
+    try open(
+      ciphertext, sharedSecret: sharedSecret(of: encapsulatedKey, recipient: recipient), info: info,
+      additionalData: additionalData)
+  }
+
+  /// `Decap(enc, skR)`: opens the messages of this one `enc`, and says nothing of the recipient's key.
+  public func sharedSecret(of encapsulatedKey: PublicKey, recipient: PrivateKey) throws(CryptoError) -> SecretBytes {
+    try kem.decapsulate(encapsulatedKey, recipient: recipient)
+  }
+
+  /// The same as `OpenBase` with what its first step came to.
+  public func open(
+    _ ciphertext: some ContiguousBytes, sharedSecret: borrowing SecretBytes, info: some ContiguousBytes,
+    additionalData: some ContiguousBytes = [UInt8]()
+  ) throws(CryptoError) -> [UInt8] {
     let context = try KeySchedule(suite: self, sharedSecret: sharedSecret, info: info)
     return try AESGCM.open(
       ciphertext, key: context.key, nonce: context.baseNonce, additionalData: additionalData)

@@ -109,7 +109,8 @@ struct AcceptanceRules {
     let accepted = make(
       document, elements: requested,
       deviceSigned: wanted.elements.map { ($0.element, $0.intentToRetain) }, ageAnswers: answers,
-      missing: missing.map(\.element), unrequested: unrequested)
+      missing: missing.map(\.element), unrequested: unrequested,
+      mayBeRetained: (document.elements + document.deviceSignedElements).allSatisfy(wanted.intendsToRetain))
     return (checks.checks, accepted)
   }
 
@@ -126,7 +127,8 @@ struct AcceptanceRules {
     for element in all.elements { appendValues(of: element, in: document, to: &requested) }
     let accepted = make(
       document, elements: requested,
-      deviceSigned: document.deviceSignedElements.map { ($0, false) }, ageAnswers: [], missing: [], unrequested: [])
+      deviceSigned: document.deviceSignedElements.map { ($0, false) }, ageAnswers: [], missing: [], unrequested: [],
+      mayBeRetained: false)
     return (checks.checks, accepted)
   }
 
@@ -179,7 +181,7 @@ struct AcceptanceRules {
 
   private func make(
     _ document: VerifiedDocument, elements: [AcceptedDocument.Element], deviceSigned: [(ElementReference, Bool)],
-    ageAnswers: [AgeAnswer], missing: [ElementReference], unrequested: [ElementReference]
+    ageAnswers: [AgeAnswer], missing: [ElementReference], unrequested: [ElementReference], mayBeRetained: Bool
   ) -> AcceptedDocument {
     AcceptedDocument(
       docType: document.docType,
@@ -189,8 +191,9 @@ struct AcceptanceRules {
           .init(reference: reference, value: $0, intentToRetain: retain)
         }
       },
-      ageAnswers: ageAnswers, missingElements: missing, unrequestedElements: unrequested, issuer: document.issuer,
-      validity: document.validity, deviceAuthentication: document.deviceAuthentication,
+      ageAnswers: ageAnswers, missingElements: missing, unrequestedElements: unrequested,
+      mayBeRetained: mayBeRetained, issuer: document.issuer, validity: document.validity,
+      deviceAuthentication: document.deviceAuthentication,
       revocation: document.revocation)
   }
 }

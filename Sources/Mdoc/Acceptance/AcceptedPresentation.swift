@@ -6,6 +6,10 @@ import Primitives
 public struct AcceptedPresentation: Sendable {
   public let documents: [AcceptedDocument]
 
+  /// Whether the whole answer may be kept as it came: every element that it discloses, also what was not asked for, was
+  /// requested with `intent_to_retain`.
+  public var mayBeRetained: Bool { documents.allSatisfy(\.mayBeRetained) }
+
   init(documents: [AcceptedDocument]) { self.documents = documents }
 }
 
@@ -29,6 +33,8 @@ public struct AcceptedDocument: Sendable, CustomStringConvertible, CustomReflect
   public let missingElements: [ElementReference]
   /// Returned without having been asked for: named, their values dropped.
   public let unrequestedElements: [ElementReference]
+  /// Whether every element that the document discloses, the device's included, was requested with `intent_to_retain`.
+  let mayBeRetained: Bool
   public let issuer: DocumentIssuer
   public let validity: DocumentValidity
   public let deviceAuthentication: DeviceAuthenticationMethod

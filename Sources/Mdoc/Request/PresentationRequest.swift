@@ -54,6 +54,13 @@ public struct DocumentRequest: Sendable, Hashable, Codable {
     }
     return named
   }
+
+  /// Whether the relying party said that it means to keep the element: by its own name, or where it came in another's
+  /// place, by that one's. Where it stands for several, all of them must say so.
+  func intendsToRetain(_ reference: ElementReference) -> Bool {
+    let asked = namedElements.filter { $0.element == reference || $0.alternatives.contains(reference) }
+    return !asked.isEmpty && asked.allSatisfy(\.intentToRetain)
+  }
 }
 
 /// One requested data element.

@@ -54,9 +54,20 @@ public enum RevocationCode: Sendable, Hashable {
 }
 
 /// Why nothing is known.
-public enum RevocationUncertainty: Sendable, Hashable, CaseIterable {
+public enum RevocationUncertainty: String, Sendable, Hashable, CaseIterable {
   case crlInvalid, statusUnknown, statusListInvalid, statusIndexOutOfRange, mechanismUnsupported, sourceNotAllowed
   case listTooLarge, unavailable
+}
+
+/// A list as its publisher signed it, and where it was had.
+public struct RevocationList: Sendable, Hashable {
+  public let address: String
+  public let bytes: [UInt8]
+
+  public init(address: String, bytes: [UInt8]) {
+    self.address = address
+    self.bytes = bytes
+  }
 }
 
 /// The answers that were gathered. A question without an answer is undetermined.
@@ -64,10 +75,16 @@ public struct RevocationEvidence: Sendable {
   // One answer asks a handful of questions: comparing them costs less than hashing them.
   private var findings: [(question: RevocationQuestion, finding: RevocationFinding)] = []
 
+  /// What the findings rest on.
+  public private(set) var lists: [RevocationList] = []
+
   public init() {}
 
-  public mutating func note(_ finding: RevocationFinding, for question: RevocationQuestion) {
+  public mutating func note(
+    _ finding: RevocationFinding, for question: RevocationQuestion, by lists: [RevocationList] = []
+  ) {
     findings.append((question, finding))
+    self.lists += lists
   }
 
   public func finding(for question: RevocationQuestion) -> RevocationFinding {

@@ -1,6 +1,7 @@
 import Cryptography
 import PKIX
 import Primitives
+import VerificationService
 
 /// Keys from files.
 enum KeyFile {
@@ -28,6 +29,14 @@ enum KeyFile {
       keys.append(key)
     }
     return keys
+  }
+
+  /// A key of 32 bytes as `mdoc keys generate --type sealing` writes it.
+  static func evidenceKey(_ path: String) throws(Failure) -> EvidenceKey {
+    guard let bytes = SealingKey.bytes(in: try FileAccess.read(path, purpose: "key")),
+      let key = try? EvidenceKey(SecretBytes(copying: bytes))
+    else { throw .unreadable("key \(path): has neither 32 bytes nor their hexadecimal or base64 text") }
+    return key
   }
 
   /// The public key of a certificate, of a public key, or of a private key's pair.

@@ -22,6 +22,7 @@ enum CodeTables {
     ("Sessions", ["session."]),
     ("A wallet's own refusal", ["wallet."]),
     ("Exported audit logs", ["audit."]),
+    ("Bundles of evidence", ["evidence."]),
     ("HTTP", ["api."]),
     ("Others", [""]),
   ]

@@ -5,11 +5,14 @@ import VerifierHTTP
 enum ServeCommand {
   static let command = Command(
     "serve", "run the verification server until SIGTERM or SIGINT",
-    options: [.config, .checkConfig, .configSchema, .testMode, .migrate, .listen, .store, .testSeed, .webhook, .json],
+    options: [
+      .config, .checkConfig, .configSchema, .testMode, .migrate, .listen, .store, .testSeed, .webhook, .evidenceKey,
+      .json,
+    ],
     notes: [
       "Either --config, in live mode, or --test-mode, which makes its own anchors, keys and API key, binds to loopback and "
-        + "prints what a client needs. --listen, --store, --seed, --webhook and --json go with --test-mode. The log goes to "
-        + "standard error, one JSON object a line.",
+        + "prints what a client needs. --listen, --store, --seed, --webhook, --evidence-key and --json go with --test-mode. "
+        + "The log goes to standard error, one JSON object a line.",
       "--check-config reads all that a start with --config would read, opens no socket and no store, fetches nothing, and "
         + "prints everything that is wrong, with --json for programs. --config-schema prints the JSON Schema of the file.",
       "A PostgreSQL store gets its tables by --migrate, beside --config or --test-mode and --store: it makes or changes "
@@ -32,7 +35,7 @@ enum ServeCommand {
     let isCheck = arguments.has(.checkConfig)
     switch (arguments.value(.config), arguments.has(.testMode)) {
     case (let file?, false):
-      let ofTestMode: [Option] = [.listen, .store, .testSeed, .webhook] + (isCheck ? [] : [.json])
+      let ofTestMode: [Option] = [.listen, .store, .testSeed, .webhook, .evidenceKey] + (isCheck ? [] : [.json])
       if let option = ofTestMode.first(where: { arguments.has($0) }) {
         throw .usage("--\(option.name) goes with --test-mode; the configuration says it otherwise")
       }
@@ -61,6 +64,7 @@ enum ServeCommand {
     }
     options.port = address.port
     options.webhookURL = try webhookURL(arguments)
+    if let path = arguments.value(.evidenceKey) { options.evidenceKey = try KeyFile.evidenceKey(path) }
     return options
   }
 
@@ -105,6 +109,8 @@ extension Option {
   fileprivate static let migrate = Option(flag: "migrate", "make or change the store's tables, and end")
   fileprivate static let webhook = Option(
     "webhook", "URL", "where to send events; prints the secret that signs them")
+  fileprivate static let evidenceKey = Option(
+    "evidence-key", "FILE", "keep evidence, sealed with this key (default: none is kept)")
   fileprivate static let testSeed = Option(
     "seed", "HEX", "what all keys derive from, to serve a store again (default: new ones)")
 }

@@ -22,19 +22,32 @@ public struct AppleInApp: Sendable {
   }
 
   private struct RecipientKey {
-    let key: PrivateKey
+    let secret: Secret
     let hash: [UInt8]
     /// The simulator puts a team of its own into the transcript.
     var simulatorTeamID: String?
+
+    enum Secret {
+      case key(PrivateKey)
+      /// Of one envelope alone.
+      case opening(AppleOpening)
+    }
   }
 
   /// - Parameter keys: the relying party's own encryption keys, current and former; the answer names the one it needs.
   public init(verifier: MdocVerifier, keys: [PrivateKey], publishedKey: PublishedKeyPolicy = .refuse) {
     self.verifier = verifier
     self.keys = keys.filter { $0.curve == .p256 }.map {
-      RecipientKey(key: $0, hash: AppleInApp.recipientKeyHash($0.publicKey))
+      RecipientKey(secret: .key($0), hash: AppleInApp.recipientKeyHash($0.publicKey))
     }
     self.publishedKey = publishedKey
+  }
+
+  /// For the one answer that was opened before, without the key that it took then.
+  public init(verifier: MdocVerifier, opening: AppleOpening) {
+    self.verifier = verifier
+    keys = [RecipientKey(secret: .opening(opening), hash: opening.recipientKeyHash)]
+    publishedKey = .refuse
   }
 
   /// `pkRHash`: SHA-256 over the 65-byte uncompressed point, not over the certificate or its key info.
@@ -62,7 +75,7 @@ public struct AppleInApp: Sendable {
     let transcript = challenge.transcript(recipientKeyHash: recipient.hash, teamID: recipient.simulatorTeamID)
     let isOurs = HashAlgorithm.sha256.matches(envelope.transcriptHash, digestOf: transcript.encoded)
     checks.require(isOurs, .envelopeTranscriptMismatch)
-    guard isOurs, let plaintext = decrypt(envelope, recipient.key, transcript, &checks) else { return nil }
+    guard isOurs, let plaintext = decrypt(envelope, recipient, transcript, &checks) else { return nil }
     return present(plaintext, transcript: transcript, &checks)
   }
 
@@ -87,10 +100,17 @@ public struct AppleInApp: Sendable {
   }
 
   private func decrypt(
-    _ envelope: AppleEnvelope, _ key: PrivateKey, _ transcript: SessionTranscript, _ checks: inout CheckList
+    _ envelope: AppleEnvelope, _ recipient: RecipientKey, _ transcript: SessionTranscript, _ checks: inout CheckList
   ) -> [UInt8]? {
-    let plaintext = try? HPKE.p256SHA256AES128GCM.open(
-      envelope.ciphertext, encapsulatedKey: envelope.encapsulatedKey, recipient: key, info: transcript.encoded)
+    let hpke = HPKE.p256SHA256AES128GCM
+    let plaintext =
+      switch recipient.secret {
+      case .key(let key):
+        try? hpke.open(
+          envelope.ciphertext, encapsulatedKey: envelope.encapsulatedKey, recipient: key, info: transcript.encoded)
+      case .opening(let opening):
+        try? hpke.open(envelope.ciphertext, sharedSecret: opening.sharedSecret, info: transcript.encoded)
+      }
     checks.require(plaintext != nil, .envelopeDecryptionFailed)
     return plaintext
   }
@@ -135,7 +155,8 @@ public struct AppleInApp: Sendable {
   private static let simulatorKey: RecipientKey? = {
     let scalar = Hex.decode("b36638a4043a69915926515a5993acd53310b6f64f47ae4ee3f024853cc56111") ?? []
     guard let key = try? PrivateKey(curve: .p256, scalar: scalar) else { return nil }
-    return RecipientKey(key: key, hash: publishedKeyHash, simulatorTeamID: "PassKit_Identity_Test_Team_ID")
+    return RecipientKey(
+      secret: .key(key), hash: publishedKeyHash, simulatorTeamID: "PassKit_Identity_Test_Team_ID")
   }()
 
   /// SHA-256 of the point whose private half Apple published with its sample archive.

@@ -133,9 +133,13 @@ enum PostgreSQLSchema {
     """
 
   /// The chains of audit entries, and where each ends: a row that whoever appends holds until the commit. No entry is
-  /// made up for attempts that ended before.
+  /// made up for attempts that ended before. And what became of a session's evidence, with the sealed bundle, which does
+  /// not shrink and stands outside the row.
   private static let second = """
     ALTER TABLE sessions ADD COLUMN attempt_protocol TEXT;
+    ALTER TABLE sessions ADD COLUMN evidence TEXT;
+    ALTER TABLE sessions ADD COLUMN evidence_bundle BYTEA;
+    ALTER TABLE sessions ALTER COLUMN evidence_bundle SET STORAGE EXTERNAL;
 
     CREATE TABLE audit (
       node TEXT COLLATE "C" NOT NULL,

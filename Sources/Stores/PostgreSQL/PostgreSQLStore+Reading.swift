@@ -23,6 +23,15 @@ extension PostgreSQLStore {
     return try report.map { report throws(StoreError) in try StoredForm.decode(ReportRecord.self, from: report) }
   }
 
+  public func evidence(_ address: SessionAddress) async throws(StoreError) -> [UInt8]? {
+    try await pool.perform { connection throws(StoreError) in
+      try connection.first(
+        "SELECT evidence_bundle FROM sessions WHERE id = $1 AND relying_party = $2", .text(address.id.text),
+        .text(address.relyingParty)
+      ) { $0.optionalBlob(0) } ?? nil
+    }
+  }
+
   /// The status is as a reader sees it now: what time has ended is not yet written.
   public func sessions(
     of relyingParty: String, _ query: SessionQuery, at now: Timestamp

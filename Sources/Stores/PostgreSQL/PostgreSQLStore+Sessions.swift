@@ -64,10 +64,11 @@ extension PostgreSQLStore {
         .time(now - Limits.processingTimeout), .type(columns.type), .time(now), .blob(columns.lastError),
         .integer(columns.results.expiresAt?.secondsSince1970), .blob(columns.results.waiting),
         .blob(columns.results.retained), .text(columns.reportID), .blob(columns.report), .text(columns.errorCode),
+        .text(columns.results.evidence?.rawValue), .blob(outcome.evidence),
       ] + Self.values(of: entry, node)
     let update = """
       UPDATE sessions SET status = $5, ended_at = $6, last_error = $7, result_expires_at = $8, waiting_result = $9,
-        retained_result = $10, report_id = $11, report = $12
+        retained_result = $10, report_id = $11, report = $12, evidence = $14, evidence_bundle = $15
       WHERE id = $1 AND relying_party = $2 AND status = 'processing' AND attempt = $3 AND consumed_at >= $4
       RETURNING id, relying_party
       """
@@ -75,13 +76,13 @@ extension PostgreSQLStore {
       INSERT INTO events (session_id, type, relying_party, created, error_code)
       SELECT id, $5, relying_party, $6, $13 FROM recorded
       """
-    let audit = Self.append(from: 14, where: "EXISTS (SELECT FROM recorded)")
+    let audit = Self.append(from: 16, where: "EXISTS (SELECT FROM recorded)")
     let (isRecorded, row) = try await pool.perform { connection throws(StoreError) -> (Bool, SessionRow?) in
       let changed =
         if let completion {
           try connection.query(
             """
-            WITH recorded AS (\(update)), \(audit), kept AS (\(Self.keepReply(from: 17)) AND EXISTS (SELECT FROM recorded))
+            WITH recorded AS (\(update)), \(audit), kept AS (\(Self.keepReply(from: 19)) AND EXISTS (SELECT FROM recorded))
             \(tell)
             """, values + Self.values(of: completion))
         } else {
@@ -127,7 +128,7 @@ extension PostgreSQLStore {
           """
           UPDATE sessions SET status = 'redacted', ended_at = $2, client_secret_hash = NULL, content = NULL,
             protocols = NULL, requests = NULL, materials = NULL, last_error = $3, result_expires_at = NULL,
-            waiting_result = NULL, retained_result = NULL, report = $4
+            waiting_result = NULL, retained_result = NULL, report = $4, evidence = NULL, evidence_bundle = NULL
           WHERE id = $1 RETURNING \(SessionRow.postgreSQLColumns)
           """, .text(address.id.text), .time(now), .blob(lastError), .blob(report), read: SessionRow.init)
         // A statement of its own, which sees the replies that were kept before the session was held.

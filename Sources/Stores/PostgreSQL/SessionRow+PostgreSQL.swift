@@ -7,9 +7,9 @@ extension SessionRow {
   /// Of a row that begins with `postgreSQLColumns`, or with `columns` and the last three by other names.
   init(_ row: PostgreSQLRow) {
     self.init(columnsOf: row)
-    let requests = row.blobs(18)
-    let materials = row.blobs(19)
-    offers = row.texts(17).enumerated().map { index, name in
+    let requests = row.blobs(19)
+    let materials = row.blobs(20)
+    offers = row.texts(18).enumerated().map { index, name in
       Offer(
         protocolName: name, data: requests.indices.contains(index) ? requests[index] ?? [] : [],
         material: materials.indices.contains(index) ? materials[index] : nil)

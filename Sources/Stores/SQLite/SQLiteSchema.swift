@@ -118,9 +118,12 @@ enum SQLiteSchema {
     CREATE INDEX deliveries_of_party ON deliveries (relying_party, status, event, endpoint);
     """
 
-  /// The chains of audit entries. No entry is made up for attempts that ended before.
+  /// The chains of audit entries. No entry is made up for attempts that ended before. And what became of a session's
+  /// evidence, with the sealed bundle.
   private static let third = """
     ALTER TABLE sessions ADD COLUMN attempt_protocol TEXT;
+    ALTER TABLE sessions ADD COLUMN evidence TEXT;
+    ALTER TABLE sessions ADD COLUMN evidence_bundle BLOB;
 
     CREATE TABLE audit (
       node TEXT NOT NULL,

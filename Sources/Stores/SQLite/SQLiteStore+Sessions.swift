@@ -59,6 +59,7 @@ extension SQLiteStore {
       .type(columns.type), .time(now), .optional(columns.lastError),
       .optional(columns.results.expiresAt?.secondsSince1970), .optional(columns.results.waiting),
       .optional(columns.results.retained), .optional(columns.reportID), .optional(columns.report),
+      .optional(columns.results.evidence?.rawValue), .optional(outcome.evidence),
       .text(outcome.address.id.text), .text(outcome.address.relyingParty), .text(outcome.attempt.text),
       .time(now - Limits.processingTimeout),
     ]
@@ -67,7 +68,7 @@ extension SQLiteStore {
       let changed = try connection.rows(
         """
         UPDATE sessions SET status = ?, ended_at = ?, last_error = ?, result_expires_at = ?, waiting_result = ?,
-          retained_result = ?, report_id = ?, report = ?
+          retained_result = ?, report_id = ?, report = ?, evidence = ?, evidence_bundle = ?
         WHERE id = ? AND relying_party = ? AND status = 'processing' AND attempt = ? AND consumed_at >= ?
         RETURNING seq
         """, values
@@ -100,6 +101,15 @@ extension SQLiteStore {
       ) { $0.blob(0) }
     }
     return try report.map { report throws(StoreError) in try StoredForm.decode(ReportRecord.self, from: report) }
+  }
+
+  public func evidence(_ address: SessionAddress) async throws(StoreError) -> [UInt8]? {
+    try await reader.perform { connection throws(StoreError) in
+      try connection.first(
+        "SELECT evidence_bundle FROM sessions WHERE id = ? AND relying_party = ?", .text(address.id.text),
+        .text(address.relyingParty)
+      ) { $0.optionalBlob(0) } ?? nil
+    }
   }
 
   public func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
@@ -136,7 +146,8 @@ extension SQLiteStore {
       try connection.run(
         """
         UPDATE sessions SET status = 'redacted', ended_at = ?, client_secret_hash = NULL, content = NULL,
-          last_error = ?, result_expires_at = NULL, waiting_result = NULL, retained_result = NULL, report = ?
+          last_error = ?, result_expires_at = NULL, waiting_result = NULL, retained_result = NULL, report = ?,
+          evidence = NULL, evidence_bundle = NULL
         WHERE seq = ?
         """, .time(now), .optional(lastError), .optional(report), .integer(before.seq))
       try connection.run("DELETE FROM offers WHERE session = ?", .integer(before.seq))

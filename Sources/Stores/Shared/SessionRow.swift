@@ -13,7 +13,7 @@ struct SessionRow: Sendable {
   static let columns = """
     sessions.seq, sessions.id, relying_party, created, expires_at, status, attempt, consumed_at, ended_at,
     client_secret_hash, content, last_error, result_expires_at, waiting_result, retained_result, report,
-    attempt_protocol
+    attempt_protocol, evidence
     """
 
   let seq: Int64
@@ -49,7 +49,7 @@ struct SessionRow: Sendable {
     lastError = row.optionalBlob(11)
     results = SealedResults(
       expiresAt: row.optionalInteger(12).map { Timestamp(secondsSince1970: $0) }, waiting: row.optionalBlob(13),
-      retained: row.optionalBlob(14))
+      retained: row.optionalBlob(14), evidence: row.optionalText(17).flatMap(EvidenceStatus.init))
     report = row.optionalBlob(15)
     attemptProtocol = row.optionalText(16)
   }

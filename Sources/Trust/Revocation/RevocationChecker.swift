@@ -11,8 +11,8 @@ public final class RevocationChecker: RevocationSource {
   private let fetcher: SharedFetches
   private let reader: StatusListReader
   private let allowsLoopback: Bool
-  private let revocationLists: ListKeeper<CRLSource, VerifiedCRL>
-  private let statusLists: ListKeeper<StatusListSource, VerifiedList>
+  private let revocationLists: ListKeeper<CRLSource, SourcedList<VerifiedCRL>>
+  private let statusLists: ListKeeper<StatusListSource, SourcedList<VerifiedList>>
 
   /// - Parameters:
   ///   - allowsJWT: whether status lists may also be JSON Web Tokens.
@@ -33,114 +33,121 @@ public final class RevocationChecker: RevocationSource {
     var evidence = RevocationEvidence()
     var open: [RevocationQuestion] = []
     for question in questions {
-      if let finding = keptFinding(for: question, at: now) {
-        evidence.note(finding, for: question)
+      if let answer = keptAnswer(to: question, at: now) {
+        evidence.note(answer.finding, for: question, by: answer.lists)
       } else {
         open.append(question)
       }
     }
     guard !open.isEmpty else { return evidence }
-    await withTaskGroup(of: (RevocationQuestion, RevocationFinding).self) { group in
+    await withTaskGroup(of: (RevocationQuestion, Answer).self) { group in
       for question in open {
-        group.addTask { (question, await self.finding(for: question, at: now)) }
+        group.addTask { (question, await self.answer(to: question, at: now)) }
       }
-      for await (question, finding) in group { evidence.note(finding, for: question) }
+      for await (question, answer) in group { evidence.note(answer.finding, for: question, by: answer.lists) }
     }
     return evidence
   }
 
+  /// What is known, and by which lists.
+  private typealias Answer = (finding: RevocationFinding, lists: [RevocationList])
+
   // MARK: From memory
 
   /// The answer, where every list that it needs is here and fresh.
-  private func keptFinding(for question: RevocationQuestion, at now: Timestamp) -> RevocationFinding? {
+  private func keptAnswer(to question: RevocationQuestion, at now: Timestamp) -> Answer? {
     switch question.subject {
     case .status(let reference):
-      return StatusListSource(question).flatMap { statusLists.fresh($0, at: now) }?.finding(for: reference, at: now)
+      return StatusListSource(question).flatMap { statusLists.fresh($0, at: now) }
+        .map { ($0.list.finding(for: reference, at: now), [$0.original]) }
     case .certificates:
       var findings: [RevocationFinding] = []
+      var lists: [RevocationList] = []
       for link in CRLLink.links(of: question) {
-        guard let source = link.source, let list = revocationLists.fresh(source, at: now) else { return nil }
-        findings.append(link.finding(by: list))
+        guard let source = link.source, let kept = revocationLists.fresh(source, at: now) else { return nil }
+        findings.append(link.finding(by: kept.list))
+        lists.append(kept.original)
       }
-      return .worst(of: findings)
+      return (.worst(of: findings), lists)
     }
   }
 
   // MARK: Asking
 
-  private func finding(for question: RevocationQuestion, at now: Timestamp) async -> RevocationFinding {
+  private func answer(to question: RevocationQuestion, at now: Timestamp) async -> Answer {
     switch question.subject {
     case .status(let reference):
-      guard let source = StatusListSource(question) else { return .undetermined(.statusListInvalid) }
+      guard let source = StatusListSource(question) else { return (.undetermined(.statusListInvalid), []) }
       let rules = rules(question, mediaTypes: reader.mediaTypes(for: source.mechanism))
       do throws(ListFault) {
-        let list = try await statusLists.list(source, at: now) { [fetcher, reader] () async throws(ListFault) in
+        let kept = try await statusLists.list(source, at: now) { [fetcher, reader] () async throws(ListFault) in
           let fetched = try await fetcher.list(source.uri, allowing: rules)
           do throws(StatusListError) {
             let list = try reader.read(fetched.bytes, from: source, at: now)
             return Kept(
-              list, bytes: list.keptBytes, issuedAt: list.facts.issuedAt,
+              SourcedList(list, RevocationList(address: source.uri, bytes: fetched.bytes)),
+              bytes: list.keptBytes + fetched.bytes.count, issuedAt: list.facts.issuedAt,
               freshUntil: list.facts.freshUntil(fetchedAt: now), expires: list.facts.expires)
           } catch {
             throw ListFault(error.uncertainty, error.detail)
           }
         }
-        return list.finding(for: reference, at: now)
+        return (kept.list.finding(for: reference, at: now), [kept.original])
       } catch {
-        return error.finding
+        return (error.finding, [])
       }
     case .certificates:
-      return .worst(of: await findings(for: CRLLink.links(of: question), rules(question, mediaTypes: []), at: now))
+      let answers = await answers(for: CRLLink.links(of: question), rules(question, mediaTypes: []), at: now)
+      return (.worst(of: answers.map(\.finding)), answers.flatMap(\.lists))
     }
   }
 
   /// All at once, so that a long path takes no longer than a short one; in the order of the path.
-  private func findings(
-    for links: [CRLLink], _ rules: FetchRules, at now: Timestamp
-  ) async -> [RevocationFinding] {
-    await withTaskGroup(of: (Int, RevocationFinding).self) { group in
+  private func answers(for links: [CRLLink], _ rules: FetchRules, at now: Timestamp) async -> [Answer] {
+    await withTaskGroup(of: (Int, Answer).self) { group in
       for (index, link) in links.enumerated() {
-        group.addTask { (index, await self.finding(for: link, rules: rules, at: now)) }
+        group.addTask { (index, await self.answer(for: link, rules: rules, at: now)) }
       }
-      var findings: [Int: RevocationFinding] = [:]
-      for await (index, finding) in group { findings[index] = finding }
-      return links.indices.compactMap { findings[$0] }
+      var answers: [Int: Answer] = [:]
+      for await (index, answer) in group { answers[index] = answer }
+      return links.indices.compactMap { answers[$0] }
     }
   }
 
   /// What the list of one certificate's issuer says; of several addresses the first that has a good list counts.
-  private func finding(for link: CRLLink, rules: FetchRules, at now: Timestamp) async -> RevocationFinding {
+  private func answer(for link: CRLLink, rules: FetchRules, at now: Timestamp) async -> Answer {
     guard let source = link.source else {
-      return .undetermined(.sourceNotAllowed, detail: link.unusable)
+      return (.undetermined(.sourceNotAllowed, detail: link.unusable), [])
     }
     do throws(ListFault) {
-      let list = try await revocationLists.list(source, at: now) { [fetcher] () async throws(ListFault) in
+      let kept = try await revocationLists.list(source, at: now) { [fetcher] () async throws(ListFault) in
         var first: ListFault?
         for address in source.addresses.prefix(Limits.crlAddresses) {
           do throws(ListFault) {
             let fetched = try await fetcher.list(address, allowing: rules)
-            return try Self.verify(fetched.bytes, source, at: now)
+            return try Self.verify(RevocationList(address: address, bytes: fetched.bytes), source, at: now)
           } catch {
             first = first ?? error
           }
         }
         throw first ?? ListFault(.sourceNotAllowed, "no address")
       }
-      return link.finding(by: list)
+      return (link.finding(by: kept.list), [kept.original])
     } catch {
-      return error.finding
+      return (error.finding, [])
     }
   }
 
   private static func verify(
-    _ bytes: [UInt8], _ source: CRLSource, at now: Timestamp
-  ) throws(ListFault) -> Kept<VerifiedCRL> {
+    _ original: RevocationList, _ source: CRLSource, at now: Timestamp
+  ) throws(ListFault) -> Kept<SourcedList<VerifiedCRL>> {
     do throws(CRLError) {
-      let list = try VerifiedCRL(verifying: bytes, issuer: source.issuer, at: now)
+      let list = try VerifiedCRL(verifying: original.bytes, issuer: source.issuer, at: now)
       // The last instant of a list is its nextUpdate; that of the cache lies behind it.
       let fresh = min(list.nextUpdate, now + Limits.longestListLifetime)
       return Kept(
-        list, bytes: list.keptBytes, issuedAt: list.thisUpdate, freshUntil: fresh, expires: list.nextUpdate + 1)
+        SourcedList(list, original), bytes: list.keptBytes + original.bytes.count, issuedAt: list.thisUpdate,
+        freshUntil: fresh, expires: list.nextUpdate + 1)
     } catch {
       throw ListFault(error == .tooLarge ? .listTooLarge : .crlInvalid, error.detail)
     }
@@ -150,6 +157,17 @@ public final class RevocationChecker: RevocationSource {
     FetchRules(
       allowsPlainHTTP: question.allowsPlainHTTP, allowsLoopback: allowsLoopback, mediaTypes: mediaTypes,
       timeLimit: .seconds(Limits.revocationFetchSeconds))
+  }
+}
+
+/// A verified list and what it was read from, for evidence.
+private struct SourcedList<List: Sendable>: Sendable {
+  let list: List
+  let original: RevocationList
+
+  init(_ list: List, _ original: RevocationList) {
+    self.list = list
+    self.original = original
   }
 }
 

@@ -7,10 +7,18 @@ import Primitives
 public struct AppleInAppProtocol: WalletProtocol {
   public let name = "apple-in-app"
   private let publishedKey: AppleInApp.PublishedKeyPolicy
+  /// Of the one answer that is opened again.
+  private let opening: AppleOpening?
 
   /// - Parameter showsSimulatedAnswers: test mode; answers of Apple's simulator are refused in any mode.
   public init(showsSimulatedAnswers: Bool = false) {
     publishedKey = showsSimulatedAnswers ? .simulate : .refuse
+    opening = nil
+  }
+
+  private init(opening: AppleOpening) {
+    publishedKey = .refuse
+    self.opening = opening
   }
 
   public func makeRequest(
@@ -61,10 +69,24 @@ public struct AppleInAppProtocol: WalletProtocol {
       // What we sealed ourselves opened but does not read: only a fault of ours can make it.
       return verifier.refuse([Check(.sessionInterrupted, .failed)], at: now)
     }
-    // Only this relying party's keys are tried: another's answers are unknown here.
-    let apple = AppleInApp(
-      verifier: verifier, keys: relyingParty.apple?.encryptionKeys ?? [], publishedKey: publishedKey)
+    let apple =
+      if let opening {
+        AppleInApp(verifier: verifier, opening: opening)
+      } else {
+        // Only this relying party's keys are tried: another's answers are unknown here.
+        AppleInApp(verifier: verifier, keys: relyingParty.apple?.encryptionKeys ?? [], publishedKey: publishedKey)
+      }
     return apple.authenticate(envelope, answering: appleChallenge, request: request, at: now)
+  }
+
+  public func openingSecret(of answer: WalletAnswer.Content, relyingParty: RelyingParty) -> SecretBytes? {
+    guard case .bytes(let envelope) = answer else { return nil }
+    return AppleOpening(of: envelope, keys: relyingParty.apple?.encryptionKeys ?? [])?.serialized
+  }
+
+  public func reopening(with secret: consuming SecretBytes?) -> any WalletProtocol {
+    guard let secret, let opening = AppleOpening(serialized: secret) else { return self }
+    return AppleInAppProtocol(opening: opening)
   }
 
   /// What opens an answer, serialised as JSON.

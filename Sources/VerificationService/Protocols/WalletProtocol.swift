@@ -29,10 +29,21 @@ public protocol WalletProtocol: Sendable {
     _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
     relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
   ) -> Authentication
+
+  /// What opens this answer beside its challenge, for evidence; nil where the challenge has it all. It opens no other
+  /// answer: a key of the relying party is not to leave its server.
+  func openingSecret(of answer: WalletAnswer.Content, relyingParty: RelyingParty) -> SecretBytes?
+
+  /// The same protocol for an answer out of evidence, with what `openingSecret` gave.
+  func reopening(with secret: consuming SecretBytes?) -> any WalletProtocol
 }
 
 extension WalletProtocol {
   public var takesTranscriptFromCaller: Bool { false }
+
+  public func openingSecret(of answer: WalletAnswer.Content, relyingParty: RelyingParty) -> SecretBytes? { nil }
+
+  public func reopening(with secret: consuming SecretBytes?) -> any WalletProtocol { self }
 }
 
 /// Whose session a request is made for, and where its answer is to go.

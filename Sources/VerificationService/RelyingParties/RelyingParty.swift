@@ -39,10 +39,15 @@ public struct RelyingParty: Sendable {
     public var retainsResults: Bool
     /// What must be known about revocation before a document is accepted.
     public var revocation: RevocationPolicy
+    /// With which evidence of verified answers is sealed; nil: none is kept.
+    public var evidenceKey: EvidenceKey?
 
-    public init(retainsResults: Bool = false, revocation: RevocationPolicy = .requireGood) {
+    public init(
+      retainsResults: Bool = false, revocation: RevocationPolicy = .requireGood, evidenceKey: EvidenceKey? = nil
+    ) {
       self.retainsResults = retainsResults
       self.revocation = revocation
+      self.evidenceKey = evidenceKey
     }
   }
 }

@@ -26,6 +26,7 @@ struct SessionRendering {
       "result": result ?? .null,
       "simulated_result": simulatedResult,
       "result_expires_at": record.results.expiresAt.map { .seconds($0) } ?? .null,
+      "evidence": record.results.evidence.map { .string($0.rawValue) },
       "report": record.report.map(ReportRendering.json) ?? .null,
       "last_error": VerdictRendering.lastError(state.lastError),
     ])

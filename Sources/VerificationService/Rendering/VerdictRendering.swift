@@ -3,8 +3,9 @@ import Primitives
 
 /// A verdict outside any session, as `mdoc verify --json` prints it: the members of a session that an attempt sets.
 public enum VerdictRendering {
-  public static func json(_ verdict: Verdict) -> JSON {
-    let report = ReportRendering.json(ReportRecord(verdict.report, id: nil))
+  /// - Parameter id: of a report that is stored.
+  public static func json(_ verdict: Verdict, id: ReportID? = nil) -> JSON {
+    let report = ReportRendering.json(ReportRecord(verdict.report, id: id))
     switch verdict.outcome {
     case .accepted(let presentation):
       return [

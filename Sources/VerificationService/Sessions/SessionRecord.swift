@@ -66,13 +66,18 @@ public struct SealedResults: Sendable, Hashable {
   public var waiting: [UInt8]?
   /// Without elements requested with `intent_to_retain: false`.
   public var retained: [UInt8]?
+  /// What became of the evidence; nil where the policy asks for none. The bundle itself is read apart.
+  public var evidence: EvidenceStatus?
 
   public static let none = SealedResults()
 
-  public init(expiresAt: Timestamp? = nil, waiting: [UInt8]? = nil, retained: [UInt8]? = nil) {
+  public init(
+    expiresAt: Timestamp? = nil, waiting: [UInt8]? = nil, retained: [UInt8]? = nil, evidence: EvidenceStatus? = nil
+  ) {
     self.expiresAt = expiresAt
     self.waiting = waiting
     self.retained = retained
+    self.evidence = evidence
   }
 }
 

@@ -8,6 +8,7 @@ public final class InMemoryStore: SessionStore {
 
   struct Contents {
     var sessions: [SessionID: SessionRecord] = [:]
+    var evidence: [SessionID: [UInt8]] = [:]
     /// In order of creation.
     var order: [SessionID] = []
     var keys: [[UInt8]: Key] = [:]
@@ -74,6 +75,7 @@ public final class InMemoryStore: SessionStore {
       }
       record.conclude(outcome, at: now)
       contents[outcome.address] = record
+      contents.evidence[outcome.address.id] = outcome.evidence
       contents.outbox.tell(record, at: now)
       contents.audit.write(outcome, at: now)
       contents.finish(completion)
@@ -127,6 +129,7 @@ public final class InMemoryStore: SessionStore {
       }
       record.redact(at: now)
       contents[address] = record
+      contents.evidence[address.id] = nil
       contents.outbox.tell(record, at: now)
       for (scope, key) in contents.keys where key.reply?.session == address.id {
         contents.keys[scope]?.reply = KeptReply(session: address.id, body: nil)
@@ -139,6 +142,10 @@ public final class InMemoryStore: SessionStore {
     try locked { contents throws(StoreError) in
       contents.sessions.values.first { $0.address.relyingParty == relyingParty && $0.report?.id == id.text }?.report
     }
+  }
+
+  public func evidence(_ address: SessionAddress) async throws(StoreError) -> [UInt8]? {
+    try locked { contents throws(StoreError) in contents[address].flatMap { contents.evidence[$0.address.id] } }
   }
 
   // MARK: Idempotency
@@ -219,6 +226,7 @@ extension InMemoryStore.Contents {
       sessions[id] = record
       if now >= record.endedAt + Limits.sessionRetention, count.sessionsDeleted < limit {
         sessions[id] = nil
+        evidence[id] = nil
         count.sessionsDeleted += 1
       }
     }

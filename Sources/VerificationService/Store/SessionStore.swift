@@ -46,6 +46,9 @@ public protocol SessionStore: EventStore, AuditStore {
 
   func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord?
 
+  /// The sealed bundle that was recorded with the session's outcome; redaction and the session's deletion erase it.
+  func evidence(_ address: SessionAddress) async throws(StoreError) -> [UInt8]?
+
   // MARK: Idempotency
 
   /// Claims a key, or says why not. A claim that nobody finished within its lease, because the server stopped, can be

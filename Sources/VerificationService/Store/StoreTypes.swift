@@ -27,15 +27,19 @@ public struct AttemptOutcome: Sendable {
   public let protocolName: String
   public let conclusion: Conclusion
   public let report: ReportRecord?
+  /// A sealed bundle.
+  public let evidence: [UInt8]?
 
   public init(
-    address: SessionAddress, attempt: AttemptID, protocolName: String, conclusion: Conclusion, report: ReportRecord?
+    address: SessionAddress, attempt: AttemptID, protocolName: String, conclusion: Conclusion, report: ReportRecord?,
+    evidence: [UInt8]? = nil
   ) {
     self.address = address
     self.attempt = attempt
     self.protocolName = protocolName
     self.conclusion = conclusion
     self.report = report
+    self.evidence = evidence
   }
 }
 

@@ -37,15 +37,20 @@ struct AnswerChallenge {
     case .answer(let content):
       if let request = record.content?.request, let challenge = taken.intoChallenge() {
         let now = context.clock()
-        var verifier = context.verifier(for: caller.relyingParty)
+        let trust = context.trust.current
+        var verifier = context.verifier(for: caller.relyingParty, trust: trust)
         verifier.willAuthenticate = { stages.end(.open) }
+        var draft = EvidenceDraft(
+          of: content, by: wallet, answering: challenge, for: caller.relyingParty, trust: trust, isLive: context.isLive)
         let authentication = wallet.authenticate(
           content, answering: challenge, request: request, relyingParty: caller.relyingParty,
           verifier: verifier, at: now)
         stages.end(.verify, unlessOpened: .open)
-        let evidence = await context.revocation.evidence(for: authentication.questions, at: now)
-        if !authentication.questions.isEmpty { stages.end(.revocation) }
-        finding = .verdict(authentication.conclude(with: evidence))
+        let questions = authentication.questions
+        let evidence = await context.revocation.evidence(for: questions, at: now)
+        if !questions.isEmpty { stages.end(.revocation) }
+        draft?.revocation = EvidenceRevocation(of: questions, answeredBy: evidence, isLive: context.isLive)
+        finding = .verdict(authentication.conclude(with: evidence), draft)
       } else {
         finding = .unreadableChallenge
       }
@@ -58,7 +63,7 @@ struct AnswerChallenge {
     after.report = conclusion.report
     let outcome = AttemptOutcome(
       address: address, attempt: attempt, protocolName: wallet.name, conclusion: conclusion.recorded,
-      report: conclusion.report)
+      report: conclusion.report, evidence: conclusion.evidence)
     let completion = try completion(after, conclusion, now)
     stages.end(.conclude)
     let recording: OutcomeRecording

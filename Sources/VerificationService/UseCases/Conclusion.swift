@@ -8,11 +8,13 @@ import Primitives
 /// - After a client secret's submit, and after a wallet's own, it waits, sealed, for at most ten minutes.
 /// - Where the relying party's policy retains results, the part that was requested with `intent_to_retain` is kept
 ///   sealed besides.
+/// - Where it asks for evidence, a bundle is sealed, if all that was disclosed may be kept.
 /// - A refused answer has no result at all, and a wallet's own refusal no report either: nothing was checked.
 struct Conclusion {
   /// What the attempt found.
   enum Finding {
-    case verdict(Verdict)
+    /// With what evidence is made of, where the policy asks for it.
+    case verdict(Verdict, EvidenceDraft?)
     /// The wallet will not answer.
     case refusal(Code)
     /// The challenge does not open with the configured sealing keys.
@@ -22,6 +24,8 @@ struct Conclusion {
   let state: SessionState
   let results: SealedResults
   let report: ReportRecord?
+  /// The sealed bundle.
+  let evidence: [UInt8]?
   let inlineResult: JSON?
   /// Test mode's look at what a simulator answered; never in live mode, never stored.
   let simulatedResult: JSON?
@@ -46,6 +50,7 @@ struct Conclusion {
       throw .cryptoFailed
     }
     let verdict: Verdict
+    let draft: EvidenceDraft?
     switch finding {
     case .unreadableChallenge:
       self.init(.failed(.interrupted, at: now), nil, responseCode: responseCode)
@@ -53,7 +58,7 @@ struct Conclusion {
     case .refusal(let code):
       self.init(.canceled(at: now, lastError: LastError([Reason(code)])), nil, responseCode: responseCode)
       return
-    case .verdict(let found): verdict = found
+    case .verdict(let found, let kept): (verdict, draft) = (found, kept)
     }
     let reportID: ReportID
     do { reportID = try ReportID.random() } catch { throw .cryptoFailed }
@@ -81,19 +86,25 @@ struct Conclusion {
         results.retained = try context.seal(
           KeptResult.encode(ResultRendering.retainedJSON(presentation), for: responseCode), .retainedResult(id))
       }
+      var bundle: [UInt8]?
+      if let draft, let request = record.content?.request {
+        (results.evidence, bundle) = try draft.evidence(
+          of: presentation, report, session: id, request: request, relyingParty: caller.relyingParty, context: context)
+      }
       self.init(
-        .verified(at: now), report, results,
+        .verified(at: now), report, results, evidence: bundle,
         inlineResult: caller.has(.resultsRead) ? ResultRendering.json(presentation) : nil, responseCode: responseCode)
     }
   }
 
   private init(
-    _ state: SessionState, _ report: ReportRecord?, _ results: SealedResults = .none, inlineResult: JSON? = nil,
-    simulatedResult: JSON? = nil, responseCode: ResponseCode?
+    _ state: SessionState, _ report: ReportRecord?, _ results: SealedResults = .none, evidence: [UInt8]? = nil,
+    inlineResult: JSON? = nil, simulatedResult: JSON? = nil, responseCode: ResponseCode?
   ) {
     self.state = state
     self.report = report
     self.results = results
+    self.evidence = evidence
     self.inlineResult = inlineResult
     self.simulatedResult = simulatedResult
     self.responseCode = responseCode

@@ -2,7 +2,7 @@ import Cryptography
 import Primitives
 
 /// A challenge that was taken from the store and can be answered once: it cannot be copied, and only this file makes
-/// one (architecture, 3.3).
+/// one (architecture, 3.3). Evidence has one that was answered already, to see again what came of it.
 public struct ConsumedChallenge: ~Copyable, Sendable {
   public let session: SessionID
   public let protocolName: String
@@ -16,6 +16,12 @@ public struct ConsumedChallenge: ~Copyable, Sendable {
     self.protocolName = protocolName
     self.requestData = requestData
     self.material = material
+  }
+
+  static func kept(in bundle: EvidenceBundle) -> ConsumedChallenge {
+    ConsumedChallenge(
+      session: bundle.session, protocolName: bundle.protocolName, requestData: bundle.requestData,
+      material: SecretBytes(copying: bundle.material))
   }
 }
 

@@ -133,7 +133,16 @@ enum ConfigurationTables {
         "revocation",
         .choice(RevocationPolicy.allCases.map(\.rawValue), default: RevocationPolicy.requireGood.rawValue),
         "What must be known about revocation before a document is accepted."),
+      Member("evidence", .object(evidence), "That evidence of its verified sessions is kept, sealed."),
       Member("webhooks", .list(of: .object(webhook), least: 0), "Where it is told of events."),
+    ])
+
+  static let evidence = ConfigurationTable(
+    name: "evidence",
+    members: [
+      Member(
+        "key", secret, "32 bytes, raw or as hexadecimal or base64 text: seals bundles, and opens them elsewhere.",
+        isRequired: true)
     ])
 
   static let webhook = ConfigurationTable(

@@ -39,14 +39,16 @@ struct RelyingPartyReader {
       try OpenID4VPReader().configuration(entry, &warnings)
     }
     let revocation = entry.attempt { () throws(StartError) in try self.revocation(entry) }
+    let evidence = entry.attempt { () throws(StartError) in try self.evidence(entry) }
     let webhooks = entry.attempt { () throws(StartError) in
       try WebhookReader(secrets: secrets.reader).webhooks(entry)
     }
-    guard let id, let origins, let keys, let apple, let readers, let openID4VP, let revocation, let webhooks
+    guard let id, let origins, let keys, let apple, let readers, let openID4VP, let revocation, let evidence,
+      let webhooks
     else { return nil }
     return RelyingParty(
       id: id, origins: origins, apiKeys: keys, apple: apple, readers: readers, openID4VP: openID4VP,
-      policies: .init(revocation: revocation), webhooks: webhooks)
+      policies: .init(revocation: revocation, evidenceKey: evidence), webhooks: webhooks)
   }
 
   /// It is written to logs and into addresses: a short name.
@@ -74,6 +76,16 @@ struct RelyingPartyReader {
       throw entry.fault("revocation", "must be one of \(known)")
     }
     return policy
+  }
+
+  private func evidence(_ entry: ConfigurationReader) throws(StartError) -> EvidenceKey? {
+    guard let evidence = try entry.object("evidence", known: ConfigurationTables.evidence.names) else { return nil }
+    let bytes = try secrets.keyBytes(of: "key", in: evidence)
+    do throws(ConfigurationError) {
+      return try EvidenceKey(SecretBytes(copying: bytes))
+    } catch {
+      throw evidence.fault("key", error.message)
+    }
   }
 
   private func apple(_ entry: ConfigurationReader) throws(StartError) -> AppleConfiguration? {

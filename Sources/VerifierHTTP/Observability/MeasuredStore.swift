@@ -81,6 +81,10 @@ struct MeasuredStore: SessionStore {
     try await measured("report") { () async throws(StoreError) in try await store.report(id, of: relyingParty) }
   }
 
+  func evidence(_ address: SessionAddress) async throws(StoreError) -> [UInt8]? {
+    try await measured("evidence") { () async throws(StoreError) in try await store.evidence(address) }
+  }
+
   // MARK: Idempotency
 
   func beginIdempotent(_ claim: IdempotencyClaim, at now: Timestamp) async throws(StoreError) -> IdempotencyStart {

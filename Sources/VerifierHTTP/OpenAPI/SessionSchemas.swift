@@ -32,9 +32,14 @@ enum SessionSchemas {
           "Test mode only, beside `apple.simulator_answer`: what Apple's simulator answered. It proves nothing.",
       ],
       "result_expires_at": Part.secondsOrNull,
+      "evidence": [
+        "type": "string", "enum": .array(EvidenceStatus.allCases.map { .string($0.rawValue) }),
+        "description":
+          "Of a verified session, where the relying party's policy asks for evidence: whether there is a bundle.",
+      ],
       "report": Part.orNull(Part.reference("VerificationReport")),
       "last_error": Part.orNull(Part.reference("LastError")),
-    ], optional: ["client_secret", "simulated_result"])
+    ], optional: ["client_secret", "simulated_result", "evidence"])
 
   private static let clientSession = Part.object([
     "id": Part.text,

@@ -60,6 +60,8 @@ struct Route: Sendable {
     }
 
     static func text(_ mediaType: String) -> Success { Success(status: 200, mediaType: mediaType, schemas: []) }
+
+    static func bytes(_ mediaType: String) -> Success { Success(status: 200, mediaType: mediaType, schemas: []) }
   }
 
   /// Whether pages may call it, with a client secret, from an origin of the relying party.

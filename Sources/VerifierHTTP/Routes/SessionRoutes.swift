@@ -6,7 +6,7 @@ enum SessionRoutes {
   private static let collection = PathTemplate("/v1/verification_sessions")
   private static let one = PathTemplate("/v1/verification_sessions/{id}")
 
-  static let all: [Route] = [create, list, get, submit, cancel, redact]
+  static let all: [Route] = [create, list, get, submit, cancel, redact, evidence]
 
   private static let create = Route(
     method: .post, path: collection, name: "createVerificationSession",
@@ -90,5 +90,17 @@ enum SessionRoutes {
     body: .empty, success: .json(200, "VerificationSession"), problems: [.sessionNotFound, .sessionRedacted]
   ) { call throws(ServiceError) in
     Answer(try await call.application.service.redact(call.id, as: call.authenticated(), idempotency: call.idempotency))
+  }
+
+  private static let evidence = Route(
+    method: .get, path: PathTemplate("/v1/verification_sessions/{id}/evidence"), name: "getVerificationEvidence",
+    summary: "Gives the sealed bundle of a verified session whose `evidence` is `kept`, for `mdoc verify bundle`.",
+    access: .apiKey([.resultsRead]), success: .bytes(EvidenceBundle.mediaType),
+    problems: [.sessionNotFound, .apiNotFound]
+  ) { call throws(ServiceError) in
+    let bundle = try await call.application.service.evidence(of: call.id, as: call.authenticated())
+    var answer = Answer(status: 200, mediaType: EvidenceBundle.mediaType, body: bundle)
+    answer.session = SessionID(call.id)?.text
+    return answer
   }
 }

@@ -68,7 +68,8 @@ public struct TestMode: Sendable {
       apple: AppleConfiguration(
         merchantID: options.merchantID, teamID: options.teamID, encryptionKeys: [secrets.encryptionKey]),
       readers: [reader.reader], openID4VP: OpenID4VPConfiguration(offersAnnexB: true),
-      policies: .init(revocation: options.revocation), webhooks: webhook.map { [$0] } ?? [])
+      policies: .init(revocation: options.revocation, evidenceKey: options.evidenceKey),
+      webhooks: webhook.map { [$0] } ?? [])
     var configuration: ServerConfiguration
     do throws(ConfigurationError) {
       configuration = ServerConfiguration(

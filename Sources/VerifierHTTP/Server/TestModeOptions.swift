@@ -1,5 +1,6 @@
 import Mdoc
 import Primitives
+import VerificationService
 
 /// How to start test mode. It binds to loopback, always.
 public struct TestModeOptions: Sendable {
@@ -17,6 +18,8 @@ public struct TestModeOptions: Sendable {
   public var origins: [String] = []
   /// Where the relying party is told of events: on this machine or by HTTPS.
   public var webhookURL: String?
+  /// With which evidence of the relying party's sessions is sealed; nil: none is kept.
+  public var evidenceKey: EvidenceKey?
   /// Milliseconds that a request may wait for its turn before it is refused for load; nil for what a live server has.
   public var patience: Int?
   public var clock: @Sendable () -> Timestamp = Timestamp.systemNow

@@ -13,7 +13,7 @@ import VerificationService
     let trust = TrustInForce(.trustingNobody)
     let configuration = ServiceConfiguration(
       isLive: false, relyingParties: try RelyingParties(parties),
-      protocols: ServerConfiguration.protocols(isLive: false), trust: trust, revocation: NoRevocationSource(),
+      protocols: BuiltProtocols.all(isLive: false), trust: trust, revocation: NoRevocationSource(),
       sealingKeys: [])
     return Application(
       service: try VerificationService(configuration, store: InMemoryStore(isLive: false), clock: clock),

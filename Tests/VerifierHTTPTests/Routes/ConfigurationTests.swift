@@ -4,6 +4,7 @@ import MockIssuance
 import PKIX
 import Primitives
 import Testing
+import VerificationService
 
 @testable import VerifierHTTP
 
@@ -174,12 +175,12 @@ import Testing
 
   @Test func `a sealing key is 32 bytes, or their text`() {
     let key = (0..<32).map { UInt8($0) }
-    #expect(SecretFiles.keyBytes(key) == key)
-    #expect(SecretFiles.keyBytes(Array((Hex.encode(key) + "\n").utf8)) == key)
-    #expect(SecretFiles.keyBytes(Array((Base64.encode(key) + "\n").utf8)) == key)
-    #expect(SecretFiles.keyBytes(Array(Base64.encodeURLSafe(key).utf8)) == key)
+    #expect(SealingKey.bytes(in: key) == key)
+    #expect(SealingKey.bytes(in: Array((Hex.encode(key) + "\n").utf8)) == key)
+    #expect(SealingKey.bytes(in: Array((Base64.encode(key) + "\n").utf8)) == key)
+    #expect(SealingKey.bytes(in: Array(Base64.encodeURLSafe(key).utf8)) == key)
     for wrong in [[], Array(key.dropLast()), Array("short\n".utf8), Array(Hex.encode(key).dropLast(2).utf8)] {
-      #expect(SecretFiles.keyBytes(wrong) == nil)
+      #expect(SealingKey.bytes(in: wrong) == nil)
     }
   }
 }

@@ -121,7 +121,7 @@ struct TestBed: Sendable {
 func withTestMode<R>(
   store: String? = nil, clock: TestClock = TestClock(), seed: String = "tests",
   revocation: RevocationPolicy = .requireGood, webhook: String? = nil,
-  _ body: (TestBed) async throws -> R
+  evidenceKey: EvidenceKey? = nil, _ body: (TestBed) async throws -> R
 ) async throws -> R {
   let log = LogCapture()
   var options = TestModeOptions()
@@ -130,6 +130,7 @@ func withTestMode<R>(
   options.origins = [TestBed.origin]
   options.revocation = revocation
   options.webhookURL = webhook
+  options.evidenceKey = evidenceKey
   // Bursts of tests on a slow machine are no overload.
   options.patience = 60_000
   options.clock = { clock.now }

@@ -16,7 +16,8 @@ final class RawClient {
   struct Response: Sendable {
     let status: Int
     let head: String
-    let body: String
+    let bytes: [UInt8]
+    var body: String { String(decoding: bytes, as: UTF8.self) }
 
     func header(_ name: String) -> String? {
       let prefix = name.lowercased() + ":"
@@ -83,12 +84,12 @@ final class RawClient {
           throw Failure.notHTTP(head)
         }
         buffer.removeFirst(start + 4)
-        let length = Response(status: status, head: head, body: "").header("Content-Length").flatMap { Int($0) } ?? 0
+        let length = Response(status: status, head: head, bytes: []).header("Content-Length").flatMap { Int($0) } ?? 0
         let count = hasBody ? length : 0
         while buffer.count < count { try fill() }
-        let body = String(decoding: buffer[..<count], as: UTF8.self)
+        let body = Array(buffer[..<count])
         buffer.removeFirst(count)
-        return Response(status: status, head: head, body: body)
+        return Response(status: status, head: head, bytes: body)
       }
       try fill()
     }

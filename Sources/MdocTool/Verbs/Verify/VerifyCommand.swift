@@ -6,7 +6,8 @@ import VerificationService
 /// `mdoc verify`: judges an answer from files.
 enum VerifyCommand {
   static let command = Command(
-    "verify", "verify a wallet's answer from files", verbs: [VerifyApple.command, VerifyResponse.command])
+    "verify", "verify a wallet's answer from files",
+    verbs: [VerifyApple.command, VerifyResponse.command, VerifyBundle.command])
 
   static func verifier(_ arguments: ParsedArguments) throws(Failure) -> MdocVerifier {
     MdocVerifier(

@@ -19,22 +19,23 @@ struct SecretFiles {
       if let id, !ids.insert(id).inserted {
         file.problems.note(.init(pointer: entry.pointer + "/id", detail: "\"\(id)\" is there twice"))
       }
-      let bytes = entry.attempt { () throws(StartError) in try sealingBytes(entry) }
+      let bytes = entry.attempt { () throws(StartError) in try keyBytes(of: "file", in: entry) }
       guard let id, let bytes else { return nil }
       return entry.attempt { () throws(StartError) in try sealingKey(id, bytes, entry) }
     }
   }
 
-  private func sealingBytes(_ entry: ConfigurationReader) throws(StartError) -> [UInt8] {
-    let secret = try reader.secret(entry.required("file"), at: entry.pointer + "/file")
+  /// The 32 bytes of a key that seals.
+  func keyBytes(of member: String, in entry: ConfigurationReader) throws(StartError) -> [UInt8] {
+    let secret = try reader.secret(entry.required(member), at: "\(entry.pointer)/\(member)")
     let content = secret.bytes.exposed()
     // 32 letters of a variable are a text that somebody made up, not random bytes.
-    guard !secret.isVariable || content.count != SealingKey.length, let bytes = Self.keyBytes(content) else {
+    guard !secret.isVariable || content.count != SealingKey.length, let bytes = SealingKey.bytes(in: content) else {
       throw entry.fault(
-        "file", "\(secret.name) has neither 32 bytes nor their hex or base64 text; mdoc keys generate makes one")
+        member, "\(secret.name) has neither 32 bytes nor their hex or base64 text; mdoc keys generate makes one")
     }
     guard Set(bytes).count >= Self.leastDistinctBytes else {
-      throw entry.fault("file", "\(secret.name) holds a placeholder, not 32 random bytes")
+      throw entry.fault(member, "\(secret.name) holds a placeholder, not 32 random bytes")
     }
     return bytes
   }
@@ -81,15 +82,5 @@ struct SecretFiles {
     }
     guard isGood(key) else { throw file.fault(pointer, "\(name) is no \(what) in PEM") }
     return key
-  }
-
-  /// 32 raw bytes; or text, in which white space at the end does not count.
-  static func keyBytes(_ content: [UInt8]) -> [UInt8]? {
-    if content.count == SealingKey.length { return content }
-    let isSpace: (UInt8) -> Bool = { [0x20, 0x0a, 0x0d, 0x09].contains($0) }
-    let end = content.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? 0
-    guard let text = String(validating: content[..<end], as: UTF8.self) else { return nil }
-    let bytes = text.utf8.count == 2 * SealingKey.length ? Hex.decode(text) : Base64.decodeEither(text)
-    return bytes?.count == SealingKey.length ? bytes : nil
   }
 }

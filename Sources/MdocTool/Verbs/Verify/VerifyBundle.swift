@@ -1,0 +1,70 @@
+import Primitives
+import VerificationService
+
+/// `mdoc verify bundle`: evidence that a server kept, verified once more as it was then.
+enum VerifyBundle {
+  static let command = Command(
+    "bundle", "verify a sealed bundle of evidence again, offline",
+    options: [.evidenceKey, .json],
+    operand: Operand(placeholder: "FILE", help: "what /v1/verification_sessions/{id}/evidence gave"),
+    notes: [
+      "The answer, its challenge, the request, the trust anchors, the lists about revocation and the time are those of the "
+        + "bundle; nothing is fetched. The report is made anew and must be the one that was given. A bundle of test mode "
+        + "says so.",
+      "Exit status: 0 verified, 1 the bundle cannot be opened or does not come to its report, 64 usage, 65 one of your "
+        + "files cannot be read.",
+    ],
+    examples: [
+      .init("A bundle, by the relying party's evidence key", "mdoc verify bundle session.evidence --key evidence.key"),
+      .init(
+        "By the key of now or the one before, for a program to read",
+        """
+        mdoc verify bundle session.evidence --json \\
+          --key evidence.key --key evidence-2025.key
+        """),
+    ],
+    action: run)
+
+  private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
+    var keys: [EvidenceKey] = []
+    for path in arguments.values(.evidenceKey) { keys.append(try KeyFile.evidenceKey(path)) }
+    let sealed = try FileAccess.readPrefix(arguments.operands[0], purpose: "bundle")
+    let bundle: EvidenceBundle
+    do throws(EvidenceFault) {
+      bundle = try EvidenceBundle(opening: sealed, with: keys)
+    } catch {
+      return show(EvidenceRendering.json(error), error.detail, arguments, console)
+    }
+    let (json, fault) = EvidenceRendering.json(bundle, await bundle.verify())
+    return show(json, fault?.detail, arguments, console)
+  }
+
+  private static func show(
+    _ json: JSON, _ detail: String?, _ arguments: ParsedArguments, _ console: Console
+  ) -> ExitStatus {
+    if arguments.has(.json) {
+      console.print(json)
+    } else {
+      let style = Style(isColored: console.isColored)
+      let verdict = VerdictText(json: json, width: console.width, style: style).text
+      let blocks = [verdict, detail.map(Printable.line), origin(json, style)].compactMap { $0 }
+      console.print(blocks.joined(separator: "\n\n"))
+    }
+    return json["last_error"]?.isNull == true ? .done : .rejected
+  }
+
+  /// Whose evidence it is; nil where it could not be opened.
+  private static func origin(_ json: JSON, _ style: Style) -> String? {
+    guard let session = json["session"]?.string else { return nil }
+    let names = [("relying_party", "Relying party"), ("protocol", "Protocol"), ("program", "Kept by version")]
+    let rows = names.map { name, label in (label, Printable.line(json[name]?.string ?? "")) }
+    let mode = json["livemode"] == true ? "" : style("TEST MODE: nothing verified here is real.", .bold, .yellow) + "\n"
+    return mode + "Evidence of session \(session)\n" + Wrapping.columns(rows, indent: 2, width: 240)
+  }
+}
+
+extension Option {
+  fileprivate static let evidenceKey = Option(
+    "key", "FILE", "the relying party's evidence key; of several the bundle names its own",
+    occurrence: .requiredRepeatable)
+}

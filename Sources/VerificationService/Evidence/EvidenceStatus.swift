@@ -1,0 +1,9 @@
+/// What became of a verified session's evidence, where the relying party's policy asks for it.
+public enum EvidenceStatus: String, Sendable, Hashable, CaseIterable {
+  case kept
+  /// The answer disclosed an element that was not requested with `intent_to_retain: true`. The bundle would hold the
+  /// whole answer, since nothing can be taken out of what was signed.
+  case declined
+  /// With the lists that its revocation rests on, the bundle would be larger than the limit.
+  case tooLarge = "too_large"
+}

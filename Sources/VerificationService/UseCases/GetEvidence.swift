@@ -1,0 +1,15 @@
+import Primitives
+
+/// The sealed evidence of one session, as the store has it.
+struct GetEvidence {
+  let context: ServiceContext
+
+  func run(_ id: String, as caller: Caller) async throws(ServiceError) -> [UInt8] {
+    try caller.require(.resultsRead)
+    let address = try await context.record(at: try caller.address(of: id)).address
+    let bundle: [UInt8]?
+    do { bundle = try await context.store.evidence(address) } catch { throw ServiceError(error) }
+    guard let bundle else { throw ServiceError(.apiNotFound, "No evidence of this session is kept.") }
+    return bundle
+  }
+}

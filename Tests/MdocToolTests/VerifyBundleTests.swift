@@ -1,0 +1,108 @@
+import Cryptography
+import MockIssuance
+import Primitives
+import Testing
+import VerificationService
+import VerifierHTTP
+
+@testable import MdocTool
+
+/// `mdoc verify bundle`: evidence of a server, judged from its file.
+@Suite struct VerifyBundleTests {
+  /// A server in test mode with a verified session; writes `bundle` and `key`, and gives the session.
+  private func makeBundle(_ scratch: Scratch) async throws -> JSON {
+    let made = await Run("keys", "generate", "--type", "sealing", "--out", scratch("key"))
+    #expect(made.status == 0, "\(made.error)")
+    var options = TestModeOptions()
+    options.evidenceKey = try KeyFile.evidenceKey(scratch("key"))
+    options.patience = 60_000
+    let mode = try VerifierServer.startTestMode(options)
+    let client = LoopbackClient(port: mode.server.listen.port, token: mode.apiKey)
+    let element: JSON = [
+      "namespace": .string(MockNamespace.mDL), "identifier": "given_name", "intent_to_retain": true,
+    ]
+    let created = try await client.post(
+      "/v1/verification_sessions",
+      [
+        "protocols": ["apple-in-app"],
+        "documents": [["doc_type": .string(MockDocType.mDL), "elements": [element]]],
+      ])
+    let id = try #require(created.body["id"]?.string)
+    let answer = try await client.post("/v1/test/mock_responses", ["session": .string(id)])
+    let session = try await client.post("/v1/verification_sessions/\(id)/submit", answer.body)
+    #expect(session.body["evidence"] == "kept", "\(session.body)")
+    try scratch.write("bundle", try await fetch("/v1/verification_sessions/\(id)/evidence", client))
+    await mode.server.stop(drainSeconds: 0)
+    return session.body
+  }
+
+  /// The client is for JSON alone.
+  private func fetch(_ path: String, _ client: LoopbackClient) async throws -> [UInt8] {
+    let received = Locked<[UInt8]>([])
+    await BackgroundThread.run {
+      guard let socket = try? LoopbackSocket(port: client.port) else { return }
+      let lines = ["GET \(path) HTTP/1.1", "Host: localhost", "Authorization: Bearer \(client.token)"]
+      try? socket.send(Array((lines + ["Connection: close", "", ""]).joined(separator: "\r\n").utf8))
+      var bytes: [UInt8] = []
+      var chunk = [UInt8](repeating: 0, count: 1 << 16)
+      while (try? socket.receive(into: &bytes, by: &chunk)) == true {}
+      received.withLock { $0 = bytes }
+    }
+    let bytes = received.withLock { $0 }
+    let mark = Array("mdoc-evidence".utf8)
+    let start = try #require(bytes.indices.first { bytes[$0...].starts(with: mark) })
+    return Array(bytes[start...])
+  }
+
+  @Test func `A bundle comes to the report and the result that were given`() async throws {
+    let scratch = try Scratch()
+    let session = try await makeBundle(scratch)
+    let run = await Run("verify", "bundle", scratch("bundle"), "--key", scratch("key"), "--json")
+    #expect(run.status == 0, "\(run.output) \(run.error)")
+    let json = try run.json()
+    for member in ["report", "result", "status", "livemode", "last_error"] {
+      #expect(json[member] == session[member], "\(member)")
+    }
+    #expect(json["session"] == session["id"] && json["protocol"] == "apple-in-app")
+    let text = await Run("verify", "bundle", scratch("bundle"), "--key", scratch("key"))
+    #expect(text.status == 0 && text.output.contains("VERIFIED") && text.output.contains("TEST MODE"))
+    #expect(text.output.contains("Ada") && text.output.contains(session["id"]?.string ?? "none"))
+  }
+
+  @Test func `A bundle that was changed or is another's is rejected with its code`() async throws {
+    let scratch = try Scratch()
+    _ = try await makeBundle(scratch)
+    _ = await Run("keys", "generate", "--type", "sealing", "--out", scratch("other"))
+    let sealed = scratch.read("bundle")
+    var changed = sealed
+    changed[sealed.count / 2] ^= 1
+    var newer = sealed
+    newer[13] = 9
+    for (bytes, key, code) in [
+      (sealed, "other", "evidence.key_mismatch"), (changed, "key", "evidence.seal_broken"),
+      (Array(sealed.dropLast(9)), "key", "evidence.seal_broken"), (newer, "key", "evidence.version_unsupported"),
+      (Array("no bundle".utf8), "key", "evidence.malformed"),
+      (sealed + [UInt8](repeating: 0, count: 8 << 20), "key", "evidence.too_large"),
+    ] {
+      try scratch.write("spoilt", bytes)
+      let run = await Run("verify", "bundle", scratch("spoilt"), "--key", scratch(key), "--json")
+      #expect(run.status == 1)
+      #expect(try run.json()["last_error"]?["code"]?.string == code)
+      let text = await Run("verify", "bundle", scratch("spoilt"), "--key", scratch(key))
+      #expect(text.status == 1 && text.output.contains("REJECTED") && text.output.contains(code))
+    }
+    // The right key is found among several.
+    let run = await Run(
+      "verify", "bundle", scratch("bundle"), "--key", scratch("other"), "--key", scratch("key"))
+    #expect(run.status == 0)
+  }
+
+  @Test func `What cannot be read is said`() async throws {
+    let scratch = try Scratch()
+    try scratch.write("short", "0123")
+    #expect(await Run("verify", "bundle", scratch("none"), "--key", scratch("short")).status == 65)
+    #expect(await Run("verify", "bundle", scratch("none")).status == 64)
+    _ = await Run("keys", "generate", "--type", "sealing", "--out", scratch("key"))
+    #expect(await Run("verify", "bundle", scratch("none"), "--key", scratch("key")).status == 65)
+  }
+}

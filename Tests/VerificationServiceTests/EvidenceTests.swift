@@ -1,0 +1,173 @@
+import Cryptography
+import Mdoc
+import Primitives
+import Testing
+import Trust
+
+@testable import VerificationService
+
+/// Bundles of evidence: the seal, and what breaks it.
+@Suite("Evidence")
+struct EvidenceTests {
+  private let key: EvidenceKey
+  private let now = FakeClock().now
+
+  init() throws { key = try Self.key(1) }
+
+  private static func key(_ byte: UInt8) throws -> EvidenceKey {
+    try EvidenceKey(SecretBytes(copying: [UInt8](repeating: byte, count: EvidenceKey.length)))
+  }
+
+  /// What the fake wallet's good answer comes to, or what a test has made of it.
+  private func bundle(
+    isLive: Bool = false, protocolName: String = "apple-in-app", answer: String = "good",
+    trustSnapshot: String = "5eed",
+    program: String = ProgramVersion.text
+  ) throws -> EvidenceBundle {
+    let store = try Fixture.trust()
+    let report = VerificationReport(
+      verifiedAt: now, trustSnapshot: trustSnapshot, checks: [Check(.envelopeMalformed, .passed)],
+      documents: [DocumentReport(docType: DocType.mDL, checks: [Check(.digestMismatch, .passed)])])
+    return EvidenceBundle(
+      isLive: isLive, session: try SessionID.random(), relyingParty: "shop", protocolName: protocolName,
+      request: PresentationRequest(documents: []), requestData: ["nonce": "n"], material: Array("material of n".utf8),
+      answer: .bytes(Array(answer.utf8)), openingSecret: nil, clockSkew: 60,
+      trust: try TrustExcerpt(of: store, anchors: [store.anchors[0].certificate.fingerprint]),
+      revocation: EvidenceRevocation(isLive: isLive), report: ReportRecord(report, id: try ReportID.random()),
+      program: program)
+  }
+
+  private func seal(_ bundle: EvidenceBundle) throws -> [UInt8] { try key.seal(bundle.json().serialized()) }
+
+  /// The code of the fault with which a bundle is not opened.
+  private func fault(_ sealed: [UInt8], _ keys: [EvidenceKey]? = nil) -> Code? {
+    do throws(EvidenceFault) {
+      _ = try EvidenceBundle(opening: sealed, with: keys ?? [key])
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  @Test("what is sealed opens as it was, and comes to its report")
+  func roundTrip() async throws {
+    let bundle = try bundle()
+    let opened = try EvidenceBundle(opening: seal(bundle), with: [try Self.key(2), key])
+    #expect(try opened.json() == bundle.json())
+    let found = await opened.verify(by: [FakeWallet()])
+    #expect(found.fault == nil && found.report == bundle.report)
+    #expect(!"\(opened)".contains("good") && Mirror(reflecting: opened).children.isEmpty)
+  }
+
+  @Test("no bit can be changed and no byte be missing")
+  func changed() throws {
+    let sealed = try seal(bundle())
+    let header = "mdoc-evidence".utf8.count + 1 + 8
+    for index in Array(0..<(header + 40)) + [sealed.count / 2, sealed.count - 1] {
+      var damaged = sealed
+      damaged[index] ^= 1
+      let expected: Code =
+        switch index {
+        case ..<13: .evidenceMalformed
+        case 13: .evidenceVersionUnsupported
+        case ..<header: .evidenceKeyMismatch
+        default: .evidenceSealBroken
+        }
+      #expect(fault(damaged) == expected, "byte \(index)")
+    }
+    for count in [0, 5, 13, 14, header, header + 12, header + 27] {
+      #expect(fault(Array(sealed[..<count])) == .evidenceMalformed, "\(count) bytes")
+    }
+    #expect(fault(Array(sealed.dropLast())) == .evidenceSealBroken)
+    #expect(fault(sealed + [0]) == .evidenceSealBroken)
+  }
+
+  @Test("another key does not open it, a newer version is named, and size has its limit")
+  func refused() throws {
+    let sealed = try seal(bundle())
+    #expect(fault(sealed, [try Self.key(2)]) == .evidenceKeyMismatch)
+    #expect(fault(sealed, []) == .evidenceKeyMismatch)
+    var newer = sealed
+    newer[13] = 2
+    #expect(fault(newer) == .evidenceVersionUnsupported)
+    #expect(fault(sealed + [UInt8](repeating: 0, count: Limits.evidenceBytes)) == .evidenceTooLarge)
+    #expect(fault(try key.seal(Array("{}".utf8))) == .evidenceMalformed)
+    #expect(throws: ConfigurationError.self) { try EvidenceKey(SecretBytes(copying: [1, 2, 3])) }
+  }
+
+  @Test("an answer that does not come to the report proves nothing")
+  func mismatch() async throws {
+    for bundle in [
+      try bundle(answer: "bad"), try bundle(trustSnapshot: "other"), try bundle(protocolName: "openid4vp"),
+    ] {
+      let opened = try EvidenceBundle(opening: seal(bundle), with: [key])
+      let found = await opened.verify(by: [FakeWallet()])
+      let (json, fault) = EvidenceRendering.json(opened, found)
+      #expect(fault?.code == .evidenceReportMismatch && fault?.detail == nil)
+      #expect(json["status"] == "failed" && json["result"]?.isNull == true)
+      #expect(json["last_error"]?["code"] == "evidence.report_mismatch")
+    }
+    let old = await (try bundle(answer: "bad", program: "0.1.0")).verify(by: [FakeWallet()])
+    #expect(old.fault?.detail?.contains("0.1.0") == true)
+  }
+
+  @Test("what only tests trust is trusted by no bundle of a live server")
+  func liveMode() throws {
+    #expect(fault(try seal(bundle())) == nil)
+    #expect(fault(try seal(bundle(isLive: true))) == .evidenceMalformed)
+  }
+
+  @Test("an anchor is kept with all of its settings")
+  func anchors() throws {
+    var anchor = try Fixture.trust().anchors[0]
+    anchor.docTypes = [DocType.mDL]
+    anchor.allowsPlainHTTP = true
+    anchor.statusSigners = [anchor.certificate]
+    anchor.trustedUntil = now
+    anchor.maxPathLength = 2
+    anchor.relaxed = [.anchorExpired]
+    let store = try TrustStore(anchors: [anchor], allowsTestCertificates: true)
+    let excerpt = try TrustExcerpt(of: store, anchors: [anchor.certificate.fingerprint])
+    let read = try #require(TrustExcerpt(excerpt.json, allowsTestCertificates: true))
+    #expect(read.json == excerpt.json && read.snapshot == store.snapshot)
+    #expect(throws: TrustStoreError.empty) { try TrustExcerpt(of: store, anchors: ["00"]) }
+    for member in excerpt.json["anchors"]?.array?.first?.object ?? [] {
+      let rest = (excerpt.json["anchors"]?.array?.first?.object ?? []).filter { $0.name != member.name }
+      let json: JSON = ["snapshot": "00", "anchors": [.object(rest)]]
+      #expect(TrustExcerpt(json, allowsTestCertificates: true) == nil, "without \(member.name)")
+    }
+  }
+
+  @Test("what may not be kept is declined, and what is too large is not kept")
+  func drafts() throws {
+    let anchor = try Fixture.trust().anchors[0].certificate.fingerprint
+    let asking = RelyingParty(id: "shop", policies: .init(evidenceKey: key))
+    let bundle = try bundle()
+    let context = try Fixture().service.context
+    func draft(for party: RelyingParty) throws -> EvidenceDraft? {
+      EvidenceDraft(
+        of: bundle.answer, by: FakeWallet(), answering: .kept(in: bundle), for: party, trust: try Fixture.trust(),
+        isLive: false)
+    }
+    #expect(try draft(for: RelyingParty(id: "shop")) == nil)
+    var draft = try #require(try draft(for: asking))
+    func evidence(mayBeRetained: Bool) throws -> (status: EvidenceStatus, bundle: [UInt8]?) {
+      try draft.evidence(
+        of: Fixture.presentation(mayBeRetained: mayBeRetained, anchor: anchor), bundle.report, session: bundle.session,
+        request: bundle.request, relyingParty: asking, context: context)
+    }
+    let declined = try evidence(mayBeRetained: false)
+    #expect(declined.status == .declined && declined.bundle == nil)
+    let kept = try evidence(mayBeRetained: true)
+    #expect(kept.status == .kept)
+    let opened = try EvidenceBundle(opening: try #require(kept.bundle), with: [key])
+    #expect(opened.report == bundle.report)
+    let list = RevocationList(address: "https://lists.example", bytes: [UInt8](repeating: 1, count: 7 << 20))
+    var found = RevocationEvidence()
+    let question = RevocationQuestion(.certificates, path: [])
+    found.note(.good, for: question, by: [list])
+    draft.revocation = EvidenceRevocation(of: [question], answeredBy: found, isLive: false)
+    let large = try evidence(mayBeRetained: true)
+    #expect(large.status == .tooLarge && large.bundle == nil)
+  }
+}
