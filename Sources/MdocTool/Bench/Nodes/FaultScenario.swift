@@ -21,9 +21,9 @@ struct FaultScenario: Sendable {
   /// Ends the load when all are made. A command that fails, or nodes that do not recover, are the last.
   func run(_ watch: LoadWatch) async -> [Recovery] {
     var recoveries: [Recovery] = []
-    for _ in 0..<count {
+    for number in 0..<count {
       try? await Task.sleep(for: .seconds(Double.random(in: Self.calm)))
-      let status = await Self.execute(command)
+      let status = await Self.execute(command, number)
       watch.mark()
       let end = watch.now + Self.longestRecovery
       while !watch.recovery.isComplete, watch.now < end, status == 0 {
@@ -37,11 +37,11 @@ struct FaultScenario: Sendable {
     return recoveries
   }
 
-  /// Its exit status; 127 where there is no shell to run it.
-  static func execute(_ command: String) async -> Int32 {
+  /// The command gets the fault's number as `$1`. Its exit status; 127 where there is no shell to run it.
+  static func execute(_ command: String, _ number: Int) async -> Int32 {
     let result = Locked<Int32>(127)
     await BackgroundThread.run {
-      let words: [String] = ["/bin/sh", "-c", command]
+      let words: [String] = ["/bin/sh", "-c", command, "fault", "\(number)"]
       var arguments = words.map { strdup($0) } + [nil]
       defer { for argument in arguments { free(argument) } }
       var process: pid_t = 0

@@ -46,7 +46,10 @@ final class NodesWorker: @unchecked Sendable {
     guard let reply, reply.status == 201, let session = try? JSON(parsing: reply.body), let id = session["id"]?.string,
       let answer = wallet.answer(session)
     else {
-      notCreated[LedgerReply(reply), default: 0] += 1
+      let said = LedgerReply(reply)
+      notCreated[said, default: 0] += 1
+      // What no fault excuses would come again for ever: a key that they do not know, say.
+      if !said.leavesInDoubt { watch.end() }
       return nil
     }
     return LedgerEntry(session: id, nodes: [node], answer: answer)
