@@ -31,7 +31,7 @@ struct Account {
   /// A session that breaks each rule, to look for in the nodes' logs.
   private(set) var examples: [Rule: String] = [:]
 
-  /// - Parameter mayFail: where the nodes' clocks are wrong, an answer may be too early or too late for them.
+  /// - Parameter mayFail: whether the faults are wrong clocks, by which an answer may be too early or too late.
   init(_ entries: [LedgerEntry], mayFail: Bool = false) {
     for entry in entries { add(entry, mayFail: mayFail) }
   }
@@ -43,7 +43,7 @@ struct Account {
     for reply in entry.replies {
       replies[reply.name, default: 0] += 1
       switch reply {
-      case .failed, .wrong(Self.expired): if !mayFail { note(.wrongReply, entry) }
+      case .failed, .wrong(Self.expired): if !(mayFail && entry.isDisturbed) { note(.wrongReply, entry) }
       case .wrong: note(.wrongReply, entry)
       case .verified, .alreadyUsed, .unavailable, .unanswered, .interrupted: break
       }

@@ -10,6 +10,8 @@ struct FaultScenario: Sendable {
 
   /// Seconds of calm before each fault.
   private static let calm = 0.5...2.5
+  /// Seconds in which what was begun by a wrong clock ends.
+  private static let aftermath = 1.0
   /// Seconds after which the nodes count as not recovered.
   private static let longestRecovery = 60.0
 
@@ -23,6 +25,7 @@ struct FaultScenario: Sendable {
     var recoveries: [Recovery] = []
     for number in 0..<count {
       try? await Task.sleep(for: .seconds(Double.random(in: Self.calm)))
+      watch.turn()
       let status = await Self.execute(command, number)
       watch.mark()
       let end = watch.now + Self.longestRecovery
@@ -32,7 +35,11 @@ struct FaultScenario: Sendable {
       let recovery = Recovery(exitStatus: status, recovered: watch.recovery)
       recoveries.append(recovery)
       if !recovery.recovered.isComplete { break }
+      try? await Task.sleep(for: .seconds(Self.aftermath))
+      watch.turn()
     }
+    // Some calm at the end as well: it shows whether all is as before.
+    try? await Task.sleep(for: .seconds(Self.calm.upperBound))
     watch.end()
     return recoveries
   }

@@ -20,6 +20,8 @@ struct LedgerEntry {
   /// Kept where it may still be handed in: nobody has said that it was taken.
   var answer: [UInt8]?
   var end = End.unread
+  /// Whether there was a fault at any time from before its creation to the last reply.
+  var isDisturbed = false
   /// Events that say that it was verified.
   var verifiedEvents = 0
 

@@ -17,6 +17,8 @@ final class LoadWatch: Sendable {
     var isEnding = false
     /// The fault's end, where one is watched.
     var mark: Double?
+    /// Odd while a fault lasts or has left something behind.
+    var turns = 0
     var answering: Set<Int> = []
     var recovery = Recovery()
     /// When answers were acknowledged as verified: seconds from the start.
@@ -56,6 +58,12 @@ final class LoadWatch: Sendable {
   var verified: [Double] { state.withLock { $0.verified }.sorted() }
 
   // MARK: Faults
+
+  /// What is the same before and after something, and even, was disturbed by no fault.
+  var turns: Int { state.withLock { $0.turns } }
+
+  /// A fault begins, or is forgotten.
+  func turn() { state.withLock { $0.turns += 1 } }
 
   /// A fault has ended now.
   func mark() {

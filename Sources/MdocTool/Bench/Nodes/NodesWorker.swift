@@ -24,12 +24,15 @@ final class NodesWorker: @unchecked Sendable {
   /// Goes on until the load has enough.
   func load() {
     while watch.begin() {
-      guard let entry = createSession() else {
+      let turns = watch.turns
+      guard var entry = createSession() else {
         watch.giveBack()
         usleep(Self.pause)
         continue
       }
-      entries.append(submitTwice(entry))
+      entry = submitTwice(entry)
+      entry.isDisturbed = !turns.isMultiple(of: 2) || watch.turns != turns
+      entries.append(entry)
     }
     close()
   }
