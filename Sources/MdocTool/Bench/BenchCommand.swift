@@ -10,7 +10,7 @@ enum BenchCommand {
     options: [
       .rounds, .server, .verifications, .connections, .rate, .seconds, .answers,
       .processors, .url, .store, .loop, .repetitions, .json,
-    ],
+    ] + NodesCommand.options,
     notes: [
       "ratio_to_floor is the processor time of one full verification over that of the primitives that none can avoid, "
         + "done by OpenSSL's fastest path in turn with it: ECDSA verifications (2, or 3 for an unknown document signer), "
@@ -22,6 +22,7 @@ enum BenchCommand {
       "--server --rate sends whole flows, a creation and a submit, at a fixed rate whatever comes back, with answers made "
         + "before (--answers; all of them by default), and tells how many were verified and how many shed. --url takes a "
         + "server in test mode that runs already, with its API key in MDOC_API_KEY.",
+      NodesCommand.note,
       "--store measures a store of test mode by itself: sessions created, consumed and concluded, which stay in it.",
       "Times are medians of processor time; on a shared machine only the ratios are worth comparing.",
     ],
@@ -31,6 +32,9 @@ enum BenchCommand {
       .init(
         "Ten seconds of more than a server on processor 1 can do, from processor 0",
         "taskset -c 0 mdoc bench --server --processors 1 --rate 3000 --answers 15000"),
+      .init(
+        "A node that was started with mdoc serve --test-mode --seed 01; several share a store",
+        "mdoc bench --node http://127.0.0.1:8080 --seed 01"),
       .init("Work for a profiler", "perf record mdoc bench --loop known-5k --repetitions 20000"),
     ],
     action: run)
@@ -38,6 +42,10 @@ enum BenchCommand {
   private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
     let rounds = Int(try arguments.integer(.rounds, in: 1...1_000))
     let repetitions = Int(try arguments.integer(.repetitions, in: 1...10_000_000))
+    if arguments.has(NodesCommand.node) {
+      return try await NodesCommand.run(
+        arguments, connections: .connections, console, printsJSON: arguments.has(.json))
+    }
     if arguments.has(.server), arguments.value(.rate) != nil { return try await runLoad(arguments, console) }
     if arguments.has(.server) { return try await runServer(arguments, console) }
     if let place = arguments.value(.store) { return try await runStore(place, arguments, console) }

@@ -70,16 +70,19 @@ final class ServerBenchmarkWorker: @unchecked Sendable {
   /// A creation's body. Its answer may wait: it is made before the clock runs.
   static let requestBytes = request.serialized()
 
+  static let elements = ["given_name", "family_name", "birth_date", "portrait", "document_number"]
+  static let age: Int64 = 21
+
   private static let request: JSON = [
     "protocols": ["apple-in-app"], "expires_in": .integer(Limits.sessionLifetimeRange.upperBound),
     "documents": [
       [
         "doc_type": "org.iso.18013.5.1.mDL",
         "elements": .array(
-          ["given_name", "family_name", "birth_date", "portrait", "document_number"].map { name -> JSON in
+          elements.map { name -> JSON in
             ["namespace": "org.iso.18013.5.1", "identifier": .string(name)]
           }),
-        "age_over": [21],
+        "age_over": [.integer(age)],
       ]
     ],
   ]

@@ -3,6 +3,13 @@
 final class KeptConnection {
   typealias Fault = LoopbackSocket.Fault
 
+  struct Reply {
+    let status: Int
+    let body: [UInt8]
+    /// Whether the server takes no further request on this connection.
+    let closes: Bool
+  }
+
   private let socket: LoopbackSocket
   private let head: String
   private var buffer: [UInt8] = []
@@ -13,18 +20,31 @@ final class KeptConnection {
     head = "Host: 127.0.0.1:\(port)\r\nAuthorization: Bearer \(token)\r\nContent-Type: application/json\r\n"
   }
 
-  func post(_ path: String, _ body: [UInt8]) throws(Fault) -> (status: Int, body: [UInt8]) {
-    try socket.send(Array("POST \(path) HTTP/1.1\r\n\(head)Content-Length: \(body.count)\r\n\r\n".utf8) + body)
+  func post(_ path: String, _ body: [UInt8]) throws(Fault) -> Reply {
+    try send("POST", path, body)
+    return try receiveReply()
+  }
+
+  func send(_ method: String, _ path: String, _ body: [UInt8]) throws(Fault) {
+    let start = "\(method) \(path) HTTP/1.1\r\n\(head)"
+    let length = method == "GET" ? "" : "Content-Length: \(body.count)\r\n"
+    try socket.send(Array("\(start)\(length)\r\n".utf8) + body)
+  }
+
+  /// The reply to what was sent.
+  func receiveReply() throws(Fault) -> Reply {
     buffer.removeAll(keepingCapacity: true)
     let end = try readHead()
-    let lines = String(decoding: buffer[..<end], as: UTF8.self).split(separator: "\r\n")
-    let length = lines.lazy.filter { $0.lowercased().hasPrefix("content-length:") }
+    let lines = String(decoding: buffer[..<end], as: UTF8.self).lowercased().split(separator: "\r\n")
+    let length = lines.lazy.filter { $0.hasPrefix("content-length:") }
       .compactMap { Int($0.dropFirst(15).filter { $0 != " " }) }.first
     guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }), let length else {
       throw Fault(reason: "the server's reply is no HTTP")
     }
     while buffer.count < end + 4 + length { try receive() }
-    return (status, Array(buffer[(end + 4)..<(end + 4 + length)]))
+    return Reply(
+      status: status, body: Array(buffer[(end + 4)..<(end + 4 + length)]),
+      closes: lines.contains { $0.hasPrefix("connection:") && $0.hasSuffix("close") })
   }
 
   /// Where the empty line begins that ends the head.

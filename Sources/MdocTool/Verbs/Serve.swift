@@ -6,13 +6,13 @@ enum ServeCommand {
   static let command = Command(
     "serve", "run the verification server until SIGTERM or SIGINT",
     options: [
-      .config, .checkConfig, .configSchema, .testMode, .migrate, .listen, .store, .testSeed, .webhook, .evidenceKey,
-      .json,
+      .config, .checkConfig, .configSchema, .testMode, .migrate, .listen, .store, .node, .testSeed, .webhook,
+      .evidenceKey, .json,
     ],
     notes: [
       "Either --config, in live mode, or --test-mode, which makes its own anchors, keys and API key, binds to loopback and "
-        + "prints what a client needs. --listen, --store, --seed, --webhook, --evidence-key and --json go with --test-mode. "
-        + "The log goes to standard error, one JSON object a line.",
+        + "prints what a client needs. --listen, --store, --node, --seed, --webhook, --evidence-key and --json go with "
+        + "--test-mode. The log goes to standard error, one JSON object a line.",
       "--check-config reads all that a start with --config would read, opens no socket and no store, fetches nothing, and "
         + "prints everything that is wrong, with --json for programs. --config-schema prints the JSON Schema of the file.",
       "A PostgreSQL store gets its tables by --migrate, beside --config or --test-mode and --store: it makes or changes "
@@ -35,7 +35,8 @@ enum ServeCommand {
     let isCheck = arguments.has(.checkConfig)
     switch (arguments.value(.config), arguments.has(.testMode)) {
     case (let file?, false):
-      let ofTestMode: [Option] = [.listen, .store, .testSeed, .webhook, .evidenceKey] + (isCheck ? [] : [.json])
+      let ofTestMode: [Option] =
+        [.listen, .store, .node, .testSeed, .webhook, .evidenceKey] + (isCheck ? [] : [.json])
       if let option = ofTestMode.first(where: { arguments.has($0) }) {
         throw .usage("--\(option.name) goes with --test-mode; the configuration says it otherwise")
       }
@@ -58,6 +59,10 @@ enum ServeCommand {
     var options = TestModeOptions()
     options.seed = try arguments.hex(.testSeed, length: 1...1_024)
     if let text = arguments.value(.store) { options.store = try location(text) }
+    if let text = arguments.value(.node) {
+      guard let node = NodeName(text) else { throw .usage("--node is 1 to 63 of a-z, 0-9, . and -, not \"\(text)\"") }
+      options.node = node
+    }
     let text = try arguments.required(.listen)
     guard let address = ListenAddress(text), address.address == "127.0.0.1" else {
       throw .usage("--listen is 127.0.0.1:PORT in test mode, not \"\(text)\"")
@@ -106,6 +111,8 @@ extension Option {
     "listen", "HOST:PORT", "where to listen; port 0 is a free one", fallback: "127.0.0.1:8080")
   fileprivate static let store = Option(
     "store", "STORE", "the SQLite file, or a postgresql:// URL (default: a temporary file)")
+  fileprivate static let node = Option(
+    "node", "NAME", "this server's name among those that share a store (default: node)")
   fileprivate static let migrate = Option(flag: "migrate", "make or change the store's tables, and end")
   fileprivate static let webhook = Option(
     "webhook", "URL", "where to send events; prints the secret that signs them")

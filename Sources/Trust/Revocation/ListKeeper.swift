@@ -36,7 +36,8 @@ struct ListFault: Error, Sendable {
 /// Verified lists by their source, each loaded by one task at a time.
 ///
 /// It holds a bounded number of lists and of bytes: those that expire first go first. What could not be had is
-/// remembered for a few seconds, so that a publisher that is down is not asked for every document.
+/// remembered for a few seconds, so that a publisher that is down is not asked for every document. A clock that is set
+/// back makes neither last longer.
 final class ListKeeper<Source: Hashable & Sendable, List: Sendable>: Sendable {
   private struct State {
     var kept: [Source: Kept<List>] = [:]
@@ -67,7 +68,9 @@ final class ListKeeper<Source: Hashable & Sendable, List: Sendable>: Sendable {
   /// The list, where it need not be asked for.
   func fresh(_ source: Source, at now: Timestamp) -> List? {
     state.withLock { state in
-      guard let kept = state.kept[source], now < kept.freshUntil, now < kept.expires else { return nil }
+      guard let kept = state.kept[source], now < kept.freshUntil, now < kept.expires,
+        Self.isPlausible(kept.freshUntil, within: Limits.longestListLifetime, of: now)
+      else { return nil }
       return kept.list
     }
   }
@@ -124,7 +127,19 @@ final class ListKeeper<Source: Hashable & Sendable, List: Sendable>: Sendable {
   }
 
   private func recentFault(_ source: Source, at now: Timestamp) -> ListFault? {
-    state.withLock { state in state.failed[source].flatMap { now < $0.until ? $0.fault : nil } }
+    state.withLock { state in
+      guard let failed = state.failed[source], now < failed.until,
+        Self.isPlausible(failed.until, within: Limits.failedFetchLifetime, of: now)
+      else { return nil }
+      return failed.fault
+    }
+  }
+
+  /// Whether something that is remembered for so many seconds at most can end then. What ends later was remembered by a
+  /// clock that was ahead and has been set right since: without this, a publisher that failed meanwhile would count as
+  /// down for as long as the clock was ahead. The skew is for those whose time was taken a moment before.
+  private static func isPlausible(_ end: Timestamp, within lifetime: Int64, of now: Timestamp) -> Bool {
+    end <= now + lifetime + Limits.clockSkew
   }
 
   private func fallBack(_ source: Source, _ fault: ListFault, at now: Timestamp) throws(ListFault) -> List {

@@ -80,6 +80,7 @@ public struct TestMode: Sendable {
     } catch {
       throw .configuration(error.message)
     }
+    configuration.node = options.node
     configuration.edge.patience = options.patience
     configuration.temporaryFolder = folder
     configuration.publisher = publisher

@@ -10,6 +10,8 @@ public struct TestModeOptions: Sendable {
   public var port: UInt16 = 0
   /// Nil for a new SQLite file in the folder for temporary files.
   public var store: StoreLocation?
+  /// Its name among those that share the store.
+  public var node = NodeName.standard
   public var merchantID = "merchant.test.mdoc"
   public var teamID = "TESTTEAM01"
   /// What the relying party wants to know about revocation.

@@ -93,6 +93,26 @@ import Testing
     #expect(publisher.asked == 2)
   }
 
+  @Test func `a publisher that failed while the clock was ahead is asked again when that is set back`() async {
+    let instant = ContinuousClock.now
+    let keeper = ListKeeper<String, String>(clock: { instant })
+    let publisher = Publisher(.failure(Self.down))
+    #expect(list(await ask(keeper, publisher, after: 7_200)) == nil)
+    publisher.serve(.success(Self.kept("one")))
+    #expect(list(await ask(keeper, publisher)) == "one")
+    #expect(publisher.asked == 2)
+  }
+
+  @Test func `a list that was fetched while the clock was ahead is asked for again when that is set back`() async {
+    let keeper = ListKeeper<String, String>()
+    let ahead: Int64 = 200_000
+    let publisher = Publisher(.success(Self.kept("one", fresh: ahead + Limits.longestListLifetime, expires: 1_000_000)))
+    #expect(list(await ask(keeper, publisher, after: ahead)) == "one")
+    publisher.serve(.success(Self.kept("two", expires: 1_000_000)))
+    #expect(list(await ask(keeper, publisher)) == "two")
+    #expect(publisher.asked == 2)
+  }
+
   @Test func `an older list does not take back what a newer one said`() async {
     let keeper = ListKeeper<String, String>()
     let publisher = Publisher(.success(Self.kept("newer", issued: 50)))
