@@ -1,0 +1,92 @@
+import CBOR
+import Cryptography
+import Primitives
+
+@testable import MockIssuance
+
+/// The forms of signed lists that are fetched from others.
+enum ListForm: Int, CaseIterable {
+  case vical, trustedEntities, statusList, identifierList, revocationList
+
+  /// What the mock publishes in this form, right and wrong; of those with filler that no fuzzer needs, none.
+  func published(by authority: MockAuthority, at now: Timestamp) throws -> [[UInt8]] {
+    let lists =
+      switch self {
+      case .vical: try MockVICAL.all.map { try $0.published(by: authority, at: now) }
+      case .trustedEntities: try MockTrustedEntityList.all.map { try $0.published(by: authority, at: now) }
+      case .statusList: try MockStatusList.all.map { try $0.published(by: authority, now: now) }
+      case .identifierList: try MockIdentifierList.all.map { try $0.published(by: authority, now: now) }
+      case .revocationList: try MockCRL.all.map { try $0.published(by: authority, at: now) }
+      }
+    return lists.filter { $0.count <= 16 << 10 }
+  }
+
+  /// What is signed of a list, without the header; nil where there is none to be found.
+  func payload(of list: [UInt8]) -> [UInt8]? {
+    switch self {
+    case .trustedEntities: Self.payload(ofCompact: list)
+    case .statusList where list.first == UInt8(ascii: "e"): Self.payload(ofCompact: list)
+    case .vical, .statusList, .identifierList: Self.payload(ofCOSE: list)
+    case .revocationList: Self.signedPart(ofDER: list)
+    }
+  }
+
+  /// A list with this payload, rightly signed.
+  func signed(_ payload: [UInt8], by authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
+    switch self {
+    case .vical:
+      var draft = try VICALDraft(authority: authority, at: now)
+      draft.changePayload = { _ in payload }
+      return try draft.encoded()
+    case .trustedEntities:
+      var draft = try TrustedEntityListDraft(authority: authority, at: now)
+      draft.changeJWS = { $0.payload = payload }
+      return try draft.published()
+    case .statusList: return try token(payload, MockStatusList.mediaType, authority, now)
+    case .identifierList: return try token(payload, MockIdentifierList.mediaType, authority, now)
+    case .revocationList:
+      let key = try authority.certificateIssuer(.good).key
+      let algorithm = SignatureAlgorithm(curve: key.curve)
+      return DER.sequence(payload, algorithm.der, DER.bitString(try algorithm.sign(payload, with: key)))
+    }
+  }
+
+  private func token(
+    _ payload: [UInt8], _ type: String, _ authority: MockAuthority, _ now: Timestamp
+  ) throws -> [UInt8] {
+    let signer = try ListSigner(authority: authority, under: authority.certificateIssuer(.good), at: now)
+    var draft = COSESign1Draft(payload: payload, isDetached: false, key: signer.key)
+    draft.protected[ListTokenDraft.Label.type] = .text(type)
+    draft.protected[ListTokenDraft.Label.x5chain] = try signer.x5chain()
+    return CBORValue.tagged(18, .array(try draft.parts())).encoded()
+  }
+
+  private static func payload(ofCompact list: [UInt8]) -> [UInt8]? {
+    let parts = list.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3 else { return nil }
+    return Base64.decodeURLSafe(String(decoding: parts[1], as: UTF8.self))
+  }
+
+  private static func payload(ofCOSE list: [UInt8]) -> [UInt8]? {
+    guard let item = try? CBORItem(parsing: list) else { return nil }
+    let parts = (item.content(ofTag: 18) ?? item).elementList
+    guard parts.count == 4 else { return nil }
+    return parts[2].bytes.map { Array($0) }
+  }
+
+  /// The first element of a sequence, whole.
+  private static func signedPart(ofDER list: [UInt8]) -> [UInt8]? {
+    guard let content = header(of: list[...]).map({ list.dropFirst($0.header) }), let part = header(of: content),
+      part.header + part.length <= content.count
+    else { return nil }
+    return Array(content.prefix(part.header + part.length))
+  }
+
+  private static func header(of der: ArraySlice<UInt8>) -> (header: Int, length: Int)? {
+    guard let first = der.dropFirst().first else { return nil }
+    guard first > 0x80 else { return (2, Int(first)) }
+    let octets = der.dropFirst(2).prefix(Int(first & 0x7f))
+    guard octets.count == Int(first & 0x7f), octets.count <= 3 else { return nil }
+    return (2 + octets.count, octets.reduce(0) { $0 << 8 | Int($1) })
+  }
+}
