@@ -172,4 +172,14 @@ struct EvidenceTests {
     let large = try evidence(mayBeRetained: true)
     #expect(large.status == .tooLarge && large.bundle == nil)
   }
+
+  @Test("only a key that may read results is told anything of a bundle")
+  func scopes() async throws {
+    let fixture = try Fixture()
+    let (id, holder) = try await fixture.create()
+    for caller in [fixture.writer, holder] {
+      #expect(await code { _ = try await fixture.service.evidence(of: id, as: caller) } == .apiForbidden)
+    }
+    #expect(await code { _ = try await fixture.service.evidence(of: id, as: fixture.full) } == .apiNotFound)
+  }
 }
