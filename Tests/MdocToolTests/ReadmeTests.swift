@@ -72,6 +72,10 @@ import Testing
       ("Session `processing` before it reads as interrupted", "\(Limits.processingTimeout) s"),
       ("Waiting result", "\(Limits.resultLifetime) s"),
       ("Reply kept under its `Idempotency-Key`", "\(Limits.idempotencyLifetime) s"),
+      (
+        "Sealed bundle of evidence; a larger one is not kept",
+        "\(Limits.evidenceBytes) bytes, for as long as its session"
+      ),
       ("Ended sessions and reports kept", "\(Limits.sessionRetention / 86_400) days"),
       ("Documents asked for in one session", "\(Limits.requestedDocuments)"),
       ("Elements asked for in one session", "\(Limits.requestedElements)"),

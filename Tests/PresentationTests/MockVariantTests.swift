@@ -95,6 +95,14 @@ struct MockSetup {
     return apple.authenticate(answer, answering: challenge, request: PresentationRequest(request), at: now).conclude()
   }
 
+  func opening(of answer: [UInt8]) -> AppleOpening? { AppleOpening(of: answer, keys: [key]) }
+
+  func verifyApple(_ answer: [UInt8], opening: AppleOpening) throws -> Verdict {
+    let challenge = try AppleChallenge(nonce: Array(0..<32), merchantID: session.merchantID, teamID: session.teamID)
+    return AppleInApp(verifier: MdocVerifier(trust: trust), opening: opening)
+      .authenticate(answer, answering: challenge, request: PresentationRequest(.standard), at: now).conclude()
+  }
+
   func verifyApple(_ variant: MockVariant) throws -> Verdict {
     try verifyApple(answerApple(variant, request: .standard))
   }

@@ -53,7 +53,9 @@ struct EvidenceTests {
   func roundTrip() async throws {
     let bundle = try bundle()
     let opened = try EvidenceBundle(opening: seal(bundle), with: [try Self.key(2), key])
-    #expect(try opened.json() == bundle.json())
+    #expect(opened.request == bundle.request && opened.requestData == bundle.requestData)
+    #expect(opened.material == bundle.material && opened.trust.json == bundle.trust.json)
+    #expect(opened.session == bundle.session && opened.clockSkew == 60 && opened.openingSecret == nil)
     let found = await opened.verify(by: [FakeWallet()])
     #expect(found.fault == nil && found.report == bundle.report)
     #expect(!"\(opened)".contains("good") && Mirror(reflecting: opened).children.isEmpty)
@@ -169,5 +171,15 @@ struct EvidenceTests {
     draft.revocation = EvidenceRevocation(of: [question], answeredBy: found, isLive: false)
     let large = try evidence(mayBeRetained: true)
     #expect(large.status == .tooLarge && large.bundle == nil)
+  }
+
+  @Test("only a key that may read results is told anything of a bundle")
+  func scopes() async throws {
+    let fixture = try Fixture()
+    let (id, holder) = try await fixture.create()
+    for caller in [fixture.writer, holder] {
+      #expect(await code { _ = try await fixture.service.evidence(of: id, as: caller) } == .apiForbidden)
+    }
+    #expect(await code { _ = try await fixture.service.evidence(of: id, as: fixture.full) } == .apiNotFound)
   }
 }

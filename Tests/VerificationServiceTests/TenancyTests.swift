@@ -11,6 +11,13 @@ struct TenancyTests {
   private static let calls: [Call] = [
     ("read", { try await $0.session($1, as: $2) }),
     ("read with its result", { try await $0.session($1, query: [QueryItem("expand[]", "result")], as: $2) }),
+    (
+      "read its evidence",
+      {
+        _ = try await $0.evidence(of: $1, as: $2)
+        return try await $0.session($1, as: $2)
+      }
+    ),
     ("submit", { try await $0.submit(Fixture.answer("good"), to: $1, as: $2) }),
     ("submit in another protocol", { try await $0.submit(["protocol": "smoke", "data": [:]], to: $1, as: $2) }),
     ("cancel", { try await $0.cancel($1, as: $2) }),

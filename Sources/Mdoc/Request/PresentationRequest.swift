@@ -55,11 +55,14 @@ public struct DocumentRequest: Sendable, Hashable, Codable {
     return named
   }
 
-  /// Whether the relying party said that it means to keep the element: by its own name, or where it came in another's
-  /// place, by that one's. Where it stands for several, all of them must say so.
+  /// Whether the relying party said that it means to keep the element: by its own name, as `namedElements` asks for it,
+  /// and wherever it may come in another's place, by that one's. An age threshold alone says nothing of the kind.
   func intendsToRetain(_ reference: ElementReference) -> Bool {
-    let asked = namedElements.filter { $0.element == reference || $0.alternatives.contains(reference) }
-    return !asked.isEmpty && asked.allSatisfy(\.intentToRetain)
+    let named = elements.lazy.filter { $0.element == reference }
+    let represented = elements.lazy.filter { $0.alternatives.contains(reference) }
+    return named.isEmpty
+      ? !represented.isEmpty && represented.allSatisfy(\.intentToRetain)
+      : named.contains(where: \.intentToRetain) && represented.allSatisfy(\.intentToRetain)
   }
 }
 

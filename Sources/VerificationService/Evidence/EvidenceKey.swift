@@ -22,9 +22,16 @@ public final class EvidenceKey: Sendable, Hashable {
 
   public init(_ key: consuming SecretBytes) throws(ConfigurationError) {
     guard key.count == Self.length else { throw ConfigurationError("an evidence key has not 32 bytes") }
-    id = Array(HashAlgorithm.sha256.hash(Array("mdoc evidence key".utf8) + key.exposed()).prefix(Self.idLength))
+    id = Self.id(of: key)
     self.key = key
   }
+
+  private static func id(of key: borrowing SecretBytes) -> [UInt8] {
+    Array(HashAlgorithm.sha256.hash(Array("mdoc evidence key".utf8) + key.exposed()).prefix(idLength))
+  }
+
+  /// Whether whoever opens bundles could open the store as well.
+  public func isSame(as sealingKey: SealingKey) -> Bool { id == Self.id(of: sealingKey.key) }
 
   public static func == (left: EvidenceKey, right: EvidenceKey) -> Bool { left.id == right.id }
   public func hash(into hasher: inout Hasher) { hasher.combine(id) }

@@ -49,7 +49,7 @@ struct ConfigurationLoader {
     let stop = root.attempt { () throws(StartError) in try stopTimes(root) }
     let sealingKeys = root.attempt { () throws(StartError) in try secrets.sealingKeys(root) }
     let parties = root.attempt { () throws(StartError) in
-      try RelyingPartyReader(secrets: secrets, now: now).relyingParties(root, &warnings)
+      try RelyingPartyReader(secrets: secrets, sealingKeys: sealingKeys ?? [], now: now).relyingParties(root, &warnings)
     }
     guard file.problems.all.isEmpty, let isBehindProxy, let edge, let listen, let publicURL, let store, let node,
       let plan, let anchors, let clockSkew, let stop, let sealingKeys, let parties

@@ -9,6 +9,7 @@ struct RelyingPartyReader {
   static let nameCharacters = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.".utf8)
 
   let secrets: SecretFiles
+  let sealingKeys: [SealingKey]
   let now: Timestamp
 
   func relyingParties(
@@ -81,11 +82,16 @@ struct RelyingPartyReader {
   private func evidence(_ entry: ConfigurationReader) throws(StartError) -> EvidenceKey? {
     guard let evidence = try entry.object("evidence", known: ConfigurationTables.evidence.names) else { return nil }
     let bytes = try secrets.keyBytes(of: "key", in: evidence)
+    let key: EvidenceKey
     do throws(ConfigurationError) {
-      return try EvidenceKey(SecretBytes(copying: bytes))
+      key = try EvidenceKey(SecretBytes(copying: bytes))
     } catch {
       throw evidence.fault("key", error.message)
     }
+    guard !sealingKeys.contains(where: key.isSame) else {
+      throw evidence.fault("key", "is one of sealing_keys: whoever opens bundles could open the store")
+    }
+    return key
   }
 
   private func apple(_ entry: ConfigurationReader) throws(StartError) -> AppleConfiguration? {

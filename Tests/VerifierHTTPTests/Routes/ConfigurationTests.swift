@@ -173,6 +173,26 @@ import VerificationService
     }
   }
 
+  @Test func `evidence has a key of its own`() async throws {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      func load(_ evidence: JSON) throws -> ServerConfiguration {
+        let party = JSON.object((LiveFolder.party.object ?? []) + [.init("evidence", evidence)])
+        try folder.writeConfiguration(["relying_parties": [party]])
+        return try ConfigurationLoader(path: folder.configurationFile).load()
+      }
+      let configuration = try load(["key": "evidence.key"])
+      #expect(configuration.relyingParties.all.first?.policies.evidenceKey != nil)
+      for (wrong, pointer) in [
+        (["key": "sealing.key"], "/relying_parties/0/evidence/key"), (["key": "mdoc.json"], "evidence/key"),
+        ([:], "/relying_parties/0/evidence"), (["seal": "x"], "/relying_parties/0/evidence"),
+      ] as [(JSON, String)] {
+        let error = #expect(throws: StartError.self) { try load(wrong) }
+        #expect(error?.exitCode == 78 && error?.message.contains(pointer) == true, "\(error?.message ?? "")")
+      }
+    }
+  }
+
   @Test func `a sealing key is 32 bytes, or their text`() {
     let key = (0..<32).map { UInt8($0) }
     #expect(SealingKey.bytes(in: key) == key)

@@ -22,6 +22,7 @@ struct LiveFolder: Sendable {
     merchantKey = try PrivateKey(generatingOn: .p256)
     try FileManager.default.createDirectory(atPath: path + "/trust", withIntermediateDirectories: true)
     try write("sealing.key", (0..<32).map { UInt8($0) })
+    try write("evidence.key", (32..<64).map { UInt8($0) })
     try write("merchant.pem", merchantKey.pem())
     try write("trust/iaca.pem", Array(PEM.encode(certificate: Self.anchor()).utf8))
     try writeConfiguration()
