@@ -33,7 +33,7 @@ enum BenchCommand {
         "Ten seconds of more than a server on processor 1 can do, from processor 0",
         "taskset -c 0 mdoc bench --server --processors 1 --rate 3000 --answers 15000"),
       .init(
-        "A node that was started with mdoc serve --test-mode --seed 01; several share a store",
+        "A node of mdoc serve --test-mode --seed 01, every answer twice",
         "mdoc bench --node http://127.0.0.1:8080 --seed 01"),
       .init("Work for a profiler", "perf record mdoc bench --loop known-5k --repetitions 20000"),
     ],
