@@ -98,6 +98,7 @@ struct APIHandler: HTTPHandler {
       return application.crossOrigin.preflight(request, routes)
     case .route(let route, let parameters):
       record.route = route.path.text
+      record.isEssential = route.urgency == .essential
       record.session = (parameters["id"] ?? parameters["session"]).flatMap(SessionID.init)?.text
       record.relyingParty = parameters["relying_party"].flatMap { application.service.relyingParties[$0]?.id }
       return await run(route, parameters, request, application, &record)
