@@ -1,7 +1,7 @@
 """Hooks of the API test: what the document cannot say.
 
-Origins and cursors are values of the running server, and some rules of a request are none of JSON Schema. Valid data that
-is refused for one of them is no finding; refused for anything else it is.
+Origins and cursors are values of the running server, and some rules of a request are none of JSON Schema. Valid data
+that is refused for one of them is no finding; refused for anything else it is.
 """
 
 import os
