@@ -85,10 +85,10 @@ public struct DocumentValidity: Sendable, Hashable {
   public let expectedUpdate: Timestamp?
 }
 
-public enum DeviceAuthenticationMethod: String, Sendable, Hashable { case signature, mac }
+public enum DeviceAuthenticationMethod: String, Sendable, Hashable, CaseIterable { case signature, mac }
 
 /// What is known of an accepted document's revocation, and of its signer's.
-public enum RevocationStatus: String, Sendable, Hashable {
+public enum RevocationStatus: String, Sendable, Hashable, CaseIterable {
   /// Everything that the document and its signer declare was asked and is good.
   case good
   /// Something could not be found out, and the policy allows that.

@@ -3,6 +3,9 @@ import Primitives
 /// The name of one event's delivery to one endpoint, `whd_…_verified_main`.
 public struct DeliveryID: Sendable, Hashable, CustomStringConvertible {
   public static let prefix = "whd_"
+  /// All that an id can be, as a regular expression (ECMA-262).
+  public static let pattern = RandomName.pattern(
+    prefix: prefix, suffix: EventID.statuses + "_[A-Za-z0-9._-]{1,\(Limits.webhookIDCharacters)}")
   public let event: EventID
   /// The endpoint's id in the configuration.
   public let endpoint: String

@@ -28,6 +28,10 @@ public enum EventType: String, Sendable, Hashable, CaseIterable {
 /// An event's name, `evt_…_verified`: made of the session's, so that it is unique, and the same whoever writes it.
 public struct EventID: Sendable, Hashable, CustomStringConvertible {
   public static let prefix = "evt_"
+  /// All that an id can be, as a regular expression (ECMA-262).
+  public static let pattern = RandomName.pattern(prefix: prefix, suffix: statuses)
+  /// What follows the session's name.
+  static let statuses = "_(\(EventType.allCases.map(\.status.rawValue).joined(separator: "|")))"
   public let session: SessionID
   public let type: EventType
 

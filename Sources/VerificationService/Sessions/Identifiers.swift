@@ -3,6 +3,8 @@ import Cryptography
 /// A session's name, `vs_` and 22 characters of base 62: 131 random bits, so that it cannot be guessed.
 public struct SessionID: Sendable, Hashable, CustomStringConvertible {
   public static let prefix = "vs_"
+  /// All that an id can be, as a regular expression (ECMA-262).
+  public static let pattern = RandomName.pattern(prefix: prefix)
   public let text: String
 
   /// The id, or nil where the text cannot be one; whether it exists only the store knows.
@@ -23,6 +25,8 @@ public struct SessionID: Sendable, Hashable, CustomStringConvertible {
 /// The name of one attempt's report, `vr_…`.
 public struct ReportID: Sendable, Hashable, CustomStringConvertible {
   public static let prefix = "vr_"
+  /// All that an id can be, as a regular expression (ECMA-262).
+  public static let pattern = RandomName.pattern(prefix: prefix)
   public let text: String
 
   public init?(_ text: String) {
@@ -71,6 +75,10 @@ enum RandomName {
       }
     }
     return String(decoding: text, as: UTF8.self)
+  }
+
+  static func pattern(prefix: String, characters: Int = characters, suffix: String = "") -> String {
+    "^\(prefix)[0-9A-Za-z]{\(characters)}\(suffix)$"
   }
 
   static func isValid(_ text: String, prefix: String, characters: Int = characters) -> Bool {

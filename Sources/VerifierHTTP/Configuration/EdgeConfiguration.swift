@@ -26,13 +26,13 @@ struct EdgeConfiguration: Sendable {
 /// The TLS certificate and its key, as they were read.
 struct TLSFiles: Sendable {
   let certificate: [UInt8]
-  let key: [UInt8]
+  let key: Secret
   /// Makes the complaint about them.
   let fault: @Sendable (_ problem: String) -> StartError
 
   func identities() throws(StartError) -> TLSIdentities {
     do throws(TLSIdentities.Fault) {
-      return try TLSIdentities(certificate: certificate, key: key)
+      return try TLSIdentities(certificate: certificate, key: key.bytes)
     } catch {
       throw fault(error.reason)
     }
@@ -40,7 +40,7 @@ struct TLSFiles: Sendable {
 
   func replace(in identities: TLSIdentities) throws(StartError) {
     do throws(TLSIdentities.Fault) {
-      try identities.replace(certificate: certificate, key: key)
+      try identities.replace(certificate: certificate, key: key.bytes)
     } catch {
       throw fault(error.reason)
     }

@@ -44,7 +44,7 @@ struct EdgeReader {
     let key = try secrets.secret(entry.required("key"), at: entry.pointer + "/key")
     let place = file.resolve(certificate) + " and " + key.name
     let files = TLSFiles(
-      certificate: try file.read(certificate, at: entry.pointer + "/certificate"), key: key.bytes.exposed(),
+      certificate: try file.read(certificate, at: entry.pointer + "/certificate"), key: key,
       fault: { [path = file.path] problem in
         .configuration(path, [ConfigurationProblem(pointer: "/tls", detail: "\(place): \(problem)")])
       })

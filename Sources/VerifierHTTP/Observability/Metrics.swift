@@ -55,7 +55,7 @@ final class Metrics: Sendable {
       state.durations[record.route, default: Histogram()].add(record.seconds)
       if record.code == .apiUnauthenticated { state.failedAuthentications += 1 }
       // By the service, which takes on so many answers at one time.
-      if record.code == .apiOverloaded { state.shed[.full, default: 0] += 1 }
+      if record.code == .apiOverloaded, !record.isEssential { state.shed[.full, default: 0] += 1 }
       guard let outcome = record.verification else { return }
       state.verifications[VerificationLabels(outcome: outcome, code: record.code), default: 0] += 1
     }

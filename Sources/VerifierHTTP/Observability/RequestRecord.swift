@@ -15,6 +15,8 @@ struct RequestRecord: Sendable {
   let method: String
   /// The route's template.
   var route = unmatchedRoute
+  /// Of a route that is answered whatever the load is: what it says of it is no refusal.
+  var isEssential = false
   var relyingParty: String?
   /// What the configuration calls the caller's API key.
   var apiKey: String?

@@ -12,13 +12,13 @@ enum EventSchemas {
   ]
 
   private static let event = Part.object([
-    "id": Part.text,
+    "id": Part.text(like: EventID.pattern),
     "object": ["const": "event"],
     "type": Part.reference("EventType"),
     "created": Part.seconds,
     "livemode": Part.flag,
     "data": Part.object([
-      "id": ["type": "string", "description": "The session's."],
+      "id": Part.text(like: SessionID.pattern),
       "object": ["const": "verification_session"],
       "status": Part.oneOf(EventType.allCases.map(\.status.rawValue)),
       "last_error": Part.orNull(Part.object(["code": Part.reference("VerdictCode")])),
@@ -26,10 +26,10 @@ enum EventSchemas {
   ])
 
   private static let delivery = Part.object([
-    "id": Part.text,
+    "id": Part.text(like: DeliveryID.pattern),
     "object": ["const": "webhook_delivery"],
     "livemode": Part.flag,
-    "event": ["type": "string", "description": "The event's id."],
+    "event": Part.text(like: EventID.pattern),
     "endpoint": ["type": "string", "description": "The endpoint's id in the configuration."],
     "status": Part.oneOf(DeliveryStatus.allCases.map(\.rawValue)),
     "attempts": ["type": "integer"],

@@ -19,7 +19,7 @@ enum OpenAPIDocument {
       "servers": [["url": "/"]],
       "paths": paths(RouteTable.routes(isLive: isLive)),
       "components": [
-        "schemas": .object(OpenAPISchemas.all),
+        "schemas": .object(OpenAPISchemas.all), "headers": OpenAPIResponses.headers,
         "securitySchemes": [
           "api_key": ["type": "http", "scheme": "bearer", "description": "An API key of a relying party."],
           "client_secret": [
@@ -54,9 +54,9 @@ enum OpenAPIDocument {
       "operationId": .string(route.name),
       "summary": .string(route.summary),
       "security": security(route.access),
-      "parameters": .array(parameters(route)),
+      "parameters": OpenAPIParameters.json(route),
       "requestBody": requestBody(route.body),
-      "responses": responses(route),
+      "responses": OpenAPIResponses.json(route),
     ])
   }
 
@@ -71,82 +71,24 @@ enum OpenAPIDocument {
     }
   }
 
-  private static func parameters(_ route: Route) -> [JSON] {
-    let path: [JSON] = route.path.variables.map { name in
-      ["name": .string(name), "in": "path", "required": true, "schema": ["type": "string"]]
-    }
-    let query: [JSON] = route.query.map { parameter in
-      [
-        "name": .string(parameter.name), "in": "query", "description": .string(parameter.summary),
-        "schema": parameter.schema,
-      ]
-    }
-    let keyed = route.takesIdempotencyKey ? [idempotencyKey] : []
-    return path + query + keyed
-  }
-
-  private static let idempotencyKey: JSON = [
-    "name": "Idempotency-Key", "in": "header",
-    "description": "With an API key: the same request again gets the same reply for 24 hours.",
-    "schema": ["type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"],
-  ]
-
   private static func requestBody(_ body: Route.RequestBody) -> JSON? {
     switch body {
     case .none: nil
     case .empty: content(required: false, reference("Nothing"))
-    case .json(let schema): content(required: true, reference(schema))
+    case .json(let schema):
+      content(
+        required: true, reference(schema),
+        examples: schema == "CreateVerificationSession" ? CreateSessionSchemas.examples : nil)
     case .form(let schema): content(required: false, reference(schema), mediaType: FormBody.mediaType)
     }
   }
 
   private static func content(
-    required: Bool, _ schema: JSON, mediaType: String = "application/json"
+    required: Bool, _ schema: JSON, mediaType: String = "application/json", examples: JSON? = nil
   ) -> JSON {
-    ["required": .bool(required), "content": .object([.init(mediaType, ["schema": schema])])]
+    let media = JSON.members(["schema": schema, "examples": examples])
+    return ["required": .bool(required), "content": .object([.init(mediaType, media)])]
   }
 
   static func reference(_ schema: String) -> JSON { ["$ref": .string("#/components/schemas/\(schema)")] }
-}
-
-// MARK: Responses
-
-extension OpenAPIDocument {
-  private static func responses(_ route: Route) -> JSON {
-    let success = JSON.Member("\(route.success.status)", self.success(route.success))
-    let statuses = Set(route.allProblems.map(\.entry.httpStatus)).sorted()
-    let problems = statuses.map { status in
-      JSON.Member("\(status)", problem(status, route.allProblems.filter { $0.entry.httpStatus == status }))
-    }
-    return .object([success] + problems)
-  }
-
-  private static func success(_ success: Route.Success) -> JSON {
-    let schema: JSON =
-      switch success.schemas.count {
-      case 0: success.mediaType == "application/json" ? ["type": "object"] : ["type": "string"]
-      case 1: reference(success.schemas[0])
-      default: ["oneOf": .array(success.schemas.map(reference))]
-      }
-    return [
-      "description": "Done.", "headers": requestIDHeader,
-      "content": .object([.init(success.mediaType, ["schema": schema])]),
-    ]
-  }
-
-  /// The schema narrows `code` to what this operation is answered with under this status.
-  private static func problem(_ status: Int, _ codes: [Code]) -> JSON {
-    let narrowed: JSON = ["properties": ["code": ["enum": .array(codes.map { .string($0.rawValue) })]]]
-    return [
-      "description": .string(codes.map { "\($0.entry.summary) (`\($0.rawValue)`)." }.joined(separator: " ")),
-      "headers": requestIDHeader,
-      "content": .object([
-        .init(Problem.mediaType, ["schema": ["allOf": [reference("Problem"), narrowed]]])
-      ]),
-    ]
-  }
-
-  private static let requestIDHeader: JSON = [
-    "Request-Id": ["description": "Names this request in our log.", "schema": ["type": "string"]]
-  ]
 }

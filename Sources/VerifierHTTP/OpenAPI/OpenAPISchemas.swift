@@ -5,7 +5,8 @@ import VerificationService
 /// members are other people's: `metadata`, a document's elements, and what wallets get and send.
 enum OpenAPISchemas {
   static let all: [JSON.Member] =
-    RequestSchemas.all + WalletSchemas.all + SessionSchemas.all + ResultSchemas.all + ReportSchemas.all
+    CreateSessionSchemas.all + RequestSchemas.all + WalletSchemas.all + SessionSchemas.all + ResultSchemas.all
+    + ReportSchemas.all
     + EventSchemas.all + OperationSchemas.all
 
   // MARK: Parts
@@ -13,15 +14,33 @@ enum OpenAPISchemas {
   static func reference(_ name: String) -> JSON { OpenAPIDocument.reference(name) }
 
   static let text: JSON = ["type": "string"]
+
+  /// So many Unicode scalars.
+  static func text(_ characters: ClosedRange<Int>) -> JSON {
+    [
+      "type": "string", "minLength": .integer(Int64(characters.lowerBound)),
+      "maxLength": .integer(Int64(characters.upperBound)),
+    ]
+  }
+
+  static func text(like pattern: String) -> JSON { ["type": "string", "pattern": .string(pattern)] }
+
   static let textOrNull: JSON = ["type": ["string", "null"]]
   static let flag: JSON = ["type": "boolean"]
   static let seconds: JSON = ["type": "integer", "description": "Unix seconds."]
   static let secondsOrNull: JSON = ["type": ["integer", "null"], "description": "Unix seconds."]
-  static let sha256: JSON = ["type": "string", "pattern": "^[0-9a-f]{64}$"]
+  static let sha256: JSON = text(like: "^[0-9a-f]{64}$")
 
   static func orNull(_ schema: JSON) -> JSON { ["anyOf": [schema, ["type": "null"]]] }
 
   static func list(of schema: JSON) -> JSON { ["type": "array", "items": schema] }
+
+  static func list(of schema: JSON, _ count: ClosedRange<Int>) -> JSON {
+    [
+      "type": "array", "items": schema, "minItems": .integer(Int64(count.lowerBound)),
+      "maxItems": .integer(Int64(count.upperBound)),
+    ]
+  }
 
   static func number(_ range: ClosedRange<Int64>, fallback: Int64? = nil) -> JSON {
     .members([
@@ -36,10 +55,13 @@ enum OpenAPISchemas {
 
   /// A closed object; all members are required but those in `optional`.
   static func object(_ members: KeyValuePairs<String, JSON>, optional: Set<String> = []) -> JSON {
+    object(
+      members.map { JSON.Member($0.key, $0.value) }, required: members.map(\.key).filter { !optional.contains($0) })
+  }
+
+  static func object(_ members: [JSON.Member], required: [String]) -> JSON {
     [
-      "type": "object",
-      "properties": .object(members.map { JSON.Member($0.key, $0.value) }),
-      "required": .array(members.map(\.key).filter { !optional.contains($0) }.map { .string($0) }),
+      "type": "object", "properties": .object(members), "required": .array(required.map { .string($0) }),
       "additionalProperties": false,
     ]
   }

@@ -71,20 +71,19 @@ enum OperationSchemas {
   ])
 
   /// RFC 9457, with our members.
-  private static let problem: JSON = [
-    "type": "object",
-    "properties": [
-      "type": ["type": "string", "format": "uri"],
+  private static let problem = Part.object(
+    [
+      "type": Part.text(like: "^urn:mdoc:problem:[a-z0-9_.]+$"),
       "title": Part.text,
-      "status": ["type": "integer"],
+      "status": Part.number(400...599),
       "detail": Part.text,
       "code": Part.reference("ProblemCode"),
-      "request_id": Part.text,
-      "errors": Part.list(of: Part.object(["pointer": Part.text, "detail": Part.text])),
-    ],
-    "required": ["type", "title", "status", "detail", "code", "request_id"],
-    "additionalProperties": false,
-  ]
+      "request_id": ["type": "string", "description": "As in the header `Request-Id`."],
+      "errors": Part.list(
+        of: Part.object([
+          "pointer": ["type": "string", "description": "Of the member that is wrong (RFC 6901)."], "detail": Part.text,
+        ]), 1...Limits.reportedFaults),
+    ], optional: ["errors"])
 
   private static let problemCode = Part.oneOf(
     Code.allCases.filter { $0.entry.httpStatus >= 400 }.map(\.rawValue))

@@ -1,5 +1,6 @@
 import Mdoc
 import Primitives
+import VerificationService
 
 /// The report of an attempt.
 enum ReportSchemas {
@@ -11,7 +12,7 @@ enum ReportSchemas {
 
   private static let report = Part.object(
     [
-      "id": Part.text,
+      "id": Part.text(like: ReportID.pattern),
       "verified_at": Part.seconds,
       "trust_snapshot": Part.sha256,
       "revocation_policy": Part.oneOf(RevocationPolicy.allCases.map(\.rawValue)),

@@ -1,3 +1,4 @@
+import Mdoc
 import Primitives
 
 /// The `result` of a verified session: the one place with personal data.
@@ -7,6 +8,7 @@ enum ResultSchemas {
   static let all: [JSON.Member] = [
     .init("VerificationResult", Part.object(["documents": Part.list(of: Part.reference("VerifiedDocument"))])),
     .init("VerifiedDocument", document), .init("ElementsByNamespace", elements),
+    .init("SimulatedResult", simulated),
   ]
 
   private static let document = Part.object([
@@ -24,8 +26,14 @@ enum ResultSchemas {
       "certificate_sha256": Part.sha256, "anchor_sha256": Part.sha256,
     ]),
     "validity": Part.object(["signed": Part.seconds, "valid_from": Part.seconds, "valid_until": Part.seconds]),
-    "device_authentication": Part.text,
-    "revocation": Part.text,
+    "device_authentication": Part.oneOf(DeviceAuthenticationMethod.allCases.map(\.rawValue)),
+    "revocation": Part.oneOf(RevocationStatus.allCases.map(\.rawValue)),
+  ])
+
+  /// Test mode only, beside `apple.simulator_answer`: what Apple's simulator answered. It proves nothing.
+  private static let simulated = Part.object([
+    "documents": Part.list(
+      of: Part.object(["doc_type": Part.text, "elements": Part.reference("ElementsByNamespace")]))
   ])
 
   private static let elements: JSON = [

@@ -14,7 +14,7 @@ enum SessionSchemas {
 
   private static let session = Part.object(
     [
-      "id": Part.text,
+      "id": Part.text(like: SessionID.pattern),
       "object": ["const": "verification_session"],
       "livemode": Part.flag,
       "status": Part.reference("SessionStatus"),
@@ -26,11 +26,7 @@ enum SessionSchemas {
       "client_reference_id": Part.textOrNull,
       "metadata": ["type": "object", "additionalProperties": ["type": "string"]],
       "result": Part.orNull(Part.reference("VerificationResult")),
-      "simulated_result": [
-        "type": "object",
-        "description":
-          "Test mode only, beside `apple.simulator_answer`: what Apple's simulator answered. It proves nothing.",
-      ],
+      "simulated_result": Part.reference("SimulatedResult"),
       "result_expires_at": Part.secondsOrNull,
       "evidence": [
         "type": "string", "enum": .array(EvidenceStatus.allCases.map { .string($0.rawValue) }),
@@ -42,7 +38,7 @@ enum SessionSchemas {
     ], optional: ["client_secret", "simulated_result", "evidence"])
 
   private static let clientSession = Part.object([
-    "id": Part.text,
+    "id": Part.text(like: SessionID.pattern),
     "status": Part.reference("SessionStatus"),
     "expires_at": Part.seconds,
     "requests": Part.list(of: Part.reference("WalletRequest")),

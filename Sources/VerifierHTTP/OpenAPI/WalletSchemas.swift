@@ -1,3 +1,4 @@
+import Presentation
 import Primitives
 import VerificationService
 
@@ -8,7 +9,8 @@ enum WalletSchemas {
 
   static let all: [JSON.Member] = [
     .init("WalletRequest", byProtocol(requestData)), .init("SubmitAnswer", byProtocol(answerData)),
-    .init("WalletRequestForm", requestForm), .init("WalletResponseForm", open(responseMembers, required: [])),
+    .init("WalletRequestForm", form(requestForm)),
+    .init("WalletResponseForm", form(open(responseMembers, oneOf: answers))),
     .init("WalletReply", Part.object(["redirect_uri": Part.text], optional: ["redirect_uri"])),
   ]
 
@@ -18,7 +20,12 @@ enum WalletSchemas {
     switch name {
     case "apple-in-app":
       Part.object([
-        "nonce": Part.text, "merchant_identifier": Part.text, "documents": Part.list(of: ["type": "object"]),
+        "nonce": Part.text, "merchant_identifier": Part.text,
+        "documents": Part.list(
+          of: Part.object([
+            "document_type": Part.oneOf(AppleDocumentType.allCases.map(\.appleName)),
+            "elements": Part.list(of: Part.text),
+          ])),
       ])
     case "org-iso-mdoc": Part.object(["deviceRequest": base64URL, "encryptionInfo": base64URL])
     case "openid4vp-v1-unsigned":
@@ -34,11 +41,11 @@ enum WalletSchemas {
     case "openid4vp", "openid4vp-iso-18013-7-annex-b":
       open(
         [
-          "request_uri": Part.text, "client_id": Part.text,
+          "request_uri": Part.text, "request_uri_method": ["const": "post"], "client_id": Part.text,
           "authorization_request": [
             "type": "string", "description": "The address that opens the wallet, as a link or a QR code.",
           ],
-        ], required: ["request_uri", "client_id", "authorization_request"])
+        ], required: ["request_uri", "request_uri_method", "client_id", "authorization_request"])
     case "iso-18013-5-proximity": Part.object(["device_request": base64URL])
     default: ["type": "object"]
     }
@@ -48,29 +55,52 @@ enum WalletSchemas {
 
   private static func answerData(_ name: String) -> JSON {
     switch name {
-    case "apple-in-app":
-      Part.object(["encrypted_data": ["type": "string", "description": "In base64 or base64url."]])
-    case "org-iso-mdoc": open(["response": base64URL], required: [])
+    case "apple-in-app": Part.object(["encrypted_data": anyBase64])
+    case "org-iso-mdoc":
+      // The member is `Response` in the text of the standard.
+      open(["response": base64URL, "Response": base64URL], oneOf: ["response", "Response"])
     case "openid4vp-v1-unsigned", "openid4vp-v1-signed", "openid4vp-v1-multisigned":
       open(
         [
           "response": ["type": "string", "description": "A compact JWE, where an encrypted answer was asked for."],
-          "vp_token": ["type": "object", "description": "Else, by query, the presentations."],
+          "vp_token": ["description": "Else an object of the presentations by query."],
           "error": Part.text,
-        ], required: [])
-    case "openid4vp", "openid4vp-iso-18013-7-annex-b": open(responseMembers, required: [])
+        ], oneOf: answers)
+    case "openid4vp", "openid4vp-iso-18013-7-annex-b": open(responseMembers, oneOf: answers)
     case "iso-18013-5-proximity":
-      Part.object(
-        [
-          "device_engagement": base64URL, "e_reader_key": base64URL,
-          "handover": [
-            "description": "`qr`, or `{\"nfc\": {\"select\", \"request\"}}` with the messages in base64url."
-          ],
-          "device_response": base64URL, "session_data": base64URL, "reader_private_key": Part.text,
-        ], optional: ["device_response", "session_data", "reader_private_key"])
+      ["oneOf": [proximity("device_response", []), proximity("session_data", ["reader_private_key"])]]
     default: ["type": "object"]
     }
   }
+
+  /// Exactly one of them makes a response (OpenID4VP 1.0, 8).
+  private static let answers = ["response", "vp_token", "error"]
+
+  /// With what the reader received in one of its two forms.
+  private static func proximity(_ answer: String, _ more: [String]) -> JSON {
+    let members: [JSON.Member] = [
+      .init("device_engagement", nonEmptyBase64URL), .init("e_reader_key", nonEmptyBase64URL),
+      .init("handover", handover), .init(answer, nonEmptyBase64URL),
+      .init(
+        "reader_private_key",
+        [
+          "type": "string",
+          "description": "In PEM, or the raw scalar in base64url; for a MAC, and for `session_data`.",
+        ]),
+    ]
+    return Part.object(members, required: ["device_engagement", "e_reader_key", "handover", answer] + more)
+  }
+
+  private static let handover: JSON = [
+    "oneOf": [
+      ["const": "qr"],
+      Part.object([
+        "nfc": Part.object(
+          ["select": nonEmptyBase64URL, "request": Part.orNull(nonEmptyBase64URL)], optional: ["request"])
+      ]),
+    ],
+    "description": "How the engagement went: by QR code, or the messages of the negotiated or static NFC handover.",
+  ]
 
   /// The fields of the form that the wallet posts, all of them texts.
   private static let responseMembers: KeyValuePairs<String, JSON> = [
@@ -83,13 +113,22 @@ enum WalletSchemas {
 
   private static let requestForm = open(
     [
-      "wallet_nonce": ["type": "string", "description": "Comes back in the request object."],
+      "wallet_nonce": [
+        "type": "string", "maxLength": .integer(Int64(Limits.walletNonceBytes)),
+        "description": "Comes back in the request object.",
+      ],
       "wallet_metadata": ["type": "string", "description": "Is not looked at."],
     ], required: [])
 
   // MARK: Parts
 
-  private static let base64URL: JSON = ["type": "string", "pattern": "^[A-Za-z0-9_-]+$"]
+  /// In the one form that each byte string has: no padding, no stray bits.
+  private static let base64URL = Part.text(
+    like: "^([A-Za-z0-9_-]{4})*([A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?$")
+  private static let nonEmptyBase64URL: JSON = .object((base64URL.object ?? []) + [.init("minLength", 2)])
+  private static let base64 = Part.text(
+    like: "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$")
+  private static let anyBase64: JSON = ["anyOf": [base64, base64URL], "description": "In base64 or base64url."]
 
   /// An object that may have other members as well.
   private static func open(_ members: KeyValuePairs<String, JSON>, required: [String]) -> JSON {
@@ -97,6 +136,19 @@ enum WalletSchemas {
       "type": "object", "properties": .object(members.map { JSON.Member($0.key, $0.value) }),
       "required": .array(required.map { .string($0) }),
     ]
+  }
+
+  /// The same, with exactly one of some members.
+  private static func open(_ members: KeyValuePairs<String, JSON>, oneOf names: [String]) -> JSON {
+    [
+      "type": "object", "properties": .object(members.map { JSON.Member($0.key, $0.value) }),
+      "oneOf": .array(names.map { ["required": [.string($0)]] }),
+    ]
+  }
+
+  /// A form has texts alone, each name once.
+  private static func form(_ schema: JSON) -> JSON {
+    .object((schema.object ?? []) + [.init("additionalProperties", Part.text)])
   }
 
   /// `{protocol, data}`, with the data of each protocol.

@@ -29,9 +29,13 @@ struct APIHandler: HTTPHandler {
   func admission(of request: HTTPRequest) -> Admission {
     var parameters: [String: String] = [:]
     var urgency = Route.Urgency.normal
-    if case .route(let route, let found) = router.match(method: request.method, path: request.path) {
+    switch router.match(method: request.method, path: request.path) {
+    case .route(let route, let found):
       parameters = found
       urgency = route.urgency
+    // It costs no more than to refuse it, and where it is refused the browser sees a broken network.
+    case .preflight: urgency = .essential
+    default: break
     }
     guard urgency != .essential else { return .essential }
     let application = inForce.current
@@ -84,6 +88,14 @@ struct APIHandler: HTTPHandler {
     return response(answer, requestID: record.id, application)
   }
 
+  func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] {
+    // First, since most callers are no pages: a server that refuses thousands a second does little else.
+    guard request.headers.contains("Origin"),
+      case .route(let route, _) = router.match(method: request.method, path: request.path)
+    else { return [] }
+    return inForce.current.crossOrigin.headers(request, route, nil)
+  }
+
   private func answer(
     _ request: HTTPRequest, _ application: Application, _ record: inout RequestRecord
   ) async -> Answer {
@@ -98,6 +110,7 @@ struct APIHandler: HTTPHandler {
       return application.crossOrigin.preflight(request, routes)
     case .route(let route, let parameters):
       record.route = route.path.text
+      record.isEssential = route.urgency == .essential
       record.session = (parameters["id"] ?? parameters["session"]).flatMap(SessionID.init)?.text
       record.relyingParty = parameters["relying_party"].flatMap { application.service.relyingParties[$0]?.id }
       return await run(route, parameters, request, application, &record)
@@ -127,7 +140,7 @@ struct APIHandler: HTTPHandler {
         application.edge.limiter.noteFailedAuthentication(from: address, at: ClientConnection.now())
       }
     }
-    answer.headers += CrossOrigin.headers(request, route, caller)
+    answer.headers += application.crossOrigin.headers(request, route, caller)
     return answer
   }
 

@@ -12,8 +12,8 @@ enum AuditRoutes {
     access: .apiKey([.admin]),
     query: [
       .init(
-        name: "node", summary: "The node's name; required.",
-        schema: ["type": "string", "pattern": "^[a-z0-9.-]{1,63}$"]),
+        name: "node", summary: "The node's name.",
+        schema: OpenAPISchemas.text(like: "^[a-z0-9.-]{1,63}$"), isRequired: true),
       .init(
         name: "after", summary: "Entries after this sequence; 0 by default.",
         schema: OpenAPISchemas.number(0...Int64.max, fallback: 0)),

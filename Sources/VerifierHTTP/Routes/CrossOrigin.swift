@@ -24,16 +24,24 @@ struct CrossOrigin: Sendable {
     return answer
   }
 
-  /// Headers of the reply to the call itself, problems included.
-  static func headers(_ request: HTTPRequest, _ route: Route, _ caller: Caller?) -> [(name: String, value: String)] {
+  /// Headers of the reply to the call itself, problems included. What is refused before it is known who asks is a
+  /// problem that says nothing of any session: as a preflight's answer it is for the pages of all relying parties, which
+  /// would else see a 429 or 503 as a broken network, and no `Retry-After`.
+  func headers(_ request: HTTPRequest, _ route: Route, _ caller: Caller?) -> [(name: String, value: String)] {
     guard route.isCrossOrigin else { return [] }
-    guard case .clientSecret(_, let party) = caller, let origin = request.headers.single("Origin"),
-      party.origins.contains(origin)
-    else { return [vary] }
+    guard let origin = request.headers.single("Origin"), isAllowed(origin, caller) else { return [Self.vary] }
     return [
-      vary, ("Access-Control-Allow-Origin", origin),
+      Self.vary, ("Access-Control-Allow-Origin", origin),
       ("Access-Control-Expose-Headers", "Request-Id, Retry-After"),
     ]
+  }
+
+  private func isAllowed(_ origin: String, _ caller: Caller?) -> Bool {
+    switch caller {
+    case nil: origins.contains(origin)
+    case .clientSecret(_, let party): party.origins.contains(origin)
+    default: false
+    }
   }
 
   private static let vary = (name: "Vary", value: "Origin")

@@ -7,19 +7,20 @@ enum EventRoutes {
 
   private static let access = Access.apiKey([.sessionsWrite, .resultsRead])
 
-  private static func page(_ what: String) -> [Route.QueryParameter] {
+  private static func page(_ what: String, ids: String) -> [Route.QueryParameter] {
     [
       .init(
         name: "limit", summary: "\(what) on the page.",
         schema: OpenAPISchemas.number(1...Int64(Limits.largestPage), fallback: Int64(Limits.pageSize))),
-      .init(name: "starting_after", summary: "The last one of the page before.", schema: ["type": "string"]),
+      .init(
+        name: "starting_after", summary: "The last one of the page before.", schema: OpenAPISchemas.text(like: ids)),
     ]
   }
 
   private static let list = Route(
     method: .get, path: PathTemplate("/v1/events"), name: "listEvents",
     summary: "Lists what happened to the relying party's sessions in the last 30 days, newest first.", access: access,
-    query: page("Events") + [
+    query: page("Events", ids: EventID.pattern) + [
       .init(
         name: "type", summary: "Events of this type only.", schema: ["$ref": "#/components/schemas/EventType"])
     ], success: .json(200, "EventList"), problems: [.apiInvalidRequest]
@@ -38,7 +39,7 @@ enum EventRoutes {
     method: .get, path: PathTemplate("/v1/webhook_deliveries"), name: "listWebhookDeliveries",
     summary: "Lists deliveries of one status, by default the dead letters, those of the newest events first.",
     access: access,
-    query: page("Deliveries") + [
+    query: page("Deliveries", ids: DeliveryID.pattern) + [
       .init(
         name: "status", summary: "Deliveries of this status; `dead` by default.",
         schema: OpenAPISchemas.oneOf(DeliveryStatus.allCases.map(\.rawValue)))

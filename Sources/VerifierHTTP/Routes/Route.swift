@@ -36,6 +36,7 @@ struct Route: Sendable {
     let name: String
     let summary: String
     let schema: JSON
+    var isRequired = false
   }
 
   enum RequestBody: Sendable {

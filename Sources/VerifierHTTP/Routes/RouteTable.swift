@@ -21,10 +21,14 @@ extension Route {
       .apiMalformedRequest, .apiBodyTooLarge, .apiHeadersTooLarge, .apiTargetTooLong, .apiOverloaded, .apiInternal,
       .apiUnknownMember,
     ])
+    // A name that can be none.
+    if !path.variables.isEmpty { codes.insert(.apiNotFound) }
     if urgency != .essential { codes.insert(.apiRateLimited) }
     if case .anyone = access {} else { codes.formUnion([.apiUnauthenticated, .apiForbidden, .apiStoreUnavailable]) }
     if case .none = body {} else { codes.formUnion([.apiUnsupportedMediaType, .apiInvalidRequest]) }
-    if takesIdempotencyKey { codes.formUnion([.apiIdempotencyInProgress, .apiIdempotencyKeyReused]) }
+    if takesIdempotencyKey {
+      codes.formUnion([.apiInvalidRequest, .apiIdempotencyInProgress, .apiIdempotencyKeyReused])
+    }
     return Code.allCases.filter(codes.contains)
   }
 }

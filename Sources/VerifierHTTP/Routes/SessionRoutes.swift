@@ -33,7 +33,9 @@ enum SessionRoutes {
           "type": "integer", "minimum": 1, "maximum": .integer(Int64(Limits.largestPage)),
           "default": .integer(Int64(Limits.pageSize)),
         ]),
-      .init(name: "starting_after", summary: "The last session of the page before.", schema: ["type": "string"]),
+      .init(
+        name: "starting_after", summary: "The last session of the page before.",
+        schema: OpenAPISchemas.text(like: SessionID.pattern)),
       .init(
         name: "status", summary: "Sessions of this status only.",
         schema: ["$ref": "#/components/schemas/SessionStatus"]),

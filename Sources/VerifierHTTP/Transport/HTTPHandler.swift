@@ -15,8 +15,13 @@ public protocol HTTPHandler: Sendable {
   /// Called on a thread that reads sockets, so it must not block. Use `fault.status`. The transport closes the
   /// connection afterwards wherever the next request's first byte is not known for certain.
   func refusal(_ fault: HTTPFault) -> HTTPResponse
+
+  /// Fields that a refusal has besides, where the request's header was read before it was refused. Called as
+  /// `refusal` is.
+  func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)]
 }
 
 extension HTTPHandler {
   public func admission(of request: HTTPRequest) -> Admission { .normal }
+  public func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] { [] }
 }

@@ -62,7 +62,7 @@ public final class HTTPServer: Sendable {
     core.isDraining.store(true, ordering: .releasing)
     let descriptor = daemon.quiesce()
     await wait(atMost: .seconds(drainSeconds)) { self.core.unfinished.load(ordering: .acquiring) == 0 }
-    core.suspended.close { core.refusal(.shuttingDown, closes: true) }
+    core.suspended.close { core.refusal(.shuttingDown, of: $0, closes: true) }
     await wait(atMost: .seconds(1)) { self.core.unfinished.load(ordering: .acquiring) == 0 }
     // Every exchange has been answered by now, so that this waits for calls that are just returning.
     while !core.suspended.isEmpty { await Self.pause() }

@@ -13,8 +13,14 @@ final class SuspendedExchanges: Sendable {
     let pointer: OpaquePointer
   }
 
+  private struct Entry {
+    let exchange: HTTPExchange
+    let handle: Handle
+    let request: HTTPRequest
+  }
+
   private struct State {
-    var entries: [ObjectIdentifier: (exchange: HTTPExchange, handle: Handle)] = [:]
+    var entries: [ObjectIdentifier: Entry] = [:]
     var isClosed = false
   }
 
@@ -26,10 +32,10 @@ final class SuspendedExchanges: Sendable {
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// False when the server takes no more; the caller then answers and resumes by itself.
-  func add(_ exchange: HTTPExchange, _ handle: Handle) -> Bool {
+  func add(_ exchange: HTTPExchange, _ handle: Handle, _ request: HTTPRequest) -> Bool {
     state.withLock { state in
       guard !state.isClosed else { return false }
-      state.entries[ObjectIdentifier(exchange)] = (exchange, handle)
+      state.entries[ObjectIdentifier(exchange)] = Entry(exchange: exchange, handle: handle, request: request)
       return true
     }
   }
@@ -42,11 +48,11 @@ final class SuspendedExchanges: Sendable {
   }
 
   /// Takes no more, and answers all there are, each with a reply of its own.
-  func close(answering reply: () -> HTTPExchange.Reply) {
+  func close(answering reply: (HTTPRequest) -> HTTPExchange.Reply) {
     let remaining = state.withLock { state in
       state.isClosed = true
       return Array(state.entries.values)
     }
-    for (exchange, handle) in remaining { answer(exchange, handle, with: reply()) }
+    for entry in remaining { answer(entry.exchange, entry.handle, with: reply(entry.request)) }
   }
 }

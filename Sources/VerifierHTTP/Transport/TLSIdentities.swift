@@ -1,4 +1,5 @@
 import CMicrohttpd
+import Cryptography
 import Glibc
 import Primitives
 
@@ -33,7 +34,7 @@ final class TLSIdentities: @unchecked Sendable {
   /// - Parameters:
   ///   - certificate: PEM, the leaf first.
   ///   - key: PEM, not encrypted.
-  init(certificate: [UInt8], key: [UInt8]) throws(Fault) {
+  init(certificate: [UInt8], key: borrowing SecretBytes) throws(Fault) {
     let (identity, expiry) = try Self.load(certificate, key)
     state = Locked(State(current: identity, expiry: expiry))
   }
@@ -48,7 +49,7 @@ final class TLSIdentities: @unchecked Sendable {
   var expiry: Timestamp { state.withLock { $0.expiry } }
 
   /// Shows another certificate from now on; where it cannot be, the one before stays.
-  func replace(certificate: [UInt8], key: [UInt8]) throws(Fault) {
+  func replace(certificate: [UInt8], key: borrowing SecretBytes) throws(Fault) {
     let (identity, expiry) = try Self.load(certificate, key)
     // Sendable by use: handed over to the state, and used by nobody else.
     nonisolated(unsafe) let handle = identity
@@ -60,10 +61,13 @@ final class TLSIdentities: @unchecked Sendable {
   }
 
   private static func load(
-    _ certificate: [UInt8], _ key: [UInt8]
+    _ certificate: [UInt8], _ key: borrowing SecretBytes
   ) throws(Fault) -> (UnsafeMutablePointer<mdoc_tls_identity>, Timestamp) {
     var code: Int32 = 0
-    guard let identity = mdoc_tls_load(certificate, certificate.count, key, key.count, &code) else {
+    let loaded = key.withUnsafeBytes { key in
+      mdoc_tls_load(certificate, certificate.count, key.baseAddress, key.count, &code)
+    }
+    guard let identity = loaded else {
       throw Fault(reason: String(cString: gnutls_strerror(code)))
     }
     let expiry = mdoc_tls_expiry(certificate, certificate.count)

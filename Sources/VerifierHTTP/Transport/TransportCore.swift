@@ -63,21 +63,24 @@ final class TransportCore: Sendable {
     _ exchange: HTTPExchange, on native: OpaquePointer, method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?
   ) -> MHD_Result {
     unfinished.add(1, ordering: .acquiringAndReleasing)
-    guard !isDraining.load(ordering: .acquiring) else { return refuse(.shuttingDown, exchange, on: native) }
     guard let header = RawHeader(connection: native, method: method, version: version) else {
-      return refuse(.malformed("no request line"), exchange, on: native)
+      return refuse(.malformed("no request line"), exchange, nil, on: native)
     }
     do throws(HTTPFault) {
       let accepted = try FramingCheck.check(
         header, target: exchange.target, remoteAddress: exchange.connection.remoteAddress, limits: configuration)
       let length = accepted.contentLength ?? 0
+      guard !isDraining.load(ordering: .acquiring) else {
+        return refuse(.shuttingDown, exchange, accepted.request, on: native)
+      }
       guard gauges.bodyBytes.load(ordering: .relaxed) + length <= configuration.maxBufferedBodyBytes else {
-        throw .overloaded(.memory, retryAfter: configuration.overloadRetryAfter)
+        let fault = HTTPFault.overloaded(.memory, retryAfter: configuration.overloadRetryAfter)
+        return refuse(fault, exchange, accepted.request, on: native)
       }
       exchange.accept(accepted.request, contentLength: length)
       return .YES
     } catch {
-      return refuse(error, exchange, on: native)
+      return refuse(error, exchange, nil, on: native)
     }
   }
 
@@ -100,19 +103,19 @@ final class TransportCore: Sendable {
     case .normal: lane = .finishing
     case .deferrable: lane = .beginning
     case .refused(let fault):
-      return refuse(fault, exchange, on: native, closes: isDraining.load(ordering: .acquiring))
+      return refuse(fault, exchange, request, on: native, closes: isDraining.load(ordering: .acquiring))
     }
     if let overload = lane.flatMap({ queue.refusal(in: $0, at: now) }) {
       let fault = HTTPFault.overloaded(overload, retryAfter: configuration.overloadRetryAfter)
-      return refuse(fault, exchange, on: native, closes: isDraining.load(ordering: .acquiring))
+      return refuse(fault, exchange, request, on: native, closes: isDraining.load(ordering: .acquiring))
     }
     let handle = SuspendedExchanges.Handle(pointer: native)
     inFlight.add(1, ordering: .acquiringAndReleasing)
     // First the suspension, then everything that might resume: a resume that comes first is lost.
     MHD_suspend_connection(native)
-    guard suspended.add(exchange, handle) else {
+    guard suspended.add(exchange, handle, request) else {
       inFlight.subtract(1, ordering: .acquiringAndReleasing)
-      suspended.answer(exchange, handle, with: refusal(.shuttingDown, closes: true))
+      suspended.answer(exchange, handle, with: refusal(.shuttingDown, of: request, closes: true))
       return .YES
     }
     let queued = QueuedRequest(
@@ -127,7 +130,7 @@ final class TransportCore: Sendable {
       inFlight.subtract(1, ordering: .acquiringAndReleasing)
       let fault = HTTPFault.overloaded(.delay, retryAfter: configuration.overloadRetryAfter)
       let closes = isDraining.load(ordering: .acquiring)
-      suspended.answer(late.exchange, late.handle, with: refusal(fault, closes: closes))
+      suspended.answer(late.exchange, late.handle, with: refusal(fault, of: late.request, closes: closes))
     }
     for next in due.start { start(next) }
   }
@@ -170,13 +173,14 @@ final class TransportCore: Sendable {
   /// Turns the request away; by default the connection goes with it, because where the next request would start is
   /// unknown (a fault in the framing) or behind a body that nobody wants.
   func refuse(
-    _ fault: HTTPFault, _ exchange: HTTPExchange, on native: OpaquePointer, closes: Bool = true
+    _ fault: HTTPFault, _ exchange: HTTPExchange, _ request: HTTPRequest?, on native: OpaquePointer, closes: Bool = true
   ) -> MHD_Result {
-    send(refusal(fault, closes: closes), exchange, on: native)
+    send(refusal(fault, of: request, closes: closes), exchange, on: native)
   }
 
-  func refusal(_ fault: HTTPFault, closes: Bool) -> HTTPExchange.Reply {
+  func refusal(_ fault: HTTPFault, of request: HTTPRequest?, closes: Bool) -> HTTPExchange.Reply {
     var response = handler.refusal(fault)
+    if let request { response.headers += handler.refusalHeaders(for: request) }
     let hasRetryAfter = response.headers.contains { HTTPHeaders.sameName($0.name, "Retry-After") }
     if let seconds = fault.retryAfter, !hasRetryAfter {
       response.headers.append((name: "Retry-After", value: String(seconds)))

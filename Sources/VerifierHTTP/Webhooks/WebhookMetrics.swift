@@ -44,12 +44,15 @@ extension MetricsText {
     ] {
       text.sample("mdoc_webhook_attempts_total", [("outcome", outcome)], Double(count))
     }
-    guard let outbox = snapshot.outbox else { return }
     text.family("mdoc_webhook_deliveries", .gauge, "Deliveries in the store that are not made, by status.")
-    text.sample("mdoc_webhook_deliveries", [("status", "pending")], Double(outbox.pending))
-    text.sample("mdoc_webhook_deliveries", [("status", "dead")], Double(outbox.dead))
-    text.single(
-      "mdoc_webhook_oldest_pending_seconds", .gauge, "Seconds that the oldest pending delivery has waited.",
-      Double(snapshot.oldestPendingSeconds))
+    if let outbox = snapshot.outbox {
+      text.sample("mdoc_webhook_deliveries", [("status", "pending")], Double(outbox.pending))
+      text.sample("mdoc_webhook_deliveries", [("status", "dead")], Double(outbox.dead))
+    }
+    text.family(
+      "mdoc_webhook_oldest_pending_seconds", .gauge, "Seconds that the oldest pending delivery has waited.")
+    if snapshot.outbox != nil {
+      text.sample("mdoc_webhook_oldest_pending_seconds", Double(snapshot.oldestPendingSeconds))
+    }
   }
 }

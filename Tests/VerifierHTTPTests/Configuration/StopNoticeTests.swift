@@ -17,6 +17,8 @@ import Testing
       while !log.all.contains(where: { $0.contains("server.stop_announced") }) { await Task.yield() }
       let ready = try await api.with(nil).get("/readyz")
       #expect(ready.status == 503 && ready.code == "api.overloaded" && ready.body.contains("The server is stopping."))
+      let metrics = try await api.with(nil).get("/metrics").body
+      #expect(metrics.contains("mdoc_http_shed_total{reason=\"full\"} 0\n"), "nothing was refused for load")
       #expect(try await api.post("/v1/verification_sessions", TestBed.body(.standard)).status == 201)
       #expect(try await api.get("/healthz").status == 200)
       // As if the time were over.

@@ -4,7 +4,7 @@ import Testing
 @testable import VerifierHTTP
 
 /// A JSON client over `RawClient`. Every reply it gets is held against the OpenAPI document: the operation, its status,
-/// its codes and the schema of the body.
+/// its codes, its headers and the schema of the body; and of a request that was accepted, its body.
 struct APIClient: Sendable {
   let port: UInt16
   let isLive: Bool
@@ -60,7 +60,7 @@ struct APIClient: Sendable {
     }
     let json = (try? JSON(parsing: Array(response.body.utf8))) ?? .null
     let reply = Reply(status: response.status, head: response, json: json)
-    let violations = (isLive ? Contract.live : Contract.test).violations(method, path, reply)
+    let violations = (isLive ? Contract.live : Contract.test).violations(method, path, body, reply)
     #expect(violations == [], "\(method) \(path) → \(response.status)")
     return reply
   }
@@ -73,7 +73,7 @@ struct Contract {
 
   let document: JSON
 
-  func violations(_ method: String, _ target: String, _ reply: APIClient.Reply) -> [String] {
+  func violations(_ method: String, _ target: String, _ body: [UInt8]?, _ reply: APIClient.Reply) -> [String] {
     var found: [String] = []
     if reply.header("Request-Id")?.hasPrefix("req_") != true { found.append("no Request-Id") }
     if reply.header("Cache-Control") != "no-store" { found.append("cacheable") }
@@ -84,12 +84,34 @@ struct Contract {
       let isRefused = [404, 405, 204].contains(reply.status)
       return isRefused ? found : found + ["an operation that is not in the document"]
     }
-    guard let content = operation["responses"]?["\(reply.status)"]?["content"]?.object?.first else {
+    let response = operation["responses"]?["\(reply.status)"]
+    guard let content = response?["content"]?.object?.first else {
       return found + ["the status is not in the document"]
     }
+    found += headerViolations(response, reply) + requestViolations(operation, body, reply)
     if reply.header("Content-Type") != content.name { found.append("media type is not \(content.name)") }
     guard method != "HEAD", content.name.hasSuffix("json"), let schema = content.value["schema"] else { return found }
     return found + SchemaChecker(document: document).violations(of: reply.json, schema, at: "")
+  }
+
+  private func headerViolations(_ response: JSON?, _ reply: APIClient.Reply) -> [String] {
+    (response?["headers"]?.object ?? []).flatMap { member -> [String] in
+      let name = member.name
+      guard let header = document["components"]?["headers"]?[name], let schema = header["schema"] else {
+        return ["\(name) is no component"]
+      }
+      guard let text = reply.header(name) else { return header["required"] == true ? ["no \(name)"] : [] }
+      let value = schema["type"] == "integer" ? Int64(text).map(JSON.integer) : .string(text)
+      return SchemaChecker(document: document).violations(of: value ?? .string(text), schema, at: name)
+    }
+  }
+
+  /// What the server took is as the document says that it must be.
+  private func requestViolations(_ operation: JSON, _ body: [UInt8]?, _ reply: APIClient.Reply) -> [String] {
+    guard (200...299).contains(reply.status), let body, let json = try? JSON(parsing: body),
+      let schema = operation["requestBody"]?["content"]?["application/json"]?["schema"]
+    else { return [] }
+    return SchemaChecker(document: document).violations(of: json, schema, at: "request")
   }
 
   private func problemViolations(_ reply: APIClient.Reply) -> [String] {

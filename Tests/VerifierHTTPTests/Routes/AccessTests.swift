@@ -101,6 +101,10 @@ import Testing
       let submit = try await page.post(path + "/submit", ["protocol": "x"], origin)
       #expect(submit.status == 400)
       #expect(submit.header("Access-Control-Allow-Origin") == TestBed.origin)
+      let unknown = try await bed.api.with("nope").get(path, origin)
+      #expect(unknown.status == 401 && unknown.header("Access-Control-Allow-Origin") == TestBed.origin)
+      let keyed = try await bed.api.get(path, origin)
+      #expect(keyed.status == 200 && keyed.header("Access-Control-Allow-Origin") == nil, "keys are for backends")
     }
   }
 

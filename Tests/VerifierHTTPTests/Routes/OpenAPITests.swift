@@ -49,14 +49,15 @@ import Testing
 
   @Test func `every reference leads somewhere`() throws {
     let document = OpenAPIDocument.json(isLive: false)
-    let names = Set((document["components"]?["schemas"]?.object ?? []).map(\.name))
-    #expect(names.count == OpenAPISchemas.all.count)
+    let names = Set(
+      ["schemas", "headers"].flatMap { kind in
+        (document["components"]?[kind]?.object ?? []).map { "#/components/\(kind)/\($0.name)" }
+      })
+    #expect(names.count == OpenAPISchemas.all.count + (OpenAPIResponses.headers.object?.count ?? 0))
     var found: Set<String> = []
     func walk(_ json: JSON) {
       for member in json.object ?? [] {
-        if member.name == "$ref", let text = member.value.string {
-          found.insert(String(text.dropFirst("#/components/schemas/".count)))
-        }
+        if member.name == "$ref", let text = member.value.string { found.insert(text) }
         walk(member.value)
       }
       for element in json.array ?? [] { walk(element) }
@@ -64,6 +65,33 @@ import Testing
     walk(document)
     #expect(found.subtracting(names) == [])
     #expect(names.subtracting(found).isEmpty)
+  }
+
+  @Test func `every link leads to an operation that has the parameters`() throws {
+    let document = OpenAPIDocument.json(isLive: false)
+    let operations = (document["paths"]?.object ?? []).flatMap { $0.value.object ?? [] }.map(\.value)
+    let responses = operations.flatMap { $0["responses"]?.object ?? [] }
+    let links = responses.flatMap { $0.value["links"]?.object ?? [] }.map(\.value)
+    #expect(links.count >= 10)
+    for link in links {
+      let target = operations.first { $0["operationId"] == link["operationId"] }
+      let names = Set((target?["parameters"]?.array ?? []).compactMap { $0["name"]?.string })
+      let given = (link["parameters"]?.object ?? []).map(\.name)
+      #expect(names.isSuperset(of: given), "\(link.text())")
+    }
+  }
+
+  @Test func `the examples are right by the schema and in the server's eyes`() async throws {
+    let operation = OpenAPIDocument.json(isLive: false)["paths"]?["/v1/verification_sessions"]?["post"]
+    let examples = operation?["requestBody"]?["content"]?["application/json"]?["examples"]?.object ?? []
+    #expect(examples.count == 4)
+    // The client holds what was accepted against the schema.
+    try await withTestMode { bed in
+      for example in examples {
+        let reply = try await bed.api.post("/v1/verification_sessions", example.value["value"])
+        #expect(reply.status == 201, "\(example.name): \(reply.body)")
+      }
+    }
   }
 
   @Test func `every code of a failed request is some operation's`() {

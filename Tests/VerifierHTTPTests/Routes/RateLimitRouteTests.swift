@@ -74,6 +74,41 @@ import Testing
     }
   }
 
+  /// A browser shows a page nothing of a reply without these headers, so that it would not learn when to come again.
+  @Test func `a page that asks too often can read so, if it is one of the relying party's`() async throws {
+    try await Self.serve(RateLimits(perSession: Self.limit(1))) { _, api, _ in
+      let body: JSON = [
+        "protocols": ["apple-in-app"],
+        "documents": [
+          ["doc_type": "org.iso.18013.5.1.mDL", "elements": [["apple_element": "givenName"]]]
+        ],
+      ]
+      let session = try await api.post("/v1/verification_sessions", body).json
+      let path = "/v1/verification_sessions/\(session["id"]?.string ?? "")"
+      let page = api.with(session["client_secret"]?.string)
+      let own = ["Origin": "https://shop.example"]
+      #expect(try await page.get(path, own).status == 200)
+      let refused = try await page.get(path, own)
+      #expect(refused.status == 429)
+      #expect(refused.header("Access-Control-Allow-Origin") == "https://shop.example")
+      #expect(refused.header("Access-Control-Expose-Headers") == "Request-Id, Retry-After")
+      #expect(refused.header("Vary") == "Origin")
+      let other = try await page.get(path, ["Origin": "https://evil.example"])
+      #expect(other.status == 429 && other.header("Access-Control-Allow-Origin") == nil)
+      #expect(try await page.get(path).header("Vary") == nil)
+    }
+  }
+
+  @Test func `asking whether a page may ask is not held to a rate`() async throws {
+    try await Self.serve(RateLimits(perAddress: Self.limit(1))) { _, api, _ in
+      let headers = ["Origin": "https://shop.example", "Access-Control-Request-Method": "GET"]
+      for _ in 0..<3 {
+        let reply = try await api.with(nil).call("OPTIONS", "/v1/verification_sessions/vs_1", nil, headers)
+        #expect(reply.status == 204 && reply.header("Access-Control-Allow-Origin") == "https://shop.example")
+      }
+    }
+  }
+
   @Test func `behind a proxy each of its clients has a rate`() async throws {
     try await Self.serve(RateLimits(perAddress: Self.limit(1)), ["behind_proxy": true]) { _, api, _ in
       func get(_ headers: [String: String]) async throws -> Int {

@@ -128,6 +128,27 @@ import Testing
     }
   }
 
+  @Test func `a name that can be none is not found, and a key that can be none is refused, at every operation`()
+    async throws
+  {
+    try await withTestMode { bed in
+      for route in RouteTable.routes(isLive: false) {
+        let method = route.method.rawValue
+        if !route.path.variables.isEmpty {
+          let path = route.path.variables.reduce(route.path.text) {
+            $0.replacing("{\($1)}", with: "%00")
+          }
+          #expect(try await bed.api.call(method, path).status == 404)
+        }
+        guard route.takesIdempotencyKey else { continue }
+        let path = route.path.text.replacing("{id}", with: "vs_1")
+        let body: [UInt8]? = if case .json = route.body { Array("{}".utf8) } else { nil }
+        let reply = try await bed.api.call(method, path, body, ["Idempotency-Key": "a b"])
+        #expect(reply.status == 400 && reply.code == "api.invalid_request", "\(route.name)")
+      }
+    }
+  }
+
   @Test func `HEAD is GET without a body`() async throws {
     try await withTestMode { bed in
       let get = try await bed.api.get("/healthz")

@@ -1,6 +1,6 @@
 import Primitives
 
-/// Enough of JSON Schema 2020-12 to hold replies against our own document; an unknown keyword is a violation, so that
+/// Enough of JSON Schema 2020-12 to hold requests and replies against our own document; an unknown keyword is a violation, so that
 /// none is skipped in silence.
 struct SchemaChecker {
   let document: JSON
@@ -46,10 +46,34 @@ struct SchemaChecker {
       let matches = results.count { $0.isEmpty }
       let isRight = keyword.name == "anyOf" ? matches > 0 : matches == 1
       return isRight ? [] : ["\(place): matches \(matches) of \(results.count): \(results)"]
-    case "description", "format", "pattern", "minimum", "maximum", "default", "maxItems", "minLength", "maxLength",
-      "maxProperties", "minItems", "minProperties", "$schema", "title", "$defs":
-      return []
+    case "pattern", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "uniqueItems",
+      "minProperties", "maxProperties", "propertyNames":
+      return isWithin(value, keyword, at: place) ? [] : ["\(place): not within \(keyword.name) \(keyword.value.text())"]
+    case "description", "format", "default", "$schema", "title", "$defs": return []
     default: return ["\(place): unknown keyword \(keyword.name)"]
+    }
+  }
+
+  /// Bounds, which other types than their own do not have.
+  private func isWithin(_ value: JSON, _ keyword: JSON.Member, at place: String) -> Bool {
+    let bound = keyword.value.integer ?? 0
+    switch (keyword.name, value) {
+    case ("pattern", .string(let text)):
+      // Not all of a wallet's answer: Swift's expressions take their time.
+      guard text.utf8.count < 512, let pattern = keyword.value.string else { return true }
+      return (try? Regex(pattern)).map { text.firstMatch(of: $0) != nil } ?? false
+    case ("minLength", .string(let text)): return text.unicodeScalars.count >= bound
+    case ("maxLength", .string(let text)): return text.unicodeScalars.count <= bound
+    case ("minimum", .integer(let number)): return number >= bound
+    case ("maximum", .integer(let number)): return number <= bound
+    case ("minItems", .array(let items)): return items.count >= bound
+    case ("maxItems", .array(let items)): return items.count <= bound
+    case ("uniqueItems", .array(let items)): return Set(items).count == items.count
+    case ("minProperties", .object(let members)): return members.count >= bound
+    case ("maxProperties", .object(let members)): return members.count <= bound
+    case ("propertyNames", .object(let members)):
+      return members.allSatisfy { violations(of: .string($0.name), keyword.value, at: place).isEmpty }
+    default: return true
     }
   }
 

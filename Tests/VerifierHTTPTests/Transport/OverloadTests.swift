@@ -27,6 +27,8 @@ import Testing
       faults.withLock { $0.append(fault) }
       return gate.refusal(fault)
     }
+
+    func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] { [("X-Asked", request.path)] }
   }
 
   private static func request(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n" }
@@ -45,6 +47,7 @@ import Testing
       let late = try await ask(port, Self.request("/p"))
       #expect(late.status == 503)
       #expect(late.header("Retry-After") == "7")
+      #expect(late.header("X-Asked") == "/p")
       #expect(handler.faults.withLock { $0 } == [.overloaded(.delay, retryAfter: 7)])
       // It was never handled.
       #expect(handler.gate.arrived == 1)

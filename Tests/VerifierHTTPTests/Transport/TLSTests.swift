@@ -1,4 +1,5 @@
 import COpenSSL
+import Cryptography
 import Testing
 
 @testable import VerifierHTTP
@@ -10,7 +11,7 @@ import Testing
   private static func withTLS(
     _ fixture: TLSFixture, _ body: (HTTPServer, TLSIdentities) async throws -> Void
   ) async throws {
-    let identities = try TLSIdentities(certificate: fixture.certificate, key: fixture.key)
+    let identities = try TLSIdentities(certificate: fixture.certificate, key: SecretBytes(copying: fixture.key))
     try await withServer {
       $0.tls = identities
     } _: { server in
@@ -92,12 +93,14 @@ import Testing
     try await Self.withTLS(old) { server, identities in
       _ = try await Self.ask(server, trusting: old)
       #expect(identities.expiry == old.notAfter)
-      try identities.replace(certificate: new.certificate, key: new.key)
+      try identities.replace(certificate: new.certificate, key: SecretBytes(copying: new.key))
       _ = try await Self.ask(server, trusting: new)
       #expect(identities.expiry == new.notAfter)
       await #expect(throws: TLSClient.Failure.noHandshake) { try await Self.ask(server, trusting: old) }
       // One that cannot be shown changes nothing.
-      #expect(throws: TLSIdentities.Fault.self) { try identities.replace(certificate: new.certificate, key: old.key) }
+      #expect(throws: TLSIdentities.Fault.self) {
+        try identities.replace(certificate: new.certificate, key: SecretBytes(copying: old.key))
+      }
       _ = try await Self.ask(server, trusting: new)
     }
   }
@@ -117,11 +120,13 @@ import Testing
   @Test func `a key that is another's, or none, cannot be shown`() throws {
     let (a, b) = (try TLSFixture(), try TLSFixture())
     let mismatch = #expect(throws: TLSIdentities.Fault.self) {
-      try TLSIdentities(certificate: a.certificate, key: b.key)
+      try TLSIdentities(certificate: a.certificate, key: SecretBytes(copying: b.key))
     }
     #expect(mismatch?.reason == "The certificate and the given key do not match.")
     for (certificate, key) in [(a.certificate, a.certificate), (a.key, a.key), ([], a.key), (a.certificate, [])] {
-      #expect(throws: TLSIdentities.Fault.self) { try TLSIdentities(certificate: certificate, key: key) }
+      #expect(throws: TLSIdentities.Fault.self) {
+        try TLSIdentities(certificate: certificate, key: SecretBytes(copying: key))
+      }
     }
   }
 }

@@ -1,0 +1,151 @@
+import Mdoc
+import Presentation
+import Primitives
+import VerificationService
+
+/// The body that creates a session: one form for each family of protocols, since what goes with them differs.
+///
+/// What no schema says, the server still checks: that an origin is one of the relying party's, that a document type or
+/// an element is asked for once, that `age_over`, `minimum_age` and requested `age_over_NN` come to two thresholds.
+enum CreateSessionSchemas {
+  private typealias Part = OpenAPISchemas
+
+  static let all: [JSON.Member] =
+    [
+      .init("CreateVerificationSession", ["oneOf": .array(ProtocolFamily.allCases.map { Part.reference(name($0)) })]),
+      .init("ExpiresIn", Part.orNull(Part.number(Limits.sessionLifetimeRange, fallback: Limits.sessionLifetime))),
+      .init("Metadata", metadata),
+      .init("DocumentRequest", document(docType: Part.text(1...255), elements: Part.reference("ElementRequest"))),
+      .init("ElementRequest", element(namespace: Part.text(1...255), identifier: Part.text(1...255))),
+      .init("InAppDocumentRequest", ["oneOf": .array(AppleDocumentType.allCases.map(inAppDocument))]),
+    ] + ProtocolFamily.allCases.map { .init(name($0), session($0)) }
+
+  static let examples: JSON = .object(
+    ProtocolFamily.allCases.map { family in
+      JSON.Member(
+        name(family),
+        [
+          "value": .members([
+            "protocols": [.string(family.protocolNames[0])],
+            "documents": [
+              [
+                "doc_type": .string(DocType.mDL),
+                "elements": [["namespace": .string(Namespace.mDL), "identifier": "given_name"]], "age_over": [21],
+              ]
+            ],
+            "origin": family == .web ? "https://shop.example" : nil, "client_reference_id": "order-17",
+          ])
+        ])
+    })
+
+  private static func name(_ family: ProtocolFamily) -> String {
+    switch family {
+    case .inApp: "CreateInAppSession"
+    case .web: "CreateWebSession"
+    case .redirect: "CreateRedirectSession"
+    case .proximity: "CreateProximitySession"
+    }
+  }
+
+  private static func session(_ family: ProtocolFamily) -> JSON {
+    let document = family == .inApp ? "InAppDocumentRequest" : "DocumentRequest"
+    let shared: [JSON.Member] = [
+      .init("protocols", protocols(family)),
+      .init("documents", Part.list(of: Part.reference(document), 1...Limits.requestedDocuments)),
+      // In-app one document comes back, whatever is asked.
+      .init("all_documents", Part.orNull(family == .inApp ? ["const": false] : Part.flag)),
+      .init("origin", family == .web ? origin : Part.orNull(origin)),
+      .init("expires_in", Part.reference("ExpiresIn")),
+      .init("client_reference_id", Part.orNull(Part.text(1...Limits.metadataValueCharacters))),
+      .init("metadata", Part.orNull(Part.reference("Metadata"))),
+    ]
+    let redirect = family == .redirect ? [JSON.Member("redirect_uri", Part.orNull(redirectURI))] : []
+    return Part.object(
+      shared + redirect, required: ["protocols", "documents"] + (family == .web ? ["origin"] : []))
+  }
+
+  private static func protocols(_ family: ProtocolFamily) -> JSON {
+    let count = family == .web ? family.protocolNames.count : 1
+    return [
+      "type": "array", "items": Part.oneOf(family.protocolNames), "minItems": 1, "maxItems": .integer(Int64(count)),
+      "uniqueItems": true,
+    ]
+  }
+
+  private static let origin: JSON = [
+    "type": "string", "minLength": 1, "maxLength": 255,
+    "description": "Of the page that asks: one of the relying party's, exactly as browsers write it.",
+  ]
+
+  private static let redirectURI: JSON = [
+    "type": "string", "maxLength": 2048, "pattern": "^[A-Za-z0-9+.-]+://[A-Za-z0-9._~:/?\\[\\]@!$&'()*+,;=%-]*$",
+    "description": "Where the wallet sends the person afterwards: at one of the relying party's origins, no fragment.",
+  ]
+
+  private static let metadata: JSON = [
+    "type": "object", "maxProperties": .integer(Int64(Limits.metadataMembers)),
+    "propertyNames": Part.text(1...Limits.metadataValueCharacters),
+    "additionalProperties": Part.text(0...Limits.metadataValueCharacters),
+  ]
+
+  // MARK: What is asked
+
+  private static func document(docType: JSON, elements: JSON, ages: ClosedRange<Int> = 1...99) -> JSON {
+    let age = Part.number(Int64(ages.lowerBound)...Int64(ages.upperBound))
+    let document = Part.object(
+      [
+        .init("doc_type", docType),
+        .init("elements", Part.orNull(Part.list(of: elements, 0...Limits.requestedElements))),
+        .init("age_over", Part.orNull(Part.list(of: age))),
+        .init("minimum_age", Part.orNull(age)),
+      ], required: ["doc_type"])
+    // One that asks for nothing is refused.
+    let something: [JSON] = ["elements", "age_over"].map { name in
+      [
+        "properties": .object([.init(name, ["type": "array", "minItems": 1])]), "required": [.string(name)],
+      ]
+    }
+    let minimum: JSON = ["properties": ["minimum_age": ["type": "integer"]], "required": ["minimum_age"]]
+    return .object((document.object ?? []) + [.init("anyOf", .array(something + [minimum]))])
+  }
+
+  private static func element(namespace: JSON, identifier: JSON) -> JSON {
+    Part.object(
+      [.init("namespace", namespace), .init("identifier", identifier)] + wishes, required: ["namespace", "identifier"])
+  }
+
+  private static let wishes: [JSON.Member] = [
+    .init("intent_to_retain", ["type": ["boolean", "null"], "default": false]),
+    .init("required", ["type": ["boolean", "null"], "default": true]),
+  ]
+
+  // MARK: In-app
+
+  private static func inAppDocument(_ type: AppleDocumentType) -> JSON {
+    let apple = Part.object(
+      [.init("apple_element", Part.oneOf(type.elementNames))] + wishes, required: ["apple_element"])
+    let age = element(namespace: Part.text(1...255), identifier: ["type": "string", "pattern": "^age_over_[0-9]{2}$"])
+    return document(
+      docType: ["const": .string(type.docType)],
+      elements: ["oneOf": .array([apple, age] + byNamespace(type))], ages: ProtocolFamily.inApp.ageThresholds)
+  }
+
+  /// The elements that Apple's stand for.
+  private static func byNamespace(_ type: AppleDocumentType) -> [JSON] {
+    let requests = type.elementNames.flatMap { name in
+      type.elementRequests(for: name, intentToRetain: false, isRequired: true) ?? []
+    }
+    var namespaces: [(name: String, identifiers: [String])] = []
+    for reference in requests.flatMap({ [$0.element] + $0.alternatives })
+    where AgeAttestations.age(of: reference.identifier) == nil {
+      let index = namespaces.firstIndex { $0.name == reference.namespace } ?? namespaces.endIndex
+      if index == namespaces.endIndex { namespaces.append((reference.namespace, [])) }
+      if !namespaces[index].identifiers.contains(reference.identifier) {
+        namespaces[index].identifiers.append(reference.identifier)
+      }
+    }
+    return namespaces.map {
+      element(namespace: ["const": .string($0.name)], identifier: Part.oneOf($0.identifiers))
+    }
+  }
+}
