@@ -265,5 +265,7 @@ public struct CodeEntry: Sendable {
   /// Whether a finding only warns, and rejects in strict mode alone.
   public let isWarning: Bool
   /// The known ways to be wrong that it answers, by their names in the project's corpus.
-  public let cases: [String]
+  public var cases: [String] { caseNames.split(separator: " ").map(String.init) }
+  /// As the registry writes them: most who ask for an entry want its clause alone.
+  let caseNames: String
 }

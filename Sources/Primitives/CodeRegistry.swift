@@ -749,5 +749,5 @@ private func row(
 ) -> CodeEntry {
   CodeEntry(
     summary: summary, clause: clause, remedy: remedy, httpStatus: status, isWarning: warns,
-    cases: cases.split(separator: " ").map(String.init))
+    caseNames: cases)
 }

@@ -76,7 +76,8 @@ extension JSON {
     case .object(let members):
       JSON.writeList(members, "{", "}", to: &output, indent: indent) { member, output, indent in
         JSON.write(member.name, to: &output)
-        output += indent == nil ? [UInt8(ascii: ":")] : Array(": ".utf8)
+        output.append(UInt8(ascii: ":"))
+        if indent != nil { output.append(UInt8(ascii: " ")) }
         member.value.write(to: &output, indent: indent)
       }
     case .array(let elements):
@@ -86,9 +87,9 @@ extension JSON {
     case .string(let text): JSON.write(text, to: &output)
     case .integer(let number): output += "\(number)".utf8
     // JSON has no number for what is not finite.
-    case .double(let number): output += number.isFinite ? Array("\(number)".utf8) : Array("null".utf8)
-    case .bool(let value): output += value ? Array("true".utf8) : Array("false".utf8)
-    case .null: output += Array("null".utf8)
+    case .double(let number): output += (number.isFinite ? "\(number)" : "null").utf8
+    case .bool(let value): output += (value ? "true" : "false").utf8
+    case .null: output += "null".utf8
     }
   }
 
@@ -112,16 +113,31 @@ extension JSON {
     output += [UInt8](repeating: UInt8(ascii: " "), count: indent * 2)
   }
 
+  /// Runs of what needs no escape are copied whole: a portrait in base64 is one run.
   private static func write(_ text: String, to output: inout [UInt8]) {
+    var text = text
     output.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): output += [UInt8(ascii: "\\"), byte]
-      case UInt8(ascii: "\n"): output += Array("\\n".utf8)
-      case 0..<0x20: output += Array("\\u00".utf8) + Array(Hex.encode([byte]).utf8)
-      default: output.append(byte)
+    text.withUTF8 { bytes in
+      var start = 0
+      for (index, byte) in bytes.enumerated() where needsEscape(byte) {
+        output += bytes[start..<index]
+        writeEscape(of: byte, to: &output)
+        start = index + 1
       }
+      output += bytes[start...]
     }
     output.append(UInt8(ascii: "\""))
+  }
+
+  private static func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  private static func writeEscape(of byte: UInt8, to output: inout [UInt8]) {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): output += [UInt8(ascii: "\\"), byte]
+    case UInt8(ascii: "\n"): output += "\\n".utf8
+    default: output += "\\u00\(Hex.encode([byte]))".utf8
+    }
   }
 }

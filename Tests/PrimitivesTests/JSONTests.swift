@@ -62,6 +62,15 @@ import Testing
     #expect(ContinuousClock.now - start < .seconds(10), "also without optimisation and beside other tests")
   }
 
+  @Test(arguments: [
+    ("", #""""#), ("plain", #""plain""#), ("\"", #""\"""#), ("a\\b\nc", #""a\\b\nc""#),
+    ("\u{1}é\u{1f}", #""\u0001é\u001f""#),
+    ("a\"", #""a\"""#),
+  ])
+  func escapesWhatItMustAndNothingElse(text: String, expected: String) {
+    #expect(JSON.string(text).text() == expected)
+  }
+
   @Test func readsWhatItWrites() {
     let json: JSON = ["a": ["\u{0}\"\\\n\u{1f}é😀", .integer(.min), .double(0.1), true, nil], "b": [:], "c": []]
     #expect((try? JSON(parsing: json.serialized())) == json)

@@ -45,4 +45,91 @@ struct PostgreSQLAuditTests {
       await store.close()
     }
   }
+
+  @Test("outcomes that come while the chain's head is held share a commit, and a bad one takes no other with it")
+  func groups() async throws {
+    try await PostgreSQLDatabase.withSchema { database in
+      // Two connections: one for the outcomes, one for all else.
+      let store = try database.open(connections: 2)
+      _ = try await store.answer()
+      var made: [(SessionRecord, AttemptID)] = []
+      for _ in 0..<12 {
+        let session = try await store.add(makeSession())
+        made.append((session, try await store.take(session)))
+      }
+      let taken = made
+      let bad = taken[7].0.address.id.text
+      let holder = try database.connect()
+      try holder.execute("ALTER TABLE sessions ADD CONSTRAINT open CHECK (id <> '\(bad)' OR status = 'processing')")
+      try holder.execute("BEGIN; SELECT 1 FROM audit_heads FOR UPDATE")
+      let recordings = Task {
+        await withTaskGroup(of: (String, Bool).self) { group in
+          for (session, attempt) in taken {
+            group.addTask {
+              let outcome = AttemptOutcome(
+                address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: failure,
+                report: nil)
+              let recording = try? await store.recordOutcome(outcome, at: start + 1, finishing: nil)
+              if case .recorded = recording { return (session.address.id.text, true) }
+              return (session.address.id.text, false)
+            }
+          }
+          return await group.reduce(into: [String: Bool]()) { $0[$1.0] = $1.1 }
+        }
+      }
+      try await database.waitUntilBlocked()
+      // All else goes on meanwhile.
+      #expect(try await store.session(taken[0].0.address)?.state.status == .processing)
+      try holder.execute("COMMIT")
+      let found = await recordings.value
+      for (session, _) in taken {
+        let id = session.address.id.text
+        #expect(found[id] == (id != bad))
+        #expect(
+          try await store.session(session.address)?.state.status == (id == bad ? .processing : .failed))
+      }
+      let verdict = try await auditVerdict(store)
+      #expect(verdict.findings == [] && verdict.entries == 12)
+      await store.close()
+    }
+  }
+
+  @Test("of outcomes in one commit those whose session ended meanwhile are superseded")
+  func superseded() async throws {
+    try await PostgreSQLDatabase.withSchema { database in
+      let store = try database.open(connections: 2)
+      _ = try await store.answer()
+      var made: [(SessionRecord, AttemptID)] = []
+      for _ in 0..<6 {
+        let session = try await store.add(makeSession())
+        made.append((session, try await store.take(session)))
+      }
+      let taken = made
+      _ = try await store.redact(taken[3].0.address, at: start)
+      let holder = try database.connect()
+      try holder.execute("BEGIN; SELECT 1 FROM audit_heads FOR UPDATE")
+      let recorded = Task {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+          for (session, attempt) in taken {
+            group.addTask {
+              let outcome = AttemptOutcome(
+                address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: .verified(.none),
+                report: nil)
+              if case .recorded = try await store.recordOutcome(outcome, at: start + 1, finishing: nil) { return true }
+              return false
+            }
+          }
+          return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+      }
+      try await database.waitUntilBlocked()
+      try holder.execute("COMMIT")
+      #expect(try await recorded.value == 5)
+      #expect(try await store.session(taken[3].0.address)?.state.status == .redacted)
+      let verdict = try await auditVerdict(store)
+      // The first, the redaction, and the five.
+      #expect(verdict.findings == [] && verdict.entries == 7)
+      await store.close()
+    }
+  }
 }

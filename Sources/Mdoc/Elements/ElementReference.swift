@@ -3,7 +3,7 @@ import Primitives
 /// A data element by its namespace and identifier, which are never joined into one string: both may contain dots.
 ///
 /// Two references are equal where their bytes are: what is signed, authorised and requested is decided by bytes.
-public struct ElementReference: Sendable, Hashable, Codable {
+public struct ElementReference: Sendable, Hashable {
   public let namespace: String
   public let identifier: String
 

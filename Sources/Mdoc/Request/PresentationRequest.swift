@@ -1,5 +1,5 @@
 /// What a relying party asks for, independent of the protocol that carries it.
-public struct PresentationRequest: Sendable, Hashable, Codable {
+public struct PresentationRequest: Sendable, Hashable {
   /// Any one of them satisfies the request, unless all are required.
   public var documents: [DocumentRequest]
   public var requiresAllDocuments: Bool
@@ -11,7 +11,7 @@ public struct PresentationRequest: Sendable, Hashable, Codable {
 }
 
 /// What is asked of one document.
-public struct DocumentRequest: Sendable, Hashable, Codable {
+public struct DocumentRequest: Sendable, Hashable {
   public var docType: String
   public var elements: [ElementRequest]
   /// Thresholds NN of "is at least NN years old", at most two (ISO/IEC 18013-5:2021, 7.2.5).
@@ -67,7 +67,7 @@ public struct DocumentRequest: Sendable, Hashable, Codable {
 }
 
 /// One requested data element.
-public struct ElementRequest: Sendable, Hashable, Codable {
+public struct ElementRequest: Sendable, Hashable {
   public var element: ElementReference
   /// Whether the relying party means to keep the value (ISO/IEC 18013-5:2021, 8.3.2.1.2.1, IntentToRetain).
   public var intentToRetain: Bool

@@ -9,7 +9,7 @@ enum BenchCommand {
     "bench", "measure one verification against the floor of its cryptographic primitives",
     options: [
       .rounds, .server, .verifications, .connections, .rate, .seconds, .answers,
-      .processors, .url, .store, .loop, .repetitions, .json,
+      .processors, .url, .afterwards, .store, .loop, .repetitions, .json,
     ] + NodesCommand.options,
     notes: [
       "ratio_to_floor is the processor time of one full verification over that of the primitives that none can avoid, "
@@ -90,7 +90,8 @@ extension BenchCommand {
     let benchmark = LoadBenchmark(
       rate: Double(rate), seconds: Double(seconds),
       connections: Int(try arguments.integer(.connections, in: 1...1_000)),
-      answers: answers, target: try target(arguments))
+      answers: answers, afterwards: Double(try arguments.integer(.afterwards, in: 0...1_000_000)),
+      target: try target(arguments))
     let figures: LoadFigures
     do throws(LoadBenchmark.Failed) {
       figures = try await benchmark.run()
@@ -102,7 +103,9 @@ extension BenchCommand {
   }
 
   private static func target(_ arguments: ParsedArguments) throws(Failure) -> LoadBenchmark.Target {
-    guard let url = arguments.value(.url) else { return .own(processors: arguments.value(.processors)) }
+    guard let url = arguments.value(.url) else {
+      return .own(processors: arguments.value(.processors), store: arguments.value(.store))
+    }
     let start = "http://127.0.0.1:"
     guard url.hasPrefix(start), let port = UInt16(url.dropFirst(start.count)) else {
       throw .usage("--url must be \(start) and a port")
@@ -150,12 +153,15 @@ extension Option {
   fileprivate static let processors = Option(
     "processors", "LIST", "processors of the server's process, as taskset takes them, with --rate")
   fileprivate static let url = Option("url", "URL", "a server in test mode that runs already, with --rate")
+  fileprivate static let afterwards = Option(
+    "afterwards", "N", "flows a second for 15 seconds after the load, to see it recover", fallback: "0")
   fileprivate static let rounds = Option("rounds", "N", "measurements a figure", fallback: "31")
   fileprivate static let server = Option(flag: "server", "measure a server over HTTP instead")
   fileprivate static let verifications = Option(
     "verifications", "N", "how many, with --server or --store", fallback: "5000")
   fileprivate static let connections = Option("connections", "N", "how many at once, with --server", fallback: "16")
-  fileprivate static let store = Option("store", "STORE", "measure sqlite:FILE or a postgresql:// URL instead")
+  fileprivate static let store = Option(
+    "store", "STORE", "measure sqlite:FILE or a postgresql:// URL instead, or serve with it, with --rate")
   fileprivate static let loop = Option(
     "loop", "CASE", "only verify again and again, for a profiler", choices: BenchLoop.names)
   fileprivate static let repetitions = Option("repetitions", "N", "how often, with --loop", fallback: "1000")

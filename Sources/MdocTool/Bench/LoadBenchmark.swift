@@ -1,3 +1,4 @@
+import BenchmarkFloor
 import Primitives
 import VerifierHTTP
 
@@ -8,11 +9,13 @@ struct LoadBenchmark {
   let connections: Int
   /// Answers that are made before; flows beyond them end with their creation.
   let answers: Int
+  /// Flows a second for some seconds more, to see how soon the load is forgotten; 0 for none.
+  let afterwards: Double
   let target: Target
 
   enum Target {
-    /// Starts a server, on these processors (`taskset`) where some are named.
-    case own(processors: String?)
+    /// Starts a server, on these processors (`taskset`) and with this store where they are named.
+    case own(processors: String?, store: String?)
     case running(port: UInt16, token: String)
   }
 
@@ -24,10 +27,10 @@ struct LoadBenchmark {
   func run() async throws(Failed) -> LoadFigures {
     switch target {
     case .running(let port, let token): return try await load(port, token, nil)
-    case .own(let processors):
+    case .own(let processors, let store):
       let server: ServerProcess
       do throws(ServerProcess.Failed) {
-        server = try ServerProcess(processors: processors)
+        server = try ServerProcess(processors: processors, store: store)
       } catch {
         throw Failed(reason: error.reason)
       }
@@ -42,22 +45,40 @@ struct LoadBenchmark {
     try await ServerBenchmark.each(workers) { worker throws(KeptConnection.Fault) in try worker.prepare(share) }
     let prepared = workers.flatMap { $0.takeAnswers() }
     let generator = LoadGenerator(port: port, token: token, connections: connections)
-    let (rate, seconds) = (rate, seconds)
-    let before = server?.processorSeconds()
+    let (rate, seconds, afterwards) = (rate, seconds, afterwards)
+    let before = server?.processorSeconds() ?? [:]
+    let database = ProcessorTime.ofProcesses(named: "postgres")
+    let own = CPUClock.process()
     let outcome = Locked<Result<LoadFigures, LoadGenerator.Failed>>(.failure(.init(reason: "no thread for the load")))
     await BackgroundThread.run {
       let result = Result { () throws(LoadGenerator.Failed) in
-        try generator.run(rate: rate, seconds: seconds, answers: prepared)
+        try generator.run(rate: rate, seconds: seconds, afterwards: afterwards, answers: prepared)
       }
       outcome.withLock { $0 = result }
     }
     do throws(LoadGenerator.Failed) {
       var figures = try outcome.withLock { $0 }.get()
-      figures.memory = server?.residentMemory()
-      if let before, let after = server?.processorSeconds() { figures.processorSeconds = after - before }
+      figures.memory = server?.peakMemory()
+      figures.processors = server?.processorSeconds().merging(before) { $0 - $1 } ?? [:]
+      figures.generator = (CPUClock.process() - own) / 1e6
+      figures.database = ProcessorTime.ofProcesses(named: "postgres") - database
+      figures.floor = try? Self.floor()
       return figures
     } catch {
       throw Failed(reason: error.reason)
     }
+  }
+
+  /// Processor seconds of the primitives that one verification needs, here and now.
+  private static func floor() throws -> Double {
+    let floor = try PrimitiveFloor(
+      BenchmarkAnswer(portraitBytes: AppleBenchmark.smallPortrait).floorWork(signatures: 2))
+    var times = Samples()
+    for _ in 0..<11 {
+      let start = CPUClock.thread()
+      for _ in 0..<100 where !floor.run() { throw Failed(reason: "a primitive failed") }
+      times.add((CPUClock.thread() - start) / 100)
+    }
+    return times.median / 1e6
   }
 }

@@ -21,20 +21,36 @@ struct LoadFigures: Sendable {
   var withoutAnswer = 0
   /// Replies of any other status.
   var wrong: [Int: Int] = [:]
-  /// Of the server's process, where it is ours: KiB, and processor seconds over the run.
+  /// Seconds after the load's end at which the last flow was due that came to nothing: how long it took to recover.
+  private(set) var lastRefused: Double?
+  /// Of the server's process, where it is ours: the most KiB, and processor seconds over the run by threads.
   var memory: Int?
-  var processorSeconds: Double?
+  var processors: [String: Double] = [:]
+  /// Processor seconds of this program, of all PostgreSQL on this machine, and of one verification's primitives.
+  var generator = 0.0
+  var database = 0.0
+  var floor: Double?
 
   init(rate: Double, seconds: Double) {
     self.rate = rate
     self.seconds = seconds
   }
 
-  mutating func noteFlow(_ duration: Double, endedAt now: Double) {
-    flows.append(duration)
+  mutating func noteFlow(due: Double, endedAt now: Double) {
+    if due < seconds { flows.append(now - due) }
     let second = Int(now)
     while perSecond.count <= second { perSecond.append(0) }
     perSecond[second] += 1
+  }
+
+  mutating func noteRefused(due: Double) {
+    if due >= seconds { lastRefused = max(lastRefused ?? 0, due - seconds) }
+  }
+
+  /// The floor's share of the server's processor time.
+  var floorShare: Double? {
+    let used = processors.values.reduce(0, +)
+    return floor.flatMap { used > 0 ? $0 * Double(perSecond.reduce(0, +)) / used : nil }
   }
 
   /// Whole flows a second, of those that ended while the load lasted.
@@ -61,8 +77,21 @@ struct LoadFigures: Sendable {
       ("no answer was left", withoutAnswer),
     ] where count > 0 { facts.append((name, "\(count)")) }
     for (status, count) in wrong.sorted(by: { $0.key < $1.key }) { facts.append(("HTTP \(status)", "\(count)")) }
-    if let memory { facts.append(("server's memory", "\(memory) KiB")) }
-    if let processorSeconds { facts.append(("server's processors", decimal(processorSeconds / seconds, 2))) }
+    if let lastRefused { facts.append(("last refusal after the load", "\(decimal(lastRefused, 2)) s")) }
+    if let memory { facts.append(("server's memory, at most", "\(memory) KiB")) }
+    let count = Double(max(1, perSecond.reduce(0, +)))
+    func cost(_ seconds: Double) -> String { "\(decimal(max(0, seconds) / count * 1e6, 0)) µs" }
+    if !processors.isEmpty {
+      facts.append(("server's processor time a flow", cost(processors.values.reduce(0, +))))
+      for (thread, seconds) in processors.sorted(by: { $0.value > $1.value }) where seconds > 0 {
+        facts.append(("  \(thread)", cost(seconds)))
+      }
+    }
+    if let floor, let floorShare {
+      facts.append(("  floor, and its share", "\(cost(floor * count)), \(decimal(floorShare, 2))"))
+    }
+    facts.append(("generator's, a flow", cost(generator)))
+    if database > 0 { facts.append(("PostgreSQL's, a flow", cost(database))) }
     return Wrapping.columns(facts, indent: 0, width: 100)
   }
 
@@ -80,8 +109,12 @@ struct LoadFigures: Sendable {
       "unsent": .integer(Int64(unsent)), "unanswered": .integer(Int64(unanswered)),
       "broken": .integer(Int64(broken)), "without_answer": .integer(Int64(withoutAnswer)),
       "other_replies": .integer(Int64(wrong.values.reduce(0, +))),
-      "resident_kib": memory.map { .integer(Int64($0)) },
-      "processors": processorSeconds.map { .double($0 / seconds) },
+      "last_refusal_after_seconds": lastRefused.map { .double($0) },
+      "peak_resident_kib": memory.map { .integer(Int64($0)) },
+      "server_processor_seconds": .object(
+        processors.sorted { $0.key < $1.key }.map { JSON.Member($0.key, .double($0.value)) }),
+      "floor_share": floorShare.map { .double($0) },
+      "generator_processor_seconds": .double(generator), "postgresql_processor_seconds": .double(database),
     ])
   }
 }

@@ -37,7 +37,8 @@ struct LoadGenerator {
   struct Failed: Error { let reason: String }
 
   /// One thread's work; it blocks.
-  func run(rate: Double, seconds: Double, answers: [Answer]) throws(Failed) -> LoadFigures {
+  /// - Parameter afterwards: flows a second after the load; 0 for none.
+  func run(rate: Double, seconds: Double, afterwards: Double, answers: [Answer]) throws(Failed) -> LoadFigures {
     var places: [Place] = []
     defer { for place in places { place.connection.end() } }
     for _ in 0..<connections {
@@ -48,22 +49,22 @@ struct LoadGenerator {
     var free = Array(places.indices.reversed())
     var figures = LoadFigures(rate: rate, seconds: seconds)
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    let total = Int(rate * seconds)
+    let schedule = LoadSchedule(rate: rate, seconds: seconds, afterwards: afterwards)
     let start = CPUClock.wall()
     var started = 0
     while true {
       let now = (CPUClock.wall() - start) / 1e6
-      while started < total, Double(started) / rate <= now {
-        let due = Double(started) / rate
+      while started < schedule.count, case let due = schedule.due(started), due <= now {
         started += 1
         guard let index = free.popLast() else {
           figures.unsent += 1
+          figures.noteRefused(due: due)
           continue
         }
         send(.create, due: due, at: now, in: &places[index], &figures)
         if places[index].call == nil { free.append(index) }
       }
-      guard free.count < places.count || started < total, now < seconds + Self.grace else { break }
+      guard free.count < places.count || started < schedule.count, now < schedule.end + Self.grace else { break }
       for index in try ready(places) {
         guard let call = places[index].call else { continue }
         let next = finish(call, &places[index], &chunk, &pool, &figures, from: start)
@@ -118,17 +119,18 @@ struct LoadGenerator {
     }
     place.call = nil
     let now = (CPUClock.wall() - start) / 1e6
+    if reply.status >= 400 { figures.noteRefused(due: call.due) }
     switch (call.step, reply.status) {
     case (.create, 201):
-      figures.created.append(now - call.sent)
+      if call.due < figures.seconds { figures.created.append(now - call.sent) }
       guard let answer = pool.popLast() else {
         figures.withoutAnswer += 1
         return .some(nil)
       }
       return .submit(answer)
     case (.submit, 200) where reply.body.firstRange(of: Self.verified) != nil:
-      figures.submitted.append(now - call.sent)
-      figures.noteFlow(now - call.due, endedAt: now)
+      if call.due < figures.seconds { figures.submitted.append(now - call.sent) }
+      figures.noteFlow(due: call.due, endedAt: now)
     case (.create, 503), (.create, 429): figures.shedCreations += 1
     case (.submit(let answer), 503), (.submit(let answer), 429):
       figures.shedSubmits += 1
@@ -150,5 +152,24 @@ struct LoadGenerator {
       Content-Length: \(body.count)\r
       \r\n
       """.utf8) + body
+  }
+}
+
+/// When flows are due: at one rate, and then at another.
+struct LoadSchedule {
+  /// Seconds of the second rate.
+  static let afterwardsSeconds = 15.0
+
+  let rate: Double
+  let seconds: Double
+  let afterwards: Double
+
+  private var loaded: Int { Int(rate * seconds) }
+
+  var count: Int { loaded + Int(afterwards * Self.afterwardsSeconds) }
+  var end: Double { seconds + (afterwards > 0 ? Self.afterwardsSeconds : 0) }
+
+  func due(_ number: Int) -> Double {
+    number < loaded ? Double(number) / rate : seconds + Double(number - loaded) / afterwards
   }
 }

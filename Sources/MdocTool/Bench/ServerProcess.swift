@@ -11,7 +11,8 @@ struct ServerProcess {
 
   /// Starts this very program, and waits for what it prints first.
   /// - Parameter processors: those that it may run on, as `taskset` takes them; nil for all.
-  init(processors: String? = nil) throws(Failed) {
+  /// - Parameter store: as `--store` takes it; nil for a temporary file.
+  init(processors: String? = nil, store: String? = nil) throws(Failed) {
     var pipeEnds: [Int32] = [0, 0]
     guard pipe(&pipeEnds) == 0 else { throw Failed(reason: "no pipe") }
     defer { close(pipeEnds[0]) }
@@ -22,7 +23,8 @@ struct ServerProcess {
     posix_spawn_file_actions_addclose(&actions, pipeEnds[0])
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
     guard let program = Self.program else { throw Failed(reason: "this program's file is unknown") }
-    let serving = ["serve", "--test-mode", "--listen", "127.0.0.1:0", "--json"]
+    let serving =
+      ["serve", "--test-mode", "--listen", "127.0.0.1:0", "--json"] + (store.map { ["--store", $0] } ?? [])
     let arguments = (processors.map { ["taskset", "-c", $0] } ?? []) + [program] + serving
     var pointers = arguments.map { strdup($0) } + [nil]
     defer { for pointer in pointers { free(pointer) } }
@@ -49,27 +51,22 @@ struct ServerProcess {
     return count > 0 ? String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
   }
 
-  /// Processor time that it has used.
-  func processorSeconds() -> Double? {
-    guard let file = fopen("/proc/\(process)/stat", "r") else { return nil }
-    defer { fclose(file) }
-    var line = [CChar](repeating: 0, count: 1_024)
-    guard fgets(&line, Int32(line.count), file) != nil else { return nil }
-    let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    // After the name, which may have anything in it: fields 14 and 15 of proc(5), in ticks.
-    let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-    guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return nil }
-    return (user + system) / Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
-  }
+  /// Processor seconds that it has used, by the names of its threads.
+  func processorSeconds() -> [String: Double] { ProcessorTime.byThread(of: process) }
 
   /// Resident memory in KiB.
-  func residentMemory() -> Int? {
+  func residentMemory() -> Int? { status("VmRSS:") }
+
+  /// The most that it had at any time.
+  func peakMemory() -> Int? { status("VmHWM:") }
+
+  private func status(_ name: String) -> Int? {
     guard let file = fopen("/proc/\(process)/status", "r") else { return nil }
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 256)
     while fgets(&line, Int32(line.count), file) != nil {
       let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-      if text.hasPrefix("VmRSS:") { return Int(text.filter(\.isNumber)) }
+      if text.hasPrefix(name) { return Int(text.filter(\.isNumber)) }
     }
     return nil
   }

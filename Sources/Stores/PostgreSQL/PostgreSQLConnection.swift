@@ -9,7 +9,7 @@ final class PostgreSQLConnection {
   /// A little more than the server takes to give up a statement by itself (`settings`).
   private static let answerTime = Duration.seconds(5)
 
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   /// Not 0 once the server has said that it goes.
   private let farewell: UnsafeMutablePointer<Int32>
   /// Names of what is prepared, by their text.
@@ -17,7 +17,7 @@ final class PostgreSQLConnection {
   /// Set by what leaves the connection's state in doubt: it is then closed and never used again.
   private(set) var isLost = false
   /// The answer's time is longer where tables are made.
-  private var answerTime = PostgreSQLConnection.answerTime
+  private(set) var answerTime = PostgreSQLConnection.answerTime
 
   /// Connects, and blocks until that is done or has failed: a few seconds a host, but for the resolver's own time.
   init(_ address: PostgreSQLAddress) throws(StoreError) {
@@ -107,20 +107,22 @@ final class PostgreSQLConnection {
   }
 
   func query(_ sql: String, _ values: [PostgreSQLValue]) throws(StoreError) -> PostgreSQLResult {
-    let name: String
-    if let known = prepared[sql] {
-      name = known
-    } else {
-      name = "s\(prepared.count)"
-      let types = values.map(\.type)
-      _ = try exchange { PQsendPrepare(handle, name, sql, Int32(types.count), types) }
-      prepared[sql] = name
-    }
+    let name = try prepare(sql, values)
     let bytes = values.map(\.bytes)
     return try exchange { send(name, bytes) }
   }
 
-  private func send(_ name: String, _ values: [[UInt8]?]) -> Int32 {
+  /// The statement's name on this connection.
+  func prepare(_ sql: String, _ values: [PostgreSQLValue]) throws(StoreError) -> String {
+    if let known = prepared[sql] { return known }
+    let name = "s\(prepared.count)"
+    let types = values.map(\.type)
+    _ = try exchange { PQsendPrepare(handle, name, sql, Int32(types.count), types) }
+    prepared[sql] = name
+    return name
+  }
+
+  func send(_ name: String, _ values: [[UInt8]?]) -> Int32 {
     // All values one after the other, so that each has an address; the byte at the end gives an empty one its own.
     let all = values.reduce(into: [UInt8]()) { $0 += $1 ?? [] } + [0]
     return all.withUnsafeBytes { all in
@@ -161,29 +163,41 @@ final class PostgreSQLConnection {
   private func exchange(_ send: () -> Int32) throws(StoreError) -> PostgreSQLResult {
     let deadline = Deadline(in: answerTime)
     guard !isLost, send() == 1 else { throw lost() }
-    while true {
-      let left = PQflush(handle)
-      if left == 0 { break }
-      guard left == 1, wait(for: POLLIN | POLLOUT, until: deadline) else { throw lost() }
-    }
+    try flush(until: deadline)
     var last: PostgreSQLResult?
     var failure: StoreError?
-    while true {
-      while PQisBusy(handle) != 0 {
-        guard wait(for: POLLIN, until: deadline) else { throw lost() }
-      }
-      guard let next = PQgetResult(handle) else { break }
-      let result = PostgreSQLResult(next)
+    while let result = try nextResult(until: deadline) {
       last = result
       guard result.status != PGRES_COMMAND_OK, result.status != PGRES_TUPLES_OK, failure == nil else { continue }
-      guard let state = result.sqlState else { throw lost() }
-      if PostgreSQLState.endsConnection(state) { isLost = true }
-      failure = StoreError(sqlState: state)
+      failure = try fault(of: result)
     }
     if PQstatus(handle) != CONNECTION_OK { isLost = true }
     if let failure { throw failure }
     guard let last, !isLost else { throw lost() }
     return last
+  }
+
+  func flush(until deadline: Deadline) throws(StoreError) {
+    while true {
+      let left = PQflush(handle)
+      if left == 0 { return }
+      guard left == 1, wait(for: POLLIN | POLLOUT, until: deadline) else { throw lost() }
+    }
+  }
+
+  /// Nil after the last result of a statement.
+  func nextResult(until deadline: Deadline) throws(StoreError) -> PostgreSQLResult? {
+    while PQisBusy(handle) != 0 {
+      guard wait(for: POLLIN, until: deadline) else { throw lost() }
+    }
+    return PQgetResult(handle).map(PostgreSQLResult.init)
+  }
+
+  /// What the server said went wrong.
+  func fault(of result: PostgreSQLResult) throws(StoreError) -> StoreError {
+    guard let state = result.sqlState else { throw lost() }
+    if PostgreSQLState.endsConnection(state) { isLost = true }
+    return StoreError(sqlState: state)
   }
 
   /// False where nothing came in time, or the connection is gone.
@@ -200,7 +214,7 @@ final class PostgreSQLConnection {
   }
 
   /// Whether what was sent has been done is not known: to the caller it is not.
-  private func lost() -> StoreError {
+  func lost() -> StoreError {
     isLost = true
     return .unavailable("the connection to PostgreSQL was lost, or it did not answer in time")
   }

@@ -49,7 +49,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     for _ in 0..<size {
       locked { threads += 1 }
       do throws(StoreError) {
-        try StoreThread.start { [self] in loop() }
+        try StoreThread.start("mdoc-store") { [self] in loop() }
       } catch {
         locked { threads -= 1 }
         stop()
@@ -95,7 +95,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
   }
 
-  private func enqueue(_ job: StoreJob<PostgreSQLConnection>) {
+  func enqueue(_ job: StoreJob<PostgreSQLConnection>) {
     let refusal: StoreError? = locked {
       if isClosing { return .closed }
       if connected == 0, let fault { return fault }

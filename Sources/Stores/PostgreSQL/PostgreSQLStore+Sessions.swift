@@ -5,7 +5,7 @@ extension PostgreSQLStore {
   public func create(
     _ session: SessionRecord, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) {
-    let content = try session.content.map { content throws(StoreError) in try StoredForm.encode(content) }
+    let content = session.content.map { StoredForm.encode($0) }
     let values: [PostgreSQLValue] = [
       .text(session.address.id.text), .text(session.address.relyingParty), .time(session.created),
       .time(session.expiresAt), .blob(session.clientSecretHash), .blob(content),
@@ -56,7 +56,7 @@ extension PostgreSQLStore {
   public func recordOutcome(
     _ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) -> OutcomeRecording {
-    let columns = try OutcomeColumns(outcome)
+    let columns = OutcomeColumns(outcome)
     let entry = AuditEntry(of: outcome, at: now, isLive: isLive)
     let values: [PostgreSQLValue] =
       [
@@ -77,20 +77,19 @@ extension PostgreSQLStore {
       SELECT id, $5, relying_party, $6, $13 FROM recorded
       """
     let audit = Self.append(from: 16, where: "EXISTS (SELECT FROM recorded)")
-    let (isRecorded, row) = try await pool.perform { connection throws(StoreError) -> (Bool, SessionRow?) in
-      let changed =
-        if let completion {
-          try connection.query(
-            """
+    let statement =
+      if let completion {
+        PostgreSQLStatement(
+          sql: """
             WITH recorded AS (\(update)), \(audit), kept AS (\(Self.keepReply(from: 19)) AND EXISTS (SELECT FROM recorded))
             \(tell)
-            """, values + Self.values(of: completion))
-        } else {
-          try connection.query("WITH recorded AS (\(update)), \(audit) \(tell)", values)
-        }
-      return changed.changes > 0 ? (true, nil) : (false, try connection.row(outcome.address))
-    }
-    return isRecorded ? .recorded : .superseded(try row?.record())
+            """, values: values + Self.values(of: completion))
+      } else {
+        PostgreSQLStatement(sql: "WITH recorded AS (\(update)), \(audit) \(tell)", values: values)
+      }
+    if try await outcomes.record(statement, of: outcome.address.id) { return .recorded }
+    let row = try await pool.perform { connection throws(StoreError) in try connection.row(outcome.address) }
+    return .superseded(try row?.record())
   }
 
   public func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
@@ -120,10 +119,8 @@ extension PostgreSQLStore {
         let record = try before.record()
         if case .redacted = record.state { return (before, false) }
         // Also the failure that only time has caused is kept: as its code.
-        let lastError = try record.state(at: now).lastError.map { error throws(StoreError) in
-          try StoredForm.encode(error)
-        }
-        let report = try record.report.map { report throws(StoreError) in try StoredForm.encode(report.redacted()) }
+        let lastError = record.state(at: now).lastError.map { StoredForm.encode($0) }
+        let report = record.report.map { StoredForm.encode($0.redacted()) }
         let after = try connection.first(
           """
           UPDATE sessions SET status = 'redacted', ended_at = $2, client_secret_hash = NULL, content = NULL,

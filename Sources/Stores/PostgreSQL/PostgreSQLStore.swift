@@ -14,6 +14,7 @@ public final class PostgreSQLStore: SessionStore {
   /// Whose chain of audit entries this process writes.
   public let node: NodeName
   let pool: PostgreSQLPool
+  let outcomes: OutcomeLine
   /// Until when the last write of a probe is good enough.
   private let proved = Locked<Deadline?>(nil)
 
@@ -26,6 +27,7 @@ public final class PostgreSQLStore: SessionStore {
     let first = try PostgreSQLConnection(address)
     try PostgreSQLSchema.check(first, isLive: isLive)
     pool = try PostgreSQLPool(address, size: connections, first: first)
+    outcomes = OutcomeLine(pool)
   }
 
   /// Brings the database to this version's schema, which has it serve this mode alone from then on. Blocks. Several at

@@ -4,13 +4,17 @@ import VerificationService
 /// The thread of one connection. Whoever waits for the disk waits here, and never on Swift's cooperative threads.
 ///
 /// The writer takes all writes that are queued and commits them together: one sync of the disk for as many callers as
-/// came meanwhile. Each write has its own savepoint, so that one that fails takes no other with it; a caller is resumed
+/// came meanwhile. Where others write as well it first waits a moment for them: they change the same pages, and each
+/// commit costs more than what it commits. Each write has its own savepoint, so that one that fails takes no other with it; a caller is resumed
 /// only after the commit, and if that fails all of them fail and nothing was done.
 // Unchecked, since the compiler does not see into pthreads: `queue` and `isClosing` are touched only with `mutex`
-// held; `connection` only by the thread itself, which is started at the end of the initialiser.
+// held; `connection` and `isShared` only by the thread itself, which is started at the end of the initialiser.
 final class DatabaseThread: @unchecked Sendable {  // proof above
   /// Writes in one commit: bounds what one fault can fail and how long a caller waits.
   static let largestGroup = 256
+
+  /// Microseconds that a group waits for more where the one before it had several.
+  private static let gathering: UInt32 = 500
 
   private typealias Job = StoreJob<SQLiteConnection>
 
@@ -19,6 +23,8 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
   private var queue: [Job] = []
   private var isClosing = false
   private var onClosed: [() -> Void] = []
+  /// Of the group before: several wrote at one time. Only the thread itself knows it.
+  private var isShared = false
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
@@ -27,7 +33,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     self.connection = connection
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(condition, nil)
-    try StoreThread.start { [self] in loop() }
+    try StoreThread.start("mdoc-store") { [self] in loop() }
   }
 
   deinit {
@@ -102,8 +108,14 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
       if isClosing { return nil }
       pthread_cond_wait(condition, mutex)
     }
+    if isShared, role == .writer, !isClosing {
+      pthread_mutex_unlock(mutex)
+      usleep(Self.gathering)
+      pthread_mutex_lock(mutex)
+    }
     let group = Array(queue.prefix(Self.largestGroup))
     queue.removeFirst(group.count)
+    isShared = group.count > 1
     return group
   }
 

@@ -5,7 +5,7 @@ extension SQLiteStore {
   public func create(
     _ session: SessionRecord, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) {
-    let content = try session.content.map { content throws(StoreError) in try StoredForm.encode(content) }
+    let content = session.content.map { StoredForm.encode($0) }
     let offers = session.offers.map { ($0.protocolName, StoredForm.encodeOrdered($0.data), $0.sealedMaterial) }
     try await writer.perform { connection throws(StoreError) in
       let seq = try connection.first(
@@ -54,7 +54,7 @@ extension SQLiteStore {
   public func recordOutcome(
     _ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) -> OutcomeRecording {
-    let columns = try OutcomeColumns(outcome)
+    let columns = OutcomeColumns(outcome)
     let values: [SQLiteValue] = [
       .type(columns.type), .time(now), .optional(columns.lastError),
       .optional(columns.results.expiresAt?.secondsSince1970), .optional(columns.results.waiting),
@@ -141,8 +141,8 @@ extension SQLiteStore {
       if case .processing(let attempt) = record.state {
         try connection.write(AuditEntry(unfinished: attempt, of: address, error, at: now, isLive: isLive), to: node)
       }
-      let lastError = try error.map { error throws(StoreError) in try StoredForm.encode(error) }
-      let report = try record.report.map { report throws(StoreError) in try StoredForm.encode(report.redacted()) }
+      let lastError = error.map { StoredForm.encode($0) }
+      let report = record.report.map { StoredForm.encode($0.redacted()) }
       try connection.run(
         """
         UPDATE sessions SET status = 'redacted', ended_at = ?, client_secret_hash = NULL, content = NULL,

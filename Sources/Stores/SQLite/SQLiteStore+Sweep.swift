@@ -3,7 +3,7 @@ import VerificationService
 
 extension SQLiteStore {
   public func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
-    let interrupted = try StoredForm.encode(LastError.interrupted)
+    let interrupted = StoredForm.encode(LastError.interrupted)
     let limit = SQLiteValue.integer(Int64(limit))
     return try await writer.perform { [node, isLive] connection throws(StoreError) in
       var count = SweepCount()

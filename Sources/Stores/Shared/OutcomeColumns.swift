@@ -10,7 +10,7 @@ struct OutcomeColumns: Sendable {
   let reportID: String?
   let report: [UInt8]?
 
-  init(_ outcome: AttemptOutcome) throws(StoreError) {
+  init(_ outcome: AttemptOutcome) {
     let error: LastError?
     (type, results, error) =
       switch outcome.conclusion {
@@ -18,9 +18,9 @@ struct OutcomeColumns: Sendable {
       case .failed(let error): (.failed, .none, error)
       case .canceled(let error): (.canceled, .none, error)
       }
-    lastError = try error.map { error throws(StoreError) in try StoredForm.encode(error) }
+    lastError = error.map { StoredForm.encode($0) }
     errorCode = error?.code
     reportID = outcome.report?.id
-    report = try outcome.report.map { report throws(StoreError) in try StoredForm.encode(report) }
+    report = outcome.report.map { StoredForm.encode($0) }
   }
 }

@@ -90,7 +90,7 @@ struct SessionRow: Sendable {
     }
   }
 
-  private func decoded<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]?) throws(StoreError) -> Value? {
+  private func decoded<Value: StoredValue>(_ type: Value.Type, _ bytes: [UInt8]?) throws(StoreError) -> Value? {
     guard let bytes else { return nil }
     return try StoredForm.decode(type, from: bytes)
   }

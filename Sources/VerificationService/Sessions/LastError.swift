@@ -4,8 +4,8 @@ import Primitives
 /// Why a session failed, or a wallet declined: the first failed check, and all of them. Codes and clauses only.
 ///
 /// Codes are kept as their names, so that a record written by another version can still be read.
-public struct LastError: Sendable, Hashable, Codable {
-  public struct Reason: Sendable, Hashable, Codable {
+public struct LastError: Sendable, Hashable {
+  public struct Reason: Sendable, Hashable {
     public let code: String
     /// The document's place in the response, or nil where the fault is the whole answer's.
     public let document: Int?
@@ -21,6 +21,11 @@ public struct LastError: Sendable, Hashable, Codable {
       Reason(code: $0.code.rawValue, document: $0.document, clause: $0.code.entry.clause)
     }
     code = self.reasons.first?.code ?? Code.apiInternal.rawValue
+  }
+
+  init(code: String, reasons: [Reason]) {
+    self.code = code
+    self.reasons = reasons
   }
 
   /// The server stopped, or could not open the challenge, between consuming it and recording what came of it.

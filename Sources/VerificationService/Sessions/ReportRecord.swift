@@ -3,15 +3,15 @@ import Primitives
 
 /// The immutable report of one attempt as it is stored and served: codes, outcomes, clauses, and details that name
 /// elements, certificates or limits. Nothing personal.
-public struct ReportRecord: Sendable, Hashable, Codable {
-  public struct CheckRecord: Sendable, Hashable, Codable {
+public struct ReportRecord: Sendable, Hashable {
+  public struct CheckRecord: Sendable, Hashable {
     public let code: String
     public let outcome: String
     public let clause: String
     public let detail: String?
   }
 
-  public struct DocumentRecord: Sendable, Hashable, Codable {
+  public struct DocumentRecord: Sendable, Hashable {
     public let checks: [CheckRecord]
   }
 
@@ -33,6 +33,18 @@ public struct ReportRecord: Sendable, Hashable, Codable {
     revocationPolicy = report.revocationPolicy.rawValue
     checks = report.checks.map(CheckRecord.init)
     documents = report.documents.map { DocumentRecord(checks: $0.checks.map(CheckRecord.init)) }
+  }
+
+  init(
+    id: String?, verifiedAt: Int64, trustSnapshot: String, revocationPolicy: String?, checks: [CheckRecord],
+    documents: [DocumentRecord]
+  ) {
+    self.id = id
+    self.verifiedAt = verifiedAt
+    self.trustSnapshot = trustSnapshot
+    self.revocationPolicy = revocationPolicy
+    self.checks = checks
+    self.documents = documents
   }
 
   private init(_ other: ReportRecord, map: (CheckRecord) -> CheckRecord) {

@@ -14,8 +14,8 @@ public struct SessionAddress: Sendable, Hashable {
 }
 
 /// What the relying party asked for and attached; erased by redaction.
-public struct SessionContent: Sendable, Hashable, Codable {
-  public struct MetadataEntry: Sendable, Hashable, Codable {
+public struct SessionContent: Sendable, Hashable {
+  public struct MetadataEntry: Sendable, Hashable {
     public let name: String
     public let value: String
 

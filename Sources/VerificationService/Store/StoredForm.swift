@@ -1,14 +1,22 @@
-import FoundationEssentials
 import Primitives
+
+/// What a store keeps as JSON: objects whose members have the names of the properties, without those that are nil.
+///
+/// Written by hand: a session is written and read with every request, and the encoders of Codable took more time than
+/// the cryptography of a verification.
+public protocol StoredValue {
+  var storedJSON: JSON { get }
+  /// Nil for JSON of another shape; members that this version does not know are passed over.
+  init?(storedJSON: JSON)
+}
 
 /// How values are written into a store's columns.
 public enum StoredForm {
-  public static func encode(_ value: some Encodable) throws(StoreError) -> [UInt8] {
-    do { return [UInt8](try JSONEncoder().encode(value)) } catch { throw .corrupt("a value that cannot be encoded") }
-  }
+  public static func encode(_ value: some StoredValue) -> [UInt8] { value.storedJSON.serialized() }
 
-  public static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws(StoreError) -> Value {
-    do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch { throw .corrupt("\(type)") }
+  public static func decode<Value: StoredValue>(_ type: Value.Type, from bytes: [UInt8]) throws(StoreError) -> Value {
+    guard let json = try? JSON(parsing: bytes), let value = Value(storedJSON: json) else { throw .corrupt("\(type)") }
+    return value
   }
 
   /// JSON that comes back with its members in their order. A JSON reader need not keep an order, so objects are

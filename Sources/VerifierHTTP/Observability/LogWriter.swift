@@ -29,7 +29,7 @@ final class LogWriter: Sendable {
     signal(SIGPIPE, SIG_IGN)
     sem_init(wake, 0, 0)
     // Without a thread to give, the process has other sorrows than its log.
-    if !BackgroundThread.start({ [self] in run() }) { state.withLock { $0.hasEnded = true } }
+    if !BackgroundThread.start("mdoc-log", { [self] in run() }) { state.withLock { $0.hasEnded = true } }
   }
 
   deinit {

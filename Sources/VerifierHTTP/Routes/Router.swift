@@ -1,6 +1,8 @@
 /// Finds the route of a method and a path.
 struct Router: Sendable {
   private let routes: [Route]
+  /// What is compared, apart from the routes: to pass one of these by copies next to nothing.
+  private let places: [(method: String, path: PathTemplate)]
 
   enum Match: Sendable {
     case route(Route, [String: String])
@@ -11,19 +13,21 @@ struct Router: Sendable {
     case nothing
   }
 
-  init(_ routes: [Route]) { self.routes = routes }
+  init(_ routes: [Route]) {
+    self.routes = routes
+    places = routes.map { ($0.method.rawValue, $0.path) }
+  }
 
   func match(method: String, path: String) -> Match {
     // Once for all routes: a server that refuses thousands a second does little else.
     let segments = PathTemplate.segments(of: path)
-    let found = routes.compactMap { route in route.path.match(segments).map { (route, $0) } }
-    guard !found.isEmpty else { return .nothing }
     // A HEAD is a GET whose body the transport keeps back.
     let wanted = method == "HEAD" ? Route.Method.get.rawValue : method
-    if let (route, parameters) = found.first(where: { $0.0.method.rawValue == wanted }) {
-      return .route(route, parameters)
+    for (index, place) in places.enumerated() where place.method == wanted {
+      if let parameters = place.path.match(segments) { return .route(routes[index], parameters) }
     }
-    let routes = found.map(\.0)
+    let routes = self.routes.filter { $0.path.match(segments) != nil }
+    guard !routes.isEmpty else { return .nothing }
     if method == "OPTIONS", routes.contains(where: \.isCrossOrigin) { return .preflight(routes) }
     return .methodNotAllowed(Self.allowedMethods(of: routes))
   }

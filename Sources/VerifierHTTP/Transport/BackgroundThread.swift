@@ -1,12 +1,14 @@
 import Glibc
+import Primitives
 
 /// A thread of our own, for what blocks: the deadline sweep and the join inside `MHD_stop_daemon`.
 ///
 /// Blocking a thread of the cooperative pool instead would take it from the handlers whose answers are waited for.
 package enum BackgroundThread {
   /// Runs the body on a new thread, which ends with it; false when the system has no thread to give.
-  static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-    let box = Unmanaged.passRetained(Box(body))
+  /// - Parameter name: what `top -H` calls it, 15 characters at most.
+  static func start(_ name: String = "mdoc-wait", _ body: @escaping @Sendable () -> Void) -> Bool {
+    let box = Unmanaged.passRetained(Box(name, body))
     var thread = pthread_t()
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
@@ -24,17 +26,26 @@ package enum BackgroundThread {
         body()
         continuation.resume()
       }
-      if !start(whole) { whole() }
+      if !start("mdoc-wait", whole) { whole() }
     }
   }
 
   private final class Box: Sendable {
+    let name: String
     let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+      self.name = name
+      self.body = body
+    }
   }
 
   private static let entry: @Sendable @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { raw in
-    if let raw { Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body() }
+    if let raw {
+      let box = Unmanaged<Box>.fromOpaque(raw).takeRetainedValue()
+      ThreadName.set(box.name)
+      box.body()
+    }
     return nil
   }
 }

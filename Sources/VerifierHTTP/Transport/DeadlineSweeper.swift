@@ -22,7 +22,7 @@ final class DeadlineSweeper: Sendable {
   /// Starts the thread, which lives until `stop`; false when the system has no thread to give.
   /// - Parameter besides: what else is to be looked after as often.
   func start(besides: @escaping @Sendable () -> Void) -> Bool {
-    BackgroundThread.start { [self] in
+    BackgroundThread.start("mdoc-sweep") { [self] in
       while sweep() {
         besides()
         usleep(Self.interval)

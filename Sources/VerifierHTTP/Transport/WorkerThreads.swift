@@ -13,7 +13,7 @@ final class WorkerThreads: TaskExecutor {
   private init(count: Int) {
     for _ in 0..<count {
       // The first thread must come, or nothing would ever be answered; at process start there is always one to be had.
-      let isStarted = BackgroundThread.start { [self] in run() }
+      let isStarted = BackgroundThread.start("mdoc-verify") { [self] in run() }
       precondition(isStarted, "no thread for verification")
     }
   }

@@ -1,0 +1,171 @@
+import Mdoc
+import Primitives
+
+// MARK: What was asked for
+
+extension SessionContent: StoredValue {
+  public var storedJSON: JSON {
+    .members([
+      "request": request.storedJSON, "origin": origin.map { .string($0) },
+      "redirectURI": redirectURI.map { .string($0) }, "clientReferenceID": clientReferenceID.map { .string($0) },
+      "metadata": .array(metadata.map { ["name": .string($0.name), "value": .string($0.value)] }),
+    ])
+  }
+
+  public init?(storedJSON json: JSON) {
+    guard let request = json["request"].flatMap(PresentationRequest.init(storedJSON:)),
+      let metadata: [MetadataEntry] = json.storedList(
+        "metadata",
+        { entry in
+          guard let name = entry["name"]?.string, let value = entry["value"]?.string else { return nil }
+          return MetadataEntry(name: name, value: value)
+        })
+    else { return nil }
+    self.init(
+      request: request, origin: json["origin"]?.string, redirectURI: json["redirectURI"]?.string,
+      clientReferenceID: json["clientReferenceID"]?.string, metadata: metadata)
+  }
+}
+
+extension PresentationRequest: StoredValue {
+  public var storedJSON: JSON {
+    [
+      "documents": .array(documents.map(\.storedJSON)), "requiresAllDocuments": .bool(requiresAllDocuments),
+    ]
+  }
+
+  public init?(storedJSON json: JSON) {
+    guard let documents = json.storedList("documents", DocumentRequest.init(storedJSON:)),
+      let requiresAll = json["requiresAllDocuments"]?.bool
+    else { return nil }
+    self.init(documents: documents, requiresAllDocuments: requiresAll)
+  }
+}
+
+extension DocumentRequest: StoredValue {
+  public var storedJSON: JSON {
+    .members([
+      "docType": .string(docType), "elements": .array(elements.map(\.storedJSON)),
+      "ageOver": .array(ageOver.map { .integer(Int64($0)) }), "minimumAge": minimumAge.map { .integer(Int64($0)) },
+    ])
+  }
+
+  public init?(storedJSON json: JSON) {
+    guard let docType = json["docType"]?.string,
+      let elements = json.storedList("elements", ElementRequest.init(storedJSON:)),
+      let ageOver = json.storedList("ageOver", { $0.integer.flatMap { Int(exactly: $0) } })
+    else { return nil }
+    self.init(
+      docType: docType, elements: elements, ageOver: ageOver,
+      minimumAge: json["minimumAge"]?.integer.flatMap { Int(exactly: $0) })
+  }
+}
+
+extension ElementRequest: StoredValue {
+  public var storedJSON: JSON {
+    [
+      "element": element.storedJSON, "intentToRetain": .bool(intentToRetain), "isRequired": .bool(isRequired),
+      "alternatives": .array(alternatives.map(\.storedJSON)),
+    ]
+  }
+
+  public init?(storedJSON json: JSON) {
+    guard let element = json["element"].flatMap(ElementReference.init(storedJSON:)),
+      let intentToRetain = json["intentToRetain"]?.bool, let isRequired = json["isRequired"]?.bool,
+      let alternatives = json.storedList("alternatives", ElementReference.init(storedJSON:))
+    else { return nil }
+    self.init(element, intentToRetain: intentToRetain, isRequired: isRequired, alternatives: alternatives)
+  }
+}
+
+extension ElementReference: StoredValue {
+  public var storedJSON: JSON { ["namespace": .string(namespace), "identifier": .string(identifier)] }
+
+  public init?(storedJSON json: JSON) {
+    guard let namespace = json["namespace"]?.string, let identifier = json["identifier"]?.string else { return nil }
+    self.init(namespace, identifier)
+  }
+}
+
+// MARK: What came of it
+
+extension ReportRecord: StoredValue {
+  public var storedJSON: JSON {
+    .members([
+      "id": id.map { .string($0) }, "verifiedAt": .integer(verifiedAt), "trustSnapshot": .string(trustSnapshot),
+      "revocationPolicy": revocationPolicy.map { .string($0) }, "checks": .array(checks.map(\.storedJSON)),
+      "documents": .array(documents.map { ["checks": .array($0.checks.map(\.storedJSON))] }),
+    ])
+  }
+
+  public init?(storedJSON json: JSON) {
+    guard let verifiedAt = json["verifiedAt"]?.integer, let trustSnapshot = json["trustSnapshot"]?.string,
+      let checks = json.storedList("checks", CheckRecord.init(storedJSON:)),
+      let documents = json.storedList(
+        "documents",
+        { document in
+          document.storedList("checks", CheckRecord.init(storedJSON:)).map(DocumentRecord.init(checks:))
+        })
+    else { return nil }
+    self.init(
+      id: json["id"]?.string, verifiedAt: verifiedAt, trustSnapshot: trustSnapshot,
+      revocationPolicy: json["revocationPolicy"]?.string, checks: checks, documents: documents)
+  }
+}
+
+extension ReportRecord.CheckRecord: StoredValue {
+  public var storedJSON: JSON {
+    .members([
+      "code": .string(code), "outcome": .string(outcome), "clause": .string(clause),
+      "detail": detail.map { .string($0) },
+    ])
+  }
+
+  public init?(storedJSON json: JSON) {
+    guard let code = json["code"]?.string, let outcome = json["outcome"]?.string,
+      let clause = json["clause"]?.string
+    else { return nil }
+    self.init(code: code, outcome: outcome, clause: clause, detail: json["detail"]?.string)
+  }
+}
+
+extension LastError: StoredValue {
+  public var storedJSON: JSON {
+    [
+      "code": .string(code),
+      "reasons": .array(
+        reasons.map { reason in
+          .members([
+            "code": .string(reason.code), "document": reason.document.map { .integer(Int64($0)) },
+            "clause": .string(reason.clause),
+          ])
+        }),
+    ]
+  }
+
+  public init?(storedJSON json: JSON) {
+    guard let code = json["code"]?.string,
+      let reasons: [Reason] = json.storedList(
+        "reasons",
+        { reason in
+          guard let code = reason["code"]?.string, let clause = reason["clause"]?.string else { return nil }
+          return Reason(code: code, document: reason["document"]?.integer.flatMap { Int(exactly: $0) }, clause: clause)
+        })
+    else { return nil }
+    self.init(code: code, reasons: reasons)
+  }
+}
+
+extension JSON {
+  /// The elements of a member that is an array of nothing else.
+  fileprivate func storedList<Element>(_ name: String, _ read: (JSON) -> Element?) -> [Element]? {
+    guard let values = self[name]?.array else { return nil }
+    var elements: [Element] = []
+    elements.reserveCapacity(values.count)
+    for value in values {
+      guard let element = read(value) else { return nil }
+      elements.append(element)
+    }
+    return elements
+  }
+}

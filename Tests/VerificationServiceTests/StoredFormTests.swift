@@ -1,0 +1,69 @@
+import Mdoc
+import Primitives
+import Testing
+
+@testable import VerificationService
+
+@Suite("What a store keeps as JSON") struct StoredFormTests {
+  private let content = SessionContent(
+    request: PresentationRequest(
+      documents: [
+        DocumentRequest(
+          docType: "d",
+          elements: [
+            ElementRequest(
+              ElementReference("n", "given/\"name\""), intentToRetain: true, isRequired: false,
+              alternatives: [ElementReference("n", "other")])
+          ], ageOver: [18, 21], minimumAge: 18), DocumentRequest(docType: "e", elements: []),
+      ], requiresAllDocuments: true),
+    origin: "https://shop.example", redirectURI: "https://shop.example/back", clientReferenceID: "order",
+    metadata: [.init(name: "k", value: "v")])
+  private let report = ReportRecord(
+    id: "vr_1", verifiedAt: 1_795_000_000, trustSnapshot: "00", revocationPolicy: "off",
+    checks: [.init(code: "a.b", outcome: "passed", clause: "9.1", detail: nil)],
+    documents: [.init(checks: [.init(code: "c.d", outcome: "failed", clause: "9.2", detail: "a detail")])])
+  private let error = LastError([Reason(.issuerUnknown, document: 1), Reason(.stateMismatch)])
+
+  @Test("comes back as it went in")
+  func roundTrip() throws {
+    #expect(try StoredForm.decode(SessionContent.self, from: StoredForm.encode(content)) == content)
+    #expect(try StoredForm.decode(ReportRecord.self, from: StoredForm.encode(report)) == report)
+    #expect(try StoredForm.decode(LastError.self, from: StoredForm.encode(error)) == error)
+    let bare = SessionContent(
+      request: PresentationRequest(documents: []), origin: nil, clientReferenceID: nil, metadata: [])
+    #expect(try StoredForm.decode(SessionContent.self, from: StoredForm.encode(bare)) == bare)
+  }
+
+  @Test("has the form that earlier versions wrote, in any order")
+  func earlier() throws {
+    let written = #"""
+      {"metadata":[{"value":"v","name":"k"}],"clientReferenceID":"order","request":{"requiresAllDocuments":true,
+      "documents":[{"docType":"d","ageOver":[18,21],"minimumAge":18,"elements":[{"isRequired":false,"intentToRetain":true,
+      "element":{"identifier":"given\/\"name\"","namespace":"n"},"alternatives":[{"namespace":"n","identifier":"other"}]}]},
+      {"elements":[],"docType":"e","ageOver":[]}]},"redirectURI":"https:\/\/shop.example\/back",
+      "origin":"https:\/\/shop.example"}
+      """#
+    #expect(try StoredForm.decode(SessionContent.self, from: Array(written.utf8)) == content)
+    let before = #"{"verifiedAt":1,"trustSnapshot":"00","checks":[],"documents":[]}"#
+    #expect(try StoredForm.decode(ReportRecord.self, from: Array(before.utf8)).revocationPolicy == nil)
+  }
+
+  @Test(
+    "without one of its members is corrupt, and with one more is not",
+    arguments: ["code", "reasons", "verifiedAt", "trustSnapshot", "checks", "documents", "request", "metadata"])
+  func members(_ name: String) throws {
+    func check<Value: StoredValue & Equatable>(_ value: Value) throws {
+      let members = value.storedJSON.object ?? []
+      let more = JSON.object(members + [.init("later", true)])
+      #expect(try StoredForm.decode(Value.self, from: more.serialized()) == value)
+      guard members.contains(where: { $0.name == name }) else { return }
+      let fewer = JSON.object(members.filter { $0.name != name })
+      #expect(throws: StoreError.corrupt("\(Value.self)")) {
+        try StoredForm.decode(Value.self, from: fewer.serialized())
+      }
+    }
+    try check(content)
+    try check(report)
+    try check(error)
+  }
+}
