@@ -37,7 +37,7 @@ struct EvidenceTests {
       program: program)
   }
 
-  private func seal(_ bundle: EvidenceBundle) throws -> [UInt8] { try key.seal(bundle.json().serialized()) }
+  private func seal(_ bundle: EvidenceBundle) throws -> [UInt8] { try key.seal(bundle.json.serialized()) }
 
   /// The code of the fault with which a bundle is not opened.
   private func fault(_ sealed: [UInt8], _ keys: [EvidenceKey]? = nil) -> Code? {

@@ -31,16 +31,22 @@ extension PostgreSQLStore {
   /// One conditional update decides. The row that it changes is held by the inner query, which gives the material as it
   /// was; of two updates of one row the later one judges by what the earlier has left. Only if nothing was changed is the
   /// reason looked up.
+  ///
+  /// Both find the row by its key, and the inner one runs once: a plan that was made while the table was empty and small
+  /// must not run it for each open session.
   public func consume(
     _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
   ) async throws(StoreError) -> Consumption {
     let (row, isConsumed) = try await pool.perform { connection throws(StoreError) -> (SessionRow?, Bool) in
       let taken = try connection.first(
         """
+        WITH old AS MATERIALIZED (
+          SELECT id AS held, materials AS taken FROM sessions WHERE id = $1 AND relying_party = $2 FOR UPDATE)
         UPDATE sessions SET status = 'processing', attempt = $3, attempt_protocol = $5, consumed_at = $4,
           materials = NULL
-        FROM (SELECT id AS held, materials AS taken FROM sessions WHERE id = $1 AND relying_party = $2 FOR UPDATE) AS old
-        WHERE sessions.id = old.held AND status = 'requires_input' AND expires_at > $4 AND $5 = ANY (protocols)
+        FROM old
+        WHERE sessions.id = $1 AND old.held = $1 AND status = 'requires_input' AND expires_at > $4
+          AND $5 = ANY (protocols)
         RETURNING \(SessionRow.columns), protocols, requests, old.taken
         """,
         .text(address.id.text), .text(address.relyingParty), .text(attempt.text), .time(now), .text(protocolName),

@@ -4,14 +4,14 @@ import Trust
 
 /// The content of a bundle inside its seal.
 extension EvidenceBundle {
-  func json() throws(StoreError) -> JSON {
+  var json: JSON {
     .members([
       "program": .string(program), "livemode": .bool(isLive), "session": .string(session.text),
       "relying_party": .string(relyingParty), "protocol": .string(protocolName),
-      "request": try Self.json(request), "request_data": requestData,
+      "request": request.storedJSON, "request_data": requestData,
       "material": .string(Base64.encode(material)), "answer": Self.json(answer),
       "opening_secret": openingSecret.map { .string(Base64.encode($0)) }, "clock_skew": .integer(clockSkew),
-      "trust": trust.json, "revocation": revocation.json, "report": try Self.json(report),
+      "trust": trust.json, "revocation": revocation.json, "report": report.storedJSON,
     ])
   }
 
@@ -20,27 +20,19 @@ extension EvidenceBundle {
     guard let program = json["program"]?.string, let isLive = json["livemode"]?.bool,
       let session = json["session"]?.string.flatMap(SessionID.init), let party = json["relying_party"]?.string,
       let protocolName = json["protocol"]?.string,
-      let request = json["request"].flatMap({ Self.value(PresentationRequest.self, $0) }),
+      let request = json["request"].flatMap(PresentationRequest.init(storedJSON:)),
       let requestData = json["request_data"],
       let material = json["material"]?.string.flatMap(Base64.decode), let answer = json["answer"].flatMap(Self.answer),
       let clockSkew = json["clock_skew"]?.integer,
       let trust = json["trust"].flatMap({ TrustExcerpt($0, allowsTestCertificates: !isLive) }),
       let revocation = json["revocation"].flatMap({ EvidenceRevocation($0, isLive: isLive) }),
-      let report = json["report"].flatMap({ Self.value(ReportRecord.self, $0) })
+      let report = json["report"].flatMap(ReportRecord.init(storedJSON:))
     else { return nil }
     self.init(
       isLive: isLive, session: session, relyingParty: party, protocolName: protocolName, request: request,
       requestData: requestData, material: material, answer: answer,
       openingSecret: json["opening_secret"]?.string.flatMap(Base64.decode), clockSkew: clockSkew, trust: trust,
       revocation: revocation, report: report, program: program)
-  }
-
-  private static func json(_ value: some Encodable) throws(StoreError) -> JSON {
-    do { return try JSON(parsing: StoredForm.encode(value)) } catch { throw .corrupt("a value that cannot be encoded") }
-  }
-
-  private static func value<Value: Decodable>(_ type: Value.Type, _ json: JSON) -> Value? {
-    try? StoredForm.decode(type, from: json.serialized())
   }
 
   private static func json(_ answer: WalletAnswer.Content) -> JSON {

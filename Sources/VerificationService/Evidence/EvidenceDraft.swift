@@ -45,7 +45,7 @@ struct EvidenceDraft: Sendable {
         request: request, requestData: requestData, material: material, answer: answer, openingSecret: secret,
         clockSkew: context.clockSkew, trust: try TrustExcerpt(of: trust, anchors: anchors), revocation: revocation,
         report: report)
-      sealed = try key.seal(bundle.json().serialized())
+      sealed = try key.seal(bundle.json.serialized())
     } catch {
       throw ServiceError(.apiInternal, "The evidence could not be sealed.")
     }
