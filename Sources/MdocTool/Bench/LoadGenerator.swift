@@ -46,7 +46,7 @@ struct LoadGenerator {
       places.append(Place(connection: connection))
     }
     var pool = answers
-    var free = Array(places.indices.reversed())
+    var free = Array(places.indices)
     var figures = LoadFigures(rate: rate, seconds: seconds)
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     let schedule = LoadSchedule(rate: rate, seconds: seconds, afterwards: afterwards)
@@ -56,11 +56,13 @@ struct LoadGenerator {
       let now = (CPUClock.wall() - start) / 1e6
       while started < schedule.count, case let due = schedule.due(started), due <= now {
         started += 1
-        guard let index = free.popLast() else {
+        guard !free.isEmpty else {
           figures.unsent += 1
           figures.noteRefused(due: due)
           continue
         }
+        // In turn, so that the server finds none of them idle for long and closes it.
+        let index = free.removeFirst()
         send(.create, due: due, at: now, in: &places[index], &figures)
         if places[index].call == nil { free.append(index) }
       }
