@@ -53,7 +53,7 @@ import Trust
     let server = try LoopbackServer { _ in [.silence] }
     defer { server.stop() }
     let fixture = try FetchFixture()
-    let rules = FetchFixture.rules.with { $0.timeLimit = .seconds(100) }
+    let rules = FetchFixture.rules.with { $0.timeLimit = .seconds(3_600) }
     let task = Task { await fixture.fault(server.url(), rules) }
     while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
     task.cancel()
@@ -86,7 +86,7 @@ import Trust
     let server = try LoopbackServer { _ in [.silence] }
     defer { server.stop() }
     let fixture = try FetchFixture()
-    let rules = FetchFixture.rules.with { $0.timeLimit = .seconds(100) }
+    let rules = FetchFixture.rules.with { $0.timeLimit = .seconds(3_600) }
     let extra = 20
     let turnedAway = try await withThrowingTaskGroup(of: FetchError?.self) { group in
       // The places first, so that none of the waiting gets one meanwhile.
@@ -106,7 +106,7 @@ import Trust
     let server = try LoopbackServer { _ in [.silence] }
     defer { server.stop() }
     let fixture = try FetchFixture()
-    let patient = FetchFixture.rules.with { $0.timeLimit = .seconds(100) }
+    let patient = FetchFixture.rules.with { $0.timeLimit = .seconds(3_600) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<Limits.fetches { group.addTask { _ = await fixture.fault(server.url(), patient) } }
       while server.requests.count < Limits.fetches { try await Task.sleep(for: .milliseconds(5)) }
