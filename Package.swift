@@ -15,6 +15,9 @@ let fuzzes = Context.environment["MDOC_FUZZ"] != nil
 
 let strict = language + (fuzzes ? [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])] : [])
 
+/// Tests are not what that build is for: neither counted nor optimised, they are compiled in half the time.
+let testing = language + (fuzzes ? [.unsafeFlags(["-Onone"])] : [])
+
 func module(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
   .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
@@ -22,7 +25,7 @@ func module(_ name: String, _ dependencies: [Target.Dependency], resources: [Res
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
   .testTarget(
     name: "\(name)Tests", dependencies: [.init(stringLiteral: name)] + dependencies, exclude: exclude,
-    swiftSettings: strict)
+    swiftSettings: testing)
 }
 
 let package = Package(
@@ -104,7 +107,7 @@ let package = Package(
     // What several test targets share: the published vectors' folder, seeded randomness, encryption to a verifier.
     .target(
       name: "TestSupport", dependencies: ["Primitives", "Cryptography"], path: "Tests/TestSupport",
-      swiftSettings: strict),
+      swiftSettings: testing),
 
     tests("Primitives", ["MockIssuance", "TestSupport"]),
     tests("CBOR", ["Primitives", "TestSupport"]),
@@ -141,7 +144,7 @@ let package = Package(
       ]),
     // The page of test mode in a browser; the tool has the HTTP client.
     .testTarget(
-      name: "PlaygroundTests", dependencies: ["Primitives", "VerifierHTTP", "MdocTool"], swiftSettings: strict),
+      name: "PlaygroundTests", dependencies: ["Primitives", "VerifierHTTP", "MdocTool"], swiftSettings: testing),
     tests("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
     tests("VectorKit", ["Primitives", "Mdoc", "VerificationService", "MockIssuance", "TestSupport"]),
     tests(
