@@ -225,6 +225,7 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case evidenceKeyMismatch = "evidence.key_mismatch"
   case evidenceSealBroken = "evidence.seal_broken"
   case evidenceReportMismatch = "evidence.report_mismatch"
+  case evidenceNotInAudit = "evidence.not_in_audit"
 
   // HTTP
   case apiMalformedRequest = "api.malformed_request"

@@ -623,6 +623,10 @@ extension Code {
       row(
         "The answer in the bundle does not come to the report that was given", evidence,
         "Verify it with the version of the program that kept it; if it stays, the bundle proves nothing.")
+    case .evidenceNotInAudit:
+      row(
+        "The audit log has no entry of this bundle", evidence,
+        "Export the log of every node anew; if it stays, no server has given this bundle out.")
 
     // HTTP
     case .apiMalformedRequest:

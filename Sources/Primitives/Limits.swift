@@ -132,4 +132,5 @@ public enum Limits {
 
   /// Seconds by which clocks may differ.
   public static let clockSkew: Int64 = 60
+  public static let longestClockSkew: Int64 = 600
 }

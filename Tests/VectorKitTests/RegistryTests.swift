@@ -43,6 +43,7 @@ import Testing
     .evidenceKeyMismatch: Scripted(evidence, "refused"),
     .evidenceSealBroken: Scripted(evidence, "changed"),
     .evidenceReportMismatch: Scripted(evidence, "mismatch"),
+    .evidenceNotInAudit: Scripted(evidence, "trace"),
     .auditMalformed: Scripted(audit, "malformed"),
     .auditEntryMissing: Scripted(audit, "removed"),
     .auditHashMismatch: Scripted(audit, "altered"),

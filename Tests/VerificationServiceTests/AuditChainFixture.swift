@@ -14,12 +14,12 @@ struct AuditChainFixture {
   }
 
   static func entry(
-    session: SessionID? = nil, attempt: AttemptID? = nil, verified: Bool = true
+    session: SessionID? = nil, attempt: AttemptID? = nil, verified: Bool = true, evidence: [UInt8]? = nil
   ) throws -> AuditEntry {
     let outcome = AttemptOutcome(
       address: SessionAddress(relyingParty: "shop", id: try session ?? SessionID.random()),
       attempt: try attempt ?? AttemptID.random(), protocolName: "apple-in-app",
-      conclusion: verified ? .verified(.none) : .failed(.interrupted), report: nil)
+      conclusion: verified ? .verified(.none) : .failed(.interrupted), report: nil, evidence: evidence)
     return AuditEntry(of: outcome, at: Timestamp(secondsSince1970: 1_795_000_000), isLive: true)
   }
 

@@ -12,7 +12,7 @@ struct AuditVerificationTests {
     let a = try Chain("a"), b = try Chain("b")
     let verdict = Chain.verdict([a.lines.map(\.bytes), b.lines.map(\.bytes), a.lines.map(\.bytes)])
     #expect(verdict.isAccepted && verdict.entries == 10 && verdict.heads == [a.head, b.head])
-    #expect(Chain.findings([]) == [])
+    #expect(Chain.findings([]) == [.auditHeadMissing])
     let head = [AuditLine.head(a.head)]
     let pages = [a.lines[..<2] + head, a.lines[2..<4] + head, a.lines[4...]].map { Array($0) }
     #expect(Chain.findings(pages[1], pages[2], pages[0]) == [])
@@ -49,7 +49,10 @@ struct AuditVerificationTests {
     // A beginning that is missing needs the very head before it.
     let rest = Array(chain.lines[2...])
     #expect(Chain.findings(rest) == [.auditEntryMissing])
-    #expect(Chain.findings(rest, noted: [chain.links[0].head]) == [.auditEntryMissing])
+    #expect(Chain.findings(rest, noted: [chain.links[0].head]) == [.auditEntryMissing, .auditEntryMissing])
+    // Where the head before it was noted, older ones cannot be checked any more.
+    #expect(Chain.findings(rest, noted: [chain.links[1].head]) == [])
+    #expect(Chain.findings(rest, noted: [chain.links[0].head, chain.links[1].head]) == [.auditEntryMissing])
   }
 
   @Test("an inserted entry")
@@ -99,6 +102,10 @@ struct AuditVerificationTests {
     #expect(Chain.findings(other.lines) == [])
     #expect(Chain.findings(other.lines, noted: [chain.links[2].head]) == [.auditHeadNotOnChain])
     #expect(Chain.findings(other.lines, noted: [chain.links[0].head]) == [])
+    // Heads of both, noted at one place, also where the entries there are not shown.
+    let both = [chain.links[2].head, other.links[2].head]
+    #expect(Set(Chain.findings(other.lines, noted: both)) == [.auditHeadNotOnChain])
+    #expect(Chain.findings(Array(other.lines[3...]), noted: both).contains(.auditHeadNotOnChain))
   }
 
   @Test("exports of one node that disagree")
@@ -143,6 +150,7 @@ struct AuditVerificationTests {
     for line in [
       "", "{}", "[]", #"{"node":"a","sequence":1,"entry":"x"}"#, #"{"node":"A b","head":1,"hash":"00"}"#,
       String(decoding: good[0], as: UTF8.self).replacing(#""sequence":1"#, with: #""sequence":0"#),
+      String(decoding: good[0], as: UTF8.self).replacing(#""sequence":1"#, with: #""sequence":9223372036854775807"#),
       String(decoding: good[0], as: UTF8.self).replacing(#"{"node""#, with: #"{"more":1,"node""#),
     ] {
       #expect(Chain.verdict([good + [Array(line.utf8)]]).findings.map(\.code) == [.auditMalformed], "\(line)")

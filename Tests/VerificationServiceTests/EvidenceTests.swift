@@ -22,7 +22,7 @@ struct EvidenceTests {
   private func bundle(
     isLive: Bool = false, protocolName: String = "apple-in-app", answer: String = "good",
     trustSnapshot: String = "5eed",
-    program: String = ProgramVersion.text
+    program: String = ProgramVersion.text, clockSkew: Int64 = 60
   ) throws -> EvidenceBundle {
     let store = try Fixture.trust()
     let report = VerificationReport(
@@ -31,7 +31,7 @@ struct EvidenceTests {
     return EvidenceBundle(
       isLive: isLive, session: try SessionID.random(), relyingParty: "shop", protocolName: protocolName,
       request: PresentationRequest(documents: []), requestData: ["nonce": "n"], material: Array("material of n".utf8),
-      answer: .bytes(Array(answer.utf8)), openingSecret: nil, clockSkew: 60,
+      answer: .bytes(Array(answer.utf8)), openingSecret: nil, clockSkew: clockSkew,
       trust: try TrustExcerpt(of: store, anchors: [store.anchors[0].certificate.fingerprint]),
       revocation: EvidenceRevocation(isLive: isLive), report: ReportRecord(report, id: try ReportID.random()),
       program: program)
@@ -111,6 +111,35 @@ struct EvidenceTests {
     }
     let old = await (try bundle(answer: "bad", program: "0.1.0")).verify(by: [FakeWallet()])
     #expect(old.fault?.detail?.contains("0.1.0") == true)
+  }
+
+  @Test("a bundle that the audit log does not have, or whose log does not verify, was given out by nobody")
+  func trace() throws {
+    let bundle = try bundle()
+    let sealed = try seal(bundle)
+    func fault(of bytes: [UInt8], in chain: AuditChainFixture, without last: Int = 0) -> EvidenceFault? {
+      var trace = EvidenceTrace(of: bundle, sealed: bytes)
+      for (index, line) in chain.lines.dropLast(last).enumerated() {
+        trace.read(line.bytes, at: AuditPlace(file: "a", line: index + 1))
+      }
+      trace.endFile("a")
+      return trace.fault()
+    }
+    var chain = try AuditChainFixture()
+    #expect(fault(of: sealed, in: chain)?.code == .evidenceNotInAudit)
+    chain.append(try AuditChainFixture.entry(session: bundle.session, evidence: sealed))
+    #expect(fault(of: sealed, in: chain) == nil)
+    // The same content sealed again is another bundle.
+    #expect(fault(of: try seal(bundle), in: chain)?.code == .evidenceNotInAudit)
+    #expect(fault(of: sealed, in: chain, without: 1)?.detail?.contains("audit.head_missing") == true)
+  }
+
+  @Test("a clock's allowance that no server has makes it no bundle")
+  func clockSkew() throws {
+    #expect(fault(try seal(bundle(clockSkew: Limits.longestClockSkew))) == nil)
+    for skew in [-1, Limits.longestClockSkew + 1, .max] {
+      #expect(fault(try seal(bundle(clockSkew: skew))) == .evidenceMalformed)
+    }
   }
 
   @Test("what only tests trust is trusted by no bundle of a live server")

@@ -58,7 +58,8 @@ extension PostgreSQLStore {
   public func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError) {
     _ = try await pool.perform { connection throws(StoreError) in
       try connection.run(
-        "DELETE FROM idempotency WHERE scope = $1 AND token = $2", .blob(claim.scope), .blob(claim.token))
+        "DELETE FROM idempotency WHERE scope = $1 AND token = $2 AND NOT is_finished", .blob(claim.scope),
+        .blob(claim.token))
     }
   }
 

@@ -30,7 +30,8 @@ extension SQLiteStore {
   public func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError) {
     try await writer.perform { connection throws(StoreError) in
       _ = try connection.run(
-        "DELETE FROM idempotency WHERE scope = ? AND token = ?", .blob(claim.scope), .blob(claim.token))
+        "DELETE FROM idempotency WHERE scope = ? AND token = ? AND NOT is_finished", .blob(claim.scope),
+        .blob(claim.token))
     }
   }
 

@@ -37,7 +37,7 @@ struct AuditChain: Sendable {
 
   /// - Parameter noted: earlier heads of this node.
   func findings(noted: [AuditHead]) -> [AuditFinding] {
-    continuity(noted) + ends(noted)
+    continuity(noted) + ends(noted) + contradictions(among: noted)
   }
 
   /// From the first entry on, or from a noted head, each follows from the one before. After one that does not, the next
@@ -75,14 +75,25 @@ struct AuditChain: Sendable {
         findings.append(AuditFinding(.auditHeadMismatch, head, "the entry there has another hash", at: place))
       }
     }
+    let first = entries.keys.min() ?? 0
     for head in noted {
-      if head.sequence > last {
+      if head.sequence < first - 1 {
+        findings.append(
+          AuditFinding(.auditEntryMissing, head, "noted earlier; the entries begin at \(first), too late to check it"))
+      } else if head.sequence > last {
         findings.append(AuditFinding(.auditEndMissing, head, "noted earlier; the entries end at \(last)"))
       } else if let entry = entries[head.sequence], entry.hash != head.hash {
         findings.append(AuditFinding(.auditHeadNotOnChain, head, "noted earlier; the entry there has another hash"))
       }
     }
     return findings
+  }
+
+  /// A chain has one head at a time: of two that were noted at the same place one is another chain's.
+  private func contradictions(among noted: [AuditHead]) -> [AuditFinding] {
+    Dictionary(grouping: Set(noted), by: \.sequence).values.filter { $0.count > 1 }.map { heads in
+      AuditFinding(.auditHeadNotOnChain, heads[0], "noted with \(heads.count) different hashes")
+    }
   }
 
   private func head(_ sequence: Int64) -> AuditHead? {

@@ -1,3 +1,4 @@
+import Cryptography
 import Primitives
 
 /// What is written of one attempt at a challenge: who asked, which session, by which rules, and what came of it.
@@ -27,6 +28,8 @@ public struct AuditEntry: Sendable, Hashable {
   public let codes: [String]
   public let trustSnapshot: String?
   public let revocationPolicy: String?
+  /// SHA-256 of the sealed bundle of evidence, where one was kept: no other can pass for it.
+  public let evidence: [UInt8]?
   public let isLive: Bool
 
   /// Of an outcome that is recorded at `now`.
@@ -38,6 +41,7 @@ public struct AuditEntry: Sendable, Hashable {
     report = outcome.report?.id
     trustSnapshot = outcome.report?.trustSnapshot
     revocationPolicy = outcome.report?.revocationPolicy
+    evidence = outcome.evidence.map { HashAlgorithm.sha256.hash($0) }
     self.isLive = isLive
     switch outcome.conclusion {
     case .verified:
@@ -68,6 +72,7 @@ public struct AuditEntry: Sendable, Hashable {
     report = nil
     trustSnapshot = nil
     revocationPolicy = nil
+    evidence = nil
     self.isLive = isLive
   }
 
@@ -85,6 +90,7 @@ public struct AuditEntry: Sendable, Hashable {
       "codes": .array(codes.map { .string($0) }),
       "trust_snapshot": Self.text(trustSnapshot),
       "revocation_policy": Self.text(revocationPolicy),
+      "evidence": Self.text(evidence.map { Hex.encode($0) }),
       "livemode": .bool(isLive),
       "program": .string(ProgramVersion.text),
     ]

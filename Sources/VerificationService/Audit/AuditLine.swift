@@ -31,10 +31,12 @@ public enum AuditLine: Sendable, Hashable {
       let digest = Hex.decode(hash), digest.count == 32, Hex.encode(digest) == hash,
       let node = json["node"]?.string.flatMap(NodeName.init)
     else { return nil }
-    if members.count == 4, let sequence = json["sequence"]?.integer, sequence > 0, let entry = json["entry"]?.string {
+    if members.count == 4, let sequence = json["sequence"]?.integer, Self.sequences.contains(sequence),
+      let entry = json["entry"]?.string
+    {
       self = .entry(
         AuditLink(head: AuditHead(node: node, sequence: sequence, hash: digest), entry: Array(entry.utf8)))
-    } else if members.count == 3, let sequence = json["head"]?.integer, sequence > 0 {
+    } else if members.count == 3, let sequence = json["head"]?.integer, Self.sequences.contains(sequence) {
       self = .head(AuditHead(node: node, sequence: sequence, hash: digest))
     } else {
       return nil
@@ -43,6 +45,9 @@ public enum AuditLine: Sendable, Hashable {
 
   /// Lines as they are sent and written.
   public static func bytes(of lines: [AuditLine]) -> [UInt8] { lines.flatMap { $0.bytes + [UInt8(ascii: "\n")] } }
+
+  /// The last number has no successor.
+  private static let sequences = 1..<Int64.max
 
   public static let mediaType = "application/jsonl"
 }

@@ -10,6 +10,8 @@ public struct AuditVerification: Sendable {
   private var chains: [NodeName: AuditChain] = [:]
   /// What the file that is being read has shown of each node.
   private var file: [NodeName: AuditFileState] = [:]
+  /// Of the file that is being read.
+  private var isHeadless = true
   private var findings: [AuditFinding] = []
   private var attempts: Set<String> = []
   private var verifiedSessions: Set<String> = []
@@ -25,6 +27,7 @@ public struct AuditVerification: Sendable {
     switch AuditLine(parsing: bytes) {
     case .entry(let link): read(link, at: place)
     case .head(let head):
+      isHeadless = false
       file[head.node, default: AuditFileState()].note(head: head.sequence)
       chains[head.node, default: AuditChain(head.node)].exported.append((head, place))
     case nil:
@@ -43,23 +46,26 @@ public struct AuditVerification: Sendable {
         findings.append(AuditFinding(.auditHeadMismatch, last, "\(name) ends its chain at \(state.head)"))
       }
     }
+    if file.isEmpty, isHeadless {
+      findings.append(AuditFinding(.auditHeadMissing, node: nil, sequence: nil, "\(name) has no line of any chain"))
+    }
     file = [:]
+    isHeadless = true
   }
 
   private mutating func read(_ link: AuditLink, at place: AuditPlace) {
     let head = link.head
-    var state = file[head.node, default: AuditFileState()]
-    defer { file[head.node] = state }
-    guard state.sequences.insert(head.sequence).inserted else {
+    let isLinked: Bool
+    // In place: a copy of what the file has shown so far would be one for each line.
+    switch file[head.node, default: AuditFileState()].take(link) {
+    case .repeated:
       findings.append(AuditFinding(.auditSequenceRepeated, head, "it is in this file already", at: place))
       return
+    case .outOfOrder(let highest):
+      findings.append(AuditFinding(.auditOutOfOrder, head, "it follows \(highest)", at: place))
+      isLinked = false
+    case .inOrder(let follows): isLinked = follows
     }
-    if head.sequence < state.highest {
-      findings.append(AuditFinding(.auditOutOfOrder, head, "it follows \(state.highest)", at: place))
-    }
-    let isLinked = state.last.map { $0.sequence + 1 == head.sequence && $0.appending(link.entry) == head } ?? false
-    state.last = head
-    state.highest = max(state.highest, head.sequence)
     switch chains[head.node, default: AuditChain(head.node)].add(link, isLinked: isLinked, at: place) {
     case .new: readContent(link, at: place)
     case .known: break
@@ -105,12 +111,26 @@ public struct AuditVerification: Sendable {
 
 /// One node in the file that is being read.
 struct AuditFileState: Sendable {
-  var sequences: Set<Int64> = []
+  enum Place { case repeated, outOfOrder(after: Int64), inOrder(isLinked: Bool) }
+
+  private var sequences: Set<Int64> = []
   /// Of the entry before, in the file's order.
-  var last: AuditHead?
-  var highest: Int64 = 0
+  private var last: AuditHead?
+  private(set) var highest: Int64 = 0
   /// The highest that a line of the file says.
   private(set) var head: Int64 = 0
+
+  mutating func take(_ link: AuditLink) -> Place {
+    let head = link.head
+    guard sequences.insert(head.sequence).inserted else { return .repeated }
+    defer {
+      last = head
+      highest = max(highest, head.sequence)
+    }
+    if head.sequence < highest { return .outOfOrder(after: highest) }
+    return .inOrder(
+      isLinked: last.map { $0.sequence + 1 == head.sequence && $0.appending(link.entry) == head } ?? false)
+  }
 
   mutating func note(head sequence: Int64) { head = max(head, sequence) }
 }

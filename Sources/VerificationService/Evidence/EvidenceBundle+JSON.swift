@@ -23,7 +23,7 @@ extension EvidenceBundle {
       let request = json["request"].flatMap(PresentationRequest.init(storedJSON:)),
       let requestData = json["request_data"],
       let material = json["material"]?.string.flatMap(Base64.decode), let answer = json["answer"].flatMap(Self.answer),
-      let clockSkew = json["clock_skew"]?.integer,
+      let clockSkew = json["clock_skew"]?.integer, (0...Limits.longestClockSkew).contains(clockSkew),
       let trust = json["trust"].flatMap({ TrustExcerpt($0, allowsTestCertificates: !isLive) }),
       let revocation = json["revocation"].flatMap({ EvidenceRevocation($0, isLive: isLive) }),
       let report = json["report"].flatMap(ReportRecord.init(storedJSON:))

@@ -45,7 +45,10 @@ struct EvidenceDraft: Sendable {
         request: request, requestData: requestData, material: material, answer: answer, openingSecret: secret,
         clockSkew: context.clockSkew, trust: try TrustExcerpt(of: trust, anchors: anchors), revocation: revocation,
         report: report)
-      sealed = try key.seal(bundle.json.serialized())
+      let content = bundle.json.serialized()
+      // A bundle that could not be read again would be found out when it is too late.
+      guard let json = try? JSON(parsing: content), EvidenceBundle(json) != nil else { return (.tooLarge, nil) }
+      sealed = try key.seal(content)
     } catch {
       throw ServiceError(.apiInternal, "The evidence could not be sealed.")
     }

@@ -4,6 +4,6 @@ public enum EvidenceStatus: String, Sendable, Hashable, CaseIterable {
   /// The answer disclosed an element that was not requested with `intent_to_retain: true`. The bundle would hold the
   /// whole answer, since nothing can be taken out of what was signed.
   case declined
-  /// With the lists that its revocation rests on, the bundle would be larger than the limit.
+  /// With the lists that its revocation rests on, the bundle would be larger than the limits; or it nests deeper.
   case tooLarge = "too_large"
 }

@@ -6,12 +6,15 @@ import Primitives
 /// consumed: whatever could be an answer or an error, and nothing that could be two.
 enum WalletResponse {
   private static let answers = ["response", "vp_token"]
+  /// What is read of an answer, by any version of the protocol.
+  private static let known = answers + ["state", "presentation_submission"]
 
-  /// `{"response": JWE}`, `{"vp_token": …}` or `{"error": …}`; what else a wallet sends is ignored (RFC 6749, 4.1.2).
+  /// `{"response": JWE}`, `{"vp_token": …}` or `{"error": …}`; what else a wallet sends is ignored
+  /// (RFC 6749, 4.1.2), and goes no further.
   ///
   /// - Parameter isForm: whether it came as a form, which has only text.
   static func decode(_ data: JSON, isForm: Bool) throws(ServiceError) -> WalletAnswer {
-    guard data.object != nil else { throw fault("/data", "must be an object") }
+    guard let members = data.object else { throw fault("/data", "must be an object") }
     let present = (answers + ["error"]).filter { data[$0] != nil }
     guard present.count == 1 else {
       throw fault("/data", "must have one of `response`, `vp_token` and `error`")
@@ -22,7 +25,7 @@ enum WalletResponse {
       throw fault("/data/\(name)", "must be a string")
     }
     if let error = data["error"]?.string { return .refusal(Code(walletError: error)) }
-    return .answer(.parameters(data))
+    return .answer(.parameters(.object(members.filter { Self.known.contains($0.name) })))
   }
 
   private static func fault(_ pointer: String, _ detail: String) -> ServiceError {

@@ -170,7 +170,7 @@ public final class InMemoryStore: SessionStore {
 
   public func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError) {
     try locked { contents throws(StoreError) in
-      if contents.keys[claim.scope]?.claim == claim { contents.keys[claim.scope] = nil }
+      if let key = contents.keys[claim.scope], key.claim == claim, key.reply == nil { contents.keys[claim.scope] = nil }
     }
   }
 

@@ -56,7 +56,8 @@ public protocol SessionStore: EventStore, AuditStore {
   func beginIdempotent(_ claim: IdempotencyClaim, at now: Timestamp) async throws(StoreError) -> IdempotencyStart
   /// Keeps the reply, if the claim still holds.
   func finishIdempotent(_ completion: IdempotencyCompletion) async throws(StoreError)
-  /// Gives the key back: nothing is kept of a 5xx.
+  /// Gives the key back: nothing is kept of a 5xx. A reply that was kept in the transaction of its change stays, for
+  /// the caller whose commit succeeded and whose answer was lost.
   func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError)
 
   // MARK: Upkeep

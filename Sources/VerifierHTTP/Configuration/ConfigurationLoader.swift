@@ -44,7 +44,7 @@ struct ConfigurationLoader {
       root.attempt { () throws(StartError) in try self.anchors(root, plan) }
     }
     let clockSkew = root.attempt { () throws(StartError) in
-      try root.integer("clock_skew", in: 0...600, default: Limits.clockSkew)
+      try root.integer("clock_skew", in: 0...Limits.longestClockSkew, default: Limits.clockSkew)
     }
     let stop = root.attempt { () throws(StartError) in try stopTimes(root) }
     let sealingKeys = root.attempt { () throws(StartError) in try secrets.sealingKeys(root) }

@@ -42,7 +42,9 @@ enum ConfigurationTables {
       Member(
         "trust_refresh", .integer(TrustReader.refreshSeconds, default: TrustReader.standardRefresh),
         "Seconds between loads of published lists."),
-      Member("clock_skew", .integer(0...600, default: Limits.clockSkew), "Seconds by which clocks may differ."),
+      Member(
+        "clock_skew", .integer(0...Limits.longestClockSkew, default: Limits.clockSkew),
+        "Seconds by which clocks may differ."),
       Member(
         "stop_notice", .integer(StopTimes.noticeSeconds, default: StopTimes.standard.notice),
         "Seconds for which `/readyz` says 503 before a stop begins.", needsRestart: true),

@@ -18,7 +18,11 @@ struct RelyingPartyReader {
     let known = ConfigurationTables.relyingParty.names
     var parties: [RelyingParty] = []
     for entry in try root.objects("relying_parties", isRequired: true, known: known) {
-      if let party = relyingParty(entry, &warnings) { parties.append(party) }
+      guard let party = relyingParty(entry, &warnings) else { continue }
+      if let key = party.policies.evidenceKey, parties.contains(where: { $0.policies.evidenceKey == key }) {
+        throw entry.fault("evidence/key", "is another relying party's: whoever judges its bundles could open these")
+      }
+      parties.append(party)
     }
     do throws(ConfigurationError) {
       return try RelyingParties(parties)

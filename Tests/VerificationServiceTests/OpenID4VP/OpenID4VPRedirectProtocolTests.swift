@@ -27,6 +27,18 @@ struct OpenID4VPRedirectProtocolTests {
     #expect(session["digital_credential_requests"] == [])
   }
 
+  @Test("what a wallet adds to its answer goes no further")
+  func additions() throws {
+    for wallet in Self.protocols {
+      let data: JSON = ["response": "a.b.c", "state": "s", "note": "Jane Doe", "deep": [[["x"]]]]
+      guard case .answer(.parameters(let kept)) = try wallet.decodeAnswer(data) else {
+        Issue.record("no answer")
+        return
+      }
+      #expect(kept == ["response": "a.b.c", "state": "s"])
+    }
+  }
+
   @Test("the older profile has a scheme of its own, and asks for each type once")
   func olderProfile() throws {
     let fixture = try OpenID4VPServiceFixture(

@@ -190,6 +190,19 @@ import VerificationService
         let error = #expect(throws: StartError.self) { try load(wrong) }
         #expect(error?.exitCode == 78 && error?.message.contains(pointer) == true, "\(error?.message ?? "")")
       }
+      // Nor do two relying parties share one.
+      let members = (LiveFolder.party.object ?? []).filter { $0.name != "api_keys" && $0.name != "id" }
+      let other = JSON.object(
+        members + [
+          .init("id", "other"), .init("api_keys", [["sha256": .string(String(repeating: "ab", count: 32))]]),
+          .init("evidence", ["key": "evidence.key"]),
+        ])
+      let first = JSON.object((LiveFolder.party.object ?? []) + [.init("evidence", ["key": "evidence.key"])])
+      try folder.writeConfiguration(["relying_parties": [first, other]])
+      let error = #expect(throws: StartError.self) {
+        try ConfigurationLoader(path: folder.configurationFile).load()
+      }
+      #expect(error?.message.contains("/relying_parties/1/evidence/key") == true, "\(error?.message ?? "")")
     }
   }
 

@@ -5,17 +5,21 @@ import VerificationService
 enum VerifyBundle {
   static let command = Command(
     "bundle", "verify a sealed bundle of evidence again, offline",
-    options: [.evidenceKey, .json],
+    options: [.evidenceKey, .audit, .json],
     operand: Operand(placeholder: "FILE", help: "what /v1/verification_sessions/{id}/evidence gave"),
     notes: [
       "The answer, its challenge, the request, the trust anchors, the lists about revocation and the time are those of the "
         + "bundle; nothing is fetched. The report is made anew and must be the one that was given. A bundle of test mode "
-        + "says so.",
+        + "says so. With --audit the log must verify and have this very bundle: without it, whoever has the evidence key "
+        + "could have made it.",
       "Exit status: 0 verified, 1 the bundle cannot be opened or does not come to its report, 64 usage, 65 one of your "
         + "files cannot be read.",
     ],
     examples: [
       .init("A bundle, by the relying party's evidence key", "mdoc verify bundle session.evidence --key evidence.key"),
+      .init(
+        "One that the audit log has",
+        "mdoc verify bundle session.evidence --key evidence.key --audit audit.jsonl"),
       .init(
         "By the key of now or the one before, for a program to read",
         """
@@ -35,8 +39,24 @@ enum VerifyBundle {
     } catch {
       return show(EvidenceRendering.json(error), error.detail, arguments, console)
     }
-    let (json, fault) = EvidenceRendering.json(bundle, await bundle.verify())
+    var found = await bundle.verify()
+    if found.fault == nil { found.fault = try trace(of: bundle, sealed: sealed, in: arguments.values(.audit)) }
+    let (json, fault) = EvidenceRendering.json(bundle, found)
     return show(json, fault?.detail, arguments, console)
+  }
+
+  private static func trace(
+    of bundle: EvidenceBundle, sealed: [UInt8], in logs: [String]
+  ) throws(Failure) -> EvidenceFault? {
+    guard !logs.isEmpty else { return nil }
+    var trace = EvidenceTrace(of: bundle, sealed: sealed)
+    for path in logs {
+      try LineFile.read(path, purpose: "audit log") { line, number in
+        trace.read(line, at: AuditPlace(file: path, line: number))
+      }
+      trace.endFile(path)
+    }
+    return trace.fault()
   }
 
   private static func show(
@@ -67,4 +87,6 @@ extension Option {
   fileprivate static let evidenceKey = Option(
     "key", "FILE", "the relying party's evidence key; of several the bundle names its own",
     occurrence: .requiredRepeatable)
+  fileprivate static let audit = Option(
+    "audit", "FILE", "an export of mdoc audit export: of several nodes, one each", occurrence: .repeatable)
 }
