@@ -38,7 +38,7 @@ struct AuditConformanceTests {
         "session": .string(session.address.id.text), "attempt": .string(attempt.text),
         "report": report.id.map { .string($0) } ?? .null, "protocol": "apple-in-app", "outcome": "failed",
         "codes": ["trust.issuer_unknown"], "trust_snapshot": "00",
-        "revocation_policy": report.revocationPolicy.map { .string($0) } ?? .null, "livemode": false,
+        "revocation_policy": report.revocationPolicy.map { .string($0) } ?? .null, "evidence": .null, "livemode": false,
         "program": .string(ProgramVersion.text),
       ]
       #expect(

@@ -92,7 +92,7 @@ struct AuditVerificationTests {
     #expect(Chain.findings(cut) == [])
     #expect(Chain.findings(cut, noted: [chain.links[1].head]) == [])
     #expect(Chain.findings(cut, noted: [chain.head]) == [.auditEndMissing])
-    #expect(Chain.findings([], noted: [chain.head]) == [.auditEndMissing])
+    #expect(Chain.findings([], noted: [chain.head]) == [.auditHeadMissing, .auditEndMissing])
   }
 
   @Test("a chain that was written anew is found by a noted head alone")

@@ -109,7 +109,7 @@ struct OpenID4VPWebProtocolTests {
       let error = #expect(throws: ServiceError.self) { try wallet.decodeAnswer(data) }
       #expect(error?.code == .apiInvalidRequest && error?.pointers.map(\.pointer) == [pointer])
     }
-    for data in [["response": "x"], ["vp_token": [:]], ["response": "x", "other": 1]] as [JSON] {
+    for data in [["response": "x"], ["vp_token": [:]], ["response": "x", "state": "1"]] as [JSON] {
       guard case .answer(.parameters(data)) = try wallet.decodeAnswer(data) else {
         Issue.record("\(data) is no answer")
         continue
