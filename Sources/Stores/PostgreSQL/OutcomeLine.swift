@@ -71,14 +71,15 @@ final class OutcomeLine: Sendable {
     }
   }
 
-  /// Together, and where that fails each by itself: one that cannot be recorded takes no other with it.
+  /// Together, and where one of them cannot be recorded each by itself: it takes no other with it.
   private static func run(_ group: [Waiting], on connection: PostgreSQLConnection) -> [Result<Bool, StoreError>] {
     if group.count > 1 {
       do throws(StoreError) {
         return try connection.pipeline([hold(group)] + group.map(\.statement)).dropFirst().map { .success($0 > 0) }
       } catch {
-        // Whether they were recorded is not known: to the callers they are not.
-        if connection.isLost { return group.map { _ in .failure(error) } }
+        // Where the connection is lost it is not known whether they were recorded: to the callers they are not. And what
+        // the database could not do in time together it would not do sooner one by one.
+        if case .unavailable = error { return group.map { _ in .failure(error) } }
       }
     }
     return group.map { waiting in
