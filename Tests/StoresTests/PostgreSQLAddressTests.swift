@@ -39,6 +39,9 @@ struct PostgreSQLAddressTests {
     arguments: [
       "sqlite:x", "postgresql://u:se%zzcret@127.0.0.1/mdoc", "postgresql://u:secret@127.0.0.1/mdoc?secret=1",
       "host=127.0.0.1 password=secret", "postgresql:///mdoc?service=secret",
+      // Not escaped, some of the password would pass for a host, a port or a database.
+      "postgresql://u:pass@secret@127.0.0.1/mdoc", "postgresql://u:pass/secret@127.0.0.1/mdoc",
+      "postgresql://u:pass?secret@127.0.0.1/mdoc", "postgresql://u:se@cr@secret@127.0.0.1,localhost/mdoc",
     ])
   func refused(_ url: String) throws {
     #expect {

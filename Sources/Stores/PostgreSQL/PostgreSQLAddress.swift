@@ -19,7 +19,7 @@ public struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomReflec
   /// Refuses what is no URL, and what would send sessions over a network to whoever answers there.
   public init(_ url: String) throws(ConfigurationError) {
     // libpq's own complaint may quote the URL, password and all.
-    guard Self.isOne(url), let given = Self.options(PQconninfoParse(url, nil)) else {
+    guard Self.isOne(url), !Self.hasStrayAt(url), let given = Self.options(PQconninfoParse(url, nil)) else {
       throw ConfigurationError("is no postgresql:// URL; special characters in it are written %XX")
     }
     guard given["service"] == nil else {
@@ -42,6 +42,15 @@ public struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomReflec
         "\(description) is beyond this machine and needs sslmode=verify-full, so that the database proves who it is "
           + "(and sslrootcert, where its authority is not in ~/.postgresql/root.crt)")
     }
+  }
+
+  /// Whether an `@` stands where none but that after the password may: then the password has special characters that are
+  /// not escaped, and libpq would take some of it for a host or database, which are no secrets.
+  private static func hasStrayAt(_ url: String) -> Bool {
+    let rest = url.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
+    let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+    let at = UInt8(ascii: "@")
+    return authority.count { $0 == at } > 1 || rest.dropFirst(authority.count).contains(at)
   }
 
   /// A socket in the file system or in the abstract namespace, or a loopback address. None at all is libpq's socket.
