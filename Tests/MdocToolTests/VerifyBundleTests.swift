@@ -66,6 +66,11 @@ import VerifierHTTP
     #expect(json["session"] == session["id"] && json["protocol"] == "apple-in-app")
     let text = await Run("verify", "bundle", scratch("bundle"), "--key", scratch("key"))
     #expect(text.status == 0 && text.output.contains("VERIFIED") && text.output.contains("TEST MODE"))
+    #expect(text.output.contains("not consulted") && json["in_audit"]?.isNull == true)
+    // A log that does not have it.
+    try scratch.write("audit", "")
+    let audited = await Run("verify", "bundle", scratch("bundle"), "--key", scratch("key"), "--audit", scratch("audit"))
+    #expect(audited.status == 1 && audited.output.contains("evidence.not_in_audit"))
     #expect(text.output.contains("Ada") && text.output.contains(session["id"]?.string ?? "none"))
   }
 

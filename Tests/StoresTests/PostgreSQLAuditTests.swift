@@ -52,12 +52,7 @@ struct PostgreSQLAuditTests {
       // Two connections: one for the outcomes, one for all else.
       let store = try database.open(connections: 2)
       _ = try await store.answer()
-      var made: [(SessionRecord, AttemptID)] = []
-      for _ in 0..<12 {
-        let session = try await store.add(makeSession())
-        made.append((session, try await store.take(session)))
-      }
-      let taken = made
+      let taken = try await takenSessions(12, in: store)
       let bad = taken[7].0.address.id.text
       let holder = try database.connect()
       try holder.execute("ALTER TABLE sessions ADD CONSTRAINT open CHECK (id <> '\(bad)' OR status = 'processing')")
@@ -66,10 +61,8 @@ struct PostgreSQLAuditTests {
         await withTaskGroup(of: (String, Bool).self) { group in
           for (session, attempt) in taken {
             group.addTask {
-              let outcome = AttemptOutcome(
-                address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: failure,
-                report: nil)
-              return (session.address.id.text, (try? await isRecorded(outcome, in: store)) == true)
+              let isRecorded = try? await isRecorded(failure, of: session, attempt, in: store)
+              return (session.address.id.text, isRecorded == true)
             }
           }
           return await group.reduce(into: [String: Bool]()) { $0[$1.0] = $1.1 }
@@ -97,12 +90,7 @@ struct PostgreSQLAuditTests {
     try await PostgreSQLDatabase.withSchema { database in
       let store = try database.open(connections: 2)
       _ = try await store.answer()
-      var made: [(SessionRecord, AttemptID)] = []
-      for _ in 0..<6 {
-        let session = try await store.add(makeSession())
-        made.append((session, try await store.take(session)))
-      }
-      let taken = made
+      let taken = try await takenSessions(6, in: store)
       _ = try await store.redact(taken[3].0.address, at: start)
       let holder = try database.connect()
       try holder.execute("BEGIN; SELECT 1 FROM audit_heads FOR UPDATE")
@@ -110,10 +98,7 @@ struct PostgreSQLAuditTests {
         try await withThrowingTaskGroup(of: Bool.self) { group in
           for (session, attempt) in taken {
             group.addTask {
-              let outcome = AttemptOutcome(
-                address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: .verified(.none),
-                report: nil)
-              return try await isRecorded(outcome, in: store)
+              try await isRecorded(.verified(.none), of: session, attempt, in: store)
             }
           }
           return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
@@ -130,8 +115,21 @@ struct PostgreSQLAuditTests {
     }
   }
 
+  private func takenSessions(_ count: Int, in store: PostgreSQLStore) async throws -> [(SessionRecord, AttemptID)] {
+    var taken: [(SessionRecord, AttemptID)] = []
+    for _ in 0..<count {
+      let session = try await store.add(makeSession())
+      taken.append((session, try await store.take(session)))
+    }
+    return taken
+  }
+
   /// Asks again where a slow machine has held the head for longer than the store waits.
-  private func isRecorded(_ outcome: AttemptOutcome, in store: PostgreSQLStore) async throws -> Bool {
+  private func isRecorded(
+    _ conclusion: AttemptOutcome.Conclusion, of session: SessionRecord, _ attempt: AttemptID, in store: PostgreSQLStore
+  ) async throws -> Bool {
+    let outcome = AttemptOutcome(
+      address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: conclusion, report: nil)
     for _ in 0..<50 {
       do throws(StoreError) {
         if case .recorded = try await store.recordOutcome(outcome, at: start + 1, finishing: nil) { return true }

@@ -66,4 +66,18 @@ import Testing
     try check(report)
     try check(error)
   }
+
+  @Test("a number that may be missing is no other value")
+  func numbers() {
+    let request = #"{"docType":"d","ageOver":[],"elements":[],"minimumAge":"#
+    let reason = #"{"code":"a.b","reasons":[{"code":"a.b","clause":"9","document":"#
+    for wrong in ["\"18\"", "1.5", "null", "true", "[18]"] {
+      #expect(throws: StoreError.self) {
+        try StoredForm.decode(DocumentRequest.self, from: Array((request + wrong + "}").utf8))
+      }
+      #expect(throws: StoreError.self) {
+        try StoredForm.decode(LastError.self, from: Array((reason + wrong + "}]}").utf8))
+      }
+    }
+  }
 }

@@ -5,8 +5,8 @@ import VerificationService
 ///
 /// The writer takes all writes that are queued and commits them together: one sync of the disk for as many callers as
 /// came meanwhile. Where others write as well it first waits a moment for them: they change the same pages, and each
-/// commit costs more than what it commits. Each write has its own savepoint, so that one that fails takes no other with it; a caller is resumed
-/// only after the commit, and if that fails all of them fail and nothing was done.
+/// commit costs more than what it commits. Each write has its own savepoint, so that one that fails takes no other with
+/// it; a caller is resumed only after the commit, and if that fails all of them fail and nothing was done.
 // Unchecked, since the compiler does not see into pthreads: `queue` and `isClosing` are touched only with `mutex`
 // held; `connection` and `isShared` only by the thread itself, which is started at the end of the initialiser.
 final class DatabaseThread: @unchecked Sendable {  // proof above

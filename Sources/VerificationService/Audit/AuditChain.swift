@@ -91,7 +91,8 @@ struct AuditChain: Sendable {
 
   /// A chain has one head at a time: of two that were noted at the same place one is another chain's.
   private func contradictions(among noted: [AuditHead]) -> [AuditFinding] {
-    Dictionary(grouping: Set(noted), by: \.sequence).values.filter { $0.count > 1 }.map { heads in
+    Dictionary(grouping: Set(noted), by: \.sequence).filter { $1.count > 1 }.sorted { $0.key < $1.key }.map {
+      _, heads in
       AuditFinding(.auditHeadNotOnChain, heads[0], "noted with \(heads.count) different hashes")
     }
   }

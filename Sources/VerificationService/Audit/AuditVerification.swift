@@ -10,8 +10,6 @@ public struct AuditVerification: Sendable {
   private var chains: [NodeName: AuditChain] = [:]
   /// What the file that is being read has shown of each node.
   private var file: [NodeName: AuditFileState] = [:]
-  /// Of the file that is being read.
-  private var isHeadless = true
   private var findings: [AuditFinding] = []
   private var attempts: Set<String> = []
   private var verifiedSessions: Set<String> = []
@@ -27,7 +25,6 @@ public struct AuditVerification: Sendable {
     switch AuditLine(parsing: bytes) {
     case .entry(let link): read(link, at: place)
     case .head(let head):
-      isHeadless = false
       file[head.node, default: AuditFileState()].note(head: head.sequence)
       chains[head.node, default: AuditChain(head.node)].exported.append((head, place))
     case nil:
@@ -46,11 +43,10 @@ public struct AuditVerification: Sendable {
         findings.append(AuditFinding(.auditHeadMismatch, last, "\(name) ends its chain at \(state.head)"))
       }
     }
-    if file.isEmpty, isHeadless {
+    if file.isEmpty {
       findings.append(AuditFinding(.auditHeadMissing, node: nil, sequence: nil, "\(name) has no line of any chain"))
     }
     file = [:]
-    isHeadless = true
   }
 
   private mutating func read(_ link: AuditLink, at place: AuditPlace) {

@@ -27,7 +27,7 @@ public final class EvidenceKey: Sendable, Hashable {
   }
 
   private static func id(of key: borrowing SecretBytes) -> [UInt8] {
-    Array(HashAlgorithm.sha256.hash(Array("mdoc evidence key".utf8) + key.exposed()).prefix(idLength))
+    Array(HMAC.authenticate(Array("mdoc evidence key".utf8), key: key, hash: .sha256).prefix(idLength))
   }
 
   /// Whether whoever opens bundles could open the store as well.

@@ -9,13 +9,14 @@ public enum EvidenceRendering {
     .object(verdict(failed: [Reason(fault.code)], report: .null))
   }
 
+  /// - Parameter isInAudit: nil where no audit log was consulted.
   public static func json(
-    _ bundle: EvidenceBundle, _ found: EvidenceBundle.Verification
+    _ bundle: EvidenceBundle, _ found: EvidenceBundle.Verification, isInAudit: Bool? = nil
   ) -> (json: JSON, fault: EvidenceFault?) {
     let origin: [JSON.Member] = [
       .init("session", .string(bundle.session.text)), .init("relying_party", .string(bundle.relyingParty)),
       .init("protocol", .string(bundle.protocolName)), .init("livemode", .bool(bundle.isLive)),
-      .init("program", .string(bundle.program)),
+      .init("program", .string(bundle.program)), .init("in_audit", isInAudit.map { .bool($0) } ?? .null),
     ]
     guard let fault = found.fault else {
       let verdict = VerdictRendering.json(found.verdict, id: found.report.id.flatMap(ReportID.init))

@@ -53,11 +53,10 @@ extension DocumentRequest: StoredValue {
   public init?(storedJSON json: JSON) {
     guard let docType = json["docType"]?.string,
       let elements = json.storedList("elements", ElementRequest.init(storedJSON:)),
-      let ageOver = json.storedList("ageOver", { $0.integer.flatMap { Int(exactly: $0) } })
+      let ageOver = json.storedList("ageOver", { $0.integer.flatMap { Int(exactly: $0) } }),
+      let minimumAge = json.storedNumber("minimumAge")
     else { return nil }
-    self.init(
-      docType: docType, elements: elements, ageOver: ageOver,
-      minimumAge: json["minimumAge"]?.integer.flatMap { Int(exactly: $0) })
+    self.init(docType: docType, elements: elements, ageOver: ageOver, minimumAge: minimumAge)
   }
 }
 
@@ -148,8 +147,10 @@ extension LastError: StoredValue {
       let reasons: [Reason] = json.storedList(
         "reasons",
         { reason in
-          guard let code = reason["code"]?.string, let clause = reason["clause"]?.string else { return nil }
-          return Reason(code: code, document: reason["document"]?.integer.flatMap { Int(exactly: $0) }, clause: clause)
+          guard let code = reason["code"]?.string, let clause = reason["clause"]?.string,
+            let document = reason.storedNumber("document")
+          else { return nil }
+          return Reason(code: code, document: document, clause: clause)
         })
     else { return nil }
     self.init(code: code, reasons: reasons)
@@ -157,6 +158,12 @@ extension LastError: StoredValue {
 }
 
 extension JSON {
+  /// A number that may be missing; nil where something else stands there, which must not pass for nothing.
+  fileprivate func storedNumber(_ name: String) -> Int?? {
+    guard let value = self[name] else { return .some(nil) }
+    return value.integer.flatMap { Int(exactly: $0) }.map { .some($0) }
+  }
+
   /// The elements of a member that is an array of nothing else.
   fileprivate func storedList<Element>(_ name: String, _ read: (JSON) -> Element?) -> [Element]? {
     guard let values = self[name]?.array else { return nil }

@@ -6,15 +6,17 @@ import Primitives
 public struct ConsumedChallenge: ~Copyable, Sendable {
   public let session: SessionID
   public let protocolName: String
-  /// The request as it was handed out: `data` of the session's entry for this protocol.
-  public let requestData: JSON
+  /// The request as it was handed out: `data` of the session's entry for this protocol. Never inlined, as
+  /// `Authentication.questions`: evidence keeps it for longer than the challenge lives.
+  public var requestData: JSON { @inline(never) get { handedOut } }
+  private let handedOut: JSON
   /// What the protocol gave away with the request.
   public let material: SecretBytes
 
   fileprivate init(session: SessionID, protocolName: String, requestData: JSON, material: consuming SecretBytes) {
     self.session = session
     self.protocolName = protocolName
-    self.requestData = requestData
+    handedOut = requestData
     self.material = material
   }
 

@@ -18,11 +18,7 @@ struct RelyingPartyReader {
     let known = ConfigurationTables.relyingParty.names
     var parties: [RelyingParty] = []
     for entry in try root.objects("relying_parties", isRequired: true, known: known) {
-      guard let party = relyingParty(entry, &warnings) else { continue }
-      if let key = party.policies.evidenceKey, parties.contains(where: { $0.policies.evidenceKey == key }) {
-        throw entry.fault("evidence/key", "is another relying party's: whoever judges its bundles could open these")
-      }
-      parties.append(party)
+      if let party = relyingParty(entry, beside: parties, &warnings) { parties.append(party) }
     }
     do throws(ConfigurationError) {
       return try RelyingParties(parties)
@@ -32,7 +28,9 @@ struct RelyingPartyReader {
   }
 
   /// Nil where a member is at fault; all members are read nevertheless.
-  private func relyingParty(_ entry: ConfigurationReader, _ warnings: inout [String]) -> RelyingParty? {
+  private func relyingParty(
+    _ entry: ConfigurationReader, beside others: [RelyingParty], _ warnings: inout [String]
+  ) -> RelyingParty? {
     let id = entry.attempt { () throws(StartError) in try self.id(entry) }
     let origins = entry.attempt { () throws(StartError) in try self.origins(entry) }
     let keys = entry.attempt { () throws(StartError) in try APIKeyReader(now: now).apiKeys(entry, &warnings) }
@@ -44,7 +42,7 @@ struct RelyingPartyReader {
       try OpenID4VPReader().configuration(entry, &warnings)
     }
     let revocation = entry.attempt { () throws(StartError) in try self.revocation(entry) }
-    let evidence = entry.attempt { () throws(StartError) in try self.evidence(entry) }
+    let evidence = entry.attempt { () throws(StartError) in try self.evidence(entry, beside: others) }
     let webhooks = entry.attempt { () throws(StartError) in
       try WebhookReader(secrets: secrets.reader).webhooks(entry)
     }
@@ -83,7 +81,9 @@ struct RelyingPartyReader {
     return policy
   }
 
-  private func evidence(_ entry: ConfigurationReader) throws(StartError) -> EvidenceKey? {
+  private func evidence(
+    _ entry: ConfigurationReader, beside others: [RelyingParty]
+  ) throws(StartError) -> EvidenceKey? {
     guard let evidence = try entry.object("evidence", known: ConfigurationTables.evidence.names) else { return nil }
     let bytes = try secrets.keyBytes(of: "key", in: evidence)
     let key: EvidenceKey
@@ -94,6 +94,9 @@ struct RelyingPartyReader {
     }
     guard !sealingKeys.contains(where: key.isSame) else {
       throw evidence.fault("key", "is one of sealing_keys: whoever opens bundles could open the store")
+    }
+    guard !others.contains(where: { $0.policies.evidenceKey == key }) else {
+      throw evidence.fault("key", "is another relying party's: whoever judges its bundles could open these")
     }
     return key
   }

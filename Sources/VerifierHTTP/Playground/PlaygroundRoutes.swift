@@ -19,7 +19,7 @@ enum PlaygroundRoutes {
       method: .get, path: PathTemplate("/playground" + (asset.name.isEmpty ? "" : "/\(asset.name)")),
       name: asset.operation,
       summary: asset.name.isEmpty ? "A page to try everything with, in a browser on this machine." : "A file of it.",
-      access: .anyone, success: .text(asset.mediaType), problems: [.apiNotFound]
+      access: .anyone, success: .content(asset.mediaType), problems: [.apiNotFound]
     ) { call throws(ServiceError) in
       _ = try playground(call)
       return guarded(Answer(status: 200, mediaType: asset.mediaType, body: asset.body))

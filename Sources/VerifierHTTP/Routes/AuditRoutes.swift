@@ -21,7 +21,7 @@ enum AuditRoutes {
         name: "limit", summary: "Entries on the page.",
         schema: OpenAPISchemas.number(
           1...Int64(Limits.largestAuditPage), fallback: Int64(Limits.largestAuditPage))),
-    ], success: .text(AuditLine.mediaType), problems: [.apiInvalidRequest]
+    ], success: .content(AuditLine.mediaType), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
     let lines = try await call.application.service.auditEntries(query: call.query, as: call.authenticated())
     return Answer(status: 200, mediaType: AuditLine.mediaType, body: lines)
@@ -30,7 +30,7 @@ enum AuditRoutes {
   private static let heads = Route(
     method: .get, path: PathTemplate("/v1/audit/heads"), name: "listAuditHeads",
     summary: "The heads of all nodes' chains as JSON Lines: worth noting where the server's operators cannot reach.",
-    access: .apiKey([.admin]), success: .text(AuditLine.mediaType)
+    access: .apiKey([.admin]), success: .content(AuditLine.mediaType)
   ) { call throws(ServiceError) in
     let lines = try await call.application.service.auditHeads(as: call.authenticated())
     return Answer(status: 200, mediaType: AuditLine.mediaType, body: lines)

@@ -41,7 +41,7 @@ enum OperationRoutes {
   private static let metrics = Route(
     method: .get, path: PathTemplate("/metrics"), name: "getMetrics",
     summary: "Prometheus text, for loopback peers or the scope `admin`.", access: .operators,
-    success: .text(MetricsText.mediaType), urgency: .essential
+    success: .content(MetricsText.mediaType), urgency: .essential
   ) { call throws(ServiceError) in
     // A store that does not answer has its own place in the readiness; the other metrics are wanted then most.
     let heads = (try? await call.application.service.auditHeads()) ?? []

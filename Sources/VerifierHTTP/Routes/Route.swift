@@ -60,9 +60,8 @@ struct Route: Sendable {
       Success(status: status, mediaType: "application/json", schemas: schemas)
     }
 
-    static func text(_ mediaType: String) -> Success { Success(status: 200, mediaType: mediaType, schemas: []) }
-
-    static func bytes(_ mediaType: String) -> Success { Success(status: 200, mediaType: mediaType, schemas: []) }
+    /// What is no JSON.
+    static func content(_ mediaType: String) -> Success { Success(status: 200, mediaType: mediaType, schemas: []) }
   }
 
   /// Whether pages may call it, with a client secret, from an origin of the relying party.

@@ -97,7 +97,7 @@ enum SessionRoutes {
   private static let evidence = Route(
     method: .get, path: PathTemplate("/v1/verification_sessions/{id}/evidence"), name: "getVerificationEvidence",
     summary: "Gives the sealed bundle of a verified session whose `evidence` is `kept`, for `mdoc verify bundle`.",
-    access: .apiKey([.resultsRead]), success: .bytes(EvidenceBundle.mediaType),
+    access: .apiKey([.resultsRead]), success: .content(EvidenceBundle.mediaType),
     problems: [.sessionNotFound, .apiNotFound]
   ) { call throws(ServiceError) in
     let bundle = try await call.application.service.evidence(of: call.id, as: call.authenticated())

@@ -15,7 +15,7 @@ enum WalletRoutes {
   private static let request = Route(
     method: .get, path: requestPath, name: "getWalletRequest",
     summary: "The signed request object of a session that waits for its answer.", access: .anyone,
-    success: .text(requestType), problems: stateProblems + [.readerCertificateExpired]
+    success: .content(requestType), problems: stateProblems + [.readerCertificateExpired]
   ) { call throws(ServiceError) in
     try await requestObject(call, parameters: nil)
   }
@@ -23,7 +23,7 @@ enum WalletRoutes {
   private static let postedRequest = Route(
     method: .post, path: requestPath, name: "postWalletRequest",
     summary: "The same, with the wallet's nonce in it.", access: .anyone, body: .form(schema: "WalletRequestForm"),
-    success: .text(requestType), problems: stateProblems + [.readerCertificateExpired]
+    success: .content(requestType), problems: stateProblems + [.readerCertificateExpired]
   ) { call throws(ServiceError) in
     try await requestObject(call, parameters: call.body)
   }

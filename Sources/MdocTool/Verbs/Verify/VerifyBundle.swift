@@ -40,15 +40,18 @@ enum VerifyBundle {
       return show(EvidenceRendering.json(error), error.detail, arguments, console)
     }
     var found = await bundle.verify()
-    if found.fault == nil { found.fault = try trace(of: bundle, sealed: sealed, in: arguments.values(.audit)) }
-    let (json, fault) = EvidenceRendering.json(bundle, found)
+    var isInAudit: Bool?
+    if found.fault == nil, arguments.has(.audit) {
+      found.fault = try trace(of: bundle, sealed: sealed, in: arguments.values(.audit))
+      isInAudit = found.fault == nil
+    }
+    let (json, fault) = EvidenceRendering.json(bundle, found, isInAudit: isInAudit)
     return show(json, fault?.detail, arguments, console)
   }
 
   private static func trace(
     of bundle: EvidenceBundle, sealed: [UInt8], in logs: [String]
   ) throws(Failure) -> EvidenceFault? {
-    guard !logs.isEmpty else { return nil }
     var trace = EvidenceTrace(of: bundle, sealed: sealed)
     for path in logs {
       try LineFile.read(path, purpose: "audit log") { line, number in
@@ -77,7 +80,8 @@ enum VerifyBundle {
   private static func origin(_ json: JSON, _ style: Style) -> String? {
     guard let session = json["session"]?.string else { return nil }
     let names = [("relying_party", "Relying party"), ("protocol", "Protocol"), ("program", "Kept by version")]
-    let rows = names.map { name, label in (label, Printable.line(json[name]?.string ?? "")) }
+    let audit = json["in_audit"]?.bool.map { $0 ? "has this bundle" : "does not have it" } ?? "not consulted"
+    let rows = names.map { name, label in (label, Printable.line(json[name]?.string ?? "")) } + [("Audit log", audit)]
     let mode = json["livemode"] == true ? "" : style("TEST MODE: nothing verified here is real.", .bold, .yellow) + "\n"
     return mode + "Evidence of session \(session)\n" + Wrapping.columns(rows, indent: 2, width: 240)
   }
