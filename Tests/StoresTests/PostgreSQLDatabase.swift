@@ -55,22 +55,44 @@ struct PostgreSQLDatabase: Sendable {
 
   // MARK: Faults
 
-  /// Ends the schema's connections, or those of them that wait for a lock.
-  func cut(onlyBlocked: Bool = false) async throws {
+  /// Ends the schema's connections.
+  func cut() async throws {
     let main = try PostgreSQLConnection(PostgreSQLAddress(#require(Self.url)))
-    let condition = "application_name = '\(name)'" + (onlyBlocked ? " AND wait_event_type = 'Lock'" : "")
     // Again until none is left: some may have been about to connect.
-    while try main.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \(condition)") > 0 {
+    while try main.run(Self.terminate + " WHERE application_name = $1", .text(name)) > 0 {
       try await Task.sleep(for: .milliseconds(20))
     }
   }
 
   /// Returns once a connection waits for a lock.
-  func waitUntilBlocked() async throws {
-    let main = try PostgreSQLConnection(PostgreSQLAddress(#require(Self.url)))
-    let query = "SELECT 1 FROM pg_stat_activity WHERE application_name = '\(name)' AND wait_event_type = 'Lock'"
-    while try main.first(query, read: { _ in true }) == nil { try await Task.sleep(for: .milliseconds(10)) }
+  func waitUntilBlocked() async throws { try await whenBlocked("SELECT 1 FROM pg_stat_activity") }
+
+  /// Ends the connection that waits for a lock, once one does.
+  func cutBlocked() async throws { try await whenBlocked(Self.terminate) }
+
+  private static let terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+
+  /// Asks on a thread of its own: those of the pool may all compute for longer than a store waits for a lock, and then
+  /// nobody would see it wait.
+  private func whenBlocked(_ statement: String) async throws {
+    let url = try #require(Self.url)
+    let blocked = statement + " WHERE application_name = $1 AND wait_event_type = 'Lock'"
+    let ask: @Sendable () throws -> Void = { [name] in
+      let main = try PostgreSQLConnection(PostgreSQLAddress(url))
+      let end = Deadline(in: .seconds(60))
+      while try main.run(blocked, .text(name)) == 0 {
+        guard !end.isPast else { throw NobodyWaits() }
+        usleep(10_000)
+      }
+    }
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      do throws(StoreError) {
+        try StoreThread.start("mdoc-test") { continuation.resume(with: Result { try ask() }) }
+      } catch { continuation.resume(throwing: error) }
+    }
   }
+
+  private struct NobodyWaits: Error {}
 
   /// Lets so many in at one time.
   private actor Turns {

@@ -28,8 +28,7 @@ struct PostgreSQLFaultTests {
       let holder = try database.connect()
       try holder.execute("BEGIN; SELECT 1 FROM sessions FOR UPDATE")
       let refusal = Task { try await store.refusal(session.address) }
-      try await database.waitUntilBlocked()
-      try await database.cut(onlyBlocked: true)
+      try await database.cutBlocked()
       await #expect {
         _ = try await refusal.value
       } throws: { error in
