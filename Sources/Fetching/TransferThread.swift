@@ -33,22 +33,10 @@ final class TransferThread: @unchecked Sendable {
     self.configuration = configuration
     self.places = places
     self.multi = multi
-    var thread = pthread_t()
-    let this = Unmanaged.passRetained(self)
-    let status = pthread_create(
-      &thread, nil,
-      { argument in
-        guard let argument else { return nil }
-        // Takes over the reference made for the thread.
-        Unmanaged<TransferThread>.fromOpaque(argument).takeRetainedValue().run()
-        return nil
-      }, this.toOpaque())
-    guard status == 0 else {
-      this.release()
+    guard BackgroundThread.start("mdoc-fetch", { [self] in run() }) else {
       curl_multi_cleanup(multi)
-      throw WebListFetcher.StartError(description: "no thread to fetch with: errno \(status)")
+      throw WebListFetcher.StartError(description: "no thread to fetch with")
     }
-    pthread_detach(thread)
   }
 
   /// Ends within the ticket's deadline, and at once where the task is cancelled.

@@ -98,22 +98,8 @@ final class LoopbackServer: Sendable {
     return false
   }
 
-  private final class Body: Sendable {
-    let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-  }
-
   private static func detach(_ run: @escaping @Sendable () -> Void) {
-    var thread = pthread_t()
-    let body = Unmanaged.passRetained(Body(run))
-    let status = pthread_create(
-      &thread, nil,
-      { argument in
-        if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
-        return nil
-      }, body.toOpaque())
-    precondition(status == 0, "no thread for a test's server")
-    pthread_detach(thread)
+    precondition(BackgroundThread.start("mdoc-test", run), "no thread for a test's server")
   }
 }
 

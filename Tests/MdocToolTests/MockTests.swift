@@ -36,6 +36,24 @@ import Testing
     #expect(elements?["given_name"] == "Ada")
   }
 
+  @Test(arguments: ["AAECAwQFBgcICQoLDA0ODw==", "AAECAwQFBgcICQoLDA0ODw"])
+  func aNonceMayBeWrittenAsTheAPIDoes(nonce: String) async throws {
+    #expect(await makeApple().status == 0)
+    let run = await Run(
+      ["verify", "apple", "--envelope", scratch("answer"), "--key", scratch("key.pem"), "--trust", scratch("anchors")]
+        + ["--nonce", nonce] + session.dropFirst(2) + time)
+    #expect(run.status == 0)
+  }
+
+  @Test(arguments: [("0!", "--nonce is not hexadecimal or base64"), ("AAEt", "--nonce has 3 bytes")])
+  func anythingElseIsNoNonce(nonce: String, message: String) async throws {
+    let run = await Run(
+      ["mock", "apple", "--recipient", scratch("key.pem"), "--out", scratch("answer"), "--nonce", nonce]
+        + session.dropFirst(2) + time)
+    #expect(run.status == 64)
+    #expect(run.error.contains(message))
+  }
+
   /// A page's request of every kind, answered rightly and wrongly.
   @Test func aWebAnswerIsWhatItsProtocolSends() async throws {
     let key = try PrivateKey(curve: .p256, scalar: [UInt8](repeating: 0x21, count: 32))

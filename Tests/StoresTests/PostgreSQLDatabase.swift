@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Primitives
 import Testing
 import VerificationService
 
@@ -86,9 +87,8 @@ struct PostgreSQLDatabase: Sendable {
       }
     }
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-      do throws(StoreError) {
-        try StoreThread.start("mdoc-test") { continuation.resume(with: Result { try ask() }) }
-      } catch { continuation.resume(throwing: error) }
+      let isStarted = BackgroundThread.start { continuation.resume(with: Result { try ask() }) }
+      precondition(isStarted, "no thread to ask on")
     }
   }
 

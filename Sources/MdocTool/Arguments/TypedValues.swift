@@ -29,8 +29,21 @@ extension ParsedArguments {
 
   /// Bytes in hexadecimal, or nil where the option is absent.
   func hex(_ option: Option, length: ClosedRange<Int>) throws(Failure) -> [UInt8]? {
+    try bytes(option, length: length, as: "hexadecimal", Hex.decode)
+  }
+
+  /// A nonce as the API gives it, in base64, or in hexadecimal: what could be both is hexadecimal.
+  func nonce(_ option: Option) throws(Failure) -> [UInt8] {
+    let length = Limits.shortestNonceBytes...Limits.appleNonceBytes
+    let decode = { (text: String) in Hex.decode(text) ?? Base64.decodeEither(text) }
+    return try bytes(option, length: length, as: "hexadecimal or base64", decode) ?? []
+  }
+
+  private func bytes(
+    _ option: Option, length: ClosedRange<Int>, as encoding: String, _ decode: (String) -> [UInt8]?
+  ) throws(Failure) -> [UInt8]? {
     guard let text = value(option) else { return nil }
-    guard let bytes = Hex.decode(text) else { throw .usage("--\(option.name) is not hexadecimal") }
+    guard let bytes = decode(text) else { throw .usage("--\(option.name) is not \(encoding)") }
     guard length.contains(bytes.count) else {
       throw .usage(
         "--\(option.name) has \(bytes.count) bytes; \(length.lowerBound) to \(length.upperBound) are needed")

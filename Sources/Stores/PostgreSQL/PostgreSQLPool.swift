@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 import VerificationService
 
 /// A few connections to one database, each on a thread of its own, which take their work from one queue.
@@ -48,12 +49,10 @@ final class PostgreSQLPool: @unchecked Sendable {
     pthread_condattr_destroy(&attributes)
     for _ in 0..<size {
       locked { threads += 1 }
-      do throws(StoreError) {
-        try StoreThread.start("mdoc-store") { [self] in loop() }
-      } catch {
+      guard BackgroundThread.start("mdoc-store", { [self] in loop() }) else {
         locked { threads -= 1 }
         stop()
-        throw error
+        throw .unavailable("no thread for the store")
       }
     }
   }

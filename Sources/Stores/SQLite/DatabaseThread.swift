@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 import VerificationService
 
 /// The thread of one connection. Whoever waits for the disk waits here, and never on Swift's cooperative threads.
@@ -33,7 +34,9 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     self.connection = connection
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(condition, nil)
-    try StoreThread.start("mdoc-store") { [self] in loop() }
+    guard BackgroundThread.start("mdoc-store", { [self] in loop() }) else {
+      throw .unavailable("no thread for the store")
+    }
   }
 
   deinit {

@@ -57,7 +57,9 @@ public enum StoreLocation: Sendable, CustomStringConvertible {
     case .otherMode(let isLive):
       .configuration("\(self): is a store of \(isLive ? "live" : "test") mode and serves no other")
     case .newerSchema(let found, let known):
-      .configuration("\(self): was written by a newer version (schema \(found), known \(known))")
+      .configuration(
+        "\(self): was written by a newer version (schema \(found), known \(known)); run that version, or put back a "
+          + "backup from before it")
     case .olderSchema(0, _):
       .configuration("\(self): has no tables yet; make them with \"mdoc serve --migrate\" and the same options")
     case .olderSchema(let found, let known):

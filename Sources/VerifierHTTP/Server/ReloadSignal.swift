@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 
 /// SIGHUP, by which operators ask a server to read its configuration and trust anchors anew.
 package enum ReloadSignal {

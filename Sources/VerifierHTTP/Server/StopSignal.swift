@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 
 /// Waits for SIGTERM or SIGINT.
 ///

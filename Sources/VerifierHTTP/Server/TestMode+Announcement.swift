@@ -12,6 +12,7 @@ extension TestMode {
       "relying_party": [
         "id": .string(Self.relyingPartyID), "merchant_id": .string(merchantID), "team_id": .string(teamID),
         "encryption_public_key": .string(Base64.encode(encryptionPublicKey)),
+        "origins": .array(origins.map { .string($0) }),
       ],
       "store": .string("\(store)"), "lists_url": .string(publisher.baseURL),
       "webhook": webhook.map { ["url": .string($0.url), "secret": .string($0.secrets[0].exposed)] },
@@ -43,6 +44,7 @@ extension TestMode {
       API key      \(apiKey)
       Merchant     \(merchantID)
       Team         \(teamID)
+      Origins      \(origins.joined(separator: " "))
       Store        \(store)
       Lists        \(publisher.baseURL)\(webhookLines)
       Trust anchors (mock):

@@ -17,6 +17,8 @@ public struct TestMode: Sendable {
   public let publisher: MockPublisher
   public let merchantID: String
   public let teamID: String
+  /// Web origins that may ask and may hold client secrets: the server's own, and those that were added.
+  public let origins: [String]
   /// The public half of the merchant's encryption key: P-256, uncompressed.
   public let encryptionPublicKey: [UInt8]
   public let store: StoreLocation
@@ -62,8 +64,9 @@ public struct TestMode: Sendable {
       WebhookEndpoint(id: Self.webhookID, url: url, secrets: [try secrets.webhookSecret()])
     }
     let own = ["http://127.0.0.1:\(socket.port)", "http://localhost:\(socket.port)"]
+    origins = own + options.origins.filter { !own.contains($0) }
     let party = RelyingParty(
-      id: Self.relyingPartyID, origins: own + options.origins.filter { !own.contains($0) },
+      id: Self.relyingPartyID, origins: origins,
       apiKeys: [APIKey(sha256: APIKey.hash(of: apiKey), scopes: Set(Scope.allCases))],
       apple: AppleConfiguration(
         merchantID: options.merchantID, teamID: options.teamID, encryptionKeys: [secrets.encryptionKey]),

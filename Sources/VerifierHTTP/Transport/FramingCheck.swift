@@ -1,4 +1,4 @@
-/// Refuses every request that could be cut off the stream in more than one way, before a byte of its body is read.
+/// Refuses every request whose head could be cut off the stream in more than one way, before a byte of its body is read.
 ///
 /// libmicrohttpd 0.9.75 accepts two lengths, a length beside chunks, unknown codings, spaces before the colon and
 /// several hosts. Behind a proxy that decides such cases otherwise, each of them smuggles a request (RFC 9112, 11.2).

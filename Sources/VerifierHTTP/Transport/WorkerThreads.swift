@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 
 /// The verification threads: one a core, fed by one queue, on which every request is handled.
 ///

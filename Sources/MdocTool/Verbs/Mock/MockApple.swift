@@ -33,7 +33,7 @@ enum MockApple {
       throw .unreadable("key \(path): is on \(recipient.curve.rawValue); Apple encrypts to P-256 keys")
     }
     let session = MockAppleSession(
-      nonce: try arguments.hex(.nonce, length: Limits.shortestNonceBytes...Limits.appleNonceBytes) ?? [],
+      nonce: try arguments.nonce(.nonce),
       merchantID: try arguments.required(.merchantID), teamID: try arguments.required(.teamID),
       recipientKey: recipient)
     let answer = try MockCommand.made {

@@ -34,7 +34,7 @@ enum VerifyApple {
     let keys = try KeyFile.encryptionKeys(arguments.values(.encryptionKey))
     let request = try RequestFile.request(arguments.value(.request), for: .inApp)
     let now = try arguments.time(.at)
-    let nonce = try arguments.hex(.nonce, length: Limits.shortestNonceBytes...Limits.appleNonceBytes) ?? []
+    let nonce = try arguments.nonce(.nonce)
     let merchantID = try arguments.required(.merchantID)
     let teamID = try arguments.required(.teamID)
     let envelope = try WireBytes.answer(at: arguments.required(.envelope))
@@ -58,7 +58,7 @@ extension Option {
     occurrence: .requiredRepeatable)
 
   static let nonce = Option(
-    "nonce", "HEX", "the nonce of the request, 16 to 64 bytes", occurrence: .required)
+    "nonce", "BYTES", "the nonce of the request, 16 to 64 bytes, in hexadecimal or base64", occurrence: .required)
   static let merchantID = Option("merchant-id", "ID", "the merchant identifier of the app", occurrence: .required)
   static let teamID = Option("team-id", "ID", "the team identifier of the app", occurrence: .required)
 }

@@ -1,13 +1,12 @@
 import Glibc
-import Primitives
 
-/// A thread of our own, for what blocks: the deadline sweep and the join inside `MHD_stop_daemon`.
+/// A thread of its own, for what blocks: a disk, a network, a join, a wait for the time of day.
 ///
-/// Blocking a thread of the cooperative pool instead would take it from the handlers whose answers are waited for.
+/// Blocking a thread of Swift's cooperative pool instead would take it from those whose answers are waited for.
 package enum BackgroundThread {
   /// Runs the body on a new thread, which ends with it; false when the system has no thread to give.
-  /// - Parameter name: what `top -H` calls it, 15 characters at most.
-  static func start(_ name: String = "mdoc-wait", _ body: @escaping @Sendable () -> Void) -> Bool {
+  /// - Parameter name: for `top -H`, profilers, and whoever counts processor time by threads; 15 bytes at most.
+  package static func start(_ name: String = "mdoc-wait", _ body: @escaping @Sendable () -> Void) -> Bool {
     let box = Unmanaged.passRetained(Box(name, body))
     var thread = pthread_t()
     var attributes = pthread_attr_t()
@@ -42,10 +41,19 @@ package enum BackgroundThread {
 
   private static let entry: @Sendable @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { raw in
     if let raw {
+      // Takes over the reference made for the thread.
       let box = Unmanaged<Box>.fromOpaque(raw).takeRetainedValue()
-      ThreadName.set(box.name)
+      setName(box.name)
       box.body()
     }
     return nil
+  }
+
+  private static func setName(_ name: String) {
+    // glibc's function for it is not among those that Swift sees. Without /proc a thread keeps its creator's name.
+    let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+    guard file >= 0 else { return }
+    _ = write(file, name, name.utf8.count)
+    close(file)
   }
 }
