@@ -22,6 +22,8 @@ struct CBORDecoder {
   /// Items inside tag 24 whose strings came in chunks, by the node of the string: they have bytes of their own.
   private var joined: [Int: CBORTree] = [:]
   private var joinedItems = 0
+  /// Of the text that is read.
+  private var safety = StreamSafeText()
 
   /// A container whose children are being read.
   private struct Frame {
@@ -83,6 +85,7 @@ struct CBORDecoder {
     case .bytes, .text:
       if event.isIndefinite {
         node.isChunked = true
+        safety = StreamSafeText()
         nodes.append(node)
         return try push(Frame(role: .chunks, node: index, remaining: nil), at: start)
       }
@@ -208,8 +211,12 @@ struct CBORDecoder {
   }
 
   private mutating func requireUTF8(_ range: Range<Int>) throws(CBORError) {
-    let text = UnsafeBufferPointer(rebasing: bytes[range])
-    if !isASCII(text), String(validating: text, as: UTF8.self) == nil {
+    let utf8 = UnsafeBufferPointer(rebasing: bytes[range])
+    let isASCII = isASCII(utf8)
+    // Chunks are one text, and an empty one ends no run of marks.
+    if top.role != .chunks || isASCII && !utf8.isEmpty { safety = StreamSafeText() }
+    if isASCII { return }
+    guard let text = String(validating: utf8, as: UTF8.self), safety.takes(text) else {
       throw CBORError(.cborInvalidUTF8, at: range.lowerBound)
     }
   }

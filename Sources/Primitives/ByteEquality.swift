@@ -1,5 +1,21 @@
 import Glibc
 
+/// A text that equals only those of the same bytes, for sets and dictionaries.
+public struct ExactText: Sendable, Hashable {
+  public let text: String
+
+  public init(_ text: String) { self.text = text }
+
+  public static func == (left: ExactText, right: ExactText) -> Bool { left.text.hasSameBytes(as: right.text) }
+
+  /// By bytes as well: equivalent texts have one hash of their own, and whoever sends many makes a set slow.
+  public func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    hasher.combine(0xff as UInt8)
+  }
+}
+
 extension String {
   /// Whether both strings are the same UTF-8 bytes.
   ///

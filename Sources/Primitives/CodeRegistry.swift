@@ -10,7 +10,9 @@ extension Code {
     case .cborDuplicateKey:
       row("A CBOR map has the same key twice", "RFC 8949, 5.6", Remedy.wallet, cases: "C04")
     case .cborInvalidUTF8:
-      row("A CBOR text string is not UTF-8", "RFC 8949, 3.1", Remedy.wallet, cases: "C06")
+      row(
+        "A CBOR text string is not UTF-8, or has more than 30 combining marks in a row",
+        "RFC 8949, 3.1; UAX #15, 13", Remedy.wallet, cases: "C06")
     case .cborMalformed:
       row("The bytes are not well-formed CBOR", "RFC 8949, 3 and appendix C", Remedy.wallet, cases: "C07")
     case .cborNestingTooDeep:
@@ -165,7 +167,7 @@ extension Code {
     // Trust
     case .trustStoreEmpty:
       row(
-        "No trust anchor is configured",
+        "There is no trust anchor, or none that is valid now",
         "\(iso), 9.3.3", "Configure at least one issuing authority certificate.", cases: "T01", status: 503)
     case .chainTooLong:
       row(
@@ -377,7 +379,8 @@ extension Code {
     case .deviceMacNotAllowed:
       row(
         "A device MAC where this protocol gives no reader key for it",
-        "\(iso), 9.1.3.5", Remedy.wallet, cases: "A13 K06")
+        "\(iso), 9.1.3.5", "In person, give the reader's ephemeral private key; elsewhere the wallet is at fault.",
+        cases: "A13 K06")
     case .deviceAlgorithmUnsupported:
       row(
         "The device's algorithm is absent from the protected header or not one of the standard's",

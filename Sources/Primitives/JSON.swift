@@ -54,7 +54,7 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
 // MARK: Reading
 
 extension JSON {
-  /// The bytes are not one JSON text in UTF-8, or an object has two members of one name.
+  /// The bytes are not one JSON text in UTF-8, an object has two members of one name, or a text is not `StreamSafeText`.
   public struct SyntaxError: Error, Sendable {}
 
   public init(parsing bytes: [UInt8]) throws(SyntaxError) { self = try JSONParser.parse(bytes) }

@@ -154,6 +154,7 @@ struct JSONParser {
 
   private func text(_ utf8: some Collection<UInt8>) throws(JSON.SyntaxError) -> String {
     guard let text = String(validating: utf8, as: UTF8.self) else { throw JSON.SyntaxError() }
+    guard !utf8.contains(where: { $0 >= 0x80 }) || StreamSafeText.isSafe(text) else { throw JSON.SyntaxError() }
     return text
   }
 

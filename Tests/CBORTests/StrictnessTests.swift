@@ -85,6 +85,21 @@ import Testing
     #expect(refusal(text) == nil)
   }
 
+  /// What Swift takes long to compare (UAX #15, 13).
+  @Test func refusesLongRunsOfCombiningMarks() {
+    func text(_ marks: Int) -> [UInt8] { [0x61] + Array(repeatElement([0xcc, 0x81], count: marks).joined()) }
+    func string(_ utf8: [UInt8]) -> [UInt8] { [0x78, UInt8(utf8.count)] + utf8 }
+    #expect(refusal(string(text(30))) == nil)
+    #expect(refusal(string(text(31))) == .cborInvalidUTF8)
+    // A run goes on in the next chunk, and ends with a letter there.
+    let marks = Array(text(20).dropFirst())
+    #expect(refusal([0x7f] + string(text(20)) + [0x60] + string(marks) + [0xff]) == .cborInvalidUTF8)
+    #expect(refusal([0x7f] + string(text(20)) + string([0x61]) + string(marks) + [0xff]) == nil)
+    // Two strings are two texts, whatever stands between.
+    #expect(refusal([0x82] + string(text(20)) + string(marks)) == nil)
+    #expect(refusal([0x82, 0x7f] + string(text(20)) + [0xff, 0x7f] + string(marks) + [0xff]) == nil)
+  }
+
   // MARK: Bounds
 
   /// Heads that wrap one item, each costing so many levels.

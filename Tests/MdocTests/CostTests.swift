@@ -26,6 +26,34 @@ import Testing
     print("5,000 equivalent names: \(time)")
   }
 
+  /// What the issuer signs may be an attacker's own, and is read before anybody trusts it.
+  @Test func manyAuthorisedNamespacesAndElementsAreComparedOnce() throws {
+    let attack = try Attack()
+    let names = (0..<4_000).map { "n\($0)" }
+    let mutation = MockMutation.setup { setup in
+      setup.keyAuthorizations = ["nameSpaces": .array(names.map { .text($0) })]
+      setup.deviceSigned = names.map { ($0, [("e", 1)]) }
+    }
+    let response = try attack.response(mutation)
+    let time = ContinuousClock().measure {
+      #expect(attack.verify(response, request: nil).accepted != nil)
+    }
+    print("4,000 authorised namespaces: \(time)")
+  }
+
+  @Test func manyNamespacesAreFoundByName() throws {
+    var attack = try Attack()
+    for number in 0..<2_000 {
+      attack.documents[0]["n\(number)", "e"] = "v"
+      attack.mock.documents[0].elements.append(("n\(number)", "e"))
+    }
+    let response = try attack.response(.none)
+    let time = ContinuousClock().measure {
+      #expect(attack.verify(response, request: nil).accepted != nil)
+    }
+    print("2,000 namespaces: \(time)")
+  }
+
   @Test func equivalentNamesHaveHashesOfTheirOwn() {
     let references = (0..<4_096).map { ElementReference("n", name($0)) }
     #expect(references[0].identifier == references[4_095].identifier, "equivalent, as Swift compares")

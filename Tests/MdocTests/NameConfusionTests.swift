@@ -103,8 +103,8 @@ import Testing
   }
 
   @Test func namesInReportsAreBoundedAndPlain() throws {
-    // One character, as Swift counts, of 200,000 bytes; and what moves a terminal's cursor.
-    let zalgo = "a" + String(repeating: "\u{301}", count: 100_000)
+    // Characters, as Swift counts, of 61 bytes each; and what moves a terminal's cursor.
+    let zalgo = String(repeating: "a" + String(repeating: "\u{301}", count: 30), count: 3_000)
     let mutation = MockMutation.init(
       deviceAuth: { $0.docType = "\u{1b}[2J\n" + zalgo },
       document: { $0["docType"] = .text("\u{1b}[2J\n" + zalgo) })

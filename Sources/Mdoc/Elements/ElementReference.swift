@@ -16,11 +16,8 @@ public struct ElementReference: Sendable, Hashable {
     left.identifier.hasSameBytes(as: right.identifier) && left.namespace.hasSameBytes(as: right.namespace)
   }
 
-  /// By bytes as well: equivalent strings have one hash of their own, and whoever sends many makes a set slow.
   public func hash(into hasher: inout Hasher) {
-    for var part in [identifier, namespace] {
-      part.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-      hasher.combine(0xff as UInt8)
-    }
+    ExactText(identifier).hash(into: &hasher)
+    ExactText(namespace).hash(into: &hasher)
   }
 }

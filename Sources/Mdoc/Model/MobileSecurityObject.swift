@@ -14,6 +14,8 @@ struct MobileSecurityObject: Sendable {
   let deviceKey: CBORItem?
   let status: DeclaredStatus
   private let valueDigests: CBORItem
+  /// The same by namespace, where there are many.
+  private let digestsByNamespace: [ExactText: CBORItem]?
 
   /// - Parameter payload: the byte string that IssuerAuth carries, `bstr .cbor #6.24(bstr .cbor MobileSecurityObject)`.
   init(parsing payload: CBORItem) throws(MdocParseError) {
@@ -30,12 +32,16 @@ struct MobileSecurityObject: Sendable {
     digestAlgorithm = try reader.text(reader.member("digestAlgorithm", of: mso))
     docType = try reader.text(reader.member("docType", of: mso))
     valueDigests = try reader.member("valueDigests", of: mso)
+    var namespaces = 0
     for (namespace, digests) in try reader.entries(valueDigests) {
+      namespaces += 1
       _ = try reader.text(namespace)
       for (identifier, digest) in try reader.entries(digests) {
         guard identifier.kind == .unsigned, digest.kind == .bytes else { throw MdocParseError(.msoMalformed) }
       }
     }
+    digestsByNamespace =
+      namespaces > MobileSecurityObject.few ? try MobileSecurityObject.table(of: valueDigests, reader) : nil
     validity = try MobileSecurityObject.validity(reader.member("validityInfo", of: mso))
     let deviceKeyInfo = try reader.member("deviceKeyInfo", of: mso)
     _ = try reader.entries(deviceKeyInfo)
@@ -48,11 +54,23 @@ struct MobileSecurityObject: Sendable {
   ///
   /// - Parameter lookUps: how many are to be looked up.
   func digests(of namespace: String, for lookUps: Int) -> SignedDigests? {
-    valueDigests[key: namespace].map { SignedDigests($0, isIndexed: lookUps > MobileSecurityObject.few) }
+    let digests =
+      if let digestsByNamespace { digestsByNamespace[ExactText(namespace)] } else { valueDigests[key: namespace] }
+    return digests.map { SignedDigests($0, isIndexed: lookUps > MobileSecurityObject.few) }
   }
 
-  /// So many digests are found faster by reading the map each time than by a table of it.
+  /// So many entries are found faster by reading the map each time than by a table of it.
   private static let few = 32
+
+  private static func table(
+    of valueDigests: CBORItem, _ reader: StructureReader
+  ) throws(MdocParseError) -> [ExactText: CBORItem] {
+    var table: [ExactText: CBORItem] = [:]
+    for (namespace, digests) in try reader.entries(valueDigests) {
+      table[ExactText(try reader.text(namespace))] = digests
+    }
+    return table
+  }
 
   /// DigestIDs of one namespace: looked up where they stand, or in a table where that would take long.
   struct SignedDigests {
@@ -94,7 +112,7 @@ struct MobileSecurityObject: Sendable {
 
 /// The device-signed elements that the issuer allows the device key to sign.
 struct KeyAuthorizations: Sendable {
-  private var namespaces: [String] = []
+  private var namespaces: Set<ExactText> = []
   private var elements: Set<ElementReference> = []
 
   init(parsing item: CBORItem?) throws(MdocParseError) {
@@ -102,7 +120,7 @@ struct KeyAuthorizations: Sendable {
     let reader = StructureReader(code: .msoMalformed)
     _ = try reader.entries(item)
     if let list = item[key: "nameSpaces"] {
-      for name in try reader.elements(list) { namespaces.append(try reader.text(name)) }
+      for name in try reader.elements(list) { namespaces.insert(ExactText(try reader.text(name))) }
     }
     if let map = item[key: "dataElements"] {
       for (namespace, list) in try reader.entries(map) {
@@ -115,6 +133,6 @@ struct KeyAuthorizations: Sendable {
   }
 
   func allows(_ element: ElementReference) -> Bool {
-    namespaces.contains { $0.hasSameBytes(as: element.namespace) } || elements.contains(element)
+    namespaces.contains(ExactText(element.namespace)) || elements.contains(element)
   }
 }

@@ -16,6 +16,9 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
   public let deviceSignedElements: [ElementReference]
   private let items: [CBORItem]
   private let deviceSignedItems: [CBORItem]
+  /// Where each element stands, where there are many.
+  private let places: [ElementReference: Int]?
+  private let deviceSignedPlaces: [ElementReference: Int]?
 
   init(
     docType: String, issuer: DocumentIssuer, validity: DocumentValidity,
@@ -42,16 +45,27 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
     self.items = items
     deviceSignedElements = deviceSigned.map(\.reference)
     deviceSignedItems = deviceSigned.map(\.value)
+    places = Self.places(of: elements)
+    deviceSignedPlaces = Self.places(of: deviceSignedElements)
+  }
+
+  /// Nil for few: they are found faster one by one.
+  private static func places(of elements: [ElementReference]) -> [ElementReference: Int]? {
+    guard elements.count > 32 else { return nil }
+    return Dictionary(zip(elements, elements.indices)) { first, _ in first }
   }
 
   /// The value that the issuer signed.
   public subscript(element: ElementReference) -> ElementValue? {
-    elements.firstIndex(of: element).map { ElementValue(items[$0]) }
+    let place = if let places { places[element] } else { elements.firstIndex(of: element) }
+    return place.map { ElementValue(items[$0]) }
   }
 
   /// The value that the device signed.
   public func deviceSignedValue(of element: ElementReference) -> ElementValue? {
-    deviceSignedElements.firstIndex(of: element).map { ElementValue(deviceSignedItems[$0]) }
+    let place =
+      if let deviceSignedPlaces { deviceSignedPlaces[element] } else { deviceSignedElements.firstIndex(of: element) }
+    return place.map { ElementValue(deviceSignedItems[$0]) }
   }
 
   /// Every issuer-signed element with its item, in the order of the response.

@@ -1,6 +1,9 @@
+import Primitives
+
 /// Names and values in percent-encoding, as queries and forms have them (`application/x-www-form-urlencoded`).
 enum FormEncoding {
-  /// In order, decoded, with `+` read as a space; nil where something is no percent-encoded UTF-8.
+  /// In order, decoded, with `+` read as a space; nil where something is no percent-encoded UTF-8, or no
+  /// `StreamSafeText`.
   static func members(of text: Substring) -> [(name: String, value: String)]? {
     var members: [(name: String, value: String)] = []
     for member in text.split(separator: "&") {
@@ -25,7 +28,7 @@ enum FormEncoding {
       default: bytes.append(byte)
       }
     }
-    return String(validating: bytes, as: UTF8.self)
+    return String(validating: bytes, as: UTF8.self).flatMap { StreamSafeText.isSafe($0) ? $0 : nil }
   }
 
   private static func hexValue(_ byte: UInt8) -> UInt8? {

@@ -1,3 +1,5 @@
+import Primitives
+
 /// Refuses every request whose head could be cut off the stream in more than one way, before a byte of its body is read.
 ///
 /// libmicrohttpd 0.9.75 accepts two lengths, a length beside chunks, unknown codings, spaces before the colon and
@@ -43,6 +45,7 @@ enum FramingCheck {
     guard let text = String(validating: value, as: UTF8.self) else {
       throw .malformed("field value is not UTF-8")
     }
+    guard StreamSafeText.isSafe(text) else { throw .malformed("field value has a long run of combining marks") }
     return (String(decoding: raw.name, as: UTF8.self), text)
   }
 

@@ -116,7 +116,11 @@ import VerificationService
         #expect(reply.status == 400 && reply.code == "api.invalid_request", "\(body.prefix(40))")
         #expect(reply.errors == pointers, "\(reply.body)")
       }
-      for body in ["response=%zz", "response=%ff", "response=a b", "response=\u{e9}", right + "\n"] {
+      let marks = String(repeating: "%CC%81%CC%A7", count: 16)
+      for body in [
+        "response=%zz", "response=%ff", "response=a b", "response=\u{e9}", right + "\n", "a\(marks)=1",
+        "error=a\(marks)",
+      ] {
         #expect(try await post(body).code == "api.malformed_request")
       }
       #expect(try await post((0..<40).map { "f\($0)=1" }.joined(separator: "&")).code == "api.invalid_request")
