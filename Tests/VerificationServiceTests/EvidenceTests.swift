@@ -117,8 +117,10 @@ struct EvidenceTests {
   func trace() throws {
     let bundle = try bundle()
     let sealed = try seal(bundle)
-    func fault(of bytes: [UInt8], in chain: AuditChainFixture, without last: Int = 0) -> EvidenceFault? {
-      var trace = EvidenceTrace(of: bundle, sealed: bytes)
+    func fault(
+      of bytes: [UInt8], in chain: AuditChainFixture, without last: Int = 0, noted: [AuditHead] = []
+    ) -> EvidenceFault? {
+      var trace = EvidenceTrace(of: bundle, sealed: bytes, noted: noted)
       for (index, line) in chain.lines.dropLast(last).enumerated() {
         trace.read(line.bytes, at: AuditPlace(file: "a", line: index + 1))
       }
@@ -129,6 +131,13 @@ struct EvidenceTests {
     #expect(fault(of: sealed, in: chain)?.code == .evidenceNotInAudit)
     chain.append(try AuditChainFixture.entry(session: bundle.session, evidence: sealed))
     #expect(fault(of: sealed, in: chain) == nil)
+    // Whoever has the key can make a log that fits as well, but not one that fits a head from before.
+    let genuine = chain.head
+    var forged = try AuditChainFixture(entries: 0)
+    forged.append(try AuditChainFixture.entry(session: bundle.session, evidence: sealed))
+    #expect(fault(of: sealed, in: forged) == nil)
+    #expect(fault(of: sealed, in: forged, noted: [genuine])?.code == .evidenceNotInAudit)
+    #expect(fault(of: sealed, in: chain, noted: [genuine]) == nil)
     // The same content sealed again is another bundle.
     #expect(fault(of: try seal(bundle), in: chain)?.code == .evidenceNotInAudit)
     #expect(fault(of: sealed, in: chain, without: 1)?.detail?.contains("audit.head_missing") == true)

@@ -53,8 +53,23 @@ public struct AcceptedListFolder: Sendable {
     return accepted
   }
 
-  /// On disk when it returns, whole: a crash leaves the one before.
+  /// On disk when it returns, whole: a crash leaves the one before. One that was issued later stays: of two loads at one
+  /// time the older list may be the last to come.
   public func remember(_ accepted: Accepted, of source: String) throws(Fault) {
+    pthread_mutex_lock(Self.turns)
+    defer { pthread_mutex_unlock(Self.turns) }
+    if let last = try last(of: source), last.issued > accepted.issued { return }
+    try write(accepted, of: source)
+  }
+
+  // Of the process: a folder has one server. Made once and never freed, and used as a mutex alone.
+  nonisolated(unsafe) private static let turns = {
+    let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    pthread_mutex_init(mutex, nil)
+    return mutex
+  }()
+
+  private func write(_ accepted: Accepted, of source: String) throws(Fault) {
     let path = try path(of: source)
     let isMade = mkdir(folder, 0o700) == 0
     removeLeftovers(of: source)

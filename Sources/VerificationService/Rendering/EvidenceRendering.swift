@@ -9,14 +9,26 @@ public enum EvidenceRendering {
     .object(verdict(failed: [Reason(fault.code)], report: .null))
   }
 
-  /// - Parameter isInAudit: nil where no audit log was consulted.
+  /// What an audit log said of a bundle.
+  public enum Audit: Sendable {
+    case notConsulted
+    /// It does not verify, or does not have the bundle.
+    case without
+    /// It has the bundle, and no head that was noted earlier says that it is the log of then.
+    case alone
+    /// It has the bundle, and agrees with the noted heads.
+    case withHeads
+  }
+
   public static func json(
-    _ bundle: EvidenceBundle, _ found: EvidenceBundle.Verification, isInAudit: Bool? = nil
+    _ bundle: EvidenceBundle, _ found: EvidenceBundle.Verification, audit: Audit = .notConsulted
   ) -> (json: JSON, fault: EvidenceFault?) {
     let origin: [JSON.Member] = [
       .init("session", .string(bundle.session.text)), .init("relying_party", .string(bundle.relyingParty)),
       .init("protocol", .string(bundle.protocolName)), .init("livemode", .bool(bundle.isLive)),
-      .init("program", .string(bundle.program)), .init("in_audit", isInAudit.map { .bool($0) } ?? .null),
+      .init("program", .string(bundle.program)),
+      .init("in_audit", audit == .notConsulted ? .null : .bool(audit != .without)),
+      .init("audit_heads", audit == .notConsulted ? .null : .bool(audit == .withHeads)),
     ]
     guard let fault = found.fault else {
       let verdict = VerdictRendering.json(found.verdict, id: found.report.id.flatMap(ReportID.init))

@@ -37,14 +37,19 @@ struct APIHandler: HTTPHandler {
     case .preflight: urgency = .essential
     default: break
     }
-    guard urgency != .essential else { return .essential }
+    // Nobody may try credentials without end, wherever they are looked at.
+    if urgency == .essential, !request.headers.contains("Authorization") { return .essential }
     let application = inForce.current
     let caller = Self.caller(of: request, parameters, application)
     if let refusal = application.edge.limiter.refusal(of: caller, at: ClientConnection.now()) {
       application.metrics.limited(refusal.subject)
       return .refused(.rateLimited(retryAfter: refusal.retryAfter))
     }
-    return urgency == .deferrable ? .deferrable : .normal
+    return switch urgency {
+    case .essential: .essential
+    case .normal: .normal
+    case .deferrable: .deferrable
+    }
   }
 
   /// Who asks, by what needs no store.

@@ -5,7 +5,9 @@ import VerificationService
 enum RequestContent {
   static func checkQuery(_ request: HTTPRequest, _ route: Route) throws(ServiceError) {
     for item in request.query where !route.query.contains(where: { $0.name == item.name }) {
-      throw ServiceError(.apiUnknownMember, "The query parameter `\(item.name)` is not known here.")
+      let isList = route.query.contains { $0.name == item.name + "[]" }
+      let hint = isList ? "; write it as `\(item.name)[]`" : ""
+      throw ServiceError(.apiUnknownMember, "The query parameter `\(item.name)` is not known here\(hint).")
     }
   }
 

@@ -19,11 +19,10 @@ extension Route {
     // What the transport refuses, and what may befall anybody.
     codes.formUnion([
       .apiMalformedRequest, .apiBodyTooLarge, .apiHeadersTooLarge, .apiTargetTooLong, .apiOverloaded, .apiInternal,
-      .apiUnknownMember,
+      .apiUnknownMember, .apiRateLimited,
     ])
     // A name that can be none.
     if !path.variables.isEmpty { codes.insert(.apiNotFound) }
-    if urgency != .essential { codes.insert(.apiRateLimited) }
     if case .anyone = access {} else { codes.formUnion([.apiUnauthenticated, .apiForbidden, .apiStoreUnavailable]) }
     if case .none = body {} else { codes.formUnion([.apiUnsupportedMediaType, .apiInvalidRequest]) }
     if takesIdempotencyKey {

@@ -27,6 +27,12 @@ import Testing
     #expect(try folder.last(of: "eu") == nil)
   }
 
+  @Test func `An older list that comes last is not remembered`() throws {
+    try folder.remember(second, of: "aamva")
+    try folder.remember(first, of: "aamva")
+    #expect(try folder.last(of: "aamva") == second)
+  }
+
   @Test func `Only its owner may read it`() throws {
     try folder.remember(first, of: "aamva")
     for name in ["", "/aamva.accepted"] {

@@ -51,6 +51,18 @@ import Testing
     }
   }
 
+  @Test func `metrics are no place to guess keys at`() async throws {
+    // Over loopback no key is looked at there.
+    try await Self.serve(RateLimits(perAddress: Self.limit(20)), ["behind_proxy": true]) { _, api, _ in
+      func guess(_ key: String) async throws -> Int {
+        try await api.with(key).get("/metrics", ["X-Forwarded-For": "203.0.113.7"]).status
+      }
+      let statuses = [try await guess("a"), try await guess("b"), try await guess("c")]
+      #expect(statuses == [401, 401, 429])
+      #expect(try await api.with(nil).get("/healthz").status == 200)
+    }
+  }
+
   @Test func `a client secret is held to its session's rate`() async throws {
     try await Self.serve(RateLimits(perSession: Self.limit(2))) { _, api, _ in
       let body: JSON = [

@@ -36,8 +36,8 @@ enum AuditVerify {
     return verdict.isAccepted ? .done : .rejected
   }
 
-  /// The heads of a file of heads, or of an earlier export.
-  private static func noted(_ path: String?) throws(Failure) -> [AuditHead] {
+  /// The heads of a file of heads, or of an earlier export; none without one.
+  static func noted(_ path: String?) throws(Failure) -> [AuditHead] {
     guard let path else { return [] }
     var heads: [AuditHead] = []
     var wrong: Int?
@@ -78,6 +78,6 @@ enum AuditVerify {
 }
 
 extension Option {
-  fileprivate static let heads = Option(
+  static let heads = Option(
     "heads", "FILE", "heads that were noted earlier: lines of an export, or of /v1/audit/heads")
 }

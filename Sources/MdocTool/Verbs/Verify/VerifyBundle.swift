@@ -5,13 +5,14 @@ import VerificationService
 enum VerifyBundle {
   static let command = Command(
     "bundle", "verify a sealed bundle of evidence again, offline",
-    options: [.evidenceKey, .audit, .json],
+    options: [.evidenceKey, .audit, .heads, .json],
     operand: Operand(placeholder: "FILE", help: "what /v1/verification_sessions/{id}/evidence gave"),
     notes: [
       "The answer, its challenge, the request, the trust anchors, the lists about revocation and the time are those of the "
         + "bundle; nothing is fetched. The report is made anew and must be the one that was given. A bundle of test mode "
         + "says so. With --audit the log must verify and have this very bundle: without it, whoever has the evidence key "
-        + "could have made it.",
+        + "could have made it. With --heads the log must agree with heads that you noted at its time: without them "
+        + "whoever has the key could have made such a log, too.",
       "Exit status: 0 verified, 1 the bundle cannot be opened or does not come to its report, 64 usage, 65 one of your "
         + "files cannot be read.",
     ],
@@ -19,7 +20,10 @@ enum VerifyBundle {
       .init("A bundle, by the relying party's evidence key", "mdoc verify bundle session.evidence --key evidence.key"),
       .init(
         "One that the audit log has",
-        "mdoc verify bundle session.evidence --key evidence.key --audit audit.jsonl"),
+        """
+        mdoc verify bundle session.evidence --key evidence.key \\
+          --audit audit.jsonl --heads heads.jsonl
+        """),
       .init(
         "By the key of now or the one before, for a program to read",
         """
@@ -39,20 +43,22 @@ enum VerifyBundle {
     } catch {
       return show(EvidenceRendering.json(error), error.detail, arguments, console)
     }
+    let heads = try AuditVerify.noted(arguments.value(.heads))
+    guard heads.isEmpty || arguments.has(.audit) else { throw .usage("--heads goes with --audit FILE") }
     var found = await bundle.verify()
-    var isInAudit: Bool?
+    var audit = EvidenceRendering.Audit.notConsulted
     if found.fault == nil, arguments.has(.audit) {
-      found.fault = try trace(of: bundle, sealed: sealed, in: arguments.values(.audit))
-      isInAudit = found.fault == nil
+      found.fault = try trace(of: bundle, sealed: sealed, in: arguments.values(.audit), noted: heads)
+      audit = found.fault != nil ? .without : heads.isEmpty ? .alone : .withHeads
     }
-    let (json, fault) = EvidenceRendering.json(bundle, found, isInAudit: isInAudit)
+    let (json, fault) = EvidenceRendering.json(bundle, found, audit: audit)
     return show(json, fault?.detail, arguments, console)
   }
 
   private static func trace(
-    of bundle: EvidenceBundle, sealed: [UInt8], in logs: [String]
+    of bundle: EvidenceBundle, sealed: [UInt8], in logs: [String], noted heads: [AuditHead]
   ) throws(Failure) -> EvidenceFault? {
-    var trace = EvidenceTrace(of: bundle, sealed: sealed)
+    var trace = EvidenceTrace(of: bundle, sealed: sealed, noted: heads)
     for path in logs {
       try LineFile.read(path, purpose: "audit log") { line, number in
         trace.read(line, at: AuditPlace(file: path, line: number))
@@ -80,7 +86,13 @@ enum VerifyBundle {
   private static func origin(_ json: JSON, _ style: Style) -> String? {
     guard let session = json["session"]?.string else { return nil }
     let names = [("relying_party", "Relying party"), ("protocol", "Protocol"), ("program", "Kept by version")]
-    let audit = json["in_audit"]?.bool.map { $0 ? "has this bundle" : "does not have it" } ?? "not consulted"
+    let audit =
+      switch (json["in_audit"]?.bool, json["audit_heads"]?.bool) {
+      case (true?, true?): "has this bundle, and agrees with the noted heads"
+      case (true?, _): "has this bundle; without --heads such a log could be made as well"
+      case (false?, _): "does not have it"
+      default: "not consulted"
+      }
     let rows = names.map { name, label in (label, Printable.line(json[name]?.string ?? "")) } + [("Audit log", audit)]
     let mode = json["livemode"] == true ? "" : style("TEST MODE: nothing verified here is real.", .bold, .yellow) + "\n"
     return mode + "Evidence of session \(session)\n" + Wrapping.columns(rows, indent: 2, width: 240)
