@@ -1,3 +1,5 @@
+import Primitives
+
 /// `mdoc` apart from the process around it: arguments and a console in, an exit status out, so that tests run every
 /// verb without starting anything.
 enum Program {
@@ -19,8 +21,9 @@ enum Program {
       BenchCommand.command,
     ],
     notes: [
+      "mdoc --version prints the version that audit entries and evidence name.",
       "Exit status: 0 verified or done, 1 rejected or declined, 64 usage, 65 one of your files cannot be read, "
-        + "70 internal, 75 temporary, 78 configuration."
+        + "70 internal, 75 temporary, 78 configuration.",
     ])
 
   static func run(_ arguments: [String], console: Console) async -> Int32 {
@@ -30,6 +33,10 @@ enum Program {
   }
 
   private static func perform(_ arguments: [String], _ console: Console) async -> ExitStatus {
+    if arguments == ["--version"] {
+      console.print("mdoc \(ProgramVersion.text)")
+      return .done
+    }
     do throws(Failure) {
       switch try ArgumentParser(root: root).parse(arguments) {
       case .help(let path): console.print(HelpText(path, width: console.width).text)

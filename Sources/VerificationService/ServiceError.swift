@@ -4,7 +4,7 @@ import Primitives
 /// registry entry. It carries names and rules, never values.
 public struct ServiceError: Error, Sendable, Hashable {
   public let code: Code
-  /// One sentence for people.
+  /// For people: what is special about this case, or else what to do.
   public let detail: String
   /// Where in the request, by JSON pointer (RFC 6901).
   public let pointers: [PointedDetail]
@@ -23,7 +23,7 @@ public struct ServiceError: Error, Sendable, Hashable {
 
   public init(_ code: Code, _ detail: String? = nil, pointers: [PointedDetail] = [], retryAfter: Int? = nil) {
     self.code = code
-    self.detail = detail ?? code.entry.summary + "."
+    self.detail = detail ?? code.entry.remedy
     self.pointers = pointers
     self.retryAfter = retryAfter
   }

@@ -1,3 +1,4 @@
+import Primitives
 import Testing
 
 @testable import MdocTool
@@ -43,8 +44,22 @@ import Testing
     #expect(await Run("verify", "apple", "-h").output == help)
   }
 
+  @Test func theVersionIsPrinted() async {
+    let run = await Run("--version")
+    #expect(run.status == 0 && run.output == "mdoc \(ProgramVersion.text)\n")
+  }
+
+  @Test func codesAreFoundByNameAndByHowTheyBegin() async throws {
+    let one = try await Run("codes", "trust.issuer_unknown", "--json").json()
+    #expect(one.array?.map { $0["code"] } == ["trust.issuer_unknown"])
+    let several = try await Run("codes", "session", "--json").json().array ?? []
+    #expect(several.count > 3 && several.allSatisfy { $0["code"]?.string?.hasPrefix("session.") == true })
+    #expect(await Run("codes", "trust.issuer_unknwon").error.contains("did you mean trust.issuer_unknown?"))
+    #expect(await Run("codes", "session", "--markdown").status == 64)
+  }
+
   @Test func whatIsMissingOrMistypedIsAUsageError() async {
-    for words in [[], ["verify"], ["vrify"], ["--version"], ["verify", "aple"], ["codes", "--jsno"], ["codes", "x"]] {
+    for words in [[], ["verify"], ["vrify"], ["--vresion"], ["verify", "aple"], ["codes", "--jsno"], ["codes", "x"]] {
       let run = await Run(words)
       #expect(run.status == 64)
       #expect(run.output.isEmpty)

@@ -45,8 +45,9 @@ extension ParsedArguments {
     guard let text = value(option) else { return nil }
     guard let bytes = decode(text) else { throw .usage("--\(option.name) is not \(encoding)") }
     guard length.contains(bytes.count) else {
+      let count = bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes"
       throw .usage(
-        "--\(option.name) has \(bytes.count) bytes; \(length.lowerBound) to \(length.upperBound) are needed")
+        "--\(option.name) has \(count); \(length.lowerBound) to \(length.upperBound) are needed")
     }
     return bytes
   }

@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 
 /// Files by their paths, with faults that a person can act on.
 enum FileAccess {
@@ -75,14 +76,5 @@ enum FileAccess {
     guard close(descriptor) == 0 else { throw .temporary("\(path): can't be written: \(reason(errno))") }
   }
 
-  static func reason(_ code: Int32) -> String {
-    switch code {
-    case ENOENT: "there is no such file or folder"
-    case EISDIR: "is a folder, not a file"
-    case EACCES: "permission denied"
-    case EEXIST: "exists already, and is not overwritten"
-    case ENOTDIR: "a part of the path is not a folder"
-    default: String(cString: strerror(code))
-    }
-  }
+  static func reason(_ code: Int32) -> String { FileFault.reason(code) }
 }

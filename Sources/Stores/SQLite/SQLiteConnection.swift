@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import Primitives
 import VerificationService
 
 /// One connection, used by one thread, with its prepared statements.
@@ -41,7 +42,7 @@ final class SQLiteConnection {
   /// Made by us and not by SQLite, so that nobody else can read it; the log and its index take the same rights.
   private static func makePrivateFile(_ path: String) throws(StoreError) {
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw .unavailable("cannot open the store's file: errno \(errno)") }
+    guard file >= 0 else { throw .unavailable("cannot open the store's file: \(FileFault.reason(errno))") }
     Glibc.close(file)
   }
 

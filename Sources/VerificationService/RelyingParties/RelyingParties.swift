@@ -12,7 +12,7 @@ public struct RelyingParties: Sendable {
     var byKey: [[UInt8]: (RelyingParty, APIKey)] = [:]
     for party in parties {
       guard !party.id.isEmpty, byID.updateValue(party, forKey: party.id) == nil else {
-        throw ConfigurationError("relying party ids are not empty and occur once: \"\(party.id)\"")
+        throw ConfigurationError("the relying party id \"\(party.id)\" is empty or there twice")
       }
       for key in party.apiKeys {
         guard key.sha256.count == 32 else {

@@ -53,7 +53,9 @@ public struct CreateSessionInput: Sendable {
       }
       if names.contains(name) { faults.add("\(pointer)/\(index)", "is there twice") }
       if !offered.contains(name) {
-        faults.add("\(pointer)/\(index)", "is not offered here", code: .apiProtocolUnsupported)
+        let names = offered.sorted().joined(separator: ", ")
+        let those = offered.isEmpty ? "the relying party's configuration offers nothing" : "there are \(names)"
+        faults.add("\(pointer)/\(index)", "is not offered here; \(those)", code: .apiProtocolUnsupported)
       }
       names.append(name)
     }

@@ -27,7 +27,7 @@ struct ObjectInput {
   /// Nil, with a fault, where the value is no object.
   init?(_ json: JSON, at pointer: String, known: Set<String>, _ faults: inout InputFaults) {
     guard let object = json.object else {
-      faults.add(pointer, "must be an object")
+      faults.add(pointer, "must be an object; its members may be \(known.sorted().joined(separator: ", "))")
       return nil
     }
     self.pointer = pointer

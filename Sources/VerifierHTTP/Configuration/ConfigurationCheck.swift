@@ -1,3 +1,4 @@
+import Glibc
 import Primitives
 
 /// What `mdoc serve --check-config` says: everything that a start would refuse in the file and in the files it names.
@@ -16,12 +17,27 @@ public struct ConfigurationCheck: Sendable {
     do throws(StartError) {
       let loader = ConfigurationLoader(path: path, network: ServerNetwork.none)
       let configuration = try loader.load(at: now)
-      problems = []
-      warnings = configuration.warnings + ReaderCertificates.warnings(of: configuration.relyingParties, at: now)
+      problems = Self.storeProblems(configuration.store)
+      warnings =
+        configuration.warnings + AnchorCertificates.warnings(of: configuration.anchors, at: now)
+        + ReaderCertificates.warnings(of: configuration.relyingParties, at: now)
     } catch {
       problems = error.problems
       warnings = []
     }
+  }
+
+  /// The file is made by the start; its folder must be there.
+  private static func storeProblems(_ store: StoreLocation) -> [ConfigurationProblem] {
+    guard case .sqlite(let path) = store else { return [] }
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    guard access(folder, W_OK | X_OK) != 0 else { return [] }
+    let reason = FileFault.reason(errno)
+    return [
+      ConfigurationProblem(
+        pointer: "/store",
+        detail: "the folder \(folder): \(reason); the server's user must be able to make files in it")
+    ]
   }
 
   public var json: JSON {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Primitives
 
 /// The configuration file, and the files that it names by paths relative to itself.
@@ -36,8 +37,12 @@ struct ConfigurationFile {
 
   private func contents(of path: String, for pointer: String) throws(StartError) -> [UInt8] {
     // A pipe or device would be read for ever.
-    guard let data = FileManager.default.contents(atPath: path), data.count <= 1 << 20 else {
-      throw fault(pointer, pointer.isEmpty ? "cannot be read" : "the file \(path) cannot be read")
+    guard let data = FileManager.default.contents(atPath: path) else {
+      let reason = access(path, R_OK) == 0 ? FileFault.reason(EISDIR) : FileFault.reason(errno)
+      throw fault(pointer, (pointer.isEmpty ? "" : "the file \(path) ") + "cannot be read: \(reason)")
+    }
+    guard data.count <= 1 << 20 else {
+      throw fault(pointer, (pointer.isEmpty ? "" : "the file \(path) ") + "is larger than 1 MiB")
     }
     return [UInt8](data)
   }

@@ -4,8 +4,8 @@ public struct ConfigurationProblem: Sendable, Hashable {
   public let pointer: String
   public let detail: String
 
-  /// `/listen: must be …`
-  public var text: String { "\(pointer.isEmpty ? "(top level)" : pointer): \(detail)" }
+  /// `/listen: must be …`; what concerns the whole file has no pointer.
+  public var text: String { pointer.isEmpty ? detail : "\(pointer): \(detail)" }
 }
 
 /// The problems of one reading, so that all of them are told at once. Used by the one thread that reads.

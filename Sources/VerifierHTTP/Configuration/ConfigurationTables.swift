@@ -135,6 +135,9 @@ enum ConfigurationTables {
         "revocation",
         .choice(RevocationPolicy.allCases.map(\.rawValue), default: RevocationPolicy.requireGood.rawValue),
         "What must be known about revocation before a document is accepted."),
+      Member(
+        "retain_results", .flag(default: false),
+        "Whether elements requested with intent_to_retain are kept, sealed, for as long as their session."),
       Member("evidence", .object(evidence), "That evidence of its verified sessions is kept, sealed."),
       Member("webhooks", .list(of: .object(webhook), least: 0), "Where it is told of events."),
     ])

@@ -42,16 +42,19 @@ struct RelyingPartyReader {
       try OpenID4VPReader().configuration(entry, &warnings)
     }
     let revocation = entry.attempt { () throws(StartError) in try self.revocation(entry) }
+    let retainsResults = entry.attempt { () throws(StartError) in try entry.bool("retain_results", default: false) }
     let evidence = entry.attempt { () throws(StartError) in try self.evidence(entry, beside: others) }
     let webhooks = entry.attempt { () throws(StartError) in
       try WebhookReader(secrets: secrets.reader).webhooks(entry)
     }
-    guard let id, let origins, let keys, let apple, let readers, let openID4VP, let revocation, let evidence,
-      let webhooks
+    guard let id, let origins, let keys, let apple, let readers, let openID4VP, let revocation, let retainsResults,
+      let evidence, let webhooks
     else { return nil }
+    if keys.isEmpty { warnings.append("relying party \"\(id)\" has no api_keys: nobody can ask in its name") }
     return RelyingParty(
       id: id, origins: origins, apiKeys: keys, apple: apple, readers: readers, openID4VP: openID4VP,
-      policies: .init(revocation: revocation, evidenceKey: evidence), webhooks: webhooks)
+      policies: .init(retainsResults: retainsResults, revocation: revocation, evidenceKey: evidence), webhooks: webhooks
+    )
   }
 
   /// It is written to logs and into addresses: a short name.
@@ -67,7 +70,8 @@ struct RelyingPartyReader {
     let origins = try entry.strings("origins", isRequired: false)
     for (index, origin) in origins.enumerated() where !WebOrigin.isValid(origin) {
       throw entry.fault(
-        "origins/\(index)", "must be https://host[:port] in lower case, without a path; http only for loopback")
+        "origins/\(index)",
+        "must be https://host[:port] as browsers write it: lower case, no path, no :443; http only for loopback")
     }
     return origins
   }

@@ -5,7 +5,9 @@ enum WebOrigin {
       let parts = origin.dropFirst(scheme.count).split(separator: ":", omittingEmptySubsequences: false)
       guard let host = parts.first, isHost(host), parts.count <= 2 else { return false }
       if parts.count == 2 {
-        guard let port = UInt16(parts[1]), String(port) == parts[1], port > 0 else { return false }
+        // No browser writes a scheme's own port.
+        guard let port = UInt16(parts[1]), String(port) == parts[1], port > 0, port != (scheme == "https://" ? 443 : 80)
+        else { return false }
       }
       return scheme == "https://" || host == "localhost" || host == "127.0.0.1"
     }

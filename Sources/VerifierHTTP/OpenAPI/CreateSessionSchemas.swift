@@ -13,7 +13,11 @@ enum CreateSessionSchemas {
   static let all: [JSON.Member] =
     [
       .init("CreateVerificationSession", ["oneOf": .array(ProtocolFamily.allCases.map { Part.reference(name($0)) })]),
-      .init("ExpiresIn", Part.orNull(Part.number(Limits.sessionLifetimeRange, fallback: Limits.sessionLifetime))),
+      .init(
+        "ExpiresIn",
+        Part.described(
+          Part.orNull(Part.number(Limits.sessionLifetimeRange, fallback: Limits.sessionLifetime)),
+          "Seconds in which an answer is taken.")),
       .init("Metadata", metadata),
       .init("DocumentRequest", document(docType: Part.text(1...255), elements: Part.reference("ElementRequest"))),
       .init("ElementRequest", element(namespace: Part.text(1...255), identifier: Part.text(1...255))),
@@ -50,13 +54,21 @@ enum CreateSessionSchemas {
   private static func session(_ family: ProtocolFamily) -> JSON {
     let document = family == .inApp ? "InAppDocumentRequest" : "DocumentRequest"
     let shared: [JSON.Member] = [
-      .init("protocols", protocols(family)),
+      .init("protocols", Part.described(protocols(family), "Any one of them may be answered, once.")),
       .init("documents", Part.list(of: Part.reference(document), 1...Limits.requestedDocuments)),
       // In-app one document comes back, whatever is asked.
-      .init("all_documents", Part.orNull(family == .inApp ? ["const": false] : Part.flag)),
+      .init(
+        "all_documents",
+        Part.described(
+          Part.orNull(family == .inApp ? ["const": false] : Part.flag),
+          "Whether all documents must come; otherwise, and by default, any one of them is enough.")),
       .init("origin", family == .web ? origin : Part.orNull(origin)),
       .init("expires_in", Part.reference("ExpiresIn")),
-      .init("client_reference_id", Part.orNull(Part.text(1...Limits.metadataValueCharacters))),
+      .init(
+        "client_reference_id",
+        Part.described(
+          Part.orNull(Part.text(1...Limits.metadataValueCharacters)),
+          "Your own name for this attempt; it comes back with the session and its events.")),
       .init("metadata", Part.orNull(Part.reference("Metadata"))),
     ]
     let redirect = family == .redirect ? [JSON.Member("redirect_uri", Part.orNull(redirectURI))] : []
@@ -83,7 +95,8 @@ enum CreateSessionSchemas {
   ]
 
   private static let metadata: JSON = [
-    "type": "object", "maxProperties": .integer(Int64(Limits.metadataMembers)),
+    "type": "object", "description": "What else you want to find with the session: strings by names of your own.",
+    "maxProperties": .integer(Int64(Limits.metadataMembers)),
     "propertyNames": Part.text(1...Limits.metadataValueCharacters),
     "additionalProperties": Part.text(0...Limits.metadataValueCharacters),
   ]
@@ -94,10 +107,14 @@ enum CreateSessionSchemas {
     let age = Part.number(Int64(ages.lowerBound)...Int64(ages.upperBound))
     let document = Part.object(
       [
-        .init("doc_type", docType),
+        .init("doc_type", Part.described(docType, "Of ISO/IEC 18013-5, such as `org.iso.18013.5.1.mDL`.")),
         .init("elements", Part.orNull(Part.list(of: elements, 0...Limits.requestedElements))),
-        .init("age_over", Part.orNull(Part.list(of: age))),
-        .init("minimum_age", Part.orNull(age)),
+        .init(
+          "age_over",
+          Part.described(Part.orNull(Part.list(of: age)), "Ages of which the answer says whether they are reached.")),
+        .init(
+          "minimum_age",
+          Part.described(Part.orNull(age), "An age that the person must have reached, or the answer is refused.")),
       ], required: ["doc_type"])
     // One that asks for nothing is refused.
     let something: [JSON] = ["elements", "age_over"].map { name in
@@ -115,8 +132,17 @@ enum CreateSessionSchemas {
   }
 
   private static let wishes: [JSON.Member] = [
-    .init("intent_to_retain", ["type": ["boolean", "null"], "default": false]),
-    .init("required", ["type": ["boolean", "null"], "default": true]),
+    .init(
+      "intent_to_retain",
+      [
+        "type": ["boolean", "null"], "default": false,
+        "description": "Whether you will keep it: wallets tell the person, and no other element is ever retained.",
+      ]),
+    .init(
+      "required",
+      [
+        "type": ["boolean", "null"], "default": true, "description": "Whether an answer without it is refused.",
+      ]),
   ]
 
   // MARK: In-app

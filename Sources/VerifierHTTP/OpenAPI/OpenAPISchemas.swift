@@ -31,6 +31,11 @@ enum OpenAPISchemas {
   static let secondsOrNull: JSON = ["type": ["integer", "null"], "description": "Unix seconds."]
   static let sha256: JSON = text(like: "^[0-9a-f]{64}$")
 
+  /// The schema with a text for people.
+  static func described(_ schema: JSON, _ text: String) -> JSON {
+    .object((schema.object ?? []) + [.init("description", .string(text))])
+  }
+
   static func orNull(_ schema: JSON) -> JSON { ["anyOf": [schema, ["type": "null"]]] }
 
   static func list(of schema: JSON) -> JSON { ["type": "array", "items": schema] }

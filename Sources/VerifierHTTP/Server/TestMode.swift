@@ -50,14 +50,14 @@ public struct TestMode: Sendable {
     merchantID = options.merchantID
     teamID = options.teamID
     encryptionPublicKey = secrets.encryptionKey.publicKey.encoded
-    let folder: String? = if options.store == nil { try TemporaryStore.makeFolder() } else { nil }
-    store = options.store ?? .sqlite(path: "\(folder ?? ".")/mdoc.sqlite")
     let socket: BoundSocket
     do throws(HTTPServerError) {
       socket = try BoundSocket(address: "127.0.0.1", port: options.port)
     } catch {
       throw .unavailable(error.description)
     }
+    let folder: String? = if options.store == nil { try TemporaryStore.makeFolder() } else { nil }
+    store = options.store ?? .sqlite(path: "\(folder ?? ".")/mdoc.sqlite")
     let reader = try TestReader.identity(of: authority, named: socket.address, at: now)
     readerRoot = reader.root
     webhook = try options.webhookURL.map { url throws(StartError) in

@@ -48,7 +48,7 @@ extension LiveFolder {
         "openid4vp": [
           "encrypted_responses": true, "annex_b": false, "scheme": "openid4vp", "trusted_authorities": ["0a"],
         ],
-        "revocation": "require_good", "evidence": ["key": "evidence.key"],
+        "revocation": "require_good", "retain_results": true, "evidence": ["key": "evidence.key"],
         "webhooks": [
           [
             "id": "main", "url": "https://shop.example/hooks", "secrets": [["file": "hook.secret"]],

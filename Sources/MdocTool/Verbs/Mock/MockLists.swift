@@ -14,7 +14,7 @@ enum MockLists {
         + "signers/.",
     ],
     examples: [
-      .init("The lists of a publisher of one's own", "mdoc mock lists --lists http://127.0.0.1:9100/ --out lists")
+      .init("Lists for mdoc verify --list", "mdoc mock lists --lists https://lists.example/ --out lists")
     ],
     action: run)
 
@@ -96,7 +96,7 @@ enum MockPublish {
 
 extension Option {
   static let lists = Option(
-    "lists", "URL", "where the mock authority's lists are published, such as http://127.0.0.1:9100/ (default: nowhere)")
+    "lists", "URL", "where the mock authority's lists are published, such as https://lists.example/ (default: nowhere)")
   fileprivate static let listFolder = Option(
     "out", "FOLDER", "a folder, made where it is missing", occurrence: .required)
   fileprivate static let publisherListen = Option(

@@ -1,10 +1,12 @@
 import Cryptography
 import Glibc
+import Primitives
 
 /// Reads a file with a secret in it, if nobody else can, into memory that is wiped.
 enum SecretFile {
-  enum Problem: Error {
-    case unreadable
+  enum Problem: Error, Equatable {
+    /// Why, for people.
+    case unreadable(String)
     case wrongSize
     /// Of somebody else than root or the user that the server runs as.
     case foreign
@@ -13,7 +15,7 @@ enum SecretFile {
 
     func text(_ path: String) -> String {
       switch self {
-      case .unreadable: "the file \(path) cannot be read"
+      case .unreadable(let reason): "the file \(path) cannot be read: \(reason)"
       case .wrongSize: "the file \(path) is empty or larger than 1 MiB"
       case .foreign: "the file \(path) belongs to another user; chown it to the server's user or to root"
       case .open: "others can read or write the file \(path); chmod 600 it"
@@ -25,10 +27,13 @@ enum SecretFile {
   static func read(_ path: String) throws(Problem) -> SecretBytes {
     // Without O_NONBLOCK a pipe would hold up the start until somebody writes to it.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw .unreadable }
+    guard descriptor >= 0 else { throw .unreadable(FileFault.reason(errno)) }
     defer { close(descriptor) }
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw .unreadable }
+    guard fstat(descriptor, &status) == 0 else { throw .unreadable(FileFault.reason(errno)) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw .unreadable(status.st_mode & S_IFMT == S_IFDIR ? FileFault.reason(EISDIR) : "is no regular file")
+    }
     try check(owner: status.st_uid, mode: status.st_mode, user: geteuid())
     guard (1...(1 << 20)).contains(status.st_size) else { throw .wrongSize }
     do throws(CryptoError) {
@@ -42,7 +47,7 @@ enum SecretFile {
         }
       }
     } catch {
-      throw .unreadable
+      throw .unreadable("it ended too early, or there is no memory for it")
     }
   }
 
