@@ -38,7 +38,7 @@ struct ConfigurationFile {
   private func contents(of path: String, for pointer: String) throws(StartError) -> [UInt8] {
     // A pipe or device would be read for ever.
     guard let data = FileManager.default.contents(atPath: path) else {
-      let reason = access(path, R_OK) == 0 ? FileFault.reason(EISDIR) : FileFault.reason(errno)
+      let reason = access(path, R_OK) == 0 ? "it is no regular file" : FileFault.reason(errno)
       throw fault(pointer, (pointer.isEmpty ? "" : "the file \(path) ") + "cannot be read: \(reason)")
     }
     guard data.count <= 1 << 20 else {
