@@ -210,7 +210,9 @@ extension Code {
     case .certificateExpired:
       row(
         "A certificate of the chain is expired or not yet valid",
-        "RFC 5280, 6.1.3 (a)(2)", Remedy.issuer, cases: "I20 T06")
+        "RFC 5280, 6.1.3 (a)(2)",
+        "Check this machine's clock and the time that was given; else the issuer needs a certificate that is valid.",
+        cases: "I20 T06")
     case .certificateIsCA:
       row(
         "The document signer is a certification authority, or an issuing certificate is none",
