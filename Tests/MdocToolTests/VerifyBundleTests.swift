@@ -71,6 +71,9 @@ import VerifierHTTP
     try scratch.write("audit", "")
     let audited = await Run("verify", "bundle", scratch("bundle"), "--key", scratch("key"), "--audit", scratch("audit"))
     #expect(audited.status == 1 && audited.output.contains("evidence.not_in_audit"))
+    try scratch.write("heads", #"{"node":"node","head":1,"hash":"\#(String(repeating: "0", count: 64))"}"#)
+    let heads = await Run("verify", "bundle", scratch("bundle"), "--key", scratch("key"), "--heads", scratch("heads"))
+    #expect(heads.status == 64 && heads.error.contains("--heads goes with --audit"))
     #expect(text.output.contains("Ada") && text.output.contains(session["id"]?.string ?? "none"))
   }
 
