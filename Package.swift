@@ -99,8 +99,7 @@ let package = Package(
       name: "MdocTool",
       dependencies: [
         "BenchmarkFloor", "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
-        "VerificationService",
-        "Stores", "Fetching", "VerifierHTTP", "MockIssuance", "VectorKit",
+        "VerificationService", "Fetching", "VerifierHTTP", "MockIssuance", "VectorKit",
       ],
       swiftSettings: strict),
 
@@ -118,12 +117,12 @@ let package = Package(
     tests("PKIX", ["Primitives", "Cryptography", "MockIssuance", "TestSupport"]),
     tests(
       "Mdoc",
-      ["Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Trust", "Presentation", "MockIssuance", "TestSupport"],
+      ["Primitives", "CBOR", "Cryptography", "PKIX", "Trust", "Presentation", "MockIssuance", "TestSupport"],
       // Snippets that must not compile, read by a test.
       exclude: ["CompileFailure"]),
     tests(
       "Trust",
-      ["Primitives", "CBOR", "Cryptography", "Compression", "COSE", "PKIX", "Mdoc", "MockIssuance", "TestSupport"]),
+      ["Primitives", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc", "MockIssuance", "TestSupport"]),
     tests(
       "Presentation",
       [
@@ -146,12 +145,12 @@ let package = Package(
     .testTarget(
       name: "PlaygroundTests", dependencies: ["Primitives", "VerifierHTTP", "MdocTool"], swiftSettings: testing),
     tests("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
-    tests("VectorKit", ["Primitives", "Mdoc", "VerificationService", "MockIssuance", "TestSupport"]),
+    tests("VectorKit", ["Primitives", "Cryptography", "Mdoc", "VerificationService", "MockIssuance", "TestSupport"]),
     tests(
       "MdocTool",
       [
-        "Primitives", "CBOR", "Cryptography", "PKIX", "MockIssuance", "VerificationService", "Stores", "VerifierHTTP",
-        "VectorKit", "TestSupport",
+        "Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "MockIssuance", "VerificationService", "Stores",
+        "VerifierHTTP", "TestSupport",
       ]),
   ]
 )

@@ -127,8 +127,13 @@ public struct CBORItem: Sendable {
 
   /// The value of an integer key.
   public subscript(label label: Int64) -> CBORItem? {
-    if label >= 0 { return value { tree.nodes[$0].kind == .unsigned && tree.nodes[$0].value == UInt64(label) } }
+    if label >= 0 { return self[unsigned: UInt64(label)] }
     return value { tree.nodes[$0].kind == .negative && tree.nodes[$0].value == UInt64(-1 - label) }
+  }
+
+  /// The value of a key that is this unsigned integer.
+  public subscript(unsigned key: UInt64) -> CBORItem? {
+    value { tree.nodes[$0].kind == .unsigned && tree.nodes[$0].value == key }
   }
 
   /// The value of the first key that fits; keys are looked at without making items of them.

@@ -18,11 +18,11 @@ struct mdoc_http_options {
   int listen_fd;
   unsigned int threads;
   unsigned int connection_limit;
-  unsigned int connection_limit_per_address; /* 0: none */
-  unsigned int idle_timeout;                 /* seconds */
+  unsigned int idle_timeout; /* seconds */
   size_t connection_memory;
   const char *tls_priorities;                            /* GnuTLS; NULL: plain HTTP */
   gnutls_certificate_retrieve_function3 *on_certificate; /* with TLS */
+  MHD_AcceptPolicyCallback on_accept;
   MHD_AccessHandlerCallback on_request;
   mdoc_http_target_callback on_target;
   MHD_RequestCompletedCallback on_completed;
@@ -33,7 +33,6 @@ struct mdoc_http_options {
 #define MDOC_HTTP_OPTIONS(o, pool)                                                        \
   MHD_OPTION_LISTEN_SOCKET, (MHD_socket)(o)->listen_fd,                                   \
       MHD_OPTION_CONNECTION_LIMIT, (o)->connection_limit,                                 \
-      MHD_OPTION_PER_IP_CONNECTION_LIMIT, (o)->connection_limit_per_address,              \
       MHD_OPTION_CONNECTION_TIMEOUT, (o)->idle_timeout,                                   \
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, (o)->connection_memory,                         \
       MHD_OPTION_URI_LOG_CALLBACK, (o)->on_target, (o)->context,                          \
@@ -47,9 +46,10 @@ static inline struct MHD_Daemon *mdoc_http_start(unsigned int flags, const struc
       {MHD_OPTION_END, 0, NULL},
   };
   if (!o->tls_priorities)
-    return MHD_start_daemon(flags, 0, NULL, NULL, o->on_request, o->context, MDOC_HTTP_OPTIONS(o, pool),
-                            MHD_OPTION_END);
-  return MHD_start_daemon(flags | MHD_USE_TLS, 0, NULL, NULL, o->on_request, o->context, MDOC_HTTP_OPTIONS(o, pool),
+    return MHD_start_daemon(flags, 0, o->on_accept, o->context, o->on_request, o->context,
+                            MDOC_HTTP_OPTIONS(o, pool), MHD_OPTION_END);
+  return MHD_start_daemon(flags | MHD_USE_TLS, 0, o->on_accept, o->context, o->on_request, o->context,
+                          MDOC_HTTP_OPTIONS(o, pool),
                           MHD_OPTION_HTTPS_PRIORITIES, o->tls_priorities,
                           MHD_OPTION_HTTPS_CERT_CALLBACK2, o->on_certificate,
                           MHD_OPTION_END);

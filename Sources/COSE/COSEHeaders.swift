@@ -6,7 +6,8 @@ public struct COSEHeaders: Sendable {
   /// The content of the protected bucket's byte string, as it is signed.
   public let protectedBytes: ArraySlice<UInt8>
   private let protected: CBORItem?
-  private let unprotected: CBORItem
+  /// Nil where nothing stands for it, which is as good as an empty map.
+  private let unprotected: CBORItem?
 
   public enum Label {
     public static let algorithm: Int64 = 1
@@ -21,8 +22,8 @@ public struct COSEHeaders: Sendable {
   /// The parameters that this project processes, and that `crit` may therefore name.
   private static let understood: Set<Int64> = [Label.algorithm, Label.x5chain, Label.x5t]
 
-  init(protected bucket: CBORItem, unprotected: CBORItem) throws(COSEError) {
-    guard let bytes = bucket.bytes, unprotected.kind == .map else { throw .malformed }
+  init(protected bucket: CBORItem, unprotected: CBORItem?) throws(COSEError) {
+    guard let bytes = bucket.bytes, unprotected.map({ $0.kind == .map }) ?? true else { throw .malformed }
     if bytes.isEmpty {
       protected = nil
       protectedBytes = bytes
@@ -39,7 +40,8 @@ public struct COSEHeaders: Sendable {
       protectedBytes = map.count == 0 ? [] : bytes
     }
     self.unprotected = unprotected
-    guard (protected?.count ?? 0) <= Limits.headerParameters, (unprotected.count ?? 0) <= Limits.headerParameters else {
+    guard (protected?.count ?? 0) <= Limits.headerParameters, (unprotected?.count ?? 0) <= Limits.headerParameters
+    else {
       throw .malformed
     }
     try requireDistinctLabels()
@@ -50,7 +52,7 @@ public struct COSEHeaders: Sendable {
   public var algorithmIdentifier: Int64? { protected?[label: Label.algorithm]?.integer }
 
   /// A parameter from either bucket.
-  public func parameter(_ label: Int64) -> CBORItem? { protected?[label: label] ?? unprotected[label: label] }
+  public func parameter(_ label: Int64) -> CBORItem? { protected?[label: label] ?? unprotected?[label: label] }
 
   /// A parameter from the protected bucket: where a profile requires it to be signed.
   public func protectedParameter(_ label: Int64) -> CBORItem? { protected?[label: label] }
@@ -78,16 +80,16 @@ public struct COSEHeaders: Sendable {
 
   /// Labels are integers and text, and none stands in both buckets.
   private func requireDistinctLabels() throws(COSEError) {
-    for key in unprotected.entries.map({ $0.map(\.key) }) ?? [] where key.integer == nil && key.kind != .text {
+    for key in unprotected?.entries.map({ $0.map(\.key) }) ?? [] where key.integer == nil && key.kind != .text {
       throw .malformed
     }
     guard let entries = protected?.entries else { return }
     for (key, _) in entries {
       let isRepeated: Bool
       if let label = key.integer {
-        isRepeated = unprotected[label: label] != nil
+        isRepeated = unprotected?[label: label] != nil
       } else if let label = key.text {
-        isRepeated = unprotected[key: label] != nil
+        isRepeated = unprotected?[key: label] != nil
       } else {
         throw .malformed
       }
@@ -96,7 +98,7 @@ public struct COSEHeaders: Sendable {
   }
 
   private func requireUnderstoodCritical() throws(COSEError) {
-    if unprotected[label: Label.critical] != nil { throw .unsupportedCritical }
+    if unprotected?[label: Label.critical] != nil { throw .unsupportedCritical }
     guard let critical = protected?[label: Label.critical] else { return }
     guard let count = critical.count, count <= Limits.headerParameters,
       let labels = critical.elements.map({ Array($0) }), !labels.isEmpty

@@ -3,26 +3,67 @@ import Cryptography
 
 /// A COSE_Key (RFC 9052, 7; RFC 9053, 7) that holds a public key.
 public enum COSEKey {
+  /// Why an item is no public key. The description follows a name: `the device key` …
+  public enum Fault: Error, Sendable, Hashable {
+    case notMap, privatePart, noType, noCurve, typeOfOtherCurve, missing(String)
+    /// In bytes.
+    case length(String, found: Int, expected: Int)
+    case notOnCurve
+
+    public var description: String {
+      switch self {
+      case .notMap: "is no map"
+      case .privatePart: "carries a private part (label -4)"
+      case .noType: "has no key type (label 1) that is OKP or EC2"
+      case .noCurve: "names no curve (label -1) of the standard's"
+      case .typeOfOtherCurve: "has a key type (label 1) that does not go with its curve (label -1)"
+      case .missing(let coordinate): "has no \(coordinate) of the right type"
+      case .length(let coordinate, let found, let expected):
+        "has \(found) bytes of \(coordinate) where its curve has \(expected)"
+      case .notOnCurve: "is not a point on its curve, or one of small order"
+      }
+    }
+  }
+
   /// The public key, checked to be on its curve. Unknown members are ignored; a private part (label −4) is refused.
   public static func publicKey(from item: CBORItem) throws(COSEError) -> PublicKey {
-    guard item.kind == .map, item[label: -4] == nil, let x = item[label: -2]?.bytes,
-      let curve = item[label: -1]?.integer.flatMap(curve(identifier:))
-    else { throw .invalidKey }
     do {
-      switch (item[label: 1]?.integer, curve.family) {
-      case (1, .edwards), (1, .montgomery):
-        return try PublicKey(curve: curve, encoded: x)
-      case (2, .weierstrass):
-        let y = item[label: -3]
-        if let y = y?.bytes { return try PublicKey(curve: curve, x: x, y: y) }
-        if let isOdd = y?.bool { return try PublicKey(curve: curve, x: x, yIsOdd: isOdd) }
-        throw COSEError.invalidKey
-      default:
-        throw COSEError.invalidKey
-      }
+      return try read(item)
     } catch {
       throw .invalidKey
     }
+  }
+
+  /// The same, with the reason where it is none.
+  public static func read(_ item: CBORItem) throws(Fault) -> PublicKey {
+    guard item.kind == .map else { throw .notMap }
+    guard item[label: -4] == nil else { throw .privatePart }
+    guard let type = item[label: 1]?.integer, type == 1 || type == 2 else { throw .noType }
+    guard let curve = item[label: -1]?.integer.flatMap(curve(identifier:)) else { throw .noCurve }
+    guard (type == 2) == (curve.family == .weierstrass) else { throw .typeOfOtherCurve }
+    let x = try coordinate("x (label -2)", item[label: -2], of: curve)
+    do throws(CryptoError) {
+      guard type == 2 else { return try PublicKey(curve: curve, encoded: x) }
+      if let isOdd = item[label: -3]?.bool { return try PublicKey(curve: curve, x: x, yIsOdd: isOdd) }
+    } catch {
+      throw .notOnCurve
+    }
+    let y = try coordinate("y (label -3)", item[label: -3], of: curve)
+    do {
+      return try PublicKey(curve: curve, x: x, y: y)
+    } catch {
+      throw .notOnCurve
+    }
+  }
+
+  private static func coordinate(
+    _ name: String, _ item: CBORItem?, of curve: Curve
+  ) throws(Fault) -> ArraySlice<UInt8> {
+    guard let bytes = item?.bytes else { throw .missing(name) }
+    guard bytes.count == curve.coordinateLength else {
+      throw .length(name, found: bytes.count, expected: curve.coordinateLength)
+    }
+    return bytes
   }
 
   /// The key as it is written: `{1: kty, -1: crv, -2: x, -3: y}`.

@@ -12,9 +12,12 @@ public struct COSESign1: Sendable {
   public var payload: CBORItem? { structure.payload }
   public var signature: ArraySlice<UInt8> { structure.authenticator }
 
-  /// - Parameter tag: nil (the mdoc form) requires an untagged message, a number requires that tag.
-  public init(parsing item: CBORItem, tag: UInt64? = nil) throws(COSEError) {
-    structure = try COSEStructure(parsing: item, tag: tag)
+  /// - Parameters:
+  ///   - tag: nil (the mdoc form) requires an untagged message, a number requires that tag.
+  ///   - readsPastSlips: whether null or undefined may stand for an empty unprotected header, and undefined for a
+  ///     detached payload.
+  public init(parsing item: CBORItem, tag: UInt64? = nil, readsPastSlips: Bool = false) throws(COSEError) {
+    structure = try COSEStructure(parsing: item, tag: tag, readsPastSlips: readsPastSlips)
   }
 
   public enum Verdict: Sendable, Hashable {

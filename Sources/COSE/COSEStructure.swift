@@ -7,17 +7,22 @@ struct COSEStructure: Sendable {
   let payload: CBORItem?
   let authenticator: ArraySlice<UInt8>
 
-  /// - Parameter tag: the tag the message must carry, or nil where it must be untagged, as everywhere in an mdoc.
-  init(parsing item: CBORItem, tag: UInt64?) throws(COSEError) {
+  /// - Parameters:
+  ///   - tag: the tag the message must carry, or nil where it must be untagged, as everywhere in an mdoc.
+  ///   - readsPastSlips: whether null or undefined may stand for an empty unprotected header, and undefined for a
+  ///     detached payload. Neither is signed, and neither can be read in another way.
+  init(parsing item: CBORItem, tag: UInt64?, readsPastSlips: Bool) throws(COSEError) {
     var message = item
     if let tag {
       guard let content = item.content(ofTag: tag) else { throw .malformed }
       message = content
     }
     guard let fields = message.elements.map(Array.init), fields.count == 4 else { throw .malformed }
-    headers = try COSEHeaders(protected: fields[0], unprotected: fields[1])
-    guard fields[2].isNull || fields[2].kind == .bytes, let authenticator = fields[3].bytes else { throw .malformed }
-    payload = fields[2].isNull ? nil : fields[2]
+    let hasHeader = !(readsPastSlips && [.null, .undefined].contains(fields[1].kind))
+    headers = try COSEHeaders(protected: fields[0], unprotected: hasHeader ? fields[1] : nil)
+    let isDetached = fields[2].isNull || (readsPastSlips && fields[2].kind == .undefined)
+    guard isDetached || fields[2].kind == .bytes, let authenticator = fields[3].bytes else { throw .malformed }
+    payload = isDetached ? nil : fields[2]
     self.authenticator = authenticator
   }
 

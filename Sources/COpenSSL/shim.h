@@ -18,6 +18,7 @@
 #include <openssl/param_build.h>
 #include <openssl/params.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
 #include <openssl/provider.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>

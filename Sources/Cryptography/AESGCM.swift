@@ -37,18 +37,8 @@ public enum AESGCM {
       let length = input.count - tagLength
       var isAuthentic = false
       let plaintext = [UInt8](unsafeUninitializedCapacity: length + 1) { output, count in
-        guard let start = output.baseAddress, let source = input.baseAddress,
-          context.update(UnsafeRawBufferPointer(rebasing: input[..<length]), to: start),
-          EVP_CIPHER_CTX_ctrl(
-            context.pointer, EVP_CTRL_AEAD_SET_TAG, Int32(tagLength),
-            UnsafeMutableRawPointer(mutating: source + length)) == 1,
-          context.finish()
-        else {
-          OPENSSL_cleanse(output.baseAddress, length)
-          return
-        }
-        isAuthentic = true
-        count = length
+        isAuthentic = context.open(input, to: output.baseAddress)
+        if isAuthentic { count = length } else { OPENSSL_cleanse(output.baseAddress, length) }
       }
       return isAuthentic ? plaintext : nil
     }
@@ -57,6 +47,24 @@ public enum AESGCM {
       throw .decryptionFailed
     }
     return plaintext
+  }
+
+  /// The same for a secret, which is nowhere but in memory that is wiped.
+  public static func openSecret(
+    _ sealed: some ContiguousBytes, key: borrowing SecretBytes, nonce: some ContiguousBytes,
+    additionalData: some ContiguousBytes
+  ) throws(CryptoError) -> SecretBytes {
+    let context = try Context(key: key, nonce: nonce, isSealing: false)
+    guard context.authenticate(additionalData) else { throw .libraryFailure }
+    let length = sealed.withUnsafeBytes { $0.count } - tagLength
+    guard length >= 0 else { throw .decryptionFailed }
+    return try SecretBytes(count: length) { output throws(CryptoError) in
+      let start = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      guard sealed.withUnsafeBytes({ context.open($0, to: start) }) else {
+        ERR_clear_error()
+        throw .decryptionFailed
+      }
+    }
   }
 
   /// One cipher operation.
@@ -105,6 +113,16 @@ public enum AESGCM {
         || EVP_CipherUpdate(
           pointer, output, &length, input.baseAddress?.assumingMemoryBound(to: UInt8.self), count) == 1
           && length == count
+    }
+
+    /// Decrypts ciphertext ‖ tag. Until it says true, nothing of what it wrote may be used.
+    borrowing func open(_ sealed: UnsafeRawBufferPointer, to output: UnsafeMutablePointer<UInt8>?) -> Bool {
+      let length = sealed.count - tagLength
+      guard length >= 0, let source = sealed.baseAddress, let output else { return false }
+      return update(UnsafeRawBufferPointer(rebasing: sealed[..<length]), to: output)
+        && EVP_CIPHER_CTX_ctrl(
+          pointer, EVP_CTRL_AEAD_SET_TAG, Int32(tagLength), UnsafeMutableRawPointer(mutating: source + length)) == 1
+        && finish()
     }
 
     /// GCM has nothing left to write; opening, this is where the tag is checked.

@@ -7,6 +7,8 @@ public enum CryptoError: Error, Sendable, Hashable {
   case passphraseRequired
   /// The private key does not decrypt with the passphrase.
   case passphraseWrong
+  /// The encrypted private key asks for more work than `Limits` allows before a passphrase can be tried.
+  case passphraseTooCostly
   /// The key's type, or the algorithm for it, is not among those of this module.
   case unsupportedKey
   /// Keys of different curves, or an all-zero shared secret (RFC 7748, 6).

@@ -12,14 +12,12 @@ public final class PrivateKey: Sendable {
   public var curve: Curve { publicKey.curve }
 
   /// Takes over the reference; the public half is read out of it unless its encoding is known.
-  private init(adopting pkey: OpaquePointer, curve: Curve? = nil, point: [UInt8]? = nil) throws(CryptoError) {
-    self.pkey = pkey
+  private init(adopting pair: KeyPair) throws(CryptoError) {
+    pkey = pair.pkey
     do throws(CryptoError) {
-      if let curve, let point {
-        publicKey = try PublicKey(curve: curve, encoded: point)
-      } else {
-        publicKey = try PublicKey(referencing: pkey)
-      }
+      publicKey =
+        try pair.point.isEmpty
+        ? PublicKey(referencing: pkey) : PublicKey(curve: pair.curve, encoded: pair.point)
     } catch {
       EVP_PKEY_free(pkey)
       throw error
@@ -30,42 +28,32 @@ public final class PrivateKey: Sendable {
 
   public convenience init(generatingOn curve: Curve) throws(CryptoError) {
     guard let pkey = generate(on: curve) else { throw .libraryFailure }
-    try self.init(adopting: pkey)
+    try self.init(adopting: KeyPair(curve: curve, pkey: pkey))
   }
 
   /// The scalar, big-endian and as long as the field; or the raw key of an Edwards or Montgomery curve.
   public convenience init(curve: Curve, scalar: some ContiguousBytes) throws(CryptoError) {
-    guard curve.family == .weierstrass else {
-      let key = scalar.withUnsafeBytes { bytes in
-        EVP_PKEY_new_raw_private_key(
-          curve.nid, nil, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
-      }
-      guard let key else {
-        ERR_clear_error()
-        throw .invalidPrivateKey
-      }
-      try self.init(adopting: key)
-      return
-    }
-    guard let (pkey, point) = scalar.withUnsafeBytes({ makeKeyPair(curve, scalar: $0) }) else {
-      throw .invalidPrivateKey
-    }
-    try self.init(adopting: pkey, curve: curve, point: point)
+    var pair: KeyPair?
+    scalar.withUnsafeBytes { pair = try? KeyPair(curve, scalar: $0) }
+    guard let pair else { throw .invalidPrivateKey }
+    try self.init(adopting: pair)
   }
 
   /// A PEM private key: PKCS #8 or SEC 1, not encrypted. A file whose public half belongs to another scalar, or whose
-  /// scalar is out of range, is refused: OpenSSL would take both halves as they stand.
-  /// - Throws: `passphraseRequired` for one that is encrypted.
+  /// scalar is out of range, is refused.
+  /// - Throws: `passphraseRequired` for one that is encrypted; `unsupportedKey`, before anything is computed, for one
+  ///   that is not on a named curve.
   public convenience init(pem: some ContiguousBytes) throws(CryptoError) {
-    try self.init(adopting: try EncryptedPEM.read(pem, nil))
+    try self.init(adopting: try PrivateKeyPEM.read(pem, nil))
   }
 
   /// The same, where the PEM is encrypted (RFC 5958, 3; PKCS #5, RFC 8018); one that is not needs no passphrase and is
   /// read without.
   /// - Throws: `passphraseWrong` where it does not decrypt; a file that was damaged looks no different.
+  ///   `passphraseTooCostly` where it asks for more work than `Limits` allows.
   public convenience init(pem: some ContiguousBytes, passphrase: borrowing SecretBytes) throws(CryptoError) {
-    let key = try passphrase.withUnsafeBytes { bytes throws(CryptoError) in try EncryptedPEM.read(pem, bytes) }
-    try self.init(adopting: key)
+    let pair = try passphrase.withUnsafeBytes { bytes throws(CryptoError) in try PrivateKeyPEM.read(pem, bytes) }
+    try self.init(adopting: pair)
   }
 
   /// PKCS #8 in PEM, not encrypted.
@@ -97,41 +85,4 @@ public final class PrivateKey: Sendable {
       else { throw .libraryFailure }
     }
   }
-}
-
-/// Whether the private half is in range and the public half is its own.
-func isConsistent(_ pkey: OpaquePointer) -> Bool {
-  guard let context = EVP_PKEY_CTX_new(pkey, nil) else { return false }
-  defer { EVP_PKEY_CTX_free(context) }
-  return EVP_PKEY_private_check(context) == 1 && EVP_PKEY_pairwise_check(context) == 1
-}
-
-/// The key pair of a scalar, and the public point that is computed from it.
-private func makeKeyPair(_ curve: Curve, scalar: UnsafeRawBufferPointer) -> (pkey: OpaquePointer, point: [UInt8])? {
-  let bytes = scalar.baseAddress?.assumingMemoryBound(to: UInt8.self)
-  guard scalar.count == curve.coordinateLength, let group = CurveGroups.all[curve],
-    let point = EC_POINT_new(group), let secret = BN_bin2bn(bytes, Int32(scalar.count), nil)
-  else { return nil }
-  defer {
-    EC_POINT_free(point)
-    BN_clear_free(secret)
-  }
-  guard BN_is_zero(secret) == 0, BN_cmp(secret, EC_GROUP_get0_order(group)) < 0,
-    EC_POINT_mul(group, point, secret, nil, nil, nil) == 1
-  else { return nil }
-  var encoded = [UInt8](repeating: 0, count: 1 + 2 * curve.coordinateLength)
-  guard EC_POINT_point2oct(group, point, POINT_CONVERSION_UNCOMPRESSED, &encoded, encoded.count, nil) == encoded.count
-  else { return nil }
-  return mdoc_ec_key_pair(curve.groupName, secret, encoded, encoded.count).map { ($0, encoded) }
-}
-
-/// The groups of the curves, made once. Never freed, never changed after they are made, so that threads may share them.
-private enum CurveGroups {
-  nonisolated(unsafe) static let all: [Curve: OpaquePointer] = {  // proof above
-    var groups: [Curve: OpaquePointer] = [:]
-    for curve in Curve.allCases where curve.family == .weierstrass {
-      groups[curve] = EC_GROUP_new_by_curve_name(curve.nid)
-    }
-    return groups
-  }()
 }

@@ -14,6 +14,12 @@ public final class PublicKey: Sendable {
   nonisolated(unsafe) package let pkey: OpaquePointer
   let verificationContexts: ContextPool
 
+  /// What is before the point in the SubjectPublicKeyInfo of a P-256 key: id-ecPublicKey with prime256v1 (RFC 5480, 2).
+  public static let p256InfoPrefix: [UInt8] = [
+    0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce,
+    0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+  ]
+
   /// Takes over the references.
   private init(curve: Curve, encoded: [UInt8], adopting key: ImportedKey) {
     self.curve = curve

@@ -15,8 +15,10 @@ final class TransferThread: @unchecked Sendable {
   }
 
   private let configuration: WebListFetcher.Configuration
-  /// Transfers at one time.
+  /// Transfers at one time, and of these to one host; and those to one host that may wait.
   private let places: Int
+  private let hostPlaces: Int
+  private let waitingOfHost: Int
   private let multi: OpaquePointer
   private let inbox = Locked(Inbox())
   private var transfers: [OpaquePointer: Transfer] = [:]
@@ -25,13 +27,16 @@ final class TransferThread: @unchecked Sendable {
   private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
   init(
-    _ configuration: WebListFetcher.Configuration, places: Int = Limits.fetches
+    _ configuration: WebListFetcher.Configuration, places: Int = Limits.fetches, hostPlaces: Int? = nil,
+    waitingOfHost: Int = Limits.waitingFetches
   ) throws(WebListFetcher.StartError) {
     guard Self.isLibraryReady, let multi = curl_multi_init() else {
       throw WebListFetcher.StartError(description: "libcurl does not start")
     }
     self.configuration = configuration
     self.places = places
+    self.hostPlaces = hostPlaces ?? places
+    self.waitingOfHost = waitingOfHost
     self.multi = multi
     guard BackgroundThread.start("mdoc-fetch", { [self] in run() }) else {
       curl_multi_cleanup(multi)
@@ -55,7 +60,9 @@ final class TransferThread: @unchecked Sendable {
   /// False where too many wait already, or where no one will come for them.
   private func submit(_ ticket: FetchTicket) -> Bool {
     inbox.withLock { inbox in
-      guard !inbox.isClosed, inbox.waiting.count < Limits.waitingFetches else { return false }
+      guard !inbox.isClosed, inbox.waiting.count < Limits.waitingFetches,
+        inbox.waiting.count(where: { $0.address.host == ticket.address.host }) < waitingOfHost
+      else { return false }
       inbox.waiting.append(ticket)
       curl_multi_wakeup(multi)
       return true
@@ -103,12 +110,20 @@ final class TransferThread: @unchecked Sendable {
     curl_multi_cleanup(multi)
   }
 
-  /// Lets in as many as may run; the milliseconds until the queue must be seen to again at the latest.
+  /// Lets in as many as may run, in their order but for those whose host has all its places taken; the milliseconds until
+  /// the queue must be seen to again at the latest.
   private func admit() -> Int32 {
-    let places = places - transfers.count
+    var places = places - transfers.count
+    var running = transfers.values.reduce(into: [:]) { $0[$1.ticket.address.host, default: 0] += 1 }
     let (admitted, isOneWaiting): ([FetchTicket], Bool) = inbox.withLock { inbox in
-      let admitted = Array(inbox.waiting.prefix(places))
-      inbox.waiting.removeFirst(admitted.count)
+      var admitted: [FetchTicket] = []
+      inbox.waiting.removeAll { ticket in
+        guard places > 0, running[ticket.address.host, default: 0] < hostPlaces else { return false }
+        places -= 1
+        running[ticket.address.host, default: 0] += 1
+        admitted.append(ticket)
+        return true
+      }
       return (admitted, !inbox.waiting.isEmpty)
     }
     for ticket in admitted where !ticket.isEnded {

@@ -31,7 +31,8 @@ public final class WebListFetcher: ListFetcher {
 
   public init(_ configuration: Configuration = Configuration()) throws(StartError) {
     observer = configuration.observer
-    thread = try TransferThread(configuration)
+    thread = try TransferThread(
+      configuration, hostPlaces: Limits.hostFetches, waitingOfHost: Limits.waitingHostFetches)
   }
 
   deinit { thread.close() }

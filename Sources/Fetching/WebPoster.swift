@@ -19,7 +19,7 @@ public final class WebPoster: Sendable {
   private let thread: TransferThread
 
   public init(
-    _ configuration: WebListFetcher.Configuration = .init(), places: Int = Limits.deliveries
+    _ configuration: WebListFetcher.Configuration = .init(), places: Int = Limits.firstDeliveries + Limits.deliveries
   ) throws(WebListFetcher.StartError) {
     thread = try TransferThread(configuration, places: places)
   }

@@ -4,6 +4,8 @@ enum ExitStatus: Int32, Sendable {
   case done = 0
   /// The wallet's answer was rejected or declined, however garbled it was.
   case rejected = 1
+  /// The answer is genuine and holds nothing: no element that was asked for, and no answer about an age.
+  case nothingDisclosed = 3
   case usage = 64
   /// One of the caller's own files cannot be read or is not what it should be.
   case unreadable = 65

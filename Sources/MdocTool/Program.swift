@@ -22,7 +22,7 @@ enum Program {
     ],
     notes: [
       "mdoc --version prints the version that audit entries and evidence name.",
-      "Exit status: 0 verified or done, 1 rejected or declined, 64 usage, 65 one of your files cannot be read, "
+      "Exit status: 0 verified or done, 1 rejected or declined, 3 verified but nothing disclosed, 64 usage, 65 one of your files cannot be read, "
         + "70 internal, 75 temporary, 78 configuration.",
     ])
 

@@ -12,7 +12,11 @@ public final class Certificate: Sendable {
   public let subject: DistinguishedName
   public let issuer: DistinguishedName
   public let validity: ClosedRange<Timestamp>
+  /// The content octets of its INTEGER without leading zeros. Numbers are told apart by them: an authority that forgets
+  /// the zero octet before a number means the number that the octets are.
   public let serialNumber: [UInt8]
+  /// Whether the number is below zero, which no profile allows.
+  public let hasNegativeSerialNumber: Bool
   /// Nil where the key is not on one of the standard's named curves.
   public let publicKey: PublicKey?
   public let hasSupportedSignatureAlgorithm: Bool
@@ -20,15 +24,16 @@ public final class Certificate: Sendable {
   /// Nil where it is not one of the supported algorithms, or said to be of two.
   private let signature: CertificateSignature?
 
-  /// Parses exactly one DER certificate: no trailing bytes, a serial number that is not negative and has at most 20
-  /// octets (zero is a finding of the profile), every extension at most once and well-formed.
+  /// Parses exactly one DER certificate: no trailing bytes, every extension at most once and well-formed. A serial number
+  /// that is negative, zero, short or long is a finding of the profile.
   public init(der: some Collection<UInt8>) throws(CertificateError) {
     let bytes = Array(der)
-    guard bytes.count <= Limits.certificateBytes else { throw .malformed }
+    guard bytes.count <= Limits.certificateBytes else { throw .tooLarge }
     defer { ERR_clear_error() }
-    guard let x509 = parsedCertificate(bytes) else { throw .malformed }
+    guard let x509 = parsedCertificate(bytes) else { throw .notDER }
     defer { X509_free(x509) }
-    guard isDER(x509, bytes), let facts = CertificateFacts(x509) else { throw .malformed }
+    guard isDER(x509, bytes) else { throw .notDER }
+    let facts = try CertificateFacts(x509)
     signature = CertificateSignature(x509, der: bytes)
     self.der = bytes
     sha256 = HashAlgorithm.sha256.hash(bytes)
@@ -37,12 +42,18 @@ public final class Certificate: Sendable {
     issuer = facts.issuer
     validity = facts.validity
     serialNumber = facts.serialNumber
+    hasNegativeSerialNumber = facts.hasNegativeSerialNumber
     publicKey = facts.publicKey
     hasSupportedSignatureAlgorithm = facts.hasSupportedSignatureAlgorithm
     extensions = facts.extensions
   }
 
+  /// Whether issuer and subject have one name (RFC 5280, 3.2). Its issuer may be another authority all the same.
   public var isSelfIssued: Bool { subject.der == issuer.der }
+
+  /// Whether its own key has signed it, too: a root, which no other certificate is above. Where the signature is of an
+  /// algorithm that can't be checked, name and key identifiers decide.
+  public var isSelfSigned: Bool { chainsByName(to: self) && (isSigned(by: self) || !isVerifiable(by: self)) }
 
   /// Whether it was made by the mock issuer.
   public var isMock: Bool { extensions.oids.contains(MockCertificateMarker.oid) }
@@ -79,8 +90,30 @@ private func isDER(_ x509: OpaquePointer, _ bytes: [UInt8]) -> Bool {
   return UnsafeBufferPointer(start: output, count: Int(length)).elementsEqual(bytes)
 }
 
+/// Why bytes are no certificate that can be used.
 public enum CertificateError: Error, Sendable, Hashable {
-  case malformed
+  case tooLarge
+  /// Not exactly one certificate in the one encoding that DER has for it.
+  case notDER
+  /// A name or a serial number that can't be read.
+  case malformedField
+  /// A date that there is not, or an end before the beginning.
+  case malformedValidity
+  /// Dotted identifiers.
+  case repeatedExtension(String)
+  case malformedExtension(String)
+
+  /// For people.
+  public var detail: String {
+    switch self {
+    case .tooLarge: "is larger than \(Limits.certificateBytes) bytes"
+    case .notDER: "is not valid DER"
+    case .malformedField: "has a name or serial number that can't be read"
+    case .malformedValidity: "has no dates of validity, or ends before it begins"
+    case .repeatedExtension(let oid): "has an extension twice: \(CertificateExtensions.OID.name(oid))"
+    case .malformedExtension(let oid): "has a malformed extension: \(CertificateExtensions.OID.name(oid))"
+    }
+  }
 }
 
 /// A name by its encoding, which is what is compared, and the attributes that mdoc's rules ask for.
@@ -89,5 +122,8 @@ public struct DistinguishedName: Sendable, Hashable {
   public let country: String?
   public let stateOrProvince: String?
   public let organization: String?
+  public let organizationalUnit: String?
   public let commonName: String?
+  /// UID, 0.9.2342.19200300.100.1.1 (RFC 4519, 2.39).
+  public let userID: String?
 }

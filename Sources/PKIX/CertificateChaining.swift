@@ -44,6 +44,17 @@ extension Certificate {
   /// The critical extensions that are not processed here.
   var unknownCriticalExtensions: Set<String> { extensions.critical.subtracting(CertificateExtensions.processed) }
 
+  /// The constraints on what is below it that are not processed here. In an intermediate they refuse the path whether
+  /// they are critical or not: nobody else would see that they are kept to.
+  var unprocessedConstraints: Set<String> { extensions.oids.intersection(CertificateExtensions.constraints) }
+
+  /// Whether an authority with this certificate may certify signers for one of the purposes. A certificate that names
+  /// purposes restricts those below it to them.
+  func mayCertify(forPurposes purposes: Set<String>) -> Bool {
+    guard let own = extensions.extendedKeyUsage else { return true }
+    return own.contains(CertificateExtensions.OID.anyExtendedKeyUsage) || !purposes.isDisjoint(with: own)
+  }
+
   /// How findings name it: by its bytes, never by a person's or an authority's words.
   var label: String { "certificate \(Hex.encode(sha256.prefix(8)))" }
 }

@@ -43,6 +43,7 @@ public struct CertificateExtensions: Sendable {
     static let authorityKeyIdentifier = "2.5.29.35"
     static let policyConstraints = "2.5.29.36"
     static let extendedKeyUsage = "2.5.29.37"
+    static let anyExtendedKeyUsage = "2.5.29.37.0"
     static let freshestCRL = "2.5.29.46"
     static let inhibitAnyPolicy = "2.5.29.54"
   }
@@ -53,19 +54,25 @@ public struct CertificateExtensions: Sendable {
     OID.authorityKeyIdentifier, OID.extendedKeyUsage,
   ]
 
+  /// What restricts the certificates below (RFC 5280, 6.1.4 (a)–(b), (g)–(j)), and is not processed here.
+  static let constraints: Set<String> = [
+    OID.policyMappings, OID.nameConstraints, OID.policyConstraints, OID.inhibitAnyPolicy,
+  ]
+
   /// What Annex B forbids in every certificate.
   static let forbidden: Set<String> = [
     OID.policyMappings, OID.nameConstraints, OID.policyConstraints, OID.inhibitAnyPolicy, OID.freshestCRL,
   ]
 
-  /// Nil where an extension stands twice or is not well-formed.
-  init?(_ x509: OpaquePointer) {
+  /// - Throws: where an extension stands twice or is not well-formed.
+  init(_ x509: OpaquePointer) throws(CertificateError) {
     var oids: Set<String> = []
     var critical: Set<String> = []
     for index in 0..<X509_get_ext_count(x509) {
-      guard let entry = X509_get_ext(x509, index), let oid = dottedIdentifier(X509_EXTENSION_get_object(entry)),
-        oids.insert(oid).inserted
-      else { return nil }
+      guard let entry = X509_get_ext(x509, index), let oid = dottedIdentifier(X509_EXTENSION_get_object(entry)) else {
+        throw .malformedExtension("")
+      }
+      guard oids.insert(oid).inserted else { throw .repeatedExtension(oid) }
       if X509_EXTENSION_get_critical(entry) != 0 { critical.insert(oid) }
     }
     self.oids = oids
@@ -74,7 +81,7 @@ public struct CertificateExtensions: Sendable {
     // Makes OpenSSL read the standard extensions; what it could not read it flags.
     X509_check_purpose(x509, -1, 0)
     let flags = Int64(X509_get_extension_flags(x509))
-    guard flags & Int64(EXFLAG_INVALID) == 0 else { return nil }
+    guard flags & Int64(EXFLAG_INVALID) == 0 else { throw .malformedExtension(Self.malformed(x509)) }
     isCA = flags & Int64(EXFLAG_CA) != 0 && oids.contains(OID.basicConstraints)
     let length = X509_get_pathlen(x509)
     pathLength = length >= 0 ? length : nil
@@ -83,6 +90,17 @@ public struct CertificateExtensions: Sendable {
     authorityKeyIdentifier = X509_get0_authority_key_id(x509).map(octets)
     extendedKeyUsage = oids.contains(OID.extendedKeyUsage) ? CertificateExtensions.purposes(x509) : nil
     crlDistributionPoints = oids.contains(OID.crlDistributionPoints) ? CRLDistributionPoints(x509) : nil
+  }
+
+  /// The first extension that OpenSSL knows and can't read.
+  private static func malformed(_ x509: OpaquePointer) -> String {
+    for index in 0..<X509_get_ext_count(x509) {
+      guard let entry = X509_get_ext(x509, index), let item = X509V3_EXT_get(entry)?.pointee.it?() else { continue }
+      guard let value = X509V3_EXT_d2i(entry) else { return dottedIdentifier(X509_EXTENSION_get_object(entry)) ?? "" }
+      ASN1_item_free(OpaquePointer(value), item)
+    }
+    // Readable, and contradicting itself: a path length that is negative, or of no authority.
+    return OID.basicConstraints
   }
 
   private static func purposes(_ x509: OpaquePointer) -> [String] {

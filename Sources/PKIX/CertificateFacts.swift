@@ -8,25 +8,24 @@ struct CertificateFacts {
   let issuer: DistinguishedName
   let validity: ClosedRange<Timestamp>
   let serialNumber: [UInt8]
+  let hasNegativeSerialNumber: Bool
   let publicKey: PublicKey?
   let hasSupportedSignatureAlgorithm: Bool
   let extensions: CertificateExtensions
 
-  init?(_ x509: OpaquePointer) {
+  init(_ x509: OpaquePointer) throws(CertificateError) {
     guard let subject = distinguishedName(X509_get_subject_name(x509)),
-      let issuer = distinguishedName(X509_get_issuer_name(x509)),
-      let serial = X509_get0_serialNumber(x509), let notBefore = timestamp(X509_get0_notBefore(x509)),
-      let notAfter = timestamp(X509_get0_notAfter(x509)), notBefore <= notAfter,
-      let extensions = CertificateExtensions(x509)
-    else { return nil }
-    let serialNumber = octets(UnsafePointer(serial))
-    guard ASN1_STRING_type(serial) == V_ASN1_INTEGER, serialNumber.count <= Limits.serialNumberOctets else {
-      return nil
-    }
+      let issuer = distinguishedName(X509_get_issuer_name(x509)), let serial = X509_get0_serialNumber(x509),
+      let serialNumber = serialNumberOctets(serial)
+    else { throw .malformedField }
+    guard let notBefore = timestamp(X509_get0_notBefore(x509)), let notAfter = timestamp(X509_get0_notAfter(x509)),
+      notBefore <= notAfter
+    else { throw .malformedValidity }
     self.subject = subject
     self.issuer = issuer
     self.serialNumber = serialNumber
-    self.extensions = extensions
+    hasNegativeSerialNumber = ASN1_STRING_type(serial) == V_ASN1_NEG_INTEGER
+    extensions = try CertificateExtensions(x509)
     validity = notBefore...notAfter
     publicKey = SubjectPublicKey.key(of: x509)
     hasSupportedSignatureAlgorithm = CertificateSignature.Algorithm(nid: X509_get_signature_nid(x509)) != nil
@@ -41,7 +40,9 @@ func distinguishedName(_ name: OpaquePointer?) -> DistinguishedName? {
   return DistinguishedName(
     der: Array(UnsafeBufferPointer(start: start, count: length)),
     country: attribute(NID_countryName, of: name), stateOrProvince: attribute(NID_stateOrProvinceName, of: name),
-    organization: attribute(NID_organizationName, of: name), commonName: attribute(NID_commonName, of: name))
+    organization: attribute(NID_organizationName, of: name),
+    organizationalUnit: attribute(NID_organizationalUnitName, of: name),
+    commonName: attribute(NID_commonName, of: name), userID: attribute(NID_userId, of: name))
 }
 
 /// The first value of an attribute, as UTF-8.
@@ -53,6 +54,23 @@ private func attribute(_ nid: Int32, of name: OpaquePointer) -> String? {
   guard length >= 0, let text else { return nil }
   defer { CRYPTO_free(text, nil, 0) }
   return String(decoding: UnsafeBufferPointer(start: text, count: Int(length)), as: UTF8.self)
+}
+
+/// The content octets of a serial number as they are written, without leading zeros. OpenSSL keeps the magnitude of a
+/// negative one, so that its octets are written anew.
+func serialNumberOctets(_ number: UnsafePointer<ASN1_INTEGER>) -> [UInt8]? {
+  guard ASN1_STRING_type(number) == V_ASN1_NEG_INTEGER else { return octets(number) }
+  var output: UnsafeMutablePointer<UInt8>?
+  let length = i2d_ASN1_INTEGER(number, &output)
+  guard length > 0, let output else { return nil }
+  defer { CRYPTO_free(output, nil, 0) }
+  var content: UnsafePointer<UInt8>? = UnsafePointer(output)
+  var count = 0
+  var tag: Int32 = 0
+  var tagClass: Int32 = 0
+  // What it returns: 0x80 for an error.
+  guard ASN1_get_object(&content, &count, &tag, &tagClass, Int(length)) & 0x80 == 0, let content else { return nil }
+  return Array(UnsafeBufferPointer(start: content, count: count))
 }
 
 func timestamp(_ time: UnsafePointer<ASN1_TIME>?) -> Timestamp? {

@@ -31,7 +31,7 @@ extension PathValidator {
     let certificates = chain.prefix(Limits.chainCertificates).compactMap { try? Certificate(der: $0) }
     let chosen = evaluation.anchor.flatMap { chosen in anchors.firstIndex { $0.isSame(as: chosen) } }
     let candidates = anchors.enumerated().map { index, anchor in
-      let alone = PathValidator(anchors: [anchor], allowsTestCertificates: allowsTestCertificates)
+      let alone = PathValidator(anchors: [anchor], allowsTestCertificates: allowsTestCertificates, usages: usages)
         .evaluate(chain: chain, docType: docType, at: now, skew: skew)
       return PathExplanation.Candidate(
         anchor: anchor, isChosen: index == chosen, obstacles: obstacles(certificates, anchor, alone))
@@ -51,7 +51,7 @@ extension PathValidator {
     let ofChain = failed.filter { ![.issuerUnknown, .nameChaining].contains($0.code) }.map(PathObstacle.check)
     if anchor.kind == .documentSigner { return ofChain + [.otherSigner] }
     // A root of the chain's own is nobody's link; what it has certified may still be another's.
-    let links = chain.count > 1 && chain[chain.count - 1].isSelfIssued ? chain.dropLast() : chain[...]
+    let links = chain.count > 1 && chain[chain.count - 1].isSelfSigned ? chain.dropLast() : chain[...]
     return ofChain + PathObstacle.betweenLink(links.last ?? signer, and: anchor.certificate)
   }
 }
@@ -103,7 +103,7 @@ public enum PathObstacle: Sendable, Hashable {
   }
 
   fileprivate static func betweenLink(_ link: Certificate, and anchor: Certificate) -> [PathObstacle] {
-    if link.isSelfIssued { return [.ownRoot] }
+    if link.isSelfSigned { return [.ownRoot] }
     var obstacles: [PathObstacle] = []
     let isNamed = link.issuer.der == anchor.subject.der
     if !isNamed { obstacles.append(.nameDiffers) }

@@ -21,6 +21,18 @@ public struct PathValidator: Sendable {
   public let anchors: [TrustAnchor]
   /// Whether mock certificates and published test roots may be trusted.
   public let allowsTestCertificates: Bool
+  /// The extended key usages of which a signer of a document type must have one, where an anchor's settings name none.
+  let usages: @Sendable (String) -> Set<String>
+
+  /// Every check of a path, in the order in which they are made.
+  public static let codes: [Code] =
+    [
+      .chainTooLong, .certificateMalformed, .testCertificate, .issuerUnknown, .nameChaining,
+      .certificateSignatureInvalid, .certificateAlgorithmUnsupported, .anchorNotCA, .anchorExpired,
+      .issuerNotTrustedForDocType, .pathLengthExceeded, .certificateExpired, .certificateIsCA, .certificateKeyUsage,
+      .certificateExtendedKeyUsage, .certificateCriticalExtension, .certificateConstrained,
+      .certificateJurisdictionMismatch,
+    ] + ProfileRule.onPaths.map(\.code) + [.profileAnchorUnscoped, .profileRootInChain]
 
   fileprivate let authorities: [TrustAnchor]
   private let signers: [TrustAnchor]
@@ -28,8 +40,13 @@ public struct PathValidator: Sendable {
   /// its signers.
   fileprivate let anchorProfiles: [[UInt8]: [[String]?]]
 
-  public init(anchors: [TrustAnchor], allowsTestCertificates: Bool) {
+  /// - Parameter usages: by document type; without it, those that the standards have for any document.
+  public init(
+    anchors: [TrustAnchor], allowsTestCertificates: Bool,
+    usages: @escaping @Sendable (String) -> Set<String> = { _ in CertificateRole.documentSigner.extendedKeyUsages }
+  ) {
     self.anchors = anchors
+    self.usages = usages
     self.allowsTestCertificates = allowsTestCertificates
     authorities = anchors.filter { $0.kind == .authority }
     anchorProfiles = Dictionary(
@@ -54,7 +71,7 @@ public struct PathValidator: Sendable {
   }
 }
 
-/// One evaluation: every check is noted once, in the order of the registry.
+/// One evaluation: every check is noted once, in the order of `PathValidator.codes`.
 private struct PathRun {
   let validator: PathValidator
   let docType: String
@@ -67,11 +84,9 @@ private struct PathRun {
       chain.count <= Limits.chainCertificates && chain.allSatisfy { $0.count <= Limits.certificateBytes }
     checks.require(isShort, .chainTooLong)
     guard isShort else { return stop(signer: nil, skipping: .certificateMalformed) }
-    let parsed = chain.map { try? Certificate(der: $0) }
-    let certificates = parsed.compactMap { $0 }
-    checks.require(!chain.isEmpty && certificates.count == chain.count, .certificateMalformed)
+    let certificates = parse(chain)
     guard certificates.count == chain.count, let signer = certificates.first, let last = certificates.last else {
-      return stop(signer: parsed.first ?? nil, skipping: .testCertificate)
+      return stop(signer: certificates.first, skipping: .testCertificate)
     }
     let pinned = validator.pinned(signer, for: docType, at: now)
     if let pinned, pinned.allows(docType) { return evaluate(pinned: signer, anchor: pinned) }
@@ -81,6 +96,18 @@ private struct PathRun {
     let search = findAnchor(for: path[path.count - 1])
     if let pinned, search.anchor == nil { return evaluate(pinned: signer, anchor: pinned) }
     return evaluate(path: path, search: search, signer: signer, carriesAnchor: carriesAnchor)
+  }
+
+  /// The certificates up to the first that is none.
+  private mutating func parse(_ chain: [ArraySlice<UInt8>]) -> [Certificate] {
+    var certificates: [Certificate] = []
+    do throws(CertificateError) {
+      for der in chain { certificates.append(try Certificate(der: der)) }
+      checks.require(!chain.isEmpty, .certificateMalformed)
+    } catch {
+      checks.failed(.certificateMalformed, "certificate \(certificates.count + 1) \(error.detail)")
+    }
+    return certificates
   }
 
   /// A signer that is itself the anchor. Its issuer's part is not run: nothing of the issuer is at hand, or matters.
@@ -136,10 +163,9 @@ private struct PathRun {
   /// The anchor whose key signed the certificate; failing that, one whose name and key identifier fit, so that the
   /// signature check can say what is wrong.
   private func findAnchor(for certificate: Certificate) -> AnchorSearch {
-    // A self-issued certificate that is no anchor is a root of somebody else's, whatever it is called.
-    if certificate.isSelfIssued { return AnchorSearch() }
+    // An anchor leads no further by being in the chain.
     let named = validator.authorities.filter {
-      $0.certificate.subject.der == certificate.issuer.der && certificate.chainsByKeyIdentifier(to: $0.certificate)
+      certificate.chainsByName(to: $0.certificate) && $0.certificate.der != certificate.der
     }
     // Where one key is anchored twice, the anchor for this document type is the one meant.
     let allowing = named.filter { $0.allows(docType) }
@@ -150,6 +176,8 @@ private struct PathRun {
     if let anchor = candidates.first(where: { certificate.isSigned(by: $0.certificate) }) {
       return AnchorSearch(anchor: anchor, hasSigned: true)
     }
+    // What its own key has signed is a root of somebody else's, whatever it is called.
+    if certificate.isSelfSigned { return AnchorSearch() }
     if let anchor = candidates.first { return AnchorSearch(anchor: anchor) }
     let isMisnamed = validator.authorities.contains {
       let identifier = certificate.extensions.authorityKeyIdentifier
@@ -208,16 +236,19 @@ private struct PathRun {
   private mutating func checkUsage(of signer: Certificate, intermediates: ArraySlice<Certificate>, anchor: TrustAnchor)
   {
     let rolesFit = !signer.extensions.isCA && intermediates.allSatisfy { $0.extensions.isCA }
-    checks.require(rolesFit, .certificateIsCA)
+    require(rolesFit, .certificateIsCA, anchor)
     let usagesFit =
       CertificateRole.documentSigner.permits(signer.extensions.keyUsage)
       && intermediates.allSatisfy { $0.extensions.keyUsage?.contains(.keyCertSign) ?? false }
     require(usagesFit, .certificateKeyUsage, anchor)
-    let purposes = Set(signer.extensions.extendedKeyUsage ?? [])
-    require(!purposes.isDisjoint(with: anchor.extendedKeyUsages), .certificateExtendedKeyUsage, anchor)
+    checkPurposes(of: signer, intermediates: intermediates, anchor: anchor)
     let all = [signer] + intermediates + [anchor.certificate]
     let unknown = Set(all.flatMap(\.unknownCriticalExtensions))
     checks.require(unknown.isEmpty, .certificateCriticalExtension, unknown.sorted().joined(separator: ", "))
+    let constraints = intermediates.reduce(into: Set<String>()) { $0.formUnion($1.unprocessedConstraints) }
+    checks.require(
+      constraints.isEmpty, .certificateConstrained,
+      constraints.sorted().map(CertificateExtensions.OID.name).joined(separator: ", "))
     if anchor.kind == .documentSigner {
       checks.notRun(.certificateJurisdictionMismatch)
     } else {
@@ -225,9 +256,37 @@ private struct PathRun {
     }
   }
 
+  /// The extended key usages that the anchor's settings name, or else the document type's.
+  private func expectedPurposes(_ anchor: TrustAnchor) -> Set<String> {
+    anchor.extendedKeyUsages ?? validator.usages(docType)
+  }
+
+  private mutating func checkPurposes(
+    of signer: Certificate, intermediates: ArraySlice<Certificate>, anchor: TrustAnchor
+  ) {
+    let expected = expectedPurposes(anchor)
+    let own = signer.extensions.extendedKeyUsage
+    var wrong: [String] = []
+    if expected.isDisjoint(with: own ?? []) { wrong.append("the signer has \(Self.list(own))") }
+    for intermediate in intermediates where !intermediate.mayCertify(forPurposes: expected) {
+      wrong.append("\(intermediate.label) has \(Self.list(intermediate.extensions.extendedKeyUsage))")
+    }
+    let origin = anchor.extendedKeyUsages == nil ? "the document type's" : "by the anchor's \"ekus\""
+    require(
+      wrong.isEmpty, .certificateExtendedKeyUsage, anchor,
+      "\(wrong.joined(separator: ", ")); expected is one of \(Self.list(expected.sorted())), \(origin)")
+  }
+
+  /// Not more than a person reads: who makes a certificate says how many it has.
+  private static func list(_ purposes: [String]?) -> String {
+    guard let purposes, !purposes.isEmpty else { return "none" }
+    let more = purposes.count > 8 ? " and \(purposes.count - 8) more" : ""
+    return purposes.prefix(8).joined(separator: ", ") + more
+  }
+
   private mutating func checkProfile(of signer: Certificate, issuer: Certificate?, anchor: TrustAnchor) {
     let subject = ProfiledCertificate(
-      signer, as: .documentSigner, issuer: issuer, accepting: anchor.extendedKeyUsages)
+      signer, as: .documentSigner, issuer: issuer, accepting: expectedPurposes(anchor))
     let ofAnchor = anchor.kind == .authority ? validator.anchorProfiles[anchor.certificate.sha256] : nil
     for (index, rule) in ProfileRule.onPaths.enumerated() {
       let results = [rule.labelledDeviations(subject), ofAnchor?[index]].compactMap { $0 }
@@ -266,12 +325,8 @@ private struct PathRun {
 
   /// Ends where nothing more can be checked: the rest is `not_run`.
   private mutating func stop(signer: Certificate?, skipping first: Code) -> PathEvaluation {
-    let rest = Self.codes.drop { $0 != first }
+    let rest = PathValidator.codes.drop { $0 != first }
     for code in rest { checks.notRun(code) }
     return PathEvaluation(signer: signer, anchor: nil, path: [], checks: checks.checks, window: nil)
-  }
-
-  private static let codes: [Code] = Code.allCases.filter {
-    $0.rawValue.hasPrefix("trust.") && $0 != .trustStoreEmpty && !ProfileRule.notOnPaths.contains($0)
   }
 }

@@ -95,8 +95,14 @@ private struct SignerPathRun {
   /// The signer's path to an anchor; the signer alone, with a failure noted unless it is pinned, where there is none.
   private mutating func completePath(_ chain: [Certificate], signer: Certificate) -> [Certificate] {
     if anchors.signers.contains(where: { $0.der == signer.der }) { return [signer] }
+    if anchors.authorities.contains(where: { $0.der == signer.der }) {
+      checks.failed(
+        .listSignerUntrusted,
+        "\(signer.label) is itself the anchor and has the CA flag: an authority vouches for signers and is none itself")
+      return [signer]
+    }
     let links = withoutAnchors(chain)
-    guard let last = links.last, !last.isSelfIssued, let anchor = anchor(of: last) else {
+    guard let last = links.last, !last.isSelfSigned, let anchor = anchor(of: last) else {
       checks.failed(.listSignerUntrusted, "no anchor is the issuer of \((links.last ?? signer).label)")
       return [signer]
     }
@@ -107,7 +113,7 @@ private struct SignerPathRun {
   private func withoutAnchors(_ chain: [Certificate]) -> [Certificate] {
     let carried = chain.dropFirst().firstIndex { link in anchors.authorities.contains { $0.der == link.der } }
     if let carried { return Array(chain[..<carried]) }
-    guard chain.count > 1, let last = chain.last, last.isSelfIssued else { return chain }
+    guard chain.count > 1, let last = chain.last, last.isSelfSigned else { return chain }
     return chain.dropLast()
   }
 
@@ -137,6 +143,15 @@ private struct SignerPathRun {
     for (below, authority) in path.dropFirst().enumerated() {
       checkAuthority(authority, intermediatesBelow: below, isAnchor: below == path.count - 2)
     }
+    for intermediate in path.dropFirst().dropLast() { checkIntermediate(intermediate) }
+  }
+
+  private mutating func checkIntermediate(_ intermediate: Certificate) {
+    require(intermediate.unprocessedConstraints.isEmpty, "\(intermediate.label) has constraints that are not processed")
+    let expected = role.extendedKeyUsages.union(purposes)
+    require(
+      expected.isEmpty || intermediate.mayCertify(forPurposes: expected),
+      "\(intermediate.label) may not certify such signers, by its extKeyUsage")
   }
 
   private mutating func checkAuthority(_ authority: Certificate, intermediatesBelow below: Int, isAnchor: Bool) {

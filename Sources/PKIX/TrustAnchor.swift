@@ -6,13 +6,15 @@ public struct TrustAnchor: Sendable {
   public var kind: Kind
   /// Nil: not configured; the anchor is then good for any document type, with a warning.
   public var docTypes: [String]?
-  /// Extended key usages of which a document signer must have one.
-  public var extendedKeyUsages: Set<String>
+  /// Extended key usages of which a document signer must have one; nil: those of the document type.
+  public var extendedKeyUsages: Set<String>?
   /// Certificates that may stand between the anchor and the document signer.
   public var maxPathLength: Int
   /// Security checks that only warn under this anchor, never beyond it.
   public var relaxed: Set<Code>
-  /// Whether revocation lists of this authority may come over plain HTTP: they are signed, but nobody then knows who
+  /// Where the revocation lists may be asked for that certificates of this authority name.
+  public var crlAddresses = CRLAddresses.named
+  /// Whether all lists, status lists among them, may come over plain HTTP: they are signed, but nobody then knows who
   /// else learns of the request, or withholds a newer list.
   public var allowsPlainHTTP = false
   /// Who besides this authority may sign the status of its documents: the revocation services that a list of trusted
@@ -41,12 +43,16 @@ public struct TrustAnchor: Sendable {
   /// The only checks that an anchor's settings may turn into warnings.
   public static let relaxable: Set<Code> = [
     .certificateExtendedKeyUsage, .certificateKeyUsage, .certificateJurisdictionMismatch, .anchorExpired,
-    .issuerJurisdictionMismatch,
+    .issuerJurisdictionMismatch, .certificateIsCA,
   ]
+
+  /// Those of them that only a signer that is itself the anchor may be relieved of: an authority that could sign
+  /// documents with any certificate below it would make signers of all its authorities.
+  public static let relaxableForSigners: Set<Code> = [.certificateIsCA]
 
   public init(
     certificate: Certificate, kind: Kind = .authority, docTypes: [String]? = nil,
-    extendedKeyUsages: Set<String> = [TrustAnchor.documentSignerUsage], maxPathLength: Int = 0,
+    extendedKeyUsages: Set<String>? = nil, maxPathLength: Int = 0,
     relaxed: Set<Code> = [], tier: Tier = .live, source: String = ""
   ) {
     self.certificate = certificate
@@ -55,8 +61,17 @@ public struct TrustAnchor: Sendable {
     self.extendedKeyUsages = extendedKeyUsages
     self.maxPathLength = maxPathLength
     self.relaxed = relaxed.intersection(TrustAnchor.relaxable)
+    if kind == .authority { self.relaxed.subtract(TrustAnchor.relaxableForSigners) }
     self.tier = tier
     self.source = source
+  }
+
+  /// Names are other names where their bytes differ. An anchor that is good for any type stays so.
+  public mutating func add(docTypes more: [String]) {
+    guard let known = docTypes else { return }
+    docTypes = more.reduce(into: known) { types, type in
+      if !types.contains(where: { $0.hasSameBytes(as: type) }) { types.append(type) }
+    }
   }
 
   /// Whether certification paths may end here at that time.

@@ -49,6 +49,9 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case documentsMissing = "mdoc.response.documents_missing"
   case documentUnexpected = "mdoc.response.document_unexpected"
   case docTypeNotRequested = "mdoc.response.doc_type_not_requested"
+  case zeroKnowledgeUnsupported = "mdoc.response.zero_knowledge_unsupported"
+  case encryptedDocumentsUnsupported = "mdoc.response.encrypted_documents_unsupported"
+  case responseDeviation = "mdoc.response.deviation"
 
   // Issuer authentication
   case issuerAuthMissing = "mdoc.issuer_auth.missing"
@@ -76,6 +79,7 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case certificateKeyUsage = "trust.certificate.key_usage"
   case certificateExtendedKeyUsage = "trust.certificate.extended_key_usage"
   case certificateCriticalExtension = "trust.certificate.critical_extension"
+  case certificateConstrained = "trust.certificate.constrained"
   case certificateJurisdictionMismatch = "trust.certificate.jurisdiction_mismatch"
   case profileCriticality = "trust.profile.criticality"
   case profileLifetime = "trust.profile.lifetime"
@@ -116,6 +120,7 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case digestIDDuplicate = "mdoc.digest.id_duplicate"
   case digestMissing = "mdoc.digest.missing"
   case digestMismatch = "mdoc.digest.mismatch"
+  case digestIDOutOfRange = "mdoc.digest.id_out_of_range"
   case itemRandomTooShort = "mdoc.item.random_too_short"
 
   // Validity
@@ -163,6 +168,20 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case ageInconsistent = "policy.age_inconsistent"
   case ageBelowMinimum = "policy.age_below_minimum"
   case documentExpired = "policy.document_expired"
+  case nothingDisclosed = "policy.nothing_disclosed"
+
+  // Reader authentication: what a reader asks, checked as a wallet would
+  case readerRequestMalformed = "reader_auth.request_malformed"
+  case readerAuthMissing = "reader_auth.missing"
+  case readerAuthMalformed = "reader_auth.malformed"
+  case readerCertificateMissing = "reader_auth.certificate_missing"
+  case readerUntrusted = "reader_auth.untrusted"
+  case readerCertificateProfile = "reader_auth.certificate_profile"
+  case readerAlgorithmUnsupported = "reader_auth.algorithm_unsupported"
+  case readerSignatureInvalid = "reader_auth.signature_invalid"
+  case readerClientMismatch = "reader_auth.client_id_mismatch"
+  case readerOriginMismatch = "reader_auth.origin_mismatch"
+  case readerAudience = "reader_auth.audience_unexpected"
 
   // Lists of trust anchors: VICAL, lists of trusted entities
   case listMalformed = "list.malformed"
@@ -247,6 +266,8 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case apiUnsupportedMediaType = "api.unsupported_media_type"
   case trustReloadFailed = "api.trust_reload_failed"
   case apiRateLimited = "api.rate_limited"
+  case apiSessionTooLarge = "api.session_too_large"
+  case apiQuotaExceeded = "api.quota_exceeded"
   case configurationReloadFailed = "api.configuration_reload_failed"
   case apiOverloaded = "api.overloaded"
   case apiStoreUnavailable = "api.store_unavailable"

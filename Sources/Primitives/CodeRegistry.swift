@@ -4,29 +4,29 @@ extension Code {
     switch self {
     // CBOR
     case .cborTruncated:
-      row("The CBOR ends in the middle of an item", "RFC 8949, 3", Remedy.wallet, cases: "C05")
+      row("The CBOR ends in the middle of an item", "RFC 8949, 3", Remedy.cbor, cases: "C05")
     case .cborTrailingBytes:
-      row("Bytes follow the one complete CBOR item", "RFC 8949, 5.1", Remedy.wallet, cases: "C03")
+      row("Bytes follow the one complete CBOR item", "RFC 8949, 5.1", Remedy.cbor, cases: "C03")
     case .cborDuplicateKey:
-      row("A CBOR map has the same key twice", "RFC 8949, 5.6", Remedy.wallet, cases: "C04")
+      row("A CBOR map has the same key twice", "RFC 8949, 5.6", Remedy.cbor, cases: "C04")
     case .cborInvalidUTF8:
       row(
         "A CBOR text string is not UTF-8, or has more than 30 combining marks in a row",
-        "RFC 8949, 3.1; UAX #15, 13", Remedy.wallet, cases: "C06")
+        "RFC 8949, 3.1; UAX #15, 13", Remedy.cbor, cases: "C06")
     case .cborMalformed:
-      row("The bytes are not well-formed CBOR", "RFC 8949, 3 and appendix C", Remedy.wallet, cases: "C07")
+      row("The bytes are not well-formed CBOR", "RFC 8949, 3 and appendix C", Remedy.cbor, cases: "C07")
     case .cborNestingTooDeep:
-      row("The CBOR is nested more deeply than any mdoc is", "RFC 8949, 10", Remedy.wallet, cases: "C01 C11")
+      row("The CBOR is nested more deeply than any mdoc is", "RFC 8949, 10", Remedy.cbor, cases: "C01 C11")
     case .cborLengthExceedsInput:
-      row("A CBOR head claims more than any input may hold", "RFC 8949, 10", Remedy.wallet, cases: "C02")
+      row("A CBOR head claims more than any input may hold", "RFC 8949, 10", Remedy.cbor, cases: "C02")
     case .cborTooManyItems:
-      row("The CBOR has more items than any mdoc has", "RFC 8949, 10", Remedy.wallet, cases: "C08")
+      row("The CBOR has more items than any mdoc has", "RFC 8949, 10", Remedy.cbor, cases: "C08")
     case .cborInputTooLarge:
       row("The answer is larger than the limit", "RFC 8949, 10", Remedy.wallet, cases: "C08 E31")
     case .cborTagUnsupported:
       row(
         "A CBOR tag stands where the structure needs a plain item, and is not expanded",
-        "RFC 8949, 3.4", Remedy.wallet, cases: "C12")
+        "RFC 8949, 3.4", Remedy.cbor, cases: "C12")
     // Envelope
     case .envelopeMalformed:
       row(
@@ -110,12 +110,14 @@ extension Code {
       row(
         "The answer comes from Apple's simulator and proves nothing",
         "Apple, sample archive README",
-        "Test on a device with a real document; the simulator's answers are for layout only.", cases: "A14 A15")
+        "Test on a device with a real document. `mdoc serve --test-mode` shows what the simulator answered, never as verified.",
+        cases: "A14 A15")
     case .appleProfileAnswer:
       row(
         "The answer comes from a device with Apple's developer profile and has no issuer",
         "Apple, sample archive README",
-        "Remove the developer profile from the device; its answers prove nothing about a person.", cases: "A14")
+        "Remove the developer profile from the device. `mdoc serve --test-mode` with `--apple-key` shows what it answered.",
+        cases: "A14")
     // DeviceResponse
     case .responseMalformed:
       row(
@@ -139,11 +141,27 @@ extension Code {
         "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "A16 D16 E20 E21")
     case .docTypeNotRequested:
       row("A document of a type that was not requested", "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "E16")
+    case .zeroKnowledgeUnsupported:
+      row(
+        "The answer holds zero-knowledge proofs, which were not asked for and are not verified here",
+        "ISO/IEC 18013-5, second edition, DeviceResponse: zkDocuments",
+        "Ask the wallet for documents; report it to the wallet's maker if it sends proofs to a request without them.")
+    case .encryptedDocumentsUnsupported:
+      row(
+        "The answer holds encrypted documents, which were not asked for and are not opened here",
+        "ISO/IEC 18013-5, second edition, DeviceResponse: encryptedDocuments",
+        "Ask the wallet for documents; report it to the wallet's maker if it encrypts them without having been asked to."
+      )
+    case .responseDeviation:
+      row(
+        "A member that nobody signs is null, undefined or empty where it must be left out, and was read as left out",
+        "\(iso), 8.3.2.1.2.2 and 9.1.2.4",
+        "Nothing in the answer depends on it; report it to the wallet's maker.", warns: true)
     // Issuer authentication
     case .issuerAuthMissing:
       row("The document has no issuer authentication", "\(iso), 9.1.2.4", Remedy.forged, cases: "I02")
     case .issuerAuthMalformed:
-      row("IssuerAuth is not an untagged COSE_Sign1", "\(iso), 9.1.2.4", Remedy.wallet)
+      row("IssuerAuth is not an untagged COSE_Sign1", "\(iso), 9.1.2.4", Remedy.item)
     case .coseHeaderDuplicate:
       row("A COSE header parameter stands in both header maps", "RFC 9052, 3", Remedy.wallet, cases: "I05 I07")
     case .coseCritUnsupported:
@@ -174,7 +192,9 @@ extension Code {
         "The certificate chain has more certificates, or larger ones, than the limit",
         "\(iso), 9.3.3", Remedy.forged, cases: "T23")
     case .certificateMalformed:
-      row("A certificate is not one valid DER certificate", "RFC 5280, 4.1", Remedy.issuer, cases: "T26")
+      row(
+        "A certificate is not one valid DER certificate, or has a malformed extension", "RFC 5280, 4.1", Remedy.issuer,
+        cases: "T26")
     case .testCertificate:
       row(
         "A mock or published test certificate, which is never trusted in live mode",
@@ -224,11 +244,18 @@ extension Code {
     case .certificateExtendedKeyUsage:
       row(
         "A certificate's extended key usage does not allow what it is used for",
-        "\(iso), B.1.4", Remedy.issuer, cases: "T13")
+        "\(iso), B.1.4",
+        "The issuer needs a signer that is certified for the document type. Where the issuer's own profile has another "
+          + "usage, name it in `ekus`: in the anchor's settings file, or beside the list that names the anchor.",
+        cases: "T13")
     case .certificateCriticalExtension:
       row(
         "A certificate has a critical extension that is not understood",
         "RFC 5280, 6.1.4 (o)", Remedy.issuer, cases: "T17 T18")
+    case .certificateConstrained:
+      row(
+        "A certificate between anchor and signer has name or policy constraints, which are not processed",
+        "RFC 5280, 6.1.4 (a)–(b), (g)–(j); \(iso), B.1", Remedy.issuer, cases: "T18")
     case .certificateJurisdictionMismatch:
       row(
         "The document signer's country or state differs from its issuing authority's",
@@ -248,7 +275,9 @@ extension Code {
     case .profileKeyIdentifiers:
       row("A certificate lacks its subject or authority key identifier", "\(iso), B.1", Remedy.issuer, warns: true)
     case .profileSerialNumber:
-      row("A certificate's serial number is zero or too short", "\(iso), B.1", Remedy.issuer, warns: true)
+      row(
+        "A certificate's serial number is negative, zero, too short or too long",
+        "\(iso), B.1; RFC 5280, 4.1.2.2", Remedy.issuer, cases: "T26", warns: true)
     case .profileIssuerAltName:
       row(
         "A certificate lacks the issuer alternative name, or has one without an e-mail address or URI",
@@ -313,23 +342,27 @@ extension Code {
     case .itemMalformed:
       row(
         "An issuer-signed item lacks a member or has one of another type",
-        "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "C09 E09")
+        "\(iso), 8.3.2.1.2.2", Remedy.item, cases: "C09 E09")
     case .itemNotTag24:
       row(
         "An issuer-signed item is not a byte string with tag 24",
-        "\(iso), 8.3.2.1.2.2", Remedy.wallet, cases: "C10")
+        "\(iso), 8.3.2.1.2.2", Remedy.item, cases: "C10")
     case .elementDuplicate:
       row(
         "The same element of the same namespace is returned twice",
         "\(iso), 8.3.2.1.2.2", Remedy.forged, cases: "E04 E05 K14")
     case .digestIDDuplicate:
-      row("Two items of a namespace share one digest identifier", "\(iso), 9.1.2.5", Remedy.forged, cases: "E06")
+      row("Two items of a namespace share one digest identifier", "\(iso), 9.1.2.5", Remedy.item, cases: "E06")
     case .digestMissing:
       row("No digest was signed for a returned element", "\(iso), 9.3.1", Remedy.forged, cases: "E02 E03 E07")
     case .digestMismatch:
       row(
         "A returned element does not match its signed digest",
         "\(iso), 9.3.1", Remedy.forged, cases: "E01 E07 E10 E11")
+    case .digestIDOutOfRange:
+      row(
+        "An item's digest identifier is 2^31 or more, and its digest is looked up all the same",
+        "\(iso), 9.1.2.4", Remedy.issuer, warns: true)
     case .itemRandomTooShort:
       row(
         "An item's random value has fewer than 16 bytes",
@@ -478,6 +511,57 @@ extension Code {
         "The document's own expiry date has passed",
         "\(iso), 7.2.1",
         "Decide by your own rules; the electronic document itself is valid.", cases: "E29", warns: true)
+    case .nothingDisclosed:
+      row(
+        "The answer is genuine and discloses nothing that was asked for",
+        "\(iso), 8.3.2.1.2.2",
+        "Take it for no more than proof that such a document is there; require the elements that you need.", warns: true
+      )
+    // Reader authentication
+    case .readerRequestMalformed:
+      row(
+        "The bytes are neither a DeviceRequest nor a signed request object", "\(iso), 8.3.2.1.2.1; RFC 9101, 4",
+        "Hand in the request as the wallet gets it, whole.")
+    case .readerAuthMissing:
+      row("The request, or one of its documents, is not signed by a reader", "\(iso), 9.1.4", Remedy.reader)
+    case .readerAuthMalformed:
+      row(
+        "A reader's signature is not an untagged COSE_Sign1 with a detached payload, or its header is not the standard's",
+        "\(iso), 9.1.4; RFC 9101, 4 and 10.8", Remedy.reader)
+    case .readerCertificateMissing:
+      row(
+        "A reader's signature carries no certificate, or one that is not valid DER", "\(iso), 9.1.4; RFC 7515, 4.1.6",
+        Remedy.reader)
+    case .readerUntrusted:
+      row(
+        "The reader's certificates do not lead to one of the given roots, or not at this time", "\(iso), 9.1.4.4",
+        "Check that the root is that of the reader's authority, and the certificates' dates; else no wallet will trust it."
+      )
+    case .readerCertificateProfile:
+      row(
+        "The reader's certificate is not made for reader authentication", "ISO/IEC 18013-5, B.1.7",
+        "Have the reader's authority issue a certificate of this profile.")
+    case .readerAlgorithmUnsupported:
+      row(
+        "A reader's signature algorithm is absent, not one of the standard's, or not one of the key's",
+        "\(iso), 9.1.4.4; RFC 7515, 4.1.1", Remedy.reader)
+    case .readerSignatureInvalid:
+      row(
+        "A reader's signature does not verify over this request and session",
+        "\(iso), 9.1.4.5; RFC 7515, 5.2",
+        "Check that the transcript, or origin and encryptionInfo, are those of the request; else it was changed.")
+    case .readerClientMismatch:
+      row(
+        "The client identifier is not the one that goes with the reader's certificate", "\(openID), 5.9.3",
+        "Use `x509_hash:` with the certificate's SHA-256, or `x509_san_dns:` with a dNSName that it has.")
+    case .readerOriginMismatch:
+      row(
+        "The request does not expect answers at the origin that it is for", "\(openID), A.2",
+        "Name the page's origin in `expected_origins`, exactly as browsers write it.")
+    case .readerAudience:
+      row(
+        "The request object is for another audience than a wallet", "\(openID), 5.8",
+        "Set `aud` to `https://self-issued.me/v2`, or to the issuer that the wallet's metadata names.", warns: true)
     // Lists of trust anchors
     case .listMalformed:
       row("The list does not have the prescribed form", lists, Remedy.list)
@@ -704,6 +788,16 @@ extension Code {
       row(
         "More requests by this API key, for this session or from this address than the server allows",
         "RFC 6585, 4", "Repeat after the seconds that `Retry-After` names.", status: 429)
+    case .apiSessionTooLarge:
+      row(
+        "The session would take more room in the store than one may",
+        "HTTP API, Sessions", "Ask for fewer elements, with shorter names, or offer fewer protocols.", status: 413)
+    case .apiQuotaExceeded:
+      row(
+        "The relying party has as many open sessions, or as many bytes in the store, as its quota allows",
+        "RFC 6585, 4",
+        "Repeat after the seconds that `Retry-After` names; redact what is no longer needed, or have `quota` raised.",
+        status: 429)
     case .configurationReloadFailed:
       row(
         "The configuration could not be put in force; the one before stays",
@@ -731,6 +825,13 @@ private let audit = "Audit log"
 private let evidence = "Evidence"
 
 private enum Remedy {
+  static let reader = "Correct how the request is signed; no wallet that checks readers takes it as it is."
+  static let cbor =
+    "Whoever wrote these bytes must correct them: the issuer where the detail names what it signed, else the wallet's "
+    + "maker; ask again, and report it if it persists."
+  static let item =
+    "The issuer makes these items and the wallet passes them on: report it to the issuing authority; where other wallets "
+    + "pass the same document on rightly, to the wallet's maker."
   static let export = "Export again, and compare; the file was cut off or changed after it was written."
   static let tampered =
     "Export again; if it stays, somebody changed entries in the store: find out from when with the heads noted earlier."

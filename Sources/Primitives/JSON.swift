@@ -1,6 +1,8 @@
 /// A JSON value whose members keep the order in which they are written.
 ///
 /// Reading is `JSONParser`; writing is here too, since a reply that begins with `id` and `status` is easier on people.
+///
+/// Swift's `nil` is no JSON: an absent value would turn into a null that nobody wrote. Null is written `.null`.
 public enum JSON: Sendable, Hashable {
   case object([Member])
   case array([JSON])
@@ -29,7 +31,7 @@ public enum JSON: Sendable, Hashable {
 
   public subscript(name: String) -> JSON? {
     guard case .object(let members) = self else { return nil }
-    return members.first { $0.name == name }?.value
+    return members.first { $0.name.hasSameBytes(as: name) }?.value
   }
 
   public var object: [Member]? { if case .object(let members) = self { members } else { nil } }
@@ -41,23 +43,47 @@ public enum JSON: Sendable, Hashable {
 }
 
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
-  ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+  ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
   public init(stringLiteral value: String) { self = .string(value) }
   public init(integerLiteral value: Int64) { self = .integer(value) }
   public init(booleanLiteral value: Bool) { self = .bool(value) }
   public init(arrayLiteral elements: JSON...) { self = .array(elements) }
   public init(dictionaryLiteral elements: (String, JSON)...) { self = .object(elements.map { Member($0.0, $0.1) }) }
-  public init(nilLiteral: ()) { self = .null }
 }
 
 // MARK: Reading
 
 extension JSON {
-  /// The bytes are not one JSON text in UTF-8, an object has two members of one name, or a text is not `StreamSafeText`.
-  public struct SyntaxError: Error, Sendable {}
+  /// The bytes are not one JSON text in UTF-8, an object has two members of one name, a text is not `StreamSafeText`, or
+  /// there are more values than are read.
+  public struct SyntaxError: Error, Sendable {
+    /// Whether that is all that was found wrong.
+    public let hasTooManyValues: Bool
 
-  public init(parsing bytes: [UInt8]) throws(SyntaxError) { self = try JSONParser.parse(bytes) }
+    init(hasTooManyValues: Bool = false) { self.hasTooManyValues = hasTooManyValues }
+  }
+
+  /// - Parameter values: how many are read, those inside others included. More is for what this program has written, or
+  ///   its operator.
+  public init(parsing bytes: [UInt8], values: Int = Limits.jsonValues) throws(SyntaxError) {
+    self = try JSONParser.parse(bytes, values: values)
+  }
+
+  /// Bytes of memory that the tree takes, somewhat generously: arrays grow by doubling, and texts of more than a few bytes
+  /// lie apart.
+  public var memoryBytes: Int {
+    switch self {
+    case .object(let members):
+      members.reduce(0) { $0 + 2 * MemoryLayout<Member>.stride + Self.bytes(of: $1.name) + $1.value.memoryBytes }
+    case .array(let elements):
+      elements.reduce(0) { $0 + 2 * MemoryLayout<JSON>.stride + $1.memoryBytes }
+    case .string(let text): Self.bytes(of: text)
+    case .integer, .double, .bool, .null: 0
+    }
+  }
+
+  private static func bytes(of text: String) -> Int { text.utf8.count < 16 ? 0 : 32 + text.utf8.count }
 }
 
 // MARK: Writing

@@ -9,24 +9,34 @@ struct JSONParser {
 
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position = 0
+  /// How many more may come.
+  private var values: Int
 
-  static func parse(_ bytes: [UInt8]) throws(JSON.SyntaxError) -> JSON {
-    // The closure cannot throw a typed error, so that it returns nil in its place.
-    let json = bytes.withUnsafeBufferPointer { buffer -> JSON? in
-      var parser = JSONParser(bytes: buffer)
-      // `nil` alone would be JSON's null.
-      guard let value = try? parser.value(depth: 0) else { return JSON?.none }
-      parser.skipSpace()
-      return parser.position == buffer.count ? value : JSON?.none
+  static func parse(_ bytes: [UInt8], values: Int) throws(JSON.SyntaxError) -> JSON {
+    // The closure cannot throw a typed error, so that it returns it.
+    let result = bytes.withUnsafeBufferPointer { buffer -> Result<JSON, JSON.SyntaxError> in
+      var parser = JSONParser(bytes: buffer, values: values)
+      do throws(JSON.SyntaxError) { return .success(try parser.text()) } catch { return .failure(error) }
     }
-    guard let json else { throw JSON.SyntaxError() }
-    return json
+    return try result.get()
   }
 
-  private init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+  private init(bytes: UnsafeBufferPointer<UInt8>, values: Int) {
+    self.bytes = bytes
+    self.values = values
+  }
+
+  private mutating func text() throws(JSON.SyntaxError) -> JSON {
+    let value = try value(depth: 0)
+    skipSpace()
+    guard position == bytes.count else { throw JSON.SyntaxError() }
+    return value
+  }
 
   private mutating func value(depth: Int) throws(JSON.SyntaxError) -> JSON {
     guard depth < Self.depth else { throw JSON.SyntaxError() }
+    guard values > 0 else { throw JSON.SyntaxError(hasTooManyValues: true) }
+    values -= 1
     skipSpace()
     switch peek {
     case UInt8(ascii: "{"): return try object(depth: depth)
@@ -41,7 +51,8 @@ struct JSONParser {
 
   private mutating func object(depth: Int) throws(JSON.SyntaxError) -> JSON {
     var members: [JSON.Member] = []
-    var names: Set<String> = []
+    // By bytes: their normal forms cost many times as much, and equal names of other bytes are looked up as others.
+    var names: Set<ExactText> = []
     position += 1
     skipSpace()
     if take(UInt8(ascii: "}")) { return .object([]) }
@@ -50,7 +61,7 @@ struct JSONParser {
       guard peek == UInt8(ascii: "\"") else { throw JSON.SyntaxError() }
       let name = try string()
       skipSpace()
-      guard names.insert(name).inserted, take(UInt8(ascii: ":")) else { throw JSON.SyntaxError() }
+      guard names.insert(ExactText(name)).inserted, take(UInt8(ascii: ":")) else { throw JSON.SyntaxError() }
       members.append(JSON.Member(name, try value(depth: depth + 1)))
       skipSpace()
     } while take(UInt8(ascii: ","))

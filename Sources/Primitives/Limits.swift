@@ -4,6 +4,10 @@ public enum Limits {
   public static let responseBytes = 1 << 20
   /// CBOR items in one input, those inside tag 24 included.
   public static let cborItems = 1 << 16
+  /// JSON values in one text, those inside others included, and in one request body, which needs far fewer: a session
+  /// of 128 elements has some hundreds.
+  public static let jsonValues = 1 << 16
+  public static let requestJSONValues = 1 << 14
   /// CBOR nesting: arrays, maps, tags, and byte strings that hold CBOR.
   public static let cborDepth = 32
   /// Documents in one DeviceResponse.
@@ -14,8 +18,6 @@ public enum Limits {
   public static let chainCertificates = 5
   /// Bytes of one certificate.
   public static let certificateBytes = 16 << 10
-  /// Octets of a certificate's serial number (RFC 5280, 4.1.2.2).
-  public static let serialNumberOctets = 20
 
   /// Bytes of memory that verifying one answer takes at most, the answer itself not counted, whatever is in it:
   /// a node of 32 bytes for each of its items, its strings in chunks joined anew at each level, values and report.
@@ -32,6 +34,9 @@ public enum Limits {
   public static let listItems = 1 << 19
   /// Bytes of an address that a document or a certificate names.
   public static let listAddressBytes = 2_048
+  /// The lowest port, beside the standard ones, at which a revocation list may be asked for: below it other protocols are
+  /// at home.
+  public static let lowestListPort: UInt16 = 1_024
   /// Seconds that fetching one list may take, and the redirects that it may follow.
   public static let fetchSeconds: Int64 = 10
   public static let fetchRedirects = 3
@@ -43,6 +48,13 @@ public enum Limits {
   /// Fetches that run at one time, and that wait for one of these to end; more are turned away.
   public static let fetches = 16
   public static let waitingFetches = 256
+  /// Of these, the fetches from one host: a publisher that lets everybody wait must not take all places.
+  public static let hostFetches = 4
+  public static let waitingHostFetches = 32
+  /// Questions of answers that wait for lists of one publisher, and for all; of more, none waits, and what is in memory
+  /// must do.
+  public static let publisherWaiters = 128
+  public static let waiters = 512
   /// Seconds for one list of revocation, which a person waits for, and the addresses of one such list that are tried.
   public static let revocationFetchSeconds: Int64 = 5
   public static let crlAddresses = 2
@@ -57,8 +69,16 @@ public enum Limits {
 
   /// Bytes of one HTTP request body: a base64 answer with room to spare.
   public static let requestBodyBytes = (responseBytes * 4 / 3) + (64 << 10)
-  /// Bytes of all request bodies that are held at one time.
+  /// Bytes of all request bodies that are held at one time, with what is made of them.
   public static let bufferedBodyBytes = 64 << 20
+  /// Bytes of a body that the rate of an address counts as one more request.
+  public static let bytesPerRequest = 64 << 10
+  /// Bytes of a body that are read and dropped so that whoever is refused reads why: a connection that is closed on a
+  /// caller who still sends may lose the reply.
+  public static let droppedBodyBytes = 64 << 10
+  /// Fields of a form, and bytes of a field's name.
+  public static let formFields = 32
+  public static let formNameBytes = 256
   /// API keys, sessions and addresses whose rates are remembered at one time, some 60 bytes each; of more, those that
   /// asked longest ago are forgotten.
   public static let limitedKeys = 4_096
@@ -89,6 +109,10 @@ public enum Limits {
   /// Days that ended sessions and reports are kept.
   public static let sessionRetention: Int64 = 30 * 86_400
 
+  /// Days for which a relying party may say that it keeps a value, and how many it may unless configured otherwise.
+  public static let retainDays: ClosedRange<Int64> = 1...3_650
+  public static let longestRetainDays: Int64 = 365
+
   /// Seconds that events and their deliveries are kept.
   public static let eventRetention: Int64 = 30 * 86_400
   /// Seconds for which a claimed delivery is nobody else's: longer than an attempt takes.
@@ -103,27 +127,54 @@ public enum Limits {
   public static let deliverySpan: Int64 = 3 * 86_400
   /// Seconds after which a delivery that nobody has tried for is a dead letter too.
   public static let deliveryAbandonment: Int64 = deliverySpan + 86_400
-  /// Attempts under way at one time: all, and of one endpoint that takes what it gets.
-  public static let deliveries = 128
+  /// Attempts under way at one time: of one endpoint that takes what it gets; the first ones of endpoints; and all that
+  /// are not the first of their endpoint, which relying parties share.
   public static let endpointDeliveries = 16
+  public static let firstDeliveries = 1_024
+  public static let deliveries = 128
   /// Endpoints of one relying party, characters of an endpoint's id, secrets of one endpoint.
   public static let webhooks = 8
   public static let webhookIDCharacters = 28
   public static let webhookSecrets = 4
+
+  /// Bytes of a private key that is submitted with a proximity answer, in PEM or as a scalar.
+  public static let submittedKeyBytes = 4 << 10
+  /// Rounds of an encrypted private key's derivation (PBKDF2 and its forerunners), some seconds; and the steps of
+  /// scrypt, N·r·p.
+  public static let passphraseRounds = 5_000_000
+  public static let passphraseSteps = 1 << 20
 
   /// Documents and elements that one session may ask for.
   public static let requestedDocuments = 8
   public static let requestedElements = 128
   /// age_over_NN requests in one document request (ISO/IEC 18013-5, 7.2.5).
   public static let ageRequests = 2
-  /// Faults of one input that are reported.
+  /// Faults of one input that are reported, and characters of the pointer to one, which has the caller's own names.
   public static let reportedFaults = 32
+  public static let pointerCharacters = 200
+  /// Refused requests of one code that have a line of the log each, in a second; of more there is their number.
+  public static let refusalLines = 10
   /// Members of a session's `metadata`, and Unicode scalars of a name or a value.
   public static let metadataMembers = 32
   public static let metadataValueCharacters = 512
   /// Sessions on one page of a list: default and most.
   public static let pageSize = 20
   public static let largestPage = 100
+  /// Bytes of one page of a list, as it is read and as it is written: it ends with the first entry that is beyond.
+  public static let pageBytes = 1 << 20
+  /// Lists that one relying party reads at one time, and that wait for that; more are turned away.
+  public static let lists = 2
+  public static let waitingLists = 32
+  /// Seconds that reading one list from the store may take.
+  public static let listSeconds: Int64 = 2
+  /// Bytes of a session as it is stored at its creation: its requests, one for each protocol, and what was asked.
+  public static let sessionBytes = 256 << 10
+  /// What one relying party may have in the store unless it is configured: open sessions, bytes of sessions, bytes of
+  /// replies under idempotency keys; and seconds after which one that has as much may ask again.
+  public static let openSessions: Int64 = 50_000
+  public static let storedBytes: Int64 = 8 << 30
+  public static let idempotencyBytes: Int64 = 2 << 30
+  public static let quotaRetry: Int64 = 60
   /// Audit entries on one page.
   public static let largestAuditPage = 1000
 

@@ -5,16 +5,19 @@ import Primitives
 ///
 /// ```json
 /// { "doc_types": ["org.iso.18013.5.1.mDL"], "ekus": ["1.0.18013.5.1.2"], "max_path_length": 0,
-///   "relax": ["trust.certificate.extended_key_usage"], "allow_http": false, "tier": "live",
-///   "kind": "authority", "source": "AAMVA VICAL of 2026-11-20" }
+///   "relax": ["trust.certificate.extended_key_usage"], "crl_addresses": "named", "allow_http": false,
+///   "tier": "live", "kind": "authority", "source": "AAMVA VICAL of 2026-11-20" }
 /// ```
 struct AnchorSettings {
   var kind = TrustAnchor.Kind.authority
   var docTypes: [String]?
-  var extendedKeyUsages: Set<String> = [TrustAnchor.documentSignerUsage]
+  /// Nil: those of the document type.
+  var extendedKeyUsages: Set<String>?
   var maxPathLength = 0
   var relaxed: Set<Code> = []
   var allowsPlainHTTP = false
+  /// Nil where nothing is said of it.
+  var crlAddresses: CRLAddresses?
   var tier = TrustAnchor.Tier.live
   /// Where the operator had the certificate from.
   var source: String?
@@ -41,6 +44,11 @@ struct AnchorSettings {
       case "allow_http":
         guard let isAllowed = member.value.bool else { throw Problem("allow_http is neither true nor false") }
         allowsPlainHTTP = isAllowed
+      case "crl_addresses":
+        guard let addresses = member.value.string.flatMap(CRLAddresses.init) else {
+          throw Problem("crl_addresses is neither \"named\" nor \"https\"")
+        }
+        crlAddresses = addresses
       case "tier":
         guard let tier = member.value.string.flatMap(TrustAnchor.Tier.init) else {
           throw Problem("tier is neither \"live\" nor \"test\"")
@@ -62,6 +70,11 @@ struct AnchorSettings {
     if kind == .documentSigner, maxPathLength > 0 {
       throw Problem("max_path_length has no meaning for a document signer")
     }
+    if kind == .authority, let code = relaxed.intersection(TrustAnchor.relaxableForSigners).first {
+      throw Problem("relax: \"\(code.rawValue)\" is for the kind \"document_signer\" alone")
+    }
+    // Who says that nothing comes over plain HTTP means revocation lists as well.
+    if crlAddresses == nil, json["allow_http"]?.bool == false { crlAddresses = .https }
   }
 
   /// - Parameter file: where the certificate was read from.
@@ -71,6 +84,7 @@ struct AnchorSettings {
       maxPathLength: maxPathLength, relaxed: relaxed, tier: tier,
       source: source.map { "\(file): \($0)" } ?? file)
     anchor.allowsPlainHTTP = allowsPlainHTTP
+    anchor.crlAddresses = crlAddresses ?? .named
     return anchor
   }
 

@@ -14,10 +14,15 @@ public struct TrustLoadError: Error, Sendable, CustomStringConvertible {
 public struct TrustAnchorLoader: Sendable {
   /// For anchors without settings: the mDL in a server; nil, any type with a warning, in `mdoc verify`.
   public var defaultDocTypes: [String]?
+  /// For authorities whose settings say nothing of it.
+  public var crlAddresses: CRLAddresses
 
   private static let endings = [".pem", ".crt", ".cer", ".der"]
 
-  public init(defaultDocTypes: [String]?) { self.defaultDocTypes = defaultDocTypes }
+  public init(defaultDocTypes: [String]?, crlAddresses: CRLAddresses = .named) {
+    self.defaultDocTypes = defaultDocTypes
+    self.crlAddresses = crlAddresses
+  }
 
   /// The anchors of all paths. A file that is no certificate is an error, never skipped: a typing mistake must not
   /// quietly change whom we trust.
@@ -40,16 +45,17 @@ public struct TrustAnchorLoader: Sendable {
     }
     let folder = path.hasSuffix("/") ? path : path + "/"
     let files = names.sorted().filter { name in Self.endings.contains { name.lowercased().hasSuffix($0) } }
-    let stems = files.map(stem(of:))
+    let stems = files.map(Self.stem)
     // Settings that fit no anchor were meant for one, which would be trusted by the defaults in their place.
-    if let stray = names.sorted().first(where: { $0.hasSuffix(".json") && !stems.contains(stem(of: $0)) }) {
+    if let stray = names.sorted().first(where: { $0.hasSuffix(".json") && !stems.contains(Self.stem(of: $0)) }) {
       throw TrustLoadError(path: folder + stray, problem: "there is no certificate that these settings stand beside")
     }
     return files.map { folder + $0 }
   }
 
   private func anchorsInFile(_ path: String) throws(TrustLoadError) -> [TrustAnchor] {
-    let settings = try settings(for: path)
+    var settings = try settings(for: path)
+    if settings.crlAddresses == nil { settings.crlAddresses = crlAddresses }
     return try certificates(in: read(path), path: path).map { settings.anchor($0, source: path) }
   }
 
@@ -64,14 +70,14 @@ public struct TrustAnchorLoader: Sendable {
       do throws(CertificateError) {
         certificates.append(try Certificate(der: der))
       } catch {
-        throw TrustLoadError(path: path, problem: "certificate \(certificates.count + 1) is not valid DER")
+        throw TrustLoadError(path: path, problem: "certificate \(certificates.count + 1) \(error.detail)")
       }
     }
     return certificates
   }
 
   private func settings(for path: String) throws(TrustLoadError) -> AnchorSettings {
-    let file = stem(of: path) + ".json"
+    let file = Self.settingsFile(of: path)
     guard FileManager.default.fileExists(atPath: file) else { return AnchorSettings(defaultDocTypes: defaultDocTypes) }
     do throws(AnchorSettings.Problem) {
       return try AnchorSettings(parsing: try readSettings(file), defaultDocTypes: defaultDocTypes)
@@ -80,8 +86,11 @@ public struct TrustAnchorLoader: Sendable {
     }
   }
 
+  /// Where the settings of a file of anchors stand, if it has any.
+  public static func settingsFile(of path: String) -> String { stem(of: path) + ".json" }
+
   /// The path without its ending; dots in folders' names are none.
-  private func stem(of path: String) -> String {
+  private static func stem(of path: String) -> String {
     let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
     guard let dot = path[name...].lastIndex(of: "."), dot > name else { return path }
     return String(path[..<dot])

@@ -29,7 +29,8 @@ public final class TrustStore: IssuerTrust, Sendable {
     let ordered = usable.map { (encoding: TrustStore.encoding(of: $0), anchor: $0) }
       .sorted { $0.encoding.lexicographicallyPrecedes($1.encoding) }
     self.anchors = ordered.map(\.anchor)
-    validator = PathValidator(anchors: self.anchors, allowsTestCertificates: allowsTestCertificates)
+    validator = PathValidator(
+      anchors: self.anchors, allowsTestCertificates: allowsTestCertificates, usages: DocTypeCatalogue.signerUsages)
     snapshot = TrustStore.fingerprint(of: ordered.map(\.encoding), allowsTestCertificates: allowsTestCertificates)
   }
 
@@ -64,10 +65,10 @@ public final class TrustStore: IssuerTrust, Sendable {
     var output: [UInt8] = []
     append(anchor.certificate.sha256, to: &output)
     append(Array(anchor.kind.rawValue.utf8), to: &output)
-    append([anchor.docTypes == nil ? 0 : 1], to: &output)
+    append([anchor.docTypes == nil ? 0 : 1, anchor.extendedKeyUsages == nil ? 0 : 1], to: &output)
     let lists = [
-      anchor.docTypes ?? [], Array(anchor.extendedKeyUsages), [String(anchor.maxPathLength)],
-      anchor.relaxed.map(\.rawValue) + (anchor.allowsPlainHTTP ? ["http"] : []),
+      anchor.docTypes ?? [], Array(anchor.extendedKeyUsages ?? []), [String(anchor.maxPathLength)],
+      anchor.relaxed.map(\.rawValue) + (anchor.allowsPlainHTTP ? ["http"] : []) + [anchor.crlAddresses.rawValue],
       anchor.statusSigners.map { Hex.encode($0.sha256) },
       anchor.trustedUntil.map { [String($0.secondsSince1970)] } ?? [],
     ]

@@ -17,4 +17,12 @@ final class AdmissionGate: Sendable {
   }
 
   func leave() { count.withLock { $0 -= 1 } }
+
+  /// Runs the body, which waits for somebody outside, with this answer's place lent to another. It comes back whether or
+  /// not there is a place: its challenge is consumed, so that it must come to its end.
+  func lend<R: Sendable>(while body: () async -> R) async -> R {
+    leave()
+    defer { count.withLock { $0 += 1 } }
+    return await body()
+  }
 }

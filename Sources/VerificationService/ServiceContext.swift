@@ -16,10 +16,12 @@ struct ServiceContext: Sendable {
   let sealer: Sealer
   let clock: @Sendable () -> Timestamp
   let gate: AdmissionGate
+  let lists: ListTurns
+  let usage: UsageBook
   let observe: @Sendable (VerificationStage, Double) -> Void
 
   init(
-    _ configuration: ServiceConfiguration, store: any SessionStore, gate: AdmissionGate? = nil,
+    _ configuration: ServiceConfiguration, store: any SessionStore, sharing other: ServiceContext? = nil,
     clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError) {
     guard store.isLive == configuration.isLive else {
@@ -45,7 +47,9 @@ struct ServiceContext: Sendable {
     sealer = try Sealer(
       configuration.sealingKeys.isEmpty ? [ServiceContext.temporaryKey()] : configuration.sealingKeys)
     self.clock = clock
-    self.gate = gate ?? AdmissionGate(limit: configuration.concurrentAnswers)
+    gate = other?.gate ?? AdmissionGate(limit: configuration.concurrentAnswers)
+    lists = other?.lists ?? ListTurns()
+    usage = other?.usage ?? UsageBook()
     observe = configuration.observe
   }
 
@@ -74,7 +78,8 @@ struct ServiceContext: Sendable {
   /// JSON sealed by this or an earlier process. A key that is no longer configured is the operator's fault.
   func openJSON(_ sealed: [UInt8], _ place: Sealer.Place) throws(ServiceError) -> JSON {
     do {
-      return try StoredForm.decodeOrdered(try sealer.open(sealed, place))
+      // A reply or a result, which is about to be sent: no secret of ours.
+      return try StoredForm.decodeOrdered(try sealer.open(sealed, place).exposed())
     } catch {
       throw ServiceError(.apiInternal, "A sealed record does not open with the configured keys.")
     }

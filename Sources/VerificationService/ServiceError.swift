@@ -15,8 +15,9 @@ public struct ServiceError: Error, Sendable, Hashable {
     public let pointer: String
     public let detail: String
 
+    /// A pointer has names of the caller's, of any length: one that is too long ends in `…`.
     public init(pointer: String, detail: String) {
-      self.pointer = pointer
+      self.pointer = JSONPointer.shortened(pointer)
       self.detail = detail
     }
   }

@@ -18,11 +18,11 @@ public struct VerificationService: Sendable {
 
   private init(context: ServiceContext) { self.context = context }
 
-  /// The same store, clock and bound on answers in work, by another configuration. Calls that have begun end by the one
+  /// The same store, clock, and what is known of work and usage, by another configuration. Calls that have begun end by the one
   /// that they began with.
   public func reconfigured(by configuration: ServiceConfiguration) throws(ConfigurationError) -> VerificationService {
     VerificationService(
-      context: try ServiceContext(configuration, store: context.store, gate: context.gate, clock: context.clock))
+      context: try ServiceContext(configuration, store: context.store, sharing: context, clock: context.clock))
   }
 
   public var isLive: Bool { context.isLive }
@@ -55,7 +55,7 @@ public struct VerificationService: Sendable {
     _ body: JSON, to id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
   ) async throws(ServiceError) -> Reply {
     if case .apiKey = caller { try caller.require(.sessionsWrite) }
-    return try await context.once(idempotency, caller) { claim throws(ServiceError) in
+    return try await context.once(idempotency, caller, isSubmit: true) { claim throws(ServiceError) in
       try await SubmitAnswer(context: context).run(body, to: id, as: caller, claim: claim)
     }
   }
@@ -67,18 +67,18 @@ public struct VerificationService: Sendable {
     try await GetSession(context: context).run(id, query: query, as: caller)
   }
 
-  /// `GET /v1/verification_sessions?limit=&starting_after=&status=`.
+  /// `GET /v1/verification_sessions?limit=&starting_after=&status=&expand[]=`.
   public func sessions(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
     try await ListSessions(context: context).run(query, as: caller)
   }
 
-  /// `POST /v1/verification_sessions/{id}/cancel`.
+  /// `POST /v1/verification_sessions/{id}/cancel`; `body` may have a `reason`.
   public func cancel(
-    _ id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
+    _ id: String, _ body: JSON = [:], as caller: Caller, idempotency: IdempotencyRequest? = nil
   ) async throws(ServiceError) -> Reply {
-    try caller.require(.sessionsWrite)
-    return try await context.once(idempotency, caller) { _ throws(ServiceError) in
-      try await CancelSession(context: context).run(id, as: caller)
+    if case .apiKey = caller { try caller.require(.sessionsWrite) }
+    return try await context.once(idempotency, caller) { claim throws(ServiceError) in
+      try await CancelSession(context: context).run(id, body, as: caller, claim: claim)
     }
   }
 
@@ -157,17 +157,17 @@ public struct VerificationService: Sendable {
   // MARK: Wallets
 
   /// `GET` or `POST /v1/wallet/{relying_party}/{session}/request`: the signed request object, for anybody who knows the
-  /// session's id. `parameters` are the form's, where there is one.
+  /// session's id. `parameters` are the form's, where there is one, read once a session is found that waits.
   public func walletRequest(
-    _ session: String, of relyingParty: String, parameters: JSON? = nil
+    _ session: String, of relyingParty: String, parameters: @autoclosure () throws(ServiceError) -> JSON? = nil
   ) async throws(ServiceError) -> [UInt8] {
     try await FetchWalletRequest(context: context).run(session, of: relyingParty, parameters: parameters)
   }
 
   /// `POST /v1/wallet/{relying_party}/{session}/response`: a wallet's own answer, or its error. What came of it is the
-  /// relying party's to know.
+  /// relying party's to know. `parameters` are the form's, read once a session is found that waits.
   public func receiveWalletResponse(
-    _ parameters: JSON, session: String, of relyingParty: String
+    _ parameters: @autoclosure () throws(ServiceError) -> JSON, session: String, of relyingParty: String
   ) async throws(ServiceError) -> WalletReply {
     try await ReceiveWalletResponse(context: context).run(parameters, session: session, of: relyingParty)
   }
@@ -178,6 +178,9 @@ public struct VerificationService: Sendable {
   public func checkReadiness() async throws(ServiceError) {
     do { try await context.store.probe() } catch { throw ServiceError(error) }
   }
+
+  /// Counts what relying parties have in the store, where that was not done for a while. To be called every few seconds.
+  public func measureUsage() async { await MeasureUsage(context: context).run() }
 
   /// Writes what time has done to sessions and erases what is over. To be called every few seconds.
   @discardableResult

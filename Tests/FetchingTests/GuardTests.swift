@@ -55,6 +55,46 @@ import Trust
     }
   }
 
+  /// Where a name leads is asked about the very address: a name of a revocation list may lead inside as any other.
+  @Test func noPortMakesAPrivateAddressPublic() throws {
+    let rules = FetchRules(allowsPlainHTTP: true, allowsOtherPorts: true)
+    for (text, port, isAllowed): (String, UInt16, Bool) in [
+      ("8.8.8.8", 5_443, true), ("8.8.8.8", 8_080, true), ("8.8.8.8", 25, false), ("10.0.0.1", 8_080, false),
+      ("127.0.0.1", 8_080, false), ("169.254.169.254", 80, false), ("::1", 8_080, false), ("fd00::1", 80, false),
+    ] {
+      let address = try #require(NetworkAddress(text))
+      let refusal = AddressGuard.refusal(of: address, port: port, isEncrypted: false, under: rules)
+      #expect((refusal == nil) == isAllowed, "\(text) \(port)")
+    }
+  }
+
+  /// What a network of a configuration lets through, and what it never means.
+  @Test(arguments: [
+    ("10.0.0.0/8", "10.20.0.1", true), ("10.0.0.0/8", "11.0.0.1", true), ("10.0.0.0/8", "192.168.0.1", false),
+    ("10.0.0.0/8", "::ffff:10.20.0.1", true), ("10.0.0.0/8", "64:ff9b::10.20.0.1", false),
+    ("10.20.0.7", "10.20.0.7", true), ("10.20.0.7", "10.20.0.8", false), ("fd00::/8", "fd12::1", true),
+    ("0.0.0.0/0", "10.20.0.1", true), ("0.0.0.0/0", "169.254.169.254", false), ("0.0.0.0/0", "127.0.0.1", false),
+    ("0.0.0.0/0", "0.0.0.0", false), ("0.0.0.0/0", "100.100.100.200", false), ("0.0.0.0/0", "::1", false),
+    ("::/0", "::1", false), ("::/0", "fe80::1", false), ("::/0", "fd00:ec2::254", false), ("::/0", "10.0.0.1", false),
+    ("fd00::/8", "fd00:ec2::254", false), ("fd00:ec2::254", "fd00:ec2::254", true),
+    ("169.254.0.0/16", "169.254.169.254", true), ("169.254.169.254", "169.254.169.254", true),
+    ("168.0.0.0/5", "169.254.169.254", false), ("127.0.0.0/8", "127.0.0.1", true),
+    ("127.0.0.0/8", "::ffff:127.0.0.1", true), ("100.64.0.0/10", "100.100.100.200", false),
+  ])
+  func aNetworkThatIsAllowed(_ network: String, _ text: String, _ isAllowed: Bool) throws {
+    let address = try #require(NetworkAddress(text))
+    let rules = FetchRules(internalTargets: InternalTargets(networks: [try #require(AddressRange(network))]))
+    #expect((AddressGuard.refusal(of: address, port: 443, isEncrypted: true, under: rules) == nil) == isAllowed)
+    // On no other port, unless one is allowed as well.
+    #expect(AddressGuard.refusal(of: address, port: 8_443, isEncrypted: true, under: rules) != nil)
+    let ports = rules.with { $0.internalTargets.ports = [8_443] }
+    #expect((AddressGuard.refusal(of: address, port: 8_443, isEncrypted: true, under: ports) == nil) == isAllowed)
+    #expect(AddressGuard.refusal(of: address, port: 80, isEncrypted: true, under: ports) != nil)
+  }
+
+  @Test(arguments: ["10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/08", "fd00::1/8", "10/8", "", "/8", "any"])
+  func aTextThatIsNoNetwork(_ text: String) { #expect(AddressRange(text) == nil) }
+
   @Test func aPublicHostIsAskedOnTheStandardPortAlone() throws {
     let address = try #require(NetworkAddress("8.8.8.8"))
     let rules = FetchRules(allowsPlainHTTP: true, allowsLoopback: true)

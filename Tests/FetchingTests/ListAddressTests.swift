@@ -67,6 +67,40 @@ import Trust
     }
   }
 
+  @Test func aRevocationListMayHaveAPortOfItsOwn() throws {
+    let rules = FetchRules(allowsPlainHTTP: true, allowsOtherPorts: true)
+    for text in ["http://lists.example/a", "https://lists.example:5443/a", "http://lists.example:8080/a"] {
+      #expect(try ListAddress(text, allowing: rules).text == text)
+    }
+    for text in [
+      "http://lists.example:25/", "https://lists.example:22/", "http://lists.example:443/",
+      "http://lists.example:1023/",
+      "http://10.0.0.1:8080/", "http://127.0.0.1:8080/", "http://localhost:8080/", "http://[fd00::1]:8080/",
+      "https://169.254.169.254:5443/", "ftp://lists.example:2121/",
+    ] { #expect(throws: FetchError.self, "\(text)") { try ListAddress(text, allowing: rules) } }
+    // A port by itself, without leave for plain HTTP, and the reverse.
+    #expect(throws: FetchError.self) {
+      try ListAddress("http://lists.example:8080/", allowing: FetchRules(allowsOtherPorts: true))
+    }
+  }
+
+  @Test func aRedirectLeadsToNoOtherPortThanTheOneThatWasNamed() throws {
+    let rules = FetchRules(allowsPlainHTTP: true, allowsOtherPorts: true)
+    let named = try ListAddress("https://a.example:5443/x", allowing: rules)
+    for location in ["/y", "https://a.example:5443/y", "https://a.example/y", "https://b.example/y"] {
+      _ = try named.following(location, allowing: rules)
+    }
+    for location in [
+      "https://a.example:5444/y", "https://b.example:5443/y", "http://a.example:5443/y", "http://a.example/y",
+      "https://10.0.0.1/y", "//127.0.0.1:5443/y",
+    ] { #expect(throws: FetchError.self, "\(location)") { try named.following(location, allowing: rules) } }
+    let plain = try ListAddress("http://a.example/x", allowing: rules)
+    #expect(try plain.following("https://b.example/y", allowing: rules).text == "https://b.example/y")
+    for location in ["http://b.example:8080/", "http://10.0.0.1/", "http://[::1]/", "http://169.254.169.254/latest"] {
+      #expect(throws: FetchError.self, "\(location)") { try plain.following(location, allowing: rules) }
+    }
+  }
+
   @Test func testModeAllowsThisMachineAlone() throws {
     let rules = FetchRules(allowsLoopback: true)
     for text in ["https://127.0.0.1:8443/a", "https://[::1]:8443/a", "https://localhost:8443/a", "https://[::1]/a"] {

@@ -92,6 +92,26 @@ import Trust
     #expect(server.requests.isEmpty)
   }
 
+  /// The name says nothing; what it leads to is judged when the socket is opened.
+  @Test func aNameThatLeadsInsideIsReachedWhereItsNetworkIsAllowed() async throws {
+    let server = try LoopbackServer { _ in [.ok()] }
+    defer { server.stop() }
+    let name = "hooks.internal.example"
+    let pinned = ["\(name):\(server.port):127.0.0.1"]
+    let address = "http://\(name):\(server.port)/"
+    let port = UInt16(server.port)
+    func rules(_ networks: String...) throws -> FetchRules {
+      FetchRules(
+        allowsPlainHTTP: true,
+        internalTargets: InternalTargets(ports: [port], networks: try networks.map { try #require(AddressRange($0)) }))
+    }
+    let refused: Result<WebPoster.Answer, FetchError> = .failure(.notAllowed("the address leads to no public host"))
+    #expect(try await outcome(address, try rules(), pinnedNames: pinned) == refused)
+    #expect(try await outcome(address, try rules("10.0.0.0/8", "0.0.0.0/0"), pinnedNames: pinned) == refused)
+    #expect(server.requests.isEmpty)
+    #expect(try await outcome(address, try rules("127.0.0.0/8"), pinnedNames: pinned) == .success(.init(status: 200)))
+  }
+
   @Test func aHeaderWithALineBreakIsNotSent() async throws {
     let server = try LoopbackServer { _ in [.ok()] }
     defer { server.stop() }

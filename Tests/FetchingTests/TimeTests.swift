@@ -49,6 +49,44 @@ import Trust
     #expect([.unavailable("the host's name leads nowhere"), Self.late].contains(fault))
   }
 
+  @Test func aSilentHostTakesNoPlaceOfOthers() async throws {
+    let silent = try LoopbackServer { _ in [.silence] }
+    let other = try LoopbackServer { _ in [.ok()] }
+    defer {
+      silent.stop()
+      other.stop()
+    }
+    let fixture = try FetchFixture()
+    let rules = FetchFixture.rules.with { $0.timeLimit = .seconds(3_600) }
+    let fetches = Limits.fetches + 4
+    let waiting = Task {
+      await withTaskGroup(of: FetchError?.self) { group in
+        for number in 0..<fetches { group.addTask { await fixture.fault(silent.url("/\(number)"), rules) } }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+    }
+    while silent.requests.count < Limits.hostFetches { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(try await fixture.outcome(other.url(host: "localhost"), rules).get().bytes == Array("a list".utf8))
+    #expect(silent.requests.count == Limits.hostFetches)
+    waiting.cancel()
+    #expect(await waiting.value == Array(repeating: .unavailable("the fetch was cancelled"), count: fetches))
+  }
+
+  @Test func moreThanSoManyOfOneHostDoNotWait() async throws {
+    let silent = try LoopbackServer { _ in [.silence] }
+    defer { silent.stop() }
+    let fixture = try FetchFixture()
+    let rules = FetchFixture.rules.with { $0.timeLimit = .milliseconds(800) }
+    let fetches = Limits.hostFetches + Limits.waitingHostFetches + 10
+    let faults = await withTaskGroup(of: FetchError?.self) { group in
+      for number in 0..<fetches { group.addTask { await fixture.fault(silent.url("/\(number)"), rules) } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    let turnedAway = faults.count { $0 == .unavailable("too many fetches wait already") }
+    // Those that run make room for others that wait as they are taken in.
+    #expect(turnedAway >= 10 && turnedAway <= 10 + Limits.hostFetches)
+  }
+
   @Test func aCancelledTaskEndsAtOnce() async throws {
     let server = try LoopbackServer { _ in [.silence] }
     defer { server.stop() }
@@ -66,14 +104,22 @@ import Trust
     #expect(await early.value == .unavailable("the fetch was cancelled"))
   }
 
+  /// Several hosts on this machine, since of each only a few fetches run.
+  private static func host(_ number: Int) -> String { "host\(number % 16).example" }
+
+  private static func names(of server: LoopbackServer) -> [String] {
+    (0..<16).map { "\(host($0)):\(server.port):127.0.0.1" }
+  }
+
   @Test func manyAreFetchedAtATime() async throws {
     let server = try LoopbackServer { target in [.pause(milliseconds: 5), .ok(target)] }
     defer { server.stop() }
-    let fixture = try FetchFixture()
+    let fixture = try FetchFixture(pinnedNames: Self.names(of: server))
     await withTaskGroup(of: Bool.self) { group in
       for number in 0..<100 {
         group.addTask {
-          guard case .success(let list) = await fixture.outcome(server.url("/\(number)")) else { return false }
+          guard case .success(let list) = await fixture.outcome(server.url("/\(number)", host: Self.host(number)))
+          else { return false }
           return list.bytes == Array("/\(number)".utf8)
         }
       }
@@ -85,14 +131,18 @@ import Trust
   @Test func moreThanMayWaitAreTurnedAway() async throws {
     let server = try LoopbackServer { _ in [.silence] }
     defer { server.stop() }
-    let fixture = try FetchFixture()
+    let fixture = try FetchFixture(pinnedNames: Self.names(of: server))
     let rules = FetchFixture.rules.with { $0.timeLimit = .seconds(3_600) }
     let extra = 20
     let turnedAway = try await withThrowingTaskGroup(of: FetchError?.self) { group in
       // The places first, so that none of the waiting gets one meanwhile.
-      for _ in 0..<Limits.fetches { group.addTask { await fixture.fault(server.url(), rules) } }
+      for number in 0..<Limits.fetches {
+        group.addTask { await fixture.fault(server.url(host: Self.host(number)), rules) }
+      }
       while server.requests.count < Limits.fetches { try await Task.sleep(for: .milliseconds(5)) }
-      for _ in 0..<(Limits.waitingFetches + extra) { group.addTask { await fixture.fault(server.url(), rules) } }
+      for number in 0..<(Limits.waitingFetches + extra) {
+        group.addTask { await fixture.fault(server.url(host: Self.host(number)), rules) }
+      }
       while fixture.log.counts.unavailable < extra { try await Task.sleep(for: .milliseconds(5)) }
       group.cancelAll()
       return try await group.reduce(into: 0) { count, fault in
@@ -105,10 +155,12 @@ import Trust
   @Test func oneThatWaitsTooLongForItsTurnEnds() async throws {
     let server = try LoopbackServer { _ in [.silence] }
     defer { server.stop() }
-    let fixture = try FetchFixture()
+    let fixture = try FetchFixture(pinnedNames: Self.names(of: server))
     let patient = FetchFixture.rules.with { $0.timeLimit = .seconds(3_600) }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<Limits.fetches { group.addTask { _ = await fixture.fault(server.url(), patient) } }
+      for number in 0..<Limits.fetches {
+        group.addTask { _ = await fixture.fault(server.url(host: Self.host(number)), patient) }
+      }
       while server.requests.count < Limits.fetches { try await Task.sleep(for: .milliseconds(5)) }
       #expect(await fixture.fault(server.url(), Self.rules) == Self.late)
       group.cancelAll()

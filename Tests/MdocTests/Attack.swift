@@ -18,11 +18,13 @@ struct Attack {
   var documents = [MockPerson.mDL]
   var mock = MockRequest.standard
 
-  init() throws {
+  /// - Parameter docTypes: for which the anchor is good; nil: for all, with a warning.
+  init(docTypes: [String]? = nil) throws {
     authority = try MockAuthority(seed: Array("attacks".utf8))
     let anchor = try authority.anchor(at: now)
     trust = try TrustStore(
-      anchors: [TrustAnchor(certificate: Certificate(der: anchor.certificate))], allowsTestCertificates: true)
+      anchors: [TrustAnchor(certificate: Certificate(der: anchor.certificate), docTypes: docTypes)],
+      allowsTestCertificates: true)
     transcript = try SessionTranscript(
       encoded: MockSessionTranscript.qr(deviceEngagement: [0xa0], readerKey: [0xa0]))
   }

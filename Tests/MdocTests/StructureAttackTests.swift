@@ -21,9 +21,23 @@ import Testing
   }
 
   @Test(arguments: [UInt64(1) << 31, 1 << 32, UInt64(Int64.max) + 1, .max])
-  func largeDigestIdentifiersAreMalformed(id: UInt64) throws {
-    let mutation = MockMutation.items { draft in try draft.changeTarget { $0.fields["digestID"] = .unsigned(id) } }
-    #expect(try attack.codes(mutation) == [.itemMalformed])
+  func largeDigestIdentifiersAreLookedUpWithAWarning(id: UInt64) throws {
+    let mutation = MockMutation.items { draft in try draft.changeTarget { $0.digestID = id } }
+    let response = try attack.response(mutation)
+    let verdict = attack.verify(response, request: Attack.request)
+    #expect(verdict.accepted != nil)
+    let warnings = verdict.report.documents.flatMap(\.checks).filter { $0.outcome == .warning }
+    #expect(warnings.map(\.code).contains(.digestIDOutOfRange))
+    let strict = attack.verify(response, request: Attack.request, isStrict: true)
+    #expect(strict.report.reasons.map(\.code).contains(.digestIDOutOfRange))
+  }
+
+  /// The digest under another large identifier is not the item's.
+  @Test func largeDigestIdentifiersAreNotConfused() throws {
+    let mutation = MockMutation(
+      items: { draft in try draft.changeTarget { $0.digestID = UInt64(Int64.max) + 2 } },
+      disclosure: { draft in try draft.changeTarget { $0.digestID = 1 << 63 } })
+    #expect(try attack.codes(mutation) == [.digestMissing])
   }
 
   static let strangeNumbers: [CBORValue] = [

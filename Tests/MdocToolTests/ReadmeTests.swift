@@ -50,7 +50,6 @@ import Testing
       ("Documents in one response", "\(Limits.documents)"),
       ("Certificates in one chain", "\(Limits.chainCertificates)"),
       ("One certificate", "\(Limits.certificateBytes) bytes"),
-      ("A certificate's serial number", "\(Limits.serialNumberOctets) octets"),
       ("HTTP request body", "\(Limits.requestBodyBytes) bytes"),
       ("HTTP request line and headers", "\(Limits.requestHeaderBytes) bytes"),
       ("Time for a whole HTTP request to arrive", "\(server.requestDeadline) s"),
@@ -58,7 +57,7 @@ import Testing
       ("Silence on a kept-alive connection", "\(server.idleTimeout) s"),
       ("HTTP connections", "\(server.maxConnections)"),
       ("HTTP requests in work or waiting; above, 503", "\(server.maxInFlight)"),
-      ("Bodies of all HTTP requests; above, 503", "\(Limits.bufferedBodyBytes) bytes"),
+      ("Bodies of all HTTP requests, with what is made of them; above, 503", "\(Limits.bufferedBodyBytes) bytes"),
       (
         "Nonce: made, and taken by `mdoc verify apple`",
         "\(Limits.nonceBytes) bytes, and "
@@ -86,6 +85,20 @@ import Testing
           + "\(Limits.metadataValueCharacters)"
       ),
       ("Sessions on one page of a list", "\(Limits.pageSize), at most \(Limits.largestPage)"),
+      (
+        "Bytes of one page of a list, as it is read and as it is sent", "\(Limits.pageBytes) bytes, or one session"
+      ),
+      (
+        "Lists that one relying party reads at one time, and that wait; above, 503",
+        "\(Limits.lists), and \(Limits.waitingLists)"
+      ),
+      ("Time to read one list from the store; above, 503", "\(Limits.listSeconds) s; PostgreSQL 4 s"),
+      ("Bytes of one session at its creation; above, 413", "\(Limits.sessionBytes) bytes"),
+      (
+        "Attempts under way at one time: of one endpoint; of one that failed; the first of each endpoint, all; all "
+          + "others, divided evenly between the relying parties that have some",
+        "\(Limits.endpointDeliveries); 1; \(Limits.firstDeliveries); \(Limits.deliveries)"
+      ),
       ("One fetched list, as it comes and unpacked by HTTP", "\(Limits.listBytes) bytes"),
       ("Address of a list", "\(Limits.listAddressBytes) bytes"),
       (
@@ -94,7 +107,15 @@ import Testing
       ),
       ("Redirects of one fetch", "\(Limits.fetchRedirects)"),
       ("Headers of a fetched answer", "\(Limits.fetchHeaderBytes) bytes"),
-      ("Fetches at one time, and waiting", "\(Limits.fetches), and \(Limits.waitingFetches)"),
+      (
+        "Fetches at one time, and waiting; of one host",
+        "\(Limits.fetches), and \(Limits.waitingFetches); \(Limits.hostFetches), and \(Limits.waitingHostFetches)"
+      ),
+      ("Private key handed in with a proximity answer", "\(Limits.submittedKeyBytes) bytes"),
+      (
+        "Rounds of an encrypted private key (PBKDF2); N·r·p of scrypt",
+        "\(Limits.passphraseRounds); \(Limits.passphraseSteps)"
+      ),
       ("Clock skew", "\(Limits.clockSkew) s unless configured"),
     ]
     for (name, value) in limits {

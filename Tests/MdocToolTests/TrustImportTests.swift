@@ -83,6 +83,49 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: scratch("out")))
   }
 
+  @Test func `Entries that share a certificate are one anchor for all of their document types`() async throws {
+    let run = await importList(try fixture.vical("vical-entry-twice"), signer: "vical-root.pem")
+    #expect(run.status == 0)
+    #expect(try run.json()["files_written"] == 4 && run.json()["entries_left_out"] == 0)
+    let docTypes = try names.filter { $0.hasSuffix(".json") }
+      .map { try JSON(parsing: scratch.read("out/" + $0))["doc_types"] }
+    #expect(docTypes.contains(["org.iso.18013.5.1.mDL", "org.iso.23220.photoid.1", "org.example.other"]))
+  }
+
+  @Test func `An entry that is left out is counted and named`() async throws {
+    let list = try fixture.vical("vical-entry-other-serial-number")
+    let run = await importList(list, signer: "vical-root.pem")
+    #expect(run.status == 0)
+    #expect(try run.json()["entries_left_out"] == 1 && run.json()["files_written"] == 2)
+    #expect(try run.json().codes("warning") == ["list.entry_mismatch"])
+    let text = await Run(
+      ["trust", "import", list, "--signer-anchor", scratch("vical-root.pem"), "--to", scratch("other")] + fixture.at)
+    #expect(text.output.contains("1 anchor, 2 new files, 1 entries of the list left out"))
+  }
+
+  @Test func `All files are written or none`() async throws {
+    let list = try fixture.vical("vical-good")
+    // The folder takes no file of a name that a file of the import is to have: here a folder of that name.
+    #expect(await importList(list, signer: "vical-root.pem").status == 0)
+    let last = try #require(names.last)
+    try FileManager.default.removeItem(atPath: scratch("out"))
+    try FileManager.default.createDirectory(atPath: scratch("out"), withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(atPath: scratch("out/" + last), withDestinationPath: "nowhere")
+    #expect(await importList(list, signer: "vical-root.pem").status == 65)
+    #expect(names == [last])
+    let files = [(path: scratch("out/a"), bytes: [UInt8(1)]), (path: scratch("out/" + last), bytes: [2])]
+    #expect(throws: Failure.self) { try FileAccess.writeAllNew(files) }
+    #expect(names == [last])
+  }
+
+  @Test func `Where revocation lists may be asked for stands in the settings`() async throws {
+    let list = try fixture.vical("vical-good")
+    #expect(await importList(list, signer: "vical-root.pem", "--crl-addresses", "https").status == 0)
+    let settings = try #require(names.first { $0.hasSuffix(".json") })
+    #expect(try JSON(parsing: scratch.read("out/" + settings))["crl_addresses"] == "https")
+    #expect(await importList(list, signer: "vical-root.pem", "--crl-addresses", "http").status == 64)
+  }
+
   @Test func `The same list again changes nothing, and other content is never overwritten`() async throws {
     let list = try fixture.vical("vical-good")
     #expect(await importList(list, signer: "vical-root.pem").status == 0)

@@ -1,6 +1,9 @@
+import MockIssuance
+import PKIX
 import Primitives
 import TestSupport
 import Testing
+import Trust
 
 @testable import MdocTool
 
@@ -38,6 +41,34 @@ import Testing
     let text = await Run(["trust", "show", list] + fixture.at)
     #expect(text.output.contains("UNVERIFIED") && !text.output.contains("ACCEPTED"))
     #expect(text.output.contains("2 entries"))
+  }
+
+  @Test func `A status list is recognised in both forms, and never more than unverified`() async throws {
+    let uri = "https://lists.example/1"
+    let bytes = try MockStatusList.good.published(by: fixture.authority, at: uri, now: fixture.now)
+    let run = await show(try scratch.write("status.cwt", bytes), signer: "vical-root.pem")
+    #expect(run.status == 0)
+    let json = try run.json()
+    #expect(json["kind"] == "status_list" && json["form"] == "cwt" && json["state"] == "unverified")
+    #expect(json["subject"]?.string == uri && json["expires_at"]?.integer != nil)
+    let text = await Run(["trust", "show", scratch("status.cwt")] + fixture.at)
+    #expect(text.output.contains("Status list (CBOR Web Token)") && text.output.contains(uri))
+    let identifiers = try MockIdentifierList.good.published(by: fixture.authority, at: uri, now: fixture.now)
+    let other = await show(try scratch.write("identifiers.cwt", identifiers))
+    #expect(try other.json()["kind"] == "identifier_list")
+  }
+
+  @Test func `A list whose anchor is the signer itself is called so`() async throws {
+    let list = try #require(MockVICAL.named("vical-good"))
+    let bytes = try list.published(by: fixture.authority, at: fixture.now)
+    let signer = try #require(UnverifiedList(bytes)?.signerChain.first)
+    try scratch.write("signer.pem", PEM.encode(certificate: signer.der))
+    let run = await show(try scratch.write("list.cbor", bytes), signer: "signer.pem")
+    #expect(try run.status == 0 && run.json()["signer_is_anchor"] == true)
+    #expect(try await show(scratch("list.cbor"), signer: "vical-root.pem").json()["signer_is_anchor"] == false)
+    let text = await Run(
+      ["trust", "show", scratch("list.cbor"), "--signer-anchor", scratch("signer.pem")] + fixture.at)
+    #expect(text.output.contains("the signer itself"))
   }
 
   @Test func `Under another anchor it is refused`() async throws {

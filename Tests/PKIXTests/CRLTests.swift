@@ -85,8 +85,8 @@ import Testing
   @Test func aListMayBeInPEMAlone() throws {
     let der = try MockCRL.all[1].published(by: authority, at: now)
     let pem = block("X509 CRL", der)
-    #expect(try VerifiedCRL(verifying: Array(pem.utf8), issuer: anchor, at: now).count == 2)
-    #expect(try VerifiedCRL(verifying: Array("A list:\n\(pem)\n".utf8), issuer: anchor, at: now).count == 2)
+    #expect(try VerifiedCRL(verifying: Array(pem.utf8), issuer: anchor, at: now).count == 3)
+    #expect(try VerifiedCRL(verifying: Array("A list:\n\(pem)\n".utf8), issuer: anchor, at: now).count == 3)
     for text in [pem + pem, block("CERTIFICATE", anchor.der) + pem, block("CERTIFICATE", der), "", "none"] {
       #expect(throws: CRLError.malformed) { try VerifiedCRL(verifying: Array(text.utf8), issuer: anchor, at: now) }
     }

@@ -1,9 +1,9 @@
 import Cryptography
-import PKIX
 import Primitives
 import Testing
 
 @testable import MockIssuance
+@testable import PKIX
 
 /// Certificates by their bytes: exactly one DER certificate, or none.
 @Suite struct EncodingTests {
@@ -52,21 +52,65 @@ import Testing
   @Test(
     arguments: [
       ([0x01], true), ([0x00], true), ([0x7f] + zeros(19), true), ([0x00, 0xff] + zeros(19), true),
-      ([0xff], false), ([0x80] + zeros(19), false), ([0x7f] + zeros(20), false), ([0x00, 0xff] + zeros(20), false),
+      ([0xff], true), ([0x80] + zeros(19), true), ([0x7f] + zeros(20), true), ([0x00, 0xff] + zeros(20), true),
       ([0x00, 0x01], false), ([], false),
     ] as [([UInt8], Bool)])
-  func serialNumbersAreNotNegativeAndAtMostTwentyOctets(number: [UInt8], isReadable: Bool) throws {
+  func everySerialNumberInDERIsReadable(number: [UInt8], isReadable: Bool) throws {
     let der = try maker.signer { $0.serialNumber = number }
     #expect(self.isReadable(der) == isReadable)
   }
 
-  @Test func aSerialNumberOfZeroIsAFindingOfTheProfile() throws {
+  @Test(
+    arguments: [
+      ([0x00], "zero"), ([0xc5] + zeros(15), "negative"), ([0xff], "negative; 1 octets, at least 8 are needed"),
+      ([0x45] + zeros(20), "21 octets, at most 20 are allowed"),
+    ] as [([UInt8], String)])
+  func aSerialNumberThatIsNotPositiveOrTooLongIsAFindingOfTheProfile(number: [UInt8], finding: String) throws {
     let validator = PathValidator(anchors: [try maker.anchor()], allowsTestCertificates: false)
-    let signer = try maker.signer { $0.serialNumber = [0x00] }
+    let signer = try maker.signer { $0.serialNumber = number }
     let evaluation = validator.evaluate(
       chain: [signer[...]], docType: CertificateMaker.docType, at: maker.now, skew: 0)
     #expect(evaluation.isTrusted)
-    #expect(evaluation.checks.first { $0.code == .profileSerialNumber }?.outcome == .warning)
+    let check = evaluation.checks.first { $0.code == .profileSerialNumber }
+    #expect(check?.outcome == .warning)
+    #expect(check?.detail?.contains(finding.split(separator: ";")[0]) == true)
+  }
+
+  /// Whether its number is negative or only lacks the zero octet before it: an authority lists the one or the other.
+  @Test func aNegativeNumberIsFoundOnARevocationListInBothSpellings() throws {
+    let signer = try Certificate(der: maker.signer { $0.serialNumber = [0xc5] + zeros(15) })
+    #expect(signer.hasNegativeSerialNumber && signer.serialNumber == [0xc5] + zeros(15))
+    let root = try maker.anchor { $0[oid: CertificateExtension.keyUsageOID] = .keyUsage(.keyCertSign, .crlSign) }
+    for (number, isListed) in [
+      ([0xc5] + zeros(15), true), ([0x00, 0xc5] + zeros(15), true), ([0xc5] + zeros(14) + [0x01], false),
+    ] as [([UInt8], Bool)] {
+      var list = RevocationListTemplate(issuer: maker.root, at: maker.now)
+      list.entries.append(.init(serialNumber: number, date: maker.now))
+      let verified = try VerifiedCRL(verifying: try list.der(), issuer: root.certificate, at: maker.now)
+      #expect(verified.contains(serial: signer.serialNumber) == isListed)
+    }
+  }
+
+  @Test func whyACertificateCannotBeReadIsSaid() throws {
+    func fault(_ der: [UInt8]) -> CertificateError? {
+      do throws(CertificateError) { _ = try Certificate(der: der) } catch { return error }
+      return nil
+    }
+    #expect(try fault(maker.signer() + [0x00]) == .notDER)
+    #expect(try fault(maker.signer { $0.notAfter = $0.notBefore - 1 }) == .malformedValidity)
+    #expect(
+      try fault(maker.signer { $0.extensions += $0.extensions.prefix(1) })
+        == .repeatedExtension(CertificateExtension.authorityKeyIdentifierOID))
+    let broken = try maker.signer {
+      $0[oid: CertificateExtension.keyUsageOID] = .init(
+        oid: CertificateExtension.keyUsageOID, isCritical: false, value: [0x04, 0x05, 0x01])
+    }
+    #expect(fault(broken) == .malformedExtension(CertificateExtension.keyUsageOID))
+    #expect(fault(broken)?.detail == "has a malformed extension: keyUsage")
+    let validator = PathValidator(anchors: [try maker.anchor()], allowsTestCertificates: false)
+    let check = validator.evaluate(chain: [broken[...]], docType: CertificateMaker.docType, at: maker.now, skew: 0)
+      .checks.first { $0.code == .certificateMalformed }
+    #expect(check?.outcome == .failed && check?.detail == "certificate 1 has a malformed extension: keyUsage")
   }
 
   @Test(arguments: [

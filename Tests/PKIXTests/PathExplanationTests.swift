@@ -67,7 +67,10 @@ import Testing
   @Test func `A chain that can't be read is so under every anchor`() throws {
     let explanation = explain([[0x30]], [try maker.anchor()])
     #expect(explanation.chain.isEmpty && explanation.evaluation.anchor == nil)
-    #expect(explanation.candidates.map(\.obstacles) == [[.check(Check(.certificateMalformed, .failed))]])
+    #expect(
+      explanation.candidates.map(\.obstacles) == [
+        [.check(Check(.certificateMalformed, .failed, detail: "certificate 1 is not valid DER"))]
+      ])
     #expect(explain([], [try maker.anchor()]).candidates.map(\.isChosen) == [false])
   }
 

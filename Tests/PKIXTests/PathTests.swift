@@ -83,6 +83,102 @@ import Testing
     #expect(validator.failures([root, root], at: maker.now) == [.issuerUnknown])
   }
 
+  /// Self-issued is not self-signed (RFC 5280, 3.2).
+  @Test func aSignerOfTheAnchorsNameIsChainedByKey() throws {
+    let signer = try maker.signer { $0.subject = $0.issuer }
+    #expect(validator.failures([signer], at: maker.now) == [])
+    let withoutIdentifiers = try maker.signer {
+      $0.subject = $0.issuer
+      $0[oid: CertificateExtension.authorityKeyIdentifierOID] = nil
+    }
+    #expect(validator.failures([withoutIdentifiers], at: maker.now) == [])
+    // Of the same name, by nobody's key that is trusted.
+    let stranger = try CertificateMaker()
+    let forged = try stranger.signer {
+      $0.subject = $0.issuer
+      $0[oid: CertificateExtension.authorityKeyIdentifierOID] = .authorityKeyIdentifier(maker.root.keyIdentifier)
+    }
+    #expect(validator.failures([forged], at: maker.now) == [.certificateSignatureInvalid])
+    let explained = validator.explain(
+      chain: [signer[...]], docType: CertificateMaker.docType, at: maker.now, skew: 0)
+    #expect(explained.candidates.first?.isChosen == true && explained.candidates.first?.obstacles == [])
+  }
+
+  @Test func aRootOfTheAnchorsNameThatSignedItselfLeadsNowhere() throws {
+    let key = try PrivateKey(generatingOn: .p256)
+    let impostor = CertificateIssuer(name: maker.root.name, key: key)
+    let root = try maker.caTemplate(impostor, under: impostor, pathLength: 0).signed(by: key)
+    let signer = try maker.signerTemplate(under: impostor).signed(by: key)
+    #expect(validator.failures([root], at: maker.now) == [.issuerUnknown])
+    #expect(validator.failures([signer, root], at: maker.now) == [.issuerUnknown])
+    let explained = validator.explain(
+      chain: [root[...]], docType: CertificateMaker.docType, at: maker.now, skew: 0)
+    #expect(explained.candidates.first?.obstacles == [.ownRoot])
+  }
+
+  /// RFC 5280, 6.1: what restricts the certificates below is processed or refuses the path, be it critical or not.
+  @Test(arguments: ["2.5.29.30", "2.5.29.33", "2.5.29.36", "2.5.29.54"])
+  func anIntermediateWithConstraintsIsRefused(oid: String) throws {
+    let failures = try failuresUnderIntermediate {
+      $0.extensions.append(.init(oid: oid, isCritical: false, value: Self.constraint(oid)))
+    }
+    #expect(failures == [.certificateConstrained])
+  }
+
+  @Test func anIntermediateCertifiesForThePurposesThatItNames() throws {
+    for (purposes, isRefused) in [
+      ([TrustAnchor.documentSignerUsage], false), (["2.5.29.37.0"], false), (["1.0.18013.5.1.6"], true),
+      (["1.3.6.1.5.5.7.3.1", TrustAnchor.documentSignerUsage], false),
+    ] {
+      let failures = try failuresUnderIntermediate { $0.extensions.append(.extendedKeyUsage(purposes)) }
+      #expect(failures == (isRefused ? [.certificateExtendedKeyUsage] : []))
+    }
+  }
+
+  private static func constraint(_ oid: String) -> [UInt8] {
+    switch oid {
+    case "2.5.29.30":
+      DER.sequence(DER.explicit(0, DER.sequence(DER.element(0x82, Array("a.example".utf8)))))
+    case "2.5.29.33": DER.sequence(DER.sequence([0x06, 0x02, 0x2a, 0x03], [0x06, 0x02, 0x2a, 0x04]))
+    case "2.5.29.36": DER.sequence(DER.implicit(0, [0x00]))
+    default: DER.integer([0x00])
+    }
+  }
+
+  private func failuresUnderIntermediate(_ change: (inout CertificateTemplate) -> Void) throws -> [Code] {
+    let middle = CertificateIssuer(
+      name: CertificateName(country: "US", state: nil, organization: nil, commonName: "middle"),
+      key: try PrivateKey(generatingOn: .p256))
+    var template = maker.caTemplate(middle, under: maker.root, pathLength: 0)
+    change(&template)
+    var anchor = try maker.anchor()
+    anchor.maxPathLength = 1
+    let chain = try [
+      maker.signerTemplate(under: middle).signed(by: middle.key), template.signed(by: maker.root.key),
+    ]
+    return PathValidator(anchors: [anchor], allowsTestCertificates: false).failures(chain, at: maker.now)
+  }
+
+  // MARK: Purposes
+
+  @Test func theExpectedPurposeIsTheDocumentTypesUnlessTheAnchorNamesOthers() throws {
+    let european = "1.3.130.2.0.0.1.2"
+    var anchor = try maker.anchor()
+    anchor.docTypes = nil
+    let signer = try maker.signer { $0[oid: CertificateExtension.extendedKeyUsageOID] = .extendedKeyUsage([european]) }
+    let usages: @Sendable (String) -> Set<String> = { $0 == "pid" ? [european] : [TrustAnchor.documentSignerUsage] }
+    let byType = PathValidator(anchors: [anchor], allowsTestCertificates: false, usages: usages)
+    #expect(byType.failures([signer], docType: "pid", at: maker.now) == [])
+    #expect(byType.failures([signer], docType: "mdl", at: maker.now) == [.certificateExtendedKeyUsage])
+    anchor.extendedKeyUsages = ["1.2.3", "1.2.4"]
+    let configured = PathValidator(anchors: [anchor], allowsTestCertificates: false, usages: usages)
+    let check = configured.evaluate(chain: [signer[...]], docType: "pid", at: maker.now, skew: 0)
+      .checks.first { $0.code == .certificateExtendedKeyUsage }
+    #expect(
+      check?.detail
+        == "the signer has 1.3.130.2.0.0.1.2; expected is one of 1.2.3, 1.2.4, by the anchor's \"ekus\"")
+  }
+
   @Test func aRootAfterTheSignerIsDroppedAndNamed() throws {
     let root = try maker.anchor().certificate.der
     let chain = [try maker.signer(), root].map { $0[...] }

@@ -66,6 +66,25 @@ import Testing
     #expect(try pinned(root).failures([maker.signer()], at: maker.now) == [.issuerUnknown])
   }
 
+  /// As conformance suites have it, whose signer is an authority of its own.
+  @Test func mayBeAnAuthorityWhereItsSettingsSaySo() throws {
+    let root = try maker.anchor {
+      $0[oid: CertificateExtension.keyUsageOID] = .keyUsage(.digitalSignature)
+      $0.extensions.append(.extendedKeyUsage([TrustAnchor.documentSignerUsage]))
+    }.certificate
+    let relaxed = TrustAnchor(
+      certificate: root, kind: .documentSigner, docTypes: [CertificateMaker.docType], relaxed: [.certificateIsCA])
+    let evaluation = PathValidator(anchors: [relaxed], allowsTestCertificates: false)
+      .evaluate(chain: [root.der[...]], docType: CertificateMaker.docType, at: maker.now, skew: 0)
+    #expect(evaluation.isTrusted)
+    #expect(evaluation.checks.first { $0.code == .certificateIsCA }?.outcome == .warning)
+    #expect(try pinned(root.der).failures([root.der], at: maker.now) == [.certificateIsCA])
+    // It certifies nobody by that, and no authority can be relieved of it.
+    let below = PathValidator(anchors: [relaxed], allowsTestCertificates: false)
+    #expect(try below.failures([maker.signer()], at: maker.now) == [.issuerUnknown])
+    #expect(TrustAnchor(certificate: root, relaxed: [.certificateIsCA]).relaxed.isEmpty)
+  }
+
   @Test func everyCheckOfASignerIsMade() throws {
     let cases: [(Code, (inout CertificateTemplate) -> Void)] = [
       (

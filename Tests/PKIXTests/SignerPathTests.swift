@@ -103,6 +103,33 @@ import Testing
     #expect(failures([leaf], signers: [leaf]) == [])
   }
 
+  @Test func `A signer of its authority's name is chained by key`() throws {
+    let leaf = try signer { $0.subject = $0.issuer }
+    #expect(failures([leaf]) == [])
+    #expect(validate([leaf, root]).certificates.count == 2)
+  }
+
+  @Test func `A signer that is the configured authority itself is refused, and it is said why`() throws {
+    let path = validate([root])
+    #expect(path.failures.contains(.listSignerUntrusted))
+    #expect(path.checks.first?.detail?.contains("is itself the anchor and has the CA flag") == true)
+  }
+
+  @Test(arguments: [("2.5.29.36", [0x30, 0x03, 0x80, 0x01, 0x00]), ("2.5.29.54", [0x02, 0x01, 0x00])])
+  func `An intermediate with constraints is refused whatever their criticality`(oid: String, value: [UInt8]) throws {
+    let (leaf, intermediate, anchor) = try longPath {
+      $0.extensions.append(.init(oid: oid, isCritical: false, value: value))
+    }
+    #expect(failures([leaf, intermediate], authorities: [anchor]) == [.listSignerUntrusted])
+  }
+
+  @Test func `An intermediate for other purposes certifies no signer of lists`() throws {
+    for (purpose, isRefused) in [("1.0.18013.5.1.8", false), ("2.5.29.37.0", false), ("1.0.18013.5.1.2", true)] {
+      let (leaf, intermediate, anchor) = try longPath { $0.extensions.append(.extendedKeyUsage([purpose])) }
+      #expect(failures([leaf, intermediate], authorities: [anchor]) == (isRefused ? [.listSignerUntrusted] : []))
+    }
+  }
+
   @Test func `A signature by another key is refused`() throws {
     let template = try maker.signerTemplate().changed(profile)
     #expect(

@@ -32,6 +32,23 @@ struct AppleSampleTests {
     #expect(givenName?.value == .text("Jane"))
   }
 
+  @Test func inspectionGivesTheHashesThatApplePrinted() throws {
+    let key = try sample.key()
+    let challenge = try sample.challenge()
+    let inspection = AppleInspection(of: challenge, recipient: key.publicKey)
+    #expect(inspection.transcript.encoded == (try PublishedVectors.hex("apple-in-app/sample/session_transcript.txt")))
+    #expect(inspection.infoHash == (try PublishedVectors.hex("apple-in-app/sample/info_hash.txt")))
+    #expect(Hex.encode(inspection.recipientKeyHash) == AppleSample.recipientKeyHash)
+    let inputs = try inspection.signatureInputs(of: sample.envelope, key: key)
+    #expect(inputs.map(\.issuer?.count) == [1303] && inputs.map(\.device?.count) == [271])
+    #expect(
+      inputs.first?.issuer.map { Hex.encode($0.sha256) }
+        == "2b9e42a3a5263280b86c61172af4316d2b53e1b491c76b9455b5517092d5172b")
+    #expect(
+      inputs.first?.device.map { Hex.encode($0.sha256) }
+        == "2f0ff9caca3a14537a5b626137e97e385993e7384ec79ee4bc069279bc9abf65")
+  }
+
   @Test func intermediateValuesAreThoseThatApplePrinted() throws {
     let challenge = try sample.challenge()
     let key = try sample.key()

@@ -87,7 +87,7 @@ extension Verdict {
   var shownResult: String? {
     guard case .accepted(let presentation) = outcome else { return nil }
     func show(_ elements: [AcceptedDocument.Element]) -> String {
-      elements.map { "\($0.reference) \(plain($0.value)) \($0.intentToRetain)" }.joined(separator: "; ")
+      elements.map { "\($0.reference) \(plain($0.value)) \($0.retention)" }.joined(separator: "; ")
     }
     return presentation.documents.map { document in
       [

@@ -13,7 +13,7 @@ import Testing
   init() throws { setup = try MockSetup() }
 
   @Test func isShownInTestModeAlone() throws {
-    for name in ["apple-simulator-key", "apple-simulator"] {
+    for name in ["apple-simulator-key", "apple-simulator", "apple-profile", "apple-profile-empty-signature"] {
       let variant = try #require(MockVariant.named(name))
       let answer = try setup.answerApple(variant)
       #expect(try verify(answer, .simulate).simulated?.documents.first?.elements.isEmpty == false)
@@ -25,7 +25,9 @@ import Testing
   @Test func isNeverAnAcceptance() throws {
     for variant in MockVariant.all where variant.applicability == .appleInApp {
       let verdict = try verify(setup.answerApple(variant), .simulate)
-      if verdict.simulated != nil { #expect(verdict.codes.contains(.appleSimulatorAnswer)) }
+      if verdict.simulated != nil {
+        #expect(!Set(verdict.codes).isDisjoint(with: [.appleSimulatorAnswer, .appleProfileAnswer]))
+      }
       if case .accepted = verdict.outcome { #expect(verdict.simulated == nil) }
     }
   }
@@ -40,6 +42,20 @@ import Testing
     let verdict = try verify(setup.answerApple(blanked), .simulate)
     #expect(verdict.codes == [.appleSimulatorAnswer])
     #expect(verdict.simulated == nil)
+  }
+
+  @Test(arguments: ["apple-simulator-key", "apple-profile"])
+  func answersAgesToo(name: String) throws {
+    let request = MockRequest(documents: [.init(docType: DocType.mDL, elements: [], ageOver: [21])])
+    let answer = try setup.answerApple(try #require(MockVariant.named(name)), request: request)
+    let verdict = try setup.verifyApple(answer, request: request, publishedKey: .simulate)
+    guard case .refused = verdict.outcome else {
+      Issue.record("accepted")
+      return
+    }
+    let document = try #require(verdict.simulated?.documents.first)
+    #expect(document.elements.isEmpty)
+    #expect(document.ageAnswers.map(\.threshold) == [21] && document.ageAnswers.allSatisfy(\.answer))
   }
 
   @Test func showsNoValuesWhenDescribed() throws {

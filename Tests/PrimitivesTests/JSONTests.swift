@@ -2,13 +2,13 @@ import Primitives
 import Testing
 
 @Suite struct JSONTests {
-  private func parse(_ text: String) -> JSON? { try? JSON(parsing: Array(text.utf8)) }
+  private func parse(_ text: String) -> JSON? { try? JSON(parsing: Array(text.utf8), values: .max) }
 
   @Test func readsEveryKindOfValueInItsOrder() {
     #expect(
       parse(" {\"z\": [1, -0, 2.5, 1e2, true, false, null], \"a\": {\"b\": \"c\"}, \"\": []}\n")
         == [
-          "z": [1, 0, .double(2.5), 100, true, false, nil], "a": ["b": "c"], "": [],
+          "z": [1, 0, .double(2.5), 100, true, false, .null], "a": ["b": "c"], "": [],
         ])
     #expect(parse("\"\"") == "")
     #expect(parse("[]") == [])
@@ -53,6 +53,31 @@ import Testing
     #expect(parse(nested(1_000_000)) == nil)
   }
 
+  @Test func readsSoManyValuesAndNoMore() throws {
+    #expect(throws: Never.self) { try JSON(parsing: Array("[1,{\"a\":[]}]".utf8), values: 4) }
+    for text in ["[1,2,3,4]", "[[[[[]]]]]", "{\"a\":1,\"b\":{\"c\":{\"d\":1}}}", "[1,2,3,4"] {
+      let error = #expect(throws: JSON.SyntaxError.self) { try JSON(parsing: Array(text.utf8), values: 4) }
+      #expect(error?.hasTooManyValues == true, "\(text)")
+    }
+    let broken = #expect(throws: JSON.SyntaxError.self) { try JSON(parsing: Array("[1,".utf8), values: 4) }
+    #expect(broken?.hasTooManyValues == false)
+  }
+
+  /// The Kelvin sign is a K to Swift, and an accent in one scalar one in two.
+  @Test func tellsNamesApartByTheirBytes() throws {
+    let json = try #require(parse("{\"\u{212a}\":1,\"K\":2,\"\u{e9}\":3,\"e\u{301}\":4}"))
+    #expect(json["K"] == 2 && json["\u{212a}"] == 1 && json["\u{e9}"] == 3 && json["e\u{301}"] == 4)
+    #expect(parse("{\"\u{e9}\":1,\"\\u00e9\":2}") == nil)
+  }
+
+  @Test func knowsWhatItTakes() throws {
+    let small = try #require(parse("[1,2,3]")),
+      large = try #require(parse("[\"\(String(repeating: "x", count: 999))\"]"))
+    #expect((48...480).contains(small.memoryBytes))
+    #expect((999...1_300).contains(large.memoryBytes))
+    #expect(JSON.null.memoryBytes == 0)
+  }
+
   /// A body of the largest size is read in a moment, whatever is in it.
   @Test(arguments: ["1,", "[],", "{},", "\"\",", "1e5,", "\"\\n\","])
   func readsInLinearTime(unit: String) {
@@ -71,8 +96,15 @@ import Testing
     #expect(JSON.string(text).text() == expected)
   }
 
+  /// `nil` is no literal of JSON, so that what is absent cannot turn into a null on its way through a type of `JSON?`.
+  @Test(arguments: [true, false]) func leavesOutWhatIsAbsentAndWritesNullOnPurposeAlone(isThere: Bool) {
+    let value = JSON.integer(1)
+    let json = JSON.members(["a": isThere ? value : nil, "b": isThere ? nil : value, "c": .null])
+    #expect(json.text() == (isThere ? #"{"a":1,"c":null}"# : #"{"b":1,"c":null}"#))
+  }
+
   @Test func readsWhatItWrites() {
-    let json: JSON = ["a": ["\u{0}\"\\\n\u{1f}é😀", .integer(.min), .double(0.1), true, nil], "b": [:], "c": []]
+    let json: JSON = ["a": ["\u{0}\"\\\n\u{1f}é😀", .integer(.min), .double(0.1), true, .null], "b": [:], "c": []]
     #expect((try? JSON(parsing: json.serialized())) == json)
     #expect((try? JSON(parsing: json.serialized(pretty: true))) == json)
   }

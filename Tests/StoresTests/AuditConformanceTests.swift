@@ -24,6 +24,30 @@ struct AuditConformanceTests {
     return try page.links.map { try JSON(parsing: $0.entry) }
   }
 
+  @Test("of each relying party apart, with hashes that are on the chain of all", arguments: StoreFactory.allCases)
+  func own(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      for party in ["shop", "other", "shop", "other", "shop"] { _ = try await store.answer(of: party) }
+      let all = try await store.auditEntries(of: .standard, after: 0, limit: 9)
+      let own = try await store.auditEntries(of: .standard, "other", after: 0, limit: 1)
+      #expect(own == AuditPage(links: [all.links[1]], head: all.links[3].head))
+      let rest = try await store.auditEntries(of: .standard, "other", after: 2, limit: 9)
+      #expect(rest.links == [all.links[3]])
+      #expect(try await store.auditHeads(of: "other") == [all.links[3].head])
+      #expect(try await store.auditHeads(of: "nobody") == [])
+      #expect(
+        try await store.auditEntries(of: .standard, "nobody", after: 0, limit: 9) == AuditPage(links: [], head: nil))
+      // What one noted of its own is found again in an export of all.
+      let lines = AuditLine.bytes(of: all.links.map { .entry($0) } + [.head(try #require(all.head))])
+      var verification = AuditVerification(noted: try await store.auditHeads(of: "other"))
+      for (index, line) in lines.split(separator: UInt8(ascii: "\n")).enumerated() {
+        verification.read(Array(line), at: AuditPlace(file: "a", line: index + 1))
+      }
+      verification.endFile("a")
+      #expect(verification.verdict().findings == [])
+    }
+  }
+
   @Test("with its outcome, ids and codes, in one form", arguments: StoreFactory.allCases)
   func outcomes(_ factory: StoreFactory) async throws {
     try await factory.run { store in

@@ -3,8 +3,8 @@ import VerificationService
 
 extension SessionStore {
   /// One attempt that failed.
-  func answer() async throws -> OutcomeRecording {
-    let session = try await add(makeSession())
+  func answer(of relyingParty: String = "shop") async throws -> OutcomeRecording {
+    let session = try await add(makeSession(of: relyingParty))
     let attempt = try await take(session)
     return try await recordOutcome(
       AttemptOutcome(

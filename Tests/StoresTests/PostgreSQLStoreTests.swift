@@ -14,7 +14,7 @@ struct PostgreSQLStoreTests {
   @Test("a start makes no tables and says so; --migrate makes them, once, and they serve one mode")
   func migration() async throws {
     try await PostgreSQLDatabase.withSchema(isMigrated: false) { database in
-      #expect(throws: StoreError.olderSchema(found: 0, known: 2)) { try database.open() }
+      #expect(throws: StoreError.olderSchema(found: 0, known: PostgreSQLSchema.version)) { try database.open() }
       try PostgreSQLStore.migrate(database.address, isLive: false)
       try PostgreSQLStore.migrate(database.address, isLive: false)
       let store = try database.open()
@@ -31,11 +31,11 @@ struct PostgreSQLStoreTests {
     try await PostgreSQLDatabase.withSchema { database in
       let connection = try database.connect()
       try connection.run("INSERT INTO migrations VALUES (99)")
-      let newer = StoreError.newerSchema(found: 99, known: 2)
+      let newer = StoreError.newerSchema(found: 99, known: PostgreSQLSchema.version)
       #expect(throws: newer) { try database.open() }
       #expect(throws: newer) { try PostgreSQLStore.migrate(database.address, isLive: false) }
       try connection.run("DELETE FROM migrations")
-      #expect(throws: StoreError.olderSchema(found: 0, known: 2)) { try database.open() }
+      #expect(throws: StoreError.olderSchema(found: 0, known: PostgreSQLSchema.version)) { try database.open() }
     }
   }
 

@@ -80,7 +80,9 @@ struct SQLiteAuditTests {
       _ = try await store.writer.perform { connection throws(StoreError) in
         try connection.run("DELETE FROM migrations WHERE version > 2")
       }
-      #expect(throws: StoreError.olderSchema(found: 2, known: 3)) { try SQLiteAuditReader(path: path) }
+      #expect(throws: StoreError.olderSchema(found: 2, known: SQLiteSchema.version)) {
+        try SQLiteAuditReader(path: path)
+      }
       await store.close()
     }
   }

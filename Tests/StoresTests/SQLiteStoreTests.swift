@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 import Glibc
 import Primitives
@@ -63,7 +64,9 @@ struct SQLiteStoreTests {
         _ = try connection.run("INSERT INTO migrations VALUES (99)")
       }
       await store.close()
-      #expect(throws: StoreError.newerSchema(found: 99, known: 3)) { try SQLiteStore(path: path, isLive: false) }
+      #expect(throws: StoreError.newerSchema(found: 99, known: SQLiteSchema.version)) {
+        try SQLiteStore(path: path, isLive: false)
+      }
       try Data("this is no database, and long enough to be seen as none".utf8).write(
         to: URL(filePath: directory + "/other"))
       #expect(throws: StoreError.self) { try SQLiteStore(path: directory + "/other", isLive: false) }
@@ -78,6 +81,7 @@ struct SQLiteStoreTests {
       let session = try await store.add(makeSession())
       try await store.writer.perform { connection throws(StoreError) in
         for table in ["deliveries", "outbox", "events", "audit"] { try connection.execute("DROP TABLE \(table)") }
+        try connection.undoLaterSteps()
         for column in ["attempt_protocol", "evidence", "evidence_bundle"] {
           try connection.execute("ALTER TABLE sessions DROP COLUMN \(column)")
         }
@@ -90,6 +94,29 @@ struct SQLiteStoreTests {
       #expect(try await upgraded.events(of: "shop", EventQuery())?.events == [])
       #expect(try await upgraded.cancel(session.address, at: start).changed != nil)
       #expect(try await upgraded.events(of: "shop", EventQuery())?.events.count == 1)
+      await upgraded.close()
+    }
+  }
+
+  @Test("entries from before they were found by relying party are found so afterwards")
+  func upgradedAudit() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/s.sqlite"
+      let store = try SQLiteStore(path: path, isLive: false)
+      for party in ["shop", "other", "shop"] { _ = try await store.answer(of: party) }
+      let own = try await store.auditHeads(of: "other")
+      try await store.writer.perform { connection throws(StoreError) in
+        try connection.execute("DROP INDEX audit_of_party; ALTER TABLE audit DROP COLUMN relying_party")
+        try connection.execute("DROP INDEX events_of_party")
+        try connection.execute("CREATE INDEX events_of_party ON events (relying_party, seq)")
+        try connection.undoLaterSteps()
+        try connection.run("DELETE FROM migrations WHERE version > 3")
+      }
+      await store.close()
+      let upgraded = try SQLiteStore(path: path, isLive: false)
+      #expect(own.map(\.sequence) == [2])
+      #expect(try await upgraded.auditHeads(of: "other") == own)
+      #expect(try await upgraded.auditEntries(of: .standard, "shop", after: 0, limit: 9).links.count == 2)
       await upgraded.close()
     }
   }
@@ -247,7 +274,121 @@ struct SQLiteStoreTests {
       }
       #expect(try isInFiles())
       _ = try await store.redact(session.address, at: start)
+      // The log is emptied after the caller was told, and before the next write.
+      try await store.probe()
       #expect(try !isInFiles())
+      await store.close()
+    }
+  }
+
+  @Test("a reader of the file keeps nobody from writing, and what was erased leaves the log after it")
+  func erasedBesideReader() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/s.sqlite"
+      let secret = "a-reference-that-is-personal"
+      let time = Locked<Int64>(1_000)
+      let connection = try SQLiteConnection(path: path, role: .writer)
+      try SQLiteSchema.prepare(connection, isLive: false)
+      let writer = try DatabaseThread(connection, role: .writer) { time.withLock { $0 } }
+      let store = try SQLiteStore(path: path, isLive: false, writer: writer)
+      let session = try await store.add(makeSession(reference: secret))
+      let backup = try SQLiteConnection(path: path, role: .reader)
+      try backup.run("BEGIN")
+      _ = try backup.first("SELECT count(*) FROM sessions") { $0.integer(0) }
+      // While it reads the log is tried once for each pause that is over, however much is written.
+      func tries(afterWrites writes: Int) async throws -> Int {
+        for _ in 0..<writes { _ = try await store.add(makeSession()) }
+        return try await writer.perform { connection throws(StoreError) in connection.log.tries }
+      }
+      _ = try await store.redact(session.address, at: start)
+      #expect(try await tries(afterWrites: 20) == 1)
+      time.withLock { $0 += 100 }
+      #expect(try await tries(afterWrites: 20) == 2)
+      time.withLock { $0 += 100 }
+      #expect(try await tries(afterWrites: 20) == 2)
+      func isInFiles() throws -> Bool {
+        try [path, path + "-wal"].contains {
+          try Data(contentsOf: URL(filePath: $0)).firstRange(of: Data(secret.utf8)) != nil
+        }
+      }
+      #expect(try isInFiles())
+      try backup.run("COMMIT")
+      time.withLock { $0 += 100 }
+      #expect(try await tries(afterWrites: 2) == 3)
+      #expect(try !isInFiles())
+      await store.close()
+    }
+  }
+
+  @Test("the pauses between attempts to empty the log grow to some seconds, and begin anew with the next erasure")
+  func pauses() {
+    var log = LogTruncation()
+    #expect(log.wait(at: 0) == nil)
+    log.isDue = true
+    #expect(log.wait(at: 0) == 0)
+    var pauses: [Int64] = []
+    for _ in 0..<8 {
+      log.tried(isBusy: true, at: 0)
+      pauses.append(log.wait(at: 0) ?? -1)
+    }
+    #expect(pauses == [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000])
+    log.tried(isBusy: false, at: 0)
+    #expect(log.wait(at: 0) == nil)
+    log.isDue = true
+    #expect(log.wait(at: 0) == 0)
+  }
+
+  @Test("a read that takes too long is ended, and the next goes on")
+  func slowRead() async throws {
+    try await withTemporaryDirectory { directory in
+      let store = try SQLiteStore(path: directory + "/s.sqlite", isLive: false)
+      let session = try await store.add(makeSession())
+      await #expect {
+        try await store.lister.perform { connection throws(StoreError) in
+          connection.allowRead(.zero)
+          _ = try connection.first(
+            "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n"
+          ) { $0.integer(0) }
+        }
+      } throws: { error in
+        if case .unavailable? = error as? StoreError { true } else { false }
+      }
+      #expect(try await store.sessions(of: "shop", SessionQuery(), at: start)?.sessions.count == 1)
+      #expect(try await store.session(session.address) == session)
+      await store.close()
+    }
+  }
+
+  @Test("a list that waits keeps nobody from reading a session")
+  func lanes() async throws {
+    try await withTemporaryDirectory { directory in
+      let store = try SQLiteStore(path: directory + "/s.sqlite", isLive: false)
+      let session = try await store.add(makeSession())
+      // A list that ends only when a session was read beside it.
+      let isRead = DispatchSemaphore(value: 0)
+      async let list: Void = store.lister.perform { _ throws(StoreError) in isRead.wait() }
+      #expect(try await store.session(session.address) == session)
+      isRead.signal()
+      try await list
+      await store.close()
+    }
+  }
+
+  @Test("no list reads what its filter leaves out: each is found by an index")
+  func plans() async throws {
+    try await withTemporaryDirectory { directory in
+      let store = try SQLiteStore(path: directory + "/s.sqlite", isLive: false)
+      let plans = try await store.lister.perform { connection throws(StoreError) in
+        var plans: [String] = []
+        for status in [nil] + SessionStatus.allCases.map({ $0 }) {
+          let listing = SessionListing(query: SessionQuery(status: status), dialect: SQLiteStore.dialect)
+          plans += try connection.rows("EXPLAIN QUERY PLAN " + listing.sql, []) { $0.text(3) }
+        }
+        return plans
+      }
+      #expect(plans.contains { $0.contains("sessions_waiting_of_party (relying_party=? AND seq<?)") })
+      #expect(plans.contains { $0.contains("sessions_ended_of_party (relying_party=? AND status=? AND seq<?)") })
+      #expect(Set(plans.filter { $0.hasPrefix("SCAN sessions") }) == ["SCAN sessions USING INDEX sessions_processing"])
       await store.close()
     }
   }
@@ -289,6 +430,26 @@ struct SQLiteStoreTests {
       }
       await store.close()
     }
+  }
+}
+
+extension SQLiteConnection {
+  /// Takes back what the fourth step and the fifth made of sessions and replies.
+  fileprivate func undoLaterSteps() throws(StoreError) {
+    for index in [
+      "sessions_erasure", "sessions_ended", "sessions_waiting_of_party", "sessions_ended_of_party",
+      "idempotency_of_party",
+    ] {
+      try execute("DROP INDEX \(index)")
+    }
+    for column in [
+      "sessions DROP COLUMN next_erasure", "sessions DROP COLUMN bytes", "idempotency DROP COLUMN bytes",
+      "idempotency DROP COLUMN relying_party",
+    ] {
+      try execute("ALTER TABLE \(column)")
+    }
+    try execute("CREATE INDEX sessions_of_party ON sessions (relying_party, seq)")
+    try execute("CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL")
   }
 }
 

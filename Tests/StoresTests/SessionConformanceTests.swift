@@ -145,6 +145,120 @@ struct SessionConformanceTests {
     }
   }
 
+  @Test("each filter finds its own among the others, page by page", arguments: StoreFactory.allCases)
+  func filteredPages(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      var canceled: [SessionID] = []
+      var all: [SessionID] = []
+      for index in 0..<12 {
+        let session = try await store.add(makeSession())
+        all.insert(session.address.id, at: 0)
+        if index % 3 == 0 {
+          _ = try await store.cancel(session.address, at: start)
+          canceled.insert(session.address.id, at: 0)
+        } else if index % 3 == 1 {
+          let attempt = try await store.take(session)
+          let outcome = AttemptOutcome(
+            address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: failure, report: nil)
+          _ = try await store.recordOutcome(outcome, at: start, finishing: nil)
+        }
+      }
+      func pages(_ status: SessionStatus?) async throws -> [SessionID] {
+        var found: [SessionID] = []
+        while true {
+          let query = SessionQuery(limit: 3, startingAfter: found.last, status: status)
+          let page = try #require(try await store.sessions(of: "shop", query, at: start))
+          found += page.sessions.map(\.address.id)
+          if !page.hasMore { return found }
+          try #require(found.count < 20)
+        }
+      }
+      #expect(try await pages(.canceled) == canceled)
+      #expect(try await pages(.failed).count == 4)
+      #expect(try await pages(.requiresInput).count == 4)
+      #expect(try await pages(nil) == all)
+    }
+  }
+
+  @Test(
+    "a list has requests and reports where it is asked for them, and never secrets", arguments: StoreFactory.allCases)
+  func parts(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      let session = try await store.add(makeSession())
+      let attempt = try await store.take(session)
+      let report = try makeReport()
+      let results = SealedResults(expiresAt: start + 600, waiting: [1], kept: keeping([2]), evidence: .kept)
+      let outcome = AttemptOutcome(
+        address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: .verified(results),
+        report: report)
+      _ = try await store.recordOutcome(outcome, at: start, finishing: nil)
+      func listed(_ parts: Set<SessionPart>) async throws -> SessionRecord {
+        let page = try await store.sessions(of: "shop", SessionQuery(parts: parts), at: start)
+        return try #require(page?.sessions.first)
+      }
+      let bare = try await listed([])
+      #expect(bare.offers == [] && bare.report == nil && bare.clientSecretHash == nil)
+      #expect(bare.content == session.content)
+      #expect(bare.results == SealedResults(expiresAt: start + 600, evidence: .kept))
+      let whole = try await listed([.requests, .report])
+      #expect(whole.offers.map(\.data) == session.offers.map(\.data) && whole.report == report)
+      #expect(whole.offers.allSatisfy { $0.sealedMaterial == nil })
+    }
+  }
+
+  @Test("a page ends where its bytes are read, with one session at least", arguments: StoreFactory.allCases)
+  func pageBytes(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      let text = String(repeating: "x", count: Limits.pageBytes / 2)
+      for _ in 0..<5 { _ = try await store.add(makeSession(reference: text)) }
+      let first = try #require(try await store.sessions(of: "shop", SessionQuery(), at: start))
+      #expect(first.sessions.count == 2 && first.hasMore)
+      let next = SessionQuery(startingAfter: first.sessions.last?.address.id)
+      let second = try #require(try await store.sessions(of: "shop", next, at: start))
+      #expect(second.sessions.count == 2 && second.hasMore)
+      let last = SessionQuery(startingAfter: second.sessions.last?.address.id)
+      let third = try #require(try await store.sessions(of: "shop", last, at: start))
+      #expect(third.sessions.count == 1 && !third.hasMore)
+    }
+  }
+
+  @Test(
+    "what a relying party has is counted: open sessions, kept bytes, kept replies", arguments: StoreFactory.allCases)
+  func usage(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      #expect(try await store.usage(of: "shop", at: start) == StoreUsage())
+      let session = try await store.add(makeSession())
+      let large = try await store.add(makeSession(lifetime: 30, reference: String(repeating: "x", count: 10_000)))
+      _ = try await store.add(makeSession(of: "other"))
+      let both = try await store.usage(of: "shop", at: start)
+      #expect(both.openSessions == 2 && both.idempotencyBytes == 0)
+      #expect((10_000..<13_000).contains(both.bytes))
+      #expect(try await store.usage(of: "shop", at: start + 30).openSessions == 1)
+      // What is kept of an outcome counts; what is erased counts no more.
+      let attempt = try await store.take(session)
+      let outcome = AttemptOutcome(
+        address: session.address, attempt: attempt, protocolName: "apple-in-app",
+        conclusion: .verified(SealedResults(kept: keeping([UInt8](repeating: 1, count: 500)))), report: nil,
+        evidence: [UInt8](repeating: 1, count: 5_000))
+      _ = try await store.recordOutcome(outcome, at: start, finishing: nil)
+      let ended = try await store.usage(of: "shop", at: start)
+      #expect(ended.openSessions == 1)
+      #expect((5_500..<6_500).contains(ended.bytes - both.bytes))
+      _ = try await store.redact(large.address, at: start)
+      #expect(try await store.usage(of: "shop", at: start).bytes < ended.bytes - 10_000)
+      let request = IdempotencyRequest(key: "k", method: "POST", path: "/", body: [])
+      let claim = try IdempotencyClaim(request, of: "shop")
+      _ = try await store.beginIdempotent(claim, at: start)
+      #expect(try await store.usage(of: "shop", at: start).idempotencyBytes == 0)
+      let reply = KeptReply(session: session.address.id, body: [UInt8](repeating: 1, count: 700))
+      try await store.finishIdempotent(IdempotencyCompletion(claim: claim, reply: reply))
+      #expect(try await store.usage(of: "shop", at: start).idempotencyBytes == 700 + StoreUsage.replyOverhead)
+      #expect(try await store.usage(of: "other", at: start).idempotencyBytes == 0)
+      _ = try await store.redact(session.address, at: start)
+      #expect(try await store.usage(of: "shop", at: start).idempotencyBytes == StoreUsage.replyOverhead)
+    }
+  }
+
   @Test("a closed store says so", arguments: StoreFactory.allCases)
   func closed(_ factory: StoreFactory) async throws {
     try await factory.run { store in
@@ -156,6 +270,10 @@ struct SessionConformanceTests {
       await #expect(throws: StoreError.closed) { try await store.probe() }
       await store.close()
     }
+  }
+
+  private func keeping(_ sealed: [UInt8]) -> KeptValues {
+    KeptValues(parts: [KeptValues.Part(eraseAt: start + 86_400, sealed: sealed)])
   }
 }
 

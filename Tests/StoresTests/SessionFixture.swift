@@ -21,7 +21,7 @@ func makeSession(
       ]), origin: nil, clientReferenceID: reference, metadata: [.init(name: "k", value: "v")]),
     offers: protocols.map {
       ProtocolOffer(
-        protocolName: $0, data: ["zulu": 1, "alpha": ["b": true, "a": nil]],
+        protocolName: $0, data: ["zulu": 1, "alpha": ["b": true, "a": .null]],
         sealedMaterial: [UInt8](repeating: 0x5a, count: size))
     })
 }

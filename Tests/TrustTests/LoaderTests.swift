@@ -17,7 +17,7 @@ import Trust
     try fixture.write(PEM.encode(certificate: fixture.rootDER()), to: "root.pem")
     let anchor = try #require(try loader.load([fixture.folder]).first)
     #expect(anchor.docTypes == [TrustFixture.mDL])
-    #expect(anchor.extendedKeyUsages == [TrustAnchor.documentSignerUsage])
+    #expect(anchor.extendedKeyUsages == nil && anchor.crlAddresses == .named)
     #expect(anchor.maxPathLength == 0 && anchor.relaxed.isEmpty && anchor.tier == .live)
     let any = try TrustAnchorLoader(defaultDocTypes: nil).load([fixture.folder])
     #expect(any.map(\.docTypes) == [nil])
@@ -25,6 +25,26 @@ import Trust
       .evaluate(chain: fixture.chain(), docType: "any.type", at: fixture.now, skew: 0)
     #expect(evaluation.isTrusted)
     #expect(evaluation.checks.first { $0.code == .profileAnchorUnscoped }?.outcome == .warning)
+  }
+
+  @Test(arguments: [
+    ("{}", CRLAddresses.named), (#"{"crl_addresses": "https"}"#, .https), (#"{"allow_http": false}"#, .https),
+    (#"{"allow_http": true}"#, .named), (#"{"allow_http": false, "crl_addresses": "named"}"#, .named),
+  ])
+  func settingsSayWhereRevocationListsMayBeAskedFor(settings: String, expected: CRLAddresses) throws {
+    try fixture.write(fixture.rootDER(), to: "root.der")
+    try fixture.write(settings, to: "root.json")
+    #expect(try loader.load([fixture.folder]).first?.crlAddresses == expected)
+    // What a source says holds for authorities that say nothing of it themselves.
+    let strict = TrustAnchorLoader(defaultDocTypes: nil, crlAddresses: .https)
+    let isSaid = settings.contains("crl_addresses")
+    #expect(try strict.load([fixture.folder]).first?.crlAddresses == (isSaid ? expected : .https))
+  }
+
+  @Test func aPinnedSignerMayBeRelievedOfTheCAFlag() throws {
+    try fixture.write(fixture.rootDER(), to: "root.der")
+    try fixture.write(#"{"kind": "document_signer", "relax": ["trust.certificate.is_ca"]}"#, to: "root.json")
+    #expect(try loader.load([fixture.folder]).first?.relaxed == [.certificateIsCA])
   }
 
   @Test func settingsStandBesideTheAnchor() throws {
@@ -49,7 +69,7 @@ import Trust
     "", "[]", "{", "null", #"{"doc_types": "a"}"#, #"{"doc_types": []}"#, #"{"doc_types": [1]}"#, #"{"ekus": null}"#,
     #"{"max_path_length": -1}"#, #"{"max_path_length": 9}"#, #"{"max_path_length": "1"}"#,
     #"{"max_path_length": true}"#, #"{"max_path_length": 0.5}"#, #"{"tier": "prod"}"#, #"{"source": ""}"#,
-    #"{"allow_http": 1}"#, #"{"tier": 1}"#,
+    #"{"allow_http": 1}"#, #"{"crl_addresses": "http"}"#, #"{"relax": ["trust.certificate.is_ca"]}"#, #"{"tier": 1}"#,
     #"{"relax": "all"}"#, #"{"relax": ["all"]}"#, #"{"docTypes": ["a"]}"#, #"{"Doc_types": ["a"]}"#,
     #"{"skip_signature": true}"#, #"{"kind": "signer"}"#, #"{"kind": 1}"#,
     #"{"kind": "document_signer", "max_path_length": 1}"#,
@@ -74,7 +94,8 @@ import Trust
     try fixture.write(fixture.rootDER(), to: "root.der")
     try fixture.write(#"{"relax": ["\#(code.rawValue)"]}"#, to: "root.json")
     let anchors = try? loader.load([fixture.folder])
-    #expect((anchors != nil) == TrustAnchor.relaxable.contains(code))
+    let relaxable = TrustAnchor.relaxable.subtracting(TrustAnchor.relaxableForSigners)
+    #expect((anchors != nil) == relaxable.contains(code))
     #expect(
       TrustAnchor(certificate: try fixture.root().certificate, relaxed: [code]).relaxed.count == (anchors?.count ?? 0))
   }

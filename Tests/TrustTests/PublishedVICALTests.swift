@@ -30,8 +30,8 @@ import Trust
     #expect(evaluation.checks.codes(.warning) == [.listDeviation])
     #expect(evaluation.anchors.count == list.count)
     #expect(evaluation.anchors.allSatisfy { $0.docTypes == ["org.iso.18013.5.1.mDL"] })
-    #expect(evaluation.list?.provider == "AAMVA" && evaluation.list?.issueID == list.number)
-    #expect(evaluation.list?.date == issued && evaluation.validUntil == issued + 86_400)
+    #expect(evaluation.list?.contents.provider == "AAMVA" && evaluation.list?.contents.issueID == list.number)
+    #expect(evaluation.list?.contents.date == issued && evaluation.validUntil == issued + 86_400)
     #expect(evaluation.signerPath.count == (anchor == "aamva_ca_intermediate.crt" ? 2 : 3))
   }
 

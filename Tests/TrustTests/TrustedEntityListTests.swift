@@ -53,7 +53,7 @@ import Trust
     let anchor = try #require(evaluation.anchors.first)
     #expect(evaluation.anchors.count == 1)
     #expect(anchor.kind == .authority && anchor.docTypes == MockTrustedEntityList.docTypes && anchor.tier == .test)
-    #expect(anchor.source == "mock list" && anchor.extendedKeyUsages == [TrustAnchor.documentSignerUsage])
+    #expect(anchor.source == "mock list" && anchor.extendedKeyUsages == nil)
     #expect(evaluation.statusListSigners.map(\.certificate.der) == [anchor.certificate.der])
     #expect(evaluation.statusListSigners.first?.issuers.map(\.der) == [anchor.certificate.der])
     #expect(evaluation.ignoredServices.isEmpty && evaluation.signerPath.count == 2)

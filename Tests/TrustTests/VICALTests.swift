@@ -26,7 +26,7 @@ import Trust
     #expect(evaluation.anchors.first?.source == "tests: VICAL of mdoc Mock, \(day), entry 1")
     #expect(evaluation.signerPath.count == 2)
     #expect(evaluation.validUntil == day + 2 * Seconds.day)
-    let list = try #require(evaluation.list)
+    let list = try #require(evaluation.list).contents
     #expect(list.provider == "mdoc Mock" && list.issueID == 20_775 && list.date == day)
     #expect(list.entries.map(\.number) == [1, 2])
     #expect(list.entries.first?.profiles == ["urn:oid:1.0.18013.5.1.7"])

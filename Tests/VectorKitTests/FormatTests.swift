@@ -54,7 +54,7 @@ import Testing
     arguments: [
       ("importance", "sometimes", "/importance"), ("validation_time", "yesterday", "/validation_time"),
       ("protocol", "smoke-signals", "/protocol"), ("input", "a b", "/input"), ("expect", [:], "/expect/stage"),
-      ("flags", ["x"], "/flags/0/name"), ("id", nil, "/id"), ("cases", [1], "/cases"),
+      ("flags", ["x"], "/flags/0/name"), ("id", .null, "/id"), ("cases", [1], "/cases"),
       ("generator", [["bytes": "AA"]], "/input"),
     ] as [(String, JSON, String)])
   func `what is no vector is refused with its place`(member: String, value: JSON, pointer: String) throws {

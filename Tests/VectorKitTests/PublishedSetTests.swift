@@ -27,7 +27,8 @@ struct PublishedSetTests {
   private static let folders: Counts = [
     "apple-dcapi": [0, 1], "apple-in-app": [11, 0], "brainpool": [4, 0], "cbor": [79, 3], "cose-wg": [23, 23],
     "hpke": [1, 127], "iso18013-5-annexD": [7, 0], "iso18013-7-annexB": [11, 0], "iso18013-7-annexC": [4, 3],
-    "isomdl-certs": [7, 0], "lote": [3, 0], "openid4vp-1.0": [6, 0], "token-status-list": [12, 3], "vical": [8, 0],
+    "isomdl-certs": [7, 0], "longfellow": [0, 1], "lote": [3, 0], "openid4vp-1.0": [6, 0],
+    "token-status-list": [12, 3], "vical": [8, 0],
     "wycheproof": [14_969, 2_740],
   ]
 

@@ -36,7 +36,21 @@ import Testing
 
   private static let evidence = "VerificationServiceTests/EvidenceTests.swift"
 
+  private static let readers = "PresentationTests/ReaderVerifierTests.swift"
+
   static let scripted: [Code: Scripted] = [
+    .nothingDisclosed: Scripted("MdocTests/DisclosureTests.swift", "`a genuine answer with nothing in it warns`"),
+    .readerRequestMalformed: Scripted(readers, "`what is no request is named`"),
+    .readerAuthMissing: Scripted(readers, "`every document must be covered by a good signature`"),
+    .readerAuthMalformed: Scripted(readers, "`a signature in another form is refused`"),
+    .readerCertificateMissing: Scripted(readers, "`a signature in another form is refused`"),
+    .readerUntrusted: Scripted(readers, "`a reader below another root is a stranger`"),
+    .readerCertificateProfile: Scripted(readers, "`a certificate for something else is no reader's`"),
+    .readerAlgorithmUnsupported: Scripted(readers, "`an algorithm that is not the key's is refused`"),
+    .readerSignatureInvalid: Scripted(readers, "`a request of another session does not verify`"),
+    .readerClientMismatch: Scripted(readers, "`the client identifier must be the certificate's`"),
+    .readerOriginMismatch: Scripted(readers, "`a request object is for the origins that it names`"),
+    .readerAudience: Scripted(readers, "`another audience warns`"),
     .evidenceMalformed: Scripted(evidence, "changed"),
     .evidenceTooLarge: Scripted(evidence, "refused"),
     .evidenceVersionUnsupported: Scripted(evidence, "refused"),
@@ -104,6 +118,8 @@ import Testing
       "VerifierHTTPTests/Routes/TrustReloadTests.swift", "`a reload that fails keeps what was in force, and says so`"),
     .apiRateLimited: Scripted(
       "VerifierHTTPTests/Routes/RateLimitRouteTests.swift", "`a key that asks too often is told when to come again`"),
+    .apiQuotaExceeded: Scripted("VerificationServiceTests/QuotaTests.swift", "openSessions"),
+    .apiSessionTooLarge: Scripted(lifecycle, "largeSession"),
     .apiOverloaded: Scripted(lifecycle, "overload"),
     .apiStoreUnavailable: Scripted("VerificationServiceTests/BrokenStoreTests.swift", "outcome"),
     .apiInternal: Scripted(rare, "unreadableResult"),

@@ -150,7 +150,7 @@ import Testing
     T15 signer-lifetime
     T16 signer-country signer-state
     T17 signer-critical-extension
-    T18 anchor-name-constraints
+    T18 anchor-name-constraints intermediate-name-constraints intermediate-policy-constraints
     T19 signer-key-rsa signer-key-p192 signer-key-explicit-parameters signer-signature-sha-1
     T20 signer-decoy-key
     T21 signer-self-signed

@@ -57,7 +57,35 @@ struct AuditTests {
       ])
   }
 
-  @Test("they are for the scope admin alone, and their query is read strictly")
+  @Test("an admin reads its own relying party's, and with audit:read_all those of all")
+  func scopes() async throws {
+    let fixture = try Fixture()
+    for caller in [fixture.full, fixture.foreign, fixture.full] {
+      let id = try await fixture.service.createSession(Fixture.creation, as: caller).body["id"]?.string
+      _ = try await fixture.service.submit(Fixture.answer("good"), to: try #require(id), as: caller)
+    }
+    func read(_ caller: Caller) async throws -> (entries: [JSON?], heads: [AuditLine]) {
+      func lines(_ bytes: [UInt8]) -> [AuditLine] {
+        bytes.split(separator: UInt8(ascii: "\n")).compactMap { AuditLine(parsing: Array($0)) }
+      }
+      let entries = lines(
+        try await fixture.service.auditEntries(query: [QueryItem("node", "node")], as: caller)
+      ).compactMap { line in
+        if case .entry(let link) = line { try? JSON(parsing: link.entry) } else { nil }
+      }
+      return (entries.map { $0["relying_party"] }, lines(try await fixture.service.auditHeads(as: caller)))
+    }
+    let foreign = RelyingParty(id: "other")
+    let own = try await read(.apiKey(foreign, scopes: [.admin]))
+    #expect(own.entries == ["other"])
+    let all = try await read(.apiKey(foreign, scopes: [.auditReadAll]))
+    #expect(all.entries == ["shop", "other", "shop"])
+    #expect(try await read(.apiKey(foreign, scopes: [.auditReadAll, .admin])).heads == all.heads)
+    #expect(own.heads.count == 1 && own.heads != all.heads)
+    #expect(try await read(.apiKey(RelyingParty(id: "third"), scopes: [.admin])).heads == [])
+  }
+
+  @Test("they are for the scopes admin and audit:read_all alone, and their query is read strictly")
   func access() async throws {
     let fixture = try Fixture()
     let admin = Caller.apiKey(fixture.shop, scopes: [.admin])

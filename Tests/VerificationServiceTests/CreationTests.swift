@@ -61,7 +61,10 @@ struct CreationTests {
     arguments: [
       ("client_reference_id", .string(Fixture.oneGrapheme), "/client_reference_id"),
       ("metadata", .object([.init("k", .string(Fixture.oneGrapheme))]), "/metadata/k"),
-      ("metadata", .object([.init(Fixture.oneGrapheme, "v")]), "/metadata/" + Fixture.oneGrapheme),
+      (
+        "metadata", .object([.init(Fixture.oneGrapheme, "v")]),
+        "/metadata/e" + String(repeating: "\u{301}", count: 189) + "…"
+      ),
     ] as [(String, JSON, String)])
   func scalars(_ member: String, _ value: JSON, _ pointer: String) async throws {
     let fixture = try Fixture()
@@ -70,6 +73,21 @@ struct CreationTests {
       try await fixture.service.createSession(.object(others + [.init(member, value)]), as: fixture.full)
     }
     #expect(error?.pointers.map(\.pointer) == [pointer])
+  }
+
+  @Test("a pointer has as much of the caller's own name as helps to find it")
+  func longNames() async throws {
+    let fixture = try Fixture()
+    for (name, pointer) in [
+      (String(repeating: "n", count: 199), "/" + String(repeating: "n", count: 199)),
+      (String(repeating: "n", count: 1_000_000), "/" + String(repeating: "n", count: 199) + "…"),
+    ] {
+      let error = await #expect(throws: ServiceError.self) {
+        try await fixture.service.createSession(
+          .object((Fixture.creation.object ?? []) + [.init(name, 1)]), as: fixture.full)
+      }
+      #expect(error?.pointers.map(\.pointer) == [pointer])
+    }
   }
 
   @Test("of a thousand faults the first ones are named")

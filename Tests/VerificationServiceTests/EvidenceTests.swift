@@ -30,7 +30,8 @@ struct EvidenceTests {
       documents: [DocumentReport(docType: DocType.mDL, checks: [Check(.digestMismatch, .passed)])])
     return EvidenceBundle(
       isLive: isLive, session: try SessionID.random(), relyingParty: "shop", protocolName: protocolName,
-      request: PresentationRequest(documents: []), requestData: ["nonce": "n"], material: Array("material of n".utf8),
+      request: PresentationRequest(documents: []), requestData: ["nonce": "n"],
+      material: SharedSecret(SecretBytes(copying: Array("material of n".utf8))),
       answer: .bytes(Array(answer.utf8)), openingSecret: nil, clockSkew: clockSkew,
       trust: try TrustExcerpt(of: store, anchors: [store.anchors[0].certificate.fingerprint]),
       revocation: EvidenceRevocation(isLive: isLive), report: ReportRecord(report, id: try ReportID.random()),
@@ -54,7 +55,8 @@ struct EvidenceTests {
     let bundle = try bundle()
     let opened = try EvidenceBundle(opening: seal(bundle), with: [try Self.key(2), key])
     #expect(opened.request == bundle.request && opened.requestData == bundle.requestData)
-    #expect(opened.material == bundle.material && opened.trust.json == bundle.trust.json)
+    #expect(
+      opened.material.bytes.exposed() == bundle.material.bytes.exposed() && opened.trust.json == bundle.trust.json)
     #expect(opened.session == bundle.session && opened.clockSkew == 60 && opened.openingSecret == nil)
     let found = await opened.verify(by: [FakeWallet()])
     #expect(found.fault == nil && found.report == bundle.report)
@@ -171,7 +173,9 @@ struct EvidenceTests {
     let read = try #require(TrustExcerpt(excerpt.json, allowsTestCertificates: true))
     #expect(read.json == excerpt.json && read.snapshot == store.snapshot)
     #expect(throws: TrustStoreError.empty) { try TrustExcerpt(of: store, anchors: ["00"]) }
-    for member in excerpt.json["anchors"]?.array?.first?.object ?? [] {
+    // What an earlier version wrote has no rule for the addresses of revocation lists, and is read by that version's.
+    let later: Set = ["crl_addresses"]
+    for member in excerpt.json["anchors"]?.array?.first?.object ?? [] where !later.contains(member.name) {
       let rest = (excerpt.json["anchors"]?.array?.first?.object ?? []).filter { $0.name != member.name }
       let json: JSON = ["snapshot": "00", "anchors": [.object(rest)]]
       #expect(TrustExcerpt(json, allowsTestCertificates: true) == nil, "without \(member.name)")
@@ -191,14 +195,14 @@ struct EvidenceTests {
     }
     #expect(try draft(for: RelyingParty(id: "shop")) == nil)
     var draft = try #require(try draft(for: asking))
-    func evidence(mayBeRetained: Bool) throws -> (status: EvidenceStatus, bundle: [UInt8]?) {
+    func evidence(_ retention: Retention) throws -> (status: EvidenceStatus, bundle: [UInt8]?) {
       try draft.evidence(
-        of: Fixture.presentation(mayBeRetained: mayBeRetained, anchor: anchor), bundle.report, session: bundle.session,
+        of: Fixture.presentation(retention: retention, anchor: anchor), bundle.report, session: bundle.session,
         request: bundle.request, relyingParty: asking, context: context)
     }
-    let declined = try evidence(mayBeRetained: false)
+    let declined = try evidence(.none)
     #expect(declined.status == .declined && declined.bundle == nil)
-    let kept = try evidence(mayBeRetained: true)
+    let kept = try evidence(.unspecified)
     #expect(kept.status == .kept)
     let opened = try EvidenceBundle(opening: try #require(kept.bundle), with: [key])
     #expect(opened.report == bundle.report)
@@ -207,7 +211,7 @@ struct EvidenceTests {
     let question = RevocationQuestion(.certificates, path: [])
     found.note(.good, for: question, by: [list])
     draft.revocation = EvidenceRevocation(of: [question], answeredBy: found, isLive: false)
-    let large = try evidence(mayBeRetained: true)
+    let large = try evidence(.unspecified)
     #expect(large.status == .tooLarge && large.bundle == nil)
   }
 

@@ -25,7 +25,8 @@ struct Fixture: Sendable {
 
   init(
     store: any SessionStore = InMemoryStore(isLive: false), retains: Bool = false, wallet: FakeWallet = FakeWallet(),
-    concurrentAnswers: Int = 256, sealingKey: UInt8 = 7, keys: Set<String> = ["shop-key", "shop-writer"]
+    revocation: any RevocationSource = NoRevocationSource(), concurrentAnswers: Int = 256, sealingKey: UInt8 = 7,
+    keys: Set<String> = ["shop-key", "shop-writer"], quota: Quota = .standard
   ) throws {
     self.store = store
     shop = RelyingParty(
@@ -34,12 +35,12 @@ struct Fixture: Sendable {
         APIKey(
           sha256: APIKey.hash(of: key),
           scopes: key == "shop-key" ? [.sessionsWrite, .resultsRead] : [.sessionsWrite])
-      }, policies: .init(retainsResults: retains))
+      }, policies: .init(retainsResults: retains), quota: quota)
     let other = RelyingParty(
       id: "other", apiKeys: [APIKey(sha256: APIKey.hash(of: "other-key"), scopes: [.sessionsWrite, .resultsRead])])
     var configuration = ServiceConfiguration(
       isLive: false, relyingParties: try RelyingParties([shop, other]), protocols: [wallet, FakeFetchedWallet()],
-      trust: TrustInForce(try Self.trust()), revocation: NoRevocationSource(),
+      trust: TrustInForce(try Self.trust()), revocation: revocation,
       sealingKeys: [try SealingKey(id: "2026-11", key: SecretBytes(copying: [UInt8](repeating: sealingKey, count: 32)))]
     )
     configuration.concurrentAnswers = concurrentAnswers
@@ -87,12 +88,12 @@ struct Fixture: Sendable {
     return (id, try await service.authenticate(bearer: secret))
   }
 
-  static var presentation: AcceptedPresentation { presentation(mayBeRetained: false, anchor: "bb") }
+  static var presentation: AcceptedPresentation { presentation(retention: .none, anchor: "bb") }
 
-  static func presentation(mayBeRetained: Bool, anchor: String) -> AcceptedPresentation {
+  static func presentation(retention: Retention, anchor: String) -> AcceptedPresentation {
     func element(_ name: String, _ value: ElementValue, retain: Bool) -> AcceptedDocument.Element {
       AcceptedDocument.Element(
-        reference: ElementReference(Namespace.mDL, name), value: value, intentToRetain: retain)
+        reference: ElementReference(Namespace.mDL, name), value: value, retention: retain ? .unspecified : .none)
     }
     let date = FullDate(year: 1990, month: 4, day: 12).map { ElementValue.fullDate($0) } ?? .null
     return AcceptedPresentation(documents: [
@@ -106,7 +107,7 @@ struct Fixture: Sendable {
           AgeAnswer(threshold: 21, answer: true, provedBy: ElementReference(Namespace.mDL, "age_over_25"))
         ],
         missingElements: [ElementReference(Namespace.mDL, "organ_donor")], unrequestedElements: [],
-        mayBeRetained: mayBeRetained,
+        retention: retention,
         issuer: DocumentIssuer(
           country: "US", stateOrProvince: nil, commonName: "Signer", certificateSHA256: "aa", anchorSHA256: anchor),
         validity: DocumentValidity(

@@ -73,7 +73,7 @@ struct ProximityProtocolTests {
     #expect(try await submit([:]).status == "verified")
     for request in [[0x91, 0x02], nil] as [[UInt8]?] {
       let handover = Proximity.Handover.nfc(select: [0x91, 0x01], request: request)
-      let messages: JSON = ["select": text([0x91, 0x01]), "request": request.map(text) ?? nil]
+      let messages: JSON = ["select": text([0x91, 0x01]), "request": request.map(text) ?? .null]
       let body = try await submit(["handover": ["nfc": messages], "device_response": text(response(handover))])
       #expect(body.status == "verified")
     }
@@ -89,7 +89,7 @@ struct ProximityProtocolTests {
         as: .device, privateKey: device, peerKey: reader.publicKey, transcript: transcript(.qr))
       let message = CBORValue.map([(key: "data", value: .bytes(try encryption.encrypt(response(isMac: true))))])
       let body = try await submit([
-        "device_response": nil, "session_data": text(message.encoded()), "reader_private_key": key,
+        "device_response": .null, "session_data": text(message.encoded()), "reader_private_key": key,
       ])
       #expect(body.status == "verified")
     }
@@ -117,13 +117,13 @@ struct ProximityProtocolTests {
   @Test(
     "what is wrong is refused by its pointer, and nothing is consumed",
     arguments: [
-      ("device_engagement", nil, "/data/device_engagement"), ("device_engagement", "AA==", "/data/device_engagement"),
-      ("device_engagement", "gA", "/data/device_engagement"), ("e_reader_key", nil, "/data/e_reader_key"),
-      ("e_reader_key", "oA", "/data/e_reader_key"), ("handover", nil, "/data/handover"),
+      ("device_engagement", .null, "/data/device_engagement"), ("device_engagement", "AA==", "/data/device_engagement"),
+      ("device_engagement", "gA", "/data/device_engagement"), ("e_reader_key", .null, "/data/e_reader_key"),
+      ("e_reader_key", "oA", "/data/e_reader_key"), ("handover", .null, "/data/handover"),
       ("handover", "nfc", "/data/handover"), ("handover", [:], "/data/handover/nfc"),
       ("handover", ["nfc": [:]], "/data/handover/nfc/select"),
       ("handover", ["nfc": ["select": "kQE", "request": "="]], "/data/handover/nfc/request"),
-      ("device_response", nil, "/data/device_response"), ("device_response", "=", "/data/device_response"),
+      ("device_response", .null, "/data/device_response"), ("device_response", "=", "/data/device_response"),
       ("session_data", "kQE", "/data/device_response"), ("reader_private_key", "AA", "/data/reader_private_key"),
       ("reader_private_key", "-----BEGIN PRIVATE KEY-----", "/data/reader_private_key"),
       ("reader_private_key", 1, "/data/reader_private_key"), ("transcript", "AA", "/data/transcript"),
@@ -139,10 +139,42 @@ struct ProximityProtocolTests {
     #expect(try await fixture.status(session) == "requires_input")
   }
 
+  /// Some seconds of work for one of them, minutes for others, if they were taken for keys before their curve is known.
+  @Test("a private key of another kind or size is refused before it costs anything", .timeLimit(.minutes(1)))
+  func costlyKey() async throws {
+    let line = String(repeating: "M", count: 64) + "\n"
+    let large = "-----BEGIN PRIVATE KEY-----\n" + String(repeating: line, count: 64) + "-----END PRIVATE KEY-----\n"
+    for (key, detail) in [
+      (large, "must have at most 4096 bytes"), (try rsaKey(), "must be an unencrypted private key"),
+    ] {
+      let session = try await fixture.create(Self.name, origin: nil)
+      let data = try data(["reader_private_key": .string(key)])
+      let error = await #expect(throws: ServiceError.self) {
+        try await fixture.submit(data, Self.name, to: session)
+      }
+      #expect(error?.pointers.map(\.pointer) == ["/data/reader_private_key"])
+      #expect(error?.pointers.first?.detail.hasPrefix(detail) == true)
+      #expect(try await fixture.status(session) == "requires_input")
+    }
+  }
+
+  /// `RSAPrivateKey` (RFC 8017, A.1.2) of 5 600 bits, its primes none.
+  private func rsaKey() throws -> String {
+    func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+      [tag, 0x82, UInt8(content.count >> 8), UInt8(content.count & 0xff)] + content
+    }
+    func number(_ bytes: Int) -> [UInt8] { element(0x02, [0x00] + [UInt8](repeating: 0xc7, count: bytes)) }
+    let small: [UInt8] = [0x02, 0x01, 0x00]
+    let key =
+      small + number(700) + [0x02, 0x03, 0x01, 0x00, 0x01] + number(700) + number(350) + number(350) + small
+    let text = Base64.encode(element(0x30, key + small + small))
+    return "-----BEGIN RSA PRIVATE KEY-----\n\(text)\n-----END RSA PRIVATE KEY-----\n"
+  }
+
   @Test("session data without the key that opens them are refused by its pointer")
   func keyMissing() async throws {
     let session = try await fixture.create(Self.name, origin: nil)
-    let data = try data(["device_response": nil, "session_data": "kQE"])
+    let data = try data(["device_response": .null, "session_data": "kQE"])
     let error = await #expect(throws: ServiceError.self) { try await fixture.submit(data, Self.name, to: session) }
     #expect(error?.pointers.map(\.pointer) == ["/data/reader_private_key"])
   }

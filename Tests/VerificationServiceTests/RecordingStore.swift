@@ -113,14 +113,18 @@ struct RecordingStore: SessionStore {
   }
   func outboxState() async throws(StoreError) -> OutboxState { try await inner.outboxState() }
   func auditEntries(
-    of node: NodeName, after sequence: Int64, limit: Int
+    of node: NodeName, _ relyingParty: String?, after sequence: Int64, limit: Int
   ) async throws(StoreError) -> AuditPage {
     note()
-    return try await inner.auditEntries(of: node, after: sequence, limit: limit)
+    return try await inner.auditEntries(of: node, relyingParty, after: sequence, limit: limit)
   }
-  func auditHeads() async throws(StoreError) -> [AuditHead] {
+  func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead] {
     note()
-    return try await inner.auditHeads()
+    return try await inner.auditHeads(of: relyingParty)
+  }
+  func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage {
+    note()
+    return try await inner.usage(of: relyingParty, at: now)
   }
   func probe() async throws(StoreError) { try await inner.probe() }
   func close() async { await inner.close() }

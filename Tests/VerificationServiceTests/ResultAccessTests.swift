@@ -11,7 +11,7 @@ struct ResultAccessTests {
     let fixture = try Fixture()
     let (id, _) = try await fixture.create()
     let body = try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full).body
-    #expect(body.hasResult && body["result_expires_at"] == nil as JSON)
+    #expect(body.hasResult && body["result_expires_at"] == .null)
     #expect(try await fixture.service.session(id, query: expand, as: fixture.full).body.hasResult == false)
   }
 

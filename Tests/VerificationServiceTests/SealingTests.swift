@@ -19,15 +19,15 @@ struct SealingTests {
     let sealer = try Sealer([key("a", 1)])
     let one = try SessionID.random()
     let sealed = try sealer.seal([1, 2, 3], .result(one))
-    #expect(try sealer.open(sealed, .result(one)) == [1, 2, 3])
-    #expect(throws: Sealer.OpenError.self) { try sealer.open(sealed, .retainedResult(one)) }
-    #expect(throws: Sealer.OpenError.self) { try sealer.open(sealed, .result(SessionID.random())) }
+    #expect(try sealer.open(sealed, .result(one)).exposed() == [1, 2, 3])
+    #expect(throws: Sealer.OpenError.self) { _ = try sealer.open(sealed, .retainedResult(one)) }
+    #expect(throws: Sealer.OpenError.self) { _ = try sealer.open(sealed, .result(SessionID.random())) }
     #expect(try sealer.seal([1, 2, 3], .result(one)) != sealed)
     for index in sealed.indices {
       var damaged = sealed
       damaged[index] ^= 1
-      #expect(throws: Sealer.OpenError.self) { try sealer.open(damaged, .result(one)) }
-      #expect(throws: Sealer.OpenError.self) { try sealer.open(Array(sealed[..<index]), .result(one)) }
+      #expect(throws: Sealer.OpenError.self) { _ = try sealer.open(damaged, .result(one)) }
+      #expect(throws: Sealer.OpenError.self) { _ = try sealer.open(Array(sealed[..<index]), .result(one)) }
     }
   }
 
@@ -36,11 +36,39 @@ struct SealingTests {
     let id = try SessionID.random()
     let old = try Sealer([key("old", 1)]).seal([9], .result(id))
     let rotated = try Sealer([key("new", 2), key("old", 1)])
-    #expect(try rotated.open(old, .result(id)) == [9])
+    #expect(try rotated.open(old, .result(id)).exposed() == [9])
     let new = try rotated.seal([9], .result(id))
-    #expect(throws: Sealer.OpenError.self) { try Sealer([key("old", 1)]).open(new, .result(id)) }
+    #expect(throws: Sealer.OpenError.self) { _ = try Sealer([key("old", 1)]).open(new, .result(id)) }
     #expect(throws: ConfigurationError.self) { try Sealer([]) }
     #expect(throws: ConfigurationError.self) { try Sealer([key("a", 1), key("a", 2)]) }
+  }
+
+  /// Made by another program, with AES-GCM and HKDF of its own.
+  @Test("records of both versions open, the newer under a key of the session's or the request's own")
+  func versions() throws {
+    let sealer = try Sealer([key("a", 1)])
+    let id = try #require(SessionID("vs_" + String(repeating: "A", count: 22)))
+    let claim = IdempotencyClaim(
+      scope: [UInt8](repeating: 3, count: 32), bodyHash: [], token: [], relyingParty: "shop")
+    let records: [(String, Sealer.Place, String)] = [
+      (
+        "010161000102030405060708090a0bd0c3e552009c7f598a0282e44600bad0dae61d6f87e22c6f1f5e4c157c86917ac53de0d40aa7d1cd62",
+        .challenge(id, protocolName: "apple-in-app"), "kept by the first version"
+      ),
+      ("010161000102030405060708090a0bc9c3e54a599d7cbe7360890e54b0d3253991056091", .reply(claim, nil), "reply"),
+      (
+        "020161000102030405060708090a0bd36908773c0951191adbb926f1f9080a06e5ef4739dacc639623e9ab67baca7bcaa14cf3c11befbbf11f",
+        .challenge(id, protocolName: "apple-in-app"), "kept by the second version"
+      ),
+      ("020161000102030405060708090a0be72d186ad701c03f9db87c1e0ebaaaad0539e17fd9", .reply(claim, nil), "reply"),
+    ]
+    for (hex, place, text) in records {
+      let sealed = try #require(Hex.decode(hex))
+      #expect(try sealer.open(sealed, place).exposed() == Array(text.utf8))
+      // Neither is taken for the other version.
+      #expect(throws: Sealer.OpenError.self) { _ = try sealer.open([sealed[0] ^ 3] + sealed.dropFirst(), place) }
+      #expect(try sealer.seal([1], place)[0] == 2)
+    }
   }
 
   @Test("live mode needs a key, and a store of its own mode")

@@ -40,13 +40,15 @@ struct AcceptanceRules {
     } else {
       responseChecks.notRun(.documentMissing)
     }
+    checkDisclosure(accepted, of: outcomes.count, &responseChecks)
     let report = report(responseChecks.checks, reports)
     // One document that fails refuses the answer: "any valid" would let a forged one ride along.
     guard report.reasons.isEmpty, !accepted.isEmpty, accepted.count == outcomes.count else { return .refused(report) }
     return Verdict(outcome: .accepted(AcceptedPresentation(documents: accepted)), report: report)
   }
 
-  private static let codes: [Code] = [
+  /// Every check of one document's elements, in the order in which they are made.
+  static let codes: [Code] = [
     .elementTypeInvalid, .elementMissing, .elementUnexpected, .ageContradictory, .ageInconsistent, .ageBelowMinimum,
     .documentExpired,
   ]
@@ -58,6 +60,22 @@ struct AcceptanceRules {
       returned.remove(at: index)
       return false
     }
+  }
+
+  /// Genuine documents of which nothing that was asked for was disclosed prove that they are there, and no more.
+  private func checkDisclosure(_ accepted: [AcceptedDocument], of count: Int, _ checks: inout CheckList) {
+    guard !checks.hasFailed, !accepted.isEmpty, accepted.count == count else { return checks.notRun(.nothingDisclosed) }
+    let others = accepted.map(\.unrequestedElements.count).reduce(0, +)
+    let isDisclosing = accepted.contains(where: \.disclosesSomething)
+    if isStrict {
+      checks.require(isDisclosing, .nothingDisclosed, Self.detail(ofUnrequested: others))
+    } else {
+      checks.expect(isDisclosing, .nothingDisclosed, Self.detail(ofUnrequested: others))
+    }
+  }
+
+  private static func detail(ofUnrequested count: Int) -> String? {
+    count == 0 ? nil : "\(count) elements that were not asked for are left out"
   }
 
   // MARK: One document
@@ -108,9 +126,9 @@ struct AcceptanceRules {
     guard !checks.hasFailed else { return (checks.checks, nil) }
     let accepted = make(
       document, elements: requested,
-      deviceSigned: wanted.elements.map { ($0.element, $0.intentToRetain) }, ageAnswers: answers,
+      deviceSigned: wanted.elements.map { ($0.element, $0.retention) }, ageAnswers: answers,
       missing: missing.map(\.element), unrequested: unrequested,
-      mayBeRetained: (document.elements + document.deviceSignedElements).allSatisfy(wanted.intendsToRetain))
+      retention: .strictest(of: (document.elements + document.deviceSignedElements).map(wanted.retention)))
     return (checks.checks, accepted)
   }
 
@@ -127,13 +145,13 @@ struct AcceptanceRules {
     for element in all.elements { appendValues(of: element, in: document, to: &requested) }
     let accepted = make(
       document, elements: requested,
-      deviceSigned: document.deviceSignedElements.map { ($0, false) }, ageAnswers: [], missing: [], unrequested: [],
-      mayBeRetained: false)
+      deviceSigned: document.deviceSignedElements.map { ($0, .none) }, ageAnswers: [], missing: [], unrequested: [],
+      retention: .none)
     return (checks.checks, accepted)
   }
 
   private func checkAge(
-    _ age: AgeEvaluation, _ wanted: DocumentRequest, _ answers: [AgeAnswer], _ checks: inout CheckList
+    _ age: AgeEvaluation<VerifiedDocument>, _ wanted: DocumentRequest, _ answers: [AgeAnswer], _ checks: inout CheckList
   ) {
     checks.require(!age.isContradictory, .ageContradictory)
     expect(!age.isInconsistent, .ageInconsistent, &checks)
@@ -166,12 +184,10 @@ struct AcceptanceRules {
   private func appendValues(
     of request: ElementRequest, in document: VerifiedDocument, to found: inout [AcceptedDocument.Element]
   ) {
-    if let value = document[request.element] {
-      found.append(.init(reference: request.element, value: value, intentToRetain: request.intentToRetain))
-    }
-    for alternative in request.alternatives {
-      guard let value = document[alternative] else { continue }
-      found.append(.init(reference: alternative, value: value, intentToRetain: request.intentToRetain))
+    for reference in [request.element] + request.alternatives {
+      // Two requests may have the same alternative.
+      guard let value = document[reference], !found.contains(where: { $0.reference == reference }) else { continue }
+      found.append(.init(reference: reference, value: value, retention: request.retention))
     }
   }
 
@@ -180,19 +196,19 @@ struct AcceptanceRules {
   }
 
   private func make(
-    _ document: VerifiedDocument, elements: [AcceptedDocument.Element], deviceSigned: [(ElementReference, Bool)],
-    ageAnswers: [AgeAnswer], missing: [ElementReference], unrequested: [ElementReference], mayBeRetained: Bool
+    _ document: VerifiedDocument, elements: [AcceptedDocument.Element], deviceSigned: [(ElementReference, Retention)],
+    ageAnswers: [AgeAnswer], missing: [ElementReference], unrequested: [ElementReference], retention: Retention
   ) -> AcceptedDocument {
     AcceptedDocument(
       docType: document.docType,
       elements: elements,
-      deviceSignedElements: deviceSigned.compactMap { reference, retain in
+      deviceSignedElements: deviceSigned.compactMap { reference, retention in
         document.deviceSignedValue(of: reference).map {
-          .init(reference: reference, value: $0, intentToRetain: retain)
+          .init(reference: reference, value: $0, retention: retention)
         }
       },
       ageAnswers: ageAnswers, missingElements: missing, unrequestedElements: unrequested,
-      mayBeRetained: mayBeRetained, issuer: document.issuer, validity: document.validity,
+      retention: retention, issuer: document.issuer, validity: document.validity,
       deviceAuthentication: document.deviceAuthentication,
       revocation: document.revocation)
   }

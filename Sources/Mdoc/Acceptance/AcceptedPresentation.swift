@@ -6,9 +6,13 @@ import Primitives
 public struct AcceptedPresentation: Sendable {
   public let documents: [AcceptedDocument]
 
-  /// Whether the whole answer may be kept as it came: every element that it discloses, also what was not asked for, was
-  /// requested with `intent_to_retain`.
-  public var mayBeRetained: Bool { documents.allSatisfy(\.mayBeRetained) }
+  /// For how long the whole answer may be kept as it came: as long as the element that may be kept the least of all that
+  /// it discloses, also of what was not asked for.
+  public var retention: Retention { .strictest(of: documents.map(\.retention)) }
+
+  /// Whether there is an element or an answer about an age in it: a genuine document alone may have been all that was
+  /// asked for, or all that the person gave.
+  public var disclosesSomething: Bool { documents.contains(where: \.disclosesSomething) }
 
   init(documents: [AcceptedDocument]) { self.documents = documents }
 }
@@ -19,8 +23,8 @@ public struct AcceptedDocument: Sendable, CustomStringConvertible, CustomReflect
   public struct Element: Sendable {
     public let reference: ElementReference
     public let value: ElementValue
-    /// As requested; false where nothing was requested by name.
-    public let intentToRetain: Bool
+    /// As requested; none where nothing was requested by name.
+    public let retention: Retention
   }
 
   public let docType: String
@@ -33,12 +37,14 @@ public struct AcceptedDocument: Sendable, CustomStringConvertible, CustomReflect
   public let missingElements: [ElementReference]
   /// Returned without having been asked for: named, their values dropped.
   public let unrequestedElements: [ElementReference]
-  /// Whether every element that the document discloses, the device's included, was requested with `intent_to_retain`.
-  let mayBeRetained: Bool
+  /// For how long every element that the document discloses, the device's included, may be kept.
+  let retention: Retention
   public let issuer: DocumentIssuer
   public let validity: DocumentValidity
   public let deviceAuthentication: DeviceAuthenticationMethod
   public let revocation: RevocationStatus
+
+  var disclosesSomething: Bool { !elements.isEmpty || !deviceSignedElements.isEmpty || !ageAnswers.isEmpty }
 
   public var description: String { "AcceptedDocument(\(docType), redacted)" }
   public var customMirror: Mirror { Mirror(self, children: []) }

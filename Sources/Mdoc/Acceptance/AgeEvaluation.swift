@@ -1,8 +1,19 @@
+import CBOR
 import Primitives
 
-/// Answers a document's age questions from its verified elements.
-struct AgeEvaluation {
-  let document: VerifiedDocument
+/// Where age questions find their answers.
+protocol AgeSource {
+  var docType: String { get }
+  subscript(element: ElementReference) -> ElementValue? { get }
+  /// Distinct elements.
+  func forEachElement(_ body: (ElementReference, CBORItem) -> Void)
+}
+
+extension VerifiedDocument: AgeSource {}
+
+/// Answers a document's age questions from its elements.
+struct AgeEvaluation<Document: AgeSource> {
+  let document: Document
   let request: DocumentRequest
   /// Whether `age_in_years` counts as requested, as in Apple's in-app protocol, which falls back to it by itself.
   let fallsBackToAgeInYears: Bool
@@ -13,7 +24,7 @@ struct AgeEvaluation {
   /// Age attestations whose value is no boolean, among those that could answer.
   let mistypedAttestations: [ElementReference]
 
-  init(document: VerifiedDocument, request: DocumentRequest, fallsBackToAgeInYears: Bool, now: Timestamp) {
+  init(document: Document, request: DocumentRequest, fallsBackToAgeInYears: Bool, now: Timestamp) {
     self.document = document
     self.request = request
     self.fallsBackToAgeInYears = fallsBackToAgeInYears
@@ -22,7 +33,7 @@ struct AgeEvaluation {
     self.namespace = namespace
     var answers: [(age: Int, isOver: Bool)] = []
     var mistyped: [ElementReference] = []
-    // Verified elements are distinct, and so are the ages.
+    // Elements are distinct, and so are the ages.
     document.forEachElement { element, value in
       guard let age = AgeAttestations.age(of: element.identifier), element.namespace.hasSameBytes(as: namespace) else {
         return
@@ -52,24 +63,6 @@ struct AgeEvaluation {
       return make(threshold, answer, "age_birth_year")
     }
     return nil
-  }
-
-  /// Whether birth date, age in years and attestations cannot all be true of one person at any time from signing
-  /// until now. Attestations are made for the day of signing, so an older person than attested is not a contradiction.
-  var isInconsistent: Bool {
-    guard let birthDate else { return contradicts(youngest: ageInYears, oldest: nil) }
-    let atSigning = AgeCalendar.completedYears(
-      since: birthDate, on: AgeCalendar.dayReachedEverywhere(at: document.validity.signed))
-    let today = AgeCalendar.completedYears(since: birthDate, on: AgeCalendar.dayReachedAnywhere(at: now))
-    if let years = ageInYears, years < atSigning || years > today { return true }
-    return contradicts(youngest: atSigning, oldest: today)
-  }
-
-  private func contradicts(youngest: Int?, oldest: Int?) -> Bool {
-    attestations.all.contains { attestation in
-      if attestation.isOver { return oldest.map { $0 < attestation.age } ?? false }
-      return youngest.map { $0 >= attestation.age } ?? false
-    }
   }
 
   private var ageInYears: Int? { integer("age_in_years").map { Int(clamping: $0) } }
@@ -103,5 +96,25 @@ struct AgeEvaluation {
 
   private func make(_ threshold: Int, _ answer: Bool, _ identifier: String) -> AgeAnswer {
     AgeAnswer(threshold: threshold, answer: answer, provedBy: ElementReference(namespace, identifier))
+  }
+}
+
+extension AgeEvaluation<VerifiedDocument> {
+  /// Whether birth date, age in years and attestations cannot all be true of one person at any time from signing
+  /// until now. Attestations are made for the day of signing, so an older person than attested is not a contradiction.
+  var isInconsistent: Bool {
+    guard let birthDate else { return contradicts(youngest: ageInYears, oldest: nil) }
+    let atSigning = AgeCalendar.completedYears(
+      since: birthDate, on: AgeCalendar.dayReachedEverywhere(at: document.validity.signed))
+    let today = AgeCalendar.completedYears(since: birthDate, on: AgeCalendar.dayReachedAnywhere(at: now))
+    if let years = ageInYears, years < atSigning || years > today { return true }
+    return contradicts(youngest: atSigning, oldest: today)
+  }
+
+  private func contradicts(youngest: Int?, oldest: Int?) -> Bool {
+    attestations.all.contains { attestation in
+      if attestation.isOver { return oldest.map { $0 < attestation.age } ?? false }
+      return youngest.map { $0 >= attestation.age } ?? false
+    }
   }
 }

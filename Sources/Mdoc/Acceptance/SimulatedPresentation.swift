@@ -1,14 +1,18 @@
+import CBOR
 import Primitives
 
-/// What Apple's simulator answered: data that nobody signed, for a developer to look at in test mode.
+/// What Apple's simulator answered, or a device with its test profile: data that no issuer signed, for a developer to
+/// look at in test mode.
 ///
 /// It is a type of its own, beside a refusal and never in place of an `AcceptedPresentation`, and it exists only where
-/// every document is a simulator's: nothing that claims an issuer ends up here.
+/// every document is such a one: nothing that claims an issuer ends up here.
 public struct SimulatedPresentation: Sendable {
   public struct Document: Sendable, CustomStringConvertible, CustomReflectable {
     public let docType: String
     /// The requested elements, unverified.
     public let elements: [AcceptedDocument.Element]
+    /// What they would answer to the thresholds that were asked for.
+    public let ageAnswers: [AgeAnswer]
 
     public var description: String { "SimulatedPresentation.Document(\(docType), redacted)" }
     public var customMirror: Mirror { Mirror(self, children: []) }
@@ -16,23 +20,56 @@ public struct SimulatedPresentation: Sendable {
 
   public let documents: [Document]
 
-  init?(_ response: DeviceResponse, transcript: SessionTranscript, request: PresentationRequest?) {
+  init?(
+    _ response: DeviceResponse, transcript: SessionTranscript, request: PresentationRequest?,
+    fallsBackToAgeInYears: Bool, at now: Timestamp
+  ) {
     let isSimulated = response.documents.allSatisfy {
       let recognition = AppleMockRecognition(document: $0, transcript: transcript)
-      return recognition.code == .appleSimulatorAnswer && !recognition.claimsIssuer
+      return recognition.code != nil && !recognition.claimsIssuer
     }
     guard isSimulated, !response.documents.isEmpty else { return nil }
     documents = response.documents.map { document in
-      let wanted = request?.documents.first { $0.docType.hasSameBytes(as: document.docType) }?.elements ?? []
-      let elements = document.issuerSigned.flatMap { namespace in
-        namespace.items.compactMap { item -> AcceptedDocument.Element? in
-          let reference = ElementReference(namespace.name, item.identifier)
-          guard let request = wanted.first(where: { $0.element == reference }) else { return nil }
-          return .init(
-            reference: reference, value: ElementValue(item.value), intentToRetain: request.intentToRetain)
-        }
+      let wanted =
+        request?.documents.first { $0.docType.hasSameBytes(as: document.docType) }
+        ?? DocumentRequest(docType: document.docType, elements: [])
+      let source = SimulatedElements(of: document)
+      let age = AgeEvaluation(
+        document: source, request: wanted, fallsBackToAgeInYears: fallsBackToAgeInYears, now: now)
+      return Document(
+        docType: shown(document.docType, limit: 256), elements: source.elements(askedFor: wanted),
+        ageAnswers: wanted.ageThresholds.compactMap(age.answer))
+    }
+  }
+}
+
+/// The elements of a document that is no more than simulated.
+private struct SimulatedElements: AgeSource {
+  let docType: String
+  private let items: [(reference: ElementReference, value: CBORItem)]
+
+  init(of document: Document) {
+    docType = document.docType
+    var names: Set<ElementReference> = []
+    items = document.issuerSigned.flatMap { namespace in
+      namespace.items.map { (ElementReference(namespace.name, $0.identifier), $0.value) }
+    }.filter { names.insert($0.0).inserted }
+  }
+
+  subscript(element: ElementReference) -> ElementValue? {
+    items.first { $0.reference == element }.map { ElementValue($0.value) }
+  }
+
+  func forEachElement(_ body: (ElementReference, CBORItem) -> Void) {
+    for item in items { body(item.reference, item.value) }
+  }
+
+  func elements(askedFor wanted: DocumentRequest) -> [AcceptedDocument.Element] {
+    items.compactMap { item in
+      let request = wanted.elements.first {
+        $0.element == item.reference || $0.alternatives.contains(item.reference)
       }
-      return Document(docType: shown(document.docType, limit: 256), elements: elements)
+      return request.map { .init(reference: item.reference, value: ElementValue(item.value), retention: $0.retention) }
     }
   }
 }

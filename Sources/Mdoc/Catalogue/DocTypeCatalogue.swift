@@ -1,3 +1,4 @@
+import PKIX
 import Primitives
 
 /// The document types of the standards and their elements: the one place that knows their names, types and labels.
@@ -18,6 +19,12 @@ public enum DocTypeCatalogue {
   /// the EU have it.
   public static func ageNamespace(ofDocType docType: String) -> String {
     definition(of: docType)?.ageNamespace ?? docType
+  }
+
+  /// The extended key usages of which a signer of such documents has one, where nothing is configured; of a type that is
+  /// not listed, those that ISO/IEC 18013-5 and 23220-4 have for signers of any mdoc, and none that a wider profile has.
+  public static func signerUsages(of docType: String) -> Set<String> {
+    definition(of: docType)?.signerUsages ?? CertificateRole.documentSigner.extendedKeyUsages
   }
 
   /// Whether the value has one of the element's types, or the element has none prescribed.

@@ -1,9 +1,11 @@
 extension DocTypeDefinition {
   static let europeanPID = DocTypeDefinition(
-    DocType.europeanPID, "Person identification data (EU)", source: "EUDI Wallet, PID Rulebook", [.europeanPID])
+    DocType.europeanPID, "Person identification data (EU)", source: "EUDI Wallet, PID Rulebook",
+    signerUsages: .europeanSignerUsages, [.europeanPID])
 
   static let europeanAgeVerification = DocTypeDefinition(
     DocType.europeanAgeVerification, "Proof of age (EU)", source: "EU age verification profile",
+    signerUsages: .europeanSignerUsages,
     [
       NamespaceDefinition(
         Namespace.europeanAgeVerification, "Proof of age", hasAgeAttestations: true,

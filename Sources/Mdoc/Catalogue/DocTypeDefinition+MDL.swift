@@ -1,6 +1,9 @@
+import PKIX
+
 extension DocTypeDefinition {
   static let mDL = DocTypeDefinition(
-    DocType.mDL, "Mobile driving licence", source: "ISO/IEC 18013-5", [.mDL, .aamva])
+    DocType.mDL, "Mobile driving licence", source: "ISO/IEC 18013-5",
+    signerUsages: [TrustAnchor.documentSignerUsage], [.mDL, .aamva])
 }
 
 extension NamespaceDefinition {

@@ -1,3 +1,4 @@
+import PKIX
 import Primitives
 
 /// A document type that the standards describe, with its namespaces.
@@ -10,15 +11,19 @@ public struct DocTypeDefinition: Sendable, Hashable {
   public let label: String
   /// Where it is specified.
   public let source: String
+  /// Extended key usages of which a document signer has one, as dotted identifiers.
+  public let signerUsages: Set<String>
   public let namespaces: [NamespaceDefinition]
 
   init(
-    _ docType: String, aliases: [String] = [], _ label: String, source: String, _ namespaces: [NamespaceDefinition]
+    _ docType: String, aliases: [String] = [], _ label: String, source: String,
+    signerUsages: Set<String> = CertificateRole.documentSigner.extendedKeyUsages, _ namespaces: [NamespaceDefinition]
   ) {
     self.docType = docType
     self.aliases = aliases
     self.label = label
     self.source = source
+    self.signerUsages = signerUsages
     self.namespaces = namespaces
   }
 
@@ -37,6 +42,11 @@ public struct DocTypeDefinition: Sendable, Hashable {
     guard namespace.hasAgeAttestations, let age = AgeAttestations.age(of: reference.identifier) else { return nil }
     return .attestation(ofAge: age)
   }
+}
+
+extension Set<String> {
+  /// Of the EU's documents: the usage that their profile gives signers, or one of those that ISO has for any mdoc.
+  static let europeanSignerUsages = CertificateRole.documentSigner.extendedKeyUsages.union(["1.3.130.2.0.0.1.2"])
 }
 
 extension ElementDefinition {

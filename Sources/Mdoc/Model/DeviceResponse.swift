@@ -11,6 +11,11 @@ public struct DeviceResponse: Sendable {
   let documents: [Document]
   /// The doc types under `documentErrors`.
   let documentErrors: [String]
+  /// How many there are of the second edition's other kinds of documents, of which none is read here.
+  let zeroKnowledgeDocuments: Int
+  let encryptedDocuments: Int
+  /// What was read past (`Slip`), by member.
+  let slips: [String]
 
   /// - Throws: a `cbor.*`, `mdoc.response.*` or `mdoc.item.*` code for bytes that are not a DeviceResponse.
   public init(parsing bytes: [UInt8], limits: CBORLimits = CBORLimits()) throws(MdocParseError) {
@@ -26,34 +31,56 @@ public struct DeviceResponse: Sendable {
   /// Reads a DeviceResponse that is part of a larger item.
   public init(parsing item: CBORItem) throws(MdocParseError) {
     let reader = StructureReader(code: .responseMalformed)
-    _ = try reader.entries(item)
-    version = try reader.text(reader.member("version", of: item))
-    status = try reader.unsigned(reader.member("status", of: item))
-    documentErrors = try item[key: "documentErrors"].map(DeviceResponse.docTypes) ?? []
+    var slips: [String] = []
+    _ = try reader.entries(item, "the DeviceResponse")
+    version = try reader.text("version", of: item)
+    status = try reader.unsigned("status", of: item)
+    let errors = Slip.member("documentErrors", of: item, into: &slips)
+    Slip.noteIfEmpty("documentErrors", errors, into: &slips)
+    documentErrors = try errors.map(DeviceResponse.docTypes) ?? []
+    zeroKnowledgeDocuments = try DeviceResponse.count(of: "zkDocuments", in: item, &slips)
+    encryptedDocuments = try DeviceResponse.count(of: "encryptedDocuments", in: item, &slips)
     var documents: [Document] = []
-    if let list = item[key: "documents"] {
-      for element in try reader.elements(list) {
+    if let list = Slip.member("documents", of: item, into: &slips) {
+      for element in try reader.elements(list, "documents") {
         do {
           documents.append(try Document(parsing: element))
         } catch {
-          throw MdocParseError(error.code, document: documents.count)
+          throw error.inside("documents[\(documents.count)]", document: documents.count)
         }
-        guard documents.count <= Limits.documents else { throw MdocParseError(.documentUnexpected) }
+        guard documents.count <= Limits.documents else {
+          throw MdocParseError(.documentUnexpected, "more than \(Limits.documents) documents")
+        }
       }
     }
     self.documents = documents
+    self.slips =
+      slips
+      + documents.enumerated().flatMap { index, document in
+        document.slips.map { "documents[\(index)].\($0)" }
+      }
   }
 
   private static func docTypes(inErrors item: CBORItem) throws(MdocParseError) -> [String] {
     let reader = StructureReader(code: .responseMalformed)
     var docTypes: [String] = []
-    for map in try reader.elements(item) {
-      for (docType, code) in try reader.entries(map) {
-        guard code.integer != nil else { throw MdocParseError(.responseMalformed) }
-        docTypes.append(try reader.text(docType))
+    for map in try reader.elements(item, "documentErrors") {
+      for (docType, code) in try reader.entries(map, "an entry of documentErrors") {
+        guard code.integer != nil else { throw reader.fault("a code in documentErrors", "no integer") }
+        docTypes.append(try reader.text(docType, "a document type in documentErrors"))
       }
     }
     return docTypes
+  }
+
+  private static func count(
+    of key: String, in item: CBORItem, _ slips: inout [String]
+  ) throws(MdocParseError) -> Int {
+    guard let list = Slip.member(key, of: item, into: &slips) else { return 0 }
+    guard let count = list.elements == nil ? nil : list.count else {
+      throw StructureReader(code: .responseMalformed).fault(key, "no array")
+    }
+    return count
   }
 }
 

@@ -10,22 +10,42 @@ struct Document: Sendable {
   let issuerSigned: [IssuerSignedNamespace]
   /// Nil where the wallet left it out.
   let deviceSigned: DeviceSigned?
+  /// What was read past (`Slip`), by member.
+  let slips: [String]
 
   init(parsing item: CBORItem) throws(MdocParseError) {
     let reader = StructureReader(code: .responseMalformed)
-    _ = try reader.entries(item)
-    docType = try reader.text(reader.member("docType", of: item))
+    var slips: [String] = []
+    _ = try reader.entries(item, ": the document")
+    docType = try reader.text("docType", of: item)
     let issuerSigned = try reader.member("issuerSigned", of: item)
-    _ = try reader.entries(issuerSigned)
+    _ = try reader.entries(issuerSigned, "issuerSigned")
     issuerAuth = issuerSigned[key: "issuerAuth"]
+    var slipsOfIssuer: [String] = []
+    let nameSpaces = Slip.member("nameSpaces", of: issuerSigned, into: &slipsOfIssuer)
+    Slip.noteFields(of: issuerAuth, "issuerAuth", into: &slipsOfIssuer)
+    slips += slipsOfIssuer.map { "issuerSigned.\($0)" }
+    self.issuerSigned = try nameSpaces.map(Self.namespaces) ?? []
+    deviceSigned = try item[key: "deviceSigned"].map(DeviceSigned.init(parsing:))
+    slips += deviceSigned?.slips.map { "deviceSigned.\($0)" } ?? []
+    // What could not be returned is the wallet's word, and not read; that it is written wrongly is said.
+    Slip.noteIfEmpty("errors", Slip.member("errors", of: item, into: &slips), into: &slips)
+    self.slips = slips
+  }
+
+  private static func namespaces(_ map: CBORItem) throws(MdocParseError) -> [IssuerSignedNamespace] {
+    let reader = StructureReader(code: .responseMalformed)
+    let member = "issuerSigned.nameSpaces"
     var namespaces: [IssuerSignedNamespace] = []
-    if let map = issuerSigned[key: "nameSpaces"] {
-      for (name, items) in try reader.entries(map) {
-        namespaces.append(try IssuerSignedNamespace(name: reader.text(name), parsing: items))
+    for (name, items) in try reader.entries(map, member) {
+      let name = try reader.text(name, "a name in \(member)")
+      do {
+        namespaces.append(try IssuerSignedNamespace(name: name, parsing: items))
+      } catch {
+        throw error.inside("\(member)[\(namespaces.count)]")
       }
     }
-    self.issuerSigned = namespaces
-    deviceSigned = try item[key: "deviceSigned"].map(DeviceSigned.init(parsing:))
+    return namespaces
   }
 }
 
@@ -37,8 +57,12 @@ struct IssuerSignedNamespace: Sendable {
   init(name: String, parsing list: CBORItem) throws(MdocParseError) {
     self.name = name
     var items: [IssuerSignedItem] = []
-    for item in try StructureReader(code: .responseMalformed).elements(list) {
-      items.append(try IssuerSignedItem(parsing: item))
+    for item in try StructureReader(code: .responseMalformed).elements(list, ": it") {
+      do {
+        items.append(try IssuerSignedItem(parsing: item))
+      } catch {
+        throw error.inside("[\(items.count)]")
+      }
     }
     self.items = items
   }
@@ -48,13 +72,14 @@ struct IssuerSignedNamespace: Sendable {
 struct IssuerSignedItem: Sendable {
   /// The whole `#6.24(bstr …)`, as received.
   let digestInput: ArraySlice<UInt8>
+  /// Of any size: the issuer is to stay below 2^31 (9.1.2.4), and the digest is looked up by it.
   let digestID: UInt64
   let randomLength: Int
   let identifier: String
   let value: CBORItem
 
   init(parsing tagged: CBORItem) throws(MdocParseError) {
-    guard let item = tagged.embedded else { throw MdocParseError(.itemNotTag24) }
+    guard let item = tagged.embedded else { throw MdocParseError(.itemNotTag24, ": no byte string with tag 24") }
     let reader = StructureReader(code: .itemMalformed)
     digestInput = tagged.encoded
     // One pass over the map: there are many items, and four look-ups in each add up.
@@ -62,7 +87,7 @@ struct IssuerSignedItem: Sendable {
     var random: CBORItem?
     var identifier: CBORItem?
     var value: CBORItem?
-    for entry in try reader.entries(item) {
+    for entry in try reader.entries(item, ": the item") {
       if entry.key.isText("digestID") {
         digestID = entry.value
       } else if entry.key.isText("random") {
@@ -73,12 +98,17 @@ struct IssuerSignedItem: Sendable {
         value = entry.value
       }
     }
-    guard let digestID, let random, let identifier, let value else { throw MdocParseError(.itemMalformed) }
-    self.digestID = try reader.unsigned(digestID)
-    randomLength = try reader.bytes(random).count
-    self.identifier = try reader.text(identifier)
+    guard let digestID, let random, let identifier, let value else {
+      let members = [
+        ("digestID", digestID), ("random", random), ("elementIdentifier", identifier), ("elementValue", value),
+      ]
+      let missing = members.filter { $0.1 == nil }.map(\.0)
+      throw reader.fault(missing.joined(separator: ", "), "missing")
+    }
+    self.digestID = try reader.unsigned(digestID, "digestID")
+    randomLength = try reader.bytes(random, "random").count
+    self.identifier = try reader.text(identifier, "elementIdentifier")
     self.value = value
-    guard self.digestID < 1 << 31 else { throw MdocParseError(.itemMalformed) }
   }
 }
 
@@ -94,23 +124,38 @@ struct DeviceSigned: Sendable {
   let elements: [Element]
   let deviceSignature: CBORItem?
   let deviceMac: CBORItem?
+  /// What was read past (`Slip`), by member.
+  let slips: [String]
 
   init(parsing item: CBORItem) throws(MdocParseError) {
+    do {
+      try self.init(members: item)
+    } catch {
+      throw error.inside("deviceSigned")
+    }
+  }
+
+  private init(members item: CBORItem) throws(MdocParseError) {
     let reader = StructureReader(code: .responseMalformed)
-    _ = try reader.entries(item)
+    _ = try reader.entries(item, ": it")
     let nameSpaces = try reader.member("nameSpaces", of: item)
     nameSpacesBytes = nameSpaces.encoded
     var elements: [Element] = []
-    for (namespace, values) in try reader.entries(reader.embedded(nameSpaces)) {
-      let name = try reader.text(namespace)
-      for (identifier, value) in try reader.entries(values) {
-        elements.append(Element(reference: ElementReference(name, try reader.text(identifier)), value: value))
+    for (namespace, values) in try reader.entries(reader.embedded(nameSpaces, "nameSpaces"), "nameSpaces") {
+      let name = try reader.text(namespace, "a name in nameSpaces")
+      for (identifier, value) in try reader.entries(values, "what stands under a name in nameSpaces") {
+        let identifier = try reader.text(identifier, "an element identifier in nameSpaces")
+        elements.append(Element(reference: ElementReference(name, identifier), value: value))
       }
     }
     self.elements = elements
     let deviceAuth = item[key: "deviceAuth"]
-    if let deviceAuth { _ = try reader.entries(deviceAuth) }
-    deviceSignature = deviceAuth?[key: "deviceSignature"]
-    deviceMac = deviceAuth?[key: "deviceMac"]
+    var slips: [String] = []
+    if let deviceAuth { _ = try reader.entries(deviceAuth, "deviceAuth") }
+    deviceSignature = deviceAuth.flatMap { Slip.member("deviceSignature", of: $0, into: &slips) }
+    deviceMac = deviceAuth.flatMap { Slip.member("deviceMac", of: $0, into: &slips) }
+    Slip.noteFields(of: deviceSignature, "deviceSignature", into: &slips)
+    Slip.noteFields(of: deviceMac, "deviceMac", into: &slips)
+    self.slips = slips.map { "deviceAuth.\($0)" }
   }
 }

@@ -23,31 +23,50 @@ struct MobileSecurityObject: Sendable {
     do {
       outer = try CBORItem(parsingContentOf: payload)
     } catch {
-      throw MdocParseError(error)
+      throw MdocParseError(error.code, "in the payload that the issuer signed")
     }
     let reader = StructureReader(code: .msoMalformed)
-    let mso = try reader.embedded(outer)
-    _ = try reader.entries(mso)
-    version = try reader.text(reader.member("version", of: mso))
-    digestAlgorithm = try reader.text(reader.member("digestAlgorithm", of: mso))
-    docType = try reader.text(reader.member("docType", of: mso))
+    let mso = try reader.embedded(outer, "the payload")
+    _ = try reader.entries(mso, "the mobile security object")
+    version = try reader.text("version", of: mso)
+    digestAlgorithm = try reader.text("digestAlgorithm", of: mso)
+    docType = try reader.text("docType", of: mso)
     valueDigests = try reader.member("valueDigests", of: mso)
-    var namespaces = 0
-    for (namespace, digests) in try reader.entries(valueDigests) {
-      namespaces += 1
-      _ = try reader.text(namespace)
-      for (identifier, digest) in try reader.entries(digests) {
-        guard identifier.kind == .unsigned, digest.kind == .bytes else { throw MdocParseError(.msoMalformed) }
-      }
-    }
+    let namespaces = try Self.checkDigests(valueDigests)
     digestsByNamespace =
       namespaces > MobileSecurityObject.few ? try MobileSecurityObject.table(of: valueDigests, reader) : nil
     validity = try MobileSecurityObject.validity(reader.member("validityInfo", of: mso))
     let deviceKeyInfo = try reader.member("deviceKeyInfo", of: mso)
-    _ = try reader.entries(deviceKeyInfo)
+    _ = try reader.entries(deviceKeyInfo, "deviceKeyInfo")
     deviceKey = deviceKeyInfo[key: "deviceKey"]
-    keyAuthorizations = try KeyAuthorizations(parsing: deviceKeyInfo[key: "keyAuthorizations"])
+    do {
+      keyAuthorizations = try KeyAuthorizations(parsing: deviceKeyInfo[key: "keyAuthorizations"])
+    } catch {
+      throw error.inside("deviceKeyInfo.keyAuthorizations")
+    }
     status = if let item = mso[key: "status"] { try DeclaredStatus(parsing: item) } else { .none }
+  }
+
+  /// `{+ NameSpace => {+ DigestID => Digest}}`; how many namespaces there are.
+  private static func checkDigests(_ valueDigests: CBORItem) throws(MdocParseError) -> Int {
+    let reader = StructureReader(code: .msoMalformed)
+    var namespaces = 0
+    for (namespace, digests) in try reader.entries(valueDigests, "valueDigests") {
+      _ = try reader.text(namespace, "a name in valueDigests")
+      guard let entries = digests.entries else { throw reader.fault("valueDigests[\(namespaces)]", "no map") }
+      var position = 0
+      for (identifier, digest) in entries {
+        guard identifier.kind == .unsigned else {
+          throw reader.fault("the DigestID of valueDigests[\(namespaces)][\(position)]", "no unsigned integer")
+        }
+        guard digest.kind == .bytes else {
+          throw reader.fault("valueDigests[\(namespaces)][\(position)]", "no byte string")
+        }
+        position += 1
+      }
+      namespaces += 1
+    }
+    return namespaces
   }
 
   /// The signed digests of one namespace, by their identifiers; nil where the namespace is not signed at all.
@@ -66,8 +85,8 @@ struct MobileSecurityObject: Sendable {
     of valueDigests: CBORItem, _ reader: StructureReader
   ) throws(MdocParseError) -> [ExactText: CBORItem] {
     var table: [ExactText: CBORItem] = [:]
-    for (namespace, digests) in try reader.entries(valueDigests) {
-      table[ExactText(try reader.text(namespace))] = digests
+    for (namespace, digests) in try reader.entries(valueDigests, "valueDigests") {
+      table[ExactText(try reader.text(namespace, "a name in valueDigests"))] = digests
     }
     return table
   }
@@ -90,23 +109,29 @@ struct MobileSecurityObject: Sendable {
 
     subscript(digestID: UInt64) -> ArraySlice<UInt8>? {
       if let table { return table[digestID] }
-      return Int64(exactly: digestID).flatMap { map[label: $0]?.bytes }
+      return map[unsigned: digestID]?.bytes
     }
   }
 
   private static func validity(_ item: CBORItem) throws(MdocParseError) -> DocumentValidity {
-    func time(_ item: CBORItem) throws(MdocParseError) -> Timestamp {
-      guard let text = item.content(ofTag: 0)?.text, let time = Timestamp(rfc3339: text) else {
-        throw MdocParseError(.msoMalformed)
-      }
+    let reader = StructureReader(code: .msoMalformed)
+    func time(_ item: CBORItem, _ name: String) throws(MdocParseError) -> Timestamp {
+      guard let text = item.content(ofTag: 0)?.text else { throw reader.fault(name, "no text string with tag 0") }
+      guard let time = Timestamp(rfc3339: text) else { throw reader.fault(name, "no date and time in UTC of RFC 3339") }
       return time
     }
-    let reader = StructureReader(code: .msoMalformed)
-    _ = try reader.entries(item)
-    return DocumentValidity(
-      signed: try time(reader.member("signed", of: item)), validFrom: try time(reader.member("validFrom", of: item)),
-      validUntil: try time(reader.member("validUntil", of: item)),
-      expectedUpdate: try item[key: "expectedUpdate"].map(time))
+    do throws(MdocParseError) {
+      _ = try reader.entries(item, ": it")
+      return DocumentValidity(
+        signed: try time(reader.member("signed", of: item), "signed"),
+        validFrom: try time(reader.member("validFrom", of: item), "validFrom"),
+        validUntil: try time(reader.member("validUntil", of: item), "validUntil"),
+        expectedUpdate: try item[key: "expectedUpdate"].map { item throws(MdocParseError) in
+          try time(item, "expectedUpdate")
+        })
+    } catch {
+      throw error.inside("validityInfo")
+    }
   }
 }
 
@@ -118,15 +143,17 @@ struct KeyAuthorizations: Sendable {
   init(parsing item: CBORItem?) throws(MdocParseError) {
     guard let item else { return }
     let reader = StructureReader(code: .msoMalformed)
-    _ = try reader.entries(item)
+    _ = try reader.entries(item, ": it")
     if let list = item[key: "nameSpaces"] {
-      for name in try reader.elements(list) { namespaces.insert(ExactText(try reader.text(name))) }
+      for name in try reader.elements(list, "nameSpaces") {
+        namespaces.insert(ExactText(try reader.text(name, "a name in nameSpaces")))
+      }
     }
     if let map = item[key: "dataElements"] {
-      for (namespace, list) in try reader.entries(map) {
-        let name = try reader.text(namespace)
-        for identifier in try reader.elements(list) {
-          elements.insert(ElementReference(name, try reader.text(identifier)))
+      for (namespace, list) in try reader.entries(map, "dataElements") {
+        let name = try reader.text(namespace, "a name in dataElements")
+        for identifier in try reader.elements(list, "what stands under a name in dataElements") {
+          elements.insert(ElementReference(name, try reader.text(identifier, "an identifier in dataElements")))
         }
       }
     }

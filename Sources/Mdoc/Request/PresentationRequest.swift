@@ -45,7 +45,8 @@ public struct DocumentRequest: Sendable, Hashable {
     for request in elements + ages {
       if let place = places[request.element] {
         // What holds of one of the two holds of the element.
-        named[place].intentToRetain = named[place].intentToRetain || request.intentToRetain
+        named[place].retention = Retention.strictest(
+          of: [named[place].retention, request.retention].filter(\.isIntended))
         named[place].isRequired = named[place].isRequired || request.isRequired
       } else {
         places[request.element] = named.count
@@ -55,34 +56,43 @@ public struct DocumentRequest: Sendable, Hashable {
     return named
   }
 
-  /// Whether the relying party said that it means to keep the element: by its own name, as `namedElements` asks for it,
-  /// and wherever it may come in another's place, by that one's. An age threshold alone says nothing of the kind.
-  func intendsToRetain(_ reference: ElementReference) -> Bool {
-    let named = elements.lazy.filter { $0.element == reference }
-    let represented = elements.lazy.filter { $0.alternatives.contains(reference) }
-    return named.isEmpty
-      ? !represented.isEmpty && represented.allSatisfy(\.intentToRetain)
-      : named.contains(where: \.intentToRetain) && represented.allSatisfy(\.intentToRetain)
+  /// For how long the relying party said that it means to keep the element: by its own name, as `namedElements` asks for
+  /// it, and wherever it may come in another's place, by that one's. An age threshold alone says nothing of the kind.
+  func retention(of reference: ElementReference) -> Retention {
+    let named = elements.filter { $0.element == reference }.map(\.retention)
+    let represented = elements.filter { $0.alternatives.contains(reference) }.map(\.retention)
+    guard !named.isEmpty else { return .strictest(of: represented) }
+    return .strictest(of: [.strictest(of: named.filter(\.isIntended))] + represented)
   }
 }
 
 /// One requested data element.
 public struct ElementRequest: Sendable, Hashable {
   public var element: ElementReference
-  /// Whether the relying party means to keep the value (ISO/IEC 18013-5:2021, 8.3.2.1.2.1, IntentToRetain).
-  public var intentToRetain: Bool
+  /// Whether the relying party means to keep the value, and for how long.
+  public var retention: Retention
   /// Whether a document without it is refused. Many elements mean "no" by their absence.
   public var isRequired: Bool
   /// Elements that satisfy the request in place of this one, and are returned when they come.
   public var alternatives: [ElementReference]
 
   public init(
-    _ element: ElementReference, intentToRetain: Bool = false, isRequired: Bool = true,
-    alternatives: [ElementReference] = []
+    _ element: ElementReference, retention: Retention, isRequired: Bool = true, alternatives: [ElementReference] = []
   ) {
     self.element = element
-    self.intentToRetain = intentToRetain
+    self.retention = retention
     self.isRequired = isRequired
     self.alternatives = alternatives
   }
+
+  public init(
+    _ element: ElementReference, intentToRetain: Bool = false, isRequired: Bool = true,
+    alternatives: [ElementReference] = []
+  ) {
+    self.init(
+      element, retention: intentToRetain ? .unspecified : .none, isRequired: isRequired, alternatives: alternatives)
+  }
+
+  /// ISO/IEC 18013-5:2021, 8.3.2.1.2.1, IntentToRetain.
+  public var intentToRetain: Bool { retention.isIntended }
 }

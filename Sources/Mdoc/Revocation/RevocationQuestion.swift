@@ -8,6 +8,8 @@ public struct RevocationQuestion: Sendable, Hashable {
   public let path: [Certificate]
   /// Whether this anchor's settings allow lists over plain HTTP.
   public let allowsPlainHTTP: Bool
+  /// Where revocation lists that the path's certificates name may be asked for.
+  public let crlAddresses: CRLAddresses
   /// Who may sign a status list besides the anchor.
   public let statusSigners: [Certificate]
 
@@ -18,8 +20,11 @@ public struct RevocationQuestion: Sendable, Hashable {
     case status(StatusReference)
   }
 
-  public init(_ subject: Subject, path: [Certificate], allowsPlainHTTP: Bool = false, statusSigners: [Certificate] = [])
-  {
+  public init(
+    _ subject: Subject, path: [Certificate], allowsPlainHTTP: Bool = false, crlAddresses: CRLAddresses = .named,
+    statusSigners: [Certificate] = []
+  ) {
+    self.crlAddresses = crlAddresses
     self.subject = subject
     self.statusSigners = statusSigners
     self.path = path
@@ -28,6 +33,7 @@ public struct RevocationQuestion: Sendable, Hashable {
 
   public static func == (left: Self, right: Self) -> Bool {
     left.subject == right.subject && left.allowsPlainHTTP == right.allowsPlainHTTP
+      && left.crlAddresses == right.crlAddresses
       && left.path.elementsEqual(right.path) { $0.sha256 == $1.sha256 }
       && left.statusSigners.elementsEqual(right.statusSigners) { $0.sha256 == $1.sha256 }
   }

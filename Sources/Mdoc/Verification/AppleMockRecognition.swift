@@ -13,7 +13,7 @@ struct AppleMockRecognition {
     // Real documents are told apart by the last of the message's four fields, before the message is read.
     guard let issuerAuth = document.issuerAuth,
       let last = issuerAuth.elements?.dropFirst(3).first(where: { _ in true }), isBlank(last.bytes ?? []),
-      let issuer = try? COSESign1(parsing: issuerAuth)
+      let issuer = try? COSESign1(parsing: issuerAuth, readsPastSlips: true)
     else { return nil }
     if let deviceSignature, isBlank(deviceSignature.signature) { return .appleSimulatorAnswer }
     guard issuer.headers.x5chain == nil else { return nil }
@@ -27,11 +27,11 @@ struct AppleMockRecognition {
 
   /// Whether the document carries a certificate: a real one with its signatures blanked is refused, not looked at.
   var claimsIssuer: Bool {
-    document.issuerAuth.flatMap { try? COSESign1(parsing: $0) }?.headers.x5chain != nil
+    document.issuerAuth.flatMap { try? COSESign1(parsing: $0, readsPastSlips: true) }?.headers.x5chain != nil
   }
 
   private var deviceSignature: COSESign1? {
-    (document.deviceSigned?.deviceSignature).flatMap { try? COSESign1(parsing: $0) }
+    (document.deviceSigned?.deviceSignature).flatMap { try? COSESign1(parsing: $0, readsPastSlips: true) }
   }
 
   /// Empty or all zero.

@@ -42,7 +42,7 @@ struct AuthenticatedResponse: Sendable {
   private let responseChecks: CheckList
   private let documents: [AuthenticatedDocument]
   private let fallsBackToAgeInYears: Bool
-  /// Kept where the data of a simulator's answer are shown beside its refusal.
+  /// Kept where the data of a simulated answer are shown beside its refusal.
   private let simulated: (response: DeviceResponse, transcript: SessionTranscript)?
 
   init(
@@ -75,7 +75,8 @@ struct AuthenticatedResponse: Sendable {
     }
     if let simulated, case .refused = verdict.outcome {
       verdict.simulated = SimulatedPresentation(
-        simulated.response, transcript: simulated.transcript, request: request)
+        simulated.response, transcript: simulated.transcript, request: request,
+        fallsBackToAgeInYears: fallsBackToAgeInYears, at: now)
     }
     return verdict
   }

@@ -15,13 +15,27 @@ struct DeviceAuthentication {
 
   /// The method by which the device was authenticated, or nil; every check is noted either way.
   func run(into checks: inout CheckList) -> DeviceAuthenticationMethod? {
-    let key = mso.deviceKey.flatMap { try? COSEKey.publicKey(from: $0) }
-    checks.require(key != nil, .deviceKeyInvalid)
+    let key = deviceKey(&checks)
     checks.expect(key == nil || key != issuerKey, .deviceKeySameAsIssuer)
     let elements = document.deviceSigned?.elements ?? []
     let unauthorized = elements.map(\.reference).filter { !mso.keyAuthorizations.allows($0) }
     checks.require(unauthorized.isEmpty, .deviceElementUnauthorized, names(unauthorized))
     return authenticate(key: key, &checks)
+  }
+
+  private func deviceKey(_ checks: inout CheckList) -> PublicKey? {
+    guard let item = mso.deviceKey else {
+      checks.failed(.deviceKeyInvalid, "deviceKeyInfo has no deviceKey")
+      return nil
+    }
+    do throws(COSEKey.Fault) {
+      let key = try COSEKey.read(item)
+      checks.passed(.deviceKeyInvalid)
+      return key
+    } catch {
+      checks.failed(.deviceKeyInvalid, "the device key \(error.description)")
+      return nil
+    }
   }
 
   private func authenticate(key: PublicKey?, _ checks: inout CheckList) -> DeviceAuthenticationMethod? {
@@ -39,12 +53,12 @@ struct DeviceAuthentication {
 
   private func verify(signature: CBORItem, key: PublicKey?, _ checks: inout CheckList) -> Bool {
     do throws(COSEError) {
-      let message = try COSESign1(parsing: signature)
+      let message = try COSESign1(parsing: signature, readsPastSlips: true)
       guard message.payload == nil else { throw .malformed }
       checks.passed(.deviceAuthMalformed)
       checks.notRun(.deviceMacNotAllowed)
       guard let key else { return false }
-      let verdict = message.verify(payload: deviceAuthenticationBytes(over: transcript)[...], key: key)
+      let verdict = message.verify(payload: Self.bytes(of: document, over: transcript)[...], key: key)
       checks.note(
         verdict,
         in: [
@@ -53,7 +67,7 @@ struct DeviceAuthentication {
         ])
       if verdict == .invalid {
         explain(.deviceSignatureInvalid, &checks) { other in
-          message.verify(payload: deviceAuthenticationBytes(over: other)[...], key: key) == .valid
+          message.verify(payload: Self.bytes(of: document, over: other)[...], key: key) == .valid
         }
       }
       return verdict == .valid
@@ -65,7 +79,7 @@ struct DeviceAuthentication {
 
   private func verify(mac: CBORItem, key: PublicKey?, _ checks: inout CheckList) -> Bool {
     do throws(COSEError) {
-      let message = try COSEMac0(parsing: mac)
+      let message = try COSEMac0(parsing: mac, readsPastSlips: true)
       guard message.payload == nil else { throw .malformed }
       checks.passed(.deviceAuthMalformed)
       guard case .allowed(let readerKey) = macPolicy, key == nil || key?.curve == readerKey.curve else {
@@ -104,7 +118,7 @@ struct DeviceAuthentication {
       let secret = try readerKey.sharedSecret(with: key)
       let salt = HashAlgorithm.sha256.hash(transcript.taggedBytes)
       let macKey = try HKDF.deriveKey(from: secret, salt: salt, info: Array("EMacKey".utf8), length: 32)
-      return message.verify(payload: deviceAuthenticationBytes(over: transcript)[...], key: macKey)
+      return message.verify(payload: Self.bytes(of: document, over: transcript)[...], key: macKey)
     } catch {
       return .invalid
     }
@@ -112,7 +126,7 @@ struct DeviceAuthentication {
 
   /// DeviceAuthenticationBytes (9.1.3.4): `#6.24(bstr .cbor ["DeviceAuthentication", SessionTranscript, DocType,
   /// DeviceNameSpacesBytes])`, with the received bytes of the last.
-  private func deviceAuthenticationBytes(over transcript: SessionTranscript) -> [UInt8] {
+  static func bytes(of document: Document, over transcript: SessionTranscript) -> [UInt8] {
     var array: [UInt8] = []
     array.reserveCapacity(transcript.encoded.count + 256)
     CBORHead.appendArray(count: 4, to: &array)
@@ -128,7 +142,8 @@ struct DeviceAuthentication {
     checks.skipRest(of: codes)
   }
 
-  private static let codes: [Code] = [
+  /// Every check of this stage, in the order in which they are made.
+  static let codes: [Code] = [
     .deviceKeyInvalid, .deviceKeySameAsIssuer, .deviceElementUnauthorized, .deviceAuthMissing, .deviceAuthAmbiguous,
     .deviceAuthMalformed, .deviceMacNotAllowed, .deviceAlgorithmUnsupported, .deviceAlgorithmKeyMismatch,
     .deviceSignatureInvalid, .deviceMacInvalid,

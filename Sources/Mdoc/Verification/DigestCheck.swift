@@ -10,22 +10,26 @@ struct DigestCheck {
   let hash: HashAlgorithm?
 
   private static let shortestRandom = 16
+  /// The issuer's digest identifiers are below it (9.1.2.4). What is not still names one digest.
+  private static let endOfIDs: UInt64 = 1 << 31
   /// So many items are compared with each other faster than they are hashed.
   private static let few = 32
 
   func run(into checks: inout CheckList) {
     checks.require(duplicates.isEmpty, .elementDuplicate, names(duplicates))
     guard let hash else {
-      return checks.notRun(.digestIDDuplicate, .digestMissing, .digestMismatch, .itemRandomTooShort)
+      return checks.skipRest(of: Self.codes)
     }
     var repeated: [ElementReference] = []
     var missing: [ElementReference] = []
     var wrong: [ElementReference] = []
+    var outOfRange: [ElementReference] = []
     var short: [ElementReference] = []
     for namespace in document.issuerSigned {
       let digests = mso.digests(of: namespace.name, for: namespace.items.count)
       let shared = sharedIDs(in: namespace)
       for item in namespace.items {
+        if item.digestID >= Self.endOfIDs { outOfRange.append(reference(namespace, item)) }
         if item.randomLength < Self.shortestRandom { short.append(reference(namespace, item)) }
         // Of items with one digest identifier at most one can match; that they share it is the finding.
         if shared.contains(item.digestID) {
@@ -42,13 +46,19 @@ struct DigestCheck {
     checks.require(repeated.isEmpty, .digestIDDuplicate, names(repeated))
     checks.require(missing.isEmpty, .digestMissing, names(missing))
     checks.require(wrong.isEmpty, .digestMismatch, names(wrong))
+    checks.expect(outOfRange.isEmpty, .digestIDOutOfRange, names(outOfRange))
     checks.expect(short.isEmpty, .itemRandomTooShort, names(short))
   }
 
   /// Notes every check of this stage that was not made.
   static func skip(_ checks: inout CheckList) {
-    checks.notRun(.elementDuplicate, .digestIDDuplicate, .digestMissing, .digestMismatch, .itemRandomTooShort)
+    checks.skipRest(of: codes)
   }
+
+  /// Every check of this stage, in the order in which they are made.
+  static let codes: [Code] = [
+    .elementDuplicate, .digestIDDuplicate, .digestMissing, .digestMismatch, .digestIDOutOfRange, .itemRandomTooShort,
+  ]
 
   /// Elements that stand more than once, issuer- and device-signed counted together where the device was authorised
   /// (an unauthorised one has its own check).

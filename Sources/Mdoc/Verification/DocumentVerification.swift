@@ -97,12 +97,15 @@ struct DocumentVerification {
   }
 
   private func skipAfterSignature(_ checks: inout CheckList) {
-    checks.notRun(.msoVersionUnsupported, .digestAlgorithmUnsupported, .msoDocTypeMismatch)
-    DigestCheck.skip(&checks)
-    ValidityCheck.skip(&checks)
-    checks.notRun(.issuerJurisdictionMismatch)
-    DeviceAuthentication.skip(&checks)
+    checks.skipRest(of: Self.afterSignature)
   }
+
+  private static let afterSignature: [Code] =
+    [.msoVersionUnsupported, .digestAlgorithmUnsupported, .msoDocTypeMismatch] + DigestCheck.codes
+    + ValidityCheck.codes + [.issuerJurisdictionMismatch] + DeviceAuthentication.codes
+
+  /// Every check of one document before revocation and acceptance, in the order in which they are made.
+  static let codes: [Code] = [.docTypeNotRequested] + IssuerAuthentication.codes + afterSignature
 }
 
 extension HashAlgorithm {

@@ -40,7 +40,7 @@ struct IssuerAuthentication {
 
   private func parse(_ issuerAuth: CBORItem, _ checks: inout CheckList) -> COSESign1? {
     do throws(COSEError) {
-      let message = try COSESign1(parsing: issuerAuth)
+      let message = try COSESign1(parsing: issuerAuth, readsPastSlips: true)
       checks.passed(.issuerAuthMalformed)
       checks.passed(.coseHeaderDuplicate)
       checks.passed(.coseCritUnsupported)
@@ -92,7 +92,7 @@ struct IssuerAuthentication {
       return Signed(
         mso: mso, signer: signer, anchor: isTrusted ? path.anchor : nil, path: isTrusted ? path.path : [])
     } catch {
-      checks.failed(error.code)
+      checks.append([error.check])
       return nil
     }
   }
@@ -102,14 +102,14 @@ struct IssuerAuthentication {
     checks.skipRest(of: codes)
   }
 
-  /// From `issuerAuthMissing` to `msoMalformed`, in the registry's order.
-  private static let codes: [Code] = {
-    let all = Code.allCases
-    guard let first = all.firstIndex(of: .issuerAuthMissing), let last = all.firstIndex(of: .msoMalformed) else {
-      return []
-    }
-    return all[first...last].filter { $0 != .trustStoreEmpty }
-  }()
+  /// Every check of this stage, in the order in which they are made.
+  static let codes: [Code] =
+    [
+      .issuerAuthMissing, .issuerAuthMalformed, .coseHeaderDuplicate, .coseCritUnsupported, .issuerCertificateMissing,
+      .issuerCertificateThumbprintMismatch,
+    ] + PathValidator.codes + [
+      .issuerAlgorithmUnsupported, .issuerAlgorithmKeyMismatch, .issuerSignatureInvalid, .msoMissing, .msoMalformed,
+    ]
 }
 
 extension CheckList {

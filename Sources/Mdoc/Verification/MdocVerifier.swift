@@ -40,7 +40,8 @@ public struct MdocVerifier: Sendable {
     var responseChecks = CheckList(expecting: 32)
     responseChecks.append(earlierChecks)
     for part in presented.parts {
-      ResponseCheck(part: part, request: request, maxDocuments: presented.maxDocuments).run(into: &responseChecks)
+      ResponseCheck(part: part, request: request, maxDocuments: presented.maxDocuments, isStrict: isStrict)
+        .run(into: &responseChecks)
     }
     let documents = presented.parts.flatMap(\.response.documents).enumerated().map { index, document in
       // All documents are signed over one transcript, so that the first says which. Trying every alternative on every
@@ -55,6 +56,12 @@ public struct MdocVerifier: Sendable {
         verifier: self, presented: presented, request: request, now: now, responseChecks: responseChecks,
         documents: documents))
   }
+
+  /// Every check of an answer as a whole, and of each of its documents, in the order in which they are made. The first
+  /// that failed names a refusal, so that this order is part of what a refusal means. What a protocol finds about its
+  /// envelope comes before; bytes that can't be read are named where they are met.
+  static let responseChecks: [Code] = ResponseCheck.codes + [.documentMissing, .nothingDisclosed]
+  static let documentChecks: [Code] = DocumentVerification.codes + RevocationCheck.codes + AcceptanceRules.codes
 
   /// For an answer that could not be opened or read: there is nothing to ask.
   public func refuse(_ checks: [Check], at now: Timestamp) -> Authentication {

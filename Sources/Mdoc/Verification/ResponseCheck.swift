@@ -5,6 +5,8 @@ struct ResponseCheck {
   let part: PresentedResponse.Part
   let request: PresentationRequest?
   let maxDocuments: Int?
+  /// Whether findings that only warn reject.
+  let isStrict: Bool
 
   private var response: DeviceResponse { part.response }
 
@@ -13,12 +15,47 @@ struct ResponseCheck {
     let isOK = response.status == 0
     checks.require(isOK, .responseStatusNotOK, "status \(response.status)")
     checks.require(documentErrorsAreHarmless, .documentErrorsPresent)
-    if isOK {
-      checks.require(!response.documents.isEmpty, .documentsMissing)
+    checkKinds(isOK: isOK, &checks)
+    checks.require(isExpectedNumber, .documentUnexpected, "\(response.documents.count) documents")
+    if isStrict {
+      checks.require(response.slips.isEmpty, .responseDeviation, slips)
+    } else {
+      checks.expect(response.slips.isEmpty, .responseDeviation, slips)
+    }
+  }
+
+  /// Every check of one response, in the order in which they are made.
+  static let codes: [Code] = [
+    .responseVersionUnsupported, .responseStatusNotOK, .documentErrorsPresent, .zeroKnowledgeUnsupported,
+    .encryptedDocumentsUnsupported, .documentsMissing, .documentUnexpected, .responseDeviation,
+  ]
+
+  /// Of the three kinds of documents (second edition) only one is read here. Others refuse the answer where they are all
+  /// that it has; beside documents they are not looked at, and that is said.
+  private func checkKinds(isOK: Bool, _ checks: inout CheckList) {
+    let hasDocuments = !response.documents.isEmpty
+    let others = [
+      (response.zeroKnowledgeDocuments, Code.zeroKnowledgeUnsupported, "zero-knowledge proofs"),
+      (response.encryptedDocuments, .encryptedDocumentsUnsupported, "encrypted documents"),
+    ]
+    for (count, code, name) in others {
+      if count > 0, hasDocuments {
+        checks.notRun(code, "\(count) \(name) beside the documents were not looked at")
+      } else {
+        checks.require(count == 0, code, "\(count) \(name)")
+      }
+    }
+    if isOK, others.allSatisfy({ $0.0 == 0 }) {
+      checks.require(hasDocuments, .documentsMissing)
     } else {
       checks.notRun(.documentsMissing)
     }
-    checks.require(isExpectedNumber, .documentUnexpected, "\(response.documents.count) documents")
+  }
+
+  private var slips: String {
+    let shown = response.slips.prefix(Limits.reportedFaults)
+    let more = response.slips.count - shown.count
+    return shown.joined(separator: "; ") + (more > 0 ? "; and \(more) more" : "")
   }
 
   /// `1` or `1.x`: minor versions only add (the second edition's 1.1).

@@ -14,7 +14,9 @@ struct RevocationCheck: Sendable {
     // in the list that the certificate below it names.
     let declares = path.dropLast().contains { $0.extensions.crlDistributionPoints != nil }
     if declares {
-      questions.append(RevocationQuestion(.certificates, path: path, allowsPlainHTTP: anchor.allowsPlainHTTP))
+      questions.append(
+        RevocationQuestion(
+          .certificates, path: path, allowsPlainHTTP: anchor.allowsPlainHTTP, crlAddresses: anchor.crlAddresses))
     }
     var unusable: [(RevocationUncertainty, String)] = []
     // A signer that is itself the anchor may name its issuer's list all the same, and nobody at hand vouches for that

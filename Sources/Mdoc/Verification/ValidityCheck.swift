@@ -22,8 +22,12 @@ struct ValidityCheck {
 
   /// Notes every check of this stage that was not made.
   static func skip(_ checks: inout CheckList) {
-    checks.notRun(
-      .validityInconsistent, .signedInFuture, .signedOutsideCertificate, .notYetValid, .expired,
-      .validityExceedsCertificate)
+    checks.skipRest(of: codes)
   }
+
+  /// Every check of this stage, in the order in which they are made.
+  static let codes: [Code] = [
+    .validityInconsistent, .signedInFuture, .signedOutsideCertificate, .notYetValid, .expired,
+    .validityExceedsCertificate,
+  ]
 }

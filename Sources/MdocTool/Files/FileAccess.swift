@@ -49,6 +49,29 @@ enum FileAccess {
     try write(bytes, to: path, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
   }
 
+  /// Writes all of these files, which anyone may read, or none; one that exists is never touched.
+  ///
+  /// Each is written beside its place first, under a name that no loader reads.
+  static func writeAllNew(_ files: [(path: String, bytes: [UInt8])]) throws(Failure) {
+    let suffix = ".\(getpid()).new"
+    var made: [String] = []
+    defer { for path in made { unlink(path) } }
+    for file in files {
+      made.append(file.path + suffix)
+      try writeNew(file.bytes, to: file.path + suffix)
+    }
+    var placed: [String] = []
+    for file in files {
+      // A link, in place of a renaming, fails where the name is taken.
+      guard link(file.path + suffix, file.path) == 0 else {
+        let code = errno
+        for path in placed { unlink(path) }
+        throw .unreadable("\(file.path): can't be written, and nothing was: \(reason(code))")
+      }
+      placed.append(file.path)
+    }
+  }
+
   /// Whether there is anything of the name, be it a link that leads nowhere.
   static func exists(_ path: String) -> Bool {
     var facts = stat()

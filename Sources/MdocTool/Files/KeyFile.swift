@@ -33,9 +33,10 @@ enum KeyFile {
 
   /// A key of 32 bytes as `mdoc keys generate --type sealing` writes it.
   static func evidenceKey(_ path: String) throws(Failure) -> EvidenceKey {
-    guard let bytes = SealingKey.bytes(in: try FileAccess.read(path, purpose: "key")),
-      let key = try? EvidenceKey(SecretBytes(copying: bytes))
-    else { throw .unreadable("key \(path): has neither 32 bytes nor their hexadecimal or base64 text") }
+    let content = SecretBytes(copying: try FileAccess.read(path, purpose: "key"))
+    guard let secret = content.withUnsafeBytes({ SealingKey.secret(in: $0) }), let key = try? EvidenceKey(secret) else {
+      throw .unreadable("key \(path): has neither 32 bytes nor their hexadecimal or base64 text")
+    }
     return key
   }
 
@@ -53,17 +54,13 @@ enum KeyFile {
     throw .unreadable("key \(path): is no certificate, P-256 public key or unencrypted private key in PEM")
   }
 
-  /// `SubjectPublicKeyInfo` of an uncompressed P-256 point, the only public keys that Apple's merchants have: fixed
-  /// bytes (RFC 5480, 2) before the point.
+  /// `SubjectPublicKeyInfo` of an uncompressed P-256 point, the only public keys that Apple's merchants have.
   private static func p256PublicKey(pem: String) -> PublicKey? {
     let lines = pem.split(whereSeparator: \.isNewline).map { $0.filter { !$0.isWhitespace || $0 == " " } }
     guard let start = lines.firstIndex(of: "-----BEGIN PUBLIC KEY-----"),
       let end = lines.firstIndex(of: "-----END PUBLIC KEY-----"), start < end,
-      let der = Base64.decode(lines[(start + 1)..<end].joined()), let prefix = Hex.decode(spkiPrefix),
-      der.starts(with: prefix)
+      let der = Base64.decode(lines[(start + 1)..<end].joined()), der.starts(with: PublicKey.p256InfoPrefix)
     else { return nil }
-    return try? PublicKey(curve: .p256, encoded: der.dropFirst(prefix.count))
+    return try? PublicKey(curve: .p256, encoded: der.dropFirst(PublicKey.p256InfoPrefix.count))
   }
-
-  private static let spkiPrefix = "3059301306072a8648ce3d020106082a8648ce3d030107034200"
 }

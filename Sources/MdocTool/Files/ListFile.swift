@@ -34,6 +34,18 @@ struct ListFile: Sendable {
     let signerPath: [Certificate]
     let validUntil: Timestamp?
     let isAccepted: Bool
+    /// Entries that can't be used.
+    let leftOut: Int
+
+    /// Whether the certificate that was named as the signer's anchor is the signer's own.
+    var isSignedByItsAnchor: Bool { isAccepted && signerPath.count == 1 }
+
+    /// Who then vouches for the signer, for people.
+    var ownAnchor: String {
+      signerPath.first?.isSelfSigned == true
+        ? "the signer itself, whose certificate is self-signed: nobody else vouches for it"
+        : "the signer itself: nobody else's word was asked for it"
+    }
   }
 
   /// How an anchor is to be used beside what the list says of it.
@@ -41,8 +53,10 @@ struct ListFile: Sendable {
     var signers: [Certificate] = []
     /// Of a list of trusted entities: the document types that each type of service issues.
     var services: [String: [String]] = [:]
-    var extendedKeyUsages: Set<String> = [TrustAnchor.documentSignerUsage]
+    /// Nil: those of the document types.
+    var extendedKeyUsages: Set<String>?
     var maxPathLength = 0
+    var crlAddresses = CRLAddresses.named
   }
 
   func judge(_ use: Use, at now: Timestamp) -> Judgement {
@@ -52,20 +66,21 @@ struct ListFile: Sendable {
     case .vical:
       let found = VICALReader(
         source: VICALSource(
-          signers: signers, extendedKeyUsages: use.extendedKeyUsages, maxPathLength: use.maxPathLength)
+          signers: signers, extendedKeyUsages: use.extendedKeyUsages, maxPathLength: use.maxPathLength,
+          crlAddresses: .init(use.crlAddresses))
       ).evaluate(bytes, at: now)
       return Judgement(
         checks: found.checks, anchors: found.anchors, signerPath: found.signerPath, validUntil: found.validUntil,
-        isAccepted: found.isAccepted)
+        isAccepted: found.isAccepted, leftOut: found.list?.contents.leftOut ?? 0)
     case .trustedEntities:
       let found = TrustedEntityListReader(
         source: TrustedEntityListSource(
           signers: signers, issuance: use.services, extendedKeyUsages: use.extendedKeyUsages,
-          maxPathLength: use.maxPathLength)
+          maxPathLength: use.maxPathLength, crlAddresses: .init(use.crlAddresses))
       ).evaluate(bytes, at: now)
       return Judgement(
         checks: found.checks, anchors: found.anchors, signerPath: found.signerPath, validUntil: found.validUntil,
-        isAccepted: found.isAccepted)
+        isAccepted: found.isAccepted, leftOut: found.list?.leftOut ?? 0)
     }
   }
 }
@@ -77,7 +92,7 @@ extension ParsedArguments {
     for path in values(.signerAnchor) {
       for found in try FoundCertificate.inFile(path) {
         guard let certificate = found.certificate else {
-          throw .unreadable("certificate \(found.source): is malformed")
+          throw .unreadable("certificate \(found.source): \(found.fault)")
         }
         certificates.append(certificate)
       }

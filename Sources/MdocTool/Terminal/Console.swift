@@ -30,7 +30,10 @@ final class Console: Sendable {
 
   func printError(_ text: String) { send(.error, Array(text.utf8) + [UInt8(ascii: "\n")]) }
 
+  /// Whatever a verb prints, no character in it steers the terminal or turns the text around: that verbs clean what they
+  /// take from elsewhere is their own business, this is for what they miss, and for the strings of JSON.
   private func send(_ stream: Stream, _ bytes: [UInt8]) {
+    let bytes = Printable.withoutHiddenControls(bytes)
     if !write(stream, bytes), stream == .output { failed.withLock { $0 = true } }
   }
 }

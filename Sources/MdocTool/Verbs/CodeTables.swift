@@ -18,6 +18,7 @@ enum CodeTables {
     ("Device authentication", ["mdoc.device_key.", "mdoc.device_signed.", "mdoc.device_auth."]),
     ("Revocation", ["revocation."]),
     ("What was asked", ["mdoc.element.", "policy."]),
+    ("Reader authentication, of `mdoc verify reader`", ["reader_auth."]),
     ("Lists of trust anchors", ["list."]),
     ("Sessions", ["session."]),
     ("A wallet's own refusal", ["wallet."]),

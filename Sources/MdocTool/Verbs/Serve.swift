@@ -7,12 +7,12 @@ enum ServeCommand {
     "serve", "run the verification server until SIGTERM or SIGINT",
     options: [
       .config, .checkConfig, .configSchema, .testMode, .migrate, .listen, .store, .node, .testSeed, .webhook,
-      .evidenceKey, .json,
+      .evidenceKey, .appleKey, .testMerchant, .testTeam, .json,
     ],
     notes: [
       "Either --config, in live mode, or --test-mode, which makes its own anchors, keys and API key, binds to loopback and "
-        + "prints what a client needs. --listen, --store, --node, --seed, --webhook, --evidence-key and --json go with "
-        + "--test-mode. The log goes to standard error, one JSON object a line.",
+        + "prints what a client needs. --listen, --store, --node, --seed, --webhook, --evidence-key, --apple-key, "
+        + "--merchant-id, --team-id and --json go with --test-mode. The log goes to standard error, one JSON object a line.",
       "--check-config reads all that a start with --config would read, opens no socket and no store, fetches nothing, and "
         + "prints everything that is wrong, with --json for programs. --config-schema prints the JSON Schema of the file.",
       "A PostgreSQL store gets its tables by --migrate, beside --config or --test-mode and --store: it makes or changes "
@@ -22,6 +22,12 @@ enum ServeCommand {
     ],
     examples: [
       .init("A server to try things on", "mdoc serve --test-mode --listen 127.0.0.1:8080"),
+      .init(
+        "One that opens what Apple's simulator and test profile answer your app",
+        """
+        mdoc serve --test-mode --apple-key merchant.pem \\
+          --merchant-id merchant.example.shop --team-id ABCDE12345
+        """),
       .init("What is wrong with a configuration", "mdoc serve --config /etc/mdoc/mdoc.json --check-config"),
       .init("The real one", "mdoc serve --config /etc/mdoc/mdoc.json"),
       .init(
@@ -36,7 +42,9 @@ enum ServeCommand {
     switch (arguments.value(.config), arguments.has(.testMode)) {
     case (let file?, false):
       let ofTestMode: [Option] =
-        [.listen, .store, .node, .testSeed, .webhook, .evidenceKey] + (isCheck ? [] : [.json])
+        [
+          .listen, .store, .node, .testSeed, .webhook, .evidenceKey, .appleKey, .testMerchant, .testTeam,
+        ] + (isCheck ? [] : [.json])
       if let option = ofTestMode.first(where: { arguments.has($0) }) {
         throw .usage("--\(option.name) goes with --test-mode; the configuration says it otherwise")
       }
@@ -70,6 +78,9 @@ enum ServeCommand {
     options.port = address.port
     options.webhookURL = try webhookURL(arguments)
     if let path = arguments.value(.evidenceKey) { options.evidenceKey = try KeyFile.evidenceKey(path) }
+    options.appleKeys = try KeyFile.encryptionKeys(arguments.values(.appleKey))
+    if let merchant = arguments.value(.testMerchant) { options.merchantID = merchant }
+    if let team = arguments.value(.testTeam) { options.teamID = team }
     return options
   }
 
@@ -118,6 +129,12 @@ extension Option {
     "webhook", "URL", "where to send events; prints the secret that signs them")
   fileprivate static let evidenceKey = Option(
     "evidence-key", "FILE", "keep evidence, sealed with this key (default: none is kept)")
+  fileprivate static let appleKey = Option(
+    "apple-key", "FILE", "a key that your app's answers are encrypted to (default: one is made)",
+    occurrence: .repeatable)
+  fileprivate static let testMerchant = Option(
+    "merchant-id", "ID", "the merchant identifier of your app (default: merchant.test.mdoc)")
+  fileprivate static let testTeam = Option("team-id", "ID", "the team identifier of your app (default: TESTTEAM01)")
   fileprivate static let testSeed = Option(
     "seed", "HEX", "what all keys derive from, to serve a store again (default: new ones)")
 }

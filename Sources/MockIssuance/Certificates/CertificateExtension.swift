@@ -85,6 +85,10 @@ struct CertificateExtension: Sendable {
       oid: crlDistributionPointsOID, isCritical: false, value: DER.sequence(DER.sequence(fullName)))
   }
 
+  /// An explicit policy is required from here on. Not critical, though RFC 5280 wants it so.
+  static let policyConstraints = CertificateExtension(
+    oid: policyConstraintsOID, isCritical: false, value: DER.sequence(DER.implicit(0, [0x00])))
+
   /// permittedSubtrees with one directoryName (RFC 5280, 4.2.1.10).
   static func nameConstraints(permitting name: CertificateName) -> CertificateExtension {
     let subtree = DER.sequence(DER.explicit(4, name.der))

@@ -34,10 +34,18 @@ extension MockVICAL {
   ]
 
   static let mismatches = [
+    MockVICAL("vical-entry-state-empty", "An entry leaves the authority's state empty.") {
+      $0.changeEntry { $0["stateOrProvinceName"] = "" }
+    },
+    MockVICAL("vical-entry-twice", "The authority stands on the list twice, for a document type each time.") {
+      var again = MapDraft(try $0.entry(of: .good))
+      again["docType"] = [.text("org.example.other")]
+      $0.entries.append(again.value)
+    },
     differing("serial-number", "the serial number") { $0["serialNumber"] = 7 },
     differing("identifier", "the key identifier") { $0["ski"] = .bytes($0.bytes("ski").flipped) },
-    differing("country", "the country") { $0["issuingCountry"] = "UT" },
-    differing("state", "the state") { $0["stateOrProvinceName"] = "US-XX" },
+    ofAuthority("country", "the country") { $0["issuingCountry"] = "UT" },
+    ofAuthority("state", "the state") { $0["stateOrProvinceName"] = "US-XX" },
     differing("issuer", "the issuer") { $0["issuer"] = .bytes($0.bytes("issuer").flippedAtEnd) },
     differing("subject", "the subject") { $0["subject"] = .bytes($0.bytes("subject").flippedAtEnd) },
     differing("not-before", "the beginning of validity") { $0["notBefore"] = .time(Timestamp(secondsSince1970: 0)) },
@@ -55,6 +63,16 @@ extension MockVICAL {
     _ name: String, _ summary: String, _ change: @escaping @Sendable (inout MapDraft) -> Void
   ) -> MockVICAL {
     MockVICAL(name, summary, warnings: [.listEntryMalformed], documentCode: .issuerUnknown) { $0.changeEntry(change) }
+  }
+
+  /// What an entry says of the authority, which is no copy of its certificate.
+  private static func ofAuthority(
+    _ name: String, _ member: String, _ change: @escaping @Sendable (inout MapDraft) -> Void
+  ) -> MockVICAL {
+    MockVICAL(
+      "vical-entry-other-\(name)", "An entry states another \(name) of the authority than its certificate.",
+      warnings: [.listDeviation]
+    ) { $0.changeEntry(change) }
   }
 
   private static func differing(

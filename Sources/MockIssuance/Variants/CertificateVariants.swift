@@ -68,12 +68,15 @@ extension MockVariant {
         $0.signer.certificate.subject.attributes.insert(
           (CertificateName.uniqueIdentifier, DER.bitString(SubjectPublicKeyInfo.der(of: decoy))), at: 0)
       })
-    signer("signer-serial-negative", "The serial number is negative.", "T26", [.certificateMalformed]) {
+    profile("signer-serial-negative", "The serial number is negative.", "T26", .profileSerialNumber) {
       $0.serialNumber = [0xc5] + [UInt8](repeating: 0x5c, count: 15)
     }
-    signer("signer-serial-21-octets", "The serial number has 21 octets.", "T26", [.certificateMalformed]) {
+    profile("signer-serial-21-octets", "The serial number has 21 octets.", "T26", .profileSerialNumber) {
       $0.serialNumber = [0x45] + [UInt8](repeating: 0x5c, count: 20)
     }
+    MockVariant(
+      "signer-self-issued", "The signer has the name of its authority, which has signed its certificate.",
+      certificate { $0.subject = $0.issuer })
     MockVariant(
       "signer-trailing-bytes", "A byte follows the certificate.", cases: "T26", codes: [.certificateMalformed],
       .setup { setup in setup.signer.finish = { $0 + [0x00] } })
@@ -91,10 +94,7 @@ extension MockVariant {
       $0[oid: CertificateExtension.crlDistributionPointsOID] = nil
     }
     profile("signer-forbidden-extension", "There are policy constraints.", "", .profileForbiddenExtension) {
-      $0.extensions.append(
-        CertificateExtension(
-          oid: CertificateExtension.policyConstraintsOID, isCritical: false,
-          value: DER.sequence(DER.implicit(0, [0x00]))))
+      $0.extensions.append(.policyConstraints)
     }
     signer("signer-20-kilobytes", "The certificate has more than 20,000 bytes.", "T23", [.chainTooLong]) {
       $0.extensions.append(unknownExtension(critical: false, bytes: 20_000))

@@ -63,6 +63,42 @@ extension MockVariant {
     chain("intermediate-allowed", "A certificate stands between signer and an anchor that allows it.", "T12", []) {
       try $0.useIntermediate(under: .pathLengthOne)
     }
+    chain(
+      "intermediate-name-constraints", "The certificate between anchor and signer has name constraints, not critical.",
+      "T18", [.certificateConstrained]
+    ) {
+      var constraints = CertificateExtension.nameConstraints(permitting: $0.signer.certificate.subject)
+      constraints.isCritical = false
+      try $0.useIntermediate(under: .pathLengthOne) { $0.extensions.append(constraints) }
+    }
+    chain(
+      "intermediate-policy-constraints",
+      "The certificate between anchor and signer has policy constraints, not critical.", "T18",
+      [.certificateConstrained]
+    ) { try $0.useIntermediate(under: .pathLengthOne) { $0.extensions.append(.policyConstraints) } }
+    chain(
+      "intermediate-eku", "The certificate between anchor and signer is for issuing readers' certificates.", "T13",
+      [.certificateExtendedKeyUsage]
+    ) {
+      try $0.useIntermediate(under: .pathLengthOne) {
+        $0.extensions.append(.extendedKeyUsage([DocumentSigner.readerKeyUsage]))
+      }
+    }
+    chain("intermediate-eku-any", "The certificate between anchor and signer names any extended key usage.", "T13", [])
+    {
+      try $0.useIntermediate(under: .pathLengthOne) { $0.extensions.append(.extendedKeyUsage(["2.5.29.37.0"])) }
+    }
+    // Nobody publishes a revocation list by that name and key.
+    MockVariant(
+      "intermediate-self-issued",
+      "The certificate between anchor and signer has the anchor's name and another key; the signer names no list.",
+      warnings: [.profileRevocationSource],
+      .setup {
+        let root = try $0.authority.certificateIssuer(.pathLengthOne)
+        try $0.useIntermediate(under: .pathLengthOne) { $0.subject = root.name }
+        $0.signer.certificate.issuer = root.name
+        $0.signer.setDistributionPoint(nil)
+      })
     MockVariant(
       "anchor-name-constraints", "The anchor has name constraints, which the profile forbids.", cases: "T18",
       codes: [.certificateCriticalExtension], warnings: [.profileForbiddenExtension],

@@ -73,6 +73,14 @@ extension MockVariant {
     MockVariant(
       "random-short", "An item's random value has 15 bytes.", cases: "E08", warnings: [.itemRandomTooShort],
       .items { try $0.changeTarget { $0.fields["random"] = .bytes(Array($0.fields.bytes("random").prefix(15))) } })
+    for (name, id) in [("2-31", UInt64(1) << 31), ("largest", .max)] {
+      MockVariant(
+        "digest-id-\(name)", "An item's digestID is \(id), which is not below 2^31.", warnings: [.digestIDOutOfRange],
+        .items { try $0.changeTarget { $0.digestID = id } })
+    }
+    MockVariant(
+      "item-digestid-negative", "An item's digestID is negative.", cases: "E09", codes: [.itemMalformed],
+      .disclosure { try $0.changeTarget { $0.fields["digestID"] = -1 } })
     for member in ["random", "elementIdentifier", "elementValue"] {
       malformed("item-without-\(member.lowercased())", "An item lacks its \(member).") { $0.fields[member] = nil }
     }

@@ -17,6 +17,8 @@ public struct MockRevocationCase: Sendable {
   public let allowsJWT: Bool
   /// Whether the good anchor's settings allow lists over plain HTTP.
   public let allowsPlainHTTP: Bool
+  /// Whether they have revocation lists come over HTTPS alone, on its own port.
+  public let keepsCRLsToHTTPS: Bool
   /// Whether the case holds only for a verifier that may not fetch from its own machine, as one in live mode.
   public let needsLiveRules: Bool
   /// Whether there is anything to ask of anybody: otherwise not one request leaves the verifier.
@@ -31,13 +33,14 @@ public struct MockRevocationCase: Sendable {
 
   init(
     _ variant: MockVariant, policy: Policy = .requireGood, allowsJWT: Bool = false, allowsPlainHTTP: Bool = false,
-    needsLiveRules: Bool = false, isAsked: Bool = true,
+    keepsCRLsToHTTPS: Bool = false, needsLiveRules: Bool = false, isAsked: Bool = true,
     publish: @escaping @Sendable (MockAuthority, Timestamp) throws -> [MockPublication]
   ) {
     self.variant = variant
     self.policy = policy
     self.allowsJWT = allowsJWT
     self.allowsPlainHTTP = allowsPlainHTTP
+    self.keepsCRLsToHTTPS = keepsCRLsToHTTPS
     self.needsLiveRules = needsLiveRules
     self.isAsked = isAsked
     self.publish = publish
@@ -70,8 +73,9 @@ extension MockRevocationCase {
       cases: cases.joined(separator: " "), codes: codes.filter { !passing.contains($0) },
       warnings: warnings + (policy == .off ? [] : passing), request: variant.request, variant.mutation)
     return MockRevocationCase(
-      changed, policy: policy, allowsJWT: allowsJWT, allowsPlainHTTP: allowsPlainHTTP, needsLiveRules: needsLiveRules,
-      isAsked: isAsked && policy != .off, publish: publish)
+      changed, policy: policy, allowsJWT: allowsJWT, allowsPlainHTTP: allowsPlainHTTP,
+      keepsCRLsToHTTPS: keepsCRLsToHTTPS, needsLiveRules: needsLiveRules, isAsked: isAsked && policy != .off,
+      publish: publish)
   }
 
   private static let revoked: Set<Code> = [.signerRevoked, .authorityRevoked, .documentRevoked, .documentSuspended]

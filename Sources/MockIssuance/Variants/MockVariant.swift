@@ -79,7 +79,7 @@ public struct MockVariant: Sendable {
     Group(name: "apple-in-app", variants: appleEnvelope + appleMocks),
     Group(name: "annex-c", variants: annexC),
     Group(name: "openid4vp", variants: openID4VPControls + handovers + jwe + vpToken + walletErrors + annexB),
-    Group(name: "response", variants: response),
+    Group(name: "response", variants: response + slips),
     Group(name: "issuer-auth", variants: issuerAuth),
     Group(name: "chains", variants: chains),
     Group(name: "certificates", variants: certificates + certificateKeys),

@@ -70,6 +70,23 @@ extension MockVariant {
         draft.documents = Array(draft.documents.prefix(1))
         draft.setDocumentErrors(for: other.docType)
       })
+    response(
+      "zk-documents-alone", "The answer holds a zero-knowledge proof in place of a document.", "",
+      .zeroKnowledgeUnsupported
+    ) {
+      $0.fields["documents"] = nil
+      $0.fields["zkDocuments"] = [["documentData": .bytes([0]), "proof": .bytes([0])]]
+    }
+    response(
+      "encrypted-documents-alone", "The answer holds an encrypted document in place of a document.", "",
+      .encryptedDocumentsUnsupported
+    ) {
+      $0.fields["documents"] = nil
+      $0.fields["encryptedDocuments"] = [["enc": .bytes([0]), "cipherText": .bytes([0])]]
+    }
+    MockVariant(
+      "zk-documents-beside", "A zero-knowledge proof that nobody asked for stands beside a right document.",
+      .response { $0.fields["zkDocuments"] = [["documentData": .bytes([0]), "proof": .bytes([0])]] })
   }
 
   private static func response(

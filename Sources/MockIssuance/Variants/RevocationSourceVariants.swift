@@ -11,11 +11,11 @@ extension MockRevocationCase {
       if address.isForEveryList {
         found += [
           refused(address, "identifiers", .identifierList(at: address.uri)),
-          refused(address, "crl", .crl(at: address.uri)),
+          refused(address, "crl", .crl(at: address.uri), keepsCRLsToHTTPS: address.isGoodForCRLs),
         ]
       }
       return found
-    } + otherPoints + plainHTTP
+    } + refusedCRLAddresses.map { refused($0, "crl", .crl(at: $0.uri)) } + namedAddresses + otherPoints + plainHTTP
 
   private struct Address {
     let name: String
@@ -23,10 +23,14 @@ extension MockRevocationCase {
     let uri: String
     var isLive = false
     var isForEveryList = false
+    /// Whether a revocation list may be there unless the anchor's settings say otherwise.
+    var isGoodForCRLs = false
   }
 
   private static let refusedAddresses = [
-    Address(name: "http", what: "is plain HTTP", uri: "http://lists.mdoc-mock.invalid/1", isForEveryList: true),
+    Address(
+      name: "http", what: "is plain HTTP", uri: "http://lists.mdoc-mock.invalid/1", isForEveryList: true,
+      isGoodForCRLs: true),
     Address(name: "file", what: "is a file", uri: "file:///srv/lists/1"),
     Address(name: "ldap", what: "is a directory's", uri: "ldap://lists.mdoc-mock.invalid/1", isForEveryList: true),
     Address(name: "private", what: "is a private network's", uri: "https://10.0.0.1/1", isForEveryList: true),
@@ -41,8 +45,32 @@ extension MockRevocationCase {
     Address(name: "user", what: "has a user", uri: "https://user:word@lists.mdoc-mock.invalid/1"),
     Address(
       name: "port", what: "names a port", uri: "https://lists.mdoc-mock.invalid:8443/1", isLive: true,
-      isForEveryList: true),
+      isForEveryList: true, isGoodForCRLs: true),
   ]
+
+  /// Those that are refused of a revocation list, too, which has more freedom.
+  private static let refusedCRLAddresses = [
+    Address(name: "http-private", what: "is a private network's over plain HTTP", uri: "http://10.0.0.1/1"),
+    Address(
+      name: "http-loopback", what: "is this machine's, at a port of its own", uri: "http://127.0.0.1:8080/1",
+      isLive: true),
+    Address(
+      name: "port-of-mail", what: "names another protocol's port", uri: "http://lists.mdoc-mock.invalid:25/1",
+      isLive: true),
+  ]
+
+  /// As some states' authorities have them: a certificate of the path names them, and the list is signed.
+  private static let namedAddresses = [
+    ("http", "plain HTTP", "http://lists.mdoc-mock.invalid/1"),
+    ("port", "HTTPS at a port of its own", "https://lists.mdoc-mock.invalid:5443/1"),
+    ("http-port", "plain HTTP at a port of its own", "http://lists.mdoc-mock.invalid:8080/1"),
+  ].map { name, what, uri in
+    MockRevocationCase(
+      MockVariant(
+        "crl-uri-\(name)-named", "The signer's certificate names a revocation list at \(what).", cases: "R09",
+        Place.crl(at: uri).mutation)
+    ) { try Place.crl(at: uri).publications($0, $1) }
+  }
 
   private enum Place {
     case statusList(at: String), identifierList(at: String), crl(at: String)
@@ -72,13 +100,17 @@ extension MockRevocationCase {
     }
   }
 
-  private static func refused(_ address: Address, _ list: String, _ place: Place) -> MockRevocationCase {
+  private static func refused(
+    _ address: Address, _ list: String, _ place: Place, keepsCRLsToHTTPS: Bool = false
+  ) -> MockRevocationCase {
     let name = ["status": "status list", "identifiers": "identifier list", "crl": "revocation list"][list] ?? list
     return MockRevocationCase(
       MockVariant(
-        "\(list)-uri-\(address.name)", "The \(name)'s address \(address.what).", cases: "R09",
+        "\(list)-uri-\(address.name)",
+        "The \(name)'s address \(address.what)\(keepsCRLsToHTTPS ? ", which the anchor's settings refuse" : "").",
+        cases: "R09",
         codes: [.revocationSourceNotAllowed], place.mutation),
-      needsLiveRules: address.isLive
+      keepsCRLsToHTTPS: keepsCRLsToHTTPS, needsLiveRules: address.isLive
     ) { try place.publications($0, $1) }
   }
 

@@ -19,7 +19,7 @@ enum CRLContent {
     }
   }
 
-  /// The content octets of every listed number. Negative ones, which no certificate here can have, are left out.
+  /// The octets of every listed number, in the form of `Certificate.serialNumber`.
   static func serialNumbers(of crl: OpaquePointer) throws(CRLError) -> Set<[UInt8]> {
     // Absent where nothing is revoked.
     guard let entries = X509_CRL_get_REVOKED(crl) else { return [] }
@@ -28,9 +28,11 @@ enum CRLContent {
     for index in 0..<count {
       guard let raw = OPENSSL_sk_value(entries, index) else { throw .malformed }
       let entry = OpaquePointer(raw)
-      guard let number = X509_REVOKED_get0_serialNumber(entry) else { throw .malformed }
+      guard let serial = X509_REVOKED_get0_serialNumber(entry), let number = serialNumberOctets(serial) else {
+        throw .malformed
+      }
       try checkExtensions(ofEntry: entry)
-      if ASN1_STRING_type(number) == V_ASN1_INTEGER { numbers.insert(octets(number)) }
+      numbers.insert(number)
     }
     return numbers
   }

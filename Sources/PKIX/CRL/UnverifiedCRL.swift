@@ -28,7 +28,8 @@ public struct UnverifiedCRL: Sendable {
   private static func numbers(in crl: OpaquePointer) -> [[UInt8]] {
     guard let entries = X509_CRL_get_REVOKED(crl) else { return [] }
     return (0..<OPENSSL_sk_num(entries)).compactMap { index in
-      OPENSSL_sk_value(entries, index).flatMap { X509_REVOKED_get0_serialNumber(OpaquePointer($0)) }.map(octets)
+      OPENSSL_sk_value(entries, index).flatMap { X509_REVOKED_get0_serialNumber(OpaquePointer($0)) }.flatMap(
+        serialNumberOctets)
     }
   }
 }

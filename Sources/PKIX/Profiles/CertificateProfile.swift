@@ -34,7 +34,7 @@ public enum CertificateProfile {
     let candidates = others.filter { $0.der != certificate.der }
     let named = candidates.filter { certificate.issuer.der == $0.subject.der }
     if let signer = named.first(where: { certificate.isSigned(by: $0) }) { return signer }
-    if certificate.isSelfIssued { return nil }
+    if certificate.isSelfSigned { return nil }
     let identifier = certificate.extensions.authorityKeyIdentifier
     return named.first ?? candidates.first { identifier != nil && identifier == $0.extensions.subjectKeyIdentifier }
   }

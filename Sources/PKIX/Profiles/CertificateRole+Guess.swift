@@ -3,7 +3,7 @@ extension CertificateRole {
   public static func guess(_ certificate: Certificate) -> (role: CertificateRole, reason: String) {
     let extensions = certificate.extensions
     // A link certificate may have one name twice, but never one key.
-    let isRoot = certificate.isSelfIssued && certificate.chainsByKeyIdentifier(to: certificate)
+    let isRoot = certificate.chainsByName(to: certificate)
     if extensions.isCA {
       return isRoot
         ? (.iaca, "it has the CA flag, and is its own issuer") : (.iacaLink, "it has the CA flag, and another issuer")

@@ -23,10 +23,14 @@ extension ProfileRule {
     return subject.certificate.subject.country == nil ? ["no countryName"] : []
   }
 
-  /// At least 63 random bits need eight octets.
+  /// Positive, and of at most twenty octets (RFC 5280, 4.1.2.2). At least 63 random bits need eight.
   @Sendable static func serialNumber(_ subject: ProfiledCertificate) -> [String]? {
     let number = subject.certificate.serialNumber
-    return number.count >= 8 ? [] : [number == [0] ? "zero" : "\(number.count) octets, at least 8 are needed"]
+    if number == [0] { return ["zero"] }
+    var found = subject.certificate.hasNegativeSerialNumber ? ["negative"] : []
+    if number.count < 8 { found.append("\(number.count) octets, at least 8 are needed") }
+    if number.count > 20 { found.append("\(number.count) octets, at most 20 are allowed") }
+    return found
   }
 
   @Sendable static func name(_ subject: ProfiledCertificate) -> [String]? {

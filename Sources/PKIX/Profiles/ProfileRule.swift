@@ -20,7 +20,7 @@ struct ProfileRule: Sendable {
     deviations(subject).map { found in found.map { "\(subject.certificate.label): \($0)" } }
   }
 
-  /// In the order of the registry.
+  /// In the order in which they are reported.
   static let all: [ProfileRule] = [
     ProfileRule(.profileCriticality, criticality),
     ProfileRule(.profileLifetime, lifetime),

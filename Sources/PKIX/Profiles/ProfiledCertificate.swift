@@ -13,7 +13,7 @@ struct ProfiledCertificate: Sendable {
   init(_ certificate: Certificate, as role: CertificateRole, issuer: Certificate?, accepting: Set<String> = []) {
     self.certificate = certificate
     self.role = role
-    let isItsOwn = certificate.isSelfIssued && (role == .iaca || certificate.chainsByKeyIdentifier(to: certificate))
+    let isItsOwn = role == .iaca ? certificate.isSelfIssued : certificate.chainsByName(to: certificate)
     self.issuer = issuer ?? (isItsOwn ? certificate : nil)
     acceptedUsages = accepting
     facts = ProfileFacts(certificate)

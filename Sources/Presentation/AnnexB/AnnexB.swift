@@ -65,7 +65,7 @@ public struct AnnexB: Sendable {
           clientID: clientID, responseURI: responseURI, nonce: challenge.nonce, mdocNonce: mdocNonce),
         macPolicy: .allowed(readerKey: key), alternatives: mistakes.all)
     } catch {
-      checks.failed(error.code)
+      checks.append([error.check])
       return nil
     }
   }

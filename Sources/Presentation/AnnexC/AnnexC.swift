@@ -42,7 +42,7 @@ public struct AnnexC: Sendable {
       return PresentedResponse(
         response: try DeviceResponse(parsing: plaintext), transcript: transcript, macPolicy: .notAllowed)
     } catch {
-      checks.failed(error.code)
+      checks.append([error.check])
       return nil
     }
   }

@@ -47,6 +47,11 @@ public struct AnnexCChallenge: ~Copyable, Sendable {
     Self.transcript(encryptionInfo: .text(encryptionInfo), origin: origin)
   }
 
+  /// The same of a request that is not ours to answer: `encryptionInfo` exactly as it was sent.
+  public static func transcript(encryptionInfo: String, origin: String) -> SessionTranscript {
+    transcript(encryptionInfo: .text(encryptionInfo), origin: origin)
+  }
+
   /// `[null, null, ["dcapi", SHA-256(CBOR([encryptionInfo, origin]))]]`.
   ///
   /// - Parameter encryptionInfo: a value, so that mistakes of wallets can be explained.

@@ -19,15 +19,25 @@ public struct AppleChallenge: ~Copyable, Sendable {
     self.teamID = teamID
   }
 
+  var merchant: AppleMerchant { AppleMerchant(merchantID: merchantID, teamID: teamID) }
+
   /// `[null, null, ["AppleIdentityPresentment_1.0", nonce, merchant, team, SHA-256(recipient point)]]`.
   ///
   /// - Parameter teamID: in place of ours, for the simulator's.
   borrowing func transcript(recipientKeyHash: [UInt8], teamID: String? = nil) -> SessionTranscript {
+    Self.transcript(
+      nonce: nonce, merchant: AppleMerchant(merchantID: merchantID, teamID: teamID ?? self.teamID),
+      recipientKeyHash: recipientKeyHash)
+  }
+
+  static func transcript(
+    nonce: [UInt8], merchant: AppleMerchant, recipientKeyHash: [UInt8]
+  ) -> SessionTranscript {
     SessionTranscript(
       written: [
         nil, nil,
         [
-          "AppleIdentityPresentment_1.0", .bytes(nonce), .text(merchantID), .text(teamID ?? self.teamID),
+          "AppleIdentityPresentment_1.0", .bytes(nonce), .text(merchant.merchantID), .text(merchant.teamID),
           .bytes(recipientKeyHash),
         ],
       ])

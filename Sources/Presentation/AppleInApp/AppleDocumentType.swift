@@ -28,17 +28,17 @@ public enum AppleDocumentType: String, Sendable, CaseIterable {
   }
 
   /// The identity element that brings an mdoc element.
-  func appleElement(for element: ElementReference) -> String? {
+  public func appleElement(for element: ElementReference) -> String? {
     groups.first { $0.elements.contains(element) || $0.alternatives.contains(element) }?.name
   }
 
   /// The element requests that stand for one of Apple's identity elements, or nil where this type has none of that
   /// name: the first of its elements must come (or an alternative to it), the others may.
-  public func elementRequests(for name: String, intentToRetain: Bool, isRequired: Bool) -> [ElementRequest]? {
+  public func elementRequests(for name: String, retention: Retention, isRequired: Bool) -> [ElementRequest]? {
     guard let group = groups.first(where: { $0.name == name }) else { return nil }
     return group.elements.enumerated().map { index, element in
       ElementRequest(
-        element, intentToRetain: intentToRetain, isRequired: isRequired && index == 0,
+        element, retention: retention, isRequired: isRequired && index == 0,
         alternatives: index == 0 ? group.alternatives : [])
     }
   }

@@ -9,6 +9,20 @@ public struct AppleInApp: Sendable {
   private let verifier: MdocVerifier
   private let keys: [RecipientKey]
   private let publishedKey: PublishedKeyPolicy
+  private let others: Others
+
+  /// What else a relying party has, to say so where an answer is for that. Nothing is opened with it.
+  public struct Others: Sendable {
+    let merchants: [AppleMerchant]
+    let keyHashes: [[UInt8]]
+
+    public static let none = Others(merchants: [], keys: [])
+
+    public init(merchants: [AppleMerchant], keys: [PublicKey]) {
+      self.merchants = merchants
+      keyHashes = keys.filter { $0.curve == .p256 }.map(AppleInApp.recipientKeyHash)
+    }
+  }
 
   /// What is to become of answers encrypted to the key that Apple published with its sample and simulator.
   public enum PublishedKeyPolicy: Sendable {
@@ -23,7 +37,8 @@ public struct AppleInApp: Sendable {
 
   private struct RecipientKey {
     let secret: Secret
-    let hash: [UInt8]
+    let hashes: RecipientKeyHashes
+    var hash: [UInt8] { hashes.point }
     /// The simulator puts a team of its own into the transcript.
     var simulatorTeamID: String?
 
@@ -34,24 +49,29 @@ public struct AppleInApp: Sendable {
     }
   }
 
-  /// - Parameter keys: the relying party's own encryption keys, current and former; the answer names the one it needs.
-  public init(verifier: MdocVerifier, keys: [PrivateKey], publishedKey: PublishedKeyPolicy = .refuse) {
+  /// - Parameter keys: the merchant's encryption keys, current and former; the answer names the one it needs.
+  /// - Parameter others: further merchants and keys of the relying party.
+  public init(
+    verifier: MdocVerifier, keys: [PrivateKey], publishedKey: PublishedKeyPolicy = .refuse, others: Others = .none
+  ) {
     self.verifier = verifier
     self.keys = keys.filter { $0.curve == .p256 }.map {
-      RecipientKey(secret: .key($0), hash: AppleInApp.recipientKeyHash($0.publicKey))
+      RecipientKey(secret: .key($0), hashes: RecipientKeyHashes(of: $0.publicKey))
     }
     self.publishedKey = publishedKey
+    self.others = others
   }
 
   /// For the one answer that was opened before, without the key that it took then.
   public init(verifier: MdocVerifier, opening: AppleOpening) {
     self.verifier = verifier
-    keys = [RecipientKey(secret: .opening(opening), hash: opening.recipientKeyHash)]
+    keys = [RecipientKey(secret: .opening(opening), hashes: RecipientKeyHashes(point: opening.recipientKeyHash))]
     publishedKey = .refuse
+    others = .none
   }
 
   /// `pkRHash`: SHA-256 over the 65-byte uncompressed point, not over the certificate or its key info.
-  public static func recipientKeyHash(_ key: PublicKey) -> [UInt8] { HashAlgorithm.sha256.hash(key.encoded) }
+  public static func recipientKeyHash(_ key: PublicKey) -> [UInt8] { RecipientKeyHashes(of: key).point }
 
   /// Opens and authenticates one answer. Whatever is wrong, the challenge is used up.
   public func authenticate(
@@ -74,7 +94,14 @@ public struct AppleInApp: Sendable {
     else { return nil }
     let transcript = challenge.transcript(recipientKeyHash: recipient.hash, teamID: recipient.simulatorTeamID)
     let isOurs = HashAlgorithm.sha256.matches(envelope.transcriptHash, digestOf: transcript.encoded)
-    checks.require(isOurs, .envelopeTranscriptMismatch)
+    if isOurs {
+      checks.passed(.envelopeTranscriptMismatch)
+    } else {
+      let mistake = AppleMistake.behind(
+        envelope.transcriptHash, nonce: challenge.nonce, own: challenge.merchant, recipient: recipient.hashes,
+        others: others.merchants)
+      checks.failed(.envelopeTranscriptMismatch, mistake.map { "it answers \($0)" })
+    }
     guard isOurs, let plaintext = decrypt(envelope, recipient, transcript, &checks) else { return nil }
     return present(plaintext, transcript: transcript, &checks)
   }
@@ -95,8 +122,20 @@ public struct AppleInApp: Sendable {
     // All keys are compared, each in constant time.
     var found: RecipientKey?
     for key in keys where constantTimeEqual(key.hash, envelope.recipientKeyHash) { found = key }
-    checks.require(found != nil, .envelopeRecipientKeyUnknown)
+    if found != nil {
+      checks.passed(.envelopeRecipientKeyUnknown)
+    } else {
+      checks.failed(.envelopeRecipientKeyUnknown, mistake(behindKeyHash: envelope.recipientKeyHash))
+    }
     return found
+  }
+
+  private func mistake(behindKeyHash hash: ArraySlice<UInt8>) -> String? {
+    if keys.contains(where: { hash.elementsEqual($0.hashes.keyInfo ?? []) }) {
+      return "it names the hash of a configured key's SubjectPublicKeyInfo, not of its point"
+    }
+    let isAnothers = others.keyHashes.contains { hash.elementsEqual($0) }
+    return isAnothers ? "it is encrypted to a key of another of this relying party's merchants" : nil
   }
 
   private func decrypt(
@@ -115,10 +154,23 @@ public struct AppleInApp: Sendable {
     return plaintext
   }
 
-  /// The plaintext is `{"identity": DeviceResponse}`, embedded as a map.
   private func present(
     _ plaintext: [UInt8], transcript: SessionTranscript, _ checks: inout CheckList
   ) -> PresentedResponse? {
+    guard let identity = Self.identity(in: plaintext, checks: &checks) else { return nil }
+    do throws(MdocParseError) {
+      return PresentedResponse(
+        response: try DeviceResponse(parsing: identity), transcript: transcript, macPolicy: .notAllowed,
+        recognizesAppleMocks: true, fallsBackToAgeInYears: true, maxDocuments: 1,
+        showsSimulatedAnswers: publishedKey == .simulate)
+    } catch {
+      checks.append([error.check])
+      return nil
+    }
+  }
+
+  /// The plaintext is `{"identity": DeviceResponse}`, embedded as a map.
+  static func identity(in plaintext: [UInt8], checks: inout CheckList) -> CBORItem? {
     let topics: CBORItem
     do throws(CBORError) {
       topics = try CBORItem(parsing: plaintext)
@@ -129,16 +181,7 @@ public struct AppleInApp: Sendable {
     let identity = topics.count == 1 ? topics[key: "identity"] : nil
     let isWellFormed = identity?.kind == .map
     checks.require(isWellFormed, .envelopePlaintextMalformed)
-    guard let identity, isWellFormed else { return nil }
-    do throws(MdocParseError) {
-      return PresentedResponse(
-        response: try DeviceResponse(parsing: identity), transcript: transcript, macPolicy: .notAllowed,
-        recognizesAppleMocks: true, fallsBackToAgeInYears: true, maxDocuments: 1,
-        showsSimulatedAnswers: publishedKey == .simulate)
-    } catch {
-      checks.failed(error.code)
-      return nil
-    }
+    return isWellFormed ? identity : nil
   }
 
   /// Notes every check of the envelope that was not made.
@@ -156,8 +199,10 @@ public struct AppleInApp: Sendable {
     let scalar = Hex.decode("b36638a4043a69915926515a5993acd53310b6f64f47ae4ee3f024853cc56111") ?? []
     guard let key = try? PrivateKey(curve: .p256, scalar: scalar) else { return nil }
     return RecipientKey(
-      secret: .key(key), hash: publishedKeyHash, simulatorTeamID: "PassKit_Identity_Test_Team_ID")
+      secret: .key(key), hashes: RecipientKeyHashes(of: key.publicKey), simulatorTeamID: simulatorTeamID)
   }()
+
+  static let simulatorTeamID = "PassKit_Identity_Test_Team_ID"
 
   /// SHA-256 of the point whose private half Apple published with its sample archive.
   private static let publishedKeyHash: [UInt8] =

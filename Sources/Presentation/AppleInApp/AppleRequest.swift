@@ -3,10 +3,16 @@ import Primitives
 
 /// What an app passes to `PKIdentityRequest`, made from a relying party's request.
 public struct AppleRequest: Sendable {
-  /// Per document: Apple's name of its type, and of the elements to ask for.
+  /// Per document: Apple's name of its type, and of the elements to ask for, with what is to become of their values.
   public struct Document: Sendable, Hashable {
     public let documentType: String
-    public let elements: [String]
+    public let elements: [Element]
+  }
+
+  /// An identity element, with what `PKIdentityIntentToStore` tells the person about it.
+  public struct Element: Sendable, Hashable {
+    public let name: String
+    public let retention: Retention
   }
 
   public let documents: [Document]
@@ -17,6 +23,8 @@ public struct AppleRequest: Sendable {
     case elementNotOffered(document: Int, element: Int)
     /// `age` and `age(atLeast:)` can't be in one request.
     case ageInYearsWithThresholds(document: Int)
+    /// One of Apple's elements stands for several of the document's, and has one intent to store.
+    case mixedIntents(document: Int, element: Int)
     case severalDocumentsRequired
   }
 
@@ -26,23 +34,30 @@ public struct AppleRequest: Sendable {
     var documents: [Document] = []
     for (index, document) in request.documents.enumerated() {
       guard let type = AppleDocumentType(docType: document.docType) else { throw .docTypeNotOffered(document: index) }
-      var names: [String] = []
-      var thresholds = document.ageThresholds
+      var elements: [Element] = []
+      // A threshold by itself says nothing of keeping the answer.
+      var thresholds = Dictionary(uniqueKeysWithValues: document.ageThresholds.map { ($0, Retention.none) })
       for (position, wanted) in document.elements.enumerated() {
         if let age = AgeAttestations.age(of: wanted.element.identifier) {
-          thresholds.append(age)
+          thresholds[age] = wanted.retention
           continue
         }
         guard let name = type.appleElement(for: wanted.element) else {
           throw .elementNotOffered(document: index, element: position)
         }
-        if !names.contains(name) { names.append(name) }
+        if let same = elements.first(where: { $0.name == name }) {
+          guard same.retention == wanted.retention else { throw .mixedIntents(document: index, element: position) }
+        } else {
+          elements.append(Element(name: name, retention: wanted.retention))
+        }
       }
-      guard thresholds.isEmpty || !names.contains("age") else {
+      guard thresholds.isEmpty || !elements.contains(where: { $0.name == "age" }) else {
         throw .ageInYearsWithThresholds(document: index)
       }
-      names += Set(thresholds).sorted().map { "age(atLeast: \($0))" }
-      documents.append(Document(documentType: type.appleName, elements: names))
+      elements += thresholds.sorted { $0.key < $1.key }.map {
+        Element(name: "age(atLeast: \($0.key))", retention: $0.value)
+      }
+      documents.append(Document(documentType: type.appleName, elements: elements))
     }
     self.documents = documents
   }
@@ -55,9 +70,22 @@ public struct AppleRequest: Sendable {
         documents.map { document in
           [
             "document_type": .string(document.documentType),
-            "elements": .array(document.elements.map(JSON.string)),
+            "elements": .array(document.elements.map { .string($0.name) }),
+            "element_intents": .array(document.elements.map(\.intent)),
           ]
         }),
     ]
+  }
+}
+
+extension AppleRequest.Element {
+  /// `PKIdentityIntentToStore`: `willNotStore`, `mayStore(days:)` or `mayStore`.
+  fileprivate var intent: JSON {
+    switch retention {
+    case .none: ["element": .string(name), "intent_to_store": "will_not_store"]
+    case .days(let days):
+      ["element": .string(name), "intent_to_store": "may_store", "days": .integer(Int64(days))]
+    case .unspecified: ["element": .string(name), "intent_to_store": "may_store"]
+    }
   }
 }

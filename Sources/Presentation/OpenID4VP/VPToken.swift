@@ -26,7 +26,7 @@ struct VPToken {
       do throws(MdocParseError) {
         parts.append(PresentedResponse.Part(try DeviceResponse(parsing: bytes), docType: docType))
       } catch {
-        checks.failed(error.code)
+        checks.append([error.check])
         return nil
       }
     }

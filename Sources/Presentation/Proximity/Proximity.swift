@@ -70,7 +70,7 @@ public struct Proximity: Sendable {
     do throws(MdocParseError) {
       return try DeviceResponse(parsing: bytes)
     } catch {
-      checks.failed(error.code)
+      checks.append([error.check])
       return nil
     }
   }
@@ -111,7 +111,7 @@ public struct Proximity: Sendable {
         macPolicy: readerKey.map(PresentedResponse.MacPolicy.allowed) ?? .notAllowed)
       return verifier.authenticate(presented, request: request, at: now)
     } catch {
-      return verifier.refuse([Check(error.code, .failed)], at: now)
+      return verifier.refuse([error.check], at: now)
     }
   }
 }

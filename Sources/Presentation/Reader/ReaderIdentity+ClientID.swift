@@ -24,7 +24,7 @@ extension ReaderIdentity {
   /// - Parameter parameters: of the protected header, beside its type and certificates.
   func requestSigner(parameters: [JSON.Member] = []) throws(CryptoError) -> JWSSigner {
     // The anchor is the wallet's own (HAIP 1.0, 5): one that stands in the chain by mistake is left out.
-    let chain = certificates.prefix(1) + certificates.dropFirst().filter { !$0.isSelfIssued }
+    let chain = certificates.prefix(1) + certificates.dropFirst().filter { !$0.isSelfSigned }
     do throws(JOSEError) {
       return try JWSSigner(
         key: key,

@@ -100,6 +100,18 @@ final class PostgreSQLConnection {
     try query(sql, values).rows.map(read)
   }
 
+  func rows<Value>(
+    _ sql: String, _ values: [PostgreSQLValue], read: (PostgreSQLRow) -> Value
+  ) throws(StoreError) -> [Value] {
+    try query(sql, values).rows.map(read)
+  }
+
+  func first<Value>(
+    _ sql: String, _ values: [PostgreSQLValue], read: (PostgreSQLRow) -> Value
+  ) throws(StoreError) -> Value? {
+    try query(sql, values).rows.first.map(read)
+  }
+
   func first<Value>(
     _ sql: String, _ values: PostgreSQLValue..., read: (PostgreSQLRow) -> Value
   ) throws(StoreError) -> Value? {

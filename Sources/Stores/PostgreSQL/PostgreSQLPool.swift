@@ -5,15 +5,19 @@ import VerificationService
 /// A few connections to one database, each on a thread of its own, which take their work from one queue.
 ///
 /// A thread whose connection is gone makes another by itself, at once and then ever more slowly. While none is there,
-/// work is refused at once instead of waiting: nothing of it was done, and it may be asked again.
-// Unchecked, since the compiler does not see into pthreads: every property but `address` is touched only with `mutex`
+/// work is refused at once instead of waiting: nothing of it was done, and it may be asked again. Lists have a part of
+/// the connections at most, so that what reads or changes one session always has the others.
+// Unchecked, since the compiler does not see into pthreads: every variable property is touched only with `mutex`
 // held. A connection is used by the one thread that took it from `spare` or made it.
 final class PostgreSQLPool: @unchecked Sendable {
   /// How long work may wait for its turn, and how much of it: beyond, the database is not up to it.
   private static let turn = Duration.seconds(5)
   private static let longestQueue = 2048
 
+  enum Lane { case single, list }
+
   private struct Waiting {
+    let lane: Lane
     let job: StoreJob<PostgreSQLConnection>
     let deadline: Deadline
   }
@@ -22,6 +26,9 @@ final class PostgreSQLPool: @unchecked Sendable {
   private var spare: PostgreSQLConnection?
   private var queue: [Waiting] = []
   private var connected = 0
+  /// Lists that are read now, and at most.
+  private var lists = 0
+  private let mostLists: Int
   private var threads = 0
   /// Why there is no connection, since the last attempt to make one.
   private var fault: StoreError?
@@ -38,6 +45,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     _ address: PostgreSQLAddress, size: Int, first: sending PostgreSQLConnection
   ) throws(StoreError) {
     self.address = address
+    mostLists = max(1, size / 4)
     spare = first
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
@@ -68,9 +76,9 @@ final class PostgreSQLPool: @unchecked Sendable {
 
   /// Runs `body` on one of the connections; what it does is durable when this returns.
   func perform<Value: Sendable>(
-    _ body: @escaping @Sendable (PostgreSQLConnection) throws(StoreError) -> Value
+    _ lane: Lane = .single, _ body: @escaping @Sendable (PostgreSQLConnection) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
-    try await StoreJob.run(body, enqueue: enqueue)
+    try await StoreJob.run(body) { enqueue($0, lane) }
   }
 
   /// Does what is queued, closes the connections, and returns when that is done.
@@ -94,12 +102,12 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
   }
 
-  func enqueue(_ job: StoreJob<PostgreSQLConnection>) {
+  func enqueue(_ job: StoreJob<PostgreSQLConnection>, _ lane: Lane = .single) {
     let refusal: StoreError? = locked {
       if isClosing { return .closed }
       if connected == 0, let fault { return fault }
       guard queue.count < Self.longestQueue else { return .unavailable("too much waits for PostgreSQL") }
-      queue.append(Waiting(job: job, deadline: Deadline(in: Self.turn)))
+      queue.append(Waiting(lane: lane, job: job, deadline: Deadline(in: Self.turn)))
       pthread_cond_signal(filled)
       return nil
     }
@@ -127,11 +135,13 @@ final class PostgreSQLPool: @unchecked Sendable {
           // Known before anything was sent: another connection may do it.
           locked {
             queue.insert(waiting, at: 0)
+            leave(waiting)
             pthread_cond_signal(filled)
           }
           break
         }
         run(waiting, on: connection)
+        locked { leave(waiting) }
         if connection.isLost { break }
       }
       locked { connected -= 1 }
@@ -194,15 +204,25 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
   }
 
-  /// Nil when closing and nothing is left.
+  /// The next that has its turn: a list only where another may be read. Nil when closing and nothing is left.
   private func next() -> Waiting? {
     locked {
-      while queue.isEmpty {
-        if isClosing { return nil }
+      while true {
+        if let index = queue.firstIndex(where: { $0.lane == .single || lists < mostLists }) {
+          if queue[index].lane == .list { lists += 1 }
+          return queue.remove(at: index)
+        }
+        if isClosing, queue.isEmpty { return nil }
         pthread_cond_wait(filled, mutex)
       }
-      return queue.removeFirst()
     }
+  }
+
+  /// With the lock held: gives a list's place to the next one, or where that was the last lets all threads end.
+  private func leave(_ waiting: Waiting) {
+    guard waiting.lane == .list else { return }
+    lists -= 1
+    if isClosing { pthread_cond_broadcast(filled) } else { pthread_cond_signal(filled) }
   }
 
   private func end() {

@@ -2,9 +2,11 @@ import VerificationService
 
 /// The tables, as the list of steps that led to them. A step is never changed once it has been released.
 enum PostgreSQLSchema {
-  private static let steps = [first, second]
+  private static let steps = [first, second, third, fourth]
   /// The advisory lock under which steps are taken: "mdoc" in ASCII.
   private static let lock = 0x6d64_6f63
+
+  static var version: Int { steps.count }
 
   /// For a server's start, which changes nothing.
   static func check(_ connection: PostgreSQLConnection, isLive: Bool) throws(StoreError) {
@@ -154,5 +156,35 @@ enum PostgreSQLSchema {
       sequence BIGINT NOT NULL,
       hash BYTEA NOT NULL
     ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
+    """
+
+  /// As SQLite's fourth: what lists, quotas and a relying party's own audit entries are found by.
+  private static let third = """
+    ALTER TABLE sessions ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0;
+    DROP INDEX sessions_of_party;
+    CREATE INDEX sessions_waiting_of_party ON sessions (relying_party, seq) INCLUDE (expires_at, bytes)
+      WHERE status = 'requires_input';
+    CREATE INDEX sessions_ended_of_party ON sessions (relying_party, status, seq) INCLUDE (bytes)
+      WHERE ended_at IS NOT NULL;
+
+    DROP INDEX events_of_party;
+    CREATE INDEX events_of_party ON events (relying_party, type, seq);
+
+    ALTER TABLE idempotency ADD COLUMN relying_party TEXT;
+    ALTER TABLE idempotency ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0;
+    CREATE INDEX idempotency_of_party ON idempotency (relying_party) INCLUDE (bytes) WHERE is_finished;
+
+    ALTER TABLE audit ADD COLUMN relying_party TEXT;
+    UPDATE audit SET relying_party = convert_from(entry, 'UTF8')::json ->> 'relying_party';
+    CREATE INDEX audit_of_party ON audit (relying_party, node, sequence);
+    """
+
+  /// When something that is kept of a session must be erased next: until then its row stays. `retained_result` is from
+  /// now on what `KeptValues` stores; a result of before goes with its session, as it did.
+  private static let fourth = """
+    ALTER TABLE sessions ADD COLUMN next_erasure BIGINT;
+    CREATE INDEX sessions_erasure ON sessions (next_erasure) WHERE next_erasure IS NOT NULL;
+    DROP INDEX sessions_ended;
+    CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL AND next_erasure IS NULL;
     """
 }

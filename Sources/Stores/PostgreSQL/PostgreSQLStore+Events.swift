@@ -11,7 +11,8 @@ extension PostgreSQLStore {
   }
 
   public func events(of relyingParty: String, _ query: EventQuery) async throws(StoreError) -> EventPage? {
-    let rows = try await pool.perform { connection throws(StoreError) -> [EventRow]? in
+    let types = (query.type.map { [$0] } ?? EventType.allCases).map(\.status.rawValue)
+    let rows = try await pool.perform(.list) { connection throws(StoreError) -> [EventRow]? in
       var before = Int64.max
       if let cursor = query.startingAfter {
         let seq = try connection.first(
@@ -21,12 +22,14 @@ extension PostgreSQLStore {
         guard let seq else { return nil }
         before = seq
       }
+      // Each type has its events in order; those of several are merged.
       return try connection.rows(
         """
-        SELECT \(EventRow.columns) FROM events
-        WHERE relying_party = $1 AND seq < $2 AND ($3 IS NULL OR type = $3) ORDER BY seq DESC LIMIT $4
-        """, .text(relyingParty), .integer(before), .text(query.type?.status.rawValue),
-        .integer(Int64(query.limit + 1)), read: EventRow.init)
+        SELECT \(EventRow.columns) FROM unnest($3) AS wanted (name) CROSS JOIN LATERAL (SELECT * FROM events
+          WHERE relying_party = $1 AND type = name AND seq < $2 ORDER BY seq DESC LIMIT $4) AS events
+        ORDER BY events.seq DESC LIMIT $4
+        """, .text(relyingParty), .integer(before), .texts(types), .integer(Int64(query.limit + 1)),
+        read: EventRow.init)
     }
     guard let rows else { return nil }
     var events: [EventRecord] = []
@@ -37,7 +40,7 @@ extension PostgreSQLStore {
   public func deliveries(
     of relyingParty: String, _ query: DeliveryQuery
   ) async throws(StoreError) -> DeliveryPage? {
-    let rows = try await pool.perform { connection throws(StoreError) -> [DeliveryRow]? in
+    let rows = try await pool.perform(.list) { connection throws(StoreError) -> [DeliveryRow]? in
       var before: (seq: Int64, endpoint: String) = (Int64.max, "")
       if let cursor = query.startingAfter {
         guard let row = try connection.delivery(cursor, of: relyingParty) else { return nil }

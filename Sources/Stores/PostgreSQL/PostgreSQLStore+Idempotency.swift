@@ -11,13 +11,13 @@ extension PostgreSQLStore {
       for _ in 0..<3 {
         let claimed = try connection.run(
           """
-          INSERT INTO idempotency (scope, body_hash, token, begun) VALUES ($1, $2, $3, $4)
+          INSERT INTO idempotency (scope, body_hash, token, begun, relying_party) VALUES ($1, $2, $3, $4, $7)
           ON CONFLICT (scope) DO UPDATE SET body_hash = $2, token = $3, begun = $4, is_finished = false,
-            session = NULL, body = NULL, result = NULL, result_expires_at = NULL
+            session = NULL, body = NULL, result = NULL, result_expires_at = NULL, bytes = 0, relying_party = $7
           WHERE idempotency.begun <= $5
             OR (idempotency.body_hash = $2 AND NOT idempotency.is_finished AND idempotency.begun <= $6)
           """, .blob(claim.scope), .blob(claim.bodyHash), .blob(claim.token), .time(now),
-          .time(now - Limits.idempotencyLifetime), .time(now - IdempotencyClaim.lease))
+          .time(now - Limits.idempotencyLifetime), .time(now - IdempotencyClaim.lease), .text(claim.relyingParty))
         if claimed > 0 { return .started }
         let start = try connection.first(
           """
@@ -48,7 +48,8 @@ extension PostgreSQLStore {
         WITH shown AS (SELECT status FROM sessions WHERE id = $1 FOR SHARE)
         UPDATE idempotency SET is_finished = true, session = $1,
           body = CASE WHEN redacted THEN NULL ELSE $2 END, result = CASE WHEN redacted THEN NULL ELSE $3 END,
-          result_expires_at = CASE WHEN redacted THEN NULL ELSE $4 END
+          result_expires_at = CASE WHEN redacted THEN NULL ELSE $4 END,
+          bytes = CASE WHEN redacted THEN 0 ELSE coalesce(length($2), 0) END
         FROM (SELECT EXISTS (SELECT FROM shown WHERE status = 'redacted') AS redacted) AS state
         WHERE scope = $5 AND token = $6
         """, Self.values(of: completion))
@@ -67,7 +68,7 @@ extension PostgreSQLStore {
   static func keepReply(from first: Int) -> String {
     """
     UPDATE idempotency SET is_finished = true, session = $\(first), body = $\(first + 1), result = $\(first + 2),
-      result_expires_at = $\(first + 3)
+      result_expires_at = $\(first + 3), bytes = coalesce(length($\(first + 1)), 0)
     WHERE scope = $\(first + 4) AND token = $\(first + 5)
     """
   }

@@ -90,7 +90,7 @@ extension PostgreSQLStore {
   }
 
   public func outboxState() async throws(StoreError) -> OutboxState {
-    let state = try await pool.perform { connection throws(StoreError) in
+    let state = try await pool.perform(.list) { connection throws(StoreError) in
       try connection.first(
         """
         SELECT (SELECT count(*) FROM deliveries WHERE status = 'pending'),

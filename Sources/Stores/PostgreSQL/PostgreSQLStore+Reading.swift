@@ -36,7 +36,8 @@ extension PostgreSQLStore {
   public func sessions(
     of relyingParty: String, _ query: SessionQuery, at now: Timestamp
   ) async throws(StoreError) -> SessionPage? {
-    let rows = try await pool.perform { connection throws(StoreError) -> [SessionRow]? in
+    let listing = SessionListing(query: query, dialect: Self.dialect)
+    let found = try await pool.perform(.list) { connection throws(StoreError) -> [(row: SessionRow, found: Int)]? in
       var before = Int64.max
       if let cursor = query.startingAfter {
         let seq = try connection.first(
@@ -45,20 +46,38 @@ extension PostgreSQLStore {
         guard let seq else { return nil }
         before = seq
       }
+      let time = listing.time(at: now).map { [PostgreSQLValue.time($0)] } ?? []
       return try connection.rows(
-        """
-        SELECT \(SessionRow.postgreSQLColumns) FROM sessions
-        WHERE relying_party = $1 AND seq < $2 AND ($3 IS NULL OR $3 = CASE
-          WHEN status = 'requires_input' AND expires_at <= $4 THEN 'expired'
-          WHEN status = 'processing' AND consumed_at < $5 THEN 'failed'
-          ELSE status END)
-        ORDER BY seq DESC LIMIT $6
-        """, .text(relyingParty), .integer(before), .text(query.status?.rawValue), .time(now),
-        .time(now - Limits.processingTimeout), .integer(Int64(query.limit + 1)), read: SessionRow.init)
+        listing.sql, [.text(relyingParty), .integer(before), .integer(listing.rows)] + time
+      ) { (row: SessionRow($0), found: Int($0.integer(SessionRow.width + 3))) }
     }
-    guard let rows else { return nil }
-    var sessions: [SessionRecord] = []
-    for row in rows.prefix(query.limit) { sessions.append(try row.record()) }
-    return SessionPage(sessions: sessions, hasMore: rows.count > query.limit)
+    guard let found else { return nil }
+    return try SessionPage(rows: found.map(\.row), found: found.first?.found ?? 0, limit: query.limit)
+  }
+
+  private static let dialect = SessionListing.Dialect(
+    mark: "$", key: "id", processingIndex: "",
+    requestBytes: "(SELECT sum(length(request)) FROM unnest(requests) AS request)",
+    // The material is nobody's to read.
+    requestColumns: ["protocols", "requests", "NULL"])
+
+  /// From indexes that have all that is counted.
+  public func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage {
+    let usage = try await pool.perform(.list) { connection throws(StoreError) in
+      try connection.first(
+        """
+        SELECT waiting.alive, waiting.bytes + ended.bytes, replies.bytes FROM
+          (SELECT count(*) FILTER (WHERE expires_at > $2) AS alive,
+            (coalesce(sum(bytes), 0) + count(*) * $3)::bigint AS bytes FROM sessions
+            WHERE relying_party = $1 AND status = 'requires_input') AS waiting,
+          (SELECT (coalesce(sum(bytes), 0) + count(*) * $3)::bigint AS bytes FROM sessions
+            WHERE relying_party = $1 AND ended_at IS NOT NULL) AS ended,
+          (SELECT (coalesce(sum(bytes), 0) + count(*) * $4)::bigint AS bytes FROM idempotency
+            WHERE relying_party = $1 AND is_finished) AS replies
+        """, .text(relyingParty), .time(now), .integer(StoreUsage.sessionOverhead),
+        .integer(StoreUsage.replyOverhead)
+      ) { StoreUsage(openSessions: $0.integer(0), bytes: $0.integer(1), idempotencyBytes: $0.integer(2)) }
+    }
+    return usage ?? StoreUsage()
   }
 }

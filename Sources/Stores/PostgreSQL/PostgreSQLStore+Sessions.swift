@@ -6,22 +6,24 @@ extension PostgreSQLStore {
     _ session: SessionRecord, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) {
     let content = session.content.map { StoredForm.encode($0) }
+    let requests = session.offers.map { StoredForm.encodeOrdered($0.data) }
+    let bytes = requests.reduce(content?.count ?? 0) { $0 + $1.count }
     let values: [PostgreSQLValue] = [
       .text(session.address.id.text), .text(session.address.relyingParty), .time(session.created),
       .time(session.expiresAt), .blob(session.clientSecretHash), .blob(content),
-      .texts(session.offers.map(\.protocolName)), .blobs(session.offers.map { StoredForm.encodeOrdered($0.data) }),
-      .blobs(session.offers.map(\.sealedMaterial)),
+      .texts(session.offers.map(\.protocolName)), .blobs(requests), .blobs(session.offers.map(\.sealedMaterial)),
+      .integer(Int64(bytes)),
     ]
     let insert = """
       INSERT INTO sessions (id, relying_party, created, expires_at, status, client_secret_hash, content, protocols,
-        requests, materials)
-      VALUES ($1, $2, $3, $4, 'requires_input', $5, $6, $7, $8, $9)
+        requests, materials, bytes)
+      VALUES ($1, $2, $3, $4, 'requires_input', $5, $6, $7, $8, $9, $10)
       """
     try await pool.perform { connection throws(StoreError) in
       if let completion {
         // The session is new: nobody has redacted it.
         _ = try connection.query(
-          "WITH added AS (\(insert)) \(Self.keepReply(from: 10))", values + Self.values(of: completion))
+          "WITH added AS (\(insert)) \(Self.keepReply(from: 11))", values + Self.values(of: completion))
       } else {
         _ = try connection.query(insert, values)
       }
@@ -69,12 +71,15 @@ extension PostgreSQLStore {
         .text(outcome.address.id.text), .text(outcome.address.relyingParty), .text(outcome.attempt.text),
         .time(now - Limits.processingTimeout), .type(columns.type), .time(now), .blob(columns.lastError),
         .integer(columns.results.expiresAt?.secondsSince1970), .blob(columns.results.waiting),
-        .blob(columns.results.retained), .text(columns.reportID), .blob(columns.report), .text(columns.errorCode),
+        .blob(columns.results.kept.stored), .text(columns.reportID), .blob(columns.report), .text(columns.errorCode),
         .text(columns.results.evidence?.rawValue), .blob(outcome.evidence),
+        .integer(Int64(columns.bytes + (outcome.evidence?.count ?? 0))),
+        .integer(columns.results.kept.nextErasure?.secondsSince1970),
       ] + Self.values(of: entry, node)
     let update = """
       UPDATE sessions SET status = $5, ended_at = $6, last_error = $7, result_expires_at = $8, waiting_result = $9,
-        retained_result = $10, report_id = $11, report = $12, evidence = $14, evidence_bundle = $15
+        retained_result = $10, report_id = $11, report = $12, evidence = $14, evidence_bundle = $15,
+        bytes = bytes + $16, next_erasure = $17
       WHERE id = $1 AND relying_party = $2 AND status = 'processing' AND attempt = $3 AND consumed_at >= $4
       RETURNING id, relying_party
       """
@@ -82,12 +87,12 @@ extension PostgreSQLStore {
       INSERT INTO events (session_id, type, relying_party, created, error_code)
       SELECT id, $5, relying_party, $6, $13 FROM recorded
       """
-    let audit = Self.append(from: 16, where: "EXISTS (SELECT FROM recorded)")
+    let audit = Self.append(from: 18, where: "EXISTS (SELECT FROM recorded)")
     let statement =
       if let completion {
         PostgreSQLStatement(
           sql: """
-            WITH recorded AS (\(update)), \(audit), kept AS (\(Self.keepReply(from: 19)) AND EXISTS (SELECT FROM recorded))
+            WITH recorded AS (\(update)), \(audit), kept AS (\(Self.keepReply(from: 22)) AND EXISTS (SELECT FROM recorded))
             \(tell)
             """, values: values + Self.values(of: completion))
       } else {
@@ -131,12 +136,14 @@ extension PostgreSQLStore {
           """
           UPDATE sessions SET status = 'redacted', ended_at = $2, client_secret_hash = NULL, content = NULL,
             protocols = NULL, requests = NULL, materials = NULL, last_error = $3, result_expires_at = NULL,
-            waiting_result = NULL, retained_result = NULL, report = $4, evidence = NULL, evidence_bundle = NULL
+            waiting_result = NULL, retained_result = NULL, report = $4, evidence = NULL, evidence_bundle = NULL,
+            bytes = coalesce(length($3), 0) + coalesce(length($4), 0),
+            next_erasure = NULL
           WHERE id = $1 RETURNING \(SessionRow.postgreSQLColumns)
           """, .text(address.id.text), .time(now), .blob(lastError), .blob(report), read: SessionRow.init)
         // A statement of its own, which sees the replies that were kept before the session was held.
         try connection.run(
-          "UPDATE idempotency SET body = NULL, result = NULL, result_expires_at = NULL WHERE session = $1",
+          "UPDATE idempotency SET body = NULL, result = NULL, result_expires_at = NULL, bytes = 0 WHERE session = $1",
           .text(address.id.text))
         try connection.run(
           "INSERT INTO events (session_id, type, relying_party, created, error_code) VALUES ($1, $2, $3, $4, $5)",

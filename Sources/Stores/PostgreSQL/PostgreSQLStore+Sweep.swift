@@ -46,9 +46,12 @@ extension PostgreSQLStore {
           ORDER BY result_expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)
         UPDATE idempotency SET result = NULL FROM due WHERE idempotency.scope = due.scope
         """, .time(now), limit)
+      count.valuesErased = try connection.transaction { connection throws(StoreError) in
+        try connection.eraseValues(at: now, limit: limit)
+      }
       count.sessionsDeleted = try connection.run(
         """
-        WITH due AS MATERIALIZED (SELECT id FROM sessions WHERE ended_at <= $1
+        WITH due AS MATERIALIZED (SELECT id FROM sessions WHERE ended_at <= $1 AND next_erasure IS NULL
           ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED)
         DELETE FROM sessions USING due WHERE sessions.id = due.id
         """, .time(now - Limits.sessionRetention), limit)
@@ -65,6 +68,30 @@ extension PostgreSQLStore {
 }
 
 extension PostgreSQLConnection {
+  /// Retained values, and evidence, whose day has come.
+  fileprivate func eraseValues(at now: Timestamp, limit: PostgreSQLValue) throws(StoreError) -> Int {
+    let due = try rows(
+      """
+      SELECT id, retained_result FROM sessions WHERE next_erasure <= $1
+      ORDER BY next_erasure LIMIT $2 FOR UPDATE SKIP LOCKED
+      """, .time(now), limit
+    ) { (id: $0.text(0), stored: $0.optionalBlob(1)) }
+    for session in due {
+      let (kept, erasesEvidence) = KeptValues.left(of: session.stored, at: now)
+      try run(
+        "UPDATE sessions SET retained_result = $2, next_erasure = $3, bytes = greatest(0, bytes - $4) WHERE id = $1",
+        .text(session.id), .blob(kept.stored), .integer(kept.nextErasure?.secondsSince1970),
+        .integer(Int64((session.stored?.count ?? 0) - (kept.stored?.count ?? 0))))
+      guard erasesEvidence else { continue }
+      try run(
+        """
+        UPDATE sessions SET evidence = $2, evidence_bundle = NULL,
+          bytes = greatest(0, bytes - coalesce(length(evidence_bundle), 0)) WHERE id = $1 AND evidence IS NOT NULL
+        """, .text(session.id), .text(EvidenceStatus.erased.rawValue))
+    }
+    return due.count
+  }
+
   fileprivate func sweepEvents(
     at now: Timestamp, limit: PostgreSQLValue, _ count: inout SweepCount
   ) throws(StoreError) {

@@ -7,7 +7,8 @@ import VerificationService
 /// The writer takes all writes that are queued and commits them together: one sync of the disk for as many callers as
 /// came meanwhile. Where others write as well it first waits a moment for them: they change the same pages, and each
 /// commit costs more than what it commits. Each write has its own savepoint, so that one that fails takes no other with
-/// it; a caller is resumed only after the commit, and if that fails all of them fail and nothing was done.
+/// it; a caller is resumed only after the commit, and if that fails all of them fail and nothing was done. The log is
+/// emptied after an erasure when the callers have been resumed, and while nobody reads it.
 // Unchecked, since the compiler does not see into pthreads: `queue` and `isClosing` are touched only with `mutex`
 // held; `connection` and `isShared` only by the thread itself, which is started at the end of the initialiser.
 final class DatabaseThread: @unchecked Sendable {  // proof above
@@ -28,12 +29,23 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
   private var isShared = false
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  /// Milliseconds, by which the log's emptying is timed.
+  private let clock: @Sendable () -> Int64
 
-  init(_ connection: sending SQLiteConnection, role: SQLiteConnection.Role) throws(StoreError) {
+  init(
+    _ connection: sending SQLiteConnection, role: SQLiteConnection.Role,
+    clock: @escaping @Sendable () -> Int64 = { Deadline.now() / 1_000_000 }
+  ) throws(StoreError) {
     self.role = role
     self.connection = connection
+    self.clock = clock
     pthread_mutex_init(mutex, nil)
-    pthread_cond_init(condition, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    // The time of day may jump while somebody waits.
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
     guard BackgroundThread.start("mdoc-store", { [self] in loop() }) else {
       throw .unavailable("no thread for the store")
     }
@@ -88,10 +100,11 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
   // MARK: On the thread
 
   private func loop() {
-    while let group = next() {
-      guard let connection else { return }
+    while let connection, let group = next(pausing: connection.log.wait(at: clock())) {
       switch role {
-      case .writer: write(group, on: connection)
+      case .writer:
+        write(group, on: connection)
+        connection.truncateLog(at: clock())
       case .reader: read(group, on: connection)
       }
     }
@@ -103,13 +116,19 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     for resume in waiting { resume() }
   }
 
-  /// The jobs of the next group, or nil when closing and nothing is left.
-  private func next() -> [Job]? {
+  /// The jobs of the next group; none where nothing came for so many milliseconds; or nil when closing and nothing is
+  /// left.
+  private func next(pausing pause: Int64?) -> [Job]? {
+    var end = Deadline(in: .milliseconds(pause ?? 0)).time
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while queue.isEmpty {
       if isClosing { return nil }
-      pthread_cond_wait(condition, mutex)
+      if pause == nil {
+        pthread_cond_wait(condition, mutex)
+      } else if pthread_cond_timedwait(condition, mutex, &end) == ETIMEDOUT {
+        return []
+      }
     }
     if isShared, role == .writer, !isClosing {
       pthread_mutex_unlock(mutex)
@@ -123,13 +142,13 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
   }
 
   private func write(_ group: [Job], on connection: SQLiteConnection) {
+    guard !group.isEmpty else { return }
     var errors: [StoreError?] = []
     do throws(StoreError) {
       try connection.checkInPlace()
       errors = try connection.transaction { connection throws(StoreError) in
         try attempt(group, on: connection)
       }
-      connection.truncateLogIfDue()
     } catch {
       errors = group.map { _ in error }
     }
@@ -155,9 +174,10 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     return errors
   }
 
-  /// Each read is one snapshot.
+  /// Each read is one snapshot, and bounded in time.
   private func read(_ group: [Job], on connection: SQLiteConnection) {
     for job in group {
+      connection.allowRead(.seconds(Limits.listSeconds))
       do throws(StoreError) {
         try connection.transaction("BEGIN") { connection throws(StoreError) in try job.work(connection) }
         job.finish(nil)

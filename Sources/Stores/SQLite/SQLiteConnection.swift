@@ -7,8 +7,9 @@ import VerificationService
 final class SQLiteConnection {
   private let database: OpaquePointer
   private var statements: [String: SQLiteStatement] = [:]
-  /// Set by what erases data: the log must then not keep the old pages either.
-  var mustTruncateLog = false
+  var log = LogTruncation()
+  /// Until when a read may go on, in nanoseconds of the monotonic clock; of a reader alone.
+  private let deadline: UnsafeMutablePointer<Int64>
   /// The second of the monotonic clock in which a write was last tried for a probe.
   private var probed: Int?
 
@@ -26,15 +27,20 @@ final class SQLiteConnection {
       throw StoreError(sqlite: status, on: nil)
     }
     self.database = database
-    // Another process that holds the file, a backup say, is waited for; then the call fails and nothing was done.
-    sqlite3_busy_timeout(database, 2000)
+    deadline = .allocate(capacity: 1)
+    deadline.initialize(to: .max)
+    sqlite3_busy_timeout(database, Self.busyMilliseconds)
     try configure(role)
   }
 
   deinit {
     statements = [:]
     sqlite3_close_v2(database)
+    deadline.deallocate()
   }
+
+  /// Another process that holds the file, a backup say, is waited for; then the call fails and nothing was done.
+  private static let busyMilliseconds: Int32 = 2_000
 
   /// A file, whatever it is called: to SQLite ":memory:" is a store in memory, and "file:" begins a URI.
   static func filePath(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
@@ -51,6 +57,9 @@ final class SQLiteConnection {
     try execute("PRAGMA trusted_schema = OFF")
     guard role == .writer else {
       try execute("PRAGMA query_only = ON")
+      // Asked after so many steps of SQLite's machine, some microseconds' worth; it then ends the read.
+      sqlite3_progress_handler(
+        database, 1_000, { $0?.assumingMemoryBound(to: Int64.self).pointee ?? .max < Deadline.now() ? 1 : 0 }, deadline)
       return
     }
     try execute("PRAGMA journal_mode = WAL")
@@ -145,11 +154,16 @@ final class SQLiteConnection {
     return now.tv_sec
   }
 
-  /// Empties the log after an erasure: it still holds the pages as they were. A reader of another process can delay
-  /// it; then it is tried again with the next transaction.
-  func truncateLogIfDue() {
-    guard mustTruncateLog else { return }
+  /// From now on a read may take so long; beyond, it is ended as `unavailable`.
+  func allowRead(_ duration: Duration) { deadline.pointee = Deadline(in: duration).nanoseconds }
+
+  /// Empties the log if that is due, unless somebody reads it: nobody is waited for.
+  /// - Parameter now: milliseconds.
+  func truncateLog(at now: Int64) {
+    guard log.wait(at: now) == 0 else { return }
+    sqlite3_busy_timeout(database, 0)
+    defer { sqlite3_busy_timeout(database, Self.busyMilliseconds) }
     let isBusy = try? first("PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) != 0 }
-    if isBusy == false { mustTruncateLog = false }
+    log.tried(isBusy: isBusy != false, at: now)
   }
 }

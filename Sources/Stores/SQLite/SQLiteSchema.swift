@@ -2,7 +2,9 @@ import VerificationService
 
 /// The tables, as the list of steps that led to them. A step is never changed once it has been released.
 enum SQLiteSchema {
-  private static let steps = [first, second, third]
+  private static let steps = [first, second, third, fourth, fifth]
+
+  static var version: Int { steps.count }
 
   /// Brings the file to this version, inside one transaction; refuses one that is newer, or of the other mode.
   static func prepare(_ connection: SQLiteConnection, isLive: Bool) throws(StoreError) {
@@ -132,6 +134,41 @@ enum SQLiteSchema {
       hash BLOB NOT NULL,
       PRIMARY KEY (node, sequence)
     ) WITHOUT ROWID;
+    """
+
+  /// What lists, quotas and a relying party's own audit entries are found by.
+  ///
+  /// Sessions that wait, and those that have ended, have an index each (`SessionListing`): together they are written less
+  /// often than one of all by status would be. They hold what usage is counted from, so that no row is read for that.
+  /// Events are listed by type, or of all types merged. `bytes` is what is kept of a session or a reply; of those from
+  /// before it is not known.
+  private static let fourth = """
+    ALTER TABLE sessions ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+    DROP INDEX sessions_of_party;
+    CREATE INDEX sessions_waiting_of_party ON sessions (relying_party, seq, expires_at, bytes)
+      WHERE status = 'requires_input';
+    CREATE INDEX sessions_ended_of_party ON sessions (relying_party, status, seq, bytes) WHERE ended_at IS NOT NULL;
+
+    DROP INDEX events_of_party;
+    CREATE INDEX events_of_party ON events (relying_party, type, seq);
+
+    ALTER TABLE idempotency ADD COLUMN relying_party TEXT;
+    ALTER TABLE idempotency ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX idempotency_of_party ON idempotency (relying_party, bytes) WHERE is_finished;
+
+    ALTER TABLE audit ADD COLUMN relying_party TEXT;
+    UPDATE audit SET relying_party = json_extract(CAST(entry AS TEXT), '$.relying_party')
+      WHERE json_valid(CAST(entry AS TEXT));
+    CREATE INDEX audit_of_party ON audit (relying_party, node, sequence);
+    """
+
+  /// When something that is kept of a session must be erased next: until then its row stays. `retained_result` is from
+  /// now on what `KeptValues` stores; a result of before goes with its session, as it did.
+  private static let fifth = """
+    ALTER TABLE sessions ADD COLUMN next_erasure INTEGER;
+    CREATE INDEX sessions_erasure ON sessions (next_erasure) WHERE next_erasure IS NOT NULL;
+    DROP INDEX sessions_ended;
+    CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL AND next_erasure IS NULL;
     """
 
   /// For a reader that changes nothing: whether the file has what this version reads.

@@ -3,15 +3,15 @@ import VerificationService
 
 extension SQLiteStore {
   public func auditEntries(
-    of node: NodeName, after sequence: Int64, limit: Int
+    of node: NodeName, _ relyingParty: String?, after sequence: Int64, limit: Int
   ) async throws(StoreError) -> AuditPage {
-    try await reader.perform { connection throws(StoreError) in
-      try connection.auditEntries(of: node, after: sequence, limit: limit)
+    try await lister.perform { connection throws(StoreError) in
+      try connection.auditEntries(of: node, relyingParty, after: sequence, limit: limit)
     }
   }
 
-  public func auditHeads() async throws(StoreError) -> [AuditHead] {
-    try await reader.perform { connection throws(StoreError) in try connection.auditHeads() }
+  public func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead] {
+    try await lister.perform { connection throws(StoreError) in try connection.auditHeads(of: relyingParty) }
   }
 }
 
@@ -29,15 +29,15 @@ public final class SQLiteAuditReader: AuditStore {
   deinit { reader.stop() }
 
   public func auditEntries(
-    of node: NodeName, after sequence: Int64, limit: Int
+    of node: NodeName, _ relyingParty: String?, after sequence: Int64, limit: Int
   ) async throws(StoreError) -> AuditPage {
     try await reader.perform { connection throws(StoreError) in
-      try connection.auditEntries(of: node, after: sequence, limit: limit)
+      try connection.auditEntries(of: node, relyingParty, after: sequence, limit: limit)
     }
   }
 
-  public func auditHeads() async throws(StoreError) -> [AuditHead] {
-    try await reader.perform { connection throws(StoreError) in try connection.auditHeads() }
+  public func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead] {
+    try await reader.perform { connection throws(StoreError) in try connection.auditHeads(of: relyingParty) }
   }
 }
 
@@ -45,40 +45,50 @@ extension SQLiteConnection {
   /// Appends an entry to a node's chain, in the transaction of the change that it tells. Writers take turns, those of
   /// other processes too (`BEGIN IMMEDIATE`), so that the last row is the last one until the commit.
   func write(_ entry: AuditEntry, to node: NodeName) throws(StoreError) {
-    let link = AuditLink(entry, after: try head(of: node) ?? AuditHead(beginning: node))
+    let link = AuditLink(entry, after: try head(of: node, nil) ?? AuditHead(beginning: node))
     try run(
-      "INSERT INTO audit (node, sequence, entry, hash) VALUES (?, ?, ?, ?)", .text(node.text),
-      .integer(link.head.sequence), .blob(link.entry), .blob(link.head.hash))
+      "INSERT INTO audit (node, sequence, entry, hash, relying_party) VALUES (?, ?, ?, ?, ?)", .text(node.text),
+      .integer(link.head.sequence), .blob(link.entry), .blob(link.head.hash), .text(entry.address.relyingParty))
+  }
+
+  /// Whose entries: a condition, and its value.
+  private static func condition(_ relyingParty: String?) -> (sql: String, values: [SQLiteValue]) {
+    relyingParty.map { ("relying_party = ? AND", [.text($0)]) } ?? ("", [])
   }
 
   fileprivate func auditEntries(
-    of node: NodeName, after sequence: Int64, limit: Int
+    of node: NodeName, _ relyingParty: String?, after sequence: Int64, limit: Int
   ) throws(StoreError) -> AuditPage {
+    let own = Self.condition(relyingParty)
     let links = try rows(
-      "SELECT sequence, hash, entry FROM audit WHERE node = ? AND sequence > ? ORDER BY sequence LIMIT ?",
-      [.text(node.text), .integer(sequence), .integer(Int64(limit))]
+      "SELECT sequence, hash, entry FROM audit WHERE \(own.sql) node = ? AND sequence > ? ORDER BY sequence LIMIT ?",
+      own.values + [.text(node.text), .integer(sequence), .integer(Int64(limit))]
     ) { AuditLink(head: AuditHead(node: node, sequence: $0.integer(0), hash: $0.blob(1)), entry: $0.blob(2)) }
-    return AuditPage(links: links, head: try head(of: node))
+    return AuditPage(links: links, head: try head(of: node, relyingParty))
   }
 
-  fileprivate func auditHeads() throws(StoreError) -> [AuditHead] {
+  fileprivate func auditHeads(of relyingParty: String?) throws(StoreError) -> [AuditHead] {
+    let own = Self.condition(relyingParty)
     var heads: [AuditHead] = []
     var previous = ""
     // From one name to the next by the key, since counting through all entries would take as long as they are many.
-    while let name = try first(
-      "SELECT min(node) FROM audit WHERE node > ?", .text(previous), read: { $0.optionalText(0) }),
-      let name
-    {
-      guard let node = NodeName(name), let head = try head(of: node) else { throw .corrupt("a node's name") }
+    while let name = try rows(
+      "SELECT min(node) FROM audit WHERE \(own.sql) node > ?", own.values + [.text(previous)], { $0.optionalText(0) }
+    ).first, let name {
+      guard let node = NodeName(name), let head = try head(of: node, relyingParty) else {
+        throw .corrupt("a node's name")
+      }
       heads.append(head)
       previous = name
     }
     return heads
   }
 
-  private func head(of node: NodeName) throws(StoreError) -> AuditHead? {
-    try first(
-      "SELECT sequence, hash FROM audit WHERE node = ? ORDER BY sequence DESC LIMIT 1", .text(node.text)
-    ) { AuditHead(node: node, sequence: $0.integer(0), hash: $0.blob(1)) }
+  private func head(of node: NodeName, _ relyingParty: String?) throws(StoreError) -> AuditHead? {
+    let own = Self.condition(relyingParty)
+    return try rows(
+      "SELECT sequence, hash FROM audit WHERE \(own.sql) node = ? ORDER BY sequence DESC LIMIT 1",
+      own.values + [.text(node.text)]
+    ) { AuditHead(node: node, sequence: $0.integer(0), hash: $0.blob(1)) }.first
   }
 }

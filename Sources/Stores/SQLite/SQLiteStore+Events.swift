@@ -15,19 +15,24 @@ extension SQLiteStore {
   }
 
   public func events(of relyingParty: String, _ query: EventQuery) async throws(StoreError) -> EventPage? {
-    let rows = try await reader.perform { connection throws(StoreError) -> [EventRow]? in
+    let rows = try await lister.perform { connection throws(StoreError) -> [EventRow]? in
       var before = Int64.max
       if let cursor = query.startingAfter {
         guard let seq = try connection.seq(of: cursor, relyingParty) else { return nil }
         before = seq
       }
-      let condition = query.type == nil ? "" : "AND type = ?"
-      let values = query.type.map { [SQLiteValue.type($0)] } ?? []
+      // Each type has its events in order; those of several are merged.
+      let types = (query.type.map { [$0] } ?? EventType.allCases).map { type in
+        """
+        SELECT * FROM (SELECT seq FROM events WHERE relying_party = ?1 AND type = '\(type.status.rawValue)' AND seq < ?2
+          ORDER BY seq DESC LIMIT ?3)
+        """
+      }
       return try connection.rows(
         """
-        SELECT \(EventRow.columns) FROM events WHERE relying_party = ? AND seq < ? \(condition)
-        ORDER BY seq DESC LIMIT ?
-        """, [.text(relyingParty), .integer(before)] + values + [.integer(Int64(query.limit + 1))], EventRow.init)
+        SELECT \(EventRow.columns) FROM events WHERE seq IN (\(types.joined(separator: " UNION ALL ")))
+        ORDER BY seq DESC LIMIT ?3
+        """, [.text(relyingParty), .integer(before), .integer(Int64(query.limit + 1))], EventRow.init)
     }
     guard let rows else { return nil }
     var events: [EventRecord] = []
@@ -38,7 +43,7 @@ extension SQLiteStore {
   public func deliveries(
     of relyingParty: String, _ query: DeliveryQuery
   ) async throws(StoreError) -> DeliveryPage? {
-    let rows = try await reader.perform { connection throws(StoreError) -> [DeliveryRow]? in
+    let rows = try await lister.perform { connection throws(StoreError) -> [DeliveryRow]? in
       var before: (seq: Int64, endpoint: String) = (Int64.max, "")
       if let cursor = query.startingAfter {
         guard let row = try DeliveryRow.first(connection, cursor, of: relyingParty) else { return nil }

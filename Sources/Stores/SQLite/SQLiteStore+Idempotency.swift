@@ -17,8 +17,8 @@ extension SQLiteStore {
         if now < found.begun + IdempotencyClaim.lease { return .inProgress }
       }
       try connection.run(
-        "INSERT OR REPLACE INTO idempotency (scope, body_hash, token, begun) VALUES (?, ?, ?, ?)",
-        .blob(claim.scope), .blob(claim.bodyHash), .blob(claim.token), .time(now))
+        "INSERT OR REPLACE INTO idempotency (scope, body_hash, token, begun, relying_party) VALUES (?, ?, ?, ?, ?)",
+        .blob(claim.scope), .blob(claim.bodyHash), .blob(claim.token), .time(now), .text(claim.relyingParty))
       return .started
     }
   }
@@ -67,10 +67,11 @@ extension SQLiteConnection {
     }
     try run(
       """
-      UPDATE idempotency SET is_finished = 1, session = ?, body = ?, result = ?, result_expires_at = ?
+      UPDATE idempotency SET is_finished = 1, session = ?, body = ?, result = ?, result_expires_at = ?, bytes = ?
       WHERE scope = ? AND token = ?
       """, .optional(reply.session?.text), .optional(reply.body), .optional(reply.result),
-      .optional(reply.resultExpiresAt?.secondsSince1970), .blob(completion.claim.scope),
+      .optional(reply.resultExpiresAt?.secondsSince1970), .integer(Int64(reply.body?.count ?? 0)),
+      .blob(completion.claim.scope),
       .blob(completion.claim.token))
   }
 

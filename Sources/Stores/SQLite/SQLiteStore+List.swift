@@ -2,10 +2,17 @@ import Primitives
 import VerificationService
 
 extension SQLiteStore {
+  static let dialect = SessionListing.Dialect(
+    mark: "?", key: "seq", processingIndex: "INDEXED BY sessions_processing",
+    requestBytes: "(SELECT sum(length(data)) FROM offers WHERE offers.session = sessions.seq)",
+    // They have a table of their own.
+    requestColumns: [])
+
   public func sessions(
     of relyingParty: String, _ query: SessionQuery, at now: Timestamp
   ) async throws(StoreError) -> SessionPage? {
-    let rows = try await reader.perform { connection throws(StoreError) -> [SessionRow]? in
+    let listing = SessionListing(query: query, dialect: Self.dialect)
+    let found = try await lister.perform { connection throws(StoreError) -> [(row: SessionRow, found: Int)]? in
       var before = Int64.max
       if let cursor = query.startingAfter {
         let seq = try connection.first(
@@ -14,30 +21,37 @@ extension SQLiteStore {
         guard let seq else { return nil }
         before = seq
       }
-      let (condition, values) = Self.condition(for: query.status, at: now)
-      return try SessionRow.all(
-        connection,
-        """
-        SELECT \(SessionRow.columns) FROM sessions WHERE relying_party = ? AND seq < ? AND (\(condition))
-        ORDER BY seq DESC LIMIT ?
-        """, [.text(relyingParty), .integer(before)] + values + [.integer(Int64(query.limit + 1))])
+      let time = listing.time(at: now).map { [SQLiteValue.time($0)] } ?? []
+      var rows = try connection.rows(
+        listing.sql, [.text(relyingParty), .integer(before), .integer(listing.rows)] + time
+      ) { (row: SessionRow(columnsOf: $0), found: Int($0.integer(SessionRow.width))) }
+      if query.parts.contains(.requests) {
+        for index in rows.indices { try rows[index].row.readOffers(connection, withMaterial: false) }
+      }
+      return rows
     }
-    guard let rows else { return nil }
-    var sessions: [SessionRecord] = []
-    for row in rows.prefix(query.limit) { sessions.append(try row.record()) }
-    return SessionPage(sessions: sessions, hasMore: rows.count > query.limit)
+    guard let found else { return nil }
+    return try SessionPage(rows: found.map(\.row), found: found.first?.found ?? 0, limit: query.limit)
   }
 
-  /// The status as a reader sees it now: what time has ended is not yet written.
-  private static func condition(for status: SessionStatus?, at now: Timestamp) -> (String, [SQLiteValue]) {
-    let stale = SQLiteValue.time(now - Limits.processingTimeout)
-    return switch status {
-    case nil: ("TRUE", [])
-    case .requiresInput: ("status = 'requires_input' AND expires_at > ?", [.time(now)])
-    case .expired: ("status = 'expired' OR (status = 'requires_input' AND expires_at <= ?)", [.time(now)])
-    case .processing: ("status = 'processing' AND consumed_at >= ?", [stale])
-    case .failed: ("status = 'failed' OR (status = 'processing' AND consumed_at < ?)", [stale])
-    case .verified, .canceled, .redacted: ("status = ?", [.text(status?.rawValue ?? "")])
+  /// From indexes that have all that is counted.
+  public func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage {
+    try await lister.perform { connection throws(StoreError) in
+      let counts = try connection.first(
+        """
+        SELECT
+          (SELECT count(*) FROM sessions WHERE relying_party = ?1 AND status = 'requires_input' AND expires_at > ?2),
+          (SELECT coalesce(sum(bytes), 0) + count(*) * ?3 FROM sessions
+            WHERE relying_party = ?1 AND status = 'requires_input'),
+          (SELECT coalesce(sum(bytes), 0) + count(*) * ?3 FROM sessions
+            WHERE relying_party = ?1 AND ended_at IS NOT NULL),
+          (SELECT coalesce(sum(bytes), 0) + count(*) * ?4 FROM idempotency WHERE relying_party = ?1 AND is_finished)
+        """, .text(relyingParty), .time(now), .integer(StoreUsage.sessionOverhead), .integer(StoreUsage.replyOverhead)
+      ) { row in
+        StoreUsage(
+          openSessions: row.integer(0), bytes: row.integer(1) + row.integer(2), idempotencyBytes: row.integer(3))
+      }
+      return counts ?? StoreUsage()
     }
   }
 }

@@ -99,7 +99,7 @@ extension SQLiteStore {
   }
 
   public func outboxState() async throws(StoreError) -> OutboxState {
-    try await reader.perform { connection throws(StoreError) in
+    try await lister.perform { connection throws(StoreError) in
       let pending = try connection.first("SELECT count(*), min(begun) FROM deliveries WHERE status = 'pending'") {
         (count: Int($0.integer(0)), oldest: $0.optionalInteger(1))
       }

@@ -7,14 +7,15 @@ extension SQLiteStore {
   ) async throws(StoreError) {
     let content = session.content.map { StoredForm.encode($0) }
     let offers = session.offers.map { ($0.protocolName, StoredForm.encodeOrdered($0.data), $0.sealedMaterial) }
+    let bytes = offers.reduce(content?.count ?? 0) { $0 + $1.1.count }
     try await writer.perform { connection throws(StoreError) in
       let seq = try connection.first(
         """
-        INSERT INTO sessions (id, relying_party, created, expires_at, status, client_secret_hash, content)
-        VALUES (?, ?, ?, ?, 'requires_input', ?, ?) RETURNING seq
+        INSERT INTO sessions (id, relying_party, created, expires_at, status, client_secret_hash, content, bytes)
+        VALUES (?, ?, ?, ?, 'requires_input', ?, ?, ?) RETURNING seq
         """,
         .text(session.address.id.text), .text(session.address.relyingParty), .time(session.created),
-        .time(session.expiresAt), .optional(session.clientSecretHash), .optional(content)
+        .time(session.expiresAt), .optional(session.clientSecretHash), .optional(content), .integer(Int64(bytes))
       ) { $0.integer(0) }
       guard let seq else { throw .corrupt("an insert without a row") }
       for (position, (name, data, material)) in offers.enumerated() {
@@ -58,8 +59,10 @@ extension SQLiteStore {
     let values: [SQLiteValue] = [
       .type(columns.type), .time(now), .optional(columns.lastError),
       .optional(columns.results.expiresAt?.secondsSince1970), .optional(columns.results.waiting),
-      .optional(columns.results.retained), .optional(columns.reportID), .optional(columns.report),
+      .optional(columns.results.kept.stored), .optional(columns.reportID), .optional(columns.report),
       .optional(columns.results.evidence?.rawValue), .optional(outcome.evidence),
+      .integer(Int64(columns.bytes + (outcome.evidence?.count ?? 0))),
+      .optional(columns.results.kept.nextErasure?.secondsSince1970),
       .text(outcome.address.id.text), .text(outcome.address.relyingParty), .text(outcome.attempt.text),
       .time(now - Limits.processingTimeout),
     ]
@@ -68,7 +71,8 @@ extension SQLiteStore {
       let changed = try connection.rows(
         """
         UPDATE sessions SET status = ?, ended_at = ?, last_error = ?, result_expires_at = ?, waiting_result = ?,
-          retained_result = ?, report_id = ?, report = ?, evidence = ?, evidence_bundle = ?
+          retained_result = ?, report_id = ?, report = ?, evidence = ?, evidence_bundle = ?, bytes = bytes + ?,
+          next_erasure = ?
         WHERE id = ? AND relying_party = ? AND status = 'processing' AND attempt = ? AND consumed_at >= ?
         RETURNING seq
         """, values
@@ -147,15 +151,16 @@ extension SQLiteStore {
         """
         UPDATE sessions SET status = 'redacted', ended_at = ?, client_secret_hash = NULL, content = NULL,
           last_error = ?, result_expires_at = NULL, waiting_result = NULL, retained_result = NULL, report = ?,
-          evidence = NULL, evidence_bundle = NULL
+          evidence = NULL, evidence_bundle = NULL, bytes = ?, next_erasure = NULL
         WHERE seq = ?
-        """, .time(now), .optional(lastError), .optional(report), .integer(before.seq))
+        """, .time(now), .optional(lastError), .optional(report),
+        .integer(Int64((lastError?.count ?? 0) + (report?.count ?? 0))), .integer(before.seq))
       try connection.run("DELETE FROM offers WHERE session = ?", .integer(before.seq))
       try connection.run(
-        "UPDATE idempotency SET body = NULL, result = NULL, result_expires_at = NULL WHERE session = ?",
+        "UPDATE idempotency SET body = NULL, result = NULL, result_expires_at = NULL, bytes = 0 WHERE session = ?",
         .text(address.id.text))
       try connection.tell(before.seq, address, .redacted, code: error?.code, at: now)
-      connection.mustTruncateLog = true
+      connection.log.isDue = true
       return (try connection.row(address), true)
     }
     guard let record = try row?.record() else { return .notFound }

@@ -45,21 +45,45 @@ extension SQLiteStore {
         UPDATE idempotency SET result = NULL WHERE scope IN
           (SELECT scope FROM idempotency WHERE result IS NOT NULL AND result_expires_at <= ? LIMIT ?)
         """, .time(now), limit)
+      count.valuesErased = try connection.eraseValues(at: now, limit: limit)
       try connection.sweepEvents(at: now, limit: limit, &count)
       // What is left of a session's events goes with it.
       count.sessionsDeleted = try connection.run(
-        "DELETE FROM sessions WHERE seq IN (SELECT seq FROM sessions WHERE ended_at <= ? LIMIT ?)",
+        "DELETE FROM sessions WHERE seq IN (SELECT seq FROM sessions WHERE ended_at <= ? AND next_erasure IS NULL LIMIT ?)",
         .time(now - Limits.sessionRetention), limit)
       count.idempotencyKeysDeleted = try connection.run(
         "DELETE FROM idempotency WHERE scope IN (SELECT scope FROM idempotency WHERE begun <= ? LIMIT ?)",
         .time(now - Limits.idempotencyLifetime), limit)
-      if count.resultsErased + repliesErased + count.sessionsDeleted > 0 { connection.mustTruncateLog = true }
+      if count.resultsErased + repliesErased + count.valuesErased + count.sessionsDeleted > 0 {
+        connection.log.isDue = true
+      }
       return count
     }
   }
 }
 
 extension SQLiteConnection {
+  /// Retained values, and evidence, whose day has come.
+  fileprivate func eraseValues(at now: Timestamp, limit: SQLiteValue) throws(StoreError) -> Int {
+    let due = try rows(
+      "SELECT seq, retained_result FROM sessions WHERE next_erasure <= ? LIMIT ?", [.time(now), limit]
+    ) { (seq: $0.integer(0), stored: $0.optionalBlob(1)) }
+    for session in due {
+      let (kept, erasesEvidence) = KeptValues.left(of: session.stored, at: now)
+      try run(
+        "UPDATE sessions SET retained_result = ?, next_erasure = ?, bytes = max(0, bytes - ?) WHERE seq = ?",
+        .optional(kept.stored), .optional(kept.nextErasure?.secondsSince1970),
+        .integer(Int64((session.stored?.count ?? 0) - (kept.stored?.count ?? 0))), .integer(session.seq))
+      guard erasesEvidence else { continue }
+      try run(
+        """
+        UPDATE sessions SET evidence = ?, evidence_bundle = NULL,
+          bytes = max(0, bytes - coalesce(length(evidence_bundle), 0)) WHERE seq = ? AND evidence IS NOT NULL
+        """, .text(EvidenceStatus.erased.rawValue), .integer(session.seq))
+    }
+    return due.count
+  }
+
   fileprivate func sweepEvents(at now: Timestamp, limit: SQLiteValue, _ count: inout SweepCount) throws(StoreError) {
     count.deliveriesAbandoned = try run(
       """

@@ -1,7 +1,8 @@
 import Primitives
 import VerificationService
 
-/// Sessions in one SQLite file: one writer thread that commits in groups, one reader thread.
+/// Sessions in one SQLite file: one writer thread that commits in groups, one that reads single rows, and one that reads
+/// lists, so that nobody waits for somebody else's.
 ///
 /// A consumed challenge survives power loss (`synchronous = FULL`), erased data leave neither the file nor its log
 /// (`secure_delete`, truncated log), and a fault of the disk is `unavailable` with nothing half-done.
@@ -11,22 +12,31 @@ public final class SQLiteStore: SessionStore {
   public let node: NodeName
   let writer: DatabaseThread
   let reader: DatabaseThread
+  let lister: DatabaseThread
 
   /// Opens or makes the file, and its schema. It blocks: for the start of the program, not for a task.
-  public init(path: String, isLive: Bool, node: NodeName = .standard) throws(StoreError) {
-    self.isLive = isLive
-    self.node = node
+  public convenience init(path: String, isLive: Bool, node: NodeName = .standard) throws(StoreError) {
     let writing = try SQLiteConnection(path: path, role: .writer)
     try SQLiteSchema.prepare(writing, isLive: isLive)
+    try self.init(path: path, isLive: isLive, node: node, writer: DatabaseThread(writing, role: .writer))
+  }
+
+  /// - Parameter writer: of a file that has this version's schema.
+  init(path: String, isLive: Bool, node: NodeName = .standard, writer: DatabaseThread) throws(StoreError) {
+    self.isLive = isLive
+    self.node = node
+    self.writer = writer
     // After the schema: a reader makes no file.
     let reading = try SQLiteConnection(path: path, role: .reader)
-    writer = try DatabaseThread(writing, role: .writer)
+    let listing = try SQLiteConnection(path: path, role: .reader)
     reader = try DatabaseThread(reading, role: .reader)
+    lister = try DatabaseThread(listing, role: .reader)
   }
 
   deinit {
     writer.stop()
     reader.stop()
+    lister.stop()
   }
 
   public func probe() async throws(StoreError) {
@@ -38,6 +48,7 @@ public final class SQLiteStore: SessionStore {
 
   public func close() async {
     await reader.close()
+    await lister.close()
     await writer.close()
   }
 }

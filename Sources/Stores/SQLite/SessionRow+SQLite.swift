@@ -16,9 +16,10 @@ extension SessionRow {
     return rows
   }
 
-  mutating func readOffers(_ connection: SQLiteConnection) throws(StoreError) {
+  mutating func readOffers(_ connection: SQLiteConnection, withMaterial: Bool = true) throws(StoreError) {
     offers = try connection.rows(
-      "SELECT protocol, data, material FROM offers WHERE session = ? ORDER BY position", [.integer(seq)]
+      "SELECT protocol, data, \(withMaterial ? "material" : "NULL") FROM offers WHERE session = ? ORDER BY position",
+      [.integer(seq)]
     ) { Offer(protocolName: $0.text(0), data: $0.blob(1), material: $0.optionalBlob(2)) }
   }
 }

@@ -10,6 +10,9 @@ struct OutcomeColumns: Sendable {
   let reportID: String?
   let report: [UInt8]?
 
+  /// What of them is kept for as long as the session.
+  var bytes: Int { [lastError, report, results.kept.stored].reduce(0) { $0 + ($1?.count ?? 0) } }
+
   init(_ outcome: AttemptOutcome) {
     let error: LastError?
     (type, results, error) =

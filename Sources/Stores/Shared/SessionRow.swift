@@ -10,11 +10,21 @@ struct SessionRow: Sendable {
     let material: [UInt8]?
   }
 
-  static let columns = """
-    sessions.seq, sessions.id, relying_party, created, expires_at, status, attempt, consumed_at, ended_at,
-    client_secret_hash, content, last_error, result_expires_at, waiting_result, retained_result, report,
-    attempt_protocol, evidence
-    """
+  private static let names = [
+    "sessions.seq", "sessions.id", "relying_party", "created", "expires_at", "status", "attempt", "consumed_at",
+    "ended_at", "client_secret_hash", "content", "last_error", "result_expires_at", "waiting_result", "retained_result",
+    "report", "attempt_protocol", "evidence",
+  ]
+  static let columns = names.joined(separator: ", ")
+
+  /// In the same places, and nothing where it is not shown in a list.
+  static func columns(listing parts: Set<SessionPart>) -> [String] {
+    let left: Set = ["client_secret_hash", "waiting_result", "retained_result"]
+    return names.map { left.contains($0) || ($0 == "report" && !parts.contains(.report)) ? "NULL" : $0 }
+  }
+
+  /// The place of what follows the columns.
+  static var width: Int32 { Int32(names.count) }
 
   let seq: Int64
   var offers: [Offer] = []
@@ -30,6 +40,7 @@ struct SessionRow: Sendable {
   private let content: [UInt8]?
   private let lastError: [UInt8]?
   private let results: SealedResults
+  private let kept: [UInt8]?
   private let report: [UInt8]?
   private let attemptProtocol: String?
 
@@ -49,7 +60,8 @@ struct SessionRow: Sendable {
     lastError = row.optionalBlob(11)
     results = SealedResults(
       expiresAt: row.optionalInteger(12).map { Timestamp(secondsSince1970: $0) }, waiting: row.optionalBlob(13),
-      retained: row.optionalBlob(14), evidence: row.optionalText(17).flatMap(EvidenceStatus.init))
+      evidence: row.optionalText(17).flatMap(EvidenceStatus.init))
+    kept = row.optionalBlob(14)
     report = row.optionalBlob(15)
     attemptProtocol = row.optionalText(16)
   }
@@ -65,6 +77,8 @@ struct SessionRow: Sendable {
           protocolName: offer.protocolName, data: try StoredForm.decodeOrdered(offer.data),
           sealedMaterial: offer.material))
     }
+    var results = results
+    results.kept = try KeptValues(stored: kept, end: time(endedAt ?? expiresAt) + Limits.sessionRetention)
     return SessionRecord(
       address: SessionAddress(relyingParty: relyingParty, id: id), created: time(created),
       expiresAt: time(expiresAt), clientSecretHash: clientSecretHash,

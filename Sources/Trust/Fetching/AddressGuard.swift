@@ -1,3 +1,5 @@
+import Primitives
+
 /// Which addresses may be connected to.
 ///
 /// A list's address stands in a document, and whoever could have it fetched from inside our network would reach what
@@ -9,9 +11,16 @@ public enum AddressGuard {
     of address: NetworkAddress, port: UInt16, isEncrypted: Bool, under rules: FetchRules
   ) -> String? {
     if rules.allowsLoopback, isLoopback(address) { return nil }
-    guard isPublic(address) else { return "the address leads to no public host" }
-    guard port == standardPort(isEncrypted: isEncrypted) else { return "the address names a port of its own" }
+    guard isPublic(address) || rules.internalTargets.contains(address) else {
+      return "the address leads to no public host"
+    }
+    guard allows(port, isEncrypted: isEncrypted, under: rules) else { return "the address names a port of its own" }
     return nil
+  }
+
+  static func allows(_ port: UInt16, isEncrypted: Bool, under rules: FetchRules) -> Bool {
+    port == standardPort(isEncrypted: isEncrypted) || rules.internalTargets.ports.contains(port)
+      || (rules.allowsOtherPorts && port >= Limits.lowestListPort)
   }
 
   public static func standardPort(isEncrypted: Bool) -> UInt16 { isEncrypted ? 443 : 80 }
@@ -28,8 +37,29 @@ public enum AddressGuard {
     return loopbackIPv4.contains(address) || loopbackIPv6.contains(address)
   }
 
+  /// Whether any address of this machine may be connected to.
+  static func mayReachThisMachine(under rules: FetchRules) -> Bool {
+    rules.allowsLoopback
+      || rules.internalTargets.networks.contains { $0.isWithin(loopbackIPv4) || $0.isWithin(loopbackIPv6) }
+  }
+
   private static let loopbackIPv4 = AddressRange.ipv4(127, bits: 8)
   private static let loopbackIPv6 = AddressRange.ipv6(0, 0, 0, 0, 0, 0, 0, 1, bits: 128)
+
+  /// Networks that an organisation has for itself (RFC 1918, RFC 6598, RFC 4193).
+  public static let privateNetworks: [AddressRange] = [
+    .ipv4(10, bits: 8), .ipv4(172, 16, bits: 12), .ipv4(192, 168, bits: 16), .ipv4(100, 64, bits: 10),
+    .ipv6(0xfc00, bits: 7),
+  ]
+
+  /// See `InternalTargets`: where machines talk to themselves, to the link and to their cloud.
+  static let neverMeant: [AddressRange] = [
+    loopbackIPv4, loopbackIPv6, .ipv4(0, bits: 8), .ipv6(0, 0, 0, 0, 0, 0, 0, 0, bits: 128),
+    .ipv4(169, 254, bits: 16), .ipv6(0xfe80, bits: 10),  // link-local
+    .ipv6(0xfd00, 0xec2, bits: 32), .ipv4(100, 100, 100, 200, bits: 32), .ipv4(192, 0, 0, 192, bits: 32),  // metadata
+    .ipv4(168, 63, 129, 16, bits: 32),
+    .ipv4(224, bits: 4), .ipv4(240, bits: 4), .ipv6(0xff00, bits: 8),  // to many at once, and reserved
+  ]
 
   private static let reservedIPv4: [AddressRange] = [
     .ipv4(0, bits: 8),  // this network; 0.0.0.0 reaches this host

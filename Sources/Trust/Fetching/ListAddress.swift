@@ -19,6 +19,14 @@ public struct ListAddress: Sendable, Hashable {
     return "\(isEncrypted ? "https" : "http")://\(named)\(isStandard ? "" : ":\(port)")\(target)"
   }
 
+  /// Who is asked at an address, so that those who wait for one can be counted: its host. All that can be asked nowhere
+  /// are one.
+  static func publisher(of address: String?) -> String {
+    let rules = FetchRules(allowsPlainHTTP: true, allowsLoopback: true)
+    guard let address, let read = try? ListAddress(address, allowing: rules) else { return "" }
+    return read.host
+  }
+
   public init(_ address: String, allowing rules: FetchRules) throws(FetchError) {
     guard address.utf8.count <= Limits.listAddressBytes else { throw .notAllowed("the address is too long") }
     guard address.utf8.allSatisfy(Self.isOctetOfAddress) else {
@@ -46,6 +54,10 @@ public struct ListAddress: Sendable, Hashable {
   public func following(_ location: String, allowing rules: FetchRules) throws(FetchError) -> ListAddress {
     let next = try ListAddress(resolved(location), allowing: rules)
     guard next.isEncrypted || !isEncrypted else { throw .notAllowed("a redirect leads from https to http") }
+    // The port that a certificate names is that of its host alone.
+    let isNamed = next.host == host && next.port == port
+    guard isNamed || rules.allowsLoopback || next.port == AddressGuard.standardPort(isEncrypted: next.isEncrypted)
+    else { throw .notAllowed("a redirect leads to a port of its own") }
     return next
   }
 
@@ -104,8 +116,11 @@ public struct ListAddress: Sendable, Hashable {
     }
     guard !rules.allowsLoopback else { return }
     // RFC 6761, 6.3: these names lead to this machine, whoever is asked.
-    if host == "localhost" || host.hasSuffix(".localhost") { throw .notAllowed("the address leads to no public host") }
-    guard port == AddressGuard.standardPort(isEncrypted: isEncrypted) else {
+    let isThisMachine = host == "localhost" || host.hasSuffix(".localhost")
+    if isThisMachine, !AddressGuard.mayReachThisMachine(under: rules) {
+      throw .notAllowed("the address leads to no public host")
+    }
+    guard AddressGuard.allows(port, isEncrypted: isEncrypted, under: rules) else {
       throw .notAllowed("the address names a port of its own")
     }
   }

@@ -35,7 +35,7 @@ public struct NetworkAddress: Sendable, Hashable {
 }
 
 /// All addresses of one length that begin with the same bits.
-struct AddressRange: Sendable {
+public struct AddressRange: Sendable, Hashable {
   let start: [UInt8]
   let bits: Int
   let octetCount: Int
@@ -50,10 +50,44 @@ struct AddressRange: Sendable {
     AddressRange(start: start.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }, bits: bits, octetCount: 16)
   }
 
+  /// `10.0.0.0/8`, `fd00::/8`; an address alone is a range of one. Nil for other texts, and where bits are set behind
+  /// the prefix: a typing mistake would name another network than was meant.
+  public init?(_ text: String) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count <= 2, let address = NetworkAddress(String(parts[0])) else { return nil }
+    let all = address.octets.count * 8
+    guard parts.count == 2 else {
+      self.init(start: address.octets, bits: all, octetCount: address.octets.count)
+      return
+    }
+    guard let bits = Int(parts[1]), String(bits) == parts[1], (0...all).contains(bits) else { return nil }
+    self.init(start: address.octets, bits: bits, octetCount: address.octets.count)
+    guard lowest == address.octets else { return nil }
+  }
+
+  private init(start: [UInt8], bits: Int, octetCount: Int) {
+    self.start = start
+    self.bits = bits
+    self.octetCount = octetCount
+  }
+
+  /// The first address, of which all bits behind the prefix are zero.
+  private var lowest: [UInt8] {
+    (0..<octetCount).map { index in
+      let fixed = max(0, min(8, bits - index * 8))
+      return (index < start.count ? start[index] : 0) & UInt8(truncatingIfNeeded: 0xff00 >> fixed)
+    }
+  }
+
+  /// Whether all of it lies in the other.
+  func isWithin(_ other: AddressRange) -> Bool {
+    bits >= other.bits && NetworkAddress(octets: lowest).map(other.contains) ?? false
+  }
+
   static let mapped = ipv6(0, 0, 0, 0, 0, 0xffff, bits: 96)
   static let nat64 = ipv6(0x64, 0xff9b, bits: 96)
 
-  func contains(_ address: NetworkAddress) -> Bool {
+  public func contains(_ address: NetworkAddress) -> Bool {
     guard address.octets.count == octetCount else { return false }
     for index in 0..<((bits + 7) / 8) {
       let fixed = min(8, bits - index * 8)

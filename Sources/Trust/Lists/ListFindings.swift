@@ -16,9 +16,11 @@ struct ListFindings {
     }
   }
 
-  /// Warnings, in the order of the registry.
+  /// Warnings, one a code, in the order in which each was first met.
   var checks: [Check] {
-    Code.allCases.compactMap { code in
+    var codes: [Code] = []
+    for code in details.map(\.code) where !codes.contains(code) { codes.append(code) }
+    return codes.compactMap { code in
       var texts = details.filter { $0.code == code }.map(\.text)
       if let count = omitted[code] { texts.append("and \(count) more") }
       return texts.isEmpty ? nil : Check(code, .warning, detail: texts.joined(separator: "; "))

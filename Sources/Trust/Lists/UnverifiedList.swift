@@ -13,7 +13,7 @@ public struct UnverifiedList: Sendable {
 
   public enum Contents: Sendable {
     /// With what was found about its entries.
-    case vical(VICAL, findings: [Check])
+    case vical(VICALContents, findings: [Check])
     /// A list may also be had without its signature, as its bare payload.
     case trustedEntities(TrustedEntityList, isSigned: Bool)
   }
@@ -36,7 +36,7 @@ public struct UnverifiedList: Sendable {
     guard let message = try? COSESign1(parsing: CBORItem(parsing: bytes, limits: bounds)),
       let payload = message.payload, payload.bytes != nil,
       let content = try? CBORItem(parsingContentOf: payload, limits: bounds),
-      let list = try? VICAL(reading: content, entryFindings: &findings)
+      let list = try? VICALContents(reading: content, entryFindings: &findings)
     else { return nil }
     let chain = (message.headers.x5chain ?? []).prefix(Limits.chainCertificates)
     return UnverifiedList(

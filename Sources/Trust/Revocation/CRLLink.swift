@@ -27,7 +27,7 @@ struct CRLLink {
       return .revoked(isSigner ? .signerRevoked : .authorityRevoked)
     }
     // An authority that lists itself has said that nothing under it counts any more.
-    if issuer.isSelfIssued, list.contains(serial: issuer.serialNumber) {
+    if list.contains(serial: issuer.serialNumber), issuer.isSelfSigned {
       return .revoked(.authorityRevoked, detail: "the anchor lists itself")
     }
     return .good

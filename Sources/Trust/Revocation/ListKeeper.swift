@@ -49,17 +49,21 @@ final class ListKeeper<Source: Hashable & Sendable, List: Sendable>: Sendable {
   private let state = Locked(State())
   /// Where lists are loaded; nil: where Swift runs tasks by itself.
   private let executor: (any TaskExecutor)?
+  private let room: WaitingRoom
   private let maximumLists: Int
   private let maximumBytes: Int
   private let clock: @Sendable () -> ContinuousClock.Instant
 
-  /// - Parameter clock: by which it is measured how long a load takes.
+  /// - Parameters:
+  ///   - room: where those wait who need a list that is being loaded.
+  ///   - clock: by which it is measured how long a load takes.
   init(
     maximumLists: Int = Limits.keptLists, maximumBytes: Int = Limits.keptListBytes,
-    executor: (any TaskExecutor)? = nil,
+    executor: (any TaskExecutor)? = nil, room: WaitingRoom = WaitingRoom(),
     clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) {
     self.executor = executor
+    self.room = room
     self.maximumLists = maximumLists
     self.maximumBytes = maximumBytes
     self.clock = clock
@@ -75,9 +79,12 @@ final class ListKeeper<Source: Hashable & Sendable, List: Sendable>: Sendable {
     }
   }
 
-  /// The list, fresh or loaded now; or one that is stale and has not expired, where no other can be had.
+  /// The list, fresh or loaded now; or one that is stale and has not expired, where no other can be had or too many wait
+  /// for it.
+  /// - Parameter publisher: whose list it is, for those who wait.
   func list(
-    _ source: Source, at now: Timestamp, load: @escaping @Sendable () async throws(ListFault) -> Kept<List>
+    _ source: Source, of publisher: String, at now: Timestamp,
+    load: @escaping @Sendable () async throws(ListFault) -> Kept<List>
   ) async throws(ListFault) -> List {
     if let list = fresh(source, at: now) { return list }
     if let fault = recentFault(source, at: now) { return try fallBack(source, fault, at: now) }
@@ -93,10 +100,12 @@ final class ListKeeper<Source: Hashable & Sendable, List: Sendable>: Sendable {
       state.loading[source] = task
       return task
     }
-    switch await task.value {
-    case .success(let kept) where now < kept.expires: return kept.list
-    case .success: throw ListFault(.unavailable, "the list expired while it was fetched")
-    case .failure(let fault): return try fallBack(source, fault, at: now)
+    switch await room.wait(for: publisher, { await task.value }) {
+    case nil:
+      return try fallBack(source, ListFault(.unavailable, "too many wait for the publisher's lists already"), at: now)
+    case .success(let kept)? where now < kept.expires: return kept.list
+    case .success?: throw ListFault(.unavailable, "the list expired while it was fetched")
+    case .failure(let fault)?: return try fallBack(source, fault, at: now)
     }
   }
 

@@ -23,8 +23,9 @@ public final class RevocationChecker: RevocationSource {
     executor: (any TaskExecutor)? = nil
   ) {
     self.fetcher = SharedFetches(fetcher, executor: executor)
-    revocationLists = ListKeeper(executor: executor)
-    statusLists = ListKeeper(executor: executor)
+    let room = WaitingRoom()
+    revocationLists = ListKeeper(executor: executor, room: room)
+    statusLists = ListKeeper(executor: executor, room: room)
     reader = StatusListReader(allowsJWT: allowsJWT)
     self.allowsLoopback = allowsLoopback
   }
@@ -80,7 +81,8 @@ public final class RevocationChecker: RevocationSource {
       guard let source = StatusListSource(question) else { return (.undetermined(.statusListInvalid), []) }
       let rules = rules(question, mediaTypes: reader.mediaTypes(for: source.mechanism))
       do throws(ListFault) {
-        let kept = try await statusLists.list(source, at: now) { [fetcher, reader] () async throws(ListFault) in
+        let kept = try await statusLists.list(source, of: ListAddress.publisher(of: source.uri), at: now) {
+          [fetcher, reader] () async throws(ListFault) in
           let fetched = try await fetcher.list(source.uri, allowing: rules)
           do throws(StatusListError) {
             let list = try reader.read(fetched.bytes, from: source, at: now)
@@ -120,7 +122,9 @@ public final class RevocationChecker: RevocationSource {
       return (.undetermined(.sourceNotAllowed, detail: link.unusable), [])
     }
     do throws(ListFault) {
-      let kept = try await revocationLists.list(source, at: now) { [fetcher] () async throws(ListFault) in
+      let kept = try await revocationLists.list(source, of: ListAddress.publisher(of: source.addresses.first), at: now)
+      {
+        [fetcher] () async throws(ListFault) in
         var first: ListFault?
         for address in source.addresses.prefix(Limits.crlAddresses) {
           do throws(ListFault) {
@@ -154,9 +158,14 @@ public final class RevocationChecker: RevocationSource {
   }
 
   private func rules(_ question: RevocationQuestion, mediaTypes: [String]) -> FetchRules {
-    FetchRules(
-      allowsPlainHTTP: question.allowsPlainHTTP, allowsLoopback: allowsLoopback, mediaTypes: mediaTypes,
-      timeLimit: .seconds(Limits.revocationFetchSeconds))
+    var rules =
+      question.subject == .certificates
+      ? FetchRules.revocationLists(question.crlAddresses, allowingPlainHTTP: question.allowsPlainHTTP)
+      : FetchRules(allowsPlainHTTP: question.allowsPlainHTTP)
+    rules.allowsLoopback = allowsLoopback
+    rules.mediaTypes = mediaTypes
+    rules.timeLimit = .seconds(Limits.revocationFetchSeconds)
+    return rules
   }
 }
 

@@ -7,6 +7,8 @@ struct TrustListReading {
   let checks: [Check]
   /// Each trusted no longer than the list.
   let anchors: [TrustAnchor]
+  /// Entries that can't be used.
+  let leftOut: Int
   let validUntil: Timestamp?
   /// Nil where the list is refused.
   let accepted: AcceptedListFolder.Accepted?
@@ -23,6 +25,7 @@ struct TrustListReading {
         bytes, at: now, after: last.map(VICALEvaluation.LastAccepted.init))
       checks = evaluation.checks
       anchors = evaluation.anchors
+      leftOut = evaluation.list?.contents.leftOut ?? 0
       validUntil = evaluation.validUntil
       accepted = evaluation.accepted.map {
         .init(bytes: bytes, issued: $0.date, number: $0.issueID, digest: $0.digest)
@@ -31,6 +34,7 @@ struct TrustListReading {
       let evaluation = TrustedEntityListReader(source: source).evaluate(
         bytes, at: now, after: last.map(TrustedEntityListEvaluation.LastAccepted.init))
       checks = evaluation.checks
+      leftOut = evaluation.list?.leftOut ?? 0
       anchors = evaluation.anchors.map { anchor in
         var anchor = anchor
         anchor.statusSigners = evaluation.statusListSigners.filter { signer in
@@ -55,7 +59,8 @@ struct TrustListReading {
 
   func report(_ name: String, _ outcome: SourceReport.Outcome, _ checks: [Check]) -> SourceReport {
     SourceReport(
-      name: name, outcome: outcome, anchorCount: anchors.count, checks: checks, validUntil: validUntil)
+      name: name, outcome: outcome, anchorCount: anchors.count, leftOut: leftOut, checks: checks, validUntil: validUntil
+    )
   }
 }
 

@@ -20,6 +20,8 @@ public struct SourceReport: Sendable, Hashable {
   public let name: String
   public let outcome: Outcome
   public let anchorCount: Int
+  /// Entries of the list that can't be used; the checks say why.
+  public let leftOut: Int
   /// What was found about the list; empty for files.
   public let checks: [Check]
   /// Until when the list may be relied on.
@@ -33,5 +35,14 @@ extension SourceReport {
       check.code.rawValue + (check.detail.map { " (\($0))" } ?? "")
     }
     return "trust source \"\(name)\" \(outcome.rawValue): \(reasons.joined(separator: ", "))"
+  }
+
+  /// How much of a list that counts is left out, for a log; nil where nothing is.
+  public var omission: String? {
+    guard leftOut > 0, outcome != .failed else { return nil }
+    let reasons = checks.filter { $0.outcome == .warning && $0.code != .listDeviation }
+      .map { $0.code.rawValue + ($0.detail.map { " (\($0))" } ?? "") }
+    return "trust source \"\(name)\": \(leftOut) of its entries left out, \(anchorCount) anchors kept: "
+      + reasons.joined(separator: ", ")
   }
 }

@@ -9,7 +9,7 @@ import Primitives
 /// can't be had, or is refused, does not: the last accepted one counts on until it expires, and then nothing of it does.
 public struct TrustLoader: Sendable {
   private let sources: [TrustSource]
-  private let files: TrustAnchorLoader
+  private let defaultDocTypes: [String]?
   private let fetcher: any ListFetcher
   private let rules: FetchRules
   private let memory: AcceptedListFolder?
@@ -22,7 +22,7 @@ public struct TrustLoader: Sendable {
     memory: AcceptedListFolder?
   ) {
     self.sources = sources
-    files = TrustAnchorLoader(defaultDocTypes: defaultDocTypes)
+    self.defaultDocTypes = defaultDocTypes
     self.fetcher = fetcher
     self.rules = rules
     self.memory = memory
@@ -33,12 +33,12 @@ public struct TrustLoader: Sendable {
     var reports: [SourceReport] = []
     for source in sources {
       switch source.kind {
-      case .files(let paths):
-        let loaded = try files.load(paths)
+      case .files(let paths, let crlAddresses):
+        let loaded = try TrustAnchorLoader(defaultDocTypes: defaultDocTypes, crlAddresses: crlAddresses).load(paths)
         anchors += loaded
         reports.append(
           SourceReport(
-            name: source.name, outcome: .loaded, anchorCount: loaded.count, checks: [], validUntil: nil))
+            name: source.name, outcome: .loaded, anchorCount: loaded.count, leftOut: 0, checks: [], validUntil: nil))
       case .list(let list):
         let loaded = await load(list, of: source.name, at: now)
         anchors += loaded.anchors
@@ -46,6 +46,39 @@ public struct TrustLoader: Sendable {
       }
     }
     return TrustLoad(anchors: anchors, sources: reports)
+  }
+
+  /// What the lists name that are here already: in files, and in the memory of those that were accepted last. Nobody is
+  /// asked and nothing is remembered.
+  public func listedAnchorsAtHand(at now: Timestamp) -> [TrustAnchor] {
+    sources.flatMap { source -> [TrustAnchor] in
+      guard case .list(let list) = source.kind else { return [] }
+      let last = try? memory?.last(of: source.name)
+      let bytes: [UInt8]? =
+        switch list.place {
+        case .file(let path): FileManager.default.contents(atPath: path).map { [UInt8]($0) }
+        case .address: last?.bytes
+        }
+      return bytes.map { TrustListReading($0, as: list.format, after: last, at: now).anchors } ?? []
+    }
+  }
+
+  /// Files that are to hold a list and cannot be read now.
+  public var missingLists: [String] {
+    sources.compactMap { source in
+      guard case .list(let list) = source.kind, case .file(let path) = list.place,
+        !FileManager.default.isReadableFile(atPath: path)
+      else { return nil }
+      return path
+    }
+  }
+
+  /// Whether a list is fetched, so that its anchors may be known only then.
+  public var fetchesLists: Bool {
+    sources.contains { source in
+      guard case .list(let list) = source.kind, case .address = list.place else { return false }
+      return true
+    }
   }
 
   // MARK: Published lists
@@ -89,7 +122,7 @@ public struct TrustLoader: Sendable {
   private func refused(_ name: String, _ checks: [Check]) -> LoadedList {
     LoadedList(
       anchors: [],
-      report: SourceReport(name: name, outcome: .failed, anchorCount: 0, checks: checks, validUntil: nil))
+      report: SourceReport(name: name, outcome: .failed, anchorCount: 0, leftOut: 0, checks: checks, validUntil: nil))
   }
 
   private func bytes(at place: PublishedTrustList.Place) async throws(ListRefusal) -> [UInt8] {

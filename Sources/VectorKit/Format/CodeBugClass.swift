@@ -26,7 +26,7 @@ extension BugClass {
       .listEntryMismatch, .listEntryNotGranted:
       .issuerImpersonation
     case .documentUnexpected, .documentsMissing, .documentErrorsPresent, .responseStatusNotOK, .docTypeNotRequested,
-      .elementTypeInvalid:
+      .elementTypeInvalid, .zeroKnowledgeUnsupported, .encryptedDocumentsUnsupported:
       .policyBypass
     default: ofFamily(code)
     }

@@ -75,8 +75,8 @@ extension VectorExpectation {
 }
 
 extension JSON {
-  /// The value, or nothing: a bare `nil` in its place would be JSON's null.
-  static func when(_ condition: Bool, _ value: @autoclosure () -> JSON) -> JSON? { condition ? value() : JSON?.none }
+  /// The value, or nothing.
+  static func when(_ condition: Bool, _ value: @autoclosure () -> JSON) -> JSON? { condition ? value() : nil }
 
   static func strings(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
 

@@ -38,7 +38,7 @@ public enum VectorStage: String, Sendable, Hashable, CaseIterable {
   /// What does not fit the request, though every part of it may be genuine.
   private static let answering: Set<Code> = [
     .responseStatusNotOK, .documentErrorsPresent, .documentsMissing, .documentUnexpected, .docTypeNotRequested,
-    .elementTypeInvalid,
+    .elementTypeInvalid, .zeroKnowledgeUnsupported, .encryptedDocumentsUnsupported,
   ]
 
   /// Faults of a list's own form, met while reading the signature's envelope or what is signed inside it.

@@ -11,6 +11,7 @@ extension Corpus {
       vector.policy.allowsJWTStatusLists = made.allowsJWT
       vector.publish = made.publications
       if made.allowsPlainHTTP { vector.anchors = [CorpusMaker.plainHTTPAnchor] }
+      if made.keepsCRLsToHTTPS { vector.anchors = [CorpusMaker.httpsAnchor] }
       if made.codes.isEmpty, made.warnings.isEmpty { vector.reference = "ISO/IEC 18013-5:2021, 9.3.3" }
       return vector
     }

@@ -7,6 +7,8 @@ extension CorpusMaker {
   static let unscopedAnchor = "iaca-unscoped"
   /// The good root, with settings that allow lists over plain HTTP.
   static let plainHTTPAnchor = "iaca-allow-http"
+  /// The good root, with settings that have revocation lists come over HTTPS alone.
+  static let httpsAnchor = "iaca-crl-https"
   /// The signer of right documents, trusted by itself.
   static let pinnedSigner = "document-signer"
 
@@ -20,6 +22,8 @@ extension CorpusMaker {
       pem(Self.unscopedAnchor, good.certificate),
       pem(Self.plainHTTPAnchor, good.certificate),
       json(Self.plainHTTPAnchor, settings(good, .init("allow_http", true))),
+      pem(Self.httpsAnchor, good.certificate),
+      json(Self.httpsAnchor, settings(good, .init("crl_addresses", "https"))),
       pem(signer.name, signer.certificate),
       json(signer.name, settings(signer, .init("kind", "document_signer"))),
       pem(VectorList.Format.vical.signer, try MockVICAL.signerAnchor(of: authority, at: now)),

@@ -20,11 +20,10 @@ struct ChainSet: PublishedSet {
 
   private static let examples = [
     Example(id: "signer", description: "A signer under its root.", chain: ["isomdl_iaca_signer"]),
-    // The chain is right otherwise, but RFC 5280, 4.1.2.2 forbids the serial number.
+    // RFC 5280, 4.1.2.2 forbids the serial number, and has readers handle it gracefully.
     Example(
       id: "negative-serial-number", description: "The signer's serial number is negative.",
-      anchor: "owf_multipaz_iaca_p384", chain: ["owf_multipaz_ds_p384"], time: "2026-06-01T00:00:00Z",
-      codes: [.certificateMalformed]),
+      anchor: "owf_multipaz_iaca_p384", chain: ["owf_multipaz_ds_p384"], time: "2026-06-01T00:00:00Z"),
     // Both certificates are authorities that may not sign certificates: the length is not all that is wrong.
     Example(
       id: "two-levels", description: "Two authorities below an anchor that allows one level.",

@@ -1,4 +1,5 @@
 import Primitives
+import Trust
 
 /// Where a relying party wants to be told of events, and the secrets by which it knows that it is us who tells.
 public struct WebhookEndpoint: Sendable {
@@ -9,12 +10,18 @@ public struct WebhookEndpoint: Sendable {
   /// Every message is signed with each of them: the current one, and while receivers change over, the one before.
   public let secrets: [WebhookSecret]
   public let types: Set<EventType>
+  /// Where it may be reached beside public hosts on port 443.
+  public let targets: InternalTargets
 
-  public init(id: String, url: String, secrets: [WebhookSecret], types: Set<EventType> = Set(EventType.allCases)) {
+  public init(
+    id: String, url: String, secrets: [WebhookSecret], types: Set<EventType> = Set(EventType.allCases),
+    targets: InternalTargets = .none
+  ) {
     self.id = id
     self.url = url
     self.secrets = secrets
     self.types = types
+    self.targets = targets
   }
 
   /// Part of a delivery's id, which is part of an address.

@@ -15,10 +15,19 @@ public final class WebhookSecret: Sendable {
 
   /// Nil where the text is no secret of that form.
   public convenience init?(_ text: String) {
-    guard text.hasPrefix(Self.prefix), let bytes = Base64.decode(String(text.dropFirst(Self.prefix.count))) else {
-      return nil
-    }
-    self.init(SecretBytes(copying: bytes))
+    guard let key = SecretBytes(copying: Array(text.utf8)).withUnsafeBytes({ Self.key(in: $0) }) else { return nil }
+    self.init(key)
+  }
+
+  /// The same of what a file holds, in which white space at the end does not count.
+  public convenience init?(content: UnsafeRawBufferPointer) {
+    guard let key = Self.key(in: content.withoutTrailingSpace) else { return nil }
+    self.init(key)
+  }
+
+  private static func key(in text: UnsafeRawBufferPointer) -> SecretBytes? {
+    guard text.starts(with: prefix.utf8) else { return nil }
+    return SecretBytes.decoding(base64: UnsafeRawBufferPointer(rebasing: text.dropFirst(prefix.utf8.count)))
   }
 
   /// For whoever made it and must give it to the receiver.

@@ -1,16 +1,20 @@
+import Cryptography
 import Mdoc
 import Primitives
 import Trust
 
 /// The content of a bundle inside its seal.
 extension EvidenceBundle {
+  /// Its texts of the challenge's material and of what opens the answer are ordinary copies, for the moment until it is
+  /// sealed: beside them stands the answer itself, which they open.
   var json: JSON {
     .members([
       "program": .string(program), "livemode": .bool(isLive), "session": .string(session.text),
       "relying_party": .string(relyingParty), "protocol": .string(protocolName),
       "request": request.storedJSON, "request_data": requestData,
-      "material": .string(Base64.encode(material)), "answer": Self.json(answer),
-      "opening_secret": openingSecret.map { .string(Base64.encode($0)) }, "clock_skew": .integer(clockSkew),
+      "material": .string(Base64.encode(material.bytes.exposed())), "answer": Self.json(answer),
+      "opening_secret": openingSecret.map { .string(Base64.encode($0.bytes.exposed())) },
+      "clock_skew": .integer(clockSkew),
       "trust": trust.json, "revocation": revocation.json, "report": report.storedJSON,
     ])
   }
@@ -30,8 +34,10 @@ extension EvidenceBundle {
     else { return nil }
     self.init(
       isLive: isLive, session: session, relyingParty: party, protocolName: protocolName, request: request,
-      requestData: requestData, material: material, answer: answer,
-      openingSecret: json["opening_secret"]?.string.flatMap(Base64.decode), clockSkew: clockSkew, trust: trust,
+      requestData: requestData, material: SharedSecret(SecretBytes(copying: material)), answer: answer,
+      openingSecret: json["opening_secret"]?.string.flatMap(Base64.decode).map {
+        SharedSecret(SecretBytes(copying: $0))
+      }, clockSkew: clockSkew, trust: trust,
       revocation: revocation, report: report, program: program)
   }
 

@@ -1,3 +1,4 @@
+import Cryptography
 import Mdoc
 import Primitives
 import Trust
@@ -21,11 +22,11 @@ public struct EvidenceBundle: Sendable {
   public let request: PresentationRequest
   /// The request as the wallet had it.
   let requestData: JSON
-  /// What the protocol kept of the challenge. An ordinary copy: the challenge is used up.
-  let material: [UInt8]
+  /// What the protocol kept of the challenge, which is used up.
+  let material: SharedSecret
   let answer: WalletAnswer.Content
   /// What opens the answer beside the challenge: `WalletProtocol.openingSecret`.
-  let openingSecret: [UInt8]?
+  let openingSecret: SharedSecret?
   let clockSkew: Int64
   let trust: TrustExcerpt
   let revocation: EvidenceRevocation
@@ -36,7 +37,7 @@ public struct EvidenceBundle: Sendable {
   public init(opening sealed: [UInt8], with keys: [EvidenceKey]) throws(EvidenceFault) {
     let content = try EvidenceKey.open(sealed, with: keys)
     // What opens was written by a server: only a fault of ours, or of another with the key, can make it unreadable.
-    guard let json = try? JSON(parsing: content), let bundle = EvidenceBundle(json) else {
+    guard let json = try? JSON(parsing: content, values: .max), let bundle = EvidenceBundle(json) else {
       throw EvidenceFault(.evidenceMalformed, "the content is not that of a bundle")
     }
     self = bundle
@@ -44,8 +45,9 @@ public struct EvidenceBundle: Sendable {
 
   init(
     isLive: Bool, session: SessionID, relyingParty: String, protocolName: String, request: PresentationRequest,
-    requestData: JSON, material: [UInt8], answer: WalletAnswer.Content, openingSecret: [UInt8]?, clockSkew: Int64,
-    trust: TrustExcerpt, revocation: EvidenceRevocation, report: ReportRecord, program: String = ProgramVersion.text
+    requestData: JSON, material: SharedSecret, answer: WalletAnswer.Content, openingSecret: SharedSecret?,
+    clockSkew: Int64, trust: TrustExcerpt, revocation: EvidenceRevocation, report: ReportRecord,
+    program: String = ProgramVersion.text
   ) {
     self.isLive = isLive
     self.program = program

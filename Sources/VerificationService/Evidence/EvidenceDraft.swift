@@ -10,7 +10,7 @@ struct EvidenceDraft: Sendable {
   private let wallet: any WalletProtocol
   private let answer: WalletAnswer.Content
   private let requestData: JSON
-  private let material: [UInt8]
+  private let material: SharedSecret
   var revocation: EvidenceRevocation
 
   /// Nil where the relying party's policy asks for none.
@@ -26,7 +26,7 @@ struct EvidenceDraft: Sendable {
     self.wallet = wallet
     self.answer = answer
     requestData = challenge.requestData
-    material = challenge.material.exposed()
+    material = SharedSecret(copying: challenge.material)
     revocation = EvidenceRevocation(isLive: isLive)
   }
 
@@ -35,19 +35,25 @@ struct EvidenceDraft: Sendable {
     of presentation: AcceptedPresentation, _ report: ReportRecord, session: SessionID, request: PresentationRequest,
     relyingParty: RelyingParty, context: ServiceContext
   ) throws(ServiceError) -> (status: EvidenceStatus, bundle: [UInt8]?) {
-    guard presentation.mayBeRetained else { return (.declined, nil) }
+    guard presentation.retention.isIntended else { return (.declined, nil) }
     let anchors = Set(presentation.documents.map(\.issuer.anchorSHA256))
-    let secret = wallet.openingSecret(of: answer, relyingParty: relyingParty)?.exposed()
+    var openingSecret: SharedSecret?
+    if let secret = wallet.openingSecret(of: answer, relyingParty: relyingParty) {
+      openingSecret = SharedSecret(secret)
+    }
     let sealed: [UInt8]
     do {
       let bundle = EvidenceBundle(
         isLive: context.isLive, session: session, relyingParty: relyingParty.id, protocolName: wallet.name,
-        request: request, requestData: requestData, material: material, answer: answer, openingSecret: secret,
+        request: request, requestData: requestData, material: material,
+        answer: answer, openingSecret: openingSecret,
         clockSkew: context.clockSkew, trust: try TrustExcerpt(of: trust, anchors: anchors), revocation: revocation,
         report: report)
       let content = bundle.json.serialized()
       // A bundle that could not be read again would be found out when it is too late.
-      guard let json = try? JSON(parsing: content), EvidenceBundle(json) != nil else { return (.tooLarge, nil) }
+      guard let json = try? JSON(parsing: content, values: .max), EvidenceBundle(json) != nil else {
+        return (.tooLarge, nil)
+      }
       sealed = try key.seal(content)
     } catch {
       throw ServiceError(.apiInternal, "The evidence could not be sealed.")

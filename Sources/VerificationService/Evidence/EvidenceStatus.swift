@@ -6,4 +6,6 @@ public enum EvidenceStatus: String, Sendable, Hashable, CaseIterable {
   case declined
   /// With the lists that its revocation rests on, the bundle would be larger than the limits; or it nests deeper.
   case tooLarge = "too_large"
+  /// Kept, and erased on the day of the value that may be kept the least.
+  case erased
 }

@@ -21,7 +21,7 @@ extension EvidenceBundle {
     let verifier = MdocVerifier(trust: trust, clockSkew: clockSkew, revocation: policy)
     let authentication: Authentication
     if let wallet = protocols.first(where: { $0.name == protocolName }) {
-      let secret = openingSecret.map { SecretBytes(copying: $0) }
+      let secret = openingSecret.map { $0.bytes.withUnsafeBytes { SecretBytes(copying: $0) } }
       authentication = wallet.reopening(with: secret).authenticate(
         answer, answering: .kept(in: self), request: request, relyingParty: RelyingParty(id: relyingParty),
         verifier: verifier, at: now)

@@ -28,11 +28,14 @@ public struct IdempotencyClaim: Sendable, Hashable {
   public let bodyHash: [UInt8]
   /// Tells this claim from one that took it over.
   public let token: [UInt8]
+  /// Whose quota the kept reply counts for.
+  public let relyingParty: String
 
-  public init(scope: [UInt8], bodyHash: [UInt8], token: [UInt8]) {
+  public init(scope: [UInt8], bodyHash: [UInt8], token: [UInt8], relyingParty: String) {
     self.scope = scope
     self.bodyHash = bodyHash
     self.token = token
+    self.relyingParty = relyingParty
   }
 
   public init(_ request: IdempotencyRequest, of relyingParty: String) throws(ServiceError) {
@@ -47,7 +50,8 @@ public struct IdempotencyClaim: Sendable, Hashable {
     let token: [UInt8]
     do { token = try Random.bytes(16) } catch { throw .cryptoFailed }
     self.init(
-      scope: HashAlgorithm.sha256.hash(scope), bodyHash: HashAlgorithm.sha256.hash(request.body), token: token)
+      scope: HashAlgorithm.sha256.hash(scope), bodyHash: HashAlgorithm.sha256.hash(request.body), token: token,
+      relyingParty: relyingParty)
   }
 }
 

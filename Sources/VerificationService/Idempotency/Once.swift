@@ -5,30 +5,35 @@ extension ServiceContext {
   /// one that still runs is told so, and nothing is kept of a 5xx (HTTP API, Idempotency).
   ///
   /// Client secrets have no idempotency: they act on one session, which takes one answer.
+  ///
+  /// - Parameter isSubmit: an answer is never refused for the quota of kept replies: then its refusals are not kept.
   func once(
-    _ request: IdempotencyRequest?, _ caller: Caller,
+    _ request: IdempotencyRequest?, _ caller: Caller, isSubmit: Bool = false,
     _ operation: (IdempotencyClaim?) async throws(ServiceError) -> OperationReply
   ) async throws(ServiceError) -> Reply {
     guard let request, case .apiKey(let party, _, _) = caller else { return try await operation(nil).reply }
     let claim = try IdempotencyClaim(request, of: party.id)
+    let isFull = await excess(of: party, forSession: false) != nil
+    if isFull, !isSubmit { try await checkQuota(of: party, forSession: false) }
     let start: IdempotencyStart
     do { start = try await store.beginIdempotent(claim, at: clock()) } catch { throw ServiceError(error) }
     switch start {
     case .inProgress: throw ServiceError(.apiIdempotencyInProgress, retryAfter: 1)
     case .bodyDiffers: throw ServiceError(.apiIdempotencyKeyReused)
     case .finished(let kept): return try replay(kept, claim, to: caller)
-    case .started: return try await run(operation, claim)
+    case .started: return try await run(operation, claim, keepsRefusals: !isFull)
     }
   }
 
   private func run(
-    _ operation: (IdempotencyClaim?) async throws(ServiceError) -> OperationReply, _ claim: IdempotencyClaim
+    _ operation: (IdempotencyClaim?) async throws(ServiceError) -> OperationReply, _ claim: IdempotencyClaim,
+    keepsRefusals: Bool
   ) async throws(ServiceError) -> Reply {
     let outcome: OperationReply
     do throws(ServiceError) {
       outcome = try await operation(claim)
     } catch {
-      await keep(error, claim)
+      await keep(error, claim, isWanted: keepsRefusals)
       throw error
     }
     // The work is done whether or not its reply can be kept; where it cannot, the claim lapses by itself.
@@ -38,10 +43,14 @@ extension ServiceContext {
     return outcome.reply
   }
 
-  private func keep(_ error: ServiceError, _ claim: IdempotencyClaim) async {
+  /// Not what may change by itself: a failure, or a quota that is used up.
+  private func keep(_ error: ServiceError, _ claim: IdempotencyClaim, isWanted: Bool) async {
     do {
-      guard error.httpStatus < 500 else { return try await store.releaseIdempotent(claim) }
+      guard isWanted, error.httpStatus < 500, error.code != .apiQuotaExceeded else {
+        return try await store.releaseIdempotent(claim)
+      }
       let body = try seal(KeptReplyForm.encode(error), .reply(claim, nil))
+      noteReply(body, of: claim)
       try await store.finishIdempotent(
         IdempotencyCompletion(claim: claim, reply: KeptReply(session: nil, body: body)))
     } catch {
@@ -58,13 +67,19 @@ extension ServiceContext {
     let result = outcome.reply.body["result"].flatMap { $0.isNull ? nil : $0 }
     let shown = outcome.reply.body.removing("simulated_result")
     let body = result == nil ? shown : shown.replacing("result", with: .null)
-    let form = KeptReplyForm.encode(status: outcome.reply.status, body: body)
+    let form = try seal(
+      KeptReplyForm.encode(status: outcome.reply.status, body: body), .reply(claim, outcome.session))
+    noteReply(form, of: claim)
     return IdempotencyCompletion(
       claim: claim,
       reply: KeptReply(
-        session: outcome.session, body: try seal(form, .reply(claim, outcome.session)),
+        session: outcome.session, body: form,
         result: try result.map { json throws(ServiceError) in try seal(json, .replyResult(claim, outcome.session)) },
         resultExpiresAt: result == nil ? nil : outcome.resultExpiresAt))
+  }
+
+  private func noteReply(_ body: [UInt8], of claim: IdempotencyClaim) {
+    usage.note(StoreUsage(idempotencyBytes: Int64(body.count) + StoreUsage.replyOverhead), of: claim.relyingParty)
   }
 
   /// The kept reply: without its result once that has expired, and to a key that may not read results; an error once

@@ -24,7 +24,7 @@ public struct AppleInAppProtocol: WalletProtocol {
   public func makeRequest(
     _ request: PresentationRequest, in context: RequestContext
   ) throws(ServiceError) -> OutgoingRequest {
-    guard let apple = context.relyingParty.apple else {
+    guard let apple = context.apple else {
       throw ServiceError(.apiProtocolUnsupported, "This relying party has no Apple merchant.")
     }
     let appleRequest: AppleRequest
@@ -73,15 +73,17 @@ public struct AppleInAppProtocol: WalletProtocol {
       if let opening {
         AppleInApp(verifier: verifier, opening: opening)
       } else {
-        // Only this relying party's keys are tried: another's answers are unknown here.
-        AppleInApp(verifier: verifier, keys: relyingParty.apple?.encryptionKeys ?? [], publishedKey: publishedKey)
+        // Only the keys of the session's merchant are tried: another's answers are unknown here.
+        AppleInApp(
+          verifier: verifier, keys: relyingParty.encryptionKeys(of: material.merchantID), publishedKey: publishedKey,
+          others: relyingParty.others(than: material.merchantID))
       }
     return apple.authenticate(envelope, answering: appleChallenge, request: request, at: now)
   }
 
   public func openingSecret(of answer: WalletAnswer.Content, relyingParty: RelyingParty) -> SecretBytes? {
     guard case .bytes(let envelope) = answer else { return nil }
-    return AppleOpening(of: envelope, keys: relyingParty.apple?.encryptionKeys ?? [])?.serialized
+    return AppleOpening(of: envelope, keys: relyingParty.apple.flatMap(\.encryptionKeys))?.serialized
   }
 
   public func reopening(with secret: consuming SecretBytes?) -> any WalletProtocol {
@@ -117,6 +119,20 @@ public struct AppleInAppProtocol: WalletProtocol {
   }
 }
 
+extension RelyingParty {
+  /// None where the merchant has gone from the configuration since it asked.
+  fileprivate func encryptionKeys(of merchantID: String) -> [PrivateKey] {
+    apple.first { $0.merchantID == merchantID }?.encryptionKeys ?? []
+  }
+
+  /// To say so where an answer is another merchant's.
+  fileprivate func others(than merchantID: String) -> AppleInApp.Others {
+    let others = apple.filter { $0.merchantID != merchantID }
+    return AppleInApp.Others(
+      merchants: others.map(\.merchant), keys: others.flatMap(\.encryptionKeys).map(\.publicKey))
+  }
+}
+
 extension ServiceError {
   fileprivate init(_ problem: AppleRequest.Problem, in request: PresentationRequest) {
     let pointer: String
@@ -135,6 +151,9 @@ extension ServiceError {
     case .ageInYearsWithThresholds(let document):
       pointer = "/documents/\(document)/age_over"
       detail = "cannot be asked for together with `age_in_years` in-app"
+    case .mixedIntents(let document, let element):
+      pointer = "/documents/\(document)/elements/\(element)"
+      detail = "is asked for within an Apple element that has another intent to retain"
     case .severalDocumentsRequired:
       pointer = "/all_documents"
       detail = "Apple's in-app protocol returns one document"

@@ -29,9 +29,13 @@ struct ProximityInput {
       session = publicParts
       return
     }
+    guard (keyText.string?.utf8.count ?? 0) <= Limits.submittedKeyBytes else {
+      throw Self.fault("reader_private_key", "must have at most \(Limits.submittedKeyBytes) bytes")
+    }
     guard let key = keyText.string.flatMap({ Self.privateKey($0, on: publicParts.readerKey.curve) }) else {
       throw Self.fault(
-        "reader_private_key", "must be an unencrypted private key in PEM, or its raw scalar in base64url")
+        "reader_private_key",
+        "must be an unencrypted private key on one of the standard's curves in PEM, or its raw scalar in base64url")
     }
     session = try Self.session(engagement, readerKey, handover, privateKey: key)
   }

@@ -50,6 +50,8 @@ extension WalletProtocol {
 public struct RequestContext: Sendable {
   public let session: SessionAddress
   public let relyingParty: RelyingParty
+  /// The relying party's merchant that asks in-app.
+  public let apple: AppleConfiguration?
   /// Of the page that asks: web protocols have one.
   public let origin: String?
   /// Where wallets reach this server, `https://host[:port]` without a path; nil where the operator has not said.
@@ -57,10 +59,12 @@ public struct RequestContext: Sendable {
   public let now: Timestamp
 
   public init(
-    session: SessionAddress, relyingParty: RelyingParty, origin: String?, publicURL: String?, now: Timestamp
+    session: SessionAddress, relyingParty: RelyingParty, apple: AppleConfiguration? = nil, origin: String?,
+    publicURL: String?, now: Timestamp
   ) {
     self.session = session
     self.relyingParty = relyingParty
+    self.apple = apple
     self.origin = origin
     self.publicURL = publicURL
     self.now = now

@@ -4,7 +4,7 @@ import Primitives
 public enum Caller: Sendable {
   /// - Parameter id: what logs call the key.
   case apiKey(RelyingParty, scopes: Set<Scope>, id: String? = nil)
-  /// The holder of a session's client secret: submit and GET of that session, and no personal data.
+  /// The holder of a session's client secret: submit, cancel and GET of that session, and no personal data.
   case clientSecret(SessionID, of: RelyingParty)
   /// A wallet that posts its answer by itself: it sees nothing of what comes of it.
   case wallet(SessionID, of: RelyingParty)

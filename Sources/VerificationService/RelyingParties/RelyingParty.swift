@@ -1,6 +1,7 @@
 import Cryptography
 import Mdoc
 import Presentation
+import Primitives
 
 /// One customer of this server: its sessions, keys and origins are its own.
 public struct RelyingParty: Sendable {
@@ -8,8 +9,8 @@ public struct RelyingParty: Sendable {
   /// Web origins, `https://host[:port]`, that may hold client secrets and present web requests.
   public let origins: [String]
   public let apiKeys: [APIKey]
-  /// Absent where the relying party has no Apple merchant: `apple-in-app` is then not offered to it.
-  public let apple: AppleConfiguration?
+  /// Its Apple merchants, each with an identifier of its own; where there is none, `apple-in-app` is not offered to it.
+  public let apple: [AppleConfiguration]
   /// Who asks in its name, where requests are signed: the first by default, all of them in a request that is signed
   /// more than once.
   public let readers: [ReaderIdentity]
@@ -17,11 +18,12 @@ public struct RelyingParty: Sendable {
   public let policies: Policies
   /// Where it wants to be told of events.
   public let webhooks: [WebhookEndpoint]
+  public let quota: Quota
 
   public init(
-    id: String, origins: [String] = [], apiKeys: [APIKey] = [], apple: AppleConfiguration? = nil,
+    id: String, origins: [String] = [], apiKeys: [APIKey] = [], apple: [AppleConfiguration] = [],
     readers: [ReaderIdentity] = [], openID4VP: OpenID4VPConfiguration = OpenID4VPConfiguration(),
-    policies: Policies = Policies(), webhooks: [WebhookEndpoint] = []
+    policies: Policies = Policies(), webhooks: [WebhookEndpoint] = [], quota: Quota = .standard
   ) {
     self.id = id
     self.origins = origins
@@ -31,24 +33,42 @@ public struct RelyingParty: Sendable {
     self.openID4VP = openID4VP
     self.policies = policies
     self.webhooks = webhooks
+    self.quota = quota
   }
 
   public struct Policies: Sendable, Hashable {
-    /// Whether results are kept, sealed, for as long as the session; then only elements requested with
-    /// `intent_to_retain`.
+    /// Whether results are kept, sealed; then only elements requested with `intent_to_retain`.
     public var retainsResults: Bool
+    public var retention: RetentionPolicy
     /// What must be known about revocation before a document is accepted.
     public var revocation: RevocationPolicy
     /// With which evidence of verified answers is sealed; nil: none is kept.
     public var evidenceKey: EvidenceKey?
 
     public init(
-      retainsResults: Bool = false, revocation: RevocationPolicy = .requireGood, evidenceKey: EvidenceKey? = nil
+      retainsResults: Bool = false, retention: RetentionPolicy = RetentionPolicy(),
+      revocation: RevocationPolicy = .requireGood, evidenceKey: EvidenceKey? = nil
     ) {
       self.retainsResults = retainsResults
+      self.retention = retention
       self.revocation = revocation
       self.evidenceKey = evidenceKey
     }
+  }
+}
+
+/// For how many days a relying party keeps what it asks for with `intent_to_retain`.
+public struct RetentionPolicy: Sendable, Hashable {
+  /// Where a request says nothing of days; nil: nothing is said to the wallet either, and the server keeps values for as
+  /// long as the session's record.
+  public let days: Int?
+  /// That a request may say.
+  public let longest: Int
+
+  /// - Parameter days: at most `longest`, or `longest` counts.
+  public init(days: Int? = nil, longest: Int = Int(Limits.longestRetainDays)) {
+    self.days = days.map { min($0, longest) }
+    self.longest = longest
   }
 }
 
@@ -58,12 +78,19 @@ public struct AppleConfiguration: Sendable {
   public let teamID: String
   /// The private keys of the merchant's encryption certificates: the current one and those before it.
   public let encryptionKeys: [PrivateKey]
+  /// Of those keys whose certificate is at hand.
+  public let certificates: [MerchantCertificate]
 
-  public init(merchantID: String, teamID: String, encryptionKeys: [PrivateKey]) {
+  public init(
+    merchantID: String, teamID: String, encryptionKeys: [PrivateKey], certificates: [MerchantCertificate] = []
+  ) {
     self.merchantID = merchantID
     self.teamID = teamID
     self.encryptionKeys = encryptionKeys
+    self.certificates = certificates
   }
+
+  public var merchant: AppleMerchant { AppleMerchant(merchantID: merchantID, teamID: teamID) }
 }
 
 /// What a relying party has chosen of OpenID4VP.

@@ -6,6 +6,8 @@ public enum Scope: String, Sendable, Hashable, CaseIterable {
   case resultsRead = "results:read"
   /// See the trust anchors in force.
   case trustRead = "trust:read"
-  /// Operate the server: metrics.
+  /// Operate the server: metrics and reloads, and read the audit entries of the key's own relying party.
   case admin
+  /// Read the audit entries of all relying parties, and the heads of their chains.
+  case auditReadAll = "audit:read_all"
 }

@@ -9,7 +9,23 @@ struct SessionRendering {
   func json(
     _ record: SessionRecord, clientSecret: ClientSecret? = nil, result: JSON? = nil, simulatedResult: JSON? = nil
   ) -> JSON {
+    json(
+      record, clientSecret: clientSecret, parts: Set(SessionPart.allCases), result: result ?? .null,
+      simulatedResult: simulatedResult)
+  }
+
+  /// As an entry of a list: without a result, and of the parts those that were asked for. What is left out is no member,
+  /// since null would say that there is none.
+  private func summary(_ record: SessionRecord, with parts: Set<SessionPart>) -> JSON { json(record, parts: parts) }
+
+  private func json(
+    _ record: SessionRecord, clientSecret: ClientSecret? = nil, parts: Set<SessionPart>, result: JSON? = nil,
+    simulatedResult: JSON? = nil
+  ) -> JSON {
     let state = record.state(at: now)
+    // Said as options: a bare nil would be JSON's null.
+    let offers: [ProtocolOffer]? = parts.contains(.requests) ? record.offers : .none
+    let report: JSON? = parts.contains(.report) ? .some(record.report.map(ReportRendering.json) ?? .null) : .none
     return .members([
       "id": .string(record.address.id.text),
       "object": "verification_session",
@@ -18,16 +34,16 @@ struct SessionRendering {
       "created": .seconds(record.created),
       "expires_at": .seconds(record.expiresAt),
       "client_secret": clientSecret.map { .string($0.text) },
-      "requests": requests(record.offers),
-      "digital_credential_requests": requests(record.offers.filter(isWeb)),
+      "requests": offers.map(requests),
+      "digital_credential_requests": offers.map { requests($0.filter(isWeb)) },
       "client_reference_id": .optional(record.content?.clientReferenceID),
       "metadata": .object(
         (record.content?.metadata ?? []).map { JSON.Member($0.name, .string($0.value)) }),
-      "result": result ?? .null,
+      "result": result,
       "simulated_result": simulatedResult,
       "result_expires_at": record.results.expiresAt.map { .seconds($0) } ?? .null,
-      "evidence": record.results.evidence.map { .string($0.rawValue) },
-      "report": record.report.map(ReportRendering.json) ?? .null,
+      "evidence": record.results.seen(at: now).evidence.map { .string($0.rawValue) },
+      "report": report,
       "last_error": VerdictRendering.lastError(state.lastError),
     ])
   }
@@ -44,9 +60,19 @@ struct SessionRendering {
     ]
   }
 
-  func list(_ page: SessionPage) -> JSON {
-    [
-      "object": "list", "data": .array(page.sessions.map { json($0) }), "has_more": .bool(page.hasMore),
+  /// As much of the page as `Limits.pageBytes` hold, at least one session.
+  func list(_ page: SessionPage, with parts: Set<SessionPart>) -> JSON {
+    var data: [JSON] = []
+    var bytes = 0
+    for record in page.sessions {
+      let entry = summary(record, with: parts)
+      bytes += entry.serialized().count
+      if bytes > Limits.pageBytes, !data.isEmpty { break }
+      data.append(entry)
+    }
+    return [
+      "object": "list", "data": .array(data),
+      "has_more": .bool(page.hasMore || data.count < page.sessions.count),
     ]
   }
 

@@ -1,7 +1,8 @@
 import Mdoc
 import Primitives
 
-/// A verdict outside any session, as `mdoc verify --json` prints it: the members of a session that an attempt sets.
+/// A verdict outside any session, as `mdoc verify --json` prints it: the members of a session that an attempt sets, and
+/// whether a verified answer has nothing in it.
 public enum VerdictRendering {
   /// - Parameter id: of a report that is stored.
   public static func json(_ verdict: Verdict, id: ReportID? = nil) -> JSON {
@@ -11,11 +12,12 @@ public enum VerdictRendering {
       return [
         "status": .string(SessionStatus.verified.rawValue), "last_error": .null,
         "result": ResultRendering.json(presentation), "report": report,
+        "nothing_disclosed": .bool(!presentation.disclosesSomething),
       ]
     case .refused(let reasons):
       return [
         "status": .string(SessionStatus.failed.rawValue), "last_error": lastError(LastError(reasons)),
-        "result": .null, "report": report,
+        "result": .null, "report": report, "nothing_disclosed": false,
       ]
     }
   }

@@ -7,6 +7,8 @@ public struct CreateSessionInput: Sendable {
   public let request: PresentationRequest
   public let origin: String?
   public let redirectURI: String?
+  /// The relying party's merchant that asks in-app; nil elsewhere.
+  public let apple: AppleConfiguration?
   /// Seconds.
   public let expiresIn: Int64
   public let clientReferenceID: String?
@@ -14,7 +16,7 @@ public struct CreateSessionInput: Sendable {
 
   private static let members: Set<String> =
     PresentationRequestDecoder.members.union([
-      "protocols", "origin", "redirect_uri", "expires_in", "client_reference_id", "metadata",
+      "protocols", "origin", "redirect_uri", "apple_merchant_id", "expires_in", "client_reference_id", "metadata",
     ])
 
   /// `offered` are the names of the protocols that are built.
@@ -28,12 +30,14 @@ public struct CreateSessionInput: Sendable {
     }
     protocols = Self.protocols(input, offered, &faults)
     let family = protocols.first.flatMap(ProtocolFamily.init(ofProtocol:)) ?? .inApp
-    request = PresentationRequestDecoder(for: family).decode(input, &faults)
+    request = PresentationRequestDecoder(for: family, retention: relyingParty.policies.retention)
+      .decode(input, &faults)
     origin = input.string("origin", required: family == .web, &faults)
     if let origin, !relyingParty.origins.contains(origin) {
       faults.add("/origin", "is not one of the relying party's configured origins", code: .apiOriginNotAllowed)
     }
     redirectURI = Self.redirectURI(input, family, relyingParty, &faults)
+    apple = Self.apple(input, family, relyingParty, &faults)
     expiresIn = input.integer("expires_in", in: Limits.sessionLifetimeRange, &faults) ?? Limits.sessionLifetime
     clientReferenceID = input.string(
       "client_reference_id", characters: 1...Limits.metadataValueCharacters, required: false, &faults)
@@ -81,6 +85,33 @@ public struct CreateSessionInput: Sendable {
       faults.add(pointer, "is at none of the relying party's configured origins", code: .apiOriginNotAllowed)
     }
     return address
+  }
+
+  /// Where there are several, the one that is named: whose certificate answers are encrypted to is no matter of order.
+  private static func apple(
+    _ input: ObjectInput, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout InputFaults
+  ) -> AppleConfiguration? {
+    let name = input.string("apple_merchant_id", required: false, &faults)
+    let pointer = input.pointer(to: "apple_merchant_id")
+    guard family == .inApp else {
+      if name != nil { faults.add(pointer, "goes with `apple-in-app` only") }
+      return nil
+    }
+    let merchants = relyingParty.apple
+    guard let name else {
+      if merchants.count > 1 { faults.add(pointer, "is required: there are \(names(of: merchants))") }
+      return merchants.count == 1 ? merchants.first : nil
+    }
+    let found = merchants.first { $0.merchantID == name }
+    if found == nil {
+      let those = merchants.isEmpty ? "there is none" : "there are \(names(of: merchants))"
+      faults.add(pointer, "is no configured merchant of the relying party; \(those)")
+    }
+    return found
+  }
+
+  private static func names(of merchants: [AppleConfiguration]) -> String {
+    merchants.map(\.merchantID).joined(separator: ", ")
   }
 
   private static func metadata(

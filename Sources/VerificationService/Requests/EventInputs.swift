@@ -54,10 +54,10 @@ struct ListDeliveriesInput {
 
 /// What the queries of all lists have in common.
 enum PageInput {
+  static let repetition = ServiceError(.apiInvalidRequest, "A query parameter is there twice.")
+
   static func refuseRepetition(_ items: [QueryItem]) throws(ServiceError) {
-    guard Set(items.map(\.name)).count == items.count else {
-      throw ServiceError(.apiInvalidRequest, "A query parameter is there twice.")
-    }
+    guard Set(items.map(\.name)).count == items.count else { throw repetition }
   }
 
   static func limit(_ text: String) throws(ServiceError) -> Int {

@@ -22,7 +22,8 @@ struct InputFaults {
 /// One object of an input: its members by name, unknown ones noted as faults.
 struct ObjectInput {
   let pointer: String
-  private let members: [String: JSON]
+  /// By the bytes of their names, as the parser tells them apart.
+  private let members: [ExactText: JSON]
 
   /// Nil, with a fault, where the value is no object.
   init?(_ json: JSON, at pointer: String, known: Set<String>, _ faults: inout InputFaults) {
@@ -31,9 +32,10 @@ struct ObjectInput {
       return nil
     }
     self.pointer = pointer
-    members = Dictionary(object.map { ($0.name, $0.value) }) { first, _ in first }
-    for member in object where !known.contains(member.name) {
-      faults.add(pointer + "/" + JSONPointer.escape(member.name), "is not known here", code: .apiUnknownMember)
+    members = Dictionary(object.map { (ExactText($0.name), $0.value) }) { first, _ in first }
+    let known = Set(known.map(ExactText.init))
+    for member in object where !known.contains(ExactText(member.name)) {
+      faults.add(self.pointer(to: member.name), "is not known here", code: .apiUnknownMember)
     }
   }
 
@@ -41,8 +43,7 @@ struct ObjectInput {
 
   /// The member, with absent and null alike.
   func value(_ name: String) -> JSON? {
-    // A plain `nil` would be JSON's null here.
-    members[name].flatMap { $0.isNull ? Optional.none : $0 }
+    members[ExactText(name)].flatMap { $0.isNull ? nil : $0 }
   }
 
   /// Characters are Unicode scalars, as in JSON Schema: one that a reader sees can be of any length.
@@ -94,6 +95,16 @@ struct ObjectInput {
 
 /// RFC 6901.
 enum JSONPointer {
+  static func shortened(_ text: String) -> String {
+    let most = Limits.pointerCharacters
+    // Counting bytes is cheap, and there are no more characters than these.
+    guard text.utf8.count > most,
+      let end = text.unicodeScalars.index(
+        text.startIndex, offsetBy: most, limitedBy: text.endIndex), end < text.endIndex
+    else { return text }
+    return String(text.unicodeScalars[..<end]) + "…"
+  }
+
   static func escape(_ name: String) -> String {
     var text = ""
     for character in name.unicodeScalars {

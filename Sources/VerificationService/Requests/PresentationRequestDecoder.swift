@@ -7,9 +7,13 @@ import Primitives
 public struct PresentationRequestDecoder: Sendable {
   static let members: Set<String> = ["documents", "all_documents"]
   private let family: ProtocolFamily
+  private let retention: RetentionPolicy
 
   /// The family decides on age thresholds: 1–125 in-app, 1–99 elsewhere, and no `age_in_years` beside one in-app.
-  public init(for family: ProtocolFamily) { self.family = family }
+  public init(for family: ProtocolFamily, retention: RetentionPolicy = RetentionPolicy()) {
+    self.family = family
+    self.retention = retention
+  }
 
   /// An object of exactly these members.
   public func decode(_ json: JSON) throws(ServiceError) -> PresentationRequest {
@@ -41,21 +45,27 @@ public struct PresentationRequestDecoder: Sendable {
   private func document(_ json: JSON, at pointer: String, _ faults: inout InputFaults) -> DocumentRequest? {
     guard
       let input = ObjectInput(
-        json, at: pointer, known: ["doc_type", "elements", "age_over", "minimum_age"], &faults)
+        json, at: pointer, known: ["doc_type", "elements", "age_over", "minimum_age", "retain_days"], &faults)
     else { return nil }
     let docType = input.string("doc_type", required: true, &faults)
+    let days = retainDays(input, &faults)
     var elements: [ElementRequest] = []
     for (index, json) in input.array("elements", count: 0...Limits.requestedElements, required: false, &faults)
       .enumerated()
     {
-      for element in self.elements(json, of: docType, at: "\(pointer)/elements/\(index)", &faults) {
+      let place = "\(pointer)/elements/\(index)"
+      for element in self.elements(json, of: docType, keptFor: days, at: place, &faults) {
+        checkIntent(element, beside: elements, of: docType, at: place, &faults)
         if elements.contains(where: { $0.element == element.element }) {
           // Several of Apple's elements may stand for one of the document's.
           guard json["apple_element"] == nil else { continue }
-          faults.add("\(pointer)/elements/\(index)", "is asked for twice")
+          faults.add(place, "is asked for twice")
         }
         elements.append(element)
       }
+    }
+    if days != nil, !elements.contains(where: \.intentToRetain) {
+      faults.add(input.pointer(to: "retain_days"), "goes with elements of `intent_to_retain` true, and there is none")
     }
     let request = DocumentRequest(
       docType: docType ?? "", elements: elements, ageOver: thresholds(input, &faults),
@@ -70,14 +80,15 @@ public struct PresentationRequestDecoder: Sendable {
   /// One element by its namespace and identifier; or, in-app, what one of Apple's identity elements stands for:
   /// `{"apple_element": "givenName"}`.
   private func elements(
-    _ json: JSON, of docType: String?, at pointer: String, _ faults: inout InputFaults
+    _ json: JSON, of docType: String?, keptFor days: Int?, at pointer: String, _ faults: inout InputFaults
   ) -> [ElementRequest] {
     let names: Set<String> =
       family == .inApp ? ["namespace", "identifier", "apple_element"] : ["namespace", "identifier"]
     guard
-      let input = ObjectInput(json, at: pointer, known: names.union(["intent_to_retain", "required"]), &faults)
+      let input = ObjectInput(
+        json, at: pointer, known: names.union(["intent_to_retain", "retain_days", "required"]), &faults)
     else { return [] }
-    let intentToRetain = input.bool("intent_to_retain", default: false, &faults)
+    let retention = self.retention(input, keptFor: days, &faults)
     let isRequired = input.bool("required", default: true, &faults)
     if family == .inApp, let name = input.string("apple_element", required: false, &faults) {
       for other in ["namespace", "identifier"] where input.value(other) != nil {
@@ -85,7 +96,7 @@ public struct PresentationRequestDecoder: Sendable {
       }
       let type = docType.flatMap(AppleDocumentType.init(docType:))
       guard
-        let requests = type?.elementRequests(for: name, intentToRetain: intentToRetain, isRequired: isRequired)
+        let requests = type?.elementRequests(for: name, retention: retention, isRequired: isRequired)
       else {
         let known = type?.elementNames.joined(separator: ", ") ?? "none"
         faults.add(input.pointer(to: "apple_element"), "is none of this document type's: \(known)")
@@ -97,8 +108,37 @@ public struct PresentationRequestDecoder: Sendable {
     let identifier = input.string("identifier", required: true, &faults)
     guard let namespace, let identifier else { return [] }
     return [
-      ElementRequest(ElementReference(namespace, identifier), intentToRetain: intentToRetain, isRequired: isRequired)
+      ElementRequest(ElementReference(namespace, identifier), retention: retention, isRequired: isRequired)
     ]
+  }
+
+  /// The element's own days, else its document's, else the policy's.
+  private func retention(
+    _ input: ObjectInput, keptFor days: Int?, _ faults: inout InputFaults
+  ) -> Retention {
+    let own = retainDays(input, &faults)
+    guard input.bool("intent_to_retain", default: false, &faults) else {
+      if own != nil { faults.add(input.pointer(to: "retain_days"), "goes with `intent_to_retain` true only") }
+      return .none
+    }
+    return (own ?? days ?? retention.days).map { .days($0) } ?? .unspecified
+  }
+
+  private func retainDays(_ input: ObjectInput, _ faults: inout InputFaults) -> Int? {
+    input.integer("retain_days", in: Limits.retainDays.lowerBound...Int64(retention.longest), &faults).map { Int($0) }
+  }
+
+  /// One of Apple's elements has one intent to store, whatever it stands for.
+  private func checkIntent(
+    _ element: ElementRequest, beside others: [ElementRequest], of docType: String?, at pointer: String,
+    _ faults: inout InputFaults
+  ) {
+    guard family == .inApp, let type = docType.flatMap(AppleDocumentType.init(docType:)),
+      let name = type.appleElement(for: element.element),
+      others.contains(where: { type.appleElement(for: $0.element) == name && $0.retention != element.retention })
+    else { return }
+    faults.add(
+      pointer, "is asked for within Apple's `\(name)`, which has another intent to retain: it is one for all of them")
   }
 
   private func thresholds(_ input: ObjectInput, _ faults: inout InputFaults) -> [Int] {

@@ -21,14 +21,19 @@ struct GetSessionInput {
   }
 }
 
-/// The query of the list: `limit`, `starting_after`, `status`.
+/// The query of the list: `limit`, `starting_after`, `status`, and `expand[]`, which may be there for each part.
 struct ListSessionsInput {
   private(set) var query = SessionQuery()
 
   init(parsing items: [QueryItem]) throws(ServiceError) {
-    try PageInput.refuseRepetition(items)
+    try PageInput.refuseRepetition(items.filter { !Self.expand.contains($0.name) })
     for item in items {
       switch item.name {
+      case let name where Self.expand.contains(name):
+        guard let part = SessionPart(rawValue: item.value) else {
+          throw PageInput.noneOf(SessionPart.allCases.map(\.rawValue), "expand[]")
+        }
+        guard query.parts.insert(part).inserted else { throw PageInput.repetition }
       case "limit": query.limit = try PageInput.limit(item.value)
       case "starting_after":
         guard let id = SessionID(item.value) else {
@@ -44,6 +49,10 @@ struct ListSessionsInput {
       }
     }
   }
+}
+
+extension ListSessionsInput {
+  private static let expand: Set = ["expand[]", "expand"]
 }
 
 extension ServiceError {

@@ -1,16 +1,23 @@
 import Cryptography
+import FoundationEssentials
 
 /// Seals what must not be readable at rest: challenge material, waiting and retained results, kept replies.
 ///
 /// AES-256-GCM with a random 96-bit nonce; the session id and the field's name are additional data, so that a sealed
 /// field opens in its own place only (HTTP API, Sealing). The first key seals, all open.
 ///
-///     version (1) ‖ length of key id ‖ key id ‖ nonce (12) ‖ ciphertext ‖ tag (16)
+///     version (2) ‖ length of key id ‖ key id ‖ nonce (12) ‖ ciphertext ‖ tag (16)
+///
+/// Random nonces are safe for 2³² seals under one key (NIST SP 800-38D, 8.3). Each session has a key of its own, derived
+/// from the configured one, that seals a handful of fields; so has each kept reply that belongs to no session. What
+/// version 1 sealed, under the configured key itself, still opens.
 public struct Sealer: Sendable {
   /// The bytes are not sealed in this format, by a configured key, for this place.
   public struct OpenError: Error, Sendable {}
 
-  private static let version: UInt8 = 1
+  private static let version: UInt8 = 2
+  private static let firstVersion: UInt8 = 1
+  private static let salt = Array("mdoc sealing".utf8)
   private let sealing: SealingKey
   private let all: [SealingKey]
 
@@ -24,29 +31,39 @@ public struct Sealer: Sendable {
   }
 
   func seal(_ plaintext: borrowing SecretBytes, _ place: Place) throws(CryptoError) -> [UInt8] {
-    try seal(plaintext.exposed(), place)
+    try plaintext.withUnsafeBytes { bytes throws(CryptoError) in try seal(bytes, place) }
   }
 
-  func seal(_ plaintext: [UInt8], _ place: Place) throws(CryptoError) -> [UInt8] {
+  func seal(_ plaintext: some ContiguousBytes, _ place: Place) throws(CryptoError) -> [UInt8] {
     let nonce = try Random.bytes(AESGCM.nonceLength)
     let header = [Self.version, UInt8(sealing.id.utf8.count)] + Array(sealing.id.utf8)
-    let sealed = try AESGCM.seal(plaintext, key: sealing.key, nonce: nonce, additionalData: place.bytes)
-    return header + nonce + sealed
+    let key = try Self.key(of: place, under: sealing)
+    return header + nonce + (try AESGCM.seal(plaintext, key: key, nonce: nonce, additionalData: place.bytes))
   }
 
-  func open(_ sealed: [UInt8], _ place: Place) throws(OpenError) -> [UInt8] {
-    guard sealed.count > 2, sealed[0] == Self.version else { throw OpenError() }
+  func open(_ sealed: [UInt8], _ place: Place) throws(OpenError) -> SecretBytes {
+    guard sealed.count > 2, [Self.firstVersion, Self.version].contains(sealed[0]) else { throw OpenError() }
     let nonceStart = 2 + Int(sealed[1])
     let start = nonceStart + AESGCM.nonceLength
     guard sealed.count >= start + AESGCM.tagLength,
       let key = all.first(where: { $0.id.utf8.elementsEqual(sealed[2..<nonceStart]) })
     else { throw OpenError() }
+    let content = Array(sealed[start...])
+    let nonce = Array(sealed[nonceStart..<start])
     do {
-      return try AESGCM.open(
-        Array(sealed[start...]), key: key.key, nonce: Array(sealed[nonceStart..<start]), additionalData: place.bytes)
+      guard sealed[0] != Self.firstVersion else {
+        return try AESGCM.openSecret(content, key: key.key, nonce: nonce, additionalData: place.bytes)
+      }
+      return try AESGCM.openSecret(
+        content, key: Self.key(of: place, under: key), nonce: nonce, additionalData: place.bytes)
     } catch {
       throw OpenError()
     }
+  }
+
+  /// HKDF (RFC 5869) over the configured key, for what the place belongs to.
+  private static func key(of place: Place, under key: SealingKey) throws(CryptoError) -> SecretBytes {
+    try HKDF.deriveKey(from: key.key, salt: salt, info: place.owner, length: SealingKey.length)
   }
 
   /// The one place where a sealed value belongs.
@@ -64,6 +81,16 @@ public struct Sealer: Sendable {
       case .retainedResult(let id): Self.join(id, "retained_result", [])
       case .reply(let claim, let id): Self.join(id, "reply", claim.scope)
       case .replyResult(let claim, let id): Self.join(id, "reply_result", claim.scope)
+      }
+    }
+
+    /// What has a key of its own: the session, or the request whose reply belongs to none.
+    var owner: [UInt8] {
+      switch self {
+      case .challenge(let id, _), .result(let id), .retainedResult(let id), .reply(_, let id?),
+        .replyResult(_, let id?):
+        Array("session".utf8) + [0] + Array(id.text.utf8)
+      case .reply(let claim, nil), .replyResult(let claim, nil): Array("request".utf8) + [0] + claim.scope
       }
     }
 

@@ -19,12 +19,26 @@ public final class SealingKey: Sendable {
   }
 
   /// What a key's file holds: 32 raw bytes, or text, in which white space at the end does not count.
-  public static func bytes(in content: [UInt8]) -> [UInt8]? {
-    if content.count == length { return content }
-    let isSpace: (UInt8) -> Bool = { [0x20, 0x0a, 0x0d, 0x09].contains($0) }
-    let end = content.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? 0
-    guard let text = String(validating: content[..<end], as: UTF8.self) else { return nil }
-    let bytes = text.utf8.count == 2 * length ? Hex.decode(text) : Base64.decodeEither(text)
-    return bytes?.count == length ? bytes : nil
+  public static func secret(in content: UnsafeRawBufferPointer) -> SecretBytes? {
+    if content.count == length { return SecretBytes(copying: content) }
+    let text = content.withoutTrailingSpace
+    let decoded =
+      if text.count == 2 * length {
+        SecretBytes.decoding(hex: text)
+      } else if let bytes = SecretBytes.decoding(base64: text) {
+        bytes
+      } else {
+        SecretBytes.decoding(base64URLSafe: text)
+      }
+    guard let bytes = decoded, bytes.count == length else { return nil }
+    return bytes
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// What editors and shells leave at the end of a text does not count.
+  var withoutTrailingSpace: UnsafeRawBufferPointer {
+    let end = lastIndex { ![0x20, 0x0a, 0x0d, 0x09].contains($0) }.map { $0 + 1 } ?? 0
+    return UnsafeRawBufferPointer(rebasing: self[..<end])
   }
 }

@@ -59,25 +59,32 @@ public struct ProtocolOffer: Sendable, Hashable {
   }
 }
 
-/// Sealed results: one that waits to be read, and one that the relying party's policy retains.
+/// Sealed results: one that waits to be read, and what the relying party retains, each part of it until its day.
 public struct SealedResults: Sendable, Hashable {
   /// Until when the waiting result can be read.
   public var expiresAt: Timestamp?
   public var waiting: [UInt8]?
-  /// Without elements requested with `intent_to_retain: false`.
-  public var retained: [UInt8]?
+  public var kept: KeptValues
   /// What became of the evidence; nil where the policy asks for none. The bundle itself is read apart.
   public var evidence: EvidenceStatus?
 
   public static let none = SealedResults()
 
   public init(
-    expiresAt: Timestamp? = nil, waiting: [UInt8]? = nil, retained: [UInt8]? = nil, evidence: EvidenceStatus? = nil
+    expiresAt: Timestamp? = nil, waiting: [UInt8]? = nil, kept: KeptValues = KeptValues(),
+    evidence: EvidenceStatus? = nil
   ) {
     self.expiresAt = expiresAt
     self.waiting = waiting
-    self.retained = retained
+    self.kept = kept
     self.evidence = evidence
+  }
+
+  /// What a reader finds at `now`, whether or not a sweep has been there.
+  public func seen(at now: Timestamp) -> SealedResults {
+    var seen = self
+    if seen.kept.erase(dueAt: now).includesEvidence { seen.evidence = .erased }
+    return seen
   }
 }
 

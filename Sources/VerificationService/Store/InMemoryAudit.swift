@@ -28,19 +28,26 @@ struct InMemoryAudit {
   }
 }
 
+extension InMemoryAudit {
+  /// Those of one relying party, or all.
+  func links(of relyingParty: String?) -> [AuditLink] {
+    guard let relyingParty else { return links }
+    return links.filter { (try? JSON(parsing: $0.entry))?["relying_party"]?.string == relyingParty }
+  }
+}
+
 extension InMemoryStore {
   public func auditEntries(
-    of node: NodeName, after sequence: Int64, limit: Int
+    of node: NodeName, _ relyingParty: String?, after sequence: Int64, limit: Int
   ) async throws(StoreError) -> AuditPage {
     try locked { contents throws(StoreError) in
-      let audit = contents.audit
-      guard node == audit.head.node, audit.head.sequence > 0 else { return AuditPage(links: [], head: nil) }
-      let links = audit.links.drop { $0.head.sequence <= sequence }.prefix(limit)
-      return AuditPage(links: Array(links), head: audit.head)
+      let links = contents.audit.links(of: relyingParty)
+      guard node == contents.audit.head.node, let last = links.last else { return AuditPage(links: [], head: nil) }
+      return AuditPage(links: Array(links.drop { $0.head.sequence <= sequence }.prefix(limit)), head: last.head)
     }
   }
 
-  public func auditHeads() async throws(StoreError) -> [AuditHead] {
-    try locked { contents throws(StoreError) in contents.audit.head.sequence > 0 ? [contents.audit.head] : [] }
+  public func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead] {
+    try locked { contents throws(StoreError) in contents.audit.links(of: relyingParty).last.map { [$0.head] } ?? [] }
   }
 }

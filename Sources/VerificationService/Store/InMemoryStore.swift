@@ -104,8 +104,13 @@ public final class InMemoryStore: SessionStore {
         newestFirst.removeFirst(index + 1)
       }
       if let status = query.status { newestFirst.removeAll { $0.state(at: now).status != status } }
-      return SessionPage(
-        sessions: Array(newestFirst.prefix(query.limit)), hasMore: newestFirst.count > query.limit)
+      var page: [SessionRecord] = []
+      var bytes = 0
+      for record in newestFirst.prefix(query.limit) where bytes < Limits.pageBytes {
+        page.append(record.listed(query.parts))
+        bytes += page.last?.listedBytes ?? 0
+      }
+      return SessionPage(sessions: page, hasMore: newestFirst.count > page.count)
     }
   }
 
@@ -176,6 +181,18 @@ public final class InMemoryStore: SessionStore {
 
   // MARK: Upkeep
 
+  public func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage {
+    try locked { contents throws(StoreError) in
+      let own = contents.sessions.values.filter { $0.address.relyingParty == relyingParty }
+      let kept = own.map { Int64($0.keptBytes + (contents.evidence[$0.address.id]?.count ?? 0)) }
+      let replies = contents.keys.values.filter { $0.claim.relyingParty == relyingParty }.compactMap(\.reply)
+      return StoreUsage(
+        openSessions: Int64(own.count { $0.state(at: now) == .requiresInput }),
+        bytes: kept.reduce(0, +) + Int64(own.count) * StoreUsage.sessionOverhead,
+        idempotencyBytes: replies.reduce(0) { $0 + Int64($1.body?.count ?? 0) + StoreUsage.replyOverhead })
+    }
+  }
+
   public func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
     try locked { contents throws(StoreError) in contents.sweep(at: now, limit: limit) }
   }
@@ -223,8 +240,16 @@ extension InMemoryStore.Contents {
         record.results.waiting = nil
         count.resultsErased += 1
       }
+      if let next = record.results.kept.nextErasure, next <= now, count.valuesErased < limit {
+        if record.results.kept.erase(dueAt: now).includesEvidence {
+          record.results.evidence = .erased
+          evidence[id] = nil
+        }
+        count.valuesErased += 1
+      }
       sessions[id] = record
-      if now >= record.endedAt + Limits.sessionRetention, count.sessionsDeleted < limit {
+      let mayGo = record.results.kept.nextErasure == nil
+      if mayGo, now >= record.endedAt + Limits.sessionRetention, count.sessionsDeleted < limit {
         sessions[id] = nil
         evidence[id] = nil
         count.sessionsDeleted += 1
@@ -241,4 +266,24 @@ extension InMemoryStore.Contents {
     outbox.sweep(at: now, limit: limit, &count)
     return count
   }
+}
+
+extension SessionRecord {
+  /// What a list is given of it.
+  fileprivate func listed(_ parts: Set<SessionPart>) -> SessionRecord {
+    var record = self
+    record.clientSecretHash = nil
+    record.results.waiting = nil
+    record.results.kept = KeptValues()
+    if parts.contains(.requests) { record.eraseMaterial() } else { record.offers = [] }
+    if !parts.contains(.report) { record.report = nil }
+    return record
+  }
+
+  fileprivate var listedBytes: Int {
+    let parts = [content.map { StoredForm.encode($0) }, report.map { StoredForm.encode($0) }].compactMap { $0?.count }
+    return (parts + offers.map { StoredForm.encodeOrdered($0.data).count }).reduce(0, +)
+  }
+
+  fileprivate var keptBytes: Int { listedBytes + (results.kept.stored?.count ?? 0) }
 }

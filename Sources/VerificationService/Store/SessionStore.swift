@@ -62,7 +62,10 @@ public protocol SessionStore: EventStore, AuditStore {
 
   // MARK: Upkeep
 
-  /// Writes what time has done, erases what is over, and deletes what is old; at most `limit` rows of each kind.
+  /// What a relying party has in the store. Sessions and replies from before this was counted count as their overhead.
+  func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage
+  /// Writes what time has done, erases what is over, and deletes what is old; at most `limit` rows of each kind. A session
+  /// stays as long as something of it is to be erased later (`KeptValues`).
   func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount
   /// Whether the store can be read and the right to write be had now.
   func probe() async throws(StoreError)

@@ -57,18 +57,31 @@ public enum Transition: Sendable {
   case notFound
 }
 
+/// What a list reads of sessions only where it is asked to: it is most of their bytes.
+public enum SessionPart: String, Sendable, Hashable, CaseIterable {
+  /// The offers, without the material that opens answers.
+  case requests, report
+}
+
 public struct SessionQuery: Sendable, Hashable {
   public var limit: Int
   public var startingAfter: SessionID?
   public var status: SessionStatus?
+  public var parts: Set<SessionPart>
 
-  public init(limit: Int = Limits.pageSize, startingAfter: SessionID? = nil, status: SessionStatus? = nil) {
+  public init(
+    limit: Int = Limits.pageSize, startingAfter: SessionID? = nil, status: SessionStatus? = nil,
+    parts: Set<SessionPart> = []
+  ) {
     self.limit = limit
     self.startingAfter = startingAfter
     self.status = status
+    self.parts = parts
   }
 }
 
+/// Records without their client secrets and results, and without the parts that the query does not name. At least one
+/// where there is one; fewer than the query's limit where more would be beyond `Limits.pageBytes`.
 public struct SessionPage: Sendable {
   public let sessions: [SessionRecord]
   public let hasMore: Bool
@@ -79,10 +92,32 @@ public struct SessionPage: Sendable {
   }
 }
 
+/// What a relying party has in a store now, as far as quotas count it.
+public struct StoreUsage: Sendable, Hashable {
+  /// Bytes that a session or a kept reply takes besides its own, for its row and its places in indexes: about.
+  public static let sessionOverhead: Int64 = 512
+  public static let replyOverhead: Int64 = 256
+
+  /// Sessions that still may be answered.
+  public var openSessions: Int64
+  /// Of sessions with all that is kept of them, but for results that wait to be read.
+  public var bytes: Int64
+  /// Of replies that are kept under idempotency keys.
+  public var idempotencyBytes: Int64
+
+  public init(openSessions: Int64 = 0, bytes: Int64 = 0, idempotencyBytes: Int64 = 0) {
+    self.openSessions = openSessions
+    self.bytes = bytes
+    self.idempotencyBytes = idempotencyBytes
+  }
+}
+
 public struct SweepCount: Sendable, Hashable {
   public var expired = 0
   public var interrupted = 0
   public var resultsErased = 0
+  /// Sessions of whose retained values or evidence some were due.
+  public var valuesErased = 0
   public var sessionsDeleted = 0
   public var idempotencyKeysDeleted = 0
   public var eventsDeleted = 0
@@ -91,7 +126,7 @@ public struct SweepCount: Sendable, Hashable {
   public init() {}
 
   public var total: Int {
-    expired + interrupted + resultsErased + sessionsDeleted + idempotencyKeysDeleted + eventsDeleted
+    expired + interrupted + resultsErased + valuesErased + sessionsDeleted + idempotencyKeysDeleted + eventsDeleted
       + deliveriesAbandoned
   }
 }

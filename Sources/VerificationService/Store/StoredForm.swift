@@ -15,7 +15,9 @@ public enum StoredForm {
   public static func encode(_ value: some StoredValue) -> [UInt8] { value.storedJSON.serialized() }
 
   public static func decode<Value: StoredValue>(_ type: Value.Type, from bytes: [UInt8]) throws(StoreError) -> Value {
-    guard let json = try? JSON(parsing: bytes), let value = Value(storedJSON: json) else { throw .corrupt("\(type)") }
+    guard let json = try? JSON(parsing: bytes, values: .max), let value = Value(storedJSON: json) else {
+      throw .corrupt("\(type)")
+    }
     return value
   }
 
@@ -25,7 +27,7 @@ public enum StoredForm {
 
   public static func decodeOrdered(_ bytes: [UInt8]) throws(StoreError) -> JSON {
     let json: JSON
-    do { json = try JSON(parsing: bytes) } catch { throw .corrupt("JSON") }
+    do { json = try JSON(parsing: bytes, values: .max) } catch { throw .corrupt("JSON") }
     guard let value = plain(json) else { throw .corrupt("JSON") }
     return value
   }

@@ -62,19 +62,25 @@ extension DocumentRequest: StoredValue {
 
 extension ElementRequest: StoredValue {
   public var storedJSON: JSON {
-    [
-      "element": element.storedJSON, "intentToRetain": .bool(intentToRetain), "isRequired": .bool(isRequired),
-      "alternatives": .array(alternatives.map(\.storedJSON)),
-    ]
+    .members([
+      "element": element.storedJSON, "intentToRetain": .bool(intentToRetain), "retainDays": retention.storedDays,
+      "isRequired": .bool(isRequired), "alternatives": .array(alternatives.map(\.storedJSON)),
+    ])
   }
 
   public init?(storedJSON json: JSON) {
     guard let element = json["element"].flatMap(ElementReference.init(storedJSON:)),
       let intentToRetain = json["intentToRetain"]?.bool, let isRequired = json["isRequired"]?.bool,
-      let alternatives = json.storedList("alternatives", ElementReference.init(storedJSON:))
+      let alternatives = json.storedList("alternatives", ElementReference.init(storedJSON:)),
+      let days = json.storedNumber("retainDays")
     else { return nil }
-    self.init(element, intentToRetain: intentToRetain, isRequired: isRequired, alternatives: alternatives)
+    let retention: Retention = intentToRetain ? days.map { .days($0) } ?? .unspecified : .none
+    self.init(element, retention: retention, isRequired: isRequired, alternatives: alternatives)
   }
+}
+
+extension Retention {
+  fileprivate var storedDays: JSON? { if case .days(let days) = self { .integer(Int64(days)) } else { nil } }
 }
 
 extension ElementReference: StoredValue {

@@ -47,7 +47,8 @@ struct AnswerChallenge {
           verifier: verifier, at: now)
         stages.end(.verify, unlessOpened: .open)
         let questions = authentication.questions
-        let evidence = await context.revocation.evidence(for: questions, at: now)
+        // A publisher that hangs holds up nobody but those who ask for its lists.
+        let evidence = await context.gate.lend { await context.revocation.evidence(for: questions, at: now) }
         if !questions.isEmpty { stages.end(.revocation) }
         draft?.revocation = EvidenceRevocation(of: questions, answeredBy: evidence, isLive: context.isLive)
         finding = .verdict(authentication.conclude(with: evidence), draft)

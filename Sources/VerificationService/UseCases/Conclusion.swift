@@ -7,7 +7,7 @@ import Primitives
 /// - An API key with `results:read` gets it in the reply; it is then not stored.
 /// - After a client secret's submit, and after a wallet's own, it waits, sealed, for at most ten minutes.
 /// - Where the relying party's policy retains results, the part that was requested with `intent_to_retain` is kept
-///   sealed besides.
+///   sealed besides, each value until its day.
 /// - Where it asks for evidence, a bundle is sealed, if all that was disclosed may be kept.
 /// - A refused answer has no result at all, and a wallet's own refusal no report either: nothing was checked.
 struct Conclusion {
@@ -82,15 +82,20 @@ struct Conclusion {
         results.waiting = try context.seal(
           KeptResult.encode(ResultRendering.json(presentation), for: responseCode), .result(id))
       }
+      var parts: [KeptValues.Part] = []
       if caller.relyingParty.policies.retainsResults {
-        results.retained = try context.seal(
-          KeptResult.encode(ResultRendering.retainedJSON(presentation), for: responseCode), .retainedResult(id))
+        for (retention, values) in ResultRendering.retained(presentation) {
+          let sealed = try context.seal(KeptResult.encode(values, for: responseCode), .retainedResult(id))
+          parts.append(KeptValues.Part(eraseAt: now + retention.seconds, sealed: sealed))
+        }
       }
       var bundle: [UInt8]?
       if let draft, let request = record.content?.request {
         (results.evidence, bundle) = try draft.evidence(
           of: presentation, report, session: id, request: request, relyingParty: caller.relyingParty, context: context)
       }
+      results.kept = KeptValues(
+        parts: parts, evidenceUntil: bundle == nil ? nil : now + presentation.retention.seconds)
       self.init(
         .verified(at: now), report, results, evidence: bundle,
         inlineResult: caller.has(.resultsRead) ? ResultRendering.json(presentation) : nil, responseCode: responseCode)
@@ -115,7 +120,23 @@ struct Conclusion {
   }
 }
 
+extension Retention {
+  /// From the verification to the erasure; where nothing was said, as long as a session's record is kept.
+  fileprivate var seconds: Int64 {
+    switch self {
+    case .none: 0
+    case .days(let days): Int64(days) * 86_400
+    case .unspecified: Limits.sessionRetention
+    }
+  }
+}
+
 extension Code {
   /// Whether it is a wallet's own word that there will be no answer, and no fault of an answer.
-  var isWalletRefusal: Bool { rawValue.hasPrefix("wallet.") }
+  var isWalletRefusal: Bool { Self.walletRefusals.contains(self) }
+
+  private static let walletRefusals: Set<Code> = [
+    .walletAccessDenied, .walletInvalidRequest, .walletInvalidClient, .walletFormatsNotSupported,
+    .walletInvalidRequestURIMethod, .walletInvalidTransactionData, .walletUnavailable, .walletOtherError,
+  ]
 }

@@ -23,7 +23,7 @@ public struct ConsumedChallenge: ~Copyable, Sendable {
   static func kept(in bundle: EvidenceBundle) -> ConsumedChallenge {
     ConsumedChallenge(
       session: bundle.session, protocolName: bundle.protocolName, requestData: bundle.requestData,
-      material: SecretBytes(copying: bundle.material))
+      material: bundle.material.bytes.withUnsafeBytes { SecretBytes(copying: $0) })
   }
 }
 
@@ -62,6 +62,7 @@ struct ConsumeChallenge {
     switch consumption {
     case .refused(let refusal): throw ServiceError(refusal.code)
     case .consumed(let record):
+      context.usage.note(StoreUsage(openSessions: -1), of: address.relyingParty)
       return Taken(record: record, attempt: attempt, challenge: open(record, protocolName))
     }
   }
@@ -72,8 +73,7 @@ struct ConsumeChallenge {
       let material = try? context.sealer.open(sealed, .challenge(record.address.id, protocolName: protocolName))
     else { return nil }
     return ConsumedChallenge(
-      session: record.address.id, protocolName: protocolName, requestData: offer.data,
-      material: SecretBytes(copying: material))
+      session: record.address.id, protocolName: protocolName, requestData: offer.data, material: material)
   }
 }
 

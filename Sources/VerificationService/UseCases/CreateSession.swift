@@ -10,6 +10,7 @@ struct CreateSession {
   func run(_ body: JSON, as caller: Caller, claim: IdempotencyClaim?) async throws(ServiceError) -> OperationReply {
     let party = caller.relyingParty
     let input = try CreateSessionInput(parsing: body, for: party, offered: Set(context.protocols.keys))
+    try await context.checkQuota(of: party, forSession: true)
     let id: SessionID
     let secret: ClientSecret
     do {
@@ -20,14 +21,16 @@ struct CreateSession {
     }
     let now = context.clock()
     let place = RequestContext(
-      session: SessionAddress(relyingParty: party.id, id: id), relyingParty: party, origin: input.origin,
-      publicURL: context.publicURL, now: now)
+      session: SessionAddress(relyingParty: party.id, id: id), relyingParty: party, apple: input.apple,
+      origin: input.origin, publicURL: context.publicURL, now: now)
     var offers: [ProtocolOffer] = []
     for name in input.protocols {
       // The input was checked against these names.
       guard let wallet = context.protocols[name] else { throw ServiceError(.apiProtocolUnsupported) }
       offers.append(try offer(wallet, input.request, in: place))
     }
+    let bytes = offers.reduce(body.plainBytes) { $0 + $1.data.plainBytes }
+    guard bytes <= Limits.sessionBytes else { throw ServiceError(.apiSessionTooLarge) }
     let record = SessionRecord(
       address: place.session, created: now, expiresAt: now + input.expiresIn,
       clientSecretHash: secret.sha256,
@@ -39,6 +42,8 @@ struct CreateSession {
     var reply = OperationReply(reply: Reply(201, rendered), session: id)
     let completion = try context.completion(claim, reply)
     do { try await context.store.create(record, finishing: completion) } catch { throw ServiceError(error) }
+    context.usage.note(
+      StoreUsage(openSessions: 1, bytes: Int64(bytes) + StoreUsage.sessionOverhead), of: party.id)
     reply.isKept = true
     return reply
   }

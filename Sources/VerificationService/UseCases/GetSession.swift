@@ -16,7 +16,7 @@ struct GetSession {
     return Reply(200, rendering.json(record, result: result))
   }
 
-  /// The waiting result until it expires, then what the policy retained, if anything.
+  /// The waiting result until it expires, then what is still retained, if anything.
   private func storedResult(
     of record: SessionRecord, _ responseCode: String?, at now: Timestamp
   ) throws(ServiceError) -> JSON? {
@@ -25,10 +25,13 @@ struct GetSession {
       return try KeptResult.decode(
         context.openJSON(waiting, .result(record.address.id)), presenting: responseCode)
     }
-    return try record.results.retained.map { retained throws(ServiceError) in
-      try KeptResult.decode(
-        context.openJSON(retained, .retainedResult(record.address.id)), presenting: responseCode)
+    var parts: [JSON] = []
+    for part in record.results.seen(at: now).kept.parts {
+      parts.append(
+        try KeptResult.decode(
+          context.openJSON(part.sealed, .retainedResult(record.address.id)), presenting: responseCode))
     }
+    return ResultRendering.merged(parts)
   }
 }
 

@@ -1,6 +1,7 @@
 import Primitives
 
-/// Lists a relying party's sessions, newest first. Results are not expanded in a list.
+/// Lists a relying party's sessions, newest first: without their requests and reports unless these are asked for, and
+/// never with results.
 struct ListSessions {
   let context: ServiceContext
 
@@ -8,15 +9,15 @@ struct ListSessions {
     try caller.require(.sessionsWrite, .resultsRead)
     let input = try ListSessionsInput(parsing: query)
     let now = context.clock()
-    let page: SessionPage?
-    do {
-      page = try await context.store.sessions(of: caller.relyingParty.id, input.query, at: now)
-    } catch {
-      throw ServiceError(error)
+    let party = caller.relyingParty.id
+    let list = try await context.lists.take(party) { () async throws(StoreError) in
+      try await context.store.sessions(of: party, input.query, at: now).map { page in
+        SessionRendering(isLive: context.isLive, now: now).list(page, with: input.query.parts)
+      }
     }
-    guard let page else {
+    guard let list else {
       throw ServiceError(.apiInvalidRequest, "`starting_after` names no session of this relying party.")
     }
-    return Reply(200, SessionRendering(isLive: context.isLive, now: now).list(page))
+    return Reply(200, list)
   }
 }

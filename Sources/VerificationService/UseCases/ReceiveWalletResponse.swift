@@ -15,10 +15,16 @@ public struct WalletReply: Sendable {
 struct ReceiveWalletResponse {
   let context: ServiceContext
 
-  /// - Parameter parameters: the form's.
-  func run(_ parameters: JSON, session: String, of relyingParty: String) async throws(ServiceError) -> WalletReply {
+  /// - Parameter parameters: reads the form's. That costs what its sender likes, so that it comes after the session was
+  ///   found to wait for an answer.
+  func run(
+    _ parameters: () throws(ServiceError) -> JSON, session: String, of relyingParty: String
+  ) async throws(ServiceError) -> WalletReply {
     let address = try await WalletAddress(session, of: relyingParty, context: context)
-    let answer = try decode(parameters, by: address.wallet)
+    if let refusal = address.record.consumeRefusal(protocolName: address.wallet.name, at: context.clock()) {
+      throw ServiceError(refusal.code)
+    }
+    let answer = try decode(parameters(), by: address.wallet)
     let id = address.record.address.id
     let attempted = try await AnswerChallenge(context: context).run(
       answer, by: address.wallet, to: address.record.address, as: .wallet(id, of: address.relyingParty))

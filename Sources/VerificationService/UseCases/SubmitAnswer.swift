@@ -23,21 +23,8 @@ struct SubmitAnswer {
       throw ServiceError(.apiForbidden, "Answers by `\(wallet.name)` are posted by the wallet itself.")
     }
     let answer = try await decode(input.data, by: wallet, for: address)
-    var reply: OperationReply?
-    let attempted = try await AnswerChallenge(context: context).run(answer, by: wallet, to: address, as: caller) {
-      record, conclusion, now throws(ServiceError) in
-      let made = OperationReply(
-        reply: Reply(200, render(record, conclusion, for: caller, now)), session: address.id,
-        resultExpiresAt: now + Limits.resultLifetime)
-      reply = made
-      return try context.completion(claim, made)
-    }
-    guard var reply, attempted.conclusion != nil else {
-      let body = render(attempted.record, nil, for: caller, attempted.time)
-      return OperationReply(reply: Reply(200, body), session: address.id)
-    }
-    reply.isKept = true
-    return reply
+    return try await AnswerChallenge(context: context).reply(
+      to: answer, by: wallet, of: address, as: caller, claim: claim)
   }
 
   /// What another protocol's session was asked for is no malformed answer: it is an answer in the wrong place.
@@ -53,24 +40,14 @@ struct SubmitAnswer {
     }
   }
 
-  /// A protocol that no session offers: asked with it, the store consumes nothing and says whether there is such a
-  /// session at all.
+  /// A protocol that this process does not know. Another node of another version may have offered it, and can still take
+  /// the answer: nothing is consumed here.
   private func refusal(_ address: SessionAddress, _ protocolName: String) async throws(ServiceError) -> ServiceError {
-    do throws(ServiceError) {
-      _ = try await ConsumeChallenge(context: context).run(address, protocolName: protocolName)
-      return ServiceError(.sessionProtocolMismatch)
-    } catch {
-      return error
+    let record = try await context.record(at: address)
+    if let refusal = record.consumeRefusal(protocolName: protocolName, at: context.clock()) {
+      return ServiceError(refusal.code)
     }
-  }
-
-  private func render(_ record: SessionRecord, _ conclusion: Conclusion?, for caller: Caller, _ now: Timestamp) -> JSON
-  {
-    let rendering = SessionRendering(isLive: context.isLive, now: now)
-    return switch caller {
-    case .apiKey:
-      rendering.json(record, result: conclusion?.inlineResult, simulatedResult: conclusion?.simulatedResult)
-    case .clientSecret, .wallet: rendering.clientView(record)
-    }
+    return ServiceError(
+      .sessionProtocolMismatch, "The session offers `\(protocolName)`, which this server does not know.")
   }
 }

@@ -3,7 +3,8 @@ import Primitives
 
 /// What `mdoc serve --check-config` says: everything that a start would refuse in the file and in the files it names.
 ///
-/// It opens no socket and no store, and fetches nothing: what a published list says is not known before the start.
+/// It opens no socket and no store, and fetches nothing: of a published list that is fetched it knows what the last
+/// accepted one said.
 public struct ConfigurationCheck: Sendable {
   public let path: String
   /// None: a server may be started with it.
@@ -17,10 +18,18 @@ public struct ConfigurationCheck: Sendable {
     do throws(StartError) {
       let loader = ConfigurationLoader(path: path, network: ServerNetwork.none)
       let configuration = try loader.load(at: now)
-      problems = Self.storeProblems(configuration.store)
+      let lists = configuration.trust?.loader
+      let listed = lists?.listedAnchorsAtHand(at: now) ?? []
+      let missing = (lists?.missingLists ?? []).map { "trust: the list \($0) cannot be read" }
+      let isTrusting = !(configuration.anchors + listed).isEmpty || lists?.fetchesLists == true
+      problems =
+        Self.storeProblems(configuration.store)
+        + (isTrusting
+          ? [] : [ConfigurationProblem(pointer: "/trust", detail: "no trust anchor for live mode in what is here now")])
       warnings =
-        configuration.warnings + AnchorCertificates.warnings(of: configuration.anchors, at: now)
-        + ReaderCertificates.warnings(of: configuration.relyingParties, at: now)
+        configuration.warnings + missing + AnchorCertificates.warnings(of: configuration.anchors, at: now)
+        + AnchorCertificates.crlWarnings(of: configuration.anchors + listed)
+        + PartyCertificates.warnings(of: configuration.relyingParties, at: now)
     } catch {
       problems = error.problems
       warnings = []

@@ -17,7 +17,7 @@ struct ConfigurationFile {
   func json() throws(StartError) -> JSON {
     let bytes = try contents(of: path, for: "")
     do throws(JSON.SyntaxError) {
-      return try JSON(parsing: bytes)
+      return try JSON(parsing: bytes, values: .max)
     } catch {
       throw fault("", "is not JSON in UTF-8, or an object has two members of one name")
     }
@@ -41,6 +41,7 @@ struct ConfigurationFile {
       let reason = access(path, R_OK) == 0 ? "it is no regular file" : FileFault.reason(errno)
       throw fault(pointer, (pointer.isEmpty ? "" : "the file \(path) ") + "cannot be read: \(reason)")
     }
+    requireProtection(of: path, at: pointer)
     guard data.count <= 1 << 20 else {
       throw fault(pointer, (pointer.isEmpty ? "" : "the file \(path) ") + "is larger than 1 MiB")
     }

@@ -51,6 +51,10 @@ struct ConfigurationLoader {
     let parties = root.attempt { () throws(StartError) in
       try RelyingPartyReader(secrets: secrets, sealingKeys: sealingKeys ?? [], now: now).relyingParties(root, &warnings)
     }
+    if let store, case .sqlite(let path) = store {
+      for suffix in ["", "-wal", "-shm"] { file.requireProtection(of: path + suffix, at: "/store") }
+      file.requireProtectedFolder(around: path, at: "/store")
+    }
     guard file.problems.all.isEmpty, let isBehindProxy, let edge, let listen, let publicURL, let store, let node,
       let plan, let anchors, let clockSkew, let stop, let sealingKeys, let parties
     else { throw .configuration(file.path, file.problems.all) }
@@ -66,7 +70,7 @@ struct ConfigurationLoader {
     }
     configuration.fetches = network.fetches
     configuration.revocation = network.revocation
-    configuration.warnings = warnings + Self.nameWarnings(configuration)
+    configuration.warnings = warnings + Self.proxyWarnings(configuration) + Self.nameWarnings(configuration)
     return configuration
   }
 
@@ -99,6 +103,15 @@ struct ConfigurationLoader {
     return text
   }
 
+  /// Without it the proxy's own address is every client's: they share one rate, and one of them can use it up.
+  private static func proxyWarnings(_ configuration: ServerConfiguration) -> [String] {
+    guard configuration.isBehindProxy, configuration.edge.proxy.trusted.isEmpty else { return [] }
+    return [
+      "behind_proxy without trusted_proxies: clients are told apart only behind a proxy on this machine; name the proxy's "
+        + "address or network in trusted_proxies, or all clients of another share the limits of one address"
+    ]
+  }
+
   /// A wallet refuses a reader whose name is not the host of the address that it is to answer to (OpenID4VP 1.0, 5.9.3).
   private static func nameWarnings(_ configuration: ServerConfiguration) -> [String] {
     guard let host = configuration.publicURL.flatMap(WebOrigin.host) else { return [] }
@@ -128,9 +141,14 @@ struct ConfigurationLoader {
 
   /// Those of the files. What is wrong with them stops the start before anything is opened or fetched.
   private func anchors(_ root: ConfigurationReader, _ plan: TrustPlan) throws(StartError) -> [TrustAnchor] {
-    let anchors: [TrustAnchor]
+    for path in plan.paths + plan.paths.map(TrustAnchorLoader.settingsFile) {
+      file.requireProtection(of: path, at: "/trust")
+    }
+    var anchors: [TrustAnchor] = []
     do throws(TrustLoadError) {
-      anchors = try TrustAnchorLoader(defaultDocTypes: [DocType.mDL]).load(plan.paths)
+      for (addresses, paths) in plan.files {
+        anchors += try TrustAnchorLoader(defaultDocTypes: [DocType.mDL], crlAddresses: addresses).load(paths)
+      }
     } catch {
       throw root.fault("trust", error.description)
     }

@@ -1,4 +1,5 @@
 import Mdoc
+import PKIX
 import Primitives
 import VerificationService
 
@@ -35,7 +36,8 @@ enum ConfigurationTables {
         "node", .text("^[a-z0-9.-]{1,63}$"), "This server's name in audit entries; by default the host's.",
         needsRestart: true),
       Member(
-        "trust", .list(of: .either([.text(), .object(vical), .object(trustedEntities)]), least: 1),
+        "trust",
+        .list(of: .either([.text(), .object(anchorFiles), .object(vical), .object(trustedEntities)]), least: 1),
         "Files and folders of trust anchors, and published lists to follow.", isRequired: true),
       Member(
         "trust_state", .text(default: "trust-state"), "Folder of the last accepted lists."),
@@ -113,6 +115,13 @@ enum ConfigurationTables {
     name: "private_key_variable", members: [variableName, passphrase])
   static let encryptedFile = ConfigurationTable(name: "private_key_file", members: [fileName, passphrase])
 
+  private static let merchantCertificate = Member(
+    "certificate", .text(), "Apple's certificate of this key, PEM or DER: its end is watched.")
+  static let merchantVariable = ConfigurationTable(
+    name: "merchant_key_variable", members: [variableName, passphrase, merchantCertificate])
+  static let merchantFile = ConfigurationTable(
+    name: "merchant_key_file", members: [fileName, passphrase, merchantCertificate])
+
   static let sealingKey = ConfigurationTable(
     name: "sealing_key",
     members: [
@@ -128,7 +137,9 @@ enum ConfigurationTables {
       Member("id", .text("^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"), "Its name in logs and addresses.", isRequired: true),
       Member("origins", .list(of: .text(), least: 0), "Web origins that may ask and be answered."),
       Member("api_keys", .list(of: .object(apiKey), least: 0), "Keys of its backends, by their hashes."),
-      Member("apple", .object(apple), "What Apple's in-app requests need."),
+      Member(
+        "apple", .either([.object(apple), .list(of: .object(apple), least: 1)]),
+        "What Apple's in-app requests need of a merchant, or of each of several."),
       Member("readers", .list(of: .object(reader), least: 0), "Who signs its requests."),
       Member("openid4vp", .object(openID4VP), "What it has chosen of OpenID4VP."),
       Member(
@@ -137,10 +148,31 @@ enum ConfigurationTables {
         "What must be known about revocation before a document is accepted."),
       Member(
         "retain_results", .flag(default: false),
-        "Whether elements requested with intent_to_retain are kept, sealed, for as long as their session."),
+        "Whether elements requested with intent_to_retain are kept, sealed, until their day."),
+      Member(
+        "retain_days", .integer(Limits.retainDays, default: nil),
+        "Days that they are kept where a request does not say; by default as long as their session, 30."),
+      Member(
+        "longest_retain_days", .integer(Limits.retainDays, default: Limits.longestRetainDays),
+        "Days that a request may say."),
       Member("evidence", .object(evidence), "That evidence of its verified sessions is kept, sealed."),
       Member("webhooks", .list(of: .object(webhook), least: 0), "Where it is told of events."),
+      Member("quota", .object(quota), "How much of the store it may have."),
     ])
+
+  static let quota = ConfigurationTable(
+    name: "quota",
+    members: [
+      Member("open_sessions", bound(Limits.openSessions), "Sessions that wait for their answer."),
+      Member("bytes", bound(Limits.storedBytes), "Bytes of its sessions with all that is kept of them."),
+      Member(
+        "idempotency_bytes", bound(Limits.idempotencyBytes), "Bytes of replies that are kept under idempotency keys."),
+    ])
+
+  /// `false` for no bound.
+  private static func bound(_ fallback: Int64) -> ConfigurationTable.Kind {
+    .either([.integer(QuotaReader.numbers, default: fallback), .flag(default: false)])
+  }
 
   static let evidence = ConfigurationTable(
     name: "evidence",
@@ -161,6 +193,17 @@ enum ConfigurationTables {
       Member(
         "events", .list(of: .choice(EventType.allCases.map(\.rawValue), default: nil), least: 1),
         "Which events; all without it."),
+      Member("allow", .object(webhookAllow), "Where it may be reached beside public hosts on port 443."),
+    ])
+
+  static let webhookAllow = ConfigurationTable(
+    name: "webhook_allow",
+    members: [
+      Member("hosts", .list(of: .text(), least: 0), "Hosts of the URL that may be in a private network."),
+      Member("ports", .list(of: .integer(1...65_535, default: nil), least: 0), "Ports beside 443."),
+      Member(
+        "networks", .list(of: .text(), least: 0),
+        "Networks that may be reached; this machine's and link-local ones only by a network that has nothing else."),
     ])
 
   static let apiKey = ConfigurationTable(
@@ -182,8 +225,8 @@ enum ConfigurationTables {
       Member("merchant_id", .text(), "As in the app's entitlements.", isRequired: true),
       Member("team_id", .text(), "As in the app's entitlements.", isRequired: true),
       Member(
-        "encryption_keys", .list(of: privateKey, least: 1), "P-256 private keys in PEM, current and former.",
-        isRequired: true),
+        "encryption_keys", .list(of: .either([.text(), .object(merchantVariable), .object(merchantFile)]), least: 1),
+        "P-256 private keys in PEM, current and former.", isRequired: true),
     ])
 
   static let reader = ConfigurationTable(
@@ -206,7 +249,19 @@ enum ConfigurationTables {
         "Subject key identifiers of the authorities whose documents wallets are to offer."),
     ])
 
-  // MARK: Published lists
+  // MARK: Trust
+
+  private static let crlAddresses = ConfigurationTable.Kind.choice(
+    CRLAddresses.allCases.map(\.rawValue), default: CRLAddresses.named.rawValue)
+  private static let crlAddressesHelp =
+    "Where revocation lists may be asked for: as certificates name them, or over HTTPS on its own port alone."
+
+  static let anchorFiles = ConfigurationTable(
+    name: "anchor_files",
+    members: [
+      Member("files", .text(), "A file or folder of trust anchors.", isRequired: true),
+      Member("crl_addresses", crlAddresses, crlAddressesHelp),
+    ])
 
   private static let listMembers = [
     Member("name", .text("^[a-z0-9_-]{1,64}$"), "By which its last state is remembered.", isRequired: true),
@@ -216,6 +271,10 @@ enum ConfigurationTables {
     Member("ekus", .list(of: .text(), least: 1), "Extended key usages of which a document signer must have one."),
     Member(
       "max_path_length", .integer(0...8, default: 0), "Certificates between a listed authority and a document signer."),
+    Member("crl_addresses", crlAddresses, crlAddressesHelp),
+    Member(
+      "crl_exceptions", .map(of: .choice(CRLAddresses.allCases.map(\.rawValue), default: nil)),
+      "The same for single authorities, by the SHA-256 of their certificates."),
   ]
 
   static let vical = ConfigurationTable(

@@ -61,10 +61,10 @@ struct ReaderFiles {
       do throws(CertificateError) {
         certificates.append(try Certificate(der: block))
       } catch {
-        throw entry.fault("certificates", "\(path): certificate \(index + 1) is malformed")
+        throw entry.fault("certificates", "\(path): certificate \(index + 1) \(error.detail)")
       }
     }
-    if let last = certificates.last, certificates.count > 1, last.isSelfIssued {
+    if let last = certificates.last, certificates.count > 1, last.isSelfSigned {
       certificates.removeLast()
       warnings.append("\(path): the trust anchor at the end, \(last.subject.text), is left out of what wallets get")
     }

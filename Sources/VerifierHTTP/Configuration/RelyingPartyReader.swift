@@ -34,7 +34,7 @@ struct RelyingPartyReader {
     let id = entry.attempt { () throws(StartError) in try self.id(entry) }
     let origins = entry.attempt { () throws(StartError) in try self.origins(entry) }
     let keys = entry.attempt { () throws(StartError) in try APIKeyReader(now: now).apiKeys(entry, &warnings) }
-    let apple = entry.attempt { () throws(StartError) in try self.apple(entry) }
+    let apple = entry.attempt { () throws(StartError) in try MerchantReader(secrets: secrets).merchants(entry) }
     let readers = entry.attempt { () throws(StartError) in
       try ReaderFiles(secrets: secrets, now: now).readers(entry, &warnings)
     }
@@ -43,18 +43,25 @@ struct RelyingPartyReader {
     }
     let revocation = entry.attempt { () throws(StartError) in try self.revocation(entry) }
     let retainsResults = entry.attempt { () throws(StartError) in try entry.bool("retain_results", default: false) }
+    let retention = entry.attempt { () throws(StartError) in try self.retention(entry, &warnings) }
     let evidence = entry.attempt { () throws(StartError) in try self.evidence(entry, beside: others) }
     let webhooks = entry.attempt { () throws(StartError) in
       try WebhookReader(secrets: secrets.reader).webhooks(entry)
     }
+    let quota = entry.attempt { () throws(StartError) in try QuotaReader().quota(entry) }
     guard let id, let origins, let keys, let apple, let readers, let openID4VP, let revocation, let retainsResults,
-      let evidence, let webhooks
+      let retention, let evidence, let webhooks, let quota
     else { return nil }
+    if let key = keys.firstIndex(where: { $0.scopes.contains(.admin) && !$0.scopes.contains(.auditReadAll) }) {
+      warnings.append(
+        "\(entry.pointer)/api_keys/\(key): admin reads the audit entries of \"\(id)\" alone; all need audit:read_all")
+    }
     if keys.isEmpty { warnings.append("relying party \"\(id)\" has no api_keys: nobody can ask in its name") }
     return RelyingParty(
       id: id, origins: origins, apiKeys: keys, apple: apple, readers: readers, openID4VP: openID4VP,
-      policies: .init(retainsResults: retainsResults, revocation: revocation, evidenceKey: evidence), webhooks: webhooks
-    )
+      policies: .init(
+        retainsResults: retainsResults, retention: retention, revocation: revocation, evidenceKey: evidence),
+      webhooks: webhooks, quota: quota)
   }
 
   /// It is written to logs and into addresses: a short name.
@@ -85,14 +92,26 @@ struct RelyingPartyReader {
     return policy
   }
 
+  private func retention(
+    _ entry: ConfigurationReader, _ warnings: inout [String]
+  ) throws(StartError) -> RetentionPolicy {
+    let longest = try entry.integer("longest_retain_days", in: Limits.retainDays, default: Limits.longestRetainDays)
+    guard entry.value("retain_days") != nil else { return RetentionPolicy(longest: Int(longest)) }
+    let days = try entry.integer("retain_days", in: Limits.retainDays, default: longest)
+    if days > longest {
+      warnings.append("\(entry.pointer)/retain_days is more than longest_retain_days, \(longest), which counts")
+    }
+    return RetentionPolicy(days: Int(days), longest: Int(longest))
+  }
+
   private func evidence(
     _ entry: ConfigurationReader, beside others: [RelyingParty]
   ) throws(StartError) -> EvidenceKey? {
     guard let evidence = try entry.object("evidence", known: ConfigurationTables.evidence.names) else { return nil }
-    let bytes = try secrets.keyBytes(of: "key", in: evidence)
+    let secret = try secrets.keySecret(of: "key", in: evidence)
     let key: EvidenceKey
     do throws(ConfigurationError) {
-      key = try EvidenceKey(SecretBytes(copying: bytes))
+      key = try EvidenceKey(secret.bytes.withUnsafeBytes { SecretBytes(copying: $0) })
     } catch {
       throw evidence.fault("key", error.message)
     }
@@ -103,22 +122,5 @@ struct RelyingPartyReader {
       throw evidence.fault("key", "is another relying party's: whoever judges its bundles could open these")
     }
     return key
-  }
-
-  private func apple(_ entry: ConfigurationReader) throws(StartError) -> AppleConfiguration? {
-    guard let apple = try entry.object("apple", known: ConfigurationTables.apple.names) else { return nil }
-    let merchant = apple.attempt { () throws(StartError) in try apple.string("merchant_id") }
-    let team = apple.attempt { () throws(StartError) in try apple.string("team_id") }
-    guard let list = try apple.required("encryption_keys").array, !list.isEmpty else {
-      throw apple.fault("encryption_keys", "must be a list of private keys with at least one")
-    }
-    let keys = list.enumerated().compactMap { index, json in
-      apple.attempt { () throws(StartError) in
-        try secrets.encryptionKey(json, at: "\(apple.pointer)/encryption_keys/\(index)")
-      }
-    }
-    // What is missing has been noted, so that the configuration as a whole is refused.
-    guard let merchant, let team else { return nil }
-    return AppleConfiguration(merchantID: merchant, teamID: team, encryptionKeys: keys)
   }
 }

@@ -17,4 +17,15 @@ enum AnchorCertificates {
     let isAnyValid = anchors.isEmpty || anchors.contains { $0.certificate.validity.contains(now) }
     return lines + (isAnyValid ? [] : ["no trust anchor is valid now: every document would be refused"])
   }
+
+  /// One line for each authority whose own certificate names revocation lists and none that may be asked for: under
+  /// `require_good` its documents are refused where their signers name the same.
+  static func crlWarnings(of anchors: [TrustAnchor]) -> [String] {
+    anchors.compactMap { anchor in
+      guard let first = anchor.unusableCRLs.first else { return nil }
+      let address = first.address.map { "\($0): " } ?? ""
+      return "\(anchor.source): \(Code.revocationSourceNotAllowed.rawValue): the revocation list of "
+        + "\(anchor.certificate.subject.text) will not be asked for: \(address)\(first.reason)"
+    }
+  }
 }

@@ -157,17 +157,23 @@ struct MeasuredStore: SessionStore {
 
   // MARK: Audit
 
-  func auditEntries(of node: NodeName, after sequence: Int64, limit: Int) async throws(StoreError) -> AuditPage {
+  func auditEntries(
+    of node: NodeName, _ relyingParty: String?, after sequence: Int64, limit: Int
+  ) async throws(StoreError) -> AuditPage {
     try await measured("audit_entries") { () async throws(StoreError) in
-      try await store.auditEntries(of: node, after: sequence, limit: limit)
+      try await store.auditEntries(of: node, relyingParty, after: sequence, limit: limit)
     }
   }
 
-  func auditHeads() async throws(StoreError) -> [AuditHead] {
-    try await measured("audit_heads") { () async throws(StoreError) in try await store.auditHeads() }
+  func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead] {
+    try await measured("audit_heads") { () async throws(StoreError) in try await store.auditHeads(of: relyingParty) }
   }
 
   // MARK: Upkeep
+
+  func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage {
+    try await measured("usage") { () async throws(StoreError) in try await store.usage(of: relyingParty, at: now) }
+  }
 
   func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
     try await measured("sweep") { () async throws(StoreError) in try await store.sweep(at: now, limit: limit) }

@@ -30,6 +30,7 @@ final class Metrics: Sendable {
     var shed: [Overload: Int] = [:]
     var limited: [RateLimiter.Subject: Int] = [:]
     var failedAuthentications = 0
+    var refusals: [Code: Int] = [:]
     var inFlight = 0
   }
 
@@ -53,7 +54,6 @@ final class Metrics: Sendable {
       state.inFlight -= 1
       Self.count(record, in: &state)
       state.durations[record.route, default: Histogram()].add(record.seconds)
-      if record.code == .apiUnauthenticated { state.failedAuthentications += 1 }
       // By the service, which takes on so many answers at one time.
       if record.code == .apiOverloaded, !record.isEssential { state.shed[.full, default: 0] += 1 }
       guard let outcome = record.verification else { return }
@@ -62,10 +62,10 @@ final class Metrics: Sendable {
   }
 
   /// A request that was turned away before it began.
-  func refused(_ record: RequestRecord, _ fault: HTTPFault) {
+  func refused(_ record: RequestRecord, _ fault: HTTPFault? = nil) {
     state.withLock { state in
       Self.count(record, in: &state)
-      if case .overloaded(let overload, _) = fault { state.shed[overload, default: 0] += 1 }
+      if case .overloaded(let overload, _)? = fault { state.shed[overload, default: 0] += 1 }
     }
   }
 
@@ -87,5 +87,7 @@ final class Metrics: Sendable {
   private static func count(_ record: RequestRecord, in state: inout Snapshot) {
     let labels = RequestLabels(method: record.method, route: record.route, status: record.status)
     state.requests[labels, default: 0] += 1
+    if record.code == .apiUnauthenticated { state.failedAuthentications += 1 }
+    if record.isRefused, let code = record.code { state.refusals[code, default: 0] += 1 }
   }
 }

@@ -35,24 +35,32 @@ extension MetricsText {
     }
   }
 
-  /// Our own: the readers' and the server's.
+  /// Our own: the readers', the merchants' and the server's.
   static func certificates(_ application: Application, _ text: inout MetricsWriter) {
-    let readers = ReaderCertificates(of: application.service.relyingParties, at: application.clock())
-    let name = "mdoc_reader_certificates"
-    text.family(name, .gauge, "Certificates of the relying parties' readers by how long they hold.")
-    for (state, count) in [
-      ("valid", readers.count - readers.expired - readers.expiring), ("expiring", readers.expiring),
-      ("expired", readers.expired),
-    ] {
-      text.sample(name, [("state", state)], Double(count))
+    for kind in PartyCertificates.Kind.allCases {
+      certificates(
+        kind, PartyCertificates(kind, of: application.service.relyingParties, at: application.clock()), &text)
     }
-    expiry(
-      "mdoc_reader_certificate_next_expiry_timestamp_seconds",
-      "When the next reader certificate that is valid now expires, in Unix seconds.", readers.nextExpiry, &text)
     expiry(
       "mdoc_tls_certificate_expiry_timestamp_seconds",
       "When the first certificate of the server's TLS chain expires, in Unix seconds.", application.edge.tls?.expiry,
       &text)
+  }
+
+  private static func certificates(
+    _ kind: PartyCertificates.Kind, _ found: PartyCertificates, _ text: inout MetricsWriter
+  ) {
+    let name = "mdoc_\(kind.rawValue)_certificates"
+    text.family(name, .gauge, "Certificates of the relying parties' \(kind.rawValue)s by how long they hold.")
+    for (state, count) in [
+      ("valid", found.count - found.expired - found.expiring), ("expiring", found.expiring),
+      ("expired", found.expired),
+    ] {
+      text.sample(name, [("state", state)], Double(count))
+    }
+    expiry(
+      "mdoc_\(kind.rawValue)_certificate_next_expiry_timestamp_seconds",
+      "When the next \(kind.rawValue) certificate that is valid now expires, in Unix seconds.", found.nextExpiry, &text)
   }
 
   /// A family without a sample where there is nothing that could end.

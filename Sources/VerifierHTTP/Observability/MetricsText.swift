@@ -39,6 +39,10 @@ enum MetricsText {
         "mdoc_http_requests_total",
         [("method", labels.method), ("route", labels.route), ("status", "\(labels.status)")], Double(count))
     }
+    text.family("mdoc_http_refusals_total", .counter, "Requests that were answered with a problem, by its code.")
+    for (code, count) in snapshot.refusals.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      text.sample("mdoc_http_refusals_total", [("code", code.rawValue)], Double(count))
+    }
     let name = "mdoc_http_request_duration_seconds"
     text.family(name, .histogram, "Seconds from the whole request to its reply, with what it waited for its turn.")
     for (route, histogram) in snapshot.durations.sorted(by: { $0.key < $1.key }) {

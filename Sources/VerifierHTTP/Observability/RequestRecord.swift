@@ -17,6 +17,9 @@ struct RequestRecord: Sendable {
   var route = unmatchedRoute
   /// Of a route that is answered whatever the load is: what it says of it is no refusal.
   var isEssential = false
+  /// Asked so often, and of so little interest where it succeeds, that the log has no line of it: how the server is, and
+  /// whether a page may ask.
+  var isRoutine = false
   var relyingParty: String?
   /// What the configuration calls the caller's API key.
   var apiKey: String?
@@ -30,6 +33,12 @@ struct RequestRecord: Sendable {
     self.id = id
     self.method = ["GET", "HEAD", "POST", "OPTIONS"].contains(method) ? method : "other"
   }
+
+  /// Whether it was asked in vain.
+  var isRefused: Bool { status >= 400 && code != nil }
+
+  /// Turned away for load or for its rate, unread: there is nothing to say of it but that it was.
+  var isUnread: Bool { route == Self.refusedRoute && (code == .apiOverloaded || code == .apiRateLimited) }
 
   mutating func note(_ answer: Answer, seconds: Double) {
     status = answer.status

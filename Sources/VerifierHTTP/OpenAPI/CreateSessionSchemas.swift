@@ -5,8 +5,9 @@ import VerificationService
 
 /// The body that creates a session: one form for each family of protocols, since what goes with them differs.
 ///
-/// What no schema says, the server still checks: that an origin is one of the relying party's, that a document type or
-/// an element is asked for once, that `age_over`, `minimum_age` and requested `age_over_NN` come to two thresholds.
+/// What no schema says, the server still checks: that an origin is one of the relying party's, that a document asks for
+/// something, that a document type or an element is asked for once, that `age_over`, `minimum_age` and requested
+/// `age_over_NN` come to two thresholds.
 enum CreateSessionSchemas {
   private typealias Part = OpenAPISchemas
 
@@ -19,7 +20,10 @@ enum CreateSessionSchemas {
           Part.orNull(Part.number(Limits.sessionLifetimeRange, fallback: Limits.sessionLifetime)),
           "Seconds in which an answer is taken.")),
       .init("Metadata", metadata),
-      .init("DocumentRequest", document(docType: Part.text(1...255), elements: Part.reference("ElementRequest"))),
+      .init(
+        "DocumentRequest",
+        Part.described(
+          document(docType: Part.text(1...255), elements: Part.reference("ElementRequest")), asksForSomething)),
       .init("ElementRequest", element(namespace: Part.text(1...255), identifier: Part.text(1...255))),
       .init("InAppDocumentRequest", ["oneOf": .array(AppleDocumentType.allCases.map(inAppDocument))]),
     ] + ProtocolFamily.allCases.map { .init(name($0), session($0)) }
@@ -51,6 +55,15 @@ enum CreateSessionSchemas {
     }
   }
 
+  private static func protocolTitle(_ family: ProtocolFamily) -> String {
+    switch family {
+    case .inApp: "InAppProtocol"
+    case .web: "WebProtocol"
+    case .redirect: "RedirectProtocol"
+    case .proximity: "ProximityProtocol"
+    }
+  }
+
   private static func session(_ family: ProtocolFamily) -> JSON {
     let document = family == .inApp ? "InAppDocumentRequest" : "DocumentRequest"
     let shared: [JSON.Member] = [
@@ -60,7 +73,7 @@ enum CreateSessionSchemas {
       .init(
         "all_documents",
         Part.described(
-          Part.orNull(family == .inApp ? ["const": false] : Part.flag),
+          Part.orNull(family == .inApp ? ["type": "boolean", "const": false] : Part.flag),
           "Whether all documents must come; otherwise, and by default, any one of them is enough.")),
       .init("origin", family == .web ? origin : Part.orNull(origin)),
       .init("expires_in", Part.reference("ExpiresIn")),
@@ -71,16 +84,21 @@ enum CreateSessionSchemas {
           "Your own name for this attempt; it comes back with the session and its events.")),
       .init("metadata", Part.orNull(Part.reference("Metadata"))),
     ]
-    let redirect = family == .redirect ? [JSON.Member("redirect_uri", Part.orNull(redirectURI))] : []
+    let own: [JSON.Member] =
+      switch family {
+      case .redirect: [.init("redirect_uri", Part.orNull(redirectURI))]
+      case .inApp: [.init("apple_merchant_id", Part.orNull(merchant))]
+      default: []
+      }
     return Part.object(
-      shared + redirect, required: ["protocols", "documents"] + (family == .web ? ["origin"] : []))
+      shared + own, required: ["protocols", "documents"] + (family == .web ? ["origin"] : []))
   }
 
   private static func protocols(_ family: ProtocolFamily) -> JSON {
     let count = family == .web ? family.protocolNames.count : 1
     return [
-      "type": "array", "items": Part.oneOf(family.protocolNames), "minItems": 1, "maxItems": .integer(Int64(count)),
-      "uniqueItems": true,
+      "type": "array", "items": Part.oneOf(protocolTitle(family), family.protocolNames), "minItems": 1,
+      "maxItems": .integer(Int64(count)), "uniqueItems": true,
     ]
   }
 
@@ -94,6 +112,11 @@ enum CreateSessionSchemas {
     "description": "Where the wallet sends the person afterwards: at one of the relying party's origins, no fragment.",
   ]
 
+  private static let merchant: JSON = [
+    "type": "string", "minLength": 1, "maxLength": 255,
+    "description": "Which of the relying party's Apple merchants asks; required where it has several.",
+  ]
+
   private static let metadata: JSON = [
     "type": "object", "description": "What else you want to find with the session: strings by names of your own.",
     "maxProperties": .integer(Int64(Limits.metadataMembers)),
@@ -105,7 +128,7 @@ enum CreateSessionSchemas {
 
   private static func document(docType: JSON, elements: JSON, ages: ClosedRange<Int> = 1...99) -> JSON {
     let age = Part.number(Int64(ages.lowerBound)...Int64(ages.upperBound))
-    let document = Part.object(
+    return Part.object(
       [
         .init("doc_type", Part.described(docType, "Of ISO/IEC 18013-5, such as `org.iso.18013.5.1.mDL`.")),
         .init("elements", Part.orNull(Part.list(of: elements, 0...Limits.requestedElements))),
@@ -115,16 +138,15 @@ enum CreateSessionSchemas {
         .init(
           "minimum_age",
           Part.described(Part.orNull(age), "An age that the person must have reached, or the answer is refused.")),
+        .init(
+          "retain_days",
+          Part.described(
+            Part.orNull(Part.number(Limits.retainDays)), "For its elements of `intent_to_retain` that do not say.")),
       ], required: ["doc_type"])
-    // One that asks for nothing is refused.
-    let something: [JSON] = ["elements", "age_over"].map { name in
-      [
-        "properties": .object([.init(name, ["type": "array", "minItems": 1])]), "required": [.string(name)],
-      ]
-    }
-    let minimum: JSON = ["properties": ["minimum_age": ["type": "integer"]], "required": ["minimum_age"]]
-    return .object((document.object ?? []) + [.init("anyOf", .array(something + [minimum]))])
   }
+
+  private static let asksForSomething =
+    "One of `elements`, `age_over` and `minimum_age` must ask for something; no element is asked for twice."
 
   private static func element(namespace: JSON, identifier: JSON) -> JSON {
     Part.object(
@@ -139,6 +161,11 @@ enum CreateSessionSchemas {
         "description": "Whether you will keep it: wallets tell the person, and no other element is ever retained.",
       ]),
     .init(
+      "retain_days",
+      Part.described(
+        Part.orNull(Part.number(Limits.retainDays)),
+        "With `intent_to_retain`: days, up to the configured bound, after which a kept value is erased.")),
+    .init(
       "required",
       [
         "type": ["boolean", "null"], "default": true, "description": "Whether an answer without it is refused.",
@@ -148,18 +175,43 @@ enum CreateSessionSchemas {
   // MARK: In-app
 
   private static func inAppDocument(_ type: AppleDocumentType) -> JSON {
+    let title = title(type)
     let apple = Part.object(
-      [.init("apple_element", Part.oneOf(type.elementNames))] + wishes, required: ["apple_element"])
+      [.init("apple_element", Part.oneOf("\(title)AppleElementName", type.elementNames))] + wishes,
+      required: ["apple_element"])
     let age = element(namespace: Part.text(1...255), identifier: ["type": "string", "pattern": "^age_over_[0-9]{2}$"])
-    return document(
-      docType: ["const": .string(type.docType)],
-      elements: ["oneOf": .array([apple, age] + byNamespace(type))], ages: ProtocolFamily.inApp.ageThresholds)
+    let elements = [Part.titled("\(title)AppleElement", apple), Part.titled("InAppAgeElement", age)]
+    return Part.titled(
+      "\(title)Request",
+      Part.described(
+        document(
+          docType: Part.constant(type.docType),
+          elements: Part.titled("\(title)Element", ["oneOf": .array(elements + byNamespace(type))]),
+          ages: ProtocolFamily.inApp.ageThresholds), asksForSomething))
+  }
+
+  private static func title(_ type: AppleDocumentType) -> String {
+    switch type {
+    case .driversLicense: "InAppDriversLicense"
+    case .photoID: "InAppPhotoID"
+    case .nationalIDCard: "InAppNationalIDCard"
+    }
+  }
+
+  private static func title(ofNamespace name: String) -> String {
+    switch name {
+    case Namespace.mDL: "ISO18013"
+    case Namespace.aamva: "AAMVA"
+    case Namespace.iso23220: "ISO23220"
+    case Namespace.iso23220Japan: "Japan"
+    default: name
+    }
   }
 
   /// The elements that Apple's stand for.
   private static func byNamespace(_ type: AppleDocumentType) -> [JSON] {
     let requests = type.elementNames.flatMap { name in
-      type.elementRequests(for: name, intentToRetain: false, isRequired: true) ?? []
+      type.elementRequests(for: name, retention: .none, isRequired: true) ?? []
     }
     var namespaces: [(name: String, identifiers: [String])] = []
     for reference in requests.flatMap({ [$0.element] + $0.alternatives })
@@ -170,8 +222,13 @@ enum CreateSessionSchemas {
         namespaces[index].identifiers.append(reference.identifier)
       }
     }
-    return namespaces.map {
-      element(namespace: ["const": .string($0.name)], identifier: Part.oneOf($0.identifiers))
+    return namespaces.map { namespace in
+      let title = title(type) + title(ofNamespace: namespace.name)
+      return Part.titled(
+        "\(title)Element",
+        element(
+          namespace: Part.constant(namespace.name),
+          identifier: Part.oneOf("\(title)Identifier", namespace.identifiers)))
     }
   }
 }

@@ -8,37 +8,42 @@ enum EventSchemas {
   static let all: [JSON.Member] = [
     .init("Event", event), .init("EventType", Part.oneOf(EventType.allCases.map(\.rawValue))),
     .init("EventList", Part.listObject(of: "Event")),
+    .init("WebhookDeliveryStatus", Part.oneOf(DeliveryStatus.allCases.map(\.rawValue))),
     .init("WebhookDelivery", delivery), .init("WebhookDeliveryList", Part.listObject(of: "WebhookDelivery")),
   ]
 
   private static let event = Part.object([
     "id": Part.text(like: EventID.pattern),
-    "object": ["const": "event"],
+    "object": Part.constant("event"),
     "type": Part.reference("EventType"),
     "created": Part.seconds,
     "livemode": Part.flag,
-    "data": Part.object([
-      "id": Part.text(like: SessionID.pattern),
-      "object": ["const": "verification_session"],
-      "status": Part.oneOf(EventType.allCases.map(\.status.rawValue)),
-      "last_error": Part.orNull(Part.object(["code": Part.reference("VerdictCode")])),
-    ]),
+    "data": Part.object(
+      "EventSession",
+      [
+        "id": Part.text(like: SessionID.pattern),
+        "object": Part.constant("verification_session"),
+        "status": Part.oneOf("EventSessionStatus", EventType.allCases.map(\.status.rawValue)),
+        "last_error": Part.orNull(Part.reference("LastErrorCode")),
+      ]),
   ])
 
   private static let delivery = Part.object([
     "id": Part.text(like: DeliveryID.pattern),
-    "object": ["const": "webhook_delivery"],
+    "object": Part.constant("webhook_delivery"),
     "livemode": Part.flag,
     "event": Part.text(like: EventID.pattern),
     "endpoint": ["type": "string", "description": "The endpoint's id in the configuration."],
-    "status": Part.oneOf(DeliveryStatus.allCases.map(\.rawValue)),
-    "attempts": ["type": "integer"],
+    "status": Part.reference("WebhookDeliveryStatus"),
+    "attempts": Part.count,
     "created": Part.seconds,
     "next_attempt_at": Part.secondsOrNull,
     "last_failure": Part.orNull(
-      Part.object([
-        "reason": Part.oneOf(DeliveryFault.Reason.allCases.map(\.rawValue)),
-        "http_status": ["type": ["integer", "null"]],
-      ])),
+      Part.object(
+        "WebhookFailure",
+        [
+          "reason": Part.oneOf("WebhookFailureReason", DeliveryFault.Reason.allCases.map(\.rawValue)),
+          "http_status": Part.orNull(Part.count),
+        ])),
   ])
 }

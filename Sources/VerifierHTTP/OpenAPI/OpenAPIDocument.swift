@@ -9,7 +9,10 @@ enum OpenAPIDocument {
   static func bytes(isLive: Bool) -> [UInt8] { isLive ? live : test }
 
   static func json(isLive: Bool) -> JSON {
-    [
+    var components = OpenAPIComponents(OpenAPISchemas.all(isLive: isLive))
+    let groups = RouteTable.documented(isLive: isLive)
+    let paths = components.lift(paths(groups))
+    return [
       "openapi": "3.1.0",
       "info": [
         "title": "mdoc verifier", "version": "1",
@@ -17,9 +20,11 @@ enum OpenAPIDocument {
         "description": .string(description),
       ],
       "servers": [["url": "/"]],
-      "paths": paths(RouteTable.routes(isLive: isLive)),
+      "tags": .array(
+        groups.map { ["name": .string($0.tag), "description": .string($0.summary)] }),
+      "paths": paths,
       "components": [
-        "schemas": .object(OpenAPISchemas.all), "headers": OpenAPIResponses.headers,
+        "schemas": .object(components.schemas), "headers": OpenAPIResponses.headers,
         "securitySchemes": [
           "api_key": ["type": "http", "scheme": "bearer", "description": "An API key of a relying party."],
           "client_secret": [
@@ -33,13 +38,13 @@ enum OpenAPIDocument {
 
   private static let description = """
     Times are Unix seconds. Unknown members and query parameters are refused. Every reply has a `Request-Id`; every \
-    refusal is a problem (RFC 9457) whose `code` is listed with the operation.
+    refusal is a `Problem` (RFC 9457) whose `code` is listed with the operation, also in `x-problem-codes`.
     """
 
-  private static func paths(_ routes: [Route]) -> JSON {
+  private static func paths(_ groups: [RouteGroup]) -> JSON {
     var paths: [(path: String, operations: [JSON.Member])] = []
-    for route in routes {
-      let member = JSON.Member(route.method.rawValue.lowercased(), operation(route))
+    for (route, tag) in groups.flatMap({ group in group.routes.map { ($0, group.tag) } }) {
+      let member = JSON.Member(route.method.rawValue.lowercased(), operation(route, tag))
       if let index = paths.firstIndex(where: { $0.path == route.path.text }) {
         paths[index].operations.append(member)
       } else {
@@ -49,9 +54,10 @@ enum OpenAPIDocument {
     return .object(paths.map { JSON.Member($0.path, .object($0.operations)) })
   }
 
-  private static func operation(_ route: Route) -> JSON {
+  private static func operation(_ route: Route, _ tag: String) -> JSON {
     .members([
       "operationId": .string(route.name),
+      "tags": [.string(tag)],
       "summary": .string(route.summary),
       "security": security(route.access),
       "parameters": OpenAPIParameters.json(route),
@@ -75,9 +81,9 @@ enum OpenAPIDocument {
     switch body {
     case .none: nil
     case .empty: content(required: false, reference("Nothing"))
-    case .json(let schema):
+    case .json(let schema, let isRequired):
       content(
-        required: true, reference(schema),
+        required: isRequired, reference(schema),
         examples: schema == "CreateVerificationSession" ? CreateSessionSchemas.examples : nil)
     case .form(let schema): content(required: false, reference(schema), mediaType: FormBody.mediaType)
     }

@@ -28,8 +28,7 @@ enum OpenAPILinks {
       ]
     case "listVerificationSessions":
       return [
-        "getVerificationSession": link(to: "getVerificationSession", ["id": "$response.body#/data/0/id"]),
-        "getVerificationReport": link(to: "getVerificationReport", ["id": "$response.body#/data/0/report/id"]),
+        "getVerificationSession": link(to: "getVerificationSession", ["id": "$response.body#/data/0/id"])
       ]
     case "getVerificationSession":
       return ["getVerificationReport": link(to: "getVerificationReport", ["id": "$response.body#/report/id"])]

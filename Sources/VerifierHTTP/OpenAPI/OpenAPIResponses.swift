@@ -1,4 +1,5 @@
 import Primitives
+import VerificationService
 
 /// The replies of an operation: its success, and its problems by status.
 enum OpenAPIResponses {
@@ -13,12 +14,7 @@ enum OpenAPIResponses {
 
   private static func success(_ route: Route) -> JSON {
     let success = route.success
-    let schema: JSON =
-      switch success.schemas.count {
-      case 0: success.mediaType == "application/json" ? ["type": "object"] : ["type": "string"]
-      case 1: OpenAPIDocument.reference(success.schemas[0])
-      default: ["oneOf": .array(success.schemas.map(OpenAPIDocument.reference))]
-      }
+    let schema = success.schema.map(OpenAPIDocument.reference) ?? bytes(success.mediaType)
     return .members([
       "description": "Done.",
       "headers": headers(route, route.takesIdempotencyKey ? ["Idempotent-Replayed"] : []),
@@ -27,13 +23,18 @@ enum OpenAPIResponses {
     ])
   }
 
-  /// The schema narrows `code` to what this operation is answered with under this status.
+  /// What is no JSON; JSON Lines are one JSON text each, and no JSON together.
+  private static func bytes(_ mediaType: String) -> JSON {
+    switch mediaType {
+    case AuditLine.mediaType:
+      ["type": "string", "description": "JSON Lines: an object in each line, which ends with a line feed."]
+    case EvidenceBundle.mediaType: ["type": "string", "format": "binary"]
+    default: ["type": "string"]
+    }
+  }
+
+  /// One schema for all of them, which clients can make a type of; which codes come with this status stands beside it.
   private static func problem(_ status: Int, _ codes: [Code], _ route: Route) -> JSON {
-    let narrowed: JSON = [
-      "properties": [
-        "code": ["enum": .array(codes.map { .string($0.rawValue) })], "status": ["const": .integer(Int64(status))],
-      ]
-    ]
     let own: [String] =
       switch status {
       case 401: ["WWW-Authenticate"]
@@ -45,9 +46,8 @@ enum OpenAPIResponses {
     return [
       "description": .string(codes.map { "\($0.entry.summary) (`\($0.rawValue)`)." }.joined(separator: " ")),
       "headers": headers(route, own),
-      "content": .object([
-        .init(Problem.mediaType, ["schema": ["allOf": [OpenAPIDocument.reference("Problem"), narrowed]]])
-      ]),
+      "content": .object([.init(Problem.mediaType, ["schema": OpenAPIDocument.reference("Problem")])]),
+      "x-problem-codes": .array(codes.map { .string($0.rawValue) }),
     ]
   }
 
@@ -65,14 +65,14 @@ enum OpenAPIResponses {
   /// `components.headers`.
   static let headers: JSON = [
     "Request-Id": header("Names this request in our log.", ["type": "string", "pattern": "^req_[0-9a-f]{24}$"]),
-    "Cache-Control": header("Nothing is kept on the way.", ["const": "no-store"]),
-    "X-Content-Type-Options": header("The media type is as said.", ["const": "nosniff"]),
+    "Cache-Control": header("Nothing is kept on the way.", OpenAPISchemas.constant("no-store")),
+    "X-Content-Type-Options": header("The media type is as said.", OpenAPISchemas.constant("nosniff")),
     "Retry-After": header("Seconds after which to try again.", ["type": "integer", "minimum": 1]),
     "WWW-Authenticate": header(
       "What is asked for (RFC 6750, 3).", ["type": "string", "pattern": "^Bearer realm=\"mdoc\""]),
     "Idempotent-Replayed": header(
-      "The reply that was kept under this Idempotency-Key.", ["const": "true"], isRequired: false),
-    "Vary": header("Not on what is refused before it is read.", ["const": "Origin"], isRequired: false),
+      "The reply that was kept under this Idempotency-Key.", OpenAPISchemas.constant("true"), isRequired: false),
+    "Vary": header("Not on what is refused before it is read.", OpenAPISchemas.constant("Origin"), isRequired: false),
     "Access-Control-Allow-Origin": header(
       "To pages of the relying party, whose call has the session's client secret.", ["type": "string"],
       isRequired: false),

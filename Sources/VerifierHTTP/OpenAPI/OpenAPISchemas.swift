@@ -3,11 +3,15 @@ import VerificationService
 
 /// The component schemas, each an object that allows no other members than those it lists, but for those whose
 /// members are other people's: `metadata`, a document's elements, and what wallets get and send.
+///
+/// Whatever a generator makes a type of, an object, an enumeration or a choice, has a name, so that the type has one as
+/// well: a schema within another by its title, under which it becomes a component of its own (`OpenAPIComponents`).
 enum OpenAPISchemas {
-  static let all: [JSON.Member] =
+  static func all(isLive: Bool) -> [JSON.Member] {
     CreateSessionSchemas.all + RequestSchemas.all + WalletSchemas.all + SessionSchemas.all + ResultSchemas.all
-    + ReportSchemas.all
-    + EventSchemas.all + OperationSchemas.all
+      + ReportSchemas.all
+      + EventSchemas.all + OperationSchemas.all + (isLive ? [] : RequestSchemas.testMode)
+  }
 
   // MARK: Parts
 
@@ -25,18 +29,26 @@ enum OpenAPISchemas {
 
   static func text(like pattern: String) -> JSON { ["type": "string", "pattern": .string(pattern)] }
 
-  static let textOrNull: JSON = ["type": ["string", "null"]]
+  static let textOrNull: JSON = orNull(text)
   static let flag: JSON = ["type": "boolean"]
-  static let seconds: JSON = ["type": "integer", "description": "Unix seconds."]
-  static let secondsOrNull: JSON = ["type": ["integer", "null"], "description": "Unix seconds."]
+  static let count: JSON = ["type": "integer"]
+  static let seconds: JSON = ["type": "integer", "format": "int64", "description": "Unix seconds."]
+  static let secondsOrNull: JSON = orNull(seconds)
   static let sha256: JSON = text(like: "^[0-9a-f]{64}$")
 
   /// The schema with a text for people.
   static func described(_ schema: JSON, _ text: String) -> JSON {
-    .object((schema.object ?? []) + [.init("description", .string(text))])
+    .object((schema.object ?? []).filter { $0.name != "description" } + [.init("description", .string(text))])
   }
 
-  static func orNull(_ schema: JSON) -> JSON { ["anyOf": [schema, ["type": "null"]]] }
+  /// A second type where the schema has one, else a choice: an enumeration would have to list null, and a component
+  /// is not to allow it everywhere.
+  static func orNull(_ schema: JSON) -> JSON {
+    let isChoice = ["title", "$ref", "const", "oneOf"].contains { schema[$0] != nil }
+    guard !isChoice, let type = schema["type"]?.string else { return ["anyOf": [schema, ["type": "null"]]] }
+    return .object(
+      (schema.object ?? []).map { $0.name == "type" ? .init("type", [.string(type), "null"]) : $0 })
+  }
 
   static func list(of schema: JSON) -> JSON { ["type": "array", "items": schema] }
 
@@ -54,9 +66,33 @@ enum OpenAPISchemas {
     ])
   }
 
+  static func constant(_ text: String) -> JSON { ["type": "string", "const": .string(text)] }
+
   static func oneOf(_ names: [String]) -> JSON {
     ["type": "string", "enum": .array(names.map { .string($0) })]
   }
+
+  /// Codes are no enumeration: versions add some, and a client that was made before must still read the reply.
+  static func code(_ codes: [Code], _ text: String) -> JSON {
+    [
+      "type": "string", "pattern": "^[a-z0-9_.]+$", "x-extensible-enum": .array(codes.map { .string($0.rawValue) }),
+      "description": .string(text + " Those known to this version; later ones may have more."),
+    ]
+  }
+
+  /// With the name that the schema is to have as a component.
+  static func titled(_ title: String, _ schema: JSON) -> JSON {
+    .object([.init("title", .string(title))] + (schema.object ?? []))
+  }
+
+  static func oneOf(_ title: String, _ names: [String]) -> JSON { titled(title, oneOf(names)) }
+
+  static func object(_ title: String, _ members: KeyValuePairs<String, JSON>, optional: Set<String> = []) -> JSON {
+    titled(title, object(members, optional: optional))
+  }
+
+  /// An object whose members have names of others' choice.
+  static func map(of schema: JSON) -> JSON { ["type": "object", "additionalProperties": schema] }
 
   /// A closed object; all members are required but those in `optional`.
   static func object(_ members: KeyValuePairs<String, JSON>, optional: Set<String> = []) -> JSON {
@@ -72,6 +108,6 @@ enum OpenAPISchemas {
   }
 
   static func listObject(of schema: String) -> JSON {
-    object(["object": ["const": "list"], "data": list(of: reference(schema)), "has_more": flag])
+    object(["object": constant("list"), "data": list(of: reference(schema)), "has_more": flag])
   }
 }

@@ -15,15 +15,15 @@ enum ReportSchemas {
       "id": Part.text(like: ReportID.pattern),
       "verified_at": Part.seconds,
       "trust_snapshot": Part.sha256,
-      "revocation_policy": Part.oneOf(RevocationPolicy.allCases.map(\.rawValue)),
+      "revocation_policy": Part.oneOf("RevocationPolicy", RevocationPolicy.allCases.map(\.rawValue)),
       "checks": Part.list(of: Part.reference("Check")),
-      "documents": Part.list(of: Part.object(["checks": Part.list(of: Part.reference("Check"))])),
+      "documents": Part.list(of: Part.object("DocumentReport", ["checks": Part.list(of: Part.reference("Check"))])),
     ], optional: ["revocation_policy"])
 
   private static let check = Part.object(
     [
       "code": Part.reference("VerdictCode"),
-      "outcome": Part.oneOf(["passed", "failed", "not_run", "warning"]),
+      "outcome": Part.oneOf("CheckOutcome", ["passed", "failed", "not_run", "warning"]),
       "clause": Part.text,
       "detail": ["type": "string", "description": "Names of elements, certificates or limits; never a value."],
     ], optional: ["detail"])

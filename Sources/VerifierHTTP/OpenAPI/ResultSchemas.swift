@@ -8,32 +8,43 @@ enum ResultSchemas {
   static let all: [JSON.Member] = [
     .init("VerificationResult", Part.object(["documents": Part.list(of: Part.reference("VerifiedDocument"))])),
     .init("VerifiedDocument", document), .init("ElementsByNamespace", elements),
-    .init("SimulatedResult", simulated),
+    .init("SimulatedResult", simulated), .init("AgeAnswer", age),
   ]
 
   private static let document = Part.object([
     "doc_type": Part.text,
     "elements": Part.reference("ElementsByNamespace"),
     "device_signed_elements": Part.reference("ElementsByNamespace"),
-    "age_over": Part.list(
-      of: Part.object([
-        "threshold": ["type": "integer"], "answer": Part.flag, "proved_by": Part.reference("ElementReference"),
-      ])),
+    "age_over": Part.list(of: Part.reference("AgeAnswer")),
     "missing_elements": Part.list(of: Part.reference("ElementReference")),
     "unrequested_elements": Part.list(of: Part.reference("ElementReference")),
-    "issuer": Part.object([
-      "country": Part.textOrNull, "state_or_province": Part.textOrNull, "common_name": Part.textOrNull,
-      "certificate_sha256": Part.sha256, "anchor_sha256": Part.sha256,
-    ]),
-    "validity": Part.object(["signed": Part.seconds, "valid_from": Part.seconds, "valid_until": Part.seconds]),
-    "device_authentication": Part.oneOf(DeviceAuthenticationMethod.allCases.map(\.rawValue)),
-    "revocation": Part.oneOf(RevocationStatus.allCases.map(\.rawValue)),
+    "issuer": Part.object(
+      "Issuer",
+      [
+        "country": Part.textOrNull, "state_or_province": Part.textOrNull, "common_name": Part.textOrNull,
+        "certificate_sha256": Part.sha256, "anchor_sha256": Part.sha256,
+      ]),
+    "validity": Part.object(
+      "DocumentValidity", ["signed": Part.seconds, "valid_from": Part.seconds, "valid_until": Part.seconds]),
+    "device_authentication": Part.oneOf(
+      "DeviceAuthenticationMethod", DeviceAuthenticationMethod.allCases.map(\.rawValue)),
+    "revocation": Part.oneOf("RevocationStatus", RevocationStatus.allCases.map(\.rawValue)),
   ])
 
-  /// Test mode only, beside `apple.simulator_answer`: what Apple's simulator answered. It proves nothing.
+  private static let age = Part.object([
+    "threshold": Part.count, "answer": Part.flag, "proved_by": Part.reference("ElementReference"),
+  ])
+
+  /// Test mode only, beside `apple.simulator_answer` and `apple.profile_answer`: what Apple's simulator, or a device with
+  /// its test profile, answered. It proves nothing.
   private static let simulated = Part.object([
     "documents": Part.list(
-      of: Part.object(["doc_type": Part.text, "elements": Part.reference("ElementsByNamespace")]))
+      of: Part.object(
+        "SimulatedDocument",
+        [
+          "doc_type": Part.text, "elements": Part.reference("ElementsByNamespace"),
+          "age_over": Part.list(of: Part.reference("AgeAnswer")),
+        ]))
   ])
 
   private static let elements: JSON = [
@@ -41,6 +52,6 @@ enum ResultSchemas {
     "description": .string(
       "Namespaces, in each identifiers with their values: text, `full-date` as YYYY-MM-DD, `tdate` as RFC 3339, bytes "
         + "as {\"media_type\"?, \"base64\"}, numbers, booleans, maps and arrays as themselves."),
-    "additionalProperties": ["type": "object"],
+    "additionalProperties": Part.titled("ElementValues", ["type": "object"]),
   ]
 }

@@ -8,7 +8,7 @@ enum PlaygroundRoutes {
   private static let configuration = Route(
     method: .get, path: PathTemplate("/playground/config.json"), name: "getPlaygroundConfiguration",
     summary: "What the page is set up with, test mode's API key among it. For a browser on this machine.",
-    access: .anyone, success: .json(200), problems: [.apiNotFound]
+    access: .anyone, success: .content("application/json"), problems: [.apiNotFound]
   ) { call throws(ServiceError) in
     let playground = try playground(call)
     return guarded(Answer(json: PlaygroundConfiguration.json(playground, of: call.application.service)))

@@ -54,6 +54,12 @@ final class RateLimiter: Sendable {
     limit.map { BucketTable(limit: $0, capacity: capacity) }
   }
 
+  /// Counts the bytes of a body, beside its request: to take and read one is work for whoever likes.
+  func charge(_ caller: Caller, bytes: Int, at now: Int64) {
+    guard case .other(_, let address?) = caller, bytes >= Limits.bytesPerRequest else { return }
+    addresses.withLock { $0?.charge(address, Double(bytes / Limits.bytesPerRequest), at: now) }
+  }
+
   /// Counts a request; a refusal where one of its limits is reached.
   func refusal(of caller: Caller, at now: Int64) -> Refusal? {
     switch caller {

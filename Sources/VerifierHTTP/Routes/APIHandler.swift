@@ -9,8 +9,7 @@ struct APIHandler: HTTPHandler {
   private let inForce: ApplicationInForce
   private let updater: ConfigurationUpdater?
   private let router: Router
-  private let log: Log
-  private let refusals: RefusalLog
+  private let log: RequestLog
 
   init(_ application: Application, log: Log) {
     self.init(ApplicationInForce(application), updater: nil, log: log)
@@ -19,8 +18,7 @@ struct APIHandler: HTTPHandler {
   init(_ inForce: ApplicationInForce, updater: ConfigurationUpdater?, log: Log) {
     self.inForce = inForce
     self.updater = updater
-    self.log = log
-    refusals = RefusalLog(log)
+    self.log = RequestLog(log)
     router = Router(RouteTable.routes(isLive: inForce.current.service.isLive))
   }
 
@@ -41,15 +39,89 @@ struct APIHandler: HTTPHandler {
     if urgency == .essential, !request.headers.contains("Authorization") { return .essential }
     let application = inForce.current
     let caller = Self.caller(of: request, parameters, application)
-    if let refusal = application.edge.limiter.refusal(of: caller, at: ClientConnection.now()) {
-      application.metrics.limited(refusal.subject)
-      return .refused(.rateLimited(retryAfter: refusal.retryAfter))
+    if request.hold == nil {
+      if let fault = rateFault(caller, application) { return .refused(fault) }
+    } else if !request.headers.contains("Content-Length") {
+      // It was counted with its header, which did not say how long it would be.
+      application.edge.limiter.charge(caller, bytes: request.body.count, at: ClientConnection.now())
     }
     return switch urgency {
     case .essential: .essential
     case .normal: .normal
     case .deferrable: .deferrable
     }
+  }
+
+  /// On a thread that reads sockets, before the body is taken: what can be told from the header is told now, and whoever
+  /// sends bodies is held to his rate by their size.
+  func bodyAdmission(of request: HTTPRequest) -> BodyAdmission {
+    let application = inForce.current
+    var parameters: [String: String] = [:]
+    if case .route(_, let found) = router.match(method: request.method, path: request.path) { parameters = found }
+    let caller = Self.caller(of: request, parameters, application)
+    if let fault = rateFault(caller, application) {
+      var response = refusal(fault)
+      response.headers += refusalHeaders(for: request)
+      return BodyAdmission(.refused(response))
+    }
+    let length = request.headers.single("Content-Length").flatMap { Int($0) } ?? 0
+    application.edge.limiter.charge(caller, bytes: length, at: ClientConnection.now())
+    if let response = headerRefusal(of: request, application) { return BodyAdmission(.refused(response)) }
+    return switch caller {
+    case .key(let sha256): BodyAdmission(.taken(from: .key(sha256)))
+    case .other(_, let address): BodyAdmission(.taken(from: .address(address)))
+    }
+  }
+
+  private func rateFault(_ caller: RateLimiter.Caller, _ application: Application) -> HTTPFault? {
+    application.edge.limiter.refusal(of: caller, at: ClientConnection.now()).map { refusal in
+      application.metrics.limited(refusal.subject)
+      return .rateLimited(retryAfter: refusal.retryAfter)
+    }
+  }
+
+  /// The reply to a request that its header alone refuses, as `respond` would: unknown addresses and methods, credentials
+  /// that can be none, queries and types of content.
+  private func headerRefusal(of request: HTTPRequest, _ application: Application) -> HTTPResponse? {
+    var record = RequestRecord(id: RequestID.make(), method: request.method)
+    record.trace = TraceContext(request.headers)
+    let answer: Answer
+    switch router.match(method: request.method, path: request.path) {
+    case .nothing: answer = notFound(record)
+    case .methodNotAllowed(let methods): answer = notAllowed(methods, record)
+    case .preflight: return nil
+    case .route(let route, let parameters):
+      record.note(route, parameters, application)
+      do throws(ServiceError) {
+        let caller = try knownCaller(request, for: route, application)
+        record.relyingParty = caller?.relyingParty.id ?? record.relyingParty
+        record.apiKey = caller?.keyID
+        try RequestContent.checkQuery(request, route)
+        try RequestContent.checkType(request, route, hasBody: true)
+        return nil
+      } catch {
+        answer = refused(error, request, route, nil, record, application)
+      }
+    }
+    record.note(answer, seconds: 0)
+    application.metrics.refused(record)
+    log.write(record, at: application.clock())
+    return response(answer, requestID: record.id, application)
+  }
+
+  /// Who asks, where he has an API key; nil where he need not say, or says it by what may be a client secret, which only
+  /// the store knows.
+  private func knownCaller(
+    _ request: HTTPRequest, for route: Route, _ application: Application
+  ) throws(ServiceError) -> Caller? {
+    if isOpen(route, to: request, application) { return nil }
+    let token = try BearerToken.read(request.headers)
+    if let caller = application.service.relyingParties.owner(ofKey: token, at: application.clock()) {
+      try route.access.check(caller)
+      return caller
+    }
+    guard ClientSecret(token) != nil else { throw ServiceError(.apiUnauthenticated) }
+    return nil
   }
 
   /// Who asks, by what needs no store.
@@ -86,10 +158,7 @@ struct APIHandler: HTTPHandler {
     record.route = RequestRecord.refusedRoute
     record.note(answer, seconds: 0)
     application.metrics.refused(record, fault)
-    switch fault {
-    case .overloaded, .rateLimited: refusals.note(answer.code ?? .apiOverloaded, at: application.clock())
-    default: log.write(record, at: application.clock())
-    }
+    log.write(record, at: application.clock())
     return response(answer, requestID: record.id, application)
   }
 
@@ -105,21 +174,40 @@ struct APIHandler: HTTPHandler {
     _ request: HTTPRequest, _ application: Application, _ record: inout RequestRecord
   ) async -> Answer {
     switch router.match(method: request.method, path: request.path) {
-    case .nothing: return Problem(ServiceError(.apiNotFound)).answer(requestID: record.id)
-    case .methodNotAllowed(let methods):
-      var answer = Problem(ServiceError(.apiMethodNotAllowed)).answer(requestID: record.id)
-      answer.headers.append(("Allow", methods.joined(separator: ", ")))
-      return answer
+    case .nothing: return notFound(record)
+    case .methodNotAllowed(let methods): return notAllowed(methods, record)
     case .preflight(let routes):
+      record.isRoutine = true
       record.route = routes.first?.path.text ?? record.route
       return application.crossOrigin.preflight(request, routes)
     case .route(let route, let parameters):
-      record.route = route.path.text
-      record.isEssential = route.urgency == .essential
-      record.session = (parameters["id"] ?? parameters["session"]).flatMap(SessionID.init)?.text
-      record.relyingParty = parameters["relying_party"].flatMap { application.service.relyingParties[$0]?.id }
+      record.note(route, parameters, application)
       return await run(route, parameters, request, application, &record)
     }
+  }
+
+  private func notFound(_ record: RequestRecord) -> Answer {
+    Problem(ServiceError(.apiNotFound)).answer(requestID: record.id)
+  }
+
+  private func notAllowed(_ methods: [String], _ record: RequestRecord) -> Answer {
+    var answer = Problem(ServiceError(.apiMethodNotAllowed)).answer(requestID: record.id)
+    answer.headers.append(("Allow", methods.joined(separator: ", ")))
+    return answer
+  }
+
+  /// A wrong credential counts as many requests of its sender's.
+  private func refused(
+    _ error: ServiceError, _ request: HTTPRequest, _ route: Route, _ caller: Caller?, _ record: RequestRecord,
+    _ application: Application
+  ) -> Answer {
+    if error.code == .apiUnauthenticated {
+      let address = application.edge.proxy.address(of: request)
+      application.edge.limiter.noteFailedAuthentication(from: address, at: ClientConnection.now())
+    }
+    var answer = Problem(error).answer(requestID: record.id)
+    answer.headers += application.crossOrigin.headers(request, route, caller)
+    return answer
   }
 
   private func run(
@@ -127,7 +215,6 @@ struct APIHandler: HTTPHandler {
     _ record: inout RequestRecord
   ) async -> Answer {
     var caller: Caller?
-    var answer: Answer
     do throws(ServiceError) {
       caller = try await authenticate(request, for: route, application)
       record.relyingParty = caller?.relyingParty.id ?? record.relyingParty
@@ -137,26 +224,30 @@ struct APIHandler: HTTPHandler {
         request: request, parameters: parameters, caller: caller, body: try RequestContent.body(request, route),
         idempotency: try RequestContent.idempotency(request, route, caller), application: application,
         updater: updater)
-      answer = try await route.respond(call)
+      var answer = try await route.respond(call)
+      answer.headers += application.crossOrigin.headers(request, route, caller)
+      return answer
     } catch {
-      answer = Problem(error).answer(requestID: record.id)
-      if error.code == .apiUnauthenticated {
-        let address = application.edge.proxy.address(of: request)
-        application.edge.limiter.noteFailedAuthentication(from: address, at: ClientConnection.now())
-      }
+      return refused(error, request, route, caller, record, application)
     }
-    answer.headers += application.crossOrigin.headers(request, route, caller)
-    return answer
   }
 
   private func authenticate(
     _ request: HTTPRequest, for route: Route, _ application: Application
   ) async throws(ServiceError) -> Caller? {
-    if case .anyone = route.access { return nil }
-    if case .operators = route.access, isLocal(request, application) { return nil }
+    if isOpen(route, to: request, application) { return nil }
     let caller = try await application.service.authenticate(bearer: BearerToken.read(request.headers))
     try route.access.check(caller)
     return caller
+  }
+
+  /// Whether nobody has to say who asks.
+  private func isOpen(_ route: Route, to request: HTTPRequest, _ application: Application) -> Bool {
+    switch route.access {
+    case .anyone: true
+    case .operators: isLocal(request, application)
+    case .apiKey, .apiKeyOrClientSecret: false
+    }
   }
 
   /// Whether the peer is a process of this machine. Behind a proxy every peer may be the proxy, so that none counts.
@@ -174,5 +265,16 @@ struct APIHandler: HTTPHandler {
     if application.edge.tls != nil { headers.append(("Strict-Transport-Security", "max-age=31536000")) }
     if !answer.mediaType.isEmpty { headers.append(("Content-Type", answer.mediaType)) }
     return HTTPResponse(status: answer.status, headers: headers + answer.headers, body: answer.body)
+  }
+}
+
+extension RequestRecord {
+  /// Where it was routed to.
+  fileprivate mutating func note(_ route: Route, _ parameters: [String: String], _ application: Application) {
+    self.route = route.path.text
+    isEssential = route.urgency == .essential
+    isRoutine = isEssential
+    session = (parameters["id"] ?? parameters["session"]).flatMap(SessionID.init)?.text
+    relyingParty = parameters["relying_party"].flatMap { application.service.relyingParties[$0]?.id }
   }
 }

@@ -8,8 +8,8 @@ enum AuditRoutes {
   private static let entries = Route(
     method: .get, path: PathTemplate("/v1/audit/entries"), name: "listAuditEntries",
     summary: "A node's audit entries as JSON Lines, oldest first, and in the last line the head of its chain: where "
-      + "that is beyond the last entry, there are more.",
-    access: .apiKey([.admin]),
+      + "that is beyond the last entry, there are more. With `admin` alone those of the key's own relying party.",
+    access: .apiKey([.admin, .auditReadAll]),
     query: [
       .init(
         name: "node", summary: "The node's name.",
@@ -29,8 +29,10 @@ enum AuditRoutes {
 
   private static let heads = Route(
     method: .get, path: PathTemplate("/v1/audit/heads"), name: "listAuditHeads",
-    summary: "The heads of all nodes' chains as JSON Lines: worth noting where the server's operators cannot reach.",
-    access: .apiKey([.admin]), success: .content(AuditLine.mediaType)
+    summary:
+      "The heads of all nodes' chains as JSON Lines: worth noting where the server's operators cannot reach. With "
+      + "`admin` alone those of the own relying party's last entries.",
+    access: .apiKey([.admin, .auditReadAll]), success: .content(AuditLine.mediaType)
   ) { call throws(ServiceError) in
     let lines = try await call.application.service.auditHeads(as: call.authenticated())
     return Answer(status: 200, mediaType: AuditLine.mediaType, body: lines)

@@ -1,6 +1,6 @@
 import VerificationService
 
-/// Cross-origin calls of pages (the Fetch standard's CORS protocol): submit and GET of one session, with its client
+/// Cross-origin calls of pages (the Fetch standard's CORS protocol): submit, cancel and GET of one session, with its client
 /// secret, from the relying party's configured origins, and nothing else. There is no `*`, and no credentials mode:
 /// the secret is a header.
 struct CrossOrigin: Sendable {

@@ -42,7 +42,7 @@ enum EventRoutes {
     query: page("Deliveries", ids: DeliveryID.pattern) + [
       .init(
         name: "status", summary: "Deliveries of this status; `dead` by default.",
-        schema: OpenAPISchemas.oneOf(DeliveryStatus.allCases.map(\.rawValue)))
+        schema: OpenAPISchemas.reference("WebhookDeliveryStatus"))
     ], success: .json(200, "WebhookDeliveryList"), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
     Answer(try await call.application.service.webhookDeliveries(query: call.query, as: call.authenticated()))

@@ -51,7 +51,9 @@ struct MockWalletEndpoint: Sendable {
         variant: input.variant, at: now
       ).data
     }
-    guard let apple = pending.relyingParty.apple, let recipient = apple.encryptionKeys.first,
+    let merchant = pending.data["merchant_identifier"]?.string
+    guard let apple = pending.relyingParty.apple.first(where: { $0.merchantID == merchant }),
+      let recipient = apple.encryptionKeys.first,
       let nonce = pending.data["nonce"]?.string.flatMap(Base64.decode)
     else { throw MockError.unreadableRequest("\(pending.protocolName) without a nonce or a merchant") }
     let session = MockAppleSession(

@@ -28,14 +28,17 @@ enum OperationRoutes {
       json: [
         "status": configuration.isCurrent ? "ready" : "degraded",
         "livemode": .bool(application.service.isLive), "trust_anchors": .integer(Int64(anchors)),
-        "reader_certificates": ReaderCertificates(
-          of: application.service.relyingParties, at: application.clock()
-        ).json,
+        "reader_certificates": certificates(.reader, application),
+        "merchant_certificates": certificates(.merchant, application),
         "configuration": [
           "is_current": .bool(configuration.isCurrent),
           "loaded_at": .integer(configuration.loadedAt.secondsSince1970),
         ],
       ])
+  }
+
+  private static func certificates(_ kind: PartyCertificates.Kind, _ application: Application) -> JSON {
+    PartyCertificates(kind, of: application.service.relyingParties, at: application.clock()).json
   }
 
   private static let metrics = Route(
@@ -51,7 +54,7 @@ enum OperationRoutes {
 
   private static let openAPI = Route(
     method: .get, path: PathTemplate("/openapi.json"), name: "getOpenAPI", summary: "This document.",
-    access: .anyone, success: .json(200)
+    access: .anyone, success: .json(200, "OpenAPIDocument")
   ) { call throws(ServiceError) in
     Answer(status: 200, body: OpenAPIDocument.bytes(isLive: call.application.service.isLive))
   }

@@ -11,11 +11,28 @@ enum RequestContent {
     }
   }
 
-  static func body(_ request: HTTPRequest, _ route: Route) throws(ServiceError) -> JSON {
+  /// What the header says of a body that is to come, or that was there.
+  static func checkType(_ request: HTTPRequest, _ route: Route, hasBody: Bool) throws(ServiceError) {
     switch route.body {
-    case .none: return .null
-    case .json: return try json(request)
-    case .form: return try form(request)
+    case .none: return
+    // A form without fields may come without a body, and then without a type.
+    case .form where !hasBody && !request.headers.contains("Content-Type"): return
+    case .form: try checkType(request, FormBody.mediaType, "The body must be a form: \(FormBody.mediaType).")
+    case .empty where !hasBody, .json(_, isRequired: false) where !hasBody: return
+    case .json, .empty: try checkType(request, "application/json", nil)
+    }
+    if let coding = request.headers.values("Content-Encoding").first, coding.lowercased() != "identity" {
+      throw ServiceError(.apiUnsupportedMediaType, "The body must come without a Content-Encoding.")
+    }
+  }
+
+  /// The body, but for a form, which `RouteCall.form` reads.
+  static func body(_ request: HTTPRequest, _ route: Route) throws(ServiceError) -> JSON {
+    try checkType(request, route, hasBody: !request.body.isEmpty)
+    switch route.body {
+    case .none, .form: return .null
+    case .json(_, let isRequired):
+      return !isRequired && request.body.isEmpty ? [:] : try json(request)
     case .empty:
       if request.body.isEmpty { return .null }
       let json = try json(request)
@@ -48,30 +65,32 @@ enum RequestContent {
   }
 
   private static func json(_ request: HTTPRequest) throws(ServiceError) -> JSON {
-    guard let type = request.headers.single("Content-Type"), isType(type, "application/json") else {
-      throw ServiceError(.apiUnsupportedMediaType)
-    }
-    try checkCoding(request)
+    let most = Limits.requestJSONValues
+    let json: JSON
     do throws(JSON.SyntaxError) {
-      return try JSON(parsing: request.body)
+      json = try JSON(parsing: request.body, values: most)
     } catch {
-      throw ServiceError(.apiMalformedRequest, "The body is not JSON.")
+      guard error.hasTooManyValues else { throw ServiceError(.apiMalformedRequest, "The body is not JSON.") }
+      throw ServiceError(.apiBodyTooLarge, "The body has more than \(most) JSON values.")
     }
+    return try held(json, of: request)
   }
 
-  /// A form without fields may come without a body, and then without a type.
-  private static func form(_ request: HTTPRequest) throws(ServiceError) -> JSON {
-    if request.body.isEmpty, !request.headers.contains("Content-Type") { return [:] }
-    guard let type = request.headers.single("Content-Type"), isType(type, FormBody.mediaType) else {
-      throw ServiceError(.apiUnsupportedMediaType, "The body must be a form: \(FormBody.mediaType).")
-    }
-    try checkCoding(request)
-    return try FormBody.read(request.body)
+  static func form(_ request: HTTPRequest) throws(ServiceError) -> JSON {
+    try held(FormBody.read(request.body), of: request)
   }
 
-  private static func checkCoding(_ request: HTTPRequest) throws(ServiceError) {
-    if let coding = request.headers.values("Content-Encoding").first, coding.lowercased() != "identity" {
-      throw ServiceError(.apiUnsupportedMediaType, "The body must come without a Content-Encoding.")
+  /// What was made of a body takes memory beside it, until the reply is written.
+  private static func held(_ json: JSON, of request: HTTPRequest) throws(ServiceError) -> JSON {
+    guard request.hold?.take(json.memoryBytes) ?? true else { throw ServiceError(.apiOverloaded, retryAfter: 1) }
+    return json
+  }
+
+  private static func checkType(
+    _ request: HTTPRequest, _ expected: String, _ detail: String?
+  ) throws(ServiceError) {
+    guard let type = request.headers.single("Content-Type"), isType(type, expected) else {
+      throw ServiceError(.apiUnsupportedMediaType, detail)
     }
   }
 

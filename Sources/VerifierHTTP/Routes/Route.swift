@@ -44,8 +44,8 @@ struct Route: Sendable {
     case none
     /// Nothing, or an object without members.
     case empty
-    /// JSON of this schema.
-    case json(schema: String)
+    /// JSON of this schema; or, where it is not required, nothing.
+    case json(schema: String, isRequired: Bool = true)
     /// A form of this schema.
     case form(schema: String)
   }
@@ -53,15 +53,15 @@ struct Route: Sendable {
   struct Success: Sendable {
     let status: Int
     let mediaType: String
-    /// Names of component schemas, any one of which the body has; none for what is not JSON.
-    let schemas: [String]
+    /// The name of the body's component schema; nil for what is not JSON.
+    let schema: String?
 
-    static func json(_ status: Int = 200, _ schemas: String...) -> Success {
-      Success(status: status, mediaType: "application/json", schemas: schemas)
+    static func json(_ status: Int = 200, _ schema: String) -> Success {
+      Success(status: status, mediaType: "application/json", schema: schema)
     }
 
     /// What is no JSON.
-    static func content(_ mediaType: String) -> Success { Success(status: 200, mediaType: mediaType, schemas: []) }
+    static func content(_ mediaType: String) -> Success { Success(status: 200, mediaType: mediaType, schema: nil) }
   }
 
   /// Whether pages may call it, with a client secret, from an origin of the relying party.
@@ -111,6 +111,7 @@ struct RouteCall: Sendable {
   /// The path's variable segments.
   let parameters: [String: String]
   let caller: Caller?
+  /// Of JSON; a form is read by `form()`.
   let body: JSON
   let idempotency: IdempotencyRequest?
   /// The one that was in force when the request began.
@@ -125,6 +126,10 @@ struct RouteCall: Sendable {
   }
 
   var id: String { parameters["id"] ?? "" }
+
+  /// The body as a form. Nobody has to say who he is to post one, and to read it costs what he likes: it is read where
+  /// it is wanted, once what it is posted to was found.
+  func form() throws(ServiceError) -> JSON { try RequestContent.form(request) }
 
   var query: [QueryItem] { request.query.map { QueryItem($0.name, $0.value) } }
 }

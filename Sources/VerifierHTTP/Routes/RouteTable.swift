@@ -4,10 +4,36 @@ import Primitives
 enum RouteTable {
   /// Live mode has no mock wallet and no page: their routes do not exist there.
   static func routes(isLive: Bool) -> [Route] {
-    SessionRoutes.all + ReportRoutes.all + EventRoutes.all + WalletRoutes.all + TrustRoutes.all + AuditRoutes.all
-      + ConfigurationRoutes.all
-      + (isLive ? [] : MockRoutes.all + PlaygroundRoutes.all)
-      + OperationRoutes.all
+    documented(isLive: isLive).flatMap(\.routes) + (isLive ? [] : PlaygroundRoutes.all)
+  }
+
+  /// The contract: all but the page's files, which only the page asks for.
+  static func documented(isLive: Bool) -> [RouteGroup] {
+    [
+      RouteGroup(
+        "Sessions", "Verification sessions: what is asked of a person, and what came of it.", SessionRoutes.all),
+      RouteGroup("Reports", "Which checks an attempt came to, without personal data.", ReportRoutes.all),
+      RouteGroup("Events", "What happened, and what webhooks could not be told.", EventRoutes.all),
+      RouteGroup("Wallets", "What wallets call by themselves.", WalletRoutes.all),
+      RouteGroup("Trust", "Trust anchors.", TrustRoutes.all),
+      RouteGroup("Audit", "The chained log of all attempts.", AuditRoutes.all),
+      RouteGroup("Configuration", "What the server is set up with.", ConfigurationRoutes.all),
+    ] + (isLive ? [] : [RouteGroup("Testing", "Test mode's mock wallet.", MockRoutes.all)]) + [
+      RouteGroup("Operation", "Health, metrics, and this document.", OperationRoutes.all)
+    ]
+  }
+}
+
+/// Routes under one tag of the document, by which generators group what they make.
+struct RouteGroup: Sendable {
+  let tag: String
+  let summary: String
+  let routes: [Route]
+
+  init(_ tag: String, _ summary: String, _ routes: [Route]) {
+    self.tag = tag
+    self.summary = summary
+    self.routes = routes
   }
 }
 
@@ -26,7 +52,7 @@ extension Route {
     if case .anyone = access {} else { codes.formUnion([.apiUnauthenticated, .apiForbidden, .apiStoreUnavailable]) }
     if case .none = body {} else { codes.formUnion([.apiUnsupportedMediaType, .apiInvalidRequest]) }
     if takesIdempotencyKey {
-      codes.formUnion([.apiInvalidRequest, .apiIdempotencyInProgress, .apiIdempotencyKeyReused])
+      codes.formUnion([.apiInvalidRequest, .apiIdempotencyInProgress, .apiIdempotencyKeyReused, .apiQuotaExceeded])
     }
     return Code.allCases.filter(codes.contains)
   }

@@ -14,7 +14,7 @@ enum SessionRoutes {
     body: .json(schema: "CreateVerificationSession"), success: .json(201, "VerificationSession"),
     problems: [
       .apiProtocolUnsupported, .apiTooManyAgeRequests, .apiOriginNotAllowed, .readerCertificateExpired,
-      .sessionRedacted,
+      .sessionRedacted, .apiSessionTooLarge, .apiQuotaExceeded,
     ], urgency: .deferrable
   ) { call throws(ServiceError) in
     Answer(
@@ -24,7 +24,9 @@ enum SessionRoutes {
 
   private static let list = Route(
     method: .get, path: collection, name: "listVerificationSessions",
-    summary: "Lists the relying party's sessions, newest first, without results.",
+    summary:
+      "Lists the relying party's sessions, newest first, without results, and without requests and reports unless "
+      + "they are asked for. A page may end before its limit, at about 1 MiB: then `has_more` is true.",
     access: .apiKey([.sessionsWrite, .resultsRead]),
     query: [
       .init(
@@ -39,6 +41,12 @@ enum SessionRoutes {
       .init(
         name: "status", summary: "Sessions of this status only.",
         schema: ["$ref": "#/components/schemas/SessionStatus"]),
+      .init(
+        name: "expand[]", summary: "What to read besides, each once.",
+        schema: [
+          "type": "array", "uniqueItems": true,
+          "items": OpenAPISchemas.oneOf("SessionPart", SessionPart.allCases.map(\.rawValue)),
+        ]),
     ], success: .json(200, "VerificationSessionList"), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
     Answer(try await call.application.service.sessions(query: call.query, as: call.authenticated()))
@@ -56,7 +64,7 @@ enum SessionRoutes {
         name: "response_code",
         summary: "With which the wallet came back: of a session with a `redirect_uri`, needed to read the result.",
         schema: ["type": "string"]),
-    ], success: .json(200, "VerificationSession", "VerificationSessionForClient"),
+    ], success: .json(200, "VerificationSessionReply"),
     problems: [.sessionNotFound, .apiInvalidRequest, .responseCodeMismatch]
   ) { call throws(ServiceError) in
     Answer(try await call.application.service.session(call.id, query: call.query, as: call.authenticated()))
@@ -66,7 +74,7 @@ enum SessionRoutes {
     method: .post, path: PathTemplate("/v1/verification_sessions/{id}/submit"), name: "submitVerificationSession",
     summary: "Hands in the wallet's answer. It consumes the challenge; an answer that is not accepted is a 200 too.",
     access: .apiKeyOrClientSecret([.sessionsWrite]), body: .json(schema: "SubmitAnswer"),
-    success: .json(200, "VerificationSession", "VerificationSessionForClient"),
+    success: .json(200, "VerificationSessionReply"),
     problems: [
       .sessionNotFound, .sessionProtocolMismatch, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled,
       .sessionRedacted,
@@ -79,11 +87,18 @@ enum SessionRoutes {
 
   private static let cancel = Route(
     method: .post, path: PathTemplate("/v1/verification_sessions/{id}/cancel"), name: "cancelVerificationSession",
-    summary: "Ends a session that nobody has answered.", access: .apiKey([.sessionsWrite]), body: .empty,
-    success: .json(200, "VerificationSession"),
-    problems: [.sessionNotFound, .sessionExpired, .sessionCanceled, .sessionRedacted, .sessionWrongState]
+    summary: "Ends a session that nobody has answered; with a reason, as the wallet's own word.",
+    access: .apiKeyOrClientSecret([.sessionsWrite]),
+    body: .json(schema: "CancelVerificationSession", isRequired: false),
+    success: .json(200, "VerificationSessionReply"),
+    problems: [
+      .sessionNotFound, .sessionExpired, .sessionCanceled, .sessionRedacted, .sessionWrongState,
+      .apiProtocolUnsupported,
+    ]
   ) { call throws(ServiceError) in
-    Answer(try await call.application.service.cancel(call.id, as: call.authenticated(), idempotency: call.idempotency))
+    Answer(
+      try await call.application.service.cancel(
+        call.id, call.body, as: call.authenticated(), idempotency: call.idempotency))
   }
 
   private static let redact = Route(

@@ -43,7 +43,7 @@ enum TrustRoutes {
         status.sources.map { source in
           [
             "name": .string(source.name), "outcome": .string(source.outcome.rawValue),
-            "anchors": .integer(Int64(source.anchorCount)),
+            "anchors": .integer(Int64(source.anchorCount)), "entries_left_out": .integer(Int64(source.leftOut)),
             "valid_until": source.validUntil.map { .integer($0.secondsSince1970) } ?? .null,
             "findings": .array(source.checks.filter { $0.outcome != .passed && $0.outcome != .notRun }.map(finding)),
           ]

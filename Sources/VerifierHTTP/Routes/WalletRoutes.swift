@@ -17,7 +17,7 @@ enum WalletRoutes {
     summary: "The signed request object of a session that waits for its answer.", access: .anyone,
     success: .content(requestType), problems: stateProblems + [.readerCertificateExpired]
   ) { call throws(ServiceError) in
-    try await requestObject(call, parameters: nil)
+    Answer(status: 200, mediaType: requestType, body: try await requestObject(call, nil))
   }
 
   private static let postedRequest = Route(
@@ -25,7 +25,7 @@ enum WalletRoutes {
     summary: "The same, with the wallet's nonce in it.", access: .anyone, body: .form(schema: "WalletRequestForm"),
     success: .content(requestType), problems: stateProblems + [.readerCertificateExpired]
   ) { call throws(ServiceError) in
-    try await requestObject(call, parameters: call.body)
+    Answer(status: 200, mediaType: requestType, body: try await requestObject(call, try call.form()))
   }
 
   private static let response = Route(
@@ -35,13 +35,14 @@ enum WalletRoutes {
     problems: stateProblems
   ) { call throws(ServiceError) in
     let reply = try await call.application.service.receiveWalletResponse(
-      call.body, session: call.parameters["session"] ?? "", of: call.parameters["relying_party"] ?? "")
+      try call.form(), session: call.parameters["session"] ?? "", of: call.parameters["relying_party"] ?? "")
     return Answer(reply)
   }
 
-  private static func requestObject(_ call: RouteCall, parameters: JSON?) async throws(ServiceError) -> Answer {
-    let object = try await call.application.service.walletRequest(
-      call.parameters["session"] ?? "", of: call.parameters["relying_party"] ?? "", parameters: parameters)
-    return Answer(status: 200, mediaType: requestType, body: object)
+  private static func requestObject(
+    _ call: RouteCall, _ parameters: @autoclosure () throws(ServiceError) -> JSON?
+  ) async throws(ServiceError) -> [UInt8] {
+    try await call.application.service.walletRequest(
+      call.parameters["session"] ?? "", of: call.parameters["relying_party"] ?? "", parameters: try parameters())
   }
 }

@@ -82,7 +82,7 @@ final class ConfigurationUpdater: Sendable {
 
   private func report(_ configuration: ServerConfiguration, _ application: Application, at now: Timestamp) {
     let parties = configuration.relyingParties
-    for warning in configuration.warnings + ReaderCertificates.warnings(of: parties, at: now) {
+    for warning in configuration.warnings + PartyCertificates.warnings(of: parties, at: now) {
       log.write(.warning, "configuration.warning", at: now, ["message": .string(warning)])
     }
     log.write(

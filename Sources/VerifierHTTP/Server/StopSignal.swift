@@ -21,10 +21,12 @@ package enum StopSignal {
   }
 
   /// Returns after the first signal; the second one ends the process at once, whatever still drains.
-  package static func wait() async {
+  /// - Parameter first: what is done at once, even where no thread is left on which this could return.
+  package static func wait(_ first: @escaping @Sendable () -> Void = {}) async {
     await BackgroundThread.run {
       while sem_wait(semaphore) != 0 {}
       for number in [SIGTERM, SIGINT] { signal(number, SIG_DFL) }
+      first()
     }
   }
 }

@@ -1,7 +1,7 @@
 import Primitives
 import VerificationService
 
-/// Lets the store catch up with time: expired sessions, results past their end, old rows.
+/// Lets the store catch up with time: expired sessions, results past their end, old rows. And counts what is in it.
 struct Sweeper: Sendable {
   private static let interval = Duration.seconds(5)
 
@@ -15,6 +15,7 @@ struct Sweeper: Sendable {
     Task {
       while !Task.isCancelled {
         await sweep()
+        await service().measureUsage()
         try? await Task.sleep(for: Self.interval)
       }
     }

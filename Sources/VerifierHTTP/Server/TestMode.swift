@@ -49,7 +49,9 @@ public struct TestMode: Sendable {
     apiKey = secrets.apiKey
     merchantID = options.merchantID
     teamID = options.teamID
-    encryptionPublicKey = secrets.encryptionKey.publicKey.encoded
+    // The made one is the mock wallet's; an app encrypts to whichever its merchant's certificate has.
+    let encryptionKeys = options.appleKeys.isEmpty ? [secrets.encryptionKey] : options.appleKeys
+    encryptionPublicKey = encryptionKeys[0].publicKey.encoded
     let socket: BoundSocket
     do throws(HTTPServerError) {
       socket = try BoundSocket(address: "127.0.0.1", port: options.port)
@@ -68,8 +70,10 @@ public struct TestMode: Sendable {
     let party = RelyingParty(
       id: Self.relyingPartyID, origins: origins,
       apiKeys: [APIKey(sha256: APIKey.hash(of: apiKey), scopes: Set(Scope.allCases))],
-      apple: AppleConfiguration(
-        merchantID: options.merchantID, teamID: options.teamID, encryptionKeys: [secrets.encryptionKey]),
+      apple: [
+        AppleConfiguration(
+          merchantID: options.merchantID, teamID: options.teamID, encryptionKeys: encryptionKeys)
+      ],
       readers: [reader.reader], openID4VP: OpenID4VPConfiguration(offersAnnexB: true),
       policies: .init(revocation: options.revocation, evidenceKey: options.evidenceKey),
       webhooks: webhook.map { [$0] } ?? [])

@@ -1,3 +1,4 @@
+import Cryptography
 import Mdoc
 import Primitives
 import VerificationService
@@ -14,6 +15,8 @@ public struct TestModeOptions: Sendable {
   public var node = NodeName.standard
   public var merchantID = "merchant.test.mdoc"
   public var teamID = "TESTTEAM01"
+  /// Keys that apps' answers are encrypted to, a real merchant's, say; none for one that is made.
+  public var appleKeys: [PrivateKey] = []
   /// What the relying party wants to know about revocation.
   public var revocation = RevocationPolicy.requireGood
   /// Origins of pages that may ask and may hold client secrets, beside the server's own.

@@ -4,7 +4,8 @@ import Primitives
 /// What `mdoc serve` calls: from the command line to the exit code.
 extension VerifierServer {
   /// Serves in live mode until SIGTERM or SIGINT. Returns the exit code: 0 after a graceful stop, 78 for a
-  /// configuration that may not serve, 75 for a port or store that cannot be had.
+  /// configuration that may not serve, 75 for a port or store that cannot be had. A stop that does not end in its time
+  /// ends the process with 70.
   public static func run(configurationFile: String) async -> Int32 {
     await run(stoppedBy: { await $0.stopWithNotice() }) { log async throws(StartError) in
       // A server that is asked to reload must not end; one in test mode ends with its terminal.
@@ -60,7 +61,8 @@ extension VerifierServer {
     let code: Int32
     do throws(StartError) {
       let server = try await start(log)
-      await StopSignal.wait()
+      let time = server.stopTimes.total
+      await StopSignal.wait { StopWatchdog.start(after: time, log: log) }
       await stop(server)
       code = 0
     } catch {

@@ -18,7 +18,7 @@ public final class VerifierServer: Sendable {
   private let updater: ConfigurationUpdater
   private let dispatcher: WebhookDispatcher
   private let updates: Task<Void, Never>?
-  private let stopTimes: StopTimes
+  let stopTimes: StopTimes
   private let temporaryFolder: String?
   private let publisher: MockPublisher?
   private let log: Log
@@ -79,7 +79,9 @@ public final class VerifierServer: Sendable {
     // Among the mock anchors of test mode some are outdated on purpose.
     let outdated = isLive ? trust.anchors.count - trust.anchorsInForce(at: clock()) : 0
     let warnings =
-      configuration.warnings + ReaderCertificates.warnings(of: configuration.relyingParties, at: clock())
+      configuration.warnings + (isLive ? AnchorCertificates.crlWarnings(of: trust.anchors) : [])
+      + configuration.sources.compactMap(\.omission)
+      + PartyCertificates.warnings(of: configuration.relyingParties, at: clock())
       + (outdated > 0 ? ["\(outdated) of \(trust.anchors.count) trust anchors are expired or not yet valid"] : [])
     for warning in warnings {
       log.write(.warning, "configuration.warning", at: clock(), ["message": .string(warning)])

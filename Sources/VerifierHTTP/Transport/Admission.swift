@@ -10,6 +10,21 @@ public enum Admission: Sendable {
   case refused(HTTPFault)
 }
 
+/// What is to become of a request's body, before a byte of it is taken.
+public struct BodyAdmission: Sendable {
+  enum Decision: Sendable {
+    case taken(from: BodyOwner)
+    case refused(HTTPResponse)
+  }
+
+  let decision: Decision
+
+  init(_ decision: Decision) { self.decision = decision }
+
+  /// It is taken, as one of the peer's.
+  public init(of request: HTTPRequest) { decision = .taken(from: .address(ClientAddress(request.remoteAddress))) }
+}
+
 /// Why a server refuses a request for load.
 public enum Overload: String, Sendable, Hashable, CaseIterable {
   /// It would wait longer than it may.

@@ -9,6 +9,7 @@ import Synchronization
 final class ClientConnection: Sendable {
   let descriptor: Int32
   let remoteAddress: String
+  let client: ClientAddress?
   /// Nanoseconds on the monotonic clock, or one of the two marks below.
   private let deadline: Atomic<Int64>
 
@@ -22,6 +23,7 @@ final class ClientConnection: Sendable {
   init(descriptor: Int32, remoteAddress: String, seconds: Int) {
     self.descriptor = descriptor
     self.remoteAddress = remoteAddress
+    client = ClientAddress(remoteAddress)
     deadline = Atomic(Self.moment(in: seconds))
   }
 

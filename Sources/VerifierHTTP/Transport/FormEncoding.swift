@@ -15,20 +15,26 @@ enum FormEncoding {
   }
 
   private static func decoded(_ text: Substring) -> String? {
+    let encoded = Array(text.utf8)
     var bytes: [UInt8] = []
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      switch byte {
+    bytes.reserveCapacity(encoded.count)
+    var index = 0
+    while index < encoded.count {
+      switch encoded[index] {
       case UInt8(ascii: "%"):
-        guard let high = rest.popFirst().flatMap(hexValue), let low = rest.popFirst().flatMap(hexValue) else {
-          return nil
-        }
+        guard index + 2 < encoded.count, let high = hexValue(encoded[index + 1]),
+          let low = hexValue(encoded[index + 2])
+        else { return nil }
         bytes.append(high << 4 | low)
+        index += 2
       case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
-      default: bytes.append(byte)
+      case let byte: bytes.append(byte)
       }
+      index += 1
     }
-    return String(validating: bytes, as: UTF8.self).flatMap { StreamSafeText.isSafe($0) ? $0 : nil }
+    guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+    // Marks are no ASCII.
+    return !bytes.contains { $0 >= 0x80 } || StreamSafeText.isSafe(text) ? text : nil
   }
 
   private static func hexValue(_ byte: UInt8) -> UInt8? {

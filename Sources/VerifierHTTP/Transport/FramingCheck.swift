@@ -9,6 +9,7 @@ enum FramingCheck {
     let request: HTTPRequest
     /// Nil without a body and for a chunked one.
     let contentLength: Int?
+    let hasBody: Bool
   }
 
   static func check(
@@ -31,7 +32,8 @@ enum FramingCheck {
     let request = HTTPRequest(
       method: method, path: parsedTarget.path, query: parsedTarget.query, headers: headers,
       remoteAddress: remoteAddress)
-    return Result(request: request, contentLength: length)
+    let hasBody = length.map { $0 > 0 } ?? headers.contains("Transfer-Encoding")
+    return Result(request: request, contentLength: length, hasBody: hasBody)
   }
 
   /// A name that is a token (no space before the colon, no fold's leading space) and a value free of controls.

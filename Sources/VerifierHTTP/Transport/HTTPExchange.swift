@@ -10,6 +10,8 @@ final class HTTPExchange: Sendable {
     case opening
     /// The header was accepted and the body is arriving.
     case receiving
+    /// The request is refused, and the rest of its body read and dropped, so that its sender reads the reply.
+    case dropping(Reply)
     /// The connection is suspended and the handler runs.
     case handling
     /// The reply waits for libmicrohttpd's thread to pick it up.
@@ -27,8 +29,8 @@ final class HTTPExchange: Sendable {
     var phase = Phase.opening
     var request: HTTPRequest?
     var body: [UInt8] = []
-    /// Of the body, also after it was handed over.
-    var received = 0
+    var hold: BodyHold?
+    var dropped = 0
     var task: Task<Void, Never>?
   }
 
@@ -50,9 +52,6 @@ final class HTTPExchange: Sendable {
     return false
   }
 
-  /// Bytes of its body that have come.
-  var receivedBytes: Int { state.withLock { $0.received } }
-
   /// False until the header was looked at; a stopping server waits for those that have one.
   var hasHeader: Bool {
     if case .opening = phase { return false }
@@ -60,23 +59,39 @@ final class HTTPExchange: Sendable {
   }
 
   /// Takes the header; reserves for the declared body only what a peer may claim without sending it.
-  func accept(_ request: HTTPRequest, contentLength: Int) {
+  /// - Parameter hold: what the body will take of the memory for bodies, where there is to be one.
+  func accept(_ request: HTTPRequest, contentLength: Int, hold: BodyHold?) {
     state.withLock { state in
       state.phase = .receiving
       state.request = request
+      state.hold = hold
       state.body.reserveCapacity(min(contentLength, 64 << 10))
     }
   }
 
-  /// Adds bytes of the body; false when that makes it larger than the limit.
+  /// Adds bytes of the body; false when that makes it larger than the limit, or than there is memory for.
   func append(_ bytes: UnsafeRawBufferPointer, limit: Int) -> Bool {
+    let (count, hold) = state.withLock { ($0.body.count, $0.hold) }
+    guard bytes.count <= limit - count, hold?.take(bytes.count) ?? true else { return false }
+    state.withLock { $0.body.append(contentsOf: bytes) }
+    return true
+  }
+
+  /// Refuses the request with this reply, which follows its body.
+  func refuse(with reply: Reply) {
+    state.withLock { $0.phase = .dropping(reply) }
+  }
+
+  /// Passes over bytes of a refused body; false when they are more than that is worth.
+  func drop(_ count: Int) -> Bool {
     state.withLock { state in
-      guard bytes.count <= limit - state.body.count else { return false }
-      state.body.append(contentsOf: bytes)
-      state.received += bytes.count
-      return true
+      state.dropped += count
+      return state.dropped <= Limits.droppedBodyBytes
     }
   }
+
+  /// The reply was written, or nobody takes it any more.
+  func end() { state.withLock { $0.hold.take() }?.release() }
 
   /// Hands the whole request over to be handled.
   func beginHandling() -> HTTPRequest? {
@@ -84,6 +99,7 @@ final class HTTPExchange: Sendable {
       guard var request = state.request.take() else { return nil }
       state.phase = .handling
       request.body = state.body
+      request.hold = state.hold
       state.body = []
       return request
     }

@@ -1,5 +1,9 @@
 /// The application behind the transport.
 public protocol HTTPHandler: Sendable {
+  /// Decides over a request whose header is here, and whose body is still to come. Called as `admission` is, for requests
+  /// with a body alone.
+  func bodyAdmission(of request: HTTPRequest) -> BodyAdmission
+
   /// Decides over a request that is here, before it waits for its turn. Called on a thread that reads sockets, so it must
   /// not block.
   func admission(of request: HTTPRequest) -> Admission
@@ -22,6 +26,7 @@ public protocol HTTPHandler: Sendable {
 }
 
 extension HTTPHandler {
+  public func bodyAdmission(of request: HTTPRequest) -> BodyAdmission { BodyAdmission(of: request) }
   public func admission(of request: HTTPRequest) -> Admission { .normal }
   public func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] { [] }
 }

@@ -6,6 +6,12 @@ import CMicrohttpd
 /// the main actor's and trap here. Objects travel through C as pointers: the core retained for the daemon's life, a
 /// connection retained from STARTED to CLOSED, an exchange unretained, as its connection owns it.
 enum MicrohttpdCallbacks {
+  /// Before anything is made for a connection; `NO` closes it.
+  static let onAccept: MHD_AcceptPolicyCallback = { context, address, _ in
+    guard let core = core(context) else { return .NO }
+    return core.mayAccept(ListeningSocket.numericText(of: address)) ? .YES : .NO
+  }
+
   static let onConnection: MHD_NotifyConnectionCallback = { context, native, slot, event in
     guard let core = core(context), let native, let slot else { return }
     if event == .CONNECTION_NOTIFY_STARTED {
@@ -41,6 +47,11 @@ enum MicrohttpdCallbacks {
       return core.receive(bytes, of: exchange) ? .YES : .NO
     case .receiving:
       return core.handle(exchange, on: native)
+    case .dropping where uploadSize.pointee > 0:
+      defer { uploadSize.pointee = 0 }
+      return exchange.drop(uploadSize.pointee) ? .YES : .NO
+    case .dropping(let reply):
+      return core.send(reply, exchange, on: native)
     case .answered(let reply):
       return core.send(reply, exchange, on: native)
     case .handling, .queued:

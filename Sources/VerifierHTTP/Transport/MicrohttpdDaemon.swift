@@ -21,9 +21,9 @@ final class MicrohttpdDaemon: @unchecked Sendable {
     options.listen_fd = descriptor
     options.threads = UInt32(configuration.threads)
     options.connection_limit = UInt32(configuration.maxConnections)
-    options.connection_limit_per_address = UInt32(configuration.maxConnectionsPerAddress)
     options.idle_timeout = UInt32(configuration.idleTimeout)
     options.connection_memory = configuration.connectionMemory
+    options.on_accept = MicrohttpdCallbacks.onAccept
     options.on_request = MicrohttpdCallbacks.onRequest
     options.on_target = MicrohttpdCallbacks.onTarget
     options.on_completed = MicrohttpdCallbacks.onCompleted

@@ -1,5 +1,6 @@
 import CMicrohttpd
 import Glibc
+import Primitives
 import Synchronization
 
 /// What every callback shares: the handler, the limits, and the counts that a stop waits for.
@@ -11,7 +12,8 @@ final class TransportCore: Sendable {
   let suspended = SuspendedExchanges()
   let sweeper = DeadlineSweeper()
   private let queue: RequestQueue<QueuedRequest>
-  private var gauges: TransportGauges { configuration.gauges }
+  private let bodies: BodyBudget
+  private let counts: ConnectionCounts
   /// Requests that wait for the handler or are with it, abandoned ones included: they still cost what they cost.
   let inFlight = Atomic(0)
   /// Requests whose header has been read and whose reply has not been written.
@@ -21,6 +23,10 @@ final class TransportCore: Sendable {
   init(configuration: HTTPServerConfiguration, handler: any HTTPHandler) {
     self.configuration = configuration
     self.handler = handler
+    bodies = BodyBudget(
+      limit: configuration.maxBufferedBodyBytes, largestBody: configuration.maxBodyBytes,
+      gauges: configuration.gauges)
+    counts = ConnectionCounts(limit: configuration.maxConnectionsPerAddress)
     let milliseconds: Int64 = 1_000_000
     queue = RequestQueue(
       maxRunning: configuration.maxRunning, capacity: configuration.maxInFlight,
@@ -38,6 +44,9 @@ final class TransportCore: Sendable {
     }
   }
 
+  /// Whether a peer of this address may have one more connection.
+  func mayAccept(_ address: String) -> Bool { counts.mayAccept(ClientAddress(address)) }
+
   /// A socket was accepted; the first request must be here in time.
   func makeConnection(_ native: OpaquePointer) -> ClientConnection {
     let connection = ClientConnection(
@@ -45,6 +54,7 @@ final class TransportCore: Sendable {
       remoteAddress: ListeningSocket.numericText(of: mdoc_http_client_address(native)),
       seconds: configuration.requestDeadline)
     sweeper.add(connection)
+    counts.opened(connection.client)
     return connection
   }
 
@@ -69,27 +79,58 @@ final class TransportCore: Sendable {
     do throws(HTTPFault) {
       let accepted = try FramingCheck.check(
         header, target: exchange.target, remoteAddress: exchange.connection.remoteAddress, limits: configuration)
-      let length = accepted.contentLength ?? 0
       guard !isDraining.load(ordering: .acquiring) else {
         return refuse(.shuttingDown, exchange, accepted.request, on: native)
       }
-      guard gauges.bodyBytes.load(ordering: .relaxed) + length <= configuration.maxBufferedBodyBytes else {
-        let fault = HTTPFault.overloaded(.memory, retryAfter: configuration.overloadRetryAfter)
-        return refuse(fault, exchange, accepted.request, on: native)
+      guard accepted.hasBody else {
+        exchange.accept(accepted.request, contentLength: 0, hold: nil)
+        return .YES
       }
-      exchange.accept(accepted.request, contentLength: length)
-      return .YES
+      return beginBody(accepted, exchange, on: native)
     } catch {
       return refuse(error, exchange, nil, on: native)
     }
   }
 
-  /// Takes bytes of a body; false where they are more than one body may have, or than all may. Declared lengths are
+  /// Takes the body that follows, unless its sender may not send it here, or has sent as much as he may.
+  private func beginBody(_ header: FramingCheck.Result, _ exchange: HTTPExchange, on native: OpaquePointer)
+    -> MHD_Result
+  {
+    let length = header.contentLength
+    switch handler.bodyAdmission(of: header.request).decision {
+    case .refused(let response): return dropBody(response, header, exchange, on: native)
+    case .taken(let owner):
+      switch bodies.hold(length ?? 0, for: owner) {
+      case .success(let hold):
+        exchange.accept(header.request, contentLength: length ?? 0, hold: hold)
+        return .YES
+      case .failure(.share):
+        let fault = HTTPFault.rateLimited(retryAfter: configuration.overloadRetryAfter)
+        return dropBody(refusal(fault, of: header.request, closes: false).response, header, exchange, on: native)
+      case .failure(.memory):
+        let fault = HTTPFault.overloaded(.memory, retryAfter: configuration.overloadRetryAfter)
+        return refuse(fault, exchange, header.request, on: native)
+      }
+    }
+  }
+
+  /// Answers a request whose body nobody wants: after a short body, which may be under way already; at once, and for
+  /// good, before a long one and before one that waits to be asked for (RFC 9110, 10.1.1).
+  private func dropBody(
+    _ response: HTTPResponse, _ header: FramingCheck.Result, _ exchange: HTTPExchange, on native: OpaquePointer
+  ) -> MHD_Result {
+    let isShort = header.contentLength.map { $0 <= Limits.droppedBodyBytes } ?? true
+    guard isShort, !header.request.headers.contains("Expect") else {
+      return send(HTTPExchange.Reply(response: response, closes: true), exchange, on: native)
+    }
+    exchange.refuse(with: HTTPExchange.Reply(response: response, closes: false))
+    return .YES
+  }
+
+  /// Takes bytes of a body; false where they are more than one body may have, or its sender, or all. Declared lengths are
   /// refused before: what gets here too large came in chunks, or together with many others.
   func receive(_ bytes: UnsafeRawBufferPointer, of exchange: HTTPExchange) -> Bool {
-    guard exchange.append(bytes, limit: configuration.maxBodyBytes) else { return false }
-    let held = gauges.bodyBytes.add(bytes.count, ordering: .relaxed).newValue
-    return held <= configuration.maxBufferedBodyBytes
+    exchange.append(bytes, limit: configuration.maxBodyBytes)
   }
 
   /// The whole request is here: suspends the connection until the handler has had its turn, or refuses.
@@ -192,13 +233,14 @@ final class TransportCore: Sendable {
   func finish(on connection: ClientConnection) {
     connection.allow(seconds: configuration.nextRequestDeadline)
     guard let exchange = connection.endExchange(), exchange.hasHeader else { return }
-    gauges.bodyBytes.subtract(exchange.receivedBytes, ordering: .relaxed)
+    exchange.end()
     unfinished.subtract(1, ordering: .acquiringAndReleasing)
   }
 
   /// The socket is about to be closed.
   func closed(_ connection: ClientConnection) {
     sweeper.remove(connection)
+    counts.closed(connection.client)
     finish(on: connection)
   }
 }

@@ -5,10 +5,12 @@ import Trust
 struct TrustPlan: Sendable {
   let loader: TrustLoader
   /// The files and folders among the sources.
-  let paths: [String]
+  let files: [CRLAddresses: [String]]
   /// Whether anything is published by others, and therefore changes by itself.
   let hasLists: Bool
   let refreshSeconds: Int64
+
+  var paths: [String] { files.values.flatMap { $0 }.sorted() }
 
   /// Why these may not be trusted in live mode; nil where they may. What only tests should trust stops the load, rather
   /// than being passed over: whoever put it there believes that it counts. What a list names is not the operator's

@@ -77,6 +77,9 @@ final class TrustUpdater: Sendable {
           "changed": .bool(store.snapshot != before),
         ])
       for source in load.sources where source.outcome != .loaded { warn(of: source) }
+      for warning in load.sources.compactMap(\.omission) + AnchorCertificates.crlWarnings(of: store.anchors) {
+        log.write(.warning, "trust.warning", at: clock(), ["message": .string(warning)])
+      }
       return status
     } catch {
       return refuse(error.description, status.sources)

@@ -15,7 +15,8 @@ struct DeliveryAttempt {
       delivery.event, isLive: parts.isLive, secrets: endpoint.secrets, at: parts.clock())
     let post = WebMessage(headers: message.headers.map { "\($0.name): \($0.value)" }, body: message.body)
     do throws(FetchError) {
-      let answer = try await parts.poster.post(post, to: endpoint.url, allowing: Self.rules(isLive: parts.isLive))
+      let answer = try await parts.poster.post(
+        post, to: endpoint.url, allowing: Self.rules(isLive: parts.isLive, endpoint.targets))
       guard let fault = Self.fault(ofStatus: answer.status) else { return (.delivered, nil) }
       return (result(fault, of: delivery, retryAfter: answer.retryAfter), fault)
     } catch {
@@ -26,9 +27,10 @@ struct DeliveryAttempt {
   }
 
   /// Test mode alone may post to this machine, and without TLS.
-  static func rules(isLive: Bool) -> FetchRules {
+  static func rules(isLive: Bool, _ targets: InternalTargets = .none) -> FetchRules {
     FetchRules(
-      allowsPlainHTTP: !isLive, allowsLoopback: !isLive, maximumBytes: Limits.deliveryAnswerBytes,
+      allowsPlainHTTP: !isLive, allowsLoopback: !isLive, internalTargets: targets,
+      maximumBytes: Limits.deliveryAnswerBytes,
       maximumRedirects: 0, timeLimit: .seconds(Limits.deliverySeconds))
   }
 

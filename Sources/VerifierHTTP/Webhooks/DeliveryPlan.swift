@@ -2,6 +2,10 @@ import Primitives
 import VerificationService
 
 /// What is under way, and with that what may be claimed next.
+///
+/// An endpoint with nothing under way always finds a place: first attempts take none of the shared ones. Those are
+/// divided evenly between the relying parties that have more than that to do, so that one whose receivers are slow has
+/// its share and no more.
 struct DeliveryPlan {
   enum Change: Sendable { case fails, recovered }
 
@@ -38,21 +42,43 @@ struct DeliveryPlan {
     return fails && !isStoreFailing
   }
 
-  /// How many of each endpoint's deliveries may be claimed now, and of all of them. Whose turn is first changes, so
-  /// that of many endpoints none is always the last.
+  /// How many deliveries of endpoints that have none under way may be claimed now: one of each.
   /// - Parameter all: false for those with a backlog alone, between ticks.
+  mutating func firsts(for addresses: [WebhookAddress], all: Bool) -> (quotas: [DeliveryQuota], limit: Int) {
+    let idle = asked(addresses, all: all).filter { underWay[$0] == nil }
+    return (idle.map { DeliveryQuota(address: $0, limit: 1) }, Limits.firstDeliveries - underWay.count)
+  }
+
+  /// How many more of each endpoint's deliveries may be claimed now, and of all of them. One that fails gets no more.
   mutating func quotas(for addresses: [WebhookAddress], all: Bool) -> (quotas: [DeliveryQuota], limit: Int) {
-    let asked = addresses.filter { all || backlogged.contains($0) }
-      .sorted { ($0.relyingParty, $0.endpoint) < ($1.relyingParty, $1.endpoint) }
-    let limit = Limits.deliveries - underWay.values.reduce(0, +)
-    guard !asked.isEmpty else { return ([], limit) }
-    turn = (turn + 1) % asked.count
-    let quotas = (asked[turn...] + asked[..<turn]).compactMap { address -> DeliveryQuota? in
-      let most = failing.contains(address) ? 1 : Limits.endpointDeliveries
-      let room = most - underWay[address, default: 0]
+    var left: [String: Int] = [:]
+    let more = asked(addresses, all: all).filter { underWay[$0] != nil && !failing.contains($0) }
+    let quotas = more.compactMap { address -> DeliveryQuota? in
+      let share = left[address.relyingParty] ?? share(of: address.relyingParty)
+      let room = min(Limits.endpointDeliveries - underWay[address, default: 0], share)
+      left[address.relyingParty] = share - max(0, room)
       return room > 0 ? DeliveryQuota(address: address, limit: room) : nil
     }
-    return (quotas, limit)
+    return (quotas, Limits.deliveries - shared(underWay))
+  }
+
+  /// Whose turn is first changes, so that of many endpoints none is always the last.
+  private mutating func asked(_ addresses: [WebhookAddress], all: Bool) -> [WebhookAddress] {
+    let asked = addresses.filter { all || backlogged.contains($0) }
+      .sorted { ($0.relyingParty, $0.endpoint) < ($1.relyingParty, $1.endpoint) }
+    guard !asked.isEmpty else { return [] }
+    turn = (turn + 1) % asked.count
+    return Array(asked[turn...] + asked[..<turn])
+  }
+
+  /// Attempts that are not the first of their endpoint.
+  private func shared(_ underWay: [WebhookAddress: Int]) -> Int { underWay.values.reduce(0) { $0 + $1 - 1 } }
+
+  /// What is left of a relying party's part of the shared places.
+  private func share(of relyingParty: String) -> Int {
+    let busy = Set((backlogged.map(\.relyingParty) + underWay.filter { $0.value > 1 }.map(\.key.relyingParty)))
+    return Limits.deliveries / busy.union([relyingParty]).count
+      - shared(underWay.filter { $0.key.relyingParty == relyingParty })
   }
 
   mutating func began(_ deliveries: [DeliveryRecord], of quotas: [DeliveryQuota]) {

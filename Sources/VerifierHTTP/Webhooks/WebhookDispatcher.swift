@@ -77,7 +77,9 @@ final class WebhookDispatcher: Sendable {
         if turn.isTick {
           await distribute(to: endpoints.values.map { $0.party.subscription(of: $0.endpoint) })
         }
-        for delivery in await claim(for: Array(endpoints.keys), isTick: turn.isTick) {
+        let addresses = Array(endpoints.keys)
+        let first = await claim { $0.firsts(for: addresses, all: turn.isTick) }
+        for delivery in first + (await claim { $0.quotas(for: addresses, all: turn.isTick) }) {
           let address = WebhookAddress(relyingParty: delivery.event.relyingParty, endpoint: delivery.endpoint)
           guard let endpoint = endpoints[address]?.endpoint else { continue }
           group.addTask { await self.attempt(delivery, at: endpoint, address) }
@@ -108,8 +110,10 @@ final class WebhookDispatcher: Sendable {
     }
   }
 
-  private func claim(for addresses: [WebhookAddress], isTick: Bool) async -> [DeliveryRecord] {
-    let (quotas, limit) = plan.withLock { $0.quotas(for: addresses, all: isTick) }
+  private func claim(
+    _ quotas: @Sendable (inout DeliveryPlan) -> (quotas: [DeliveryQuota], limit: Int)
+  ) async -> [DeliveryRecord] {
+    let (quotas, limit) = plan.withLock { quotas(&$0) }
     guard !quotas.isEmpty, limit > 0 else { return [] }
     do throws(StoreError) {
       let claimed = try await parts.store.claimDeliveries(quotas, limit: limit, at: parts.clock())

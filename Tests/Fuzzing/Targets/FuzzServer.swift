@@ -30,8 +30,10 @@ struct FuzzServer: Sendable {
     let party = RelyingParty(
       id: "fuzz", origins: ["https://shop.example"],
       apiKeys: [APIKey(sha256: APIKey.hash(of: apiKey), scopes: Set(Scope.allCases))],
-      apple: AppleConfiguration(
-        merchantID: "merchant.fuzz", teamID: "FUZZTEAM01", encryptionKeys: [try PrivateKey(generatingOn: .p256)]),
+      apple: [
+        AppleConfiguration(
+          merchantID: "merchant.fuzz", teamID: "FUZZTEAM01", encryptionKeys: [try PrivateKey(generatingOn: .p256)])
+      ],
       policies: .init(revocation: .off))
     configuration = ServiceConfiguration(
       isLive: false, relyingParties: try RelyingParties([party]),

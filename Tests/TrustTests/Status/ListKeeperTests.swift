@@ -38,11 +38,61 @@ import Testing
 
   private static let down = ListFault(.unavailable, "down")
 
+  /// A publisher that says nothing until it is told to.
+  private final class SilentPublisher: Sendable {
+    private let waiting = Locked<[CheckedContinuation<Void, Never>]>([])
+
+    var asked: Int { waiting.withLock { $0.count } }
+    func answer() { for continuation in waiting.withLock({ $0 }) { continuation.resume() } }
+
+    func load() async throws(ListFault) -> Kept<String> {
+      await withCheckedContinuation { continuation in waiting.withLock { $0.append(continuation) } }
+      return ListKeeperTests.kept("late", issued: 2, fresh: 200)
+    }
+  }
+
+  @Test func `of those who wait for a silent publisher so many may, and the others have their answer at once`() async {
+    let room = WaitingRoom(placesForOne: 2, places: 3)
+    let keeper = ListKeeper<String, String>(room: room)
+    let (silent, other) = (SilentPublisher(), Publisher(.success(Self.kept("other"))))
+    // One of its lists was had before, and is stale.
+    _ = try? await keeper.list("stale", of: "a", at: Self.start, load: Publisher(.success(Self.kept("stale"))).load)
+    let lists = await withTaskGroup(of: String?.self) { group in
+      for _ in 0..<2 { group.addTask { try? await keeper.list("a", of: "a", at: Self.start, load: silent.load) } }
+      while room.count < 2 { await Task.yield() }
+      do throws(ListFault) {
+        _ = try await keeper.list("a", of: "a", at: Self.start, load: silent.load)
+        Issue.record("it waited")
+      } catch {
+        #expect(error.uncertainty == .unavailable)
+      }
+      // What is in memory serves, stale or not, and others' lists are had.
+      let stale = try? await keeper.list("stale", of: "a", at: Self.start + 500, load: silent.load)
+      #expect(stale == "stale")
+      let others = try? await keeper.list("b", of: "b", at: Self.start, load: other.load)
+      #expect(others == "other")
+      while silent.asked < 2 { await Task.yield() }
+      silent.answer()
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(lists == ["late", "late"])
+    #expect(room.count == 0)
+  }
+
+  @Test func `all publishers together have so many who wait`() async {
+    let room = WaitingRoom(placesForOne: 2, places: 2)
+    let answers = await room.wait(for: "a") {
+      await room.wait(for: "b") { (await room.wait(for: "c") { 1 }, room.count) }
+    }
+    #expect(answers??.0 == nil && answers??.1 == 2)
+    #expect(await room.wait(for: "c") { 1 } == 1)
+  }
+
   private func ask(
     _ keeper: ListKeeper<String, String>, _ publisher: Publisher, after seconds: Int64 = 0, source: String = "a"
   ) async -> Result<String, ListFault> {
     do throws(ListFault) {
-      return .success(try await keeper.list(source, at: Self.start + seconds, load: publisher.load))
+      return .success(try await keeper.list(source, of: "publisher", at: Self.start + seconds, load: publisher.load))
     } catch {
       return .failure(error)
     }

@@ -32,7 +32,7 @@ import Testing
     "critical-header": "critical", "without-chain": "names no signer", "chain-unprotected": "names no signer",
     "other-root": "no anchor", "other-anchor": "no anchor", "other-key": "signature does not verify",
     "certificate-other": "no anchor", "certificate-malformed": "is malformed", "signer-reader": "extKeyUsage",
-    "signer-expired": "has expired at", "signer-key-usage": "keyUsage", "signer-is-root": "no anchor",
+    "signer-expired": "has expired at", "signer-key-usage": "keyUsage", "signer-is-root": "is itself the anchor",
   ]
 
   @Test func everyWrongTokenIsRefusedForWhatIsWrongWithIt() throws {

@@ -17,7 +17,7 @@ import Trust
     "not-before": "not yet valid", "ttl-zero": "ttl is", "without-type": "typ is not", "wrong-type": "typ is not",
     "without-chain": "names no signer", "other-root": "no anchor", "other-anchor": "no anchor",
     "other-key": "signature does not verify", "certificate-other": "no anchor", "signer-reader": "extKeyUsage",
-    "signer-expired": "has expired at", "signer-key-usage": "keyUsage", "signer-is-root": "no anchor",
+    "signer-expired": "has expired at", "signer-key-usage": "keyUsage", "signer-is-root": "is itself the anchor",
   ]
 
   @Test func everyWrongTokenIsRefusedForWhatIsWrongWithIt() throws {

@@ -22,11 +22,12 @@ import Testing
       let folder = try LiveFolder(path)
       try folder.writeReader()
       try folder.writeTLS()
+      try folder.writeMerchantCertificate()
       try folder.write("hook.secret", Array(("whsec_" + Base64.encode([UInt8](repeating: 3, count: 24))).utf8))
       // Keys that were read before stay known: the variables are set once and read many times.
       let environment = EnvironmentSecrets()
       setenv("MDOC_TEST_SCHEMA", try Hex.encode(Random.bytes(32)), 1)
-      setenv("MDOC_TEST_SCHEMA_KEY", String(decoding: try folder.merchantKey.pem(), as: UTF8.self), 1)
+      setenv("MDOC_TEST_SCHEMA_KEY", MerchantFixture.key, 1)
       try body { configuration in
         try folder.write("mdoc.json", configuration.serialized())
         do throws(StartError) {

@@ -1,4 +1,6 @@
 import FoundationEssentials
+import Glibc
+import Primitives
 import Testing
 import VerificationService
 
@@ -54,6 +56,51 @@ import VerificationService
     let unit = try Self.text(".deploy/mdoc.service")
     let line = unit.split(separator: "\n").first { $0.hasPrefix("TimeoutStopSec=") }
     let seconds = try #require(line.flatMap { Int64($0.dropFirst("TimeoutStopSec=".count)) })
-    #expect(seconds > StopTimes.standard.notice + StopTimes.standard.drain)
+    #expect(seconds > StopTimes.standard.total)
+    let dockerfile = try Self.text(".deploy/Dockerfile")
+    #expect(dockerfile.contains("--stop-timeout \(seconds) "))
+  }
+
+  /// The command of the image's health check, in a shell as there, with the port that this server got.
+  @Test func `the container's health check finds a server with the configuration that its file describes`() async throws
+  {
+    let dockerfile = try Self.text(".deploy/Dockerfile")
+    let lines = dockerfile.split(separator: "\n")
+    #expect(dockerfile.contains("\"listen\": \"0.0.0.0:8080\"") && lines.contains("EXPOSE 8080"))
+    #expect(lines.contains("ENV MDOC_HEALTH=http://127.0.0.1:8080/healthz"))
+    let check = try #require(lines.first { $0.hasPrefix("HEALTHCHECK ") }?.components(separatedBy: " CMD ").last)
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      for isEncrypted in [false, true] {
+        try folder.writeTLS()
+        let tls: JSON = ["certificate": "tls-chain.pem", "key": "tls.pem"]
+        try folder.writeConfiguration([
+          "listen": "0.0.0.0:0", "behind_proxy": true, "trusted_proxies": ["172.16.0.0/12"],
+          "tls": isEncrypted ? tls : .null,
+        ])
+        try await folder.serve { server, _, _ in
+          let place = "\(isEncrypted ? "https" : "http")://127.0.0.1:\(server.listen.port)/healthz"
+          #expect(await Self.status(of: check, ["MDOC_HEALTH=\(place)"]) == 0)
+          #expect(await Self.status(of: check, ["MDOC_HEALTH=\(place)/nowhere"]) != 0)
+        }
+      }
+    }
+  }
+
+  /// The exit status of a shell's command, waited for on a thread of its own.
+  private static func status(of command: String, _ environment: [String]) async -> Int32 {
+    let status = Locked<Int32>(-1)
+    await BackgroundThread.run {
+      var process: pid_t = 0
+      let words: [String] = ["sh", "-c", "\(command) >/dev/null 2>&1"]
+      var arguments = words.map { strdup($0) } + [nil]
+      var variables = (environment + ["PATH=/usr/local/bin:/usr/bin:/bin"]).map { strdup($0) } + [nil]
+      defer { for pointer in arguments + variables { free(pointer) } }
+      guard posix_spawn(&process, "/bin/sh", nil, nil, &arguments, &variables) == 0 else { return }
+      var ended: Int32 = 0
+      while waitpid(process, &ended, 0) < 0, errno == EINTR {}
+      status.withLock { $0 = ended }
+    }
+    return status.withLock { $0 }
   }
 }

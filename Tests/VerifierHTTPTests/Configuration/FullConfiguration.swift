@@ -18,12 +18,14 @@ extension LiveFolder {
       "trust/",
       [
         "name": "first", "vical": "https://lists.example/vical", "signer_anchors": ["trust/iaca.pem"],
-        "ekus": ["1.0.18013.5.1.2"], "max_path_length": 0,
+        "ekus": ["1.0.18013.5.1.2"], "max_path_length": 0, "crl_addresses": "named",
+        "crl_exceptions": ["abababababababababababababababababababababababababababababababab": "https"],
       ],
       [
         "name": "second", "trusted_entities": "https://lists.example/entities", "signer_anchors": ["trust/iaca.pem"],
         "services": ["https://service.example": ["org.iso.18013.5.1.mDL"]], "status_services": [],
-        "ekus": ["1.0.18013.5.1.2"], "max_path_length": 0,
+        "ekus": ["1.0.18013.5.1.2"], "max_path_length": 0, "crl_addresses": "named",
+        "crl_exceptions": ["abababababababababababababababababababababababababababababababab": "https"],
       ],
     ],
     "trust_state": "trust-state", "trust_refresh": 3_600, "clock_skew": 60, "stop_notice": 0, "stop_drain": 20,
@@ -38,26 +40,43 @@ extension LiveFolder {
           ]
         ],
         "apple": [
-          "merchant_id": "merchant.example.shop", "team_id": "ABCDE12345",
-          "encryption_keys": [
-            "merchant.pem", ["file": "merchant.pem", "passphrase": ["file": "sealing.key"]],
-            ["env": "MDOC_TEST_SCHEMA_KEY", "passphrase": ["env": "MDOC_TEST_SCHEMA"]],
-          ],
+          [
+            "merchant_id": "merchant.example.shop", "team_id": "ABCDE12345",
+            "encryption_keys": [
+              "merchant.pem",
+              [
+                "file": "merchant-certified.pem", "passphrase": ["file": "sealing.key"],
+                "certificate": "merchant-certificate.pem",
+              ],
+              [
+                "env": "MDOC_TEST_SCHEMA_KEY", "passphrase": ["env": "MDOC_TEST_SCHEMA"],
+                "certificate": "merchant-certificate.pem",
+              ],
+            ],
+          ]
         ],
         "readers": [["key": "reader.pem", "certificates": "reader-chain.pem", "client_id": "x509_hash"]],
         "openid4vp": [
           "encrypted_responses": true, "annex_b": false, "scheme": "openid4vp", "trusted_authorities": ["0a"],
         ],
-        "revocation": "require_good", "retain_results": true, "evidence": ["key": "evidence.key"],
+        "revocation": "require_good", "retain_results": true, "retain_days": 30, "longest_retain_days": 365,
+        "evidence": ["key": "evidence.key"],
         "webhooks": [
           [
             "id": "main", "url": "https://shop.example/hooks", "secrets": [["file": "hook.secret"]],
             "events": ["verification_session.verified"],
+            "allow": ["hosts": ["shop.example"], "ports": [8443], "networks": ["10.20.0.0/16"]],
           ]
-        ],
+        ], "quota": ["open_sessions": 100, "bytes": 1_000_000, "idempotency_bytes": 1_000_000],
       ]
     ],
   ]
+
+  /// The merchant's certificate with its key, by `openssl req -new -x509`, as Apple's have it: UID and OU.
+  func writeMerchantCertificate() throws {
+    try write("merchant-certified.pem", Array(MerchantFixture.key.utf8))
+    try write("merchant-certificate.pem", Array(MerchantFixture.certificate.utf8))
+  }
 
   /// A certificate and its key.
   func writeTLS() throws {

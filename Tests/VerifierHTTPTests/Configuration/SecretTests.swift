@@ -72,7 +72,7 @@ import Testing
         for _ in 0..<2 {
           let read = try ConfigurationLoader(path: folder.configurationFile, environment: environment).load()
           #expect(read.sealingKeys.map(\.id) == ["a"])
-          let keys = read.relyingParties["shop"]?.apple?.encryptionKeys
+          let keys = read.relyingParties["shop"]?.apple.first?.encryptionKeys
           #expect(keys?.map(\.publicKey) == [folder.merchantKey.publicKey])
           #expect(getenv("MDOC_TEST_SEALING") == nil && getenv("MDOC_TEST_MERCHANT") == nil)
           #expect((0..<64).allSatisfy { memory[$0] == 0 }, "its bytes are overwritten")

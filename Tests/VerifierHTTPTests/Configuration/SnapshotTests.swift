@@ -25,7 +25,7 @@ import VerificationService
     let now = Timestamp(secondsSince1970: 1_795_000_000)
     let shop = RelyingParty(
       id: "shop", apiKeys: [APIKey(sha256: APIKey.hash(of: "key"), scopes: [.sessionsWrite])],
-      apple: AppleConfiguration(merchantID: "m", teamID: "t", encryptionKeys: [try .init(generatingOn: .p256)]))
+      apple: [AppleConfiguration(merchantID: "m", teamID: "t", encryptionKeys: [try .init(generatingOn: .p256)])])
     let inForce = Locked<ApplicationInForce?>(nil)
     let without = try Self.application([]) { now }
     // The clock is read when the key is looked up, in the middle of the request.

@@ -108,6 +108,23 @@ import Testing
     }
   }
 
+  @Test func `a page or app may say with its secret that the wallet declined`() async throws {
+    try await withTestMode { bed in
+      let session = try await bed.createSession()
+      let page = bed.api.with(session["client_secret"]?.string)
+      let path = TestBed.path(session)
+      let origin = ["Origin": TestBed.origin]
+      let preflight = try await bed.api.with(nil).call(
+        "OPTIONS", path + "/cancel", nil, origin.merging(["Access-Control-Request-Method": "POST"]) { $1 })
+      #expect(preflight.status == 204 && preflight.header("Access-Control-Allow-Origin") == TestBed.origin)
+      let reply = try await page.post(path + "/cancel", ["reason": "declined"], origin)
+      #expect(reply.status == 200 && reply.header("Access-Control-Allow-Origin") == TestBed.origin)
+      #expect(reply.json.object?.map(\.name) == ["id", "status", "expires_at", "requests", "last_error"])
+      #expect(reply.json["last_error"] == ["code": "wallet.access_denied"])
+      #expect(try await bed.api.get(path).json["status"] == "canceled")
+    }
+  }
+
   @Test func `no other page and no other call is allowed across origins`() async throws {
     try await withTestMode { bed in
       let session = try await bed.createSession()
@@ -121,7 +138,7 @@ import Testing
         #expect(try await page.get(path, ["Origin": origin]).header(header) == nil)
       }
       let ours = ["Origin": TestBed.origin, "Access-Control-Request-Method": "POST"]
-      for path in ["/v1/verification_sessions", path + "/cancel", path + "/redact", "/healthz"] {
+      for path in ["/v1/verification_sessions", path + "/redact", "/healthz"] {
         let reply = try await bed.api.with(nil).call("OPTIONS", path, nil, ours)
         #expect(reply.status == 405)
         #expect(reply.header(header) == nil)

@@ -23,8 +23,8 @@ import VerificationService
       let party = try #require(configuration.relyingParties["shop"])
       #expect(party.origins == ["https://shop.example"])
       #expect(party.apiKeys.first?.scopes == [.sessionsWrite, .resultsRead])
-      #expect(party.apple?.teamID == "ABCDE12345")
-      #expect(party.apple?.encryptionKeys.count == 1)
+      #expect(party.apple.first?.teamID == "ABCDE12345")
+      #expect(party.apple.first?.encryptionKeys.count == 1)
       #expect(configuration.warnings == [])
     }
   }
@@ -208,12 +208,20 @@ import VerificationService
 
   @Test func `a sealing key is 32 bytes, or their text`() {
     let key = (0..<32).map { UInt8($0) }
-    #expect(SealingKey.bytes(in: key) == key)
-    #expect(SealingKey.bytes(in: Array((Hex.encode(key) + "\n").utf8)) == key)
-    #expect(SealingKey.bytes(in: Array((Base64.encode(key) + "\n").utf8)) == key)
-    #expect(SealingKey.bytes(in: Array(Base64.encodeURLSafe(key).utf8)) == key)
-    for wrong in [[], Array(key.dropLast()), Array("short\n".utf8), Array(Hex.encode(key).dropLast(2).utf8)] {
-      #expect(SealingKey.bytes(in: wrong) == nil)
+    func read(_ content: [UInt8]) -> [UInt8]? {
+      content.withUnsafeBytes { bytes in
+        guard let secret = SealingKey.secret(in: bytes) else { return nil }
+        return secret.exposed()
+      }
     }
+    let base64 = Base64.encode(key)
+    #expect(read(key) == key)
+    for text in [Hex.encode(key), Hex.encode(key).uppercased(), base64, Base64.encodeURLSafe(key)] {
+      #expect(read(Array((text + "\n").utf8)) == key)
+    }
+    let wrong = [[], Array(key.dropLast()), Array("short\n".utf8), Array(Hex.encode(key).dropLast(2).utf8)]
+    // A stray bit in the last character, white space within, a character of the other alphabet.
+    let misspelt = [base64.dropLast(2) + "9=", base64.prefix(4) + " " + base64.dropFirst(5), "-" + base64.dropFirst()]
+    for content in wrong + misspelt.map({ Array($0.utf8) }) { #expect(read(content) == nil) }
   }
 }

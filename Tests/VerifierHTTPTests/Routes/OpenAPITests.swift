@@ -8,7 +8,7 @@ import Testing
   @Test(arguments: [true, false])
   func `every route and every code of it is in the document, and nothing else`(isLive: Bool) throws {
     let document = OpenAPIDocument.json(isLive: isLive)
-    let routes = RouteTable.routes(isLive: isLive)
+    let routes = RouteTable.documented(isLive: isLive).flatMap(\.routes)
     var documented: Set<String> = []
     for path in try #require(document["paths"]?.object) {
       for operation in path.value.object ?? [] { documented.insert("\(operation.name.uppercased()) \(path.name)") }
@@ -20,8 +20,10 @@ import Testing
       let responses = try #require(operation?["responses"]?.object)
       let codes = responses.filter { $0.name >= "400" }.flatMap { response in
         let schema = response.value["content"]?["application/problem+json"]?["schema"]
-        let narrowed = schema?["allOf"]?.array?.last?["properties"]?["code"]?["enum"]
-        return (narrowed?.array ?? []).compactMap { $0.string.map { [response.name, $0] } }
+        #expect(schema == ["$ref": "#/components/schemas/Problem"])
+        let codes = (response.value["x-problem-codes"]?.array ?? []).compactMap(\.string)
+        #expect(codes.allSatisfy { response.value["description"]?.string?.contains("`\($0)`") == true })
+        return codes.map { [response.name, $0] }
       }
       #expect(Set(codes) == Set(route.allProblems.map { ["\($0.entry.httpStatus)", $0.rawValue] }))
       #expect(responses.map(\.name).contains("\(route.success.status)"))
@@ -47,13 +49,76 @@ import Testing
     }
   }
 
-  @Test func `every reference leads somewhere`() throws {
-    let document = OpenAPIDocument.json(isLive: false)
+  /// A file of the playground is no operation that a client calls.
+  @Test func `the playground is served and not in the contract`() {
+    let documented = Set(RouteTable.documented(isLive: false).flatMap(\.routes).map(\.name))
+    let others = RouteTable.routes(isLive: false).filter { !documented.contains($0.name) }
+    #expect(!others.isEmpty)
+    #expect(others.allSatisfy { $0.path.text.hasPrefix("/playground") })
+  }
+
+  @Test(arguments: [true, false]) func `every operation has a tag that the document describes`(isLive: Bool) {
+    let document = OpenAPIDocument.json(isLive: isLive)
+    let tags = (document["tags"]?.array ?? []).compactMap { $0["name"]?.string }
+    let operations = (document["paths"]?.object ?? []).flatMap { $0.value.object ?? [] }.map(\.value)
+    let used = operations.map { ($0["tags"]?.array ?? []).compactMap(\.string) }
+    #expect(used.allSatisfy { $0.count == 1 })
+    #expect(Set(used.joined()) == Set(tags))
+    #expect(Set(tags).count == tags.count)
+  }
+
+  /// What a generator makes a type of is a component, whose title is its name; elsewhere are texts, numbers, lists and
+  /// references, and these or null.
+  @Test(arguments: [true, false]) func `every type has a name`(isLive: Bool) {
+    let document = OpenAPIDocument.json(isLive: isLive)
+    var nameless: [String] = []
+    func walk(_ schema: JSON, _ place: String, isComponent: Bool) {
+      let choices = ["oneOf", "anyOf"].flatMap { schema[$0]?.array ?? [] }
+      let isNullable = choices.count == 2 && choices.last == ["type": "null"]
+      let isType = schema["enum"] != nil || schema["type"] == "object" || (!choices.isEmpty && !isNullable)
+      if isType, !isComponent { nameless.append(place) }
+      // Rules that only narrow are text.
+      if schema["allOf"] != nil { nameless.append(place) }
+      for choice in choices { walk(choice, place + "/choice", isComponent: false) }
+      for member in schema["properties"]?.object ?? [] {
+        walk(member.value, "\(place)/\(member.name)", isComponent: false)
+      }
+      for name in ["items", "additionalProperties"] {
+        if let part = schema[name] { walk(part, "\(place)/\(name)", isComponent: false) }
+      }
+    }
+    for component in document["components"]?["schemas"]?.object ?? [] {
+      #expect(component.value["title"] == .string(component.name))
+      walk(component.value, component.name, isComponent: true)
+    }
+    func walkContents(_ json: JSON, _ place: String) {
+      for member in json.object ?? [] {
+        if member.name == "schema" { walk(member.value, place, isComponent: false) }
+        walkContents(member.value, "\(place)/\(member.name)")
+      }
+      for element in json.array ?? [] { walkContents(element, place) }
+    }
+    walkContents(document["paths"] ?? .null, "paths")
+    #expect(nameless == [])
+  }
+
+  /// OpenAPI has no place for a null but where it says what a value may be.
+  @Test(arguments: [true, false]) func `nothing in the document is null`(isLive: Bool) {
+    func nulls(_ json: JSON, _ place: String) -> [String] {
+      if json.isNull { return [place] }
+      return (json.object ?? []).flatMap { nulls($0.value, "\(place)/\($0.name)") }
+        + (json.array ?? []).flatMap { nulls($0, "\(place)/*") }
+    }
+    #expect(nulls(OpenAPIDocument.json(isLive: isLive), "") == [])
+  }
+
+  @Test(arguments: [true, false]) func `every reference leads somewhere`(isLive: Bool) throws {
+    let document = OpenAPIDocument.json(isLive: isLive)
     let names = Set(
       ["schemas", "headers"].flatMap { kind in
         (document["components"]?[kind]?.object ?? []).map { "#/components/\(kind)/\($0.name)" }
       })
-    #expect(names.count == OpenAPISchemas.all.count + (OpenAPIResponses.headers.object?.count ?? 0))
+    #expect(names.count > OpenAPISchemas.all(isLive: isLive).count)
     var found: Set<String> = []
     func walk(_ json: JSON) {
       for member in json.object ?? [] {
@@ -95,7 +160,7 @@ import Testing
   }
 
   @Test func `every code of a failed request is some operation's`() {
-    let routes = RouteTable.routes(isLive: false)
+    let routes = RouteTable.documented(isLive: false).flatMap(\.routes)
     let listed = Set(routes.flatMap(\.allProblems)).union([.apiMethodNotAllowed])
     let all = Set(Code.allCases.filter { $0.entry.httpStatus >= 400 })
     #expect(all.subtracting(listed) == [])

@@ -1,3 +1,4 @@
+import Primitives
 import Testing
 
 @testable import VerifierHTTP
@@ -31,6 +32,20 @@ private let second: Int64 = 1_000_000_000
     for _ in 0..<100 { limiter.noteFailedAuthentication(from: address, at: 0) }
     #expect(limiter.refusal(of: caller, at: 0)?.retryAfter == 21)
     #expect(limiter.refusal(of: caller, at: 21 * second) == nil)
+  }
+
+  @Test func `a large body counts as many requests of its address, and none of a key`() {
+    let limiter = RateLimiter(
+      RateLimits(perKey: RateLimit(rate: 1, burst: 2), perAddress: RateLimit(rate: 1, burst: 20)))
+    let stranger = RateLimiter.Caller.other(session: nil, ClientAddress("192.0.2.1"))
+    #expect(limiter.refusal(of: stranger, at: 0) == nil)
+    limiter.charge(stranger, bytes: Limits.bytesPerRequest - 1, at: 0)
+    #expect(limiter.refusal(of: stranger, at: 0) == nil)
+    limiter.charge(stranger, bytes: 18 * Limits.bytesPerRequest, at: 0)
+    #expect(limiter.refusal(of: stranger, at: 0) == RateLimiter.Refusal(subject: .address, retryAfter: 1))
+    let backend = RateLimiter.Caller.key([UInt8](repeating: 1, count: 32))
+    limiter.charge(backend, bytes: 18 * Limits.bytesPerRequest, at: 0)
+    #expect(limiter.refusal(of: backend, at: 0) == nil)
   }
 
   @Test func `keys, sessions and addresses have limits of their own`() {

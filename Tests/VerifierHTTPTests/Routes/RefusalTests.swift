@@ -82,13 +82,13 @@ import Testing
     }
   }
 
-  @Test func `cancel and redact take no members`() async throws {
+  @Test func `cancel and redact take no members that they do not know`() async throws {
     try await withTestMode { bed in
       let session = try await bed.createSession()
       for action in ["/cancel", "/redact"] {
-        let reply = try await bed.api.post(TestBed.path(session) + action, ["reason": "x"])
+        let reply = try await bed.api.post(TestBed.path(session) + action, ["because": "x"])
         #expect(reply.status == 400)
-        #expect(reply.errors == ["/reason"])
+        #expect(reply.errors == ["/because"])
         #expect(try await bed.api.post(TestBed.path(session) + action, []).status == 400)
       }
       #expect(try await bed.api.get(TestBed.path(session)).json["status"] == "requires_input")

@@ -22,7 +22,8 @@ struct SchemaChecker {
       let types = keyword.value.array?.compactMap(\.string) ?? [keyword.value.string ?? ""]
       return types.contains { has(value, type: $0) } ? [] : ["\(place): is no \(types.joined(separator: "|"))"]
     case "const": return value == keyword.value ? [] : ["\(place): is not \(keyword.value.text())"]
-    case "enum":
+    // Clients must not mind codes that they do not know; the server has none but these.
+    case "enum", "x-extensible-enum":
       return keyword.value.array?.contains(value) == true ? [] : ["\(place): \(value.text()) is not listed"]
     case "properties":
       return (value.object ?? []).flatMap { member in
@@ -49,7 +50,7 @@ struct SchemaChecker {
     case "pattern", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "uniqueItems",
       "minProperties", "maxProperties", "propertyNames":
       return isWithin(value, keyword, at: place) ? [] : ["\(place): not within \(keyword.name) \(keyword.value.text())"]
-    case "description", "format", "default", "$schema", "title", "$defs": return []
+    case "description", "format", "default", "$schema", "title", "$defs", "discriminator": return []
     default: return ["\(place): unknown keyword \(keyword.name)"]
     }
   }

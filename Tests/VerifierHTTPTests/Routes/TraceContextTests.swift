@@ -39,12 +39,12 @@ import Testing
   @Test func `the log line has it, and nothing else of the headers`() async throws {
     try await withTestMode { bed in
       let reply = try await bed.api.get(
-        "/healthz", ["traceparent": "00-\(Self.trace)-\(Self.span)-01", "tracestate": "vendor=secret"])
+        "/openapi.json", ["traceparent": "00-\(Self.trace)-\(Self.span)-01", "tracestate": "vendor=secret"])
       let line = try #require(bed.log.line(of: reply))
       #expect(line["trace_id"]?.string == Self.trace)
       #expect(line["span_id"]?.string?.count == 16)
       #expect(!bed.log.text.contains("secret"))
-      let other = try await bed.api.get("/healthz", ["traceparent": "nonsense"])
+      let other = try await bed.api.get("/openapi.json", ["traceparent": "nonsense"])
       #expect(bed.log.line(of: other)?["trace_id"]?.string?.count == 32)
       #expect(!bed.log.text.contains("nonsense"))
     }

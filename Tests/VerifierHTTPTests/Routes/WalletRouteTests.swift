@@ -123,11 +123,32 @@ import VerificationService
       ] {
         #expect(try await post(body).code == "api.malformed_request")
       }
+      #expect(try await post("a" + String(repeating: "b", count: 256) + "=1").code == "api.invalid_request")
       #expect(try await post((0..<40).map { "f\($0)=1" }.joined(separator: "&")).code == "api.invalid_request")
       #expect(try await bed.api.get(TestBed.path(session)).json["status"] == "requires_input")
       // Parameters that we do not know are left alone.
       #expect(try await post(right + "&iss=wallet", form + ";charset=UTF-8").status == 200)
       #expect(try await bed.api.get(TestBed.path(session)).json["status"] == "verified")
+    }
+  }
+
+  @Test func `no form is read for a session that is not there, or waits for nothing`() async throws {
+    try await withTestMode { bed in
+      let ended = try await bed.createSession(by: "openid4vp")
+      _ = try await bed.api.post(TestBed.path(ended) + "/cancel")
+      let inApp = try await bed.createSession()
+      for (path, code) in [
+        ("/v1/wallet/test/vs_0000000000000000000000/response", "session.not_found"),
+        (TestBed.walletPath(inApp, "response"), "session.not_found"),
+        (TestBed.walletPath(ended, "response"), "session.canceled"),
+        ("/v1/wallet/test/vs_0000000000000000000000/request", "session.not_found"),
+        (TestBed.walletPath(ended, "request"), "session.canceled"),
+      ] {
+        // It is no form.
+        let reply = try await bed.api.with(nil).call(
+          "POST", path, Array("response=%zz".utf8), ["Content-Type": "application/x-www-form-urlencoded"])
+        #expect(reply.code == code, "\(path)")
+      }
     }
   }
 

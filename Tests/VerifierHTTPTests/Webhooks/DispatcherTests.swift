@@ -66,19 +66,6 @@ import VerificationService
     }
   }
 
-  @Test func `an endpoint that fails gets one attempt at a time, until it takes one`() async throws {
-    let endpoint = try WebhookBed.endpoint(at: "https://hooks.example/")
-    let address = WebhookAddress(relyingParty: "shop", endpoint: endpoint.id)
-    var plan = DeliveryPlan()
-    #expect(plan.quotas(for: [address], all: true).quotas.map(\.limit) == [Limits.endpointDeliveries])
-    #expect(plan.ended(address, succeeded: false) == .fails)
-    #expect(plan.ended(address, succeeded: false) == nil)
-    #expect(plan.quotas(for: [address], all: true).quotas.map(\.limit) == [1])
-    #expect(plan.quotas(for: [address], all: false).quotas == [])
-    #expect(plan.ended(address, succeeded: true) == .recovered)
-    #expect(plan.quotas(for: [address], all: true).quotas.map(\.limit) == [Limits.endpointDeliveries])
-  }
-
   @Test func `a message that is refused comes again later, with the same id`() async throws {
     let receiver = Receiver { number in HTTPResponse(status: number == 1 ? 500 : 200) }
     try await withReceivers(receiver) { urls in

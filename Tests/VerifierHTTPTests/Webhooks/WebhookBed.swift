@@ -106,7 +106,8 @@ struct WebhookBed: Sendable {
   }
 }
 
-/// Starts receivers and stops them after the body, which gets their addresses.
+/// Starts receivers and stops them after the body, which gets their addresses. What was sent to them is held against
+/// the contract, as every reply is.
 func withReceivers(_ receivers: Receiver..., body: ([String]) async throws -> Void) async throws {
   var servers: [HTTPServer] = []
   for receiver in receivers {
@@ -122,6 +123,12 @@ func withReceivers(_ receivers: Receiver..., body: ([String]) async throws -> Vo
     throw error
   }
   for server in servers { await server.stop(drainSeconds: 0) }
+  let document = Contract.test.document
+  for request in receivers.flatMap(\.seen) {
+    let event = try JSON(parsing: request.body)
+    #expect(
+      SchemaChecker(document: document).violations(of: event, OpenAPIDocument.reference("Event"), at: "event") == [])
+  }
 }
 
 /// Waits, generously, for what a dispatcher does by itself.

@@ -1,6 +1,7 @@
 import Glibc
 import Primitives
 import Testing
+import Trust
 import VerificationService
 
 @testable import VerifierHTTP
@@ -41,6 +42,26 @@ import VerificationService
     }
   }
 
+  private static func internalHook(_ url: String, _ allow: JSON) -> JSON {
+    .object(good.filter { $0.name != "url" } + [.init("url", .string(url)), .init("allow", allow)])
+  }
+
+  @Test(
+    arguments: [
+      ("https://10.20.0.1/", ["networks": ["10.20.0.0/16"]]), ("https://10.20.0.1/", ["hosts": ["10.20.0.1"]]),
+      ("https://shop.internal:8443/", ["hosts": ["Shop.Internal"], "ports": [8443]]),
+      ("https://169.254.10.1/", ["networks": ["169.254.10.0/24"]]),
+      ("https://localhost:8443/", ["networks": ["127.0.0.0/8"], "ports": [8443]]),
+      ("https://[fd12::1]/", ["networks": ["fd12::/16"]]),
+    ] as [(String, JSON)])
+  func `a receiver inside is reached where its endpoint allows it`(_ url: String, _ allow: JSON) async throws {
+    try await withFolder { path in
+      let webhooks = try load([Self.internalHook(url, allow)], in: path).relyingParties["shop"]?.webhooks
+      #expect(webhooks?.map(\.url) == [url])
+      #expect(webhooks?.first?.targets != InternalTargets.none)
+    }
+  }
+
   static let faults: [(JSON, String)] = [
     ([hook("url", "http://shop.example/")], "0/url"), ([hook("url", "https://10.0.0.1/")], "0/url"),
     ([hook("url", "https://127.0.0.1/")], "0/url"), ([hook("url", "https://shop.example:8443/")], "0/url"),
@@ -50,7 +71,17 @@ import VerificationService
     ([hook("secrets", [["file": "nowhere"]])], "0/secrets/0/file"),
     ([hook("secrets", .array((0..<5).map { _ in ["file": "hook.secret"] }))], "0/secrets"),
     ([hook("events", [])], "0/events"), ([hook("events", ["verified"])], "0/events/0"),
-    ([hook("verify", false)], "0/verify"),
+    ([hook("verify", false)], "0/verify"), ([hook("allow", ["host": ["shop.example"]])], "0/allow/host"),
+    ([hook("allow", ["hosts": ["other.example"]])], "0/allow/hosts"),
+    ([hook("allow", ["ports": [0]])], "0/allow/ports/0"),
+    ([hook("allow", ["ports": [8443, 65_536]])], "0/allow/ports/1"),
+    ([hook("allow", ["networks": ["10.20.0.0/8"]])], "0/allow/networks/0"),
+    ([hook("allow", ["networks": ["intranet"]])], "0/allow/networks/0"),
+    ([internalHook("https://10.20.0.1/", ["networks": ["10.21.0.0/16"]])], "0/url"),
+    ([internalHook("https://10.20.0.1:8443/", ["networks": ["10.20.0.0/16"]])], "0/url"),
+    ([internalHook("https://169.254.169.254/", ["networks": ["0.0.0.0/0"]])], "0/url"),
+    ([internalHook("https://127.0.0.1/", ["hosts": ["127.0.0.1"]])], "0/url"),
+    ([internalHook("http://10.20.0.1/", ["networks": ["10.20.0.0/16"]])], "0/url"),
   ]
 
   @Test(arguments: faults)

@@ -33,7 +33,7 @@ struct FindingsText: Sendable {
     let validity = certificate.validity
     let issuer =
       findings.issuer.map { $0.subject.text }
-      ?? (certificate.isSelfIssued ? "itself" : "\(certificate.issuer.text), whose certificate is not here")
+      ?? (certificate.isSelfSigned ? "itself" : "\(certificate.issuer.text), whose certificate is not here")
     let isMock = certificate.isMock || PublishedTestRoots.contains(certificate)
     return [
       ("Source", findings.found.source),

@@ -4,8 +4,13 @@ import PKIX
 struct FoundCertificate: Sendable {
   /// The file, and the certificate's place in it.
   let source: String
+  let content: Result<Certificate, CertificateError>
+
   /// Nil where it is malformed.
-  let certificate: Certificate?
+  var certificate: Certificate? { try? content.get() }
+
+  /// Why there is none.
+  var fault: String { if case .failure(let error) = content { error.detail } else { "" } }
 
   /// All of a file, in their order.
   static func inFile(_ path: String) throws(Failure) -> [FoundCertificate] {
@@ -18,7 +23,7 @@ struct FoundCertificate: Sendable {
     return encodings.enumerated().map { index, der in
       FoundCertificate(
         source: encodings.count == 1 ? path : "\(path), certificate \(index + 1)",
-        certificate: try? Certificate(der: der))
+        content: Result { () throws(CertificateError) in try Certificate(der: der) })
     }
   }
 }

@@ -40,6 +40,8 @@ enum TrustCommand {
       "not_before": .integer(certificate.validity.lowerBound.secondsSince1970),
       "expires_at": .integer(certificate.validity.upperBound.secondsSince1970),
       "valid": .bool(certificate.validity.contains(now)), "source": .string(anchor.source),
+      "crl_addresses": .string(anchor.crlAddresses.rawValue),
+      "unusable_crls": .array(anchor.unusableCRLs.map(\.json)),
       "tier": .string(anchor.tier.rawValue), "mock": .bool(certificate.isMock),
     ]
   }
@@ -53,14 +55,24 @@ enum TrustCommand {
     let certificate = anchor.certificate
     let validity = certificate.validity
     let state = validity.contains(now) ? "" : now > validity.upperBound ? "  EXPIRED" : "  NOT YET VALID"
-    let rows = [
-      ("SHA-256", Hex.encode(certificate.sha256)),
-      ("Document types", anchor.docTypes?.joined(separator: ", ") ?? "any (not configured)"),
-      ("Valid", "\(validity.lowerBound) to \(validity.upperBound)\(state)"),
-      ("Tier", anchor.tier.rawValue + testNote(certificate)),
-      ("Source", anchor.source),
-    ]
+    let rows =
+      [
+        ("SHA-256", Hex.encode(certificate.sha256)),
+        ("Document types", anchor.docTypes?.joined(separator: ", ") ?? "any (not configured)"),
+        ("Valid", "\(validity.lowerBound) to \(validity.upperBound)\(state)"),
+        ("Tier", anchor.tier.rawValue + testNote(certificate)),
+        ("Source", anchor.source),
+      ] + anchor.unusableCRLs.map { ("Revocation list", $0.text) }
     return style(Printable.line(certificate.subject.text), .bold) + "\n"
       + Wrapping.columns(rows.map { ($0.0, Printable.line($0.1)) }, width: width)
   }
+}
+
+extension UnusableCRL {
+  /// For people: what will be refused under `require_good`, and why.
+  var text: String {
+    "will not be asked for (\(Code.revocationSourceNotAllowed.rawValue)): " + (address.map { "\($0): " } ?? "") + reason
+  }
+
+  var json: JSON { ["address": address.map { .string($0) } ?? .null, "reason": .string(reason)] }
 }

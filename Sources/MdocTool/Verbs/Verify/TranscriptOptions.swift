@@ -5,10 +5,12 @@ import Primitives
 
 /// What a reader received in a session, and its transcript in one file or in the parts that it is made of.
 enum TranscriptOptions {
-  static let all: [Option] = [
-    .response, .sessionData, .transcript, .deviceEngagement, .eReaderKey, .handover, .nfcSelect, .nfcRequest,
-    .readerKey,
-  ]
+  static let all: [Option] = [.response, .sessionData] + session + [.readerKey]
+
+  /// What a transcript is given by.
+  static let session: [Option] = [.transcript] + parts
+
+  private static let parts: [Option] = [.deviceEngagement, .eReaderKey, .handover, .nfcSelect, .nfcRequest]
 
   static let note =
     "Instead of --transcript, its parts can be given: the DeviceEngagement, the reader's ephemeral public key as it "
@@ -23,7 +25,7 @@ enum TranscriptOptions {
     let readerKey = try arguments.value(.readerKey).map { path throws(Failure) in try KeyFile.privateKey(path) }
     if let path = arguments.value(.transcript) {
       let transcript = try TranscriptFile.transcript(path)
-      try refuse([.deviceEngagement, .eReaderKey, .handover, .nfcSelect, .nfcRequest], beside: .transcript, arguments)
+      try refuse(parts, beside: .transcript, arguments)
       try refuse([.sessionData], beside: .transcript, arguments)
       return proximity.authenticate(
         try WireBytes.answer(at: try response(arguments)), transcript: transcript, readerKey: readerKey,
@@ -38,6 +40,13 @@ enum TranscriptOptions {
     guard readerKey != nil else { throw .usage("--session-data needs --reader-key, which opens it") }
     return proximity.authenticate(
       .sessionData(try WireBytes.answer(at: path)), in: session, request: request, at: now)
+  }
+
+  /// The transcript that the options say.
+  static func transcript(_ arguments: ParsedArguments) throws(Failure) -> SessionTranscript {
+    guard let path = arguments.value(.transcript) else { return try session(arguments, nil).transcript }
+    try refuse(parts, beside: .transcript, arguments)
+    return try TranscriptFile.transcript(path)
   }
 
   private static func session(
@@ -107,7 +116,7 @@ extension Option {
   fileprivate static let eReaderKey = Option(
     "e-reader-key", "FILE", "the reader's ephemeral public key as it was sent: a COSE_Key")
   fileprivate static let handover = Option(
-    "handover", "KIND", "how device and reader met: qr or nfc", choices: ["qr", "nfc"])
+    "handover", "KIND", "how device and reader met", choices: ["qr", "nfc"])
   fileprivate static let nfcSelect = Option("nfc-select", "FILE", "the Handover Select message of NFC")
   fileprivate static let nfcRequest = Option(
     "nfc-request", "FILE", "the Handover Request message of NFC, unless the handover was static")

@@ -18,31 +18,59 @@ struct VerdictText {
     return sections.joined(separator: "\n\n")
   }
 
-  /// The verdict; for a refusal every reason, with what can be done about the first.
+  /// The verdict; for a refusal every reason, with what can be done about it.
   var headline: String {
     let codes = json["last_error"]?["reasons"]?.array?.compactMap { $0["code"]?.string } ?? []
     guard let first = codes.first ?? json["last_error"]?["code"]?.string else {
-      return style("VERIFIED", .bold, .green) + time
+      return verified
     }
-    var lines = [style(first.hasPrefix("policy.") ? "DECLINED" : "REJECTED", .bold, .red) + time]
+    let isDeclined = Code(rawValue: first).map(Self.declining.contains) ?? false
+    var lines = [style(isDeclined ? "DECLINED" : "REJECTED", .bold, .red) + time]
     for code in codes.isEmpty ? [first] : unique(codes) {
       let summary = Code(rawValue: code)?.entry.summary ?? ""
-      lines.append("  " + style(code, .bold) + details(of: code))
+      lines.append("  " + style(code, .bold) + details(of: code, "failed"))
       lines.append("    " + Wrapping.wrap(summary + ".", indent: 4, width: width))
     }
-    if let remedy = Code(rawValue: first)?.entry.remedy {
-      lines.append("  What to do: " + Wrapping.wrap(remedy, indent: 4, width: width - 12))
+    return (lines + remedies(of: codes.isEmpty ? [first] : unique(codes))).joined(separator: "\n")
+  }
+
+  private var verified: String {
+    let code = Code.nothingDisclosed
+    guard outcomes(of: code.rawValue).contains("warning") else { return style("VERIFIED", .bold, .green) + time }
+    let summary = code.entry.summary + details(of: code.rawValue, "warning") + "."
+    return style("VERIFIED, BUT NOTHING WAS DISCLOSED", .bold, .yellow) + time + "\n  "
+      + Wrapping.wrap(summary, indent: 2, width: width) + "\n" + remedies(of: [code.rawValue]).joined(separator: "\n")
+  }
+
+  /// The first of these as the first reason: the answer is genuine, and not what was asked for.
+  private static let declining: Set<Code> = [
+    .elementMissing, .elementUnexpected, .documentMissing, .ageContradictory, .ageInconsistent, .ageBelowMinimum,
+    .documentExpired, .nothingDisclosed,
+  ]
+
+  /// What to do about each code; codes with one remedy are named before it, where there are others.
+  private func remedies(of codes: [String]) -> [String] {
+    let entries = codes.compactMap { code in Code(rawValue: code).map { (code: code, remedy: $0.entry.remedy) } }
+    let remedies = unique(entries.map(\.remedy))
+    return remedies.map { remedy in
+      let about = entries.filter { $0.remedy == remedy }.map(\.code).joined(separator: ", ")
+      let text = remedies.count == 1 ? remedy : "(\(about)) \(remedy)"
+      return "  What to do: " + Wrapping.wrap(text, indent: 4, width: width - 12)
     }
-    return lines.joined(separator: "\n")
   }
 
   /// What the report says where the check failed: which elements, which certificate.
-  private func details(of code: String) -> String {
-    let documents = json["report"]?["documents"]?.array ?? []
-    let checks = ([json["report"]].compactMap { $0 } + documents).flatMap { $0["checks"]?.array ?? [] }
-    let details = checks.filter { $0["code"]?.string == code && $0["outcome"]?.string == "failed" }
-      .compactMap { $0["detail"]?.string }
+  private func details(of code: String, _ outcome: String) -> String {
+    let details = checks(of: code).filter { $0["outcome"]?.string == outcome }.compactMap { $0["detail"]?.string }
     return details.isEmpty ? "" : ": " + Printable.line(details.joined(separator: "; "))
+  }
+
+  private func outcomes(of code: String) -> [String] { checks(of: code).compactMap { $0["outcome"]?.string } }
+
+  private func checks(of code: String) -> [JSON] {
+    let documents = json["report"]?["documents"]?.array ?? []
+    return ([json["report"]].compactMap { $0 } + documents).flatMap { $0["checks"]?.array ?? [] }
+      .filter { $0["code"]?.string == code }
   }
 
   private func unique(_ codes: [String]) -> [String] {

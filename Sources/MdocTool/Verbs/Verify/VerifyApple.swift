@@ -13,7 +13,7 @@ enum VerifyApple {
       "Files of the wallet and the transcript may be raw, hexadecimal or base64. Without --request every verified "
         + "element is shown.",
       RevocationOptions.note,
-      "Exit status: 0 verified, 1 rejected or declined, 64 usage, 65 one of your files cannot be read.",
+      VerifyCommand.status,
     ],
     examples: [
       .init(
@@ -39,7 +39,7 @@ enum VerifyApple {
     let teamID = try arguments.required(.teamID)
     let envelope = try WireBytes.answer(at: arguments.required(.envelope))
     guard let challenge = try? AppleChallenge(nonce: nonce, merchantID: merchantID, teamID: teamID) else {
-      throw .usage("--nonce cannot be one of Apple's")
+      throw .usage("--nonce must be \(Limits.shortestNonceBytes) to \(Limits.appleNonceBytes) bytes")
     }
     let apple = AppleInApp(verifier: verifier, keys: keys, publishedKey: .warn)
     let revocation = try RevocationOptions.source(arguments)

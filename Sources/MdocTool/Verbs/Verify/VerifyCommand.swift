@@ -7,7 +7,12 @@ import VerificationService
 enum VerifyCommand {
   static let command = Command(
     "verify", "verify a wallet's answer from files",
-    verbs: [VerifyApple.command, VerifyResponse.command, VerifyBundle.command])
+    verbs: [VerifyApple.command, VerifyResponse.command, VerifyReader.command, VerifyBundle.command])
+
+  /// How verdicts on answers end.
+  static let status =
+    "Exit status: 0 verified, 1 rejected or declined, 3 verified but nothing was disclosed, 64 usage, 65 one of your files "
+    + "cannot be read."
 
   static func verifier(_ arguments: ParsedArguments) throws(Failure) -> MdocVerifier {
     MdocVerifier(
@@ -32,8 +37,8 @@ enum VerifyCommand {
         lists.isEmpty ? "" : "\n\nLists asked about revocation" + lists.map { "\n  " + Printable.line($0) }.joined()
       console.print(text + asked)
     }
-    if case .accepted = verdict.outcome { return .done }
-    return .rejected
+    guard case .accepted(let presentation) = verdict.outcome else { return .rejected }
+    return presentation.disclosesSomething ? .done : .nothingDisclosed
   }
 }
 

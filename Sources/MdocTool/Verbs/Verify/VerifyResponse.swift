@@ -7,7 +7,7 @@ enum VerifyResponse {
       "Files may be raw CBOR, hexadecimal or base64. The transcript is the reader's own, never one that came with "
         + "the answer. Without --request every verified element is shown.",
       TranscriptOptions.note, RevocationOptions.note,
-      "Exit status: 0 verified, 1 rejected or declined, 64 usage, 65 one of your files cannot be read.",
+      VerifyCommand.status,
     ],
     examples: [
       .init(

@@ -38,15 +38,15 @@ struct ListedServices {
   /// An authority vouches for those it certifies, any other certificate for itself alone (direct trust).
   private mutating func add(_ certificate: Certificate, docTypes: [String], source: TrustedEntityListSource) {
     if let place = places[certificate.sha256] {
-      let known = anchors[place].docTypes ?? []
-      anchors[place].docTypes = known + docTypes.filter { type in !known.contains { $0.hasSameBytes(as: type) } }
+      anchors[place].add(docTypes: docTypes)
       return
     }
     places[certificate.sha256] = anchors.count
-    anchors.append(
-      TrustAnchor(
-        certificate: certificate, kind: certificate.extensions.isCA ? .authority : .documentSigner,
-        docTypes: docTypes, extendedKeyUsages: source.extendedKeyUsages, maxPathLength: source.maxPathLength,
-        tier: source.tier, source: source.name))
+    var anchor = TrustAnchor(
+      certificate: certificate, kind: certificate.extensions.isCA ? .authority : .documentSigner,
+      docTypes: docTypes, extendedKeyUsages: source.extendedKeyUsages, maxPathLength: source.maxPathLength,
+      tier: source.tier, source: source.name)
+    anchor.crlAddresses = source.crlAddresses.rule(for: certificate)
+    anchors.append(anchor)
   }
 }

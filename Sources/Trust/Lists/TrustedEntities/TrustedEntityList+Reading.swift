@@ -9,7 +9,7 @@ extension TrustedEntityList {
   /// What the scheme must say is required; an entity that can't be read is left out with a finding, as one broken entry
   /// must not take everybody's trust away.
   public init(parsing payload: [UInt8]) throws(TrustedEntityListError) {
-    guard let json = try? JSON(parsing: payload), json.object != nil else {
+    guard let json = try? JSON(parsing: payload, values: Limits.listItems), json.object != nil else {
       throw .malformed("the payload is not a JSON object")
     }
     var reading = TrustedEntityReading()
@@ -34,6 +34,7 @@ extension TrustedEntityList {
     for place in Self.extensible(information, entries) { try reading.requireNoCritical(in: place) }
     scheme = try reading.scheme(information)
     entities = entries.enumerated().compactMap { reading.entity($1, number: $0 + 1) }
+    leftOut = entries.count - entities.count
     findings = reading.findings.checks
   }
 

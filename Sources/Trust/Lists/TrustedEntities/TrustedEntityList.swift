@@ -8,6 +8,8 @@ public struct TrustedEntityList: Sendable {
   public let scheme: Scheme
   /// The entities that could be read, in the list's order.
   public let entities: [Entity]
+  /// How many others there are, which are left out; the findings say why.
+  public let leftOut: Int
   /// Deviations that are tolerated, and entries that are left out.
   public let findings: [Check]
 

@@ -8,10 +8,12 @@ public struct TrustedEntityListSource: Sendable {
   public var issuance: [String: [String]]
   /// The service types whose certificates sign status lists.
   public var revocation: Set<String>
-  /// What document signers under these anchors must be certified for; EU lists need `1.3.130.2.0.0.1.2`.
-  public var extendedKeyUsages: Set<String>
+  /// What document signers under these anchors must be certified for; nil: what their documents' types ask for.
+  public var extendedKeyUsages: Set<String>?
   /// Certificates between a listed authority and a document signer.
   public var maxPathLength: Int
+  /// Where revocation lists of the authorities may be asked for.
+  public var crlAddresses: AuthorityCRLAddresses
   public var tier: TrustAnchor.Tier
   /// What the list should keep to; nil: the general form alone.
   public var profile: TrustedEntityListProfile?
@@ -20,14 +22,16 @@ public struct TrustedEntityListSource: Sendable {
 
   public init(
     signers: SignerPath.Anchors, issuance: [String: [String]], revocation: Set<String> = [],
-    extendedKeyUsages: Set<String> = [TrustAnchor.documentSignerUsage], maxPathLength: Int = 0,
-    tier: TrustAnchor.Tier = .live, profile: TrustedEntityListProfile? = nil, name: String = ""
+    extendedKeyUsages: Set<String>? = nil, maxPathLength: Int = 0,
+    crlAddresses: AuthorityCRLAddresses = .init(.named), tier: TrustAnchor.Tier = .live,
+    profile: TrustedEntityListProfile? = nil, name: String = ""
   ) {
     self.signers = signers
     self.issuance = issuance
     self.revocation = revocation
     self.extendedKeyUsages = extendedKeyUsages
     self.maxPathLength = maxPathLength
+    self.crlAddresses = crlAddresses
     self.tier = tier
     self.profile = profile
     self.name = name

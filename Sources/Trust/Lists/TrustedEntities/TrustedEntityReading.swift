@@ -101,8 +101,15 @@ struct TrustedEntityReading {
     }
     var certificates: [Certificate] = []
     for (index, entry) in entries.enumerated() {
-      guard let der = entry["val"]?.string.flatMap(Base64.decode), let certificate = try? Certificate(der: der) else {
-        findings.note(.listEntryMalformed, "\(label): certificate \(index + 1) is not DER in base64")
+      guard let der = entry["val"]?.string.flatMap(Base64.decode) else {
+        findings.note(.listEntryMalformed, "\(label): certificate \(index + 1) is not base64")
+        continue
+      }
+      let certificate: Certificate
+      do throws(CertificateError) {
+        certificate = try Certificate(der: der)
+      } catch {
+        findings.note(.listEntryMalformed, "\(label): certificate \(index + 1) \(error.detail)")
         continue
       }
       let identifier = certificate.extensions.subjectKeyIdentifier

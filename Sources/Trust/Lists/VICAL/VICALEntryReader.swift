@@ -7,7 +7,7 @@ struct VICALEntryReader {
   private(set) var findings = ListFindings()
 
   /// Nil where the entry is to be skipped, which is noted.
-  mutating func entry(_ item: CBORItem, number: Int) -> VICAL.Entry? {
+  mutating func entry(_ item: CBORItem, number: Int) -> VICALContents.Entry? {
     do throws(VICALError) {
       let members = try VICALMembers(item)
       let entry = try entry(members, number: number)
@@ -18,6 +18,7 @@ struct VICALEntryReader {
         return nil
       }
       try requireAuthority(entry.certificate)
+      try compareAuthority(members, entry)
       return entry
     } catch .malformed(let detail) {
       findings.note(.listEntryMalformed, "entry \(number): \(detail)")
@@ -27,14 +28,17 @@ struct VICALEntryReader {
     return nil
   }
 
-  private mutating func entry(_ members: VICALMembers, number: Int) throws(VICALError) -> VICAL.Entry {
+  private mutating func entry(_ members: VICALMembers, number: Int) throws(VICALError) -> VICALContents.Entry {
     let der = try VICALMembers.required(members.bytes("certificate"), "certificate")
     let docTypes = try VICALMembers.required(members.texts("docType"), "docType")
-    guard let certificate = try? Certificate(der: der) else {
-      throw .malformed("certificate is not valid DER")
+    let certificate: Certificate
+    do throws(CertificateError) {
+      certificate = try Certificate(der: der)
+    } catch {
+      throw .malformed("the certificate \(error.detail)")
     }
     try members.requireMap(tolerated("extensions", in: members))
-    return VICAL.Entry(
+    return VICALContents.Entry(
       number: number, certificate: certificate, docTypes: docTypes,
       profiles: try members.texts(tolerated("certificateProfile", in: members)) ?? [],
       issuingAuthority: try members.text("issuingAuthority"))
@@ -48,16 +52,15 @@ struct VICALEntryReader {
 
   // MARK: What the entry says of its certificate
 
-  /// The names of the members that say something else than the certificate. They are there so that readers need not
-  /// parse certificates: one that differs would have different readers trust different authorities.
+  /// The names of the members that are copies of the certificate's fields (C.1.7.1) and say something else. They are there
+  /// so that readers need not parse certificates: one that differs would have different readers trust different
+  /// authorities.
   private mutating func differences(_ members: VICALMembers, _ certificate: Certificate) throws(VICALError) -> [String]
   {
     let serialNumber = try VICALMembers.required(members.bigUnsigned("serialNumber"), "serialNumber")
     let subject = certificate.subject
     let comparisons: [(name: String, isEqual: Bool)] = [
       ("serialNumber", serialNumber.elementsEqual(certificate.serialNumber.drop { $0 == 0 })),
-      ("issuingCountry", isEqual(try members.text("issuingCountry"), subject.country)),
-      ("stateOrProvinceName", isEqual(try members.text("stateOrProvinceName"), subject.stateOrProvince)),
       ("issuer", try members.bytes("issuer").map { $0.elementsEqual(certificate.issuer.der) } ?? true),
       ("subject", try members.bytes("subject").map { $0.elementsEqual(subject.der) } ?? true),
       ("notBefore", isEqual(try members.time("notBefore"), certificate.validity.lowerBound)),
@@ -66,10 +69,18 @@ struct VICALEntryReader {
     return comparisons.filter { !$0.isEqual }.map(\.name)
   }
 
-  /// An absent member says nothing; one about an attribute that the certificate lacks contradicts it.
-  private func isEqual(_ stated: String?, _ own: String?) -> Bool {
-    guard let stated else { return true }
-    return own.map { stated.hasSameBytes(as: $0) } ?? false
+  /// The country and the state are the authority's (C.1.7.1), and no copies of its certificate's: many certificates have
+  /// none. One that differs is worth a look and decides nothing, as the certificate's own are what signers' are held to.
+  private mutating func compareAuthority(_ members: VICALMembers, _ entry: VICALContents.Entry) throws(VICALError) {
+    let subject = entry.certificate.subject
+    let comparisons = [
+      ("issuingCountry", try members.text("issuingCountry"), subject.country),
+      ("stateOrProvinceName", try members.text("stateOrProvinceName"), subject.stateOrProvince),
+    ]
+    for (name, stated, own) in comparisons {
+      guard let stated, let own, !stated.isEmpty, !stated.hasSameBytes(as: own) else { continue }
+      findings.note(.listDeviation, "entry \(entry.number): \(name) is not its certificate's")
+    }
   }
 
   /// A published list writes hours by a clock of twelve, so that 18:20:55 stands there as 06:20:55. That is tolerated
@@ -85,7 +96,11 @@ struct VICALEntryReader {
     _ members: VICALMembers, _ certificate: Certificate
   ) throws(VICALError) -> [String] {
     let stated = try VICALMembers.required(members.bytes("ski"), "ski")
-    guard let own = certificate.extensions.subjectKeyIdentifier else { return ["ski"] }
+    guard let own = certificate.extensions.subjectKeyIdentifier else {
+      // Nothing is contradicted: who listed it has computed one.
+      findings.note(.listDeviation, "certificates have no subject key identifier for ski")
+      return []
+    }
     if stated.elementsEqual(own) { return [] }
     // A published list gives the extension's DER in its place, as the libraries that read extensions return it.
     guard withoutOctetStringHeads(stated).elementsEqual(own) else { return ["ski"] }

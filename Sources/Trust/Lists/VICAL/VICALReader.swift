@@ -84,10 +84,10 @@ private struct VICALRun {
 
   // MARK: The payload
 
-  private mutating func read(_ payload: CBORItem) -> VICAL? {
+  private mutating func read(_ payload: CBORItem) -> VICALContents? {
     var findings: [Check] = []
     do {
-      let list = try VICAL(
+      let list = try VICALContents(
         reading: CBORItem(parsingContentOf: payload, limits: Self.bounds), entryFindings: &findings)
       checks.passed(.listVersionUnsupported)
       checks.append(findings)
@@ -104,7 +104,7 @@ private struct VICALRun {
     return nil
   }
 
-  private mutating func conclude(_ list: VICAL, digest: [UInt8], path: SignerPath) -> VICALEvaluation {
+  private mutating func conclude(_ list: VICALContents, digest: [UInt8], path: SignerPath) -> VICALEvaluation {
     checks.require(list.date <= now + Limits.clockSkew, .listIssuedInFuture, "issued at \(list.date)")
     checks.require(list.isCurrent(at: now), .listExpired, list.expiry.map { "since \($0)" })
     let candidate = VICALEvaluation.LastAccepted(date: list.date, issueID: list.issueID, digest: digest)
@@ -114,18 +114,30 @@ private struct VICALRun {
     let isAccepted = !checks.hasFailed
     let ends = path.certificates.map(\.validity.upperBound) + [list.expiry].compactMap { $0 }
     return VICALEvaluation(
-      checks: ordered(), list: list, signerPath: path.certificates, anchors: isAccepted ? anchors(of: list) : [],
+      checks: ordered(), list: VICAL(verified: list), signerPath: path.certificates,
+      anchors: isAccepted ? anchors(of: list) : [],
       validUntil: isAccepted ? ends.min() : nil, accepted: isAccepted ? candidate : nil)
   }
 
-  private func anchors(of list: VICAL) -> [TrustAnchor] {
+  /// One for each certificate: entries that share one, for several document types, are one authority.
+  private func anchors(of list: VICALContents) -> [TrustAnchor] {
     let name = source.name.isEmpty ? "" : source.name + ": "
-    return list.entries.map { entry in
-      TrustAnchor(
+    var anchors: [TrustAnchor] = []
+    var places: [[UInt8]: Int] = [:]
+    for entry in list.entries {
+      if let place = places[entry.certificate.sha256] {
+        anchors[place].add(docTypes: entry.docTypes)
+        continue
+      }
+      places[entry.certificate.sha256] = anchors.count
+      var anchor = TrustAnchor(
         certificate: entry.certificate, docTypes: entry.docTypes, extendedKeyUsages: source.extendedKeyUsages,
         maxPathLength: source.maxPathLength, tier: source.tier,
         source: "\(name)VICAL of \(list.provider), \(list.date), entry \(entry.number)")
+      anchor.crlAddresses = source.crlAddresses.rule(for: entry.certificate)
+      anchors.append(anchor)
     }
+    return anchors
   }
 
   // MARK: Results
@@ -149,4 +161,12 @@ private struct VICALRun {
       .listSignatureInvalid, .listVersionUnsupported, .listCriticalExtension, .listIssuedInFuture, .listExpired,
       .listRollback,
     ] + findings
+}
+
+/// A verified issuer certificate authority list (ISO/IEC 18013-5, C.2): its provider's signature has verified, under an
+/// anchor that is configured for it. Only the reader, in this file, makes one.
+public struct VICAL: Sendable {
+  public let contents: VICALContents
+
+  fileprivate init(verified contents: VICALContents) { self.contents = contents }
 }

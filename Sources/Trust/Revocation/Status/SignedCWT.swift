@@ -45,6 +45,11 @@ struct SignedCWT: SignedList {
     case .algorithmUnsupported: throw .invalid("the signature's algorithm is not supported")
     case .keyMismatch: throw .invalid("the signature's algorithm does not go with the signer's key")
     }
+    return try unverifiedClaims()
+  }
+
+  func unverifiedClaims() throws(StatusListError) -> any ListClaims {
+    guard let payload = message.payload, payload.bytes != nil else { throw .invalid("the payload is detached") }
     do throws(CBORError) {
       return try CWTClaims(CBORItem(parsingContentOf: payload, limits: Self.limits))
     } catch {

@@ -27,6 +27,10 @@ struct SignedJWT: SignedList {
     case .algorithmUnsupported: throw .invalid("the signature's algorithm is not supported")
     case .keyMismatch: throw .invalid("the signature's algorithm does not go with the signer's key")
     }
+    return try unverifiedClaims()
+  }
+
+  func unverifiedClaims() throws(StatusListError) -> any ListClaims {
     guard let json = try? JSON(parsing: jws.payload), json.object != nil else {
       throw .invalid("the claims are no JSON object")
     }

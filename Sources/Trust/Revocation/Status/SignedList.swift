@@ -6,9 +6,11 @@ protocol SignedList: Sendable {
   var chain: [ArraySlice<UInt8>] { get }
   /// What the list says, where it was signed with this key.
   func claims(verifiedBy key: PublicKey) throws(StatusListError) -> any ListClaims
+  /// The same whoever signed it: to be shown and never relied on.
+  func unverifiedClaims() throws(StatusListError) -> any ListClaims
 }
 
-/// The claims of a list whose signature was verified.
+/// The claims of a list.
 protocol ListClaims: Sendable {
   func registered() throws(StatusListError) -> RegisteredClaims
   func statuses() throws(StatusListError) -> PackedStatuses

@@ -19,32 +19,33 @@ struct SecretFiles {
       if let id, !ids.insert(id).inserted {
         file.problems.note(.init(pointer: entry.pointer + "/id", detail: "\"\(id)\" is there twice"))
       }
-      let bytes = entry.attempt { () throws(StartError) in try keyBytes(of: "file", in: entry) }
-      guard let id, let bytes else { return nil }
-      return entry.attempt { () throws(StartError) in try sealingKey(id, bytes, entry) }
+      let key = entry.attempt { () throws(StartError) in try keySecret(of: "file", in: entry) }
+      guard let id, let key else { return nil }
+      return entry.attempt { () throws(StartError) in try sealingKey(id, key, entry) }
     }
   }
 
   /// The 32 bytes of a key that seals.
-  func keyBytes(of member: String, in entry: ConfigurationReader) throws(StartError) -> [UInt8] {
+  func keySecret(of member: String, in entry: ConfigurationReader) throws(StartError) -> SharedSecret {
     let secret = try reader.secret(entry.required(member), at: "\(entry.pointer)/\(member)")
-    let content = secret.bytes.exposed()
     // 32 letters of a variable are a text that somebody made up, not random bytes.
-    guard !secret.isVariable || content.count != SealingKey.length, let bytes = SealingKey.bytes(in: content) else {
+    guard !secret.isVariable || secret.bytes.count != SealingKey.length,
+      let bytes = secret.bytes.withUnsafeBytes({ SealingKey.secret(in: $0) })
+    else {
       throw entry.fault(
         member, "\(secret.name) has neither 32 bytes nor their hex or base64 text; mdoc keys generate makes one")
     }
-    guard Set(bytes).count >= Self.leastDistinctBytes else {
+    guard bytes.withUnsafeBytes({ Set($0).count }) >= Self.leastDistinctBytes else {
       throw entry.fault(member, "\(secret.name) holds a placeholder, not 32 random bytes")
     }
-    return bytes
+    return SharedSecret(bytes)
   }
 
   private func sealingKey(
-    _ id: String, _ bytes: [UInt8], _ entry: ConfigurationReader
+    _ id: String, _ key: SharedSecret, _ entry: ConfigurationReader
   ) throws(StartError) -> SealingKey {
     do throws(ConfigurationError) {
-      return try SealingKey(id: id, key: SecretBytes(copying: bytes))
+      return try SealingKey(id: id, key: key.bytes.withUnsafeBytes { SecretBytes(copying: $0) })
     } catch {
       throw entry.fault("id", error.message)
     }
@@ -52,18 +53,21 @@ struct SecretFiles {
 
   /// A PEM private key on P-256, as Apple's encryption certificates have.
   func encryptionKey(_ json: JSON, at pointer: String) throws(StartError) -> PrivateKey {
-    try key(json, at: pointer, "P-256 private key") { $0.curve == .p256 }
+    let source = try reader.key(
+      json, at: pointer, variable: ConfigurationTables.merchantVariable, file: ConfigurationTables.merchantFile)
+    return try key(source, at: pointer, "P-256 private key") { $0.curve == .p256 }
   }
 
   /// A PEM private key on a curve that signs.
   func signingKey(_ json: JSON, at pointer: String) throws(StartError) -> PrivateKey {
-    try key(json, at: pointer, "private key for signatures") { $0.curve.family != .montgomery }
+    try key(reader.key(json, at: pointer), at: pointer, "private key for signatures") {
+      $0.curve.family != .montgomery
+    }
   }
 
   private func key(
-    _ json: JSON, at pointer: String, _ what: String, _ isGood: (PrivateKey) -> Bool
+    _ source: SecretReader.Key, at pointer: String, _ what: String, _ isGood: (PrivateKey) -> Bool
   ) throws(StartError) -> PrivateKey {
-    let source = try reader.key(json, at: pointer)
     let name = source.secret.name
     let key: PrivateKey
     do throws(CryptoError) {
@@ -77,6 +81,11 @@ struct SecretFiles {
         throw file.fault(pointer, "\(name) is encrypted; give {\"file\": \"…\", \"passphrase\": {\"env\": \"NAME\"}}")
       case .passphraseWrong:
         throw file.fault(pointer + "/passphrase", "does not decrypt \(name): the wrong passphrase, or a damaged key")
+      case .passphraseTooCostly:
+        throw file.fault(
+          pointer,
+          "\(name) asks for more than \(Limits.passphraseRounds) rounds before a passphrase can be tried; encrypt it "
+            + "with fewer: openssl pkcs8 -topk8 -iter 600000")
       default: throw file.fault(pointer, "\(name) is no \(what) in PEM")
       }
     }

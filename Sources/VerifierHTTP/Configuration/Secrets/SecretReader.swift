@@ -17,10 +17,13 @@ struct SecretReader {
     return try place(json, at: pointer, ConfigurationTables.variable, ConfigurationTables.secretFile).secret
   }
 
-  func key(_ json: JSON, at pointer: String) throws(StartError) -> Key {
+  /// The tables may have members beside, which are the caller's to read.
+  func key(
+    _ json: JSON, at pointer: String, variable: ConfigurationTable = ConfigurationTables.encryptedVariable,
+    file: ConfigurationTable = ConfigurationTables.encryptedFile
+  ) throws(StartError) -> Key {
     if let name = json.string { return Key(secret: try content(of: name, at: pointer), passphrase: nil) }
-    let (secret, entry) = try place(
-      json, at: pointer, ConfigurationTables.encryptedVariable, ConfigurationTables.encryptedFile)
+    let (secret, entry) = try place(json, at: pointer, variable, file)
     guard let phrase = entry.value("passphrase") else { return Key(secret: secret, passphrase: nil) }
     return Key(secret: secret, passphrase: try self.secret(phrase, at: pointer + "/passphrase"))
   }
@@ -44,6 +47,7 @@ struct SecretReader {
   private func content(of name: String, at pointer: String) throws(StartError) -> Secret {
     guard !name.isEmpty else { throw file.fault(pointer, "must be a file's name") }
     let path = file.resolve(name)
+    file.requireProtectedFolder(around: path, at: pointer)
     do throws(SecretFile.Problem) {
       return Secret(name: path, isVariable: false, bytes: try SecretFile.read(path))
     } catch {

@@ -37,7 +37,7 @@ struct ExplanationText: Sendable {
 
   private func issuer(_ explanation: PathExplanation) -> [(String, String)] {
     guard let last = explanation.chain.last else { return [("Signer", "no certificate could be read")] }
-    return last.isSelfIssued ? [] : [("Issued by", last.issuer.text)]
+    return last.isSelfSigned ? [] : [("Issued by", last.issuer.text)]
   }
 
   private func anchors(_ explanation: PathExplanation, at now: Timestamp) -> String {

@@ -31,7 +31,9 @@ struct PresentedChain: Sendable {
   static func inFile(_ path: String) throws(Failure) -> PresentedChain {
     var certificates: [ArraySlice<UInt8>] = []
     for found in try FoundCertificate.inFile(path) {
-      guard let certificate = found.certificate else { throw .unreadable("certificate \(found.source): is malformed") }
+      guard let certificate = found.certificate else {
+        throw .unreadable("certificate \(found.source): \(found.fault)")
+      }
       certificates.append(certificate.der[...])
     }
     return PresentedChain(source: path, docType: nil, certificates: certificates)

@@ -20,12 +20,14 @@ struct ImportedAnchor: Sendable {
 
   /// Everything that the list and the caller said, so that no default decides.
   var settings: [UInt8] {
-    let json: JSON = [
+    let json: JSON = .members([
       "doc_types": .array((anchor.docTypes ?? []).map { .string($0) }),
-      "ekus": .array(anchor.extendedKeyUsages.sorted().map { .string($0) }),
+      // Without the member, each document type has its own.
+      "ekus": anchor.extendedKeyUsages.map { .array($0.sorted().map { .string($0) }) },
       "max_path_length": .integer(anchor.kind == .authority ? Int64(anchor.maxPathLength) : 0),
+      "crl_addresses": .string(anchor.crlAddresses.rawValue),
       "tier": .string(isForTests ? "test" : anchor.tier.rawValue), "kind": .string(anchor.kind.rawValue),
-    ]
+    ])
     return json.serialized(pretty: true) + [0x0a]
   }
 
@@ -44,6 +46,7 @@ struct ImportedAnchor: Sendable {
       "sha256": .string(anchor.certificate.fingerprint),
       "doc_types": .array((anchor.docTypes ?? []).map { .string($0) }),
       "expires_at": .integer(anchor.certificate.validity.upperBound.secondsSince1970),
+      "unusable_crls": .array(anchor.unusableCRLs.map(\.json)),
     ]
   }
 }

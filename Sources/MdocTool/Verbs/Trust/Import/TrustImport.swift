@@ -5,11 +5,13 @@ import Primitives
 enum TrustImport {
   static let command = Command(
     "import", "verify a list and write its anchors as files that mdoc trusts",
-    options: [.requiredSigner, .to, .services, .eku, .maxPathLength, .at, .json],
+    options: [.requiredSigner, .to, .services, .eku, .maxPathLength, .crlAddresses, .at, .json],
     operand: Operand(placeholder: "FILE", help: "a VICAL or a signed list of trusted entities"),
     notes: [
       "A list that is not accepted is refused with its codes, and nothing is written. Files that exist with other content "
-        + "are never touched: the import then stops before it writes anything.",
+        + "are never touched: the import then stops before it writes anything. All files are written, or none.",
+      "Entries that can't be used are left out, counted and named. Authorities whose own certificates name only "
+        + "revocation lists that will not be asked for are named, too: under require_good their documents are refused.",
       "The files are a copy of today's list: anchors that it drops later, and the list's own end, are not noticed. A "
         + "server that is to follow the list names it in its configuration. Rollback can't be noticed either: compare "
         + "the list's date with that of the last import.",
@@ -62,6 +64,12 @@ enum TrustImport {
           ? "--services is for lists of trusted entities: a VICAL says itself what its entries issue"
           : "--services TYPE=DOCTYPE is required: a list of trusted entities does not name document types")
     }
+    if let text = arguments.value(.crlAddresses) {
+      guard let addresses = CRLAddresses(rawValue: text) else {
+        throw .usage("--crl-addresses is named or https, not \"\(text)\"")
+      }
+      use.crlAddresses = addresses
+    }
     if !arguments.values(.eku).isEmpty { use.extendedKeyUsages = Set(arguments.values(.eku)) }
     use.maxPathLength = Int(try arguments.integer(.maxPathLength, in: 0...8))
     return use
@@ -80,7 +88,7 @@ enum TrustImport {
         throw .unreadable("\(file.path): exists with other content, and nothing was written; move it away first")
       }
     }
-    for file in missing { try FileAccess.writeNew(file.bytes, to: file.path) }
+    try FileAccess.writeAllNew(missing)
     return missing.count
   }
 
@@ -116,20 +124,30 @@ enum TrustImport {
       guard !isJSON else {
         console.print([
           "accepted": true, "folder": .string(folder), "files_written": .integer(Int64(written)),
+          "entries_left_out": .integer(Int64(judgement.leftOut)),
+          "signer_is_anchor": .bool(judgement.isSignedByItsAnchor),
           "valid_until": ShownFile.time(judgement.validUntil), "anchors": .array(anchors.map(\.json)),
           "checks": .array(judgement.checks.map(\.json)),
         ])
         return
       }
       let warnings = judgement.checks.filter { $0.outcome == .warning }
-      let lines = anchors.map { "  \($0.name)  " + Printable.line(($0.anchor.docTypes ?? []).joined(separator: ", ")) }
+      let lines = anchors.flatMap { imported in
+        ["  \(imported.name)  " + Printable.line((imported.anchor.docTypes ?? []).joined(separator: ", "))]
+          + imported.anchor.unusableCRLs.map { "    revocation list: " + Printable.line($0.text) }
+      }
+      let leftOut = judgement.leftOut == 0 ? "" : ", \(judgement.leftOut) entries of the list left out (below)"
+      let ownSigner =
+        judgement.isSignedByItsAnchor
+        ? "The list's anchor is \(judgement.ownAnchor). " : ""
       let until = judgement.validUntil.map { "The list counts until \($0); these files do not end with it. " } ?? ""
       let text =
         Printable.line(
-          "\(folder): \(anchors.count == 1 ? "1 anchor" : "\(anchors.count) anchors"), \(written) new files")
+          "\(folder): \(anchors.count == 1 ? "1 anchor" : "\(anchors.count) anchors"), \(written) new files\(leftOut)")
         + "\n" + lines.joined(separator: "\n") + "\n\n"
         + Wrapping.wrap(
-          until + "Compare their SHA-256 on a second channel before you rely on them.", width: console.width)
+          ownSigner + until + "Compare their SHA-256 on a second channel before you rely on them.", width: console.width
+        )
       let checks = ChecksText(width: console.width, style: Style(isColored: console.isColored))
         .block("Deviations of the list", warnings)
       console.print([text, checks].filter { !$0.isEmpty }.joined(separator: "\n\n"))
@@ -146,8 +164,12 @@ extension Option {
     "services", "TYPE=DOCTYPE", "that services of this type (a URI) issue documents of that type",
     occurrence: .repeatable)
   fileprivate static let eku = Option(
-    "eku", "OID", "an extended key usage that document signers must have one of (default: that of the mDL)",
+    "eku", "OID", "an extended key usage that document signers must have one of (default: by document type)",
     occurrence: .repeatable)
+  fileprivate static let crlAddresses = Option(
+    "crl-addresses", "RULE",
+    "where revocation lists may be asked for: \"named\", as certificates name them, or \"https\" alone",
+    fallback: "named")
   fileprivate static let maxPathLength = Option(
     "max-path-length", "NUMBER", "certificates between a listed authority and a document signer", fallback: "0")
 }

@@ -1,4 +1,5 @@
 import PKIX
+import Presentation
 import Primitives
 
 extension ShownFile {
@@ -54,6 +55,10 @@ extension ShownFile {
     checks = []
     entries = findings.map { finding in
       let certificate = finding.found.certificate
+      // A relying party's own vouches for nobody: the profiles of those that do are not held against it.
+      if let certificate, let merchant = MerchantCertificate.merchant(named: certificate) {
+        return Entry(merchant: merchant, certificate, at: now)
+      }
       let facts = certificate.map { $0.summaryRows(at: now) } ?? []
       let role = finding.role.map { [("Role", $0.rawValue + (finding.guessedBy.map { ", guessed: \($0)" } ?? ""))] }
       let notable = finding.checks.filter { $0.outcome == .failed || $0.outcome == .warning }.map { check in
@@ -63,5 +68,23 @@ extension ShownFile {
         title: certificate?.subject.text ?? "(unreadable)", rows: facts + (role ?? []) + notable,
         json: finding.json(strictly: false))
     }
+  }
+}
+
+extension ShownFile.Entry {
+  /// Apple's certificate of a merchant's key.
+  fileprivate init(merchant: AppleMerchant, _ certificate: Certificate, at now: Timestamp) {
+    title = certificate.subject.text
+    let hash = certificate.publicKey.map { Hex.encode(AppleInApp.recipientKeyHash($0)) } ?? "none"
+    rows =
+      certificate.summaryRows(at: now) + [
+        ("Role", "the encryption certificate of an Apple merchant: apps' answers are encrypted to its key"),
+        ("Merchant (UID)", merchant.merchantID), ("Team (OU)", merchant.teamID), ("pkRHash", hash),
+      ]
+    json = .object(
+      (certificate.summaryJSON.object ?? []) + [
+        .init("role", "apple_merchant"), .init("merchant_id", .string(merchant.merchantID)),
+        .init("team_id", .string(merchant.teamID)), .init("pk_r_hash", .string(hash)),
+      ])
   }
 }

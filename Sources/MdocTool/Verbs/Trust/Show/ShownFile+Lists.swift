@@ -36,17 +36,23 @@ extension ShownFile {
     if isJudged, let anchor = judgement.signerPath.last, judgement.signerPath.count > 1 {
       rows.append(("Signer's anchor", "\(anchor.subject.text), \(anchor.fingerprint)"))
     }
+    if isJudged, judgement.isSignedByItsAnchor {
+      rows.append(("Signer's anchor", judgement.ownAnchor))
+    }
+    if isJudged { members.append(("signer_is_anchor", .bool(judgement.isSignedByItsAnchor))) }
     if let until = judgement.validUntil { rows.append(("Counts until", "\(until)")) }
     members.append(("valid_until", judgement.validUntil.map { .integer($0.secondsSince1970) } ?? .null))
     switch content?.contents {
     case .vical(let list, _):
       title = "VICAL of \(list.provider)"
-      rows = Self.rows(of: list) + rows
+      rows = Self.rows(of: list) + rows + Self.usable(list.entries.count, leftOut: list.leftOut)
+      members.append(("entries_left_out", .integer(Int64(list.leftOut))))
       members = Self.members(of: list) + members
       entries = list.entries.map { Entry($0, at: now) }
     case .trustedEntities(let list, _):
       title = "List of trusted entities of " + list.scheme.operatorNames.joined(separator: " / ")
-      rows = Self.rows(of: list.scheme) + rows
+      rows = Self.rows(of: list.scheme) + rows + Self.usable(list.entities.count, leftOut: list.leftOut)
+      members.append(("entries_left_out", .integer(Int64(list.leftOut))))
       members = Self.members(of: list.scheme) + members
       entries = list.entities.enumerated().map { Entry($1, number: $0 + 1, at: now) }
     case nil:
@@ -57,6 +63,10 @@ extension ShownFile {
     self.members = members
   }
 
+  private static func usable(_ count: Int, leftOut: Int) -> [(String, String)] {
+    leftOut == 0 ? [] : [("Entries", "\(count) can be used, \(leftOut) left out: the checks say why")]
+  }
+
   private static func findings(_ list: UnverifiedList?) -> [Check] {
     switch list?.contents {
     case .vical(_, let findings): findings
@@ -65,14 +75,14 @@ extension ShownFile {
     }
   }
 
-  private static func rows(of list: VICAL) -> [(String, String)] {
+  private static func rows(of list: VICALContents) -> [(String, String)] {
     [
       ("Number", list.issueID.map(String.init) ?? "none"), ("Issued", "\(list.date)"),
       ("Next update", list.nextUpdate.map { "\($0)" } ?? "not said"),
     ] + (list.notAfter.map { [("Not after", "\($0)")] } ?? []) + (list.url.map { [("Published at", $0)] } ?? [])
   }
 
-  private static func members(of list: VICAL) -> [(String, JSON)] {
+  private static func members(of list: VICALContents) -> [(String, JSON)] {
     [
       ("provider", .string(list.provider)), ("number", list.issueID.map { .string(String($0)) } ?? .null),
       ("issued_at", .integer(list.date.secondsSince1970)), ("next_update", time(list.nextUpdate)),
@@ -102,7 +112,7 @@ extension ShownFile {
 }
 
 extension ShownFile.Entry {
-  init(_ entry: VICAL.Entry, at now: Timestamp) {
+  init(_ entry: VICALContents.Entry, at now: Timestamp) {
     title = "\(entry.number). \(entry.certificate.subject.text)"
     rows =
       [("Document types", entry.docTypes.joined(separator: ", "))] + entry.certificate.summaryRows(at: now)

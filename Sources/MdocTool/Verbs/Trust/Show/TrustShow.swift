@@ -1,10 +1,11 @@
 import PKIX
 import Primitives
+import Trust
 
 /// `mdoc trust show`: what a file says about whom to trust, and whether that may be believed.
 enum TrustShow {
   static let command = Command(
-    "show", "show what a VICAL, list of trusted entities, CRL or certificate says",
+    "show", "show what a VICAL, list of trusted entities, CRL, status list or certificate says",
     options: [.signerAnchor, .at, .json],
     operand: Operand(placeholder: "FILE", help: "its kind is told by its content"),
     notes: [
@@ -42,8 +43,9 @@ enum TrustShow {
     if let found = try? FoundCertificate.inFile(path), found.contains(where: { $0.certificate != nil }) {
       return ShownFile(CertificateFindings.of(found, as: nil, at: now), at: now)
     }
+    if let token = UnverifiedStatusToken(bytes) { return ShownFile(token, at: now) }
     if let list = ListFile(bytes) { return ShownFile(list, signers: signers, at: now) }
-    throw .unreadable("file \(path): is no VICAL, list of trusted entities, CRL or certificate")
+    throw .unreadable("file \(path): is no VICAL, list of trusted entities, CRL, status list or certificate")
   }
 }
 

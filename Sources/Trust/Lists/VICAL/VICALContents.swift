@@ -1,9 +1,11 @@
 import PKIX
 import Primitives
 
-/// A verified issuer certificate authority list (ISO/IEC 18013-5, C.2): a provider's list of the issuing authorities
-/// that it has looked into, with the document types that each may issue.
-public struct VICAL: Sendable {
+/// What a verified issuer certificate authority list (ISO/IEC 18013-5, C.2) says: a provider's list of the issuing
+/// authorities that it has looked into, with the document types that each may issue.
+///
+/// Despite the list's name nothing of it is verified here: anybody may have written it. `VICAL` is the verified one.
+public struct VICALContents: Sendable {
   public let provider: String
   /// A number of the provider's. Published lists show that it need not grow: `date` says which of two lists is newer.
   public let issueID: UInt64?
@@ -13,8 +15,10 @@ public struct VICAL: Sendable {
   public let notAfter: Timestamp?
   /// Where the provider says that its list is (second edition).
   public let url: String?
-  /// The entries that could be used, in the order of the list.
+  /// The entries that can be used, in the order of the list.
   public let entries: [Entry]
+  /// How many others there are, which are left out; the findings say why.
+  public let leftOut: Int
 
   /// Whether the list still speaks at a time: neither of its ends is past.
   public func isCurrent(at now: Timestamp) -> Bool { expiry.map { now <= $0 } ?? true }

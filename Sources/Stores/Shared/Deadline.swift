@@ -2,7 +2,7 @@ import Glibc
 
 /// A moment of the monotonic clock, to wait until.
 struct Deadline: Sendable {
-  private let nanoseconds: Int64
+  let nanoseconds: Int64
 
   init(in duration: Duration) {
     let (seconds, attoseconds) = duration.components
@@ -17,7 +17,7 @@ struct Deadline: Sendable {
   /// For `pthread_cond_timedwait` on a condition of the monotonic clock.
   var time: timespec { timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000)) }
 
-  private static func now() -> Int64 {
+  static func now() -> Int64 {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
     return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)

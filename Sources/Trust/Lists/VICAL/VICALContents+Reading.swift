@@ -1,7 +1,7 @@
 import CBOR
 import Primitives
 
-extension VICAL {
+extension VICALContents {
   /// Reads the payload (ISO/IEC 18013-5, C.1.7). What is wrong with single entries is left in `entryFindings`.
   init(reading payload: CBORItem, entryFindings: inout [Check]) throws(VICALError) {
     let members = try VICALMembers(payload)
@@ -16,7 +16,9 @@ extension VICAL {
     try members.requireMap("extensions")
     let items = try VICALMembers.required(members.items("certificateInfos"), "certificateInfos")
     var reader = VICALEntryReader()
-    entries = items.enumerated().compactMap { reader.entry($1, number: $0 + 1) }
+    let read = items.enumerated().map { reader.entry($1, number: $0 + 1) }
+    entries = read.compactMap { $0 }
+    leftOut = read.count - entries.count
     entryFindings = reader.findings.checks
   }
 }

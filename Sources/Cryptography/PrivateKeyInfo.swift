@@ -1,0 +1,101 @@
+import COpenSSL
+
+/// A private key's DER, read up to its curve and its scalar: `PrivateKeyInfo` (RFC 5958, 2; RFC 8410, 7) or SEC 1's
+/// `ECPrivateKey` (RFC 5915, 3).
+///
+/// The curve is asked for first. A key of another kind ends here: its numbers have no bound, and OpenSSL checks them
+/// when it decodes them, which takes minutes for some thousand bits of RSA.
+struct PrivateKeyInfo {
+  let curve: Curve
+  /// Into the bytes that were read: as long as the file wrote it.
+  private let scalar: UnsafeRawBufferPointer
+  /// The public half as it stands beside, or nil.
+  private let point: UnsafeRawBufferPointer?
+
+  /// - Throws: `unsupportedKey` for what is not on a named curve of ours.
+  init(_ der: UnsafeRawBufferPointer) throws(CryptoError) {
+    var outer = DERElements(der)
+    guard var info = outer.nested(.sequence), info.next(.integer) != nil,
+      var algorithm = info.nested(.sequence), let content = info.next(.octetString)
+    else { throw .invalidPrivateKey }
+    let curve = try Self.curve(&algorithm)
+    var inner = DERElements(content)
+    guard curve.family == .weierstrass else {
+      guard let scalar = inner.next(.octetString) else { throw .invalidPrivateKey }
+      self.init(curve: curve, scalar: scalar, point: nil)
+      return
+    }
+    try self.init(ecPrivateKey: content, on: curve)
+  }
+
+  /// - Parameter expected: The curve that is already known; nil where the key itself must name it.
+  init(ecPrivateKey der: UnsafeRawBufferPointer, on expected: Curve? = nil) throws(CryptoError) {
+    var outer = DERElements(der)
+    guard var key = outer.nested(.sequence), key.number() == 1, let scalar = key.next(.octetString) else {
+      throw .invalidPrivateKey
+    }
+    var curve = expected
+    if var parameters = key.nested(.first) {
+      guard let named = parameters.next(.object).flatMap(Self.namedCurve) else { throw .unsupportedKey }
+      guard expected == nil || expected == named else { throw .invalidPrivateKey }
+      curve = named
+    }
+    guard let curve else { throw .unsupportedKey }
+    var publicHalf = key.nested(.second)
+    self.init(curve: curve, scalar: scalar, point: publicHalf?.next(.bitString))
+  }
+
+  private init(curve: Curve, scalar: UnsafeRawBufferPointer, point: UnsafeRawBufferPointer?) {
+    self.curve = curve
+    self.scalar = scalar
+    self.point = point
+  }
+
+  /// The key, whose public half is computed and, where the file has one, is the file's.
+  func key() throws(CryptoError) -> KeyPair {
+    guard curve.family == .weierstrass else { return try KeyPair(curve, scalar: scalar) }
+    // A number: some programs leave out its leading zeros, others add one.
+    let digits = scalar.drop { $0 == 0 }
+    let length = curve.coordinateLength
+    guard digits.count <= length else { throw .invalidPrivateKey }
+    let padded = try SecretBytes(count: length) { buffer throws(CryptoError) in
+      buffer.initializeMemory(as: UInt8.self, repeating: 0)
+      UnsafeMutableRawBufferPointer(rebasing: buffer[(length - digits.count)...])
+        .copyBytes(from: digits)
+    }
+    let pair = try padded.withUnsafeBytes { bytes throws(CryptoError) in try KeyPair(curve, scalar: bytes) }
+    guard point.map({ isEncoding($0, of: pair.point) }) ?? true else {
+      EVP_PKEY_free(pair.pkey)
+      throw .invalidPrivateKey
+    }
+    return pair
+  }
+
+  /// Whether the bit string's whole bytes are the point, compressed or not.
+  private func isEncoding(_ bits: UnsafeRawBufferPointer, of point: [UInt8]) -> Bool {
+    guard bits.first == 0 else { return false }
+    let encoding = bits.dropFirst()
+    let sign: UInt8 = point.last.map { $0 & 1 } ?? 0
+    return encoding.elementsEqual(point)
+      || encoding.elementsEqual([0x02 | sign] + point[1...curve.coordinateLength])
+  }
+
+  /// `id-ecPublicKey` with a named curve, or an Edwards or Montgomery curve.
+  private static func curve(_ algorithm: inout DERElements) throws(CryptoError) -> Curve {
+    guard let identifier = algorithm.next(.object) else { throw .invalidPrivateKey }
+    if DERElements.isObject(identifier, NID_X9_62_id_ecPublicKey) {
+      guard let curve = algorithm.next(.object).flatMap(namedCurve) else { throw .unsupportedKey }
+      return curve
+    }
+    guard let curve = curve(identifier), curve.family != .weierstrass else { throw .unsupportedKey }
+    return curve
+  }
+
+  private static func namedCurve(_ identifier: UnsafeRawBufferPointer) -> Curve? {
+    curve(identifier).flatMap { $0.family == .weierstrass ? $0 : nil }
+  }
+
+  private static func curve(_ identifier: UnsafeRawBufferPointer) -> Curve? {
+    Curve.allCases.first { DERElements.isObject(identifier, $0.nid) }
+  }
+}

@@ -1,0 +1,127 @@
+import Cryptography
+import JOSE
+import PKIX
+import Primitives
+
+extension ReaderVerifier {
+  /// Checks a signed request object of OpenID4VP (RFC 9101): a compact JWS, or the general JSON serialization with
+  /// several signers (OpenID4VP 1.0, A.3.2.2).
+  ///
+  /// - Parameter origin: of the page that hands it to the wallet; nil: it comes by redirect, or that is not known.
+  public func verify(requestObject text: [UInt8], origin: String?, at now: Timestamp) -> ReaderReport {
+    var checks = CheckList(expecting: 6)
+    let isCompact = text.first(where: { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }) != UInt8(ascii: "{")
+    guard let objects = Self.compactObjects(text, isCompact: isCompact), !objects.isEmpty,
+      objects.count <= Limits.documents
+    else {
+      checks.failed(.readerRequestMalformed, "it is no JWS")
+      checks.notRun(.readerAuthMissing, .readerOriginMismatch, .readerAudience)
+      return ReaderReport(kind: .requestObject, checks: checks.checks, signatures: [])
+    }
+    var signatures: [ReaderSignature] = []
+    for (index, object) in objects.enumerated() {
+      let place = isCompact ? "request" : "signatures[\(index)]"
+      signatures.append(verify(object, namedInHeader: !isCompact, at: place, now))
+    }
+    // One payload: what every signature covers.
+    let payload = (try? CompactJWS(parsing: objects[0]))?.payload
+    let claims = payload.flatMap { try? JSON(parsing: $0) }
+    let isObject = claims?.object != nil
+    checks.require(isObject, .readerRequestMalformed, "the payload is no JSON object")
+    checks.require(signatures.contains(where: \.isGood), .readerAuthMissing, "no signature is good")
+    if let claims, isObject {
+      checkOrigin(claims, origin, &checks)
+      let isForWallets = claims["aud"]?.string == "https://self-issued.me/v2"
+      if isStrict {
+        checks.require(isForWallets, .readerAudience)
+      } else {
+        checks.expect(isForWallets, .readerAudience)
+      }
+    } else {
+      checks.notRun(.readerOriginMismatch, .readerAudience)
+    }
+    return ReaderReport(kind: .requestObject, checks: checks.checks, signatures: signatures)
+  }
+
+  /// The signatures as one compact JWS each; nil where the text is neither serialization.
+  private static func compactObjects(_ text: [UInt8], isCompact: Bool) -> [[UInt8]]? {
+    guard !isCompact else { return text.count(where: { $0 == UInt8(ascii: ".") }) == 2 ? [text] : nil }
+    guard let json = try? JSON(parsing: text), let payload = json["payload"]?.string,
+      let signatures = json["signatures"]?.array
+    else { return nil }
+    return signatures.map { signature in
+      let parts = [signature["protected"]?.string ?? "", payload, signature["signature"]?.string ?? ""]
+      return Array(parts.joined(separator: ".").utf8)
+    }
+  }
+
+  private func verify(
+    _ text: [UInt8], namedInHeader: Bool, at place: String, _ now: Timestamp
+  ) -> ReaderSignature {
+    var checks = CheckList(expecting: 8)
+    guard let jws = parse(text, &checks),
+      let chain = certificates((jws.header.certificateChain ?? []).map { $0[...] }, &checks), let leaf = chain.first
+    else {
+      checks.skipRest(of: Self.codes + [.readerClientMismatch])
+      return ReaderSignature(place: place, certificates: [], checks: checks.checks)
+    }
+    let path = checkPath(chain, profileRejects: false, &checks, now)
+    let verdict = leaf.publicKey.map { jws.verify(with: $0) } ?? .algorithmUnsupported
+    note(
+      isSupported: verdict != .algorithmUnsupported && verdict != .keyMismatch, isValid: verdict == .valid, &checks)
+    checkClient(jws, namedInHeader: namedInHeader, leaf, &checks)
+    return ReaderSignature(place: place, certificates: path, checks: checks.checks)
+  }
+
+  private func parse(_ text: [UInt8], _ checks: inout CheckList) -> CompactJWS? {
+    do throws(JOSEError) {
+      let jws = try CompactJWS(parsing: text)
+      let type = "oauth-authz-req+jwt"
+      checks.require(jws.header.type?.lowercased() == type, .readerAuthMalformed, "typ is not \(type)")
+      return jws
+    } catch {
+      checks.failed(.readerAuthMalformed)
+      return nil
+    }
+  }
+
+  // MARK: Claims
+
+  /// OpenID4VP 1.0, 5.9.3; of several signers each names itself in its header. Before version 1.0 the prefix had a
+  /// parameter of its own (`client_id_scheme`).
+  private func checkClient(
+    _ jws: CompactJWS, namedInHeader: Bool, _ leaf: Certificate, _ checks: inout CheckList
+  ) {
+    let claims = try? JSON(parsing: jws.payload)
+    guard let name = (namedInHeader ? jws.header["client_id"] : claims?["client_id"])?.string else {
+      return checks.failed(.readerClientMismatch, "there is no client_id")
+    }
+    let parts = name.split(separator: ":", maxSplits: 1).map(String.init)
+    let older = claims?["client_id_scheme"]?.string
+    guard let prefix = older ?? (parts.count == 2 ? parts[0] : nil) else {
+      return checks.failed(.readerClientMismatch, "client_id has no prefix")
+    }
+    let identifier = older == nil ? parts[1] : name
+    switch prefix {
+    case "x509_hash":
+      checks.require(
+        identifier.hasSameBytes(as: Base64.encodeURLSafe(leaf.sha256)), .readerClientMismatch,
+        "x509_hash is not the certificate's SHA-256")
+    case "x509_san_dns":
+      let isNamed = leaf.dnsNames.contains { $0.lowercased().hasSameBytes(as: identifier.lowercased()) }
+      checks.require(isNamed, .readerClientMismatch, "x509_san_dns is no dNSName of the certificate")
+    default: checks.failed(.readerClientMismatch, "the prefix is not one that a certificate vouches for")
+    }
+  }
+
+  /// OpenID4VP 1.0, A.2: a signed request over the Digital Credentials API says from where it may come.
+  private func checkOrigin(_ claims: JSON, _ origin: String?, _ checks: inout CheckList) {
+    let code = Code.readerOriginMismatch
+    guard ["dc_api", "dc_api.jwt"].contains(claims["response_mode"]?.string) else { return checks.notRun(code) }
+    guard let expected = claims["expected_origins"]?.array, !expected.isEmpty else {
+      return checks.failed(code, "there is no expected_origins")
+    }
+    guard let origin else { return checks.notRun(code, "the page's origin is not given") }
+    checks.require(expected.contains { $0.string?.hasSameBytes(as: origin) ?? false }, code)
+  }
+}

@@ -1,0 +1,146 @@
+import CBOR
+import COSE
+import Cryptography
+import Mdoc
+import PKIX
+import Primitives
+
+/// Checks what a reader asks as a wallet does that wants to know who asks: reader authentication of a DeviceRequest
+/// (ISO/IEC 18013-5:2021, 9.1.4), or the signature of an OpenID4VP request object.
+///
+/// Nothing of what signs is trusted here but the way to put the signed bytes together.
+public struct ReaderVerifier: Sendable {
+  let anchors: SignerPath.Anchors
+  let isStrict: Bool
+
+  /// - Parameters:
+  ///   - roots: authorities of readers, or readers that are trusted by themselves. Test certificates are taken: whoever
+  ///     names one means it.
+  ///   - isStrict: whether what only warns fails.
+  public init(roots: [Certificate], isStrict: Bool = false) {
+    anchors = SignerPath.Anchors(configured: roots, allowsTestCertificates: true)
+    self.isStrict = isStrict
+  }
+
+  /// Checks a DeviceRequest over the transcript of its session.
+  public func verify(deviceRequest bytes: [UInt8], over transcript: SessionTranscript, at now: Timestamp)
+    -> ReaderReport
+  {
+    var checks = CheckList(expecting: 4)
+    let request: ReceivedDeviceRequest
+    do throws(ReceivedDeviceRequest.Fault) {
+      request = try ReceivedDeviceRequest(parsing: bytes)
+    } catch {
+      checks.failed(.readerRequestMalformed, error.detail)
+      checks.notRun(.readerAuthMissing)
+      return ReaderReport(kind: .deviceRequest, checks: checks.checks, signatures: [])
+    }
+    checks.passed(.readerRequestMalformed)
+    var signatures: [ReaderSignature] = []
+    var covered = Set<Int>()
+    for (index, document) in request.documents.enumerated() {
+      guard let message = document.readerAuth else { continue }
+      let payload = ReaderAuthentication.bytes(over: document.itemsRequest, transcript)
+      let signature = verify(message, over: payload, at: "docRequests[\(index)].readerAuth", now)
+      if signature.isGood { covered.insert(index) }
+      signatures.append(signature)
+    }
+    // A document's own signature does not cover it.
+    var isInfoCovered = request.info == nil
+    let all = ReaderAuthentication.bytes(
+      overAll: request.documents.map(\.itemsRequest), info: request.info, transcript)
+    for (index, message) in request.readerAuthAll.enumerated() {
+      let signature = verify(message, over: all, at: "readerAuthAll[\(index)]", now)
+      if signature.isGood { covered.formUnion(request.documents.indices) }
+      isInfoCovered = isInfoCovered || signature.isGood
+      signatures.append(signature)
+    }
+    var uncovered = request.documents.indices.filter { !covered.contains($0) }.map { "docRequests[\($0)]" }
+    // Where something lacks its signature, or has a broken one, the request is refused for that.
+    if uncovered.isEmpty, !isInfoCovered, !signatures.contains(where: \.isBroken) {
+      uncovered.append("deviceRequestInfo")
+    }
+    checks.require(
+      uncovered.isEmpty, .readerAuthMissing, "no good signature covers " + uncovered.joined(separator: ", "))
+    return ReaderReport(kind: .deviceRequest, checks: checks.checks, signatures: signatures)
+  }
+
+  // MARK: One signature
+
+  private func verify(
+    _ item: CBORItem, over payload: [UInt8], at place: String, _ now: Timestamp
+  ) -> ReaderSignature {
+    var checks = CheckList(expecting: 24)
+    guard let message = try? COSESign1(parsing: item), message.payload == nil else {
+      checks.failed(.readerAuthMalformed)
+      checks.skipRest(of: Self.codes)
+      return ReaderSignature(place: place, certificates: [], checks: checks.checks)
+    }
+    checks.passed(.readerAuthMalformed)
+    guard let chain = certificates(message.headers.x5chain ?? [], &checks), let leaf = chain.first else {
+      checks.skipRest(of: Self.codes)
+      return ReaderSignature(place: place, certificates: [], checks: checks.checks)
+    }
+    let path = checkPath(chain, profileRejects: true, &checks, now)
+    let verdict = leaf.publicKey.map { message.verify(payload: payload[...], key: $0) } ?? .algorithmUnsupported
+    note(
+      isSupported: verdict != .algorithmUnsupported && verdict != .keyMismatch, isValid: verdict == .valid, &checks)
+    noteProfile(of: leaf, issuer: path.dropFirst().first, &checks, now)
+    return ReaderSignature(place: place, certificates: path, checks: checks.checks)
+  }
+
+  /// Every check of one signature, in the order in which they are made.
+  static let codes: [Code] = [
+    .readerAuthMalformed, .readerCertificateMissing, .readerUntrusted, .readerCertificateProfile,
+    .readerAlgorithmUnsupported, .readerSignatureInvalid,
+  ]
+
+  /// The certificates that the signature brings along; nil, with a failure noted, where there are none that can be read.
+  func certificates(_ encoded: [ArraySlice<UInt8>], _ checks: inout CheckList) -> [Certificate]? {
+    let isShort =
+      encoded.count <= Limits.chainCertificates && encoded.allSatisfy { $0.count <= Limits.certificateBytes }
+    let chain = isShort ? encoded.compactMap { try? Certificate(der: $0) } : []
+    let isReadable = !encoded.isEmpty && chain.count == encoded.count
+    checks.require(
+      isReadable, .readerCertificateMissing, encoded.isEmpty ? nil : "a certificate is malformed or too large")
+    return isReadable ? chain : nil
+  }
+
+  /// The path to a root.
+  ///
+  /// - Parameter profileRejects: whether a certificate that is made for something else is refused; OpenID4VP leaves open
+  ///   what a request's signer is certified for.
+  func checkPath(
+    _ chain: [Certificate], profileRejects: Bool, _ checks: inout CheckList, _ now: Timestamp
+  ) -> [Certificate] {
+    let path = SignerPath.validate(chain: chain, anchors: anchors, at: now, role: .readerAuthentication)
+    for check in path.checks {
+      switch (check.code, check.outcome) {
+      case (.listSignerUntrusted, let outcome): checks.append([Check(.readerUntrusted, outcome, detail: check.detail)])
+      case (.listSignerProfile, .failed) where !profileRejects && !isStrict:
+        checks.warned(.readerCertificateProfile, check.detail)
+      case (.listSignerProfile, .warning) where isStrict:
+        checks.failed(.readerCertificateProfile, check.detail)
+      case (.listSignerProfile, let outcome):
+        checks.append([Check(.readerCertificateProfile, outcome, detail: check.detail)])
+      // A certificate on the way whose algorithm is none of ours can't be checked, and nothing below it is trusted.
+      case (.listAlgorithmUnsupported, .failed): checks.failed(.readerAlgorithmUnsupported, "of a certificate")
+      default: break
+      }
+    }
+    return path.certificates
+  }
+
+  func note(isSupported: Bool, isValid: Bool, _ checks: inout CheckList) {
+    checks.require(isSupported, .readerAlgorithmUnsupported)
+    if isSupported { checks.require(isValid, .readerSignatureInvalid) } else { checks.notRun(.readerSignatureInvalid) }
+  }
+
+  /// What deviates from the profile of readers (B.1.7) and makes nobody less trusted.
+  private func noteProfile(of leaf: Certificate, issuer: Certificate?, _ checks: inout CheckList, _ now: Timestamp) {
+    let found = CertificateProfile.check(leaf, as: .readerAuthentication, issuer: issuer, at: now)
+    for check in found where check.outcome == .warning {
+      if isStrict { checks.failed(check.code, check.detail) } else { checks.warned(check.code, check.detail) }
+    }
+  }
+}

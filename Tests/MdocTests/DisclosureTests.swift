@@ -1,0 +1,63 @@
+import Mdoc
+import Primitives
+import Testing
+
+@testable import MockIssuance
+
+/// A genuine document of which nothing is disclosed proves that it is there, and that is said.
+@Suite struct DisclosureTests {
+  let attack: Attack
+
+  init() throws { attack = try Attack(docTypes: [DocType.mDL]) }
+
+  private func warnings(_ verdict: Verdict) -> [Code] {
+    verdict.report.checks.filter { $0.outcome == .warning }.map(\.code)
+  }
+
+  /// A character of an unprotected name is changed: nothing is signed wrongly, and nothing is left.
+  private let renamed = MockMutation.document { document in
+    document.nested("issuerSigned") {
+      $0["nameSpacez"] = $0["nameSpaces"]
+      $0["nameSpaces"] = nil
+    }
+  }
+
+  @Test func `a genuine answer with nothing in it warns`() throws {
+    let response = try attack.response(renamed)
+    let verdict = attack.verify(response, request: nil)
+    #expect(verdict.accepted?.disclosesSomething == false)
+    #expect(warnings(verdict) == [.nothingDisclosed])
+    let strict = attack.verify(response, request: nil, isStrict: true)
+    #expect(strict.report.reasons.map(\.code).contains(.nothingDisclosed))
+  }
+
+  @Test func `where all that was asked for is optional it warns, and says that the rest is left out`() throws {
+    var request = Attack.request
+    request.documents[0].elements = [
+      ElementRequest(ElementReference(Namespace.mDL, "not_there"), isRequired: false)
+    ]
+    let verdict = try attack.verify(attack.response(.none), request: request)
+    #expect(verdict.accepted?.disclosesSomething == false)
+    let check = verdict.report.checks.first { $0.code == .nothingDisclosed }
+    #expect(check?.outcome == .warning && check?.detail?.hasSuffix("not asked for are left out") == true)
+  }
+
+  @Test func `one element, or an answer about an age, is something`() throws {
+    let response = try attack.response(.none)
+    for request in [nil, Attack.request] {
+      let verdict = attack.verify(response, request: request)
+      #expect(verdict.accepted?.disclosesSomething == true)
+      #expect(warnings(verdict) == [])
+    }
+    var ages = Attack.request
+    ages.documents[0].elements = []
+    ages.documents[0].ageOver = [21]
+    #expect(attack.verify(response, request: ages).accepted?.disclosesSomething == true)
+  }
+
+  @Test func `what is refused is not said to disclose nothing`() throws {
+    let verdict = try attack.verify(attack.response(renamed), request: Attack.request)
+    #expect(verdict.report.reasons.map(\.code) == [.elementMissing])
+    #expect(verdict.report.checks.first { $0.code == .nothingDisclosed }?.outcome == .notRun)
+  }
+}
