@@ -53,12 +53,12 @@ struct CertificateChainTarget: FuzzTarget {
     }
     for anchor in validator.anchors {
       seeds.append([1, 0] + Array(PEM.encode(certificate: anchor.certificate.der).utf8))
-      let settings: JSON = [
+      let settings = JSON.members([
         "doc_types": .strings(anchor.docTypes ?? [Self.docTypes[0]]),
-        "ekus": .strings(anchor.extendedKeyUsages.sorted()),
+        "ekus": anchor.extendedKeyUsages.map { .strings($0.sorted()) },
         "max_path_length": .integer(Int64(anchor.maxPathLength)), "tier": "test",
         "relax": .strings(TrustAnchor.relaxable.map(\.rawValue).sorted()),
-      ]
+      ])
       seeds.append([2, 0] + settings.serialized())
     }
     self.seeds = seeds
