@@ -53,8 +53,8 @@ struct SignedParts: Sendable {
         "the device signed the name spaces of an accepted document")
     }
     for (namespace, item) in parts.items {
-      let digest = item.embedded?[key: "digestID"]?.integer
-        .flatMap { parts.mso[key: "valueDigests"]?[key: namespace]?[label: $0]?.bytes }
+      let digest = item.embedded?[key: "digestID"]?.unsigned
+        .flatMap { parts.mso[key: "valueDigests"]?[key: namespace]?[unsigned: $0]?.bytes }
       require(
         digest.map { parts.hash?.hash(item.encoded).elementsEqual($0) == true } == true,
         "every item of an accepted document has its signed digest")
