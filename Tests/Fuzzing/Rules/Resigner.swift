@@ -49,7 +49,8 @@ struct Resigner: Sendable {
   private func repairDigests(of document: CBORItem, in output: inout [UInt8]) {
     guard let parts = DocumentParts(document), let digests = parts.mso[key: "valueDigests"] else { return }
     for (namespace, item) in parts.items {
-      guard let id = item.embedded?[key: "digestID"]?.unsigned, let place = digests[key: namespace]?[unsigned: id]?.bytes,
+      guard let id = item.embedded?[key: "digestID"]?.unsigned,
+        let place = digests[key: namespace]?[unsigned: id]?.bytes,
         let hash = parts.hash
       else { continue }
       replace(place, with: hash.hash(item.encoded), in: &output)
