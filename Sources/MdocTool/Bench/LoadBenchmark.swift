@@ -47,6 +47,7 @@ struct LoadBenchmark {
     let generator = LoadGenerator(port: port, token: token, connections: connections)
     let (rate, seconds, afterwards) = (rate, seconds, afterwards)
     let before = server?.processorSeconds() ?? [:]
+    let countsBefore = server?.counts()
     let database = ProcessorTime.ofProcesses(named: "postgres")
     let own = CPUClock.process()
     let outcome = Locked<Result<LoadFigures, LoadGenerator.Failed>>(.failure(.init(reason: "no thread for the load")))
@@ -60,6 +61,7 @@ struct LoadBenchmark {
       var figures = try outcome.withLock { $0 }.get()
       figures.memory = server?.peakMemory()
       figures.processors = server?.processorSeconds().merging(before) { $0 - $1 } ?? [:]
+      figures.counts = countsBefore.flatMap { before in server.map { $0.counts() - before } }
       figures.generator = (CPUClock.process() - own) / 1e6
       figures.database = ProcessorTime.ofProcesses(named: "postgres") - database
       figures.floor = try? Self.floor()

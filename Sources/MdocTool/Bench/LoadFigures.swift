@@ -26,6 +26,7 @@ struct LoadFigures: Sendable {
   /// Of the server's process, where it is ours: the most KiB, and processor seconds over the run by threads.
   var memory: Int?
   var processors: [String: Double] = [:]
+  var counts: ProcessCounts?
   /// Processor seconds of this program, of all PostgreSQL on this machine, and of one verification's primitives.
   var generator = 0.0
   var database = 0.0
@@ -87,6 +88,13 @@ struct LoadFigures: Sendable {
         facts.append(("  \(thread)", cost(seconds)))
       }
     }
+    if let counts {
+      let perFlow = [
+        ("writing calls", counts.writes), ("bytes written", counts.bytesWritten), ("bytes to disk", counts.bytesToDisk),
+        ("waits", counts.switches),
+      ]
+      for (name, number) in perFlow { facts.append(("  \(name)", decimal(Double(max(0, number)) / count, 1))) }
+    }
     if let floor, let floorShare {
       facts.append(("  floor, and its share", "\(cost(floor * count)), \(decimal(floorShare, 2))"))
     }
@@ -113,6 +121,12 @@ struct LoadFigures: Sendable {
       "peak_resident_kib": memory.map { .integer(Int64($0)) },
       "server_processor_seconds": .object(
         processors.sorted { $0.key < $1.key }.map { JSON.Member($0.key, .double($0.value)) }),
+      "server_counts": counts.map { counts in
+        [
+          "writes": .integer(Int64(counts.writes)), "bytes_written": .integer(Int64(counts.bytesWritten)),
+          "bytes_to_disk": .integer(Int64(counts.bytesToDisk)), "voluntary_switches": .integer(Int64(counts.switches)),
+        ]
+      },
       "floor_share": floorShare.map { .double($0) },
       "generator_processor_seconds": .double(generator), "postgresql_processor_seconds": .double(database),
     ])

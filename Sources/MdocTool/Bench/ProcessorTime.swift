@@ -4,11 +4,14 @@ import Glibc
 enum ProcessorTime {
   /// Seconds of a process, by the names of its threads.
   static func byThread(of process: pid_t) -> [String: Double] {
-    entries("/proc/\(process)/task").reduce(into: [:]) { times, thread in
+    threads(of: process).reduce(into: [:]) { times, thread in
       guard let (name, fields) = stat("/proc/\(process)/task/\(thread)/stat") else { return }
       times[name, default: 0] += seconds(fields[11...12])
     }
   }
+
+  /// Their numbers.
+  static func threads(of process: pid_t) -> [String] { entries("/proc/\(process)/task") }
 
   /// Seconds of all processes of a name, with those of their children that have ended.
   static func ofProcesses(named name: String) -> Double {

@@ -54,6 +54,8 @@ struct ServerProcess {
   /// Processor seconds that it has used, by the names of its threads.
   func processorSeconds() -> [String: Double] { ProcessorTime.byThread(of: process) }
 
+  func counts() -> ProcessCounts { ProcessCounts(of: process) }
+
   /// Resident memory in KiB.
   func residentMemory() -> Int? { status("VmRSS:") }
 
