@@ -33,7 +33,11 @@ public struct RelyingParties: Sendable {
   /// The owner of an API key that has not expired. The look-up is by the key's hash: its time tells nothing that helps
   /// to find a key.
   public func owner(ofKey key: String, at now: Timestamp) -> Caller? {
-    guard let (party, found) = byKey[APIKey.hash(of: key)], found.isGood(at: now) else { return nil }
+    owner(ofKeyHash: APIKey.hash(of: key), at: now)
+  }
+
+  public func owner(ofKeyHash hash: [UInt8], at now: Timestamp) -> Caller? {
+    guard let (party, found) = byKey[hash], found.isGood(at: now) else { return nil }
     return .apiKey(party, scopes: found.scopes, id: found.id)
   }
 

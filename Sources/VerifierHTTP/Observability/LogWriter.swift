@@ -8,6 +8,8 @@ final class LogWriter: Sendable {
   private static let capacity = 1 << 20
   /// How long a close waits for a reader that does not read: a stop must not hang on whoever takes our log.
   private static let closingGrace = Duration.seconds(2)
+  /// Microseconds that the first line of several waits for the others: a thread that wakes for each costs more than they.
+  private static let gathering: UInt32 = 10_000
 
   private struct State {
     var pending: [UInt8] = []
@@ -38,15 +40,17 @@ final class LogWriter: Sendable {
   }
 
   func write(_ line: String) {
-    state.withLock { state in
+    let isFirst = state.withLock { state in
+      let isFirst = state.pending.isEmpty && state.dropped == 0
       guard state.pending.count + line.utf8.count < Self.capacity else {
         state.dropped += 1
-        return
+        return isFirst
       }
       state.pending += line.utf8
       state.pending.append(UInt8(ascii: "\n"))
+      return isFirst
     }
-    sem_post(wake)
+    if isFirst { sem_post(wake) }
   }
 
   /// Returns when everything written so far is out, or when it has waited long enough.
@@ -78,6 +82,7 @@ final class LogWriter: Sendable {
   private func run() {
     while true {
       while sem_wait(wake) != 0 {}
+      if !state.withLock({ $0.isClosing }) { usleep(Self.gathering) }
       let (bytes, isClosing) = state.withLock { state -> ([UInt8], Bool) in
         var bytes = state.pending
         state.pending = []

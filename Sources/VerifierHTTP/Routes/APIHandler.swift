@@ -22,28 +22,32 @@ struct APIHandler: HTTPHandler {
     router = Router(RouteTable.routes(isLive: inForce.current.service.isLive))
   }
 
+  func heading(of request: HTTPRequest) -> (any Sendable)? { read(request) }
+
+  /// As it was read with the header; anew for a request that came some other way.
+  private func read(_ request: HTTPRequest) -> RequestHeading {
+    request.heading as? RequestHeading ?? RequestHeading(request, router, inForce.current)
+  }
+
   /// On a thread that reads sockets. What says how the server is must be had at any time; everybody else is held to their
   /// rates before they wait for anything.
   func admission(of request: HTTPRequest) -> Admission {
-    var parameters: [String: String] = [:]
+    let heading = read(request)
+    let application = heading.application
     var urgency = Route.Urgency.normal
-    switch router.match(method: request.method, path: request.path) {
-    case .route(let route, let found):
-      parameters = found
-      urgency = route.urgency
+    switch heading.match {
+    case .route(let route, _): urgency = route.urgency
     // It costs no more than to refuse it, and where it is refused the browser sees a broken network.
     case .preflight: urgency = .essential
     default: break
     }
     // Nobody may try credentials without end, wherever they are looked at.
     if urgency == .essential, !request.headers.contains("Authorization") { return .essential }
-    let application = inForce.current
-    let caller = Self.caller(of: request, parameters, application)
     if request.hold == nil {
-      if let fault = rateFault(caller, application) { return .refused(fault) }
+      if let fault = rateFault(heading.counted, application) { return .refused(fault) }
     } else if !request.headers.contains("Content-Length") {
       // It was counted with its header, which did not say how long it would be.
-      application.edge.limiter.charge(caller, bytes: request.body.count, at: ClientConnection.now())
+      application.edge.limiter.charge(heading.counted, bytes: request.body.count, at: ClientConnection.now())
     }
     return switch urgency {
     case .essential: .essential
@@ -55,19 +59,17 @@ struct APIHandler: HTTPHandler {
   /// On a thread that reads sockets, before the body is taken: what can be told from the header is told now, and whoever
   /// sends bodies is held to his rate by their size.
   func bodyAdmission(of request: HTTPRequest) -> BodyAdmission {
-    let application = inForce.current
-    var parameters: [String: String] = [:]
-    if case .route(_, let found) = router.match(method: request.method, path: request.path) { parameters = found }
-    let caller = Self.caller(of: request, parameters, application)
-    if let fault = rateFault(caller, application) {
+    let heading = read(request)
+    let application = heading.application
+    if let fault = rateFault(heading.counted, application) {
       var response = refusal(fault)
       response.headers += refusalHeaders(for: request)
       return BodyAdmission(.refused(response))
     }
     let length = request.headers.single("Content-Length").flatMap { Int($0) } ?? 0
-    application.edge.limiter.charge(caller, bytes: length, at: ClientConnection.now())
-    if let response = headerRefusal(of: request, application) { return BodyAdmission(.refused(response)) }
-    return switch caller {
+    application.edge.limiter.charge(heading.counted, bytes: length, at: ClientConnection.now())
+    if let response = headerRefusal(of: request, heading) { return BodyAdmission(.refused(response)) }
+    return switch heading.counted {
     case .key(let sha256): BodyAdmission(.taken(from: .key(sha256)))
     case .other(_, let address): BodyAdmission(.taken(from: .address(address)))
     }
@@ -82,18 +84,19 @@ struct APIHandler: HTTPHandler {
 
   /// The reply to a request that its header alone refuses, as `respond` would: unknown addresses and methods, credentials
   /// that can be none, queries and types of content.
-  private func headerRefusal(of request: HTTPRequest, _ application: Application) -> HTTPResponse? {
+  private func headerRefusal(of request: HTTPRequest, _ heading: RequestHeading) -> HTTPResponse? {
+    let application = heading.application
     var record = RequestRecord(id: RequestID.make(), method: request.method)
     record.trace = TraceContext(request.headers)
     let answer: Answer
-    switch router.match(method: request.method, path: request.path) {
+    switch heading.match {
     case .nothing: answer = notFound(record)
     case .methodNotAllowed(let methods): answer = notAllowed(methods, record)
     case .preflight: return nil
     case .route(let route, let parameters):
       record.note(route, parameters, application)
       do throws(ServiceError) {
-        let caller = try knownCaller(request, for: route, application)
+        let caller = try knownCaller(request, for: route, heading)
         record.relyingParty = caller?.relyingParty.id ?? record.relyingParty
         record.apiKey = caller?.keyID
         try RequestContent.checkQuery(request, route)
@@ -112,11 +115,11 @@ struct APIHandler: HTTPHandler {
   /// Who asks, where he has an API key; nil where he need not say, or says it by what may be a client secret, which only
   /// the store knows.
   private func knownCaller(
-    _ request: HTTPRequest, for route: Route, _ application: Application
+    _ request: HTTPRequest, for route: Route, _ heading: RequestHeading
   ) throws(ServiceError) -> Caller? {
-    if isOpen(route, to: request, application) { return nil }
-    let token = try BearerToken.read(request.headers)
-    if let caller = application.service.relyingParties.owner(ofKey: token, at: application.clock()) {
+    if isOpen(route, to: request, heading.application) { return nil }
+    let token = try heading.token.get()
+    if let caller = heading.keyHolder {
       try route.access.check(caller)
       return caller
     }
@@ -124,25 +127,14 @@ struct APIHandler: HTTPHandler {
     return nil
   }
 
-  /// Who asks, by what needs no store.
-  private static func caller(
-    of request: HTTPRequest, _ parameters: [String: String], _ application: Application
-  ) -> RateLimiter.Caller {
-    let token = try? BearerToken.read(request.headers)
-    if let token, application.service.relyingParties.owner(ofKey: token, at: application.clock()) != nil {
-      return .key(APIKey.hash(of: token))
-    }
-    let secret = token.flatMap { ClientSecret($0)?.text }
-    return .other(session: secret ?? parameters["session"], application.edge.proxy.address(of: request))
-  }
-
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     let start = ContinuousClock.now
-    let application = inForce.current
+    let heading = read(request)
+    let application = heading.application
     application.metrics.began(waited: request.waited)
     var record = RequestRecord(id: RequestID.make(), method: request.method)
     record.trace = TraceContext(request.headers)
-    let answer = await answer(request, application, &record)
+    let answer = await answer(request, heading, &record)
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     record.note(answer, seconds: request.waited + seconds)
     application.metrics.ended(record)
@@ -165,15 +157,16 @@ struct APIHandler: HTTPHandler {
   func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] {
     // First, since most callers are no pages: a server that refuses thousands a second does little else.
     guard request.headers.contains("Origin"),
-      case .route(let route, _) = router.match(method: request.method, path: request.path)
+      case let heading = read(request), case .route(let route, _) = heading.match
     else { return [] }
-    return inForce.current.crossOrigin.headers(request, route, nil)
+    return heading.application.crossOrigin.headers(request, route, nil)
   }
 
   private func answer(
-    _ request: HTTPRequest, _ application: Application, _ record: inout RequestRecord
+    _ request: HTTPRequest, _ heading: RequestHeading, _ record: inout RequestRecord
   ) async -> Answer {
-    switch router.match(method: request.method, path: request.path) {
+    let application = heading.application
+    switch heading.match {
     case .nothing: return notFound(record)
     case .methodNotAllowed(let methods): return notAllowed(methods, record)
     case .preflight(let routes):
@@ -182,7 +175,7 @@ struct APIHandler: HTTPHandler {
       return application.crossOrigin.preflight(request, routes)
     case .route(let route, let parameters):
       record.note(route, parameters, application)
-      return await run(route, parameters, request, application, &record)
+      return await run(route, parameters, request, heading, &record)
     }
   }
 
@@ -211,12 +204,13 @@ struct APIHandler: HTTPHandler {
   }
 
   private func run(
-    _ route: Route, _ parameters: [String: String], _ request: HTTPRequest, _ application: Application,
+    _ route: Route, _ parameters: [String: String], _ request: HTTPRequest, _ heading: RequestHeading,
     _ record: inout RequestRecord
   ) async -> Answer {
+    let application = heading.application
     var caller: Caller?
     do throws(ServiceError) {
-      caller = try await authenticate(request, for: route, application)
+      caller = try await authenticate(request, for: route, heading)
       record.relyingParty = caller?.relyingParty.id ?? record.relyingParty
       record.apiKey = caller?.keyID
       try RequestContent.checkQuery(request, route)
@@ -233,10 +227,11 @@ struct APIHandler: HTTPHandler {
   }
 
   private func authenticate(
-    _ request: HTTPRequest, for route: Route, _ application: Application
+    _ request: HTTPRequest, for route: Route, _ heading: RequestHeading
   ) async throws(ServiceError) -> Caller? {
-    if isOpen(route, to: request, application) { return nil }
-    let caller = try await application.service.authenticate(bearer: BearerToken.read(request.headers))
+    if let caller = try knownCaller(request, for: route, heading) { return caller }
+    if isOpen(route, to: request, heading.application) { return nil }
+    let caller = try await heading.application.service.authenticate(bearer: heading.token.get())
     try route.access.check(caller)
     return caller
   }

@@ -2,10 +2,11 @@ import Primitives
 import Trust
 import VerificationService
 
-/// What the routes work on: one configuration in force, and what outlives it.
-struct Application: Sendable {
-  private(set) var service: VerificationService
-  private(set) var trust: TrustUpdater
+/// What the routes work on: one configuration in force, and what outlives it. Each request refers to it, and copies
+/// nothing of it.
+final class Application: Sendable {
+  let service: VerificationService
+  let trust: TrustUpdater
   let metrics: Metrics
   /// Counts the lists that the server fetched.
   let fetches: FetchLog
@@ -14,11 +15,11 @@ struct Application: Sendable {
   /// Test mode alone has one.
   let mockWallet: MockWalletEndpoint?
   /// Test mode alone has one.
-  var playground: Playground?
+  let playground: Playground?
   let isBehindProxy: Bool
   let edge: Edge
   let clock: @Sendable () -> Timestamp
-  private(set) var crossOrigin: CrossOrigin
+  let crossOrigin: CrossOrigin
   let state: ServerState
 
   init(
@@ -41,20 +42,34 @@ struct Application: Sendable {
     state = ServerState(loadedAt: clock())
   }
 
+  private init(_ other: Application, service: VerificationService, trust: TrustUpdater) {
+    self.service = service
+    self.trust = trust
+    metrics = other.metrics
+    fetches = other.fetches
+    webhooks = other.webhooks
+    mockWallet = other.mockWallet
+    playground = other.playground
+    isBehindProxy = other.isBehindProxy
+    edge = other.edge
+    clock = other.clock
+    crossOrigin = CrossOrigin(service.relyingParties)
+    state = other.state
+  }
+
   /// The same server by another configuration, with its counts, store and clock.
   func reconfigured(
     by configuration: ServerConfiguration, trust: TrustUpdater
   ) throws(StartError) -> Application {
-    var next = self
+    let next: Application
     do throws(ConfigurationError) {
-      next.service = try service.reconfigured(by: configuration.service(trust.inForce, metrics: metrics))
+      let service = try service.reconfigured(by: configuration.service(trust.inForce, metrics: metrics))
+      next = Application(self, service: service, trust: trust)
     } catch {
       throw .configuration(error.message)
     }
     // Last, since it is the one step that cannot be taken back.
     try edge.adopt(configuration.edge)
-    next.trust = trust
-    next.crossOrigin = CrossOrigin(next.service.relyingParties)
     return next
   }
 }

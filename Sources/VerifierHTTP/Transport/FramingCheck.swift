@@ -6,7 +6,7 @@ import Primitives
 /// several hosts. Behind a proxy that decides such cases otherwise, each of them smuggles a request (RFC 9112, 11.2).
 enum FramingCheck {
   struct Result {
-    let request: HTTPRequest
+    var request: HTTPRequest
     /// Nil without a body and for a chunked one.
     let contentLength: Int?
     let hasBody: Bool

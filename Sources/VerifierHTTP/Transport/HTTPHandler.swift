@@ -1,5 +1,9 @@
 /// The application behind the transport.
 public protocol HTTPHandler: Sendable {
+  /// What is to be known of a request's header wherever the request is asked about afterwards, in its `heading`. Called
+  /// once, as `admission` is.
+  func heading(of request: HTTPRequest) -> (any Sendable)?
+
   /// Decides over a request whose header is here, and whose body is still to come. Called as `admission` is, for requests
   /// with a body alone.
   func bodyAdmission(of request: HTTPRequest) -> BodyAdmission
@@ -26,6 +30,7 @@ public protocol HTTPHandler: Sendable {
 }
 
 extension HTTPHandler {
+  public func heading(of request: HTTPRequest) -> (any Sendable)? { nil }
   public func bodyAdmission(of request: HTTPRequest) -> BodyAdmission { BodyAdmission(of: request) }
   public func admission(of request: HTTPRequest) -> Admission { .normal }
   public func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] { [] }

@@ -12,6 +12,8 @@ public struct HTTPRequest: Sendable {
   public var remoteAddress: String
   /// Seconds that it waited, whole, for its turn.
   public var waited = 0.0
+  /// What the handler found out from the header.
+  var heading: (any Sendable)?
   /// What it holds of the memory for bodies; nil for one that came without a body.
   var hold: BodyHold?
 

@@ -77,8 +77,9 @@ final class TransportCore: Sendable {
       return refuse(.malformed("no request line"), exchange, nil, on: native)
     }
     do throws(HTTPFault) {
-      let accepted = try FramingCheck.check(
+      var accepted = try FramingCheck.check(
         header, target: exchange.target, remoteAddress: exchange.connection.remoteAddress, limits: configuration)
+      accepted.request.heading = handler.heading(of: accepted.request)
       guard !isDraining.load(ordering: .acquiring) else {
         return refuse(.shuttingDown, exchange, accepted.request, on: native)
       }
