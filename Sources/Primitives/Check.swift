@@ -1,6 +1,6 @@
 /// One check that was made, or could not be.
 public struct Check: Sendable, Hashable {
-  public enum Outcome: String, Sendable, Hashable {
+  public enum Outcome: String, Sendable, Hashable, CaseIterable {
     case passed, failed
     /// Its premise failed or it was switched off; never the same as passed.
     case notRun = "not_run"

@@ -66,7 +66,7 @@ private struct CodeSet {
   private var bits: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
   func contains(_ code: Code) -> Bool {
-    let (word, bit) = place(of: code)
+    let (word, bit) = Self.position(of: code)
     return switch word {
     case 0: bits.0 & bit != 0
     case 1: bits.1 & bit != 0
@@ -76,7 +76,7 @@ private struct CodeSet {
   }
 
   mutating func insert(_ code: Code) {
-    let (word, bit) = place(of: code)
+    let (word, bit) = Self.position(of: code)
     switch word {
     case 0: bits.0 |= bit
     case 1: bits.1 |= bit
@@ -85,12 +85,7 @@ private struct CodeSet {
     }
   }
 
-  /// An enumeration of at most 256 cases without payload is one byte, a different one for each case; with more cases
-  /// this would stop at once, in every test.
-  private func place(of code: Code) -> (word: UInt8, bit: UInt64) {
-    let byte = unsafeBitCast(code, to: UInt8.self)
-    return (byte >> 6, 1 << UInt64(byte & 63))
-  }
+  private static func position(of code: Code) -> (word: Int, bit: UInt64) { (code.place >> 6, 1 << (code.place & 63)) }
 }
 
 extension Check.Outcome {

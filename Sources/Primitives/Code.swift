@@ -274,6 +274,14 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case apiInternal = "api.internal"
 }
 
+extension Code {
+  /// Its place among this build's codes, for tables of all of them. It is never stored: it changes with every new code.
+  ///
+  /// An enumeration of at most 256 cases without payload is one byte, a different one for each case, in the order in which
+  /// they are declared; with more cases this would stop at once, in every test.
+  public var place: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
+}
+
 /// What one code means: read by people, printed by `mdoc codes`, served in problems and reports.
 public struct CodeEntry: Sendable {
   /// What was found, in one sentence.

@@ -1,14 +1,19 @@
 /// Lower-case hexadecimal text, as people paste it: white space between digits is skipped on input.
 public enum Hex {
   public static func encode(_ bytes: some Collection<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    text.reserveCapacity(bytes.count * 2)
-    for byte in bytes {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
+    String(unsafeUninitializedCapacity: bytes.count * 2) { text in
+      var index = 0
+      for byte in bytes {
+        text[index] = digit(byte >> 4)
+        text[index + 1] = digit(byte & 15)
+        index += 2
+      }
+      return index
     }
-    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 
   /// The bytes, or nil where the text has an odd number of digits or any other character.

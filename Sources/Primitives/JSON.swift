@@ -11,6 +11,8 @@ public enum JSON: Sendable, Hashable {
   case double(Double)
   case bool(Bool)
   case null
+  /// A value that was written before, as a part of what is written now. It has no members to read: `JSONText.parsed`.
+  case written(JSONText)
 
   public struct Member: Sendable, Hashable {
     public let name: String
@@ -79,6 +81,7 @@ extension JSON {
     case .array(let elements):
       elements.reduce(0) { $0 + 2 * MemoryLayout<JSON>.stride + $1.memoryBytes }
     case .string(let text): Self.bytes(of: text)
+    case .written(let text): 32 + text.bytes.count
     case .integer, .double, .bool, .null: 0
     }
   }
@@ -116,6 +119,7 @@ extension JSON {
     case .double(let number): output += (number.isFinite ? "\(number)" : "null").utf8
     case .bool(let value): output += (value ? "true" : "false").utf8
     case .null: output += "null".utf8
+    case .written(let text): output.append(contentsOf: text.bytes)
     }
   }
 
@@ -145,12 +149,12 @@ extension JSON {
     output.append(UInt8(ascii: "\""))
     text.withUTF8 { bytes in
       var start = 0
-      for (index, byte) in bytes.enumerated() where needsEscape(byte) {
-        output += bytes[start..<index]
-        writeEscape(of: byte, to: &output)
+      while let index = bytes[start...].firstIndex(where: needsEscape) {
+        output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<index]))
+        writeEscape(of: bytes[index], to: &output)
         start = index + 1
       }
-      output += bytes[start...]
+      output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))
     }
     output.append(UInt8(ascii: "\""))
   }

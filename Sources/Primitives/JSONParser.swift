@@ -7,6 +7,8 @@ struct JSONParser {
   /// Arrays and objects within one another.
   static let depth = 128
 
+  private static let fewMembers = 12
+
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position = 0
   /// How many more may come.
@@ -51,7 +53,7 @@ struct JSONParser {
 
   private mutating func object(depth: Int) throws(JSON.SyntaxError) -> JSON {
     var members: [JSON.Member] = []
-    // By bytes: their normal forms cost many times as much, and equal names of other bytes are looked up as others.
+    // Of more members than are looked through faster.
     var names: Set<ExactText> = []
     position += 1
     skipSpace()
@@ -61,12 +63,19 @@ struct JSONParser {
       guard peek == UInt8(ascii: "\"") else { throw JSON.SyntaxError() }
       let name = try string()
       skipSpace()
-      guard names.insert(ExactText(name)).inserted, take(UInt8(ascii: ":")) else { throw JSON.SyntaxError() }
+      guard isNew(name, among: members, &names), take(UInt8(ascii: ":")) else { throw JSON.SyntaxError() }
       members.append(JSON.Member(name, try value(depth: depth + 1)))
       skipSpace()
     } while take(UInt8(ascii: ","))
     guard take(UInt8(ascii: "}")) else { throw JSON.SyntaxError() }
     return .object(members)
+  }
+
+  /// By bytes: their normal forms cost many times as much, and equal names of other bytes are looked up as others.
+  private func isNew(_ name: String, among members: [JSON.Member], _ names: inout Set<ExactText>) -> Bool {
+    guard members.count >= Self.fewMembers else { return !members.contains { $0.name.hasSameBytes(as: name) } }
+    if names.isEmpty { names = Set(members.map { ExactText($0.name) }) }
+    return names.insert(ExactText(name)).inserted
   }
 
   private mutating func array(depth: Int) throws(JSON.SyntaxError) -> JSON {

@@ -3,8 +3,8 @@ import Mdoc
 import Primitives
 import Trust
 
-/// What every use case works with.
-struct ServiceContext: Sendable {
+/// What every use case works with; one for all of them, since a copy of all that it refers to would cost each call.
+final class ServiceContext: Sendable {
   let isLive: Bool
   let relyingParties: RelyingParties
   let protocols: [String: any WalletProtocol]
@@ -72,7 +72,7 @@ struct ServiceContext: Sendable {
   }
 
   func seal(_ json: JSON, _ place: Sealer.Place) throws(ServiceError) -> [UInt8] {
-    try seal(StoredForm.encodeOrdered(json), place)
+    try seal(json.serialized(), place)
   }
 
   /// JSON sealed by this or an earlier process. A key that is no longer configured is the operator's fault.

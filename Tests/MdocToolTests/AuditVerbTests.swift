@@ -17,7 +17,8 @@ import VerificationService
       try await store.create(
         SessionRecord(
           address: address, created: now, expiresAt: now + 600, clientSecretHash: nil, content: nil,
-          offers: [ProtocolOffer(protocolName: "apple-in-app", data: [:], sealedMaterial: [1])]), finishing: nil)
+          offers: [ProtocolOffer(protocolName: "apple-in-app", data: JSONText([:]), sealedMaterial: [1])]),
+        finishing: nil)
       _ = try await store.consume(address, protocolName: "apple-in-app", attempt: attempt, at: now)
       _ = try await store.recordOutcome(
         AttemptOutcome(

@@ -7,12 +7,14 @@ struct OutcomeConformanceTests {
   private static let part = KeptValues.Part(eraseAt: start + 86_400, sealed: [4])
   private let sealed = SealedResults(expiresAt: start + 600, waiting: [1, 2, 3], kept: KeptValues(parts: [Self.part]))
 
-  @Test("an outcome is recorded with its results and its report", arguments: StoreFactory.allCases)
-  func recorded(_ factory: StoreFactory) async throws {
+  @Test(
+    "an outcome is recorded with its results and its report, which also has a name of its own in older stores",
+    arguments: StoreFactory.allCases, [true, false])
+  func recorded(_ factory: StoreFactory, _ isNamedAfterSession: Bool) async throws {
     try await factory.run { store in
       let session = try await store.add(makeSession())
       let attempt = try await store.take(session)
-      let report = try makeReport()
+      let report = try makeReport(of: isNamedAfterSession ? session.address.id : nil)
       let outcome = AttemptOutcome(
         address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: .verified(sealed),
         report: report)

@@ -91,6 +91,7 @@ struct SQLiteStoreTests {
       await store.close()
       let upgraded = try SQLiteStore(path: path, isLive: false)
       #expect(try await upgraded.session(session.address) == session)
+      #expect(try await upgraded.session(nil, clientSecretHash: try #require(session.clientSecretHash)) == session)
       #expect(try await upgraded.events(of: "shop", EventQuery())?.events == [])
       #expect(try await upgraded.cancel(session.address, at: start).changed != nil)
       #expect(try await upgraded.events(of: "shop", EventQuery())?.events.count == 1)
@@ -107,7 +108,7 @@ struct SQLiteStoreTests {
       let own = try await store.auditHeads(of: "other")
       try await store.writer.perform { connection throws(StoreError) in
         try connection.execute("DROP INDEX audit_of_party; ALTER TABLE audit DROP COLUMN relying_party")
-        try connection.execute("DROP INDEX events_of_party")
+        try connection.execute("DROP INDEX events_of_party; CREATE INDEX events_created ON events (created)")
         try connection.execute("CREATE INDEX events_of_party ON events (relying_party, seq)")
         try connection.undoLaterSteps()
         try connection.run("DELETE FROM migrations WHERE version > 3")
@@ -195,7 +196,7 @@ struct SQLiteStoreTests {
       // Rows of several sizes, of which some fill their pages.
       for size in stride(from: 300, through: 700, by: 25) {
         for _ in 0..<20 {
-          sessions.append(try await store.add(makeSession(reference: String(repeating: "x", count: size))))
+          sessions.append(try await store.add(makeSession(reference: String(repeating: "x", count: size), size: 1)))
         }
       }
       try await store.limitPages(to: 1)
@@ -440,6 +441,7 @@ struct SQLiteStoreTests {
 extension SQLiteConnection {
   /// Takes back what the fourth step and the fifth made of sessions and replies.
   fileprivate func undoLaterSteps() throws(StoreError) {
+    try undoSixthStep()
     for index in [
       "sessions_erasure", "sessions_ended", "sessions_waiting_of_party", "sessions_ended_of_party",
       "idempotency_of_party",
@@ -454,6 +456,30 @@ extension SQLiteConnection {
     }
     try execute("CREATE INDEX sessions_of_party ON sessions (relying_party, seq)")
     try execute("CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL")
+  }
+}
+
+extension SQLiteConnection {
+  /// Sessions as they were with a table of offers; each has the one of `makeSession`.
+  private func undoSixthStep() throws(StoreError) {
+    try execute(
+      """
+      CREATE TABLE offers (
+        session INTEGER NOT NULL REFERENCES sessions (seq) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        protocol TEXT NOT NULL,
+        data BLOB NOT NULL,
+        material BLOB,
+        PRIMARY KEY (session, position)
+      ) WITHOUT ROWID;
+      UPDATE sessions SET client_secret_hash = secret_hash;
+      """)
+    try run(
+      "INSERT INTO offers SELECT seq, 0, protocols, ?, ? FROM sessions",
+      .blob(Array(#"["o","zulu",1,"alpha",["o","b",true,"a",null]]"#.utf8)), .blob([UInt8](repeating: 0x5a, count: 16)))
+    for column in ["secret_hash", "protocols", "requests", "materials"] {
+      try execute("ALTER TABLE sessions DROP COLUMN \(column)")
+    }
   }
 }
 

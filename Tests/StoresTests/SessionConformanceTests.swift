@@ -10,8 +10,11 @@ struct SessionConformanceTests {
       let session = try await store.add(makeSession(protocols: ["org-iso-mdoc", "openid4vp-v1-signed"]))
       #expect(try await store.session(session.address) == session)
       let hash = try #require(session.clientSecretHash)
-      #expect(try await store.session(clientSecretHash: hash) == session)
-      #expect(try await store.session(clientSecretHash: [1]) == nil)
+      let id = session.address.id
+      #expect(try await store.session(id, clientSecretHash: hash) == session)
+      #expect(try await store.session(id, clientSecretHash: [1]) == nil)
+      #expect(try await store.session(try SessionID.random(), clientSecretHash: hash) == nil)
+      #expect(try await store.session(nil, clientSecretHash: hash) == nil)
     }
   }
 
@@ -101,7 +104,8 @@ struct SessionConformanceTests {
       #expect(record.state == .canceled(at: start + 1))
       #expect(record.offers.allSatisfy { $0.sealedMaterial == nil })
       #expect(try await store.refusal(session.address) == .canceled)
-      #expect(try await store.session(clientSecretHash: try #require(session.clientSecretHash)) == nil)
+      let hash = try #require(session.clientSecretHash)
+      #expect(try await store.session(session.address.id, clientSecretHash: hash) == nil)
       #expect(try await store.cancel(session.address, at: start + 2).refused?.state == .canceled(at: start + 1))
       let used = try await store.add(makeSession())
       _ = try await store.take(used)

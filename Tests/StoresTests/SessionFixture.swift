@@ -10,9 +10,10 @@ func makeSession(
   of relyingParty: String = "shop", at now: Timestamp = start, lifetime: Int64 = 600,
   protocols: [String] = ["apple-in-app"], reference: String? = "order-17", size: Int = 16
 ) throws -> SessionRecord {
-  SessionRecord(
-    address: SessionAddress(relyingParty: relyingParty, id: try SessionID.random()), created: now,
-    expiresAt: now + lifetime, clientSecretHash: try ClientSecret.random().sha256,
+  let id = try SessionID.random()
+  return SessionRecord(
+    address: SessionAddress(relyingParty: relyingParty, id: id), created: now,
+    expiresAt: now + lifetime, clientSecretHash: try ClientSecret.random(of: id).sha256,
     content: SessionContent(
       request: PresentationRequest(documents: [
         DocumentRequest(
@@ -21,17 +22,20 @@ func makeSession(
       ]), origin: nil, clientReferenceID: reference, metadata: [.init(name: "k", value: "v")]),
     offers: protocols.map {
       ProtocolOffer(
-        protocolName: $0, data: ["zulu": 1, "alpha": ["b": true, "a": .null]],
+        protocolName: $0, data: JSONText(["zulu": 1, "alpha": ["b": true, "a": .null]]),
         sealedMaterial: [UInt8](repeating: 0x5a, count: size))
     })
 }
 
-func makeReport(_ code: Code = .issuerUnknown, _ outcome: Check.Outcome = .failed) throws -> ReportRecord {
+/// - Parameter session: nil for one whose report has a name of its own, as those of before.
+func makeReport(
+  _ code: Code = .issuerUnknown, _ outcome: Check.Outcome = .failed, of session: SessionID? = nil
+) throws -> ReportRecord {
   ReportRecord(
     VerificationReport(
       verifiedAt: start, trustSnapshot: "00", checks: [Check(code, outcome, detail: "a detail")],
       documents: [DocumentReport(docType: DocType.mDL, checks: [Check(.digestMismatch, .notRun)])]),
-    id: try ReportID.random())
+    id: ReportID(of: try session ?? SessionID.random()))
 }
 
 let failure = AttemptOutcome.Conclusion.failed(LastError([Reason(.issuerUnknown, document: 0)]))

@@ -30,11 +30,12 @@ struct EvidenceTests {
       documents: [DocumentReport(docType: DocType.mDL, checks: [Check(.digestMismatch, .passed)])])
     return EvidenceBundle(
       isLive: isLive, session: try SessionID.random(), relyingParty: "shop", protocolName: protocolName,
-      request: PresentationRequest(documents: []), requestData: ["nonce": "n"],
+      request: PresentationRequest(documents: []), requestData: JSONText(["nonce": "n"]),
       material: SharedSecret(SecretBytes(copying: Array("material of n".utf8))),
       answer: .bytes(Array(answer.utf8)), openingSecret: nil, clockSkew: clockSkew,
       trust: try TrustExcerpt(of: store, anchors: [store.anchors[0].certificate.fingerprint]),
-      revocation: EvidenceRevocation(isLive: isLive), report: ReportRecord(report, id: try ReportID.random()),
+      revocation: EvidenceRevocation(isLive: isLive),
+      report: ReportRecord(report, id: ReportID(of: try SessionID.random())),
       program: program)
   }
 

@@ -45,7 +45,7 @@ struct FakeWallet: WalletProtocol {
 
   private func verdict(on answer: [UInt8], challenge: borrowing ConsumedChallenge, at now: Timestamp) -> Verdict {
     whileVerifying()
-    let nonce = challenge.requestData["nonce"]?.string ?? ""
+    let nonce = (try? challenge.requestData.parsed())?["nonce"]?.string ?? ""
     guard challenge.material.exposed() == Array("material of \(nonce)".utf8) else {
       return refused([Check(.envelopeDecryptionFailed, .failed)], now)
     }

@@ -42,9 +42,9 @@ struct RecordingStore: SessionStore {
     note()
     return try await inner.session(address)
   }
-  func session(clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
+  func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
     note()
-    return try await inner.session(clientSecretHash: clientSecretHash)
+    return try await inner.session(id, clientSecretHash: clientSecretHash)
   }
   func sessions(
     of relyingParty: String, _ query: SessionQuery, at now: Timestamp

@@ -28,10 +28,52 @@ import Testing
   func roundTrip() throws {
     #expect(try StoredForm.decode(SessionContent.self, from: StoredForm.encode(content)) == content)
     #expect(try StoredForm.decode(ReportRecord.self, from: StoredForm.encode(report)) == report)
+    #expect(try StoredForm.decode(ReportRecord.self, from: report.writtenOut.serialized()) == report)
     #expect(try StoredForm.decode(LastError.self, from: StoredForm.encode(error)) == error)
     let bare = SessionContent(
       request: PresentationRequest(documents: []), origin: nil, clientReferenceID: nil, metadata: [])
     #expect(try StoredForm.decode(SessionContent.self, from: StoredForm.encode(bare)) == bare)
+  }
+
+  @Test("a report of the registry's checks is a fifteenth of what it says, and comes back with every word")
+  func compact() throws {
+    let checks = Code.allCases.flatMap { code in
+      Check.Outcome.allCases.map { Check(code, $0, detail: $0 == .failed ? "of \"this\"" : nil) }
+    }
+    let passed = Code.allCases.map { Check($0, .passed) }
+    let report = ReportRecord(
+      VerificationReport(
+        verifiedAt: Timestamp(secondsSince1970: 1), trustSnapshot: "00", checks: checks,
+        documents: [DocumentReport(docType: "d", checks: passed), DocumentReport(docType: "e", checks: [])]),
+      id: ReportID(of: try SessionID.random()))
+    let stored = StoredForm.encode(report)
+    let read = try StoredForm.decode(ReportRecord.self, from: stored)
+    #expect(read == report)
+    #expect(read.checks.map(\.clause) == checks.map(\.clause))
+    #expect(try JSONText(ReportRendering.written(report)).parsed() == ReportRendering.json(report))
+    let few = ReportRecord(
+      VerificationReport(
+        verifiedAt: Timestamp(secondsSince1970: 1), trustSnapshot: "00", checks: passed, documents: []), id: nil)
+    #expect(StoredForm.encode(few).count * 15 < JSONText(ReportRendering.json(few)).bytes.count)
+    let redacted = StoredForm.encode(report.redacted())
+    #expect(try StoredForm.decode(ReportRecord.self, from: redacted) == report.redacted())
+    #expect(!String(decoding: redacted, as: UTF8.self).contains("this"))
+  }
+
+  @Test("a code's tag is its own, and what it was")
+  func tags() {
+    #expect(Set(StoredCheck.tags).count == Code.allCases.count)
+    #expect(Code.allCases.map(\.place) == Array(0..<Code.allCases.count))
+    let all = Code.allCases.map { $0.rawValue + String(decoding: StoredCheck.tags[$0.place], as: UTF8.self) }
+    #expect(all.contains("mdoc.digest.mismatchIPk4") && all.contains("trust.issuer_unknownNPP7"))
+  }
+
+  @Test(
+    "compact checks that cannot be read are corrupt",
+    arguments: ["p", "xAAAA", "pAAAA", "pé", "p\u{0}\u{0}\u{0}\u{0}"])
+  func compactFaults(_ run: String) {
+    let json: JSON = ["verifiedAt": 1, "trustSnapshot": "00", "checks": ["run": .string(run)], "documents": []]
+    #expect(throws: StoreError.self) { try StoredForm.decode(ReportRecord.self, from: json.serialized()) }
   }
 
   @Test("has the form that earlier versions wrote, in any order")

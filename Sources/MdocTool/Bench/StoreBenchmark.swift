@@ -58,13 +58,16 @@ struct StoreBenchmark {
         request: PresentationRequest(documents: [DocumentRequest(docType: DocType.mDL, elements: [element])]),
         origin: nil, clientReferenceID: nil, metadata: []),
       // Of the size that Apple's protocol has.
-      offers: [ProtocolOffer(protocolName: "apple-in-app", data: ["nonce": "x"], sealedMaterial: try Random.bytes(80))])
+      offers: [
+        ProtocolOffer(
+          protocolName: "apple-in-app", data: JSONText(["nonce": "x"]), sealedMaterial: try Random.bytes(80))
+      ])
     let attempt = try AttemptID.random()
     let report = ReportRecord(
       VerificationReport(
         verifiedAt: now, trustSnapshot: "", checks: [],
         documents: [DocumentReport(docType: DocType.mDL, checks: [Check(.digestMismatch, .passed)])]),
-      id: try ReportID.random())
+      id: ReportID(of: address.id))
     var times = [CPUClock.wall()]
     try await store.create(session, finishing: nil)
     times.append(CPUClock.wall())

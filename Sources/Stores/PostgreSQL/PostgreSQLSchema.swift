@@ -2,7 +2,7 @@ import VerificationService
 
 /// The tables, as the list of steps that led to them. A step is never changed once it has been released.
 enum PostgreSQLSchema {
-  private static let steps = [first, second, third, fourth]
+  private static let steps = [first, second, third, fourth, fifth]
   /// The advisory lock under which steps are taken: "mdoc" in ASCII.
   private static let lock = 0x6d64_6f63
 
@@ -186,5 +186,11 @@ enum PostgreSQLSchema {
     CREATE INDEX sessions_erasure ON sessions (next_erasure) WHERE next_erasure IS NOT NULL;
     DROP INDEX sessions_ended;
     CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL AND next_erasure IS NULL;
+    """
+
+  /// As SQLite's sixth: client secrets and reports are found by their session.
+  private static let fifth = """
+    ALTER TABLE sessions ADD COLUMN secret_hash BYTEA;
+    DROP INDEX events_created;
     """
 }

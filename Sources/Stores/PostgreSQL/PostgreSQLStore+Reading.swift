@@ -6,21 +6,30 @@ extension PostgreSQLStore {
     try await pool.perform { connection throws(StoreError) in try connection.row(address) }?.record()
   }
 
-  public func session(clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
+  public func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
     try await pool.perform { connection throws(StoreError) in
-      try connection.first(
-        "SELECT \(SessionRow.postgreSQLColumns) FROM sessions WHERE client_secret_hash = $1", .blob(clientSecretHash),
-        read: SessionRow.init)
+      guard let id else {
+        return try connection.first(
+          "SELECT \(SessionRow.postgreSQLColumns) FROM sessions WHERE client_secret_hash = $1",
+          .blob(clientSecretHash), read: SessionRow.init)
+      }
+      return try connection.first(
+        "SELECT \(SessionRow.postgreSQLColumns) FROM sessions WHERE sessions.id = $1 AND secret_hash = $2",
+        .text(id.text), .blob(clientSecretHash), read: SessionRow.init)
     }?.record()
   }
 
   public func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
     let report = try await pool.perform { connection throws(StoreError) in
       try connection.first(
-        "SELECT report FROM sessions WHERE report_id = $1 AND relying_party = $2", .text(id.text), .text(relyingParty)
-      ) { $0.blob(0) }
+        """
+        SELECT report FROM sessions WHERE id = $1 AND relying_party = $3 AND report_id IS NULL
+        UNION ALL SELECT report FROM sessions WHERE report_id = $2 AND relying_party = $3
+        """, .text(id.session?.text), .text(id.text), .text(relyingParty)
+      ) { $0.optionalBlob(0) }
     }
-    return try report.map { report throws(StoreError) in try StoredForm.decode(ReportRecord.self, from: report) }
+    guard let report = report ?? nil else { return nil }
+    return try StoredForm.decode(ReportRecord.self, from: report)
   }
 
   public func evidence(_ address: SessionAddress) async throws(StoreError) -> [UInt8]? {

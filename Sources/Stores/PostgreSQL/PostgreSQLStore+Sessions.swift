@@ -6,7 +6,7 @@ extension PostgreSQLStore {
     _ session: SessionRecord, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) {
     let content = session.content.map { StoredForm.encode($0) }
-    let requests = session.offers.map { StoredForm.encodeOrdered($0.data) }
+    let requests = session.offers.map(\.data.bytes)
     let bytes = requests.reduce(content?.count ?? 0) { $0 + $1.count }
     let values: [PostgreSQLValue] = [
       .text(session.address.id.text), .text(session.address.relyingParty), .time(session.created),
@@ -15,7 +15,7 @@ extension PostgreSQLStore {
       .integer(Int64(bytes)),
     ]
     let insert = """
-      INSERT INTO sessions (id, relying_party, created, expires_at, status, client_secret_hash, content, protocols,
+      INSERT INTO sessions (id, relying_party, created, expires_at, status, secret_hash, content, protocols,
         requests, materials, bytes)
       VALUES ($1, $2, $3, $4, 'requires_input', $5, $6, $7, $8, $9, $10)
       """
@@ -108,7 +108,8 @@ extension PostgreSQLStore {
       let canceled = try connection.first(
         """
         WITH canceled AS (
-          UPDATE sessions SET status = 'canceled', ended_at = $3, client_secret_hash = NULL, materials = NULL
+          UPDATE sessions SET status = 'canceled', ended_at = $3, client_secret_hash = NULL, secret_hash = NULL,
+            materials = NULL
           WHERE id = $1 AND relying_party = $2 AND status = 'requires_input' AND expires_at > $3
           RETURNING *),
         told AS (INSERT INTO events (session_id, type, relying_party, created) SELECT id, status, $2, $3 FROM canceled)
@@ -134,8 +135,8 @@ extension PostgreSQLStore {
         let report = record.report.map { StoredForm.encode($0.redacted()) }
         let after = try connection.first(
           """
-          UPDATE sessions SET status = 'redacted', ended_at = $2, client_secret_hash = NULL, content = NULL,
-            protocols = NULL, requests = NULL, materials = NULL, last_error = $3, result_expires_at = NULL,
+          UPDATE sessions SET status = 'redacted', ended_at = $2, client_secret_hash = NULL, secret_hash = NULL,
+            content = NULL, protocols = NULL, requests = NULL, materials = NULL, last_error = $3, result_expires_at = NULL,
             waiting_result = NULL, retained_result = NULL, report = $4, evidence = NULL, evidence_bundle = NULL,
             bytes = coalesce(length($3), 0) + coalesce(length($4), 0),
             next_erasure = NULL

@@ -105,8 +105,8 @@ extension PostgreSQLConnection {
     // Deliveries go with their events.
     count.eventsDeleted = try run(
       """
-      WITH old AS MATERIALIZED (SELECT seq FROM events WHERE created <= $1
-        ORDER BY created LIMIT $2 FOR UPDATE SKIP LOCKED)
+      WITH old AS MATERIALIZED (SELECT seq FROM events
+        WHERE seq IN (SELECT seq FROM events ORDER BY seq LIMIT $2) AND created <= $1 FOR UPDATE SKIP LOCKED)
       DELETE FROM events USING old WHERE events.seq = old.seq
       """, .time(now - Limits.eventRetention), limit)
   }

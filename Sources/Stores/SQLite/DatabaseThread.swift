@@ -5,18 +5,19 @@ import VerificationService
 /// The thread of one connection. Whoever waits for the disk waits here, and never on Swift's cooperative threads.
 ///
 /// The writer takes all writes that are queued and commits them together: one sync of the disk for as many callers as
-/// came meanwhile. Where others write as well it first waits a moment for them: they change the same pages, and each
-/// commit costs more than what it commits. Each write has its own savepoint, so that one that fails takes no other with
-/// it; a caller is resumed only after the commit, and if that fails all of them fail and nothing was done. The log is
-/// emptied after an erasure when the callers have been resumed, and while nobody reads it.
+/// came meanwhile. Where others write as well it takes its time between groups: they change the same pages, and each
+/// commit costs more than what it commits. Whoever writes alone does not wait. One that fails takes no other with it; a
+/// caller is resumed only after the commit, and if that fails all of them fail and nothing was done. The log is emptied
+/// after an erasure when the callers have been resumed, and while nobody reads it.
 // Unchecked, since the compiler does not see into pthreads: `queue` and `isClosing` are touched only with `mutex`
-// held; `connection` and `isShared` only by the thread itself, which is started at the end of the initialiser.
+// held; `connection` and `paced` only by the thread itself, which is started at the end of the initialiser.
 final class DatabaseThread: @unchecked Sendable {  // proof above
   /// Writes in one commit: bounds what one fault can fail and how long a caller waits.
   static let largestGroup = 256
 
-  /// Microseconds that a group waits for more where the one before it had several.
-  private static let gathering: UInt32 = 500
+  /// From the beginning of a group of several to the next, for each of them and at most: a commit costs as much as some
+  /// writes do, and the more there are the more it is worth to wait for others.
+  private static let pace = (each: 1, most: 4)
 
   private typealias Job = StoreJob<SQLiteConnection>
 
@@ -25,8 +26,8 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
   private var queue: [Job] = []
   private var isClosing = false
   private var onClosed: [() -> Void] = []
-  /// Of the group before: several wrote at one time. Only the thread itself knows it.
-  private var isShared = false
+  /// Of the group before: when the next one may begin, where several wrote at one time. Only the thread itself knows it.
+  private var paced: Deadline?
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   /// Milliseconds, by which the log's emptying is timed.
@@ -130,48 +131,34 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
         return []
       }
     }
-    if isShared, role == .writer, !isClosing {
+    if role == .writer, let paced, !isClosing {
       pthread_mutex_unlock(mutex)
-      usleep(Self.gathering)
+      paced.sleep()
       pthread_mutex_lock(mutex)
     }
     let group = Array(queue.prefix(Self.largestGroup))
     queue.removeFirst(group.count)
-    isShared = group.count > 1
+    paced = group.count > 1 ? Deadline(in: .milliseconds(min(group.count * Self.pace.each, Self.pace.most))) : nil
     return group
   }
 
+  /// All in one transaction. Where one of them fails, nothing of it was done, and each is done by itself.
   private func write(_ group: [Job], on connection: SQLiteConnection) {
     guard !group.isEmpty else { return }
-    var errors: [StoreError?] = []
+    var isAtWork = false
     do throws(StoreError) {
       try connection.checkInPlace()
-      errors = try connection.transaction { connection throws(StoreError) in
-        try attempt(group, on: connection)
+      try connection.transaction { connection throws(StoreError) in
+        isAtWork = true
+        for job in group { try job.work(connection) }
+        isAtWork = false
       }
+      for job in group { job.finish(nil) }
     } catch {
-      errors = group.map { _ in error }
+      // Who holds the file, or a full disk, would be waited for by one after the other.
+      guard isAtWork, group.count > 1 else { return group.forEach { $0.finish(error) } }
+      for job in group { write([job], on: connection) }
     }
-    for (job, error) in zip(group, errors) { job.finish(error) }
-  }
-
-  /// Each job's own error; throws where the whole transaction is lost.
-  private func attempt(_ group: [Job], on connection: SQLiteConnection) throws(StoreError) -> [StoreError?] {
-    var errors: [StoreError?] = []
-    for job in group {
-      try connection.run("SAVEPOINT job")
-      do throws(StoreError) {
-        try job.work(connection)
-        errors.append(nil)
-      } catch {
-        // A full disk can make SQLite roll back all of it.
-        guard connection.isInTransaction else { throw error }
-        try connection.run("ROLLBACK TO job")
-        errors.append(error)
-      }
-      try connection.run("RELEASE job")
-    }
-    return errors
   }
 
   /// Each read is one snapshot, and bounded in time.

@@ -66,6 +66,8 @@ final class SQLiteConnection {
     // FULL, not NORMAL: in WAL mode NORMAL does not sync the log at COMMIT, so that a power cut could undo the consume
     // of a challenge whose answer was already verified, and the same answer would be accepted twice.
     try execute("PRAGMA synchronous = FULL")
+    // A page that every group changes is copied from the log once in so many pages.
+    try execute("PRAGMA wal_autocheckpoint = 4000")
     // Deleted content is overwritten with zeros, not only unlinked.
     try execute("PRAGMA secure_delete = ON")
   }
@@ -79,7 +81,10 @@ final class SQLiteConnection {
 
   /// Runs a statement and returns the number of rows it changed.
   @discardableResult
-  func run(_ sql: String, _ values: SQLiteValue...) throws(StoreError) -> Int {
+  func run(_ sql: String, _ values: SQLiteValue...) throws(StoreError) -> Int { try run(sql, values) }
+
+  @discardableResult
+  func run(_ sql: String, _ values: [SQLiteValue]) throws(StoreError) -> Int {
     try statement(sql).run(values, on: database) { _ throws(StoreError) in }
     return Int(sqlite3_changes(database))
   }

@@ -2,7 +2,7 @@ import VerificationService
 
 /// The tables, as the list of steps that led to them. A step is never changed once it has been released.
 enum SQLiteSchema {
-  private static let steps = [first, second, third, fourth, fifth]
+  private static let steps = [first, second, third, fourth, fifth, sixth]
 
   static var version: Int { steps.count }
 
@@ -169,6 +169,25 @@ enum SQLiteSchema {
     CREATE INDEX sessions_erasure ON sessions (next_erasure) WHERE next_erasure IS NOT NULL;
     DROP INDEX sessions_ended;
     CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL AND next_erasure IS NULL;
+    """
+
+  /// A session in one row. Its offers' protocols, requests and materials are lines, in their order: a request is JSON
+  /// without line breaks, and a material is in hexadecimal. Client secrets and reports are found by their session, which
+  /// their names say, and need no index of random values; those of before keep theirs. What is too old of events, which are
+  /// in their order, is found from their beginning.
+  private static let sixth = """
+    ALTER TABLE sessions ADD COLUMN secret_hash BLOB;
+    ALTER TABLE sessions ADD COLUMN protocols TEXT;
+    ALTER TABLE sessions ADD COLUMN requests BLOB;
+    ALTER TABLE sessions ADD COLUMN materials TEXT;
+    UPDATE sessions SET protocols = lines.protocols, requests = CAST(lines.requests AS BLOB), materials = lines.materials
+      FROM (SELECT session, group_concat(protocol, char(10)) AS protocols,
+          group_concat(CAST(data AS TEXT), char(10)) AS requests,
+          group_concat(coalesce(hex(material), ''), char(10)) AS materials
+        FROM (SELECT * FROM offers ORDER BY session, position) GROUP BY session) AS lines
+      WHERE lines.session = sessions.seq;
+    DROP TABLE offers;
+    DROP INDEX events_created;
     """
 
   /// For a reader that changes nothing: whether the file has what this version reads.

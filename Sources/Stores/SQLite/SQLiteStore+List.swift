@@ -4,9 +4,9 @@ import VerificationService
 extension SQLiteStore {
   static let dialect = SessionListing.Dialect(
     mark: "?", key: "seq", processingIndex: "INDEXED BY sessions_processing",
-    requestBytes: "(SELECT sum(length(data)) FROM offers WHERE offers.session = sessions.seq)",
-    // They have a table of their own.
-    requestColumns: [])
+    requestBytes: "length(requests)",
+    // The material is nobody's to read.
+    requestColumns: ["protocols", "requests", "NULL"])
 
   public func sessions(
     of relyingParty: String, _ query: SessionQuery, at now: Timestamp
@@ -22,13 +22,9 @@ extension SQLiteStore {
         before = seq
       }
       let time = listing.time(at: now).map { [SQLiteValue.time($0)] } ?? []
-      var rows = try connection.rows(
+      return try connection.rows(
         listing.sql, [.text(relyingParty), .integer(before), .integer(listing.rows)] + time
-      ) { (row: SessionRow(columnsOf: $0), found: Int($0.integer(SessionRow.width))) }
-      if query.parts.contains(.requests) {
-        for index in rows.indices { try rows[index].row.readOffers(connection, withMaterial: false) }
-      }
-      return rows
+      ) { (row: SessionRow($0), found: Int($0.integer(SessionRow.width + 3))) }
     }
     guard let found else { return nil }
     return try SessionPage(rows: found.map(\.row), found: found.first?.found ?? 0, limit: query.limit)

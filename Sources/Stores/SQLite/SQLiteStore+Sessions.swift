@@ -6,50 +6,46 @@ extension SQLiteStore {
     _ session: SessionRecord, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) {
     let content = session.content.map { StoredForm.encode($0) }
-    let offers = session.offers.map { ($0.protocolName, StoredForm.encodeOrdered($0.data), $0.sealedMaterial) }
-    let bytes = offers.reduce(content?.count ?? 0) { $0 + $1.1.count }
+    let requests = OfferLines.requests(session.offers)
+    let values: [SQLiteValue] = [
+      .text(session.address.id.text), .text(session.address.relyingParty), .time(session.created),
+      .time(session.expiresAt), .optional(session.clientSecretHash), .optional(content),
+      .text(OfferLines.protocols(session.offers)), .blob(requests), .optional(OfferLines.materials(session.offers)),
+      .integer(Int64((content?.count ?? 0) + requests.count)),
+    ]
     try await writer.perform { connection throws(StoreError) in
-      let seq = try connection.first(
+      try connection.run(
         """
-        INSERT INTO sessions (id, relying_party, created, expires_at, status, client_secret_hash, content, bytes)
-        VALUES (?, ?, ?, ?, 'requires_input', ?, ?, ?) RETURNING seq
-        """,
-        .text(session.address.id.text), .text(session.address.relyingParty), .time(session.created),
-        .time(session.expiresAt), .optional(session.clientSecretHash), .optional(content), .integer(Int64(bytes))
-      ) { $0.integer(0) }
-      guard let seq else { throw .corrupt("an insert without a row") }
-      for (position, (name, data, material)) in offers.enumerated() {
-        try connection.run(
-          "INSERT INTO offers (session, position, protocol, data, material) VALUES (?, ?, ?, ?, ?)",
-          .integer(seq), .integer(Int64(position)), .text(name), .blob(data), .optional(material))
-      }
+        INSERT INTO sessions (id, relying_party, created, expires_at, status, secret_hash, content, protocols, requests,
+          materials, bytes)
+        VALUES (?, ?, ?, ?, 'requires_input', ?, ?, ?, ?, ?, ?)
+        """, values)
       try connection.finish(completion)
     }
   }
 
-  /// One conditional update decides; only if it changed nothing is the reason looked up, in the same transaction.
+  /// The row is read with its material, and changed if it can be, while nobody else writes.
   public func consume(
     _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
   ) async throws(StoreError) -> Consumption {
     let (row, isConsumed) = try await writer.perform { connection throws(StoreError) -> (SessionRow?, Bool) in
-      let taken = try connection.first(
+      guard let row = try connection.row(address) else { return (nil, false) }
+      let changed = try connection.run(
         """
-        UPDATE sessions SET status = 'processing', attempt = ?, attempt_protocol = ?, consumed_at = ?
-        WHERE id = ? AND relying_party = ? AND status = 'requires_input' AND expires_at > ?
-          AND EXISTS (SELECT 1 FROM offers WHERE offers.session = sessions.seq AND protocol = ?)
-        RETURNING \(SessionRow.columns)
+        UPDATE sessions SET status = 'processing', attempt = ?, attempt_protocol = ?, consumed_at = ?, materials = NULL
+        WHERE seq = ? AND status = 'requires_input' AND expires_at > ?
+          AND instr(char(10) || protocols || char(10), char(10) || ? || char(10)) > 0
         """,
-        .text(attempt.text), .text(protocolName), .time(now), .text(address.id.text), .text(address.relyingParty),
-        .time(now), .text(protocolName), read: SessionRow.init(columnsOf:))
-      guard var taken else { return (try connection.row(address), false) }
-      try taken.readOffers(connection)
+        .text(attempt.text), .text(protocolName), .time(now), .integer(row.seq), .time(now), .text(protocolName))
       // From here on the material is in the caller's hands alone.
-      try connection.run("UPDATE offers SET material = NULL WHERE session = ?", .integer(taken.seq))
-      return (taken, true)
+      return (row, changed > 0)
     }
-    guard let record = try row?.record() else { return .refused(.notFound) }
-    if isConsumed { return .consumed(record) }
-    return .refused(record.consumeRefusal(protocolName: protocolName, at: now) ?? .alreadyUsed)
+    guard var record = try row?.record() else { return .refused(.notFound) }
+    guard isConsumed else {
+      return .refused(record.consumeRefusal(protocolName: protocolName, at: now) ?? .alreadyUsed)
+    }
+    record.state = .processing(.init(id: attempt, protocolName: protocolName, startedAt: now))
+    return .consumed(record)
   }
 
   public func recordOutcome(
@@ -92,19 +88,28 @@ extension SQLiteStore {
     try await reader.perform { connection throws(StoreError) in try connection.row(address) }?.record()
   }
 
-  public func session(clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
+  public func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
     try await reader.perform { connection throws(StoreError) in
-      try SessionRow.first(connection, where: "client_secret_hash = ?", .blob(clientSecretHash))
+      guard let id else {
+        return try SessionRow.first(connection, where: "client_secret_hash = ?", .blob(clientSecretHash))
+      }
+      return try SessionRow.first(
+        connection, where: "sessions.id = ? AND secret_hash = ?", .text(id.text), .blob(clientSecretHash))
     }?.record()
   }
 
   public func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
     let report = try await reader.perform { connection throws(StoreError) in
+      // One or the other: a report that is found by its session has no `report_id`.
       try connection.first(
-        "SELECT report FROM sessions WHERE report_id = ? AND relying_party = ?", .text(id.text), .text(relyingParty)
-      ) { $0.blob(0) }
+        """
+        SELECT report FROM sessions WHERE id = ? AND relying_party = ? AND report_id IS NULL
+        UNION ALL SELECT report FROM sessions WHERE report_id = ? AND relying_party = ?
+        """, .optional(id.session?.text), .text(relyingParty), .text(id.text), .text(relyingParty)
+      ) { $0.optionalBlob(0) }
     }
-    return try report.map { report throws(StoreError) in try StoredForm.decode(ReportRecord.self, from: report) }
+    guard let report = report ?? nil else { return nil }
+    return try StoredForm.decode(ReportRecord.self, from: report)
   }
 
   public func evidence(_ address: SessionAddress) async throws(StoreError) -> [UInt8]? {
@@ -120,12 +125,12 @@ extension SQLiteStore {
     let (row, isChanged) = try await writer.perform { connection throws(StoreError) -> (SessionRow?, Bool) in
       let seq = try connection.first(
         """
-        UPDATE sessions SET status = 'canceled', ended_at = ?, client_secret_hash = NULL
+        UPDATE sessions SET status = 'canceled', ended_at = ?, client_secret_hash = NULL, secret_hash = NULL,
+          materials = NULL
         WHERE id = ? AND relying_party = ? AND status = 'requires_input' AND expires_at > ? RETURNING seq
         """, .time(now), .text(address.id.text), .text(address.relyingParty), .time(now)
       ) { $0.integer(0) }
       if let seq {
-        try connection.run("UPDATE offers SET material = NULL WHERE session = ?", .integer(seq))
         try connection.tell(seq, address, .canceled, at: now)
       }
       return (try connection.row(address), seq != nil)
@@ -149,13 +154,13 @@ extension SQLiteStore {
       let report = record.report.map { StoredForm.encode($0.redacted()) }
       try connection.run(
         """
-        UPDATE sessions SET status = 'redacted', ended_at = ?, client_secret_hash = NULL, content = NULL,
-          last_error = ?, result_expires_at = NULL, waiting_result = NULL, retained_result = NULL, report = ?,
-          evidence = NULL, evidence_bundle = NULL, bytes = ?, next_erasure = NULL
+        UPDATE sessions SET status = 'redacted', ended_at = ?, client_secret_hash = NULL, secret_hash = NULL,
+          content = NULL, protocols = NULL, requests = NULL, materials = NULL, last_error = ?, result_expires_at = NULL,
+          waiting_result = NULL, retained_result = NULL, report = ?, evidence = NULL, evidence_bundle = NULL, bytes = ?,
+          next_erasure = NULL
         WHERE seq = ?
         """, .time(now), .optional(lastError), .optional(report),
         .integer(Int64((lastError?.count ?? 0) + (report?.count ?? 0))), .integer(before.seq))
-      try connection.run("DELETE FROM offers WHERE session = ?", .integer(before.seq))
       try connection.run(
         "UPDATE idempotency SET body = NULL, result = NULL, result_expires_at = NULL, bytes = 0 WHERE session = ?",
         .text(address.id.text))
@@ -171,7 +176,7 @@ extension SQLiteStore {
 extension SQLiteConnection {
   fileprivate func row(_ address: SessionAddress) throws(StoreError) -> SessionRow? {
     try SessionRow.first(
-      self, where: "id = ? AND relying_party = ?", .text(address.id.text), .text(address.relyingParty))
+      self, where: "sessions.id = ? AND relying_party = ?", .text(address.id.text), .text(address.relyingParty))
   }
 }
 

@@ -9,13 +9,12 @@ extension SQLiteStore {
       var count = SweepCount()
       let expired = try connection.rows(
         """
-        UPDATE sessions SET status = 'expired', ended_at = expires_at WHERE seq IN
+        UPDATE sessions SET status = 'expired', ended_at = expires_at, materials = NULL WHERE seq IN
           (SELECT seq FROM sessions WHERE status = 'requires_input' AND expires_at <= ? LIMIT ?)
         RETURNING seq, id, relying_party
         """, [.time(now), limit]
       ) { (seq: $0.integer(0), id: $0.text(1), relyingParty: $0.text(2)) }
       for session in expired {
-        try connection.run("UPDATE offers SET material = NULL WHERE session = ?", .integer(session.seq))
         try connection.tell(session.seq, id: session.id, of: session.relyingParty, .expired, at: now)
       }
       count.expired = expired.count
@@ -92,7 +91,7 @@ extension SQLiteConnection {
       """, .text(DeliveryFault.Reason.abandoned.rawValue), .time(now - Limits.deliveryAbandonment), .time(now), limit)
     // Deliveries go with their events.
     count.eventsDeleted = try run(
-      "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE created <= ? LIMIT ?)",
-      .time(now - Limits.eventRetention), limit)
+      "DELETE FROM events WHERE seq IN (SELECT seq FROM events ORDER BY seq LIMIT ?) AND created <= ?",
+      limit, .time(now - Limits.eventRetention))
   }
 }

@@ -1,25 +1,52 @@
+import Primitives
 import VerificationService
 
-/// Reading sessions on a database thread; offers have a table of their own.
+/// Reading sessions on a database thread.
 extension SessionRow {
+  static let sqliteColumns = columns + ", protocols, requests, materials"
+
   static func first(
     _ connection: SQLiteConnection, where condition: String, _ values: SQLiteValue...
   ) throws(StoreError) -> SessionRow? {
-    try all(connection, "SELECT \(columns) FROM sessions WHERE \(condition)", values).first
+    try connection.rows("SELECT \(sqliteColumns) FROM sessions WHERE \(condition)", values, SessionRow.init).first
   }
 
-  static func all(
-    _ connection: SQLiteConnection, _ sql: String, _ values: [SQLiteValue]
-  ) throws(StoreError) -> [SessionRow] {
-    var rows = try connection.rows(sql, values, SessionRow.init(columnsOf:))
-    for index in rows.indices { try rows[index].readOffers(connection) }
-    return rows
+  /// Of a row that begins with `sqliteColumns`, or with the last three as others.
+  init(_ row: SQLiteRow) {
+    self.init(columnsOf: row)
+    let requests = OfferLines.requests(row.blob(19))
+    let materials = OfferLines.materials(row.optionalText(20))
+    offers = OfferLines.protocols(row.optionalText(18)).enumerated().map { index, name in
+      Offer(
+        protocolName: name, data: requests.indices.contains(index) ? requests[index] : [],
+        material: materials.indices.contains(index) ? materials[index] : nil)
+    }
+  }
+}
+
+/// A session's offers as lines of three columns.
+enum OfferLines {
+  private static let end = UInt8(ascii: "\n")
+
+  static func protocols(_ offers: [ProtocolOffer]) -> String { offers.map(\.protocolName).joined(separator: "\n") }
+
+  static func protocols(_ text: String?) -> [String] {
+    (text ?? "").split(separator: "\n").map(String.init)
   }
 
-  mutating func readOffers(_ connection: SQLiteConnection, withMaterial: Bool = true) throws(StoreError) {
-    offers = try connection.rows(
-      "SELECT protocol, data, \(withMaterial ? "material" : "NULL") FROM offers WHERE session = ? ORDER BY position",
-      [.integer(seq)]
-    ) { Offer(protocolName: $0.text(0), data: $0.blob(1), material: $0.optionalBlob(2)) }
+  static func requests(_ offers: [ProtocolOffer]) -> [UInt8] {
+    Array(offers.map(\.data.bytes).joined(separator: CollectionOfOne(end)))
+  }
+
+  static func requests(_ bytes: [UInt8]) -> [[UInt8]] { bytes.split(separator: end).map(Array.init) }
+
+  /// Nil where there is none.
+  static func materials(_ offers: [ProtocolOffer]) -> String? {
+    guard offers.contains(where: { $0.sealedMaterial != nil }) else { return nil }
+    return offers.map { Hex.encode($0.sealedMaterial ?? []) }.joined(separator: "\n")
+  }
+
+  static func materials(_ text: String?) -> [[UInt8]?] {
+    (text ?? "").split(separator: "\n", omittingEmptySubsequences: false).map { $0.isEmpty ? nil : Hex.decode($0) }
   }
 }

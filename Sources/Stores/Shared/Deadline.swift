@@ -17,6 +17,12 @@ struct Deadline: Sendable {
   /// For `pthread_cond_timedwait` on a condition of the monotonic clock.
   var time: timespec { timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000)) }
 
+  /// Returns when it is past.
+  func sleep() {
+    var time = time
+    while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
+  }
+
   static func now() -> Int64 {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)

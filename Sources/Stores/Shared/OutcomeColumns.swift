@@ -7,6 +7,7 @@ struct OutcomeColumns: Sendable {
   let lastError: [UInt8]?
   let errorCode: String?
   let results: SealedResults
+  /// Of a report that is not found by its session.
   let reportID: String?
   let report: [UInt8]?
 
@@ -23,7 +24,7 @@ struct OutcomeColumns: Sendable {
       }
     lastError = error.map { StoredForm.encode($0) }
     errorCode = error?.code
-    reportID = outcome.report?.id
+    reportID = outcome.report?.id.flatMap { $0 == ReportID(of: outcome.address.id).text ? nil : $0 }
     report = outcome.report.map { StoredForm.encode($0) }
   }
 }

@@ -12,14 +12,15 @@ struct SessionRow: Sendable {
 
   private static let names = [
     "sessions.seq", "sessions.id", "relying_party", "created", "expires_at", "status", "attempt", "consumed_at",
-    "ended_at", "client_secret_hash", "content", "last_error", "result_expires_at", "waiting_result", "retained_result",
-    "report", "attempt_protocol", "evidence",
+    "ended_at", secretHash, "content", "last_error", "result_expires_at", "waiting_result", "retained_result", "report",
+    "attempt_protocol", "evidence",
   ]
+  private static let secretHash = "coalesce(secret_hash, client_secret_hash)"
   static let columns = names.joined(separator: ", ")
 
   /// In the same places, and nothing where it is not shown in a list.
   static func columns(listing parts: Set<SessionPart>) -> [String] {
-    let left: Set = ["client_secret_hash", "waiting_result", "retained_result"]
+    let left: Set = [secretHash, "waiting_result", "retained_result"]
     return names.map { left.contains($0) || ($0 == "report" && !parts.contains(.report)) ? "NULL" : $0 }
   }
 
@@ -74,7 +75,7 @@ struct SessionRow: Sendable {
     for offer in self.offers {
       offers.append(
         ProtocolOffer(
-          protocolName: offer.protocolName, data: try StoredForm.decodeOrdered(offer.data),
+          protocolName: offer.protocolName, data: try StoredForm.text(offer.data),
           sealedMaterial: offer.material))
     }
     var results = results

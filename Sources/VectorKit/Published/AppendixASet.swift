@@ -56,6 +56,7 @@ extension JSON {
   fileprivate func isValue(of item: CBORItem) -> Bool {
     switch self {
     case .null: return item.isNull
+    case .written: return false
     case .bool(let value): return item.bool == value
     case .integer(let value): return item.integer == value || item.double == Double(value)
     case .double(let value): return item.double == value || Self.largeNumber(item) == value

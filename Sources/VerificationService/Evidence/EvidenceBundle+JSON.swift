@@ -11,11 +11,11 @@ extension EvidenceBundle {
     .members([
       "program": .string(program), "livemode": .bool(isLive), "session": .string(session.text),
       "relying_party": .string(relyingParty), "protocol": .string(protocolName),
-      "request": request.storedJSON, "request_data": requestData,
+      "request": request.storedJSON, "request_data": .written(requestData),
       "material": .string(Base64.encode(material.bytes.exposed())), "answer": Self.json(answer),
       "opening_secret": openingSecret.map { .string(Base64.encode($0.bytes.exposed())) },
       "clock_skew": .integer(clockSkew),
-      "trust": trust.json, "revocation": revocation.json, "report": report.storedJSON,
+      "trust": trust.json, "revocation": revocation.json, "report": report.writtenOut,
     ])
   }
 
@@ -25,7 +25,7 @@ extension EvidenceBundle {
       let session = json["session"]?.string.flatMap(SessionID.init), let party = json["relying_party"]?.string,
       let protocolName = json["protocol"]?.string,
       let request = json["request"].flatMap(PresentationRequest.init(storedJSON:)),
-      let requestData = json["request_data"],
+      let requestData = json["request_data"].map(JSONText.init),
       let material = json["material"]?.string.flatMap(Base64.decode), let answer = json["answer"].flatMap(Self.answer),
       let clockSkew = json["clock_skew"]?.integer, (0...Limits.longestClockSkew).contains(clockSkew),
       let trust = json["trust"].flatMap({ TrustExcerpt($0, allowsTestCertificates: !isLive) }),

@@ -21,7 +21,7 @@ public struct EvidenceBundle: Sendable {
   public let protocolName: String
   public let request: PresentationRequest
   /// The request as the wallet had it.
-  let requestData: JSON
+  let requestData: JSONText
   /// What the protocol kept of the challenge, which is used up.
   let material: SharedSecret
   let answer: WalletAnswer.Content
@@ -45,7 +45,7 @@ public struct EvidenceBundle: Sendable {
 
   init(
     isLive: Bool, session: SessionID, relyingParty: String, protocolName: String, request: PresentationRequest,
-    requestData: JSON, material: SharedSecret, answer: WalletAnswer.Content, openingSecret: SharedSecret?,
+    requestData: JSONText, material: SharedSecret, answer: WalletAnswer.Content, openingSecret: SharedSecret?,
     clockSkew: Int64, trust: TrustExcerpt, revocation: EvidenceRevocation, report: ReportRecord,
     program: String = ProgramVersion.text
   ) {

@@ -9,7 +9,7 @@ struct EvidenceDraft: Sendable {
   private let trust: TrustStore
   private let wallet: any WalletProtocol
   private let answer: WalletAnswer.Content
-  private let requestData: JSON
+  private let requestData: JSONText
   private let material: SharedSecret
   var revocation: EvidenceRevocation
 

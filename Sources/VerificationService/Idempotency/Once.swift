@@ -64,11 +64,11 @@ extension ServiceContext {
     _ claim: IdempotencyClaim?, _ outcome: OperationReply
   ) throws(ServiceError) -> IdempotencyCompletion? {
     guard let claim else { return nil }
-    let result = outcome.reply.body["result"].flatMap { $0.isNull ? nil : $0 }
-    let shown = outcome.reply.body.removing("simulated_result")
+    let result = outcome.body["result"].flatMap { $0.isNull ? nil : $0 }
+    let shown = outcome.body.removing("simulated_result")
     let body = result == nil ? shown : shown.replacing("result", with: .null)
     let form = try seal(
-      KeptReplyForm.encode(status: outcome.reply.status, body: body), .reply(claim, outcome.session))
+      KeptReplyForm.encode(status: outcome.status, body: body), .reply(claim, outcome.session))
     noteReply(form, of: claim)
     return IdempotencyCompletion(
       claim: claim,
@@ -91,19 +91,24 @@ extension ServiceContext {
     if let result = kept.result, let end = kept.resultExpiresAt, clock() < end, caller.has(.resultsRead) {
       body = body.replacing("result", with: try openJSON(result, .replyResult(claim, kept.session)))
     }
-    return Reply(status, body, isReplay: true)
+    return Reply(status, body, session: kept.session, isReplay: true)
   }
 }
 
 /// A use case's reply, with what keeping it needs to know.
 struct OperationReply: Sendable {
-  var reply: Reply
+  let status: Int
+  let body: JSON
   /// Whose redaction erases the kept reply.
   var session: SessionID?
+  /// Of an attempt that came to its end.
+  var ending: Reply.Ending?
   /// Until when a result in the reply may be given again.
   var resultExpiresAt: Timestamp?
   /// Whether it was kept in the operation's own transaction.
   var isKept = false
+
+  var reply: Reply { Reply(status, body, session: session, ending: ending) }
 }
 
 extension JSON {

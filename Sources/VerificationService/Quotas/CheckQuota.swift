@@ -46,6 +46,7 @@ extension JSON {
     case .string(let text): text.utf8.count + 2
     case .integer, .double: 8
     case .bool, .null: 4
+    case .written(let text): text.bytes.count
     }
   }
 }

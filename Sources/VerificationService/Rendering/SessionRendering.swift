@@ -25,7 +25,7 @@ struct SessionRendering {
     let state = record.state(at: now)
     // Said as options: a bare nil would be JSON's null.
     let offers: [ProtocolOffer]? = parts.contains(.requests) ? record.offers : .none
-    let report: JSON? = parts.contains(.report) ? .some(record.report.map(ReportRendering.json) ?? .null) : .none
+    let report: JSON? = parts.contains(.report) ? .some(record.report.map(ReportRendering.written) ?? .null) : .none
     return .members([
       "id": .string(record.address.id.text),
       "object": "verification_session",
@@ -78,7 +78,7 @@ struct SessionRendering {
 
   /// Also the shape that `navigator.credentials.get({digital: {requests}})` takes.
   private func requests(_ offers: [ProtocolOffer]) -> JSON {
-    .array(offers.map { ["protocol": .string($0.protocolName), "data": $0.data] })
+    .array(offers.map { ["protocol": .string($0.protocolName), "data": .written($0.data)] })
   }
 
   private func isWeb(_ offer: ProtocolOffer) -> Bool { ProtocolFamily(ofProtocol: offer.protocolName) == .web }

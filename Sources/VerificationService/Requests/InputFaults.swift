@@ -22,19 +22,17 @@ struct InputFaults {
 /// One object of an input: its members by name, unknown ones noted as faults.
 struct ObjectInput {
   let pointer: String
-  /// By the bytes of their names, as the parser tells them apart.
-  private let members: [ExactText: JSON]
+  private let object: JSON
 
   /// Nil, with a fault, where the value is no object.
   init?(_ json: JSON, at pointer: String, known: Set<String>, _ faults: inout InputFaults) {
-    guard let object = json.object else {
+    guard let members = json.object else {
       faults.add(pointer, "must be an object; its members may be \(known.sorted().joined(separator: ", "))")
       return nil
     }
     self.pointer = pointer
-    members = Dictionary(object.map { (ExactText($0.name), $0.value) }) { first, _ in first }
-    let known = Set(known.map(ExactText.init))
-    for member in object where !known.contains(ExactText(member.name)) {
+    object = json
+    for member in members where !known.contains(where: member.name.hasSameBytes) {
       faults.add(self.pointer(to: member.name), "is not known here", code: .apiUnknownMember)
     }
   }
@@ -43,7 +41,7 @@ struct ObjectInput {
 
   /// The member, with absent and null alike.
   func value(_ name: String) -> JSON? {
-    members[ExactText(name)].flatMap { $0.isNull ? nil : $0 }
+    object[name].flatMap { $0.isNull ? nil : $0 }
   }
 
   /// Characters are Unicode scalars, as in JSON Schema: one that a reader sees can be of any length.

@@ -6,6 +6,8 @@ import Primitives
 /// `mdoc verify --request` share it. Faults carry JSON pointers.
 public struct PresentationRequestDecoder: Sendable {
   static let members: Set<String> = ["documents", "all_documents"]
+  private static let elementMembers: Set = ["namespace", "identifier", "intent_to_retain", "retain_days", "required"]
+  private static let inAppElementMembers = elementMembers.union(["apple_element"])
   private let family: ProtocolFamily
   private let retention: RetentionPolicy
 
@@ -82,12 +84,8 @@ public struct PresentationRequestDecoder: Sendable {
   private func elements(
     _ json: JSON, of docType: String?, keptFor days: Int?, at pointer: String, _ faults: inout InputFaults
   ) -> [ElementRequest] {
-    let names: Set<String> =
-      family == .inApp ? ["namespace", "identifier", "apple_element"] : ["namespace", "identifier"]
-    guard
-      let input = ObjectInput(
-        json, at: pointer, known: names.union(["intent_to_retain", "retain_days", "required"]), &faults)
-    else { return [] }
+    let known = family == .inApp ? Self.inAppElementMembers : Self.elementMembers
+    guard let input = ObjectInput(json, at: pointer, known: known, &faults) else { return [] }
     let retention = self.retention(input, keptFor: days, &faults)
     let isRequired = input.bool("required", default: true, &faults)
     if family == .inApp, let name = input.string("apple_element", required: false, &faults) {

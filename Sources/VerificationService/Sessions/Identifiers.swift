@@ -20,9 +20,13 @@ public struct SessionID: Sendable, Hashable, CustomStringConvertible {
   }
 
   public var description: String { text }
+
+  /// What follows the prefix.
+  var characters: Substring { text.dropFirst(Self.prefix.count) }
 }
 
-/// The name of one attempt's report, `vr_…`.
+/// The name of one attempt's report, `vr_…`: a session has one at most, and both have the same characters, so that a
+/// report is found by its session. Those of before are random.
 public struct ReportID: Sendable, Hashable, CustomStringConvertible {
   public static let prefix = "vr_"
   /// All that an id can be, as a regular expression (ECMA-262).
@@ -34,11 +38,10 @@ public struct ReportID: Sendable, Hashable, CustomStringConvertible {
     self.text = text
   }
 
-  private init(unchecked text: String) { self.text = text }
+  public init(of session: SessionID) { text = Self.prefix + session.characters }
 
-  public static func random() throws(CryptoError) -> ReportID {
-    ReportID(unchecked: try RandomName.make(prefix: prefix))
-  }
+  /// The session that it is of, unless it is one of before.
+  public var session: SessionID? { SessionID(SessionID.prefix + text.dropFirst(Self.prefix.count)) }
 
   public var description: String { text }
 }
@@ -77,6 +80,15 @@ enum RandomName {
     return String(decoding: text, as: UTF8.self)
   }
 
+  private static func isCharacter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"):
+      true
+    default: false
+    }
+  }
+
   static func pattern(prefix: String, characters: Int = characters, suffix: String = "") -> String {
     "^\(prefix)[0-9A-Za-z]{\(characters)}\(suffix)$"
   }
@@ -84,6 +96,6 @@ enum RandomName {
   static func isValid(_ text: String, prefix: String, characters: Int = characters) -> Bool {
     let bytes = Array(text.utf8)
     return bytes.count == prefix.utf8.count + characters && text.hasPrefix(prefix)
-      && bytes.dropFirst(prefix.utf8.count).allSatisfy { alphabet.contains($0) }
+      && bytes.dropFirst(prefix.utf8.count).allSatisfy(isCharacter)
   }
 }

@@ -4,11 +4,56 @@ import Primitives
 /// The immutable report of one attempt as it is stored and served: codes, outcomes, clauses, and details that name
 /// elements, certificates or limits. Nothing personal.
 public struct ReportRecord: Sendable, Hashable {
-  public struct CheckRecord: Sendable, Hashable {
-    public let code: String
-    public let outcome: String
-    public let clause: String
-    public let detail: String?
+  public enum CheckRecord: Sendable, Hashable {
+    /// As this version's registry has it.
+    case known(Check)
+    /// Of another version's registry, with the words that it had.
+    case other(code: String, outcome: String, clause: String, detail: String?)
+
+    public init(code: String, outcome: String, clause: String, detail: String?) {
+      if let known = Code(rawValue: code), let worth = Check.Outcome(rawValue: outcome), known.entry.clause == clause {
+        self = .known(Check(known, worth, detail: detail))
+      } else {
+        self = .other(code: code, outcome: outcome, clause: clause, detail: detail)
+      }
+    }
+
+    public var code: String {
+      switch self {
+      case .known(let check): check.code.rawValue
+      case .other(let code, _, _, _): code
+      }
+    }
+
+    public var outcome: String {
+      switch self {
+      case .known(let check): check.outcome.rawValue
+      case .other(_, let outcome, _, _): outcome
+      }
+    }
+
+    public var clause: String {
+      switch self {
+      case .known(let check): check.clause
+      case .other(_, _, let clause, _): clause
+      }
+    }
+
+    public var detail: String? {
+      switch self {
+      case .known(let check): check.detail
+      case .other(_, _, _, let detail): detail
+      }
+    }
+
+    /// Without its detail.
+    var redacted: CheckRecord {
+      switch self {
+      case .known(let check): .known(Check(check.code, check.outcome))
+      case .other(let code, let outcome, let clause, _):
+        .other(code: code, outcome: outcome, clause: clause, detail: nil)
+      }
+    }
   }
 
   public struct DocumentRecord: Sendable, Hashable {
@@ -31,8 +76,8 @@ public struct ReportRecord: Sendable, Hashable {
     verifiedAt = report.verifiedAt.secondsSince1970
     trustSnapshot = report.trustSnapshot
     revocationPolicy = report.revocationPolicy.rawValue
-    checks = report.checks.map(CheckRecord.init)
-    documents = report.documents.map { DocumentRecord(checks: $0.checks.map(CheckRecord.init)) }
+    checks = report.checks.map(CheckRecord.known)
+    documents = report.documents.map { DocumentRecord(checks: $0.checks.map(CheckRecord.known)) }
   }
 
   init(
@@ -58,13 +103,6 @@ public struct ReportRecord: Sendable, Hashable {
 
   /// Without details: what remains after redaction is ids, times and codes.
   public func redacted() -> ReportRecord {
-    ReportRecord(self) { CheckRecord(code: $0.code, outcome: $0.outcome, clause: $0.clause, detail: nil) }
-  }
-}
-
-extension ReportRecord.CheckRecord {
-  init(_ check: Check) {
-    self.init(
-      code: check.code.rawValue, outcome: check.outcome.rawValue, clause: check.clause, detail: check.detail)
+    ReportRecord(self) { $0.redacted }
   }
 }

@@ -47,12 +47,12 @@ public struct SessionContent: Sendable, Hashable {
 /// One offered protocol, with a nonce and a key of its own.
 public struct ProtocolOffer: Sendable, Hashable {
   public let protocolName: String
-  /// The request for the platform: `data` of an entry of `requests`.
-  public let data: JSON
+  /// The request for the platform: `data` of an entry of `requests`. Nobody reads it between its making and its wallet.
+  public let data: JSONText
   /// What opens the answer, sealed; nil once the challenge is consumed or can no longer be.
   public var sealedMaterial: [UInt8]?
 
-  public init(protocolName: String, data: JSON, sealedMaterial: [UInt8]?) {
+  public init(protocolName: String, data: JSONText, sealedMaterial: [UInt8]?) {
     self.protocolName = protocolName
     self.data = data
     self.sealedMaterial = sealedMaterial

@@ -87,9 +87,12 @@ public final class InMemoryStore: SessionStore {
     try locked { contents throws(StoreError) in contents[address] }
   }
 
-  public func session(clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
+  public func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
     try locked { contents throws(StoreError) in
-      contents.sessions.values.first { $0.clientSecretHash == clientSecretHash }
+      guard let record = id.flatMap({ contents.sessions[$0] }), record.clientSecretHash == clientSecretHash else {
+        return nil
+      }
+      return record
     }
   }
 
@@ -282,7 +285,7 @@ extension SessionRecord {
 
   fileprivate var listedBytes: Int {
     let parts = [content.map { StoredForm.encode($0) }, report.map { StoredForm.encode($0) }].compactMap { $0?.count }
-    return (parts + offers.map { StoredForm.encodeOrdered($0.data).count }).reduce(0, +)
+    return (parts + offers.map { $0.data.bytes.count }).reduce(0, +)
   }
 
   fileprivate var keptBytes: Int { listedBytes + (results.kept.stored?.count ?? 0) }

@@ -31,7 +31,8 @@ public protocol SessionStore: EventStore, AuditStore {
   func session(_ address: SessionAddress) async throws(StoreError) -> SessionRecord?
 
   /// The session whose client secret has this SHA-256, of whichever relying party.
-  func session(clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord?
+  /// - Parameter id: which the secret names; nil for a secret of before.
+  func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord?
 
   /// A page of one relying party's sessions, newest first; nil where `startingAfter` is not one of them.
   func sessions(

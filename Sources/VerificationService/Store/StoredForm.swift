@@ -21,23 +21,18 @@ public enum StoredForm {
     return value
   }
 
-  /// JSON that comes back with its members in their order. A JSON reader need not keep an order, so objects are
-  /// written as arrays, `["o", name, value, …]`, and arrays as `["a", value, …]`.
-  public static func encodeOrdered(_ json: JSON) -> [UInt8] { arrays(json).serialized() }
-
+  /// JSON whose members come back in their order. Earlier versions wrote it for readers that kept none: objects as
+  /// arrays, `["o", name, value, …]`, and arrays as `["a", value, …]`. Neither is what is written now: an object.
   public static func decodeOrdered(_ bytes: [UInt8]) throws(StoreError) -> JSON {
-    let json: JSON
-    do { json = try JSON(parsing: bytes, values: .max) } catch { throw .corrupt("JSON") }
-    guard let value = plain(json) else { throw .corrupt("JSON") }
+    guard let json = try? JSON(parsing: bytes, values: .max), let value = json.array == nil ? json : plain(json) else {
+      throw .corrupt("JSON")
+    }
     return value
   }
 
-  private static func arrays(_ json: JSON) -> JSON {
-    switch json {
-    case .object(let members): .array(["o"] + members.flatMap { [.string($0.name), arrays($0.value)] })
-    case .array(let elements): .array(["a"] + elements.map(arrays))
-    default: json
-    }
+  /// The same for whoever does not look into it.
+  public static func text(_ bytes: [UInt8]) throws(StoreError) -> JSONText {
+    bytes.first == UInt8(ascii: "[") ? JSONText(try decodeOrdered(bytes)) : JSONText(written: bytes)
   }
 
   private static func plain(_ json: JSON) -> JSON? {

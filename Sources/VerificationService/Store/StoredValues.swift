@@ -95,42 +95,31 @@ extension ElementReference: StoredValue {
 // MARK: What came of it
 
 extension ReportRecord: StoredValue {
-  public var storedJSON: JSON {
+  public var storedJSON: JSON { json { $0.compact ?? $0.writtenOut } }
+
+  /// With every word written out, for who may read it without this version's registry.
+  var writtenOut: JSON { json(\.writtenOut) }
+
+  private func json(_ list: ([CheckRecord]) -> JSON) -> JSON {
     .members([
       "id": id.map { .string($0) }, "verifiedAt": .integer(verifiedAt), "trustSnapshot": .string(trustSnapshot),
-      "revocationPolicy": revocationPolicy.map { .string($0) }, "checks": .array(checks.map(\.storedJSON)),
-      "documents": .array(documents.map { ["checks": .array($0.checks.map(\.storedJSON))] }),
+      "revocationPolicy": revocationPolicy.map { .string($0) }, "checks": list(checks),
+      "documents": .array(documents.map { ["checks": list($0.checks)] }),
     ])
   }
 
   public init?(storedJSON json: JSON) {
     guard let verifiedAt = json["verifiedAt"]?.integer, let trustSnapshot = json["trustSnapshot"]?.string,
-      let checks = json.storedList("checks", CheckRecord.init(storedJSON:)),
+      let checks = json["checks"].flatMap([CheckRecord].init(storedJSON:)),
       let documents = json.storedList(
         "documents",
         { document in
-          document.storedList("checks", CheckRecord.init(storedJSON:)).map(DocumentRecord.init(checks:))
+          document["checks"].flatMap([CheckRecord].init(storedJSON:)).map(DocumentRecord.init(checks:))
         })
     else { return nil }
     self.init(
       id: json["id"]?.string, verifiedAt: verifiedAt, trustSnapshot: trustSnapshot,
       revocationPolicy: json["revocationPolicy"]?.string, checks: checks, documents: documents)
-  }
-}
-
-extension ReportRecord.CheckRecord: StoredValue {
-  public var storedJSON: JSON {
-    .members([
-      "code": .string(code), "outcome": .string(outcome), "clause": .string(clause),
-      "detail": detail.map { .string($0) },
-    ])
-  }
-
-  public init?(storedJSON json: JSON) {
-    guard let code = json["code"]?.string, let outcome = json["outcome"]?.string,
-      let clause = json["clause"]?.string
-    else { return nil }
-    self.init(code: code, outcome: outcome, clause: clause, detail: json["detail"]?.string)
   }
 }
 
@@ -171,7 +160,7 @@ extension JSON {
   }
 
   /// The elements of a member that is an array of nothing else.
-  fileprivate func storedList<Element>(_ name: String, _ read: (JSON) -> Element?) -> [Element]? {
+  func storedList<Element>(_ name: String, _ read: (JSON) -> Element?) -> [Element]? {
     guard let values = self[name]?.array else { return nil }
     var elements: [Element] = []
     elements.reserveCapacity(values.count)

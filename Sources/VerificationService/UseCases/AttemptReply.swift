@@ -10,14 +10,15 @@ extension AnswerChallenge {
     let attempted = try await run(answer, by: wallet, to: address, as: caller) {
       record, conclusion, now throws(ServiceError) in
       let made = OperationReply(
-        reply: Reply(200, render(record, conclusion, for: caller, now)), session: address.id,
-        resultExpiresAt: now + Limits.resultLifetime)
+        status: 200, body: render(record, conclusion, for: caller, now), session: address.id,
+        ending: Reply.Ending(record.state), resultExpiresAt: now + Limits.resultLifetime)
       reply = made
       return try context.completion(claim, made)
     }
     guard var reply, attempted.conclusion != nil else {
-      let body = render(attempted.record, nil, for: caller, attempted.time)
-      return OperationReply(reply: Reply(200, body), session: address.id)
+      return OperationReply(
+        status: 200, body: render(attempted.record, nil, for: caller, attempted.time), session: address.id,
+        ending: Reply.Ending(attempted.record.state(at: attempted.time)))
     }
     reply.isKept = true
     return reply

@@ -9,7 +9,11 @@ struct Authenticate {
     if let caller = context.relyingParties.owner(ofKey: token, at: context.clock()) { return caller }
     guard let secret = ClientSecret(token) else { throw ServiceError(.apiUnauthenticated) }
     let record: SessionRecord?
-    do { record = try await context.store.session(clientSecretHash: secret.sha256) } catch { throw ServiceError(error) }
+    do {
+      record = try await context.store.session(secret.session, clientSecretHash: secret.sha256)
+    } catch {
+      throw ServiceError(error)
+    }
     // The secret dies with the session; the page that holds it gets ten minutes to read how the session ended.
     guard let record, context.clock() < record.expiresAt + Limits.resultLifetime,
       let party = context.relyingParties[record.address.relyingParty]

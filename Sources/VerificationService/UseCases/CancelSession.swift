@@ -24,7 +24,7 @@ struct CancelSession {
     case .changed(let record):
       context.usage.note(StoreUsage(openSessions: -1), of: address.relyingParty)
       return OperationReply(
-        reply: Reply(200, SessionRendering(isLive: context.isLive, now: now).json(record)), session: address.id)
+        status: 200, body: SessionRendering(isLive: context.isLive, now: now).json(record), session: address.id)
     case .notFound: throw .sessionNotFound
     case .refused(let record):
       switch record.state(at: now) {

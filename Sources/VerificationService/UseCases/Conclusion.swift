@@ -60,9 +60,7 @@ struct Conclusion {
       return
     case .verdict(let found, let kept): (verdict, draft) = (found, kept)
     }
-    let reportID: ReportID
-    do { reportID = try ReportID.random() } catch { throw .cryptoFailed }
-    let report = ReportRecord(verdict.report, id: reportID)
+    let report = ReportRecord(verdict.report, id: ReportID(of: record.address.id))
     switch verdict.outcome {
     case .refused(let reasons) where reasons.contains(where: \.code.isWalletRefusal):
       // It came encrypted, so that it was found only now.

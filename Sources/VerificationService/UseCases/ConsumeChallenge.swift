@@ -8,12 +8,12 @@ public struct ConsumedChallenge: ~Copyable, Sendable {
   public let protocolName: String
   /// The request as it was handed out: `data` of the session's entry for this protocol. Never inlined, as
   /// `Authentication.questions`: evidence keeps it for longer than the challenge lives.
-  public var requestData: JSON { @inline(never) get { handedOut } }
-  private let handedOut: JSON
+  public var requestData: JSONText { @inline(never) get { handedOut } }
+  private let handedOut: JSONText
   /// What the protocol gave away with the request.
   public let material: SecretBytes
 
-  fileprivate init(session: SessionID, protocolName: String, requestData: JSON, material: consuming SecretBytes) {
+  fileprivate init(session: SessionID, protocolName: String, requestData: JSONText, material: consuming SecretBytes) {
     self.session = session
     self.protocolName = protocolName
     handedOut = requestData

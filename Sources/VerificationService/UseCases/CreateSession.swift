@@ -15,7 +15,7 @@ struct CreateSession {
     let secret: ClientSecret
     do {
       id = try SessionID.random()
-      secret = try ClientSecret.random()
+      secret = try ClientSecret.random(of: id)
     } catch {
       throw .cryptoFailed
     }
@@ -29,7 +29,7 @@ struct CreateSession {
       guard let wallet = context.protocols[name] else { throw ServiceError(.apiProtocolUnsupported) }
       offers.append(try offer(wallet, input.request, in: place))
     }
-    let bytes = offers.reduce(body.plainBytes) { $0 + $1.data.plainBytes }
+    let bytes = offers.reduce(body.plainBytes) { $0 + $1.data.bytes.count }
     guard bytes <= Limits.sessionBytes else { throw ServiceError(.apiSessionTooLarge) }
     let record = SessionRecord(
       address: place.session, created: now, expiresAt: now + input.expiresIn,
@@ -39,7 +39,7 @@ struct CreateSession {
         clientReferenceID: input.clientReferenceID, metadata: input.metadata),
       offers: offers)
     let rendered = SessionRendering(isLive: context.isLive, now: now).json(record, clientSecret: secret)
-    var reply = OperationReply(reply: Reply(201, rendered), session: id)
+    var reply = OperationReply(status: 201, body: rendered, session: id)
     let completion = try context.completion(claim, reply)
     do { try await context.store.create(record, finishing: completion) } catch { throw ServiceError(error) }
     context.usage.note(
@@ -58,6 +58,6 @@ struct CreateSession {
     } catch {
       throw .cryptoFailed
     }
-    return ProtocolOffer(protocolName: wallet.name, data: outgoing.data, sealedMaterial: sealed)
+    return ProtocolOffer(protocolName: wallet.name, data: JSONText(outgoing.data), sealedMaterial: sealed)
   }
 }

@@ -23,8 +23,9 @@ struct GetPendingRequest {
     guard let offer = record.offers.first(where: { $0.protocolName == protocolName ?? first.protocolName }) else {
       throw ServiceError(.sessionProtocolMismatch)
     }
+    guard let data = try? offer.data.parsed() else { throw ServiceError(.apiInternal) }
     return PendingRequest(
-      session: record.address.id, protocolName: offer.protocolName, data: offer.data, request: content.request,
+      session: record.address.id, protocolName: offer.protocolName, data: data, request: content.request,
       relyingParty: caller.relyingParty, origin: content.origin)
   }
 }

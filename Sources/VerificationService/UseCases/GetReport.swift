@@ -15,6 +15,6 @@ struct GetReport {
       throw ServiceError(error)
     }
     guard let report else { throw unknown }
-    return Reply(200, ReportRendering.json(report))
+    return Reply(200, ReportRendering.written(report))
   }
 }

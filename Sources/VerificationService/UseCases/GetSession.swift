@@ -11,9 +11,9 @@ struct GetSession {
     let record = try await context.record(at: try caller.address(of: id))
     let now = context.clock()
     let rendering = SessionRendering(isLive: context.isLive, now: now)
-    guard case .apiKey = caller else { return Reply(200, rendering.clientView(record)) }
+    guard case .apiKey = caller else { return Reply(200, rendering.clientView(record), session: record.address.id) }
     let result = input.expandsResult ? try storedResult(of: record, input.responseCode, at: now) : nil
-    return Reply(200, rendering.json(record, result: result))
+    return Reply(200, rendering.json(record, result: result), session: record.address.id)
   }
 
   /// The waiting result until it expires, then what is still retained, if anything.

@@ -13,7 +13,7 @@ struct RedactSession {
     switch transition {
     case .changed(let record), .refused(let record):
       // Of no session: nothing is left in it that a redaction would have to erase.
-      return OperationReply(reply: Reply(200, SessionRendering(isLive: context.isLive, now: now).json(record)))
+      return OperationReply(status: 200, body: SessionRendering(isLive: context.isLive, now: now).json(record))
     case .notFound: throw .sessionNotFound
     }
   }

@@ -15,7 +15,7 @@ struct RetryDelivery {
     }
     switch retry {
     case .begun(let delivery), .refused(let delivery):
-      return OperationReply(reply: Reply(200, EventRendering(isLive: context.isLive).json(delivery)))
+      return OperationReply(status: 200, body: EventRendering(isLive: context.isLive).json(delivery))
     case .notFound: throw unknown
     }
   }

@@ -55,9 +55,9 @@ struct MeasuredStore: SessionStore {
     try await measured("session") { () async throws(StoreError) in try await store.session(address) }
   }
 
-  func session(clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
+  func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
     try await measured("session_by_secret") { () async throws(StoreError) in
-      try await store.session(clientSecretHash: clientSecretHash)
+      try await store.session(id, clientSecretHash: clientSecretHash)
     }
   }
 

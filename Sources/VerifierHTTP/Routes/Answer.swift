@@ -25,8 +25,8 @@ struct Answer: Sendable {
   init(_ status: Int = 200, json: JSON) { self.init(status: status, body: json.serialized()) }
 
   init(_ reply: Reply) {
-    self.init(reply.status, json: reply.body)
-    session = reply.body["id"]?.string.flatMap(SessionID.init)?.text
+    self.init(status: reply.status, body: reply.text.bytes)
+    session = reply.session?.text
     if reply.isReplay { headers.append(("Idempotent-Replayed", "true")) }
   }
 
@@ -41,7 +41,7 @@ struct Answer: Sendable {
   /// The answer to a submit: what came of the attempt, unless it is a kept reply.
   init(submitted reply: Reply) {
     self.init(reply)
-    verification = reply.isReplay ? nil : reply.body["status"]?.string.flatMap(Verification.init(rawValue:))
-    code = reply.body["last_error"]?["code"]?.string.flatMap(Code.init(rawValue:))
+    verification = reply.ending.flatMap { Verification(rawValue: $0.status.rawValue) }
+    code = reply.ending?.code
   }
 }

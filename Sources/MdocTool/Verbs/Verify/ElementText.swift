@@ -13,7 +13,7 @@ enum ElementText {
     case .bool(let flag): flag ? "true" : "false"
     case .array(let elements): "[" + elements.map { line($0, isNested: true) }.joined(separator: ", ") + "]"
     case .object(let members): binary(value) ?? map(members, isNested: isNested)
-    case .integer, .double, .null: value.text()
+    case .integer, .double, .null, .written: value.text()
     }
   }
 
