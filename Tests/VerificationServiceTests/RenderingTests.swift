@@ -72,5 +72,8 @@ struct RenderingTests {
     let before = #"["o","z",["a",1,"o",["a"],null],"a",["o","b",["o"],"a",true],"o","a"]"#
     #expect(try StoredForm.decodeOrdered(Array(before.utf8)) == json)
     #expect(try StoredForm.text(Array(before.utf8)).bytes == json.serialized())
+    for damaged in ["", "{", "x}", #"["o","#] {
+      #expect(throws: StoreError.corrupt("JSON")) { try StoredForm.text(Array(damaged.utf8)) }
+    }
   }
 }

@@ -88,7 +88,7 @@ public enum ResultRendering {
     var namespaces: [(name: String, members: [JSON.Member])] = []
     for element in elements {
       let member = JSON.Member(element.reference.identifier, ElementValueRendering.json(element.value))
-      if let index = namespaces.firstIndex(where: { $0.name == element.reference.namespace }) {
+      if let index = namespaces.firstIndex(where: { $0.name.hasSameBytes(as: element.reference.namespace) }) {
         namespaces[index].members.append(member)
       } else {
         namespaces.append((element.reference.namespace, [member]))

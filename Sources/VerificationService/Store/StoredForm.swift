@@ -32,7 +32,9 @@ public enum StoredForm {
 
   /// The same for whoever does not look into it.
   public static func text(_ bytes: [UInt8]) throws(StoreError) -> JSONText {
-    bytes.first == UInt8(ascii: "[") ? JSONText(try decodeOrdered(bytes)) : JSONText(written: bytes)
+    if bytes.first == UInt8(ascii: "[") { return JSONText(try decodeOrdered(bytes)) }
+    guard bytes.first == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}") else { throw .corrupt("JSON") }
+    return JSONText(written: bytes)
   }
 
   private static func plain(_ json: JSON) -> JSON? {

@@ -29,6 +29,13 @@ struct APIHandler: HTTPHandler {
     request.heading as? RequestHeading ?? RequestHeading(request, router, inForce.current)
   }
 
+  /// For the answer. A body takes as long as its sender likes: what was revoked until it is here is revoked.
+  private func readForAnswer(_ request: HTTPRequest) -> RequestHeading {
+    let application = inForce.current
+    if let heading = request.heading as? RequestHeading, heading.application === application { return heading }
+    return RequestHeading(request, router, application)
+  }
+
   /// On a thread that reads sockets. What says how the server is must be had at any time; everybody else is held to their
   /// rates before they wait for anything.
   func admission(of request: HTTPRequest) -> Admission {
@@ -129,7 +136,7 @@ struct APIHandler: HTTPHandler {
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     let start = ContinuousClock.now
-    let heading = read(request)
+    let heading = readForAnswer(request)
     let application = heading.application
     application.metrics.began(waited: request.waited)
     var record = RequestRecord(id: RequestID.make(), method: request.method)

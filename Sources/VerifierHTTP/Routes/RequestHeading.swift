@@ -1,15 +1,15 @@
 import Primitives
 import VerificationService
 
-/// What a request's header says: where it goes, and who sends it as far as that needs no store. Found out once, with the
-/// configuration that then answers the request to its end.
+/// What a request's header says: where it goes, and who sends it as far as that needs no store. Found out once; anew only
+/// where another configuration is in force when the request is here.
 struct RequestHeading: Sendable {
   let application: Application
   let match: Router.Match
   /// Of the `Authorization` header; a fault where that has none.
   let token: Result<String, ServiceError>
-  /// The relying party whose API key the token is.
-  let keyHolder: Caller?
+  /// The token's SHA-256.
+  private let hash: [UInt8]?
   /// Whose rate it counts for.
   let counted: RateLimiter.Caller
 
@@ -18,9 +18,8 @@ struct RequestHeading: Sendable {
     match = router.match(method: request.method, path: request.path)
     token = Result { () throws(ServiceError) in try BearerToken.read(request.headers) }
     let text = try? token.get()
-    let hash = text.map(APIKey.hash)
-    keyHolder = hash.flatMap { application.service.relyingParties.owner(ofKeyHash: $0, at: application.clock()) }
-    if let hash, keyHolder != nil {
+    hash = text.map(APIKey.hash)
+    if let hash, Self.holder(of: hash, application) != nil {
       counted = .key(hash)
     } else {
       let secret = text.flatMap { ClientSecret($0)?.text }
@@ -31,5 +30,12 @@ struct RequestHeading: Sendable {
         counted = .other(session: secret, address)
       }
     }
+  }
+
+  /// The relying party whose API key the token is, now: a key may come to its end while a body is on its way.
+  var keyHolder: Caller? { hash.flatMap { Self.holder(of: $0, application) } }
+
+  private static func holder(of hash: [UInt8], _ application: Application) -> Caller? {
+    application.service.relyingParties.owner(ofKeyHash: hash, at: application.clock())
   }
 }

@@ -43,4 +43,31 @@ import VerificationService
     #expect(await handler.respond(to: request).status == 201)
     #expect(await handler.respond(to: request).status == 401)
   }
+
+  @Test(arguments: [true, false])
+  func `a key that is taken away, or over, while its request's body comes is no key any more`(
+    isTakenAway: Bool
+  ) async throws {
+    let time = Locked(Timestamp(secondsSince1970: 1_795_000_000))
+    let start = time.withLock { $0 }
+    let key = APIKey(sha256: APIKey.hash(of: "key"), scopes: [.sessionsWrite], expiresAt: start + 10)
+    let shop = RelyingParty(
+      id: "shop", apiKeys: [key],
+      apple: [AppleConfiguration(merchantID: "m", teamID: "t", encryptionKeys: [try .init(generatingOn: .p256)])])
+    let clock: @Sendable () -> Timestamp = { time.withLock { $0 } }
+    let applications = ApplicationInForce(try Self.application([shop], clock: clock))
+    let handler = APIHandler(applications, updater: nil, log: Log { _ in })
+    var request = HTTPRequest(
+      method: "POST", path: "/v1/verification_sessions",
+      headers: HTTPHeaders([("Authorization", "Bearer key"), ("Content-Type", "application/json")]),
+      body: TestBed.body(.standard).serialized())
+    request.heading = handler.heading(of: request)
+    #expect(await handler.respond(to: request).status == 201)
+    if isTakenAway {
+      applications.replace(by: try Self.application([], clock: clock))
+    } else {
+      time.withLock { $0 = start + 10 }
+    }
+    #expect(await handler.respond(to: request).status == 401)
+  }
 }
