@@ -10,11 +10,11 @@ extension PostgreSQLStore {
     try await pool.perform { connection throws(StoreError) in
       guard let id else {
         return try connection.first(
-          "SELECT \(SessionRow.postgreSQLColumns) FROM sessions WHERE client_secret_hash = $1",
+          "SELECT \(SessionRow.columnsWithOffers) FROM sessions WHERE client_secret_hash = $1",
           .blob(clientSecretHash), read: SessionRow.init)
       }
       return try connection.first(
-        "SELECT \(SessionRow.postgreSQLColumns) FROM sessions WHERE sessions.id = $1 AND secret_hash = $2",
+        "SELECT \(SessionRow.columnsWithOffers) FROM sessions WHERE sessions.id = $1 AND secret_hash = $2",
         .text(id.text), .blob(clientSecretHash), read: SessionRow.init)
     }?.record()
   }

@@ -113,7 +113,7 @@ extension PostgreSQLStore {
           WHERE id = $1 AND relying_party = $2 AND status = 'requires_input' AND expires_at > $3
           RETURNING *),
         told AS (INSERT INTO events (session_id, type, relying_party, created) SELECT id, status, $2, $3 FROM canceled)
-        SELECT \(SessionRow.postgreSQLColumns) FROM canceled AS sessions
+        SELECT \(SessionRow.columnsWithOffers) FROM canceled AS sessions
         """, .text(address.id.text), .text(address.relyingParty), .time(now), read: SessionRow.init)
       guard let canceled else { return (try connection.row(address), false) }
       return (canceled, true)
@@ -140,7 +140,7 @@ extension PostgreSQLStore {
             waiting_result = NULL, retained_result = NULL, report = $4, evidence = NULL, evidence_bundle = NULL,
             bytes = coalesce(length($3), 0) + coalesce(length($4), 0),
             next_erasure = NULL
-          WHERE id = $1 RETURNING \(SessionRow.postgreSQLColumns)
+          WHERE id = $1 RETURNING \(SessionRow.columnsWithOffers)
           """, .text(address.id.text), .time(now), .blob(lastError), .blob(report), read: SessionRow.init)
         // A statement of its own, which sees the replies that were kept before the session was held.
         try connection.run(
@@ -165,7 +165,7 @@ extension PostgreSQLStore {
 extension PostgreSQLConnection {
   func row(_ address: SessionAddress, _ lock: String = "") throws(StoreError) -> SessionRow? {
     try first(
-      "SELECT \(SessionRow.postgreSQLColumns) FROM sessions WHERE id = $1 AND relying_party = $2 \(lock)",
+      "SELECT \(SessionRow.columnsWithOffers) FROM sessions WHERE id = $1 AND relying_party = $2 \(lock)",
       .text(address.id.text), .text(address.relyingParty), read: SessionRow.init)
   }
 }

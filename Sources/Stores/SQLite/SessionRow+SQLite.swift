@@ -3,24 +3,18 @@ import VerificationService
 
 /// Reading sessions on a database thread.
 extension SessionRow {
-  static let sqliteColumns = columns + ", protocols, requests, materials"
-
   static func first(
     _ connection: SQLiteConnection, where condition: String, _ values: SQLiteValue...
   ) throws(StoreError) -> SessionRow? {
-    try connection.rows("SELECT \(sqliteColumns) FROM sessions WHERE \(condition)", values, SessionRow.init).first
+    try connection.rows("SELECT \(columnsWithOffers) FROM sessions WHERE \(condition)", values, SessionRow.init).first
   }
 
-  /// Of a row that begins with `sqliteColumns`, or with the last three as others.
+  /// Of a row that begins with `columnsWithOffers`, or with the last three as others.
   init(_ row: SQLiteRow) {
     self.init(columnsOf: row)
-    let requests = OfferLines.requests(row.blob(19))
-    let materials = OfferLines.materials(row.optionalText(20))
-    offers = OfferLines.protocols(row.optionalText(18)).enumerated().map { index, name in
-      Offer(
-        protocolName: name, data: requests.indices.contains(index) ? requests[index] : [],
-        material: materials.indices.contains(index) ? materials[index] : nil)
-    }
+    offers = Self.offers(
+      OfferLines.protocols(row.optionalText(18)), OfferLines.requests(row.blob(19)),
+      OfferLines.materials(row.optionalText(20)))
   }
 }
 

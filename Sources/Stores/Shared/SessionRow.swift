@@ -24,6 +24,9 @@ struct SessionRow: Sendable {
     return names.map { left.contains($0) || ($0 == "report" && !parts.contains(.report)) ? "NULL" : $0 }
   }
 
+  /// With the three of the offers, which each database has in its own form.
+  static let columnsWithOffers = columns + ", protocols, requests, materials"
+
   /// The place of what follows the columns.
   static var width: Int32 { Int32(names.count) }
 
@@ -65,6 +68,15 @@ struct SessionRow: Sendable {
     kept = row.optionalBlob(14)
     report = row.optionalBlob(15)
     attemptProtocol = row.optionalText(16)
+  }
+
+  /// The offers out of the columns of their parts, each part in the offers' order.
+  static func offers(_ protocols: [String], _ requests: [[UInt8]?], _ materials: [[UInt8]?]) -> [Offer] {
+    protocols.enumerated().map { index, name in
+      Offer(
+        protocolName: name, data: requests.indices.contains(index) ? requests[index] ?? [] : [],
+        material: materials.indices.contains(index) ? materials[index] : nil)
+    }
   }
 
   // MARK: Decoding, anywhere

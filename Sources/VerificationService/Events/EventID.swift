@@ -55,7 +55,7 @@ public struct EventID: Sendable, Hashable, CustomStringConvertible {
     self.init(session, type)
   }
 
-  var suffix: String { "\(session.text.dropFirst(SessionID.prefix.count))_\(type.status.rawValue)" }
+  var suffix: String { "\(session.characters)_\(type.status.rawValue)" }
 
   public var text: String { Self.prefix + suffix }
   public var description: String { text }

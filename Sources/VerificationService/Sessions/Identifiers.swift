@@ -40,7 +40,7 @@ public struct ReportID: Sendable, Hashable, CustomStringConvertible {
 
   public init(of session: SessionID) { text = Self.prefix + session.characters }
 
-  /// The session that it is of, unless it is one of before.
+  /// The session that it would be of; of a name of before there is none.
   public var session: SessionID? { SessionID(SessionID.prefix + text.dropFirst(Self.prefix.count)) }
 
   public var description: String { text }

@@ -236,8 +236,8 @@ struct APIHandler: HTTPHandler {
   private func authenticate(
     _ request: HTTPRequest, for route: Route, _ heading: RequestHeading
   ) async throws(ServiceError) -> Caller? {
-    if let caller = try knownCaller(request, for: route, heading) { return caller }
     if isOpen(route, to: request, heading.application) { return nil }
+    if let caller = try knownCaller(request, for: route, heading) { return caller }
     let caller = try await heading.application.service.authenticate(bearer: heading.token.get())
     try route.access.check(caller)
     return caller

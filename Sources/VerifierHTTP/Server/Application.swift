@@ -26,7 +26,7 @@ final class Application: Sendable {
     service: VerificationService, trust: TrustUpdater, metrics: Metrics, fetches: FetchLog = FetchLog(),
     webhooks: WebhookMetrics = WebhookMetrics(),
     mockWallet: MockWalletEndpoint?, playground: Playground? = nil, isBehindProxy: Bool,
-    edge: Edge = .open, clock: @escaping @Sendable () -> Timestamp
+    edge: Edge = .open, clock: @escaping @Sendable () -> Timestamp, state: ServerState? = nil
   ) {
     self.service = service
     self.trust = trust
@@ -39,22 +39,7 @@ final class Application: Sendable {
     self.edge = edge
     self.clock = clock
     crossOrigin = CrossOrigin(service.relyingParties)
-    state = ServerState(loadedAt: clock())
-  }
-
-  private init(_ other: Application, service: VerificationService, trust: TrustUpdater) {
-    self.service = service
-    self.trust = trust
-    metrics = other.metrics
-    fetches = other.fetches
-    webhooks = other.webhooks
-    mockWallet = other.mockWallet
-    playground = other.playground
-    isBehindProxy = other.isBehindProxy
-    edge = other.edge
-    clock = other.clock
-    crossOrigin = CrossOrigin(service.relyingParties)
-    state = other.state
+    self.state = state ?? ServerState(loadedAt: clock())
   }
 
   /// The same server by another configuration, with its counts, store and clock.
@@ -64,7 +49,9 @@ final class Application: Sendable {
     let next: Application
     do throws(ConfigurationError) {
       let service = try service.reconfigured(by: configuration.service(trust.inForce, metrics: metrics))
-      next = Application(self, service: service, trust: trust)
+      next = Application(
+        service: service, trust: trust, metrics: metrics, fetches: fetches, webhooks: webhooks, mockWallet: mockWallet,
+        playground: playground, isBehindProxy: isBehindProxy, edge: edge, clock: clock, state: state)
     } catch {
       throw .configuration(error.message)
     }
