@@ -3,7 +3,7 @@ import Testing
 import Trust
 
 /// What a publisher sends, and what becomes of it.
-@Suite(.timeLimit(.minutes(2))) struct AnswerTests {
+@Suite(.timeLimit(.minutes(10))) struct AnswerTests {
   @Test func aListComesWithWhatItsServerSaysOfIt() async throws {
     let server = try LoopbackServer { _ in
       let headers =

@@ -5,7 +5,7 @@ import Trust
 @testable import Fetching
 
 /// Messages to receivers: asked once, under the guard of the lists, judged by their status alone.
-@Suite(.timeLimit(.minutes(2))) struct PostTests {
+@Suite(.timeLimit(.minutes(10))) struct PostTests {
   private static let message = WebMessage(
     headers: ["Content-Type: application/json", "webhook-id: evt_1"], body: Array("{\"a\":\"ä\"}".utf8))
 

@@ -3,7 +3,7 @@ import Testing
 import Trust
 
 /// Bytes are counted as they are declared, as they come, and as they are unpacked.
-@Suite(.timeLimit(.minutes(2))) struct SizeTests {
+@Suite(.timeLimit(.minutes(10))) struct SizeTests {
   private static let rules = FetchFixture.rules.with { $0.maximumBytes = 10_000 }
 
   @Test func theLargestListIsTaken() async throws {

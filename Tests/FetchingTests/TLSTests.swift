@@ -2,7 +2,7 @@ import Testing
 import Trust
 
 /// Who answers over HTTPS.
-@Suite(.timeLimit(.minutes(2))) struct TLSTests {
+@Suite(.timeLimit(.minutes(10))) struct TLSTests {
   private static let untrusted = FetchError.unavailable("the host's certificate is not trusted, or another's")
   private static let rules = FetchRules(allowsLoopback: true)
 

@@ -36,7 +36,8 @@ import Trust
       for _ in 0..<4 {
         group.addTask {
           var counts = (accepted: 0, refused: 0)
-          for _ in 0..<Self.rounds {
+          // Until it has met both, however fast it is.
+          while counts.accepted + counts.refused < Self.rounds || counts.accepted == 0 || counts.refused == 0 {
             let verifier = MdocVerifier(trust: trust.current)
             let verdict = Proximity(verifier: verifier).authenticate(
               response, transcript: attack.transcript, readerKey: nil, request: Attack.request, at: attack.now
@@ -56,7 +57,7 @@ import Trust
       }
     }
     swapping.cancel()
-    #expect(counts.accepted + counts.refused == 4 * Self.rounds)
-    #expect(await swapping.value > 1 && counts.refused > 0 && counts.accepted > 0)
+    #expect(counts.accepted + counts.refused >= 4 * Self.rounds)
+    #expect(await swapping.value > 1)
   }
 }
