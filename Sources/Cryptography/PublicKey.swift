@@ -13,6 +13,7 @@ public final class PublicKey: Sendable {
   // the reference is counted atomically.
   nonisolated(unsafe) package let pkey: OpaquePointer
   let verificationContexts: ContextPool
+  let uses = VerificationUses()
 
   /// What is before the point in the SubjectPublicKeyInfo of a P-256 key: id-ecPublicKey with prime256v1 (RFC 5480, 2).
   public static let p256InfoPrefix: [UInt8] = [

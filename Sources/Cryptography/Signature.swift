@@ -17,16 +17,24 @@ extension PublicKey {
   package func verifyECDSA(
     der signature: UnsafeBufferPointer<UInt8>, of message: UnsafeRawBufferPointer, hash: HashAlgorithm
   ) -> Bool {
-    guard curve.family == .weierstrass, let context = verificationContext() else { return false }
-    defer { verificationContexts.giveBack(context) }
+    guard curve.family == .weierstrass else { return false }
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { digest in
       var length: UInt32 = 0
-      let isValid =
-        EVP_Digest(message.baseAddress, message.count, digest.baseAddress, &length, hash.algorithm, nil) == 1
-        && EVP_PKEY_verify(context, signature.baseAddress, signature.count, digest.baseAddress, Int(length)) == 1
-      if !isValid { ERR_clear_error() }
-      return isValid
+      guard EVP_Digest(message.baseAddress, message.count, digest.baseAddress, &length, hash.algorithm, nil) == 1
+      else { return false }
+      return verifyECDSA(der: signature, ofDigest: UnsafeBufferPointer(rebasing: digest[..<Int(length)]))
     }
+  }
+
+  func verifyECDSA(der signature: UnsafeBufferPointer<UInt8>, ofDigest digest: UnsafeBufferPointer<UInt8>) -> Bool {
+    if let table = uses.table { return table.verifies(signature, of: digest) }
+    guard let context = verificationContext() else { return false }
+    defer { verificationContexts.giveBack(context) }
+    uses.count(of: self)
+    let isValid =
+      EVP_PKEY_verify(context, signature.baseAddress, signature.count, digest.baseAddress, digest.count) == 1
+    if !isValid { ERR_clear_error() }
+    return isValid
   }
 
   private func verify(
