@@ -48,6 +48,7 @@ struct LoadBenchmark {
     let (rate, seconds, afterwards) = (rate, seconds, afterwards)
     let before = server?.processorSeconds() ?? [:]
     let countsBefore = server?.counts()
+    let stagesBefore = StageTimes(port: port, token: token)
     let database = ProcessorTime.ofProcesses(named: "postgres")
     let own = CPUClock.process()
     let outcome = Locked<Result<LoadFigures, LoadGenerator.Failed>>(.failure(.init(reason: "no thread for the load")))
@@ -62,6 +63,7 @@ struct LoadBenchmark {
       figures.memory = server?.peakMemory()
       figures.processors = server?.processorSeconds().merging(before) { $0 - $1 } ?? [:]
       figures.counts = countsBefore.flatMap { before in server.map { $0.counts() - before } }
+      figures.stages = StageTimes(port: port, token: token) - stagesBefore
       figures.generator = (CPUClock.process() - own) / 1e6
       figures.database = ProcessorTime.ofProcesses(named: "postgres") - database
       figures.floor = try? Self.floor()

@@ -27,6 +27,7 @@ struct LoadFigures: Sendable {
   var memory: Int?
   var processors: [String: Double] = [:]
   var counts: ProcessCounts?
+  var stages: StageTimes?
   /// Processor seconds of this program, of all PostgreSQL on this machine, and of one verification's primitives.
   var generator = 0.0
   var database = 0.0
@@ -98,6 +99,10 @@ struct LoadFigures: Sendable {
     if let floor, let floorShare {
       facts.append(("  floor, and its share", "\(cost(floor * count)), \(decimal(floorShare, 2))"))
     }
+    if let parts = stages?.parts, !parts.isEmpty {
+      facts.append(("a flow's time, with what it waits", ""))
+      for part in parts { facts.append(("  \(part.name)", cost(part.seconds))) }
+    }
     facts.append(("generator's, a flow", cost(generator)))
     if database > 0 { facts.append(("PostgreSQL's, a flow", cost(database))) }
     return Wrapping.columns(facts, indent: 0, width: 100)
@@ -126,6 +131,12 @@ struct LoadFigures: Sendable {
           "writes": .integer(Int64(counts.writes)), "bytes_written": .integer(Int64(counts.bytesWritten)),
           "bytes_to_disk": .integer(Int64(counts.bytesToDisk)), "voluntary_switches": .integer(Int64(counts.switches)),
         ]
+      },
+      "stage_seconds": stages.map { stages in
+        .object(
+          stages.parts.map {
+            JSON.Member($0.name.filter { $0 != "," }.split(separator: " ").joined(separator: "_"), .double($0.seconds))
+          })
       },
       "floor_share": floorShare.map { .double($0) },
       "generator_processor_seconds": .double(generator), "postgresql_processor_seconds": .double(database),

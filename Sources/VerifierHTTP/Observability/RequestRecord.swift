@@ -9,7 +9,7 @@ struct RequestRecord: Sendable {
   static let refusedRoute = "refused"
 
   let id: String
-  /// Nil for what was turned away before it was read.
+  /// Nil where the caller sent none, and for what was turned away before it was read.
   var trace: TraceContext?
   /// One of the methods that the API knows, or `other`: a client's own words are no label.
   let method: String

@@ -10,12 +10,15 @@ struct TraceContext: Sendable, Hashable {
   /// Of this request's work here: 16 digits, always our own.
   let spanID: String
 
-  /// Goes on with the caller's trace, or where there is none, or no valid one, begins another (3.2.1, 4.3).
-  init(_ headers: HTTPHeaders) {
-    // A request is answered even if the random generator fails; its trace is then none.
-    let random = (try? Random.bytes(24)) ?? [UInt8](repeating: 0, count: 24)
-    traceID = headers.single("traceparent").flatMap(Self.traceID) ?? Hex.encode(Array(random[..<16]))
-    spanID = Hex.encode(Array(random[16...]))
+  /// Goes on with the caller's trace. Nil where there is none, or no valid one: nobody else would know of another, and
+  /// the request has an id of its own.
+  init?(_ headers: HTTPHeaders) {
+    // A request is answered even if the random generator fails; it then belongs to no trace.
+    guard let traceID = headers.single("traceparent").flatMap(Self.traceID), let span = try? Random.bytes(8) else {
+      return nil
+    }
+    self.traceID = traceID
+    spanID = Hex.encode(span)
   }
 
   /// `00-<trace-id>-<parent-id>-<flags>`; later versions may have more after that (3.2.2, 3.2.4).
