@@ -53,10 +53,19 @@ extension [ReportRecord.CheckRecord] {
     self = []
     reserveCapacity(run.count / StoredCheck.length)
     for start in stride(from: 0, to: run.count, by: StoredCheck.length) {
-      guard let outcome = Check.Outcome(letter: run[start]),
-        let code = StoredCheck.codes[Array<UInt8>(run[(start + 1)..<(start + StoredCheck.length)])]
-      else { return nil }
-      append(.known(Check(code, outcome, detail: details?[String(count)]?.string)))
+      guard let outcome = Check.Outcome(letter: run[start]) else { return nil }
+      let tag = Array<UInt8>(run[(start + 1)..<(start + StoredCheck.length)])
+      let detail = details?[String(count)]?.string
+      if let code = StoredCheck.codes[tag] {
+        append(.known(Check(code, outcome, detail: detail)))
+      } else {
+        guard Base64.decodeURLSafe(String(decoding: tag, as: UTF8.self)) != nil else { return nil }
+        // A node of a later version has stored it: the session can be read and redacted all the same.
+        append(
+          .init(
+            code: "unknown." + String(decoding: tag, as: UTF8.self), outcome: outcome.rawValue,
+            clause: "a check of a later version", detail: detail))
+      }
     }
   }
 }
