@@ -1,8 +1,18 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Imports point downwards only: C libraries, then the base, the formats, the domain, the protocols, the service and
-/// its adapters, and the program on top.
+/// `Sources` has four doors, and imports point downwards only: `Verifier` knows none of the others; `Server` knows the
+/// verifier, and for its test mode the mock wallet; `Lab` knows both, though the mock wallet only the verifier's base; and
+/// `Tool`, the program, knows all of them. What Debian has is in `Libraries`.
+enum Door: String {
+  case verifier = "Verifier"
+  case server = "Server"
+  case lab = "Lab"
+  case libraries = "Libraries"
+
+  func path(of name: String) -> String { "Sources/\(rawValue)/\(name)" }
+}
+
 let language: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .treatAllWarnings(as: .error),
@@ -18,8 +28,21 @@ let strict = language + (fuzzes ? [.unsafeFlags(["-sanitize=fuzzer,address", "-e
 /// Tests are not what that build is for: neither counted nor optimised, they are compiled in half the time.
 let testing = language + (fuzzes ? [.unsafeFlags(["-Onone"])] : [])
 
-func module(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
-  .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+func module(
+  _ name: String, in door: Door, _ dependencies: [Target.Dependency], resources: [Resource] = []
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: door.path(of: name), resources: resources, swiftSettings: strict)
+}
+
+/// A C library.
+/// - Parameters:
+///   - pkgConfig: what pkg-config calls it; nil for glibc's own.
+///   - package: Debian's.
+func library(_ name: String, pkgConfig: String? = nil, package: String? = nil) -> Target {
+  .systemLibrary(
+    name: name, path: Door.libraries.path(of: name), pkgConfig: pkgConfig,
+    providers: package.map { [.apt([$0])] })
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -42,42 +65,44 @@ let package = Package(
   ],
   targets: [
     // C libraries, from Debian packages.
-    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CLibCBOR", pkgConfig: "libcbor", providers: [.apt(["libcbor-dev"])]),
-    .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    library("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+    library("CLibCBOR", pkgConfig: "libcbor", package: "libcbor-dev"),
+    library("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
+    library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
+    library("CPostgreSQL", pkgConfig: "libpq", package: "libpq-dev"),
+    library("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
+    library("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
 
     // glibc's own.
-    .systemLibrary(name: "CMalloc"),
+    library("CMalloc"),
 
     // Base.
-    module("Primitives", []),
-    module("CBOR", ["Primitives", "CLibCBOR"]),
-    module("Cryptography", ["Primitives", "COpenSSL"]),
-    module("Compression", ["CZlib"]),
+    module("Primitives", in: .verifier, []),
+    module("CBOR", in: .verifier, ["Primitives", "CLibCBOR"]),
+    module("Cryptography", in: .verifier, ["Primitives", "COpenSSL"]),
+    module("Compression", in: .verifier, ["CZlib"]),
 
     // Formats.
-    module("COSE", ["Primitives", "CBOR", "Cryptography"]),
-    module("JOSE", ["Primitives", "Cryptography"]),
-    module("PKIX", ["Primitives", "Cryptography", "COpenSSL"]),
+    module("COSE", in: .verifier, ["Primitives", "CBOR", "Cryptography"]),
+    module("JOSE", in: .verifier, ["Primitives", "Cryptography"]),
+    module("PKIX", in: .verifier, ["Primitives", "Cryptography", "COpenSSL"]),
 
     // Domain.
-    module("Mdoc", ["Primitives", "CBOR", "Cryptography", "COSE", "PKIX"]),
-    module("Trust", ["Primitives", "CBOR", "Cryptography", "Compression", "COSE", "JOSE", "PKIX", "Mdoc"]),
+    module("Mdoc", in: .verifier, ["Primitives", "CBOR", "Cryptography", "COSE", "PKIX"]),
+    module(
+      "Trust", in: .verifier,
+      ["Primitives", "CBOR", "Cryptography", "Compression", "COSE", "JOSE", "PKIX", "Mdoc"]),
 
     // Protocols.
-    module("Presentation", ["Primitives", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc"]),
+    module("Presentation", in: .verifier, ["Primitives", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc"]),
 
     // Application, adapters, edge.
-    module("VerificationService", ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation"]),
-    module("Stores", ["Primitives", "VerificationService", "CSQLite", "CPostgreSQL"]),
-    module("Fetching", ["Primitives", "Trust", "CCurl"]),
+    module("VerificationService", in: .server, ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation"]),
+    module("Stores", in: .server, ["Primitives", "VerificationService", "CSQLite", "CPostgreSQL"]),
+    module("Fetching", in: .server, ["Primitives", "Trust", "CCurl"]),
     // MockIssuance is for test mode alone: its issuer and wallet.
     module(
-      "VerifierHTTP",
+      "VerifierHTTP", in: .server,
       [
         "Primitives", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Fetching", "VerificationService",
         "Stores", "MockIssuance", "CMicrohttpd",
@@ -86,22 +111,22 @@ let package = Package(
       resources: [.embedInCode("Playground/Assets")]),
 
     // Tools. MockIssuance never imports Mdoc: it shares no parser with the verifier.
-    module("MockIssuance", ["Primitives", "CBOR", "Cryptography", "Compression"]),
+    module("MockIssuance", in: .lab, ["Primitives", "CBOR", "Cryptography", "Compression"]),
     // The corpus: its format, how it is made from the mock's variants, how it is run and reported.
     module(
-      "VectorKit",
+      "VectorKit", in: .lab,
       [
         "Primitives", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc", "Trust", "Presentation",
         "VerificationService", "MockIssuance", "CMalloc",
       ]),
-    module("BenchmarkFloor", ["Cryptography", "COpenSSL"]),
+    module("BenchmarkFloor", in: .lab, ["Cryptography", "COpenSSL"]),
     .executableTarget(
       name: "MdocTool",
       dependencies: [
         "BenchmarkFloor", "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
         "VerificationService", "Fetching", "VerifierHTTP", "MockIssuance", "VectorKit",
       ],
-      swiftSettings: strict),
+      path: "Sources/Tool", swiftSettings: strict),
 
     // What several test targets share: the published vectors' folder, seeded randomness, encryption to a verifier.
     .target(
