@@ -12,12 +12,18 @@ import Testing
     0xad, 0xa7, 0x17, 0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51,
   ]
 
-  /// The order less a number below it.
-  private func negated(_ number: [UInt8]) -> [UInt8] {
-    var difference = Self.order
+  /// The sum of two numbers below the order, below it as well.
+  private func added(_ left: [UInt8], _ right: [UInt8]) -> [UInt8] {
+    let complement = subtracted(right, from: Self.order)
+    return left.lexicographicallyPrecedes(complement)
+      ? subtracted(subtracted(left, from: complement), from: Self.order) : subtracted(complement, from: left)
+  }
+
+  private func subtracted(_ number: [UInt8], from larger: [UInt8]) -> [UInt8] {
+    var difference = larger
     var borrow = 0
     for index in difference.indices.reversed() {
-      let value = Int(Self.order[index]) - Int(number[index]) - borrow
+      let value = Int(larger[index]) - Int(number[index]) - borrow
       difference[index] = UInt8(value & 0xff)
       borrow = value < 0 ? 1 : 0
     }
@@ -64,96 +70,108 @@ import Testing
     #expect(counts.valid > 100 && counts.refused > 50, "\(counts)")
   }
 
-  @Test("what is changed in a signature, a message or a key is refused with the table too") func changed() throws {
+  private func verifies(
+    _ raw: [UInt8], _ digest: [UInt8], _ verify: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Bool
+  ) -> Bool {
+    der(raw).withUnsafeBufferPointer { der in digest.withUnsafeBufferPointer { verify(der, $0) } }
+  }
+
+  /// By the table, which must say what the key does without one.
+  private func isValid(_ raw: [UInt8], _ digest: [UInt8], _ key: PublicKey, _ table: VerificationTable) -> Bool {
+    let verdict = verifies(raw, digest) { table.verifies($0, of: $1) }
+    #expect(verifies(raw, digest) { key.verifyECDSA(der: $0, ofDigest: $1) } == verdict)
+    return verdict
+  }
+
+  @Test("what is changed in a signature or a message is refused") func changed() throws {
     let pair = try PrivateKey(generatingOn: .p256)
     let key = pair.publicKey
-    key.makeTable()
-    try #require(key.uses.table != nil)
+    let table = try #require(VerificationTable(key))
     let message = Array("message".utf8)
     for hash in [HashAlgorithm.sha256, .sha384, .sha512] {
       let signature = try pair.signECDSA(message, hash: hash)
-      #expect(key.verifyECDSA(signature, of: message, hash: hash))
-      #expect(!key.verifyECDSA(signature, of: message + [0], hash: hash))
+      #expect(isValid(signature, hash.hash(message), key, table))
+      #expect(!isValid(signature, hash.hash(message + [0]), key, table))
       for bit in 0..<(8 * signature.count) {
         var other = signature
         other[bit / 8] ^= 1 << (bit % 8)
-        #expect(!key.verifyECDSA(other, of: message, hash: hash))
+        #expect(!isValid(other, hash.hash(message), key, table))
       }
     }
   }
 
-  /// What no honest signature has: zero, the order and more for r and s.
+  /// What no honest signature has: zero, the order and more for r, s and the digest; and r = s = x(Q), which for the
+  /// digest zero, and the order, is a signature of Q's: the sum is Q.
   @Test("numbers at the edges are judged as without the table", arguments: [1, 2, 7] as [UInt8])
   func edges(scalar: UInt8) throws {
-    let order = Self.order
     let zero = [UInt8](repeating: 0, count: 32)
-    let pair = try PrivateKey(curve: .p256, scalar: zero.dropLast() + [scalar])
-    let plain = try PublicKey(curve: .p256, encoded: pair.publicKey.encoded)
-    let key = try PublicKey(curve: .p256, encoded: pair.publicKey.encoded)
-    key.makeTable()
-    try #require(key.uses.table != nil)
-    let generator = try PrivateKey(curve: .p256, scalar: zero.dropLast() + [1]).publicKey
-    let x = try Array(#require(generator.coordinates).x)
-    let messages = (0..<8).map { [UInt8]([0x6d, $0]) }
-    let digests = messages.map { HashAlgorithm.sha256.hash($0) }
     let one: [UInt8] = zero.dropLast() + [1]
-    let last: [UInt8] = order.dropLast() + [order[31] - 1]
-    let above: [UInt8] = order.dropLast() + [order[31] + 1]
+    let last: [UInt8] = Self.order.dropLast() + [Self.order[31] - 1]
+    let above: [UInt8] = Self.order.dropLast() + [Self.order[31] + 1]
     let full = [UInt8](repeating: 0xff, count: 32)
-    for (message, digest) in zip(messages, digests) {
-      let numbers: [[UInt8]] = [zero, one, last, order, above, full, x, digest]
-      for r in numbers {
-        for s in numbers {
-          let verdict = plain.verifyECDSA(r + s, of: message, hash: .sha256)
-          #expect(key.verifyECDSA(r + s, of: message, hash: .sha256) == verdict)
-        }
-      }
-      let signature = try pair.signECDSA(message, hash: .sha256)
-      #expect(key.verifyECDSA(signature, of: message, hash: .sha256))
-    }
-  }
-
-  /// With the key G and the digest e, u1·G + u2·G is (e + r)/s·G: for e = r and s = 2r it is G, the sum of a point and
-  /// itself; for e = -r it is infinity.
-  @Test("a sum of a point with itself counts, one of a point with its negative does not") func sums() throws {
-    let key = try PrivateKey(curve: .p256, scalar: [UInt8](repeating: 0, count: 31) + [1]).publicKey
-    let r = try Array(#require(key.coordinates).x)
-    try #require(r[0] < 0x80, "twice r is below the order")
-    let twice: [UInt8] = zip(r, r.dropFirst() + [0]).map { $0 << 1 | $1 >> 7 }
-    let der = der(r + twice)
+    let key = try PrivateKey(curve: .p256, scalar: zero.dropLast() + [scalar]).publicKey
     let table = try #require(VerificationTable(key))
-    for (digest, isValid) in [(r, true), (negated(r), false), (twice, false)] {
-      digest.withUnsafeBufferPointer { digest in
-        der.withUnsafeBufferPointer { der in
-          #expect(key.verifyECDSA(der: der, ofDigest: digest) == isValid)
-          #expect(table.verifies(der, of: digest) == isValid)
-        }
+    let x = try Array(#require(key.coordinates).x)
+    let numbers = [zero, one, last, Self.order, above, full, x]
+    var accepted: Set<[[UInt8]]> = []
+    for digest in numbers {
+      for r in numbers {
+        for s in numbers where isValid(r + s, digest, key, table) { accepted.insert([digest, r, s]) }
       }
     }
+    #expect(accepted.isSuperset(of: [[zero, x, x], [Self.order, x, x]]))
+    #expect(accepted.count < 10)
   }
 
-  @Test("a key gets its table by use, others verify meanwhile, and there are not more than so many") func byUse()
-    async throws
-  {
-    let pair = try PrivateKey(generatingOn: .p256)
+  /// With the key d·G and the digest e, u1·G + u2·Q is (e + d·r)/s·G: for r = x(G), e = d·r and s = 2·d·r it is G, the
+  /// sum of a point with itself; for e = -d·r it is infinity. OpenSSL has a table for G already, so d = 1 proves less.
+  @Test("a sum of a point with itself counts, one of a point with its negative does not", arguments: [1, 7])
+  func sums(d: Int) throws {
+    let scalar = [UInt8](repeating: 0, count: 31)
+    let r = try Array(#require(PrivateKey(curve: .p256, scalar: scalar + [1]).publicKey.coordinates).x)
+    let key = try PrivateKey(curve: .p256, scalar: scalar + [UInt8(d)]).publicKey
+    let table = try #require(VerificationTable(key))
+    let product = (1..<d).reduce(r) { sum, _ in added(sum, r) }
+    let signature = r + added(product, product)
+    #expect(isValid(signature, product, key, table))
+    #expect(!isValid(signature, subtracted(product, from: Self.order), key, table))
+    #expect(!isValid(signature, added(product, product), key, table))
+  }
+
+  @Test("a signer's key gets its table by good signatures, and a place that another has left", .timeLimit(.minutes(10)))
+  func byUse() async throws {
     let message = Array("message".utf8)
-    let signature = try pair.signECDSA(message, hash: .sha256)
-    let key = pair.publicKey
-    for _ in 1..<VerificationUses.enough {
-      #expect(key.verifyECDSA(signature, of: message, hash: .sha256))
+    let digest = HashAlgorithm.sha256.hash(message)
+    let time = Locked<Int64>(0)
+    let tables = VerificationTables(places: 1) { time.withLock { $0 } }
+    func use(_ pair: PrivateKey, _ key: PublicKey, times: Int) throws {
+      let signature = try pair.signECDSA(message, hash: .sha256)
+      for _ in 0..<times {
+        #expect(verifies(signature, digest) { key.verifyECDSA(der: $0, ofDigest: $1, tables: tables) })
+      }
     }
-    #expect(key.uses.table == nil)
-    while key.uses.table == nil {
-      #expect(key.verifyECDSA(signature, of: message, hash: .sha256))
-      await Task.yield()
+    let pairs = try (0..<3).map { _ in try PrivateKey(generatingOn: .p256) }
+    let keys = try pairs.map { try PublicKey(curve: .p256, encoded: $0.publicKey.encoded) }
+    try use(pairs[2], keys[2], times: 2 * VerificationTables.enough)
+    keys[2].expectReuse()
+    let foreign = try pairs[0].signECDSA(message, hash: .sha256)
+    for _ in 0..<2 * VerificationTables.enough {
+      #expect(!verifies(foreign, digest) { keys[2].verifyECDSA(der: $0, ofDigest: $1, tables: tables) })
     }
-    #expect(key.verifyECDSA(signature, of: message, hash: .sha256))
-    // Other tests may hold some.
-    var tables: [VerificationTable] = []
-    while let table = VerificationTable(key) { tables.append(table) }
-    #expect(tables.count < VerificationTable.largestNumber)
-    tables = []
-    #expect(VerificationTable(key) != nil)
+    keys[0].expectReuse()
+    keys[1].expectReuse()
+    try use(pairs[0], keys[0], times: VerificationTables.enough - 1)
+    #expect(tables.table(of: keys[0]) == nil)
+    try use(pairs[0], keys[0], times: 1)
+    while tables.table(of: keys[0]) == nil { try use(pairs[0], keys[0], times: 1) }
+    // Of another certificate with the same point.
+    let same = try PublicKey(curve: .p256, encoded: keys[0].encoded)
+    #expect(tables.table(of: same) != nil)
+    try use(pairs[1], keys[1], times: 2 * VerificationTables.enough)
+    #expect(tables.table(of: keys[1]) == nil && tables.table(of: keys[2]) == nil)
+    time.withLock { $0 += VerificationTables.idle }
+    while tables.table(of: keys[1]) == nil { try use(pairs[1], keys[1], times: 1) }
+    #expect(tables.table(of: keys[0]) == nil)
   }
 
   @Test("keys on other curves have none", arguments: Curve.allCases.filter { $0 != .p256 })

@@ -44,7 +44,8 @@ enum SnippetCompiler {
     // `-typecheck` ends before ownership is checked.
     process.arguments =
       ["-swift-version", "6", "-emit-sil", "-o", "/dev/null", "-I", modules]
-      + ["COpenSSL", "CLibCBOR", "CZlib"].flatMap { ["-I", "\(testFolder)/../../Sources/Libraries/\($0)"] } + [source.path]
+      + ["COpenSSL", "CLibCBOR", "CZlib"].flatMap { ["-I", "\(testFolder)/../../Sources/Libraries/\($0)"] }
+      + [source.path]
     let output = Pipe()
     process.standardError = output
     process.standardOutput = output

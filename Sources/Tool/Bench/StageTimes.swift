@@ -35,7 +35,8 @@ struct StageTimes: Sendable {
 
   static func - (left: StageTimes, right: StageTimes) -> StageTimes {
     var rest = left
-    rest.sums.merge(right.sums) { $0 - $1 }
+    // What was not there before began at nothing.
+    for (name, before) in right.sums { rest.sums[name]? -= before }
     return rest
   }
 

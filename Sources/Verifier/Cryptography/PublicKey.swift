@@ -1,6 +1,7 @@
 import COpenSSL
 import FoundationEssentials
 import Primitives
+import Synchronization
 
 /// A public key that was checked when it was made: of exact length; on Weierstrass curves a point of the curve and not
 /// infinity; on Edwards curves not of small order. Otherwise every string of the right length is a key on the Edwards and
@@ -13,7 +14,8 @@ public final class PublicKey: Sendable {
   // the reference is counted atomically.
   nonisolated(unsafe) package let pkey: OpaquePointer
   let verificationContexts: ContextPool
-  let uses = VerificationUses()
+  /// Whether `VerificationTables` looks after it.
+  let isReused = Atomic(false)
 
   /// What is before the point in the SubjectPublicKeyInfo of a P-256 key: id-ecPublicKey with prime256v1 (RFC 5480, 2).
   public static let p256InfoPrefix: [UInt8] = [

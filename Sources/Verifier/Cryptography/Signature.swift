@@ -26,14 +26,19 @@ extension PublicKey {
     }
   }
 
-  func verifyECDSA(der signature: UnsafeBufferPointer<UInt8>, ofDigest digest: UnsafeBufferPointer<UInt8>) -> Bool {
-    if let table = uses.table { return table.verifies(signature, of: digest) }
+  /// - Parameter tables: where the key's is, if it signs again and again.
+  func verifyECDSA(
+    der signature: UnsafeBufferPointer<UInt8>, ofDigest digest: UnsafeBufferPointer<UInt8>,
+    tables: VerificationTables = .shared
+  ) -> Bool {
+    let isReused = isReused.load(ordering: .relaxed)
+    if isReused, let table = tables.table(of: self) { return table.verifies(signature, of: digest) }
     guard let context = verificationContext() else { return false }
     defer { verificationContexts.giveBack(context) }
-    uses.count(of: self)
     let isValid =
       EVP_PKEY_verify(context, signature.baseAddress, signature.count, digest.baseAddress, digest.count) == 1
     if !isValid { ERR_clear_error() }
+    if isReused, isValid { tables.count(self) }
     return isValid
   }
 

@@ -1,59 +1,58 @@
 import COpenSSL
-import Primitives
-import Synchronization
 
 /// Multiples of a P-256 public key Q, computed once, that make each verification with that key cheaper.
 ///
 /// ECDSA checks that u1·G + u2·Q has x-coordinate r (FIPS 186-5, 6.4.2). OpenSSL has a table for the generator G alone,
 /// so u2·Q costs it three times what u1·G does. With a table for Q, which OpenSSL computes as for any other generator,
 /// both cost the same. What is checked, and in which order, is as in OpenSSL's own verification; nothing here is secret.
+/// It goes past OpenSSL's providers, so where only validated ones may run there is no table.
+///
+/// It takes 150 kB, and 35 ms of a processor once.
 final class VerificationTable: Sendable {
-  /// Every table takes 150 kB, and 35 ms of a processor once.
-  static let largestNumber = 32
-  private static let number = Atomic<Int>(0)
-
   // Never changed after they are made, and OpenSSL's functions take them as constants.
   nonisolated(unsafe) private static let curve = EC_GROUP_new_by_curve_name(Curve.p256.nid)
   nonisolated(unsafe) private static let order = curve.flatMap { EC_GROUP_get0_order($0) }
   /// The curve with Q in the place of G, and its table.
   nonisolated(unsafe) private let multiples: OpaquePointer
 
-  /// Nil for other curves, where there are `largestNumber` already, and when memory is short.
+  /// Whether this key can have one that pays: on P-256, and where OpenSSL has code of its own for that curve.
+  static func pays(for key: PublicKey) -> Bool {
+    #if arch(x86_64) || arch(arm64)
+      key.curve == .p256 && EVP_default_properties_is_fips_enabled(nil) == 0
+    #else
+      false
+    #endif
+  }
+
+  /// Nil for other curves, and when memory is short.
   init?(_ key: PublicKey) {
-    guard key.curve == .p256, let curve = Self.curve, let order = Self.order, Self.reserve() else { return nil }
-    guard let multiples = EC_GROUP_dup(curve) else {
-      Self.release()
+    guard key.curve == .p256, let curve = Self.curve, let order = Self.order, let multiples = EC_GROUP_dup(curve) else {
+      ERR_clear_error()
       return nil
     }
     let point = EC_POINT_new(curve)
     defer { EC_POINT_free(point) }
-    guard EC_POINT_oct2point(curve, point, key.encoded, key.encoded.count, nil) == 1,
+    guard let point, EC_POINT_oct2point(curve, point, key.encoded, key.encoded.count, nil) == 1,
       EC_GROUP_set_generator(multiples, point, order, EC_GROUP_get0_cofactor(curve)) == 1,
       EC_GROUP_precompute_mult(multiples, nil) == 1
     else {
       ERR_clear_error()
       EC_GROUP_free(multiples)
-      Self.release()
       return nil
     }
     self.multiples = multiples
   }
 
-  deinit {
-    EC_GROUP_free(multiples)
-    Self.release()
-  }
-
-  private static func reserve() -> Bool {
-    if number.wrappingAdd(1, ordering: .relaxed).newValue <= largestNumber { return true }
-    release()
-    return false
-  }
-
-  private static func release() { number.wrappingSubtract(1, ordering: .relaxed) }
+  deinit { EC_GROUP_free(multiples) }
 
   /// Whether a DER signature over a hash is this key's.
   func verifies(_ signature: UnsafeBufferPointer<UInt8>, of digest: UnsafeBufferPointer<UInt8>) -> Bool {
+    let isValid = check(signature, digest)
+    if !isValid { ERR_clear_error() }
+    return isValid
+  }
+
+  private func check(_ signature: UnsafeBufferPointer<UInt8>, _ digest: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let pair = Self.numbers(of: signature) else { return false }
     defer { ECDSA_SIG_free(pair) }
     guard let order = Self.order, let r = ECDSA_SIG_get0_r(pair), let s = ECDSA_SIG_get0_s(pair),
@@ -72,10 +71,7 @@ final class VerificationTable: Sendable {
     guard BN_bin2bn(digest.baseAddress, Int32(length), u1) != nil, BN_mod_inverse(inverse, s, order, context) != nil,
       BN_mod_mul(u1, u1, inverse, order, context) == 1, BN_mod_mul(u2, r, inverse, order, context) == 1,
       let x = sum(u1, u2, context), BN_nnmod(x, x, order, context) == 1
-    else {
-      ERR_clear_error()
-      return false
-    }
+    else { return false }
     return BN_cmp(x, r) == 0
   }
 
@@ -101,10 +97,7 @@ final class VerificationTable: Sendable {
   /// r and s of a signature in DER; nil for any other encoding of them (RFC 3279, 2.2.3).
   private static func numbers(of signature: UnsafeBufferPointer<UInt8>) -> OpaquePointer? {
     var position = signature.baseAddress
-    guard let pair = d2i_ECDSA_SIG(nil, &position, signature.count) else {
-      ERR_clear_error()
-      return nil
-    }
+    guard let pair = d2i_ECDSA_SIG(nil, &position, signature.count) else { return nil }
     // OpenSSL reads BER too, and stops before what follows: only what it would write itself is DER.
     let isDER = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: max(signature.count, 1)) { written in
       guard i2d_ECDSA_SIG(pair, nil) == signature.count else { return false }
@@ -116,33 +109,5 @@ final class VerificationTable: Sendable {
       return nil
     }
     return pair
-  }
-}
-
-/// How often a key has verified, and its table from the time when that has paid for one.
-struct VerificationUses: ~Copyable, Sendable {
-  /// A table pays for itself after about a thousand verifications. Who reached this number will reach that one.
-  static let enough = 128
-
-  private let number = Atomic<Int>(0)
-  private let made = AtomicLazyReference<VerificationTable>()
-
-  var table: VerificationTable? { made.load() }
-
-  /// Counts a verification without a table; has one made, on a thread of its own, when there were enough, and asks
-  /// again at twice that number if there was no place for one.
-  borrowing func count(of key: PublicKey) {
-    let uses = number.wrappingAdd(1, ordering: .relaxed).newValue
-    guard uses >= Self.enough, uses.nonzeroBitCount == 1, key.curve == .p256 else { return }
-    _ = BackgroundThread.start("mdoc-table") { key.makeTable() }
-  }
-
-  borrowing func adopt(_ table: VerificationTable) { _ = made.storeIfNil(table) }
-}
-
-extension PublicKey {
-  /// Makes the table now that frequent use would make later.
-  package func makeTable() {
-    if uses.table == nil, let table = VerificationTable(self) { uses.adopt(table) }
   }
 }

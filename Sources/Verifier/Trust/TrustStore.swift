@@ -97,7 +97,8 @@ public enum TrustStoreError: Error, Sendable, Hashable {
 ///
 /// Parsing and validating a chain costs several signature checks; a signer signs many documents. Only trusted chains
 /// are remembered, so nobody fills the memory with certificates of their own making, and each only for as long as all
-/// its certificates are valid.
+/// its certificates are valid. Who makes document types up can have a chain remembered again for each; what that comes
+/// to is that all are validated anew.
 private final class KnownSigners: Sendable {
   private static let capacity = 4_096
   private let evaluations = Locked<[[UInt8]: PathEvaluation]>([:])

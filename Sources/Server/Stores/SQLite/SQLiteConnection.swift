@@ -42,6 +42,9 @@ final class SQLiteConnection {
   /// Another process that holds the file, a backup say, is waited for; then the call fails and nothing was done.
   private static let busyMilliseconds: Int32 = 2_000
 
+  /// Of the log, before its pages are copied into the file.
+  private static let logBytes: Int64 = 16 << 20
+
   /// A file, whatever it is called: to SQLite ":memory:" is a store in memory, and "file:" begins a URI.
   static func filePath(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
 
@@ -70,7 +73,8 @@ final class SQLiteConnection {
     // of a challenge whose answer was already verified, and the same answer would be accepted twice.
     try execute("PRAGMA synchronous = FULL")
     // A page that every group changes is copied from the log once in so many pages.
-    try execute("PRAGMA wal_autocheckpoint = 8000")
+    let page = try first("PRAGMA page_size") { $0.integer(0) } ?? 4_096
+    try execute("PRAGMA wal_autocheckpoint = \(Self.logBytes / max(page, 512))")
     // Deleted content is overwritten with zeros, not only unlinked.
     try execute("PRAGMA secure_delete = ON")
   }

@@ -74,6 +74,8 @@ struct IssuerAuthentication {
       checks.notRun(.msoMissing, .msoMalformed)
       return nil
     }
+    // An authority's signers are few, and sign all its documents.
+    if path.isTrusted { key.expectReuse() }
     let verdict = message.verify(payload: payload.bytes ?? [], key: key)
     let order: [(COSESign1.Verdict, Code)] = [
       (.algorithmUnsupported, .issuerAlgorithmUnsupported), (.keyMismatch, .issuerAlgorithmKeyMismatch),
