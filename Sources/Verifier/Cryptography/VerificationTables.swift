@@ -57,10 +57,12 @@ final class VerificationTables: Sendable {
       var use = uses[key.encoded] ?? Use()
       use.count += 1
       use.last = now
-      let isDue = use.count >= Self.enough && !use.takesPlace && VerificationTable.pays(for: key)
-      use.isMaking = isDue && Self.freePlace(in: &uses, of: places, at: now)
+      let isDue =
+        use.count >= Self.enough && !use.takesPlace && VerificationTable.pays(for: key)
+        && Self.freePlace(in: &uses, of: places, at: now)
+      if isDue { use.isMaking = true }
       uses[key.encoded] = use
-      return use.isMaking
+      return isDue
     }
   }
 
