@@ -86,7 +86,7 @@ import Testing
       ],
     ]
     let report = try StoredForm.decode(ReportRecord.self, from: json.serialized())
-    #expect(report.checks.map(\.code) == ["unknown.AAAA", Code.allCases[0].rawValue])
+    #expect(report.checks.map(\.code) == ["unknown.000000", Code.allCases[0].rawValue])
     #expect(report.checks.map(\.outcome) == ["failed", "passed"])
     #expect(report.checks.map(\.detail) == ["why", nil])
     #expect(try StoredForm.decode(ReportRecord.self, from: StoredForm.encode(report)) == report)

@@ -11,9 +11,9 @@ import COpenSSL
 final class VerificationTable: Sendable {
   // Never changed after they are made, and OpenSSL's functions take them as constants.
   nonisolated(unsafe) private static let curve = EC_GROUP_new_by_curve_name(Curve.p256.nid)
-  nonisolated(unsafe) private static let order = curve.flatMap { EC_GROUP_get0_order($0) }
+  nonisolated(unsafe) private static let order = curve.flatMap { EC_GROUP_get0_order($0) }  // proof above
   /// The curve with Q in the place of G, and its table.
-  nonisolated(unsafe) private let multiples: OpaquePointer
+  nonisolated(unsafe) private let multiples: OpaquePointer  // proof above
 
   /// Whether this key can have one that pays: on P-256, and where OpenSSL has code of its own for that curve.
   static func pays(for key: PublicKey) -> Bool {

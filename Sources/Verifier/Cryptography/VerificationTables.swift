@@ -57,8 +57,9 @@ final class VerificationTables: Sendable {
       var use = uses[key.encoded] ?? Use()
       use.count += 1
       use.last = now
+      // Places are looked through under the lock: not for each signature of a key that gets none.
       let isDue =
-        use.count >= Self.enough && !use.takesPlace && VerificationTable.pays(for: key)
+        use.count.isMultiple(of: Self.enough) && !use.takesPlace && VerificationTable.pays(for: key)
         && Self.freePlace(in: &uses, of: places, at: now)
       if isDue { use.isMaking = true }
       uses[key.encoded] = use

@@ -59,11 +59,11 @@ extension [ReportRecord.CheckRecord] {
       if let code = StoredCheck.codes[tag] {
         append(.known(Check(code, outcome, detail: detail)))
       } else {
-        guard Base64.decodeURLSafe(String(decoding: tag, as: UTF8.self)) != nil else { return nil }
+        guard let number = Base64.decodeURLSafe(String(decoding: tag, as: UTF8.self)) else { return nil }
         // A node of a later version has stored it: the session can be read and redacted all the same.
         append(
           .init(
-            code: "unknown." + String(decoding: tag, as: UTF8.self), outcome: outcome.rawValue,
+            code: "unknown." + Hex.encode(number), outcome: outcome.rawValue,
             clause: "a check of a later version", detail: detail))
       }
     }
