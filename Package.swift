@@ -2,8 +2,7 @@
 import PackageDescription
 
 /// `Sources` has four doors, and imports point downwards only: `Verifier` knows none of the others; `Server` knows the
-/// verifier, and for its test mode the mock wallet; `Lab` knows both, though the mock wallet only the verifier's base; and
-/// `Tool`, the program, knows all of them. What Debian has is in `Libraries`.
+/// verifier; `Lab` knows both, though the mock wallet only the verifier's base; and `Tool`, the program, knows all. What Debian has is in `Libraries`.
 enum Door: String {
   case verifier = "Verifier"
   case server = "Server"
@@ -100,18 +99,23 @@ let package = Package(
     module("VerificationService", in: .server, ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation"]),
     module("Stores", in: .server, ["Primitives", "VerificationService", "CSQLite", "CPostgreSQL"]),
     module("Fetching", in: .server, ["Primitives", "Trust", "CCurl"]),
-    // MockIssuance is for test mode alone: its issuer and wallet.
     module(
       "VerifierHTTP", in: .server,
       [
         "Primitives", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Fetching", "VerificationService",
-        "Stores", "MockIssuance", "CMicrohttpd",
-      ],
-      // The page of test mode.
-      resources: [.embedInCode("Playground/Assets")]),
+        "Stores", "CMicrohttpd",
+      ]),
 
     // Tools. MockIssuance never imports Mdoc: it shares no parser with the verifier.
     module("MockIssuance", in: .lab, ["Primitives", "CBOR", "Cryptography", "Compression"]),
+    // A server with the mock's authority, wallet and publisher, and a page to try it with.
+    module(
+      "TestMode", in: .lab,
+      [
+        "Primitives", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "VerificationService", "VerifierHTTP",
+        "MockIssuance",
+      ],
+      resources: [.embedInCode("Playground/Assets")]),
     // The corpus: its format, how it is made from the mock's variants, how it is run and reported.
     module(
       "VectorKit", in: .lab,
@@ -124,7 +128,7 @@ let package = Package(
       name: "MdocTool",
       dependencies: [
         "BenchmarkFloor", "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
-        "VerificationService", "Fetching", "VerifierHTTP", "MockIssuance", "VectorKit",
+        "VerificationService", "Fetching", "VerifierHTTP", "MockIssuance", "TestMode", "VectorKit",
       ],
       path: "Sources/Tool", swiftSettings: strict),
 

@@ -1,5 +1,5 @@
 /// What a configuration says of limits, proxies and TLS.
-struct EdgeConfiguration: Sendable {
+package struct EdgeConfiguration: Sendable {
   var limits = RateLimits.standard
   var proxy = ProxyRule()
   var tls: TLSFiles?
@@ -8,7 +8,7 @@ struct EdgeConfiguration: Sendable {
   var connectionsPerAddress: Int?
   var concurrentRequests: Int?
   /// Milliseconds that a request may wait for its turn; nil: the transport's own.
-  var patience: Int?
+  package var patience: Int?
 
   /// Test mode's.
   static let open = EdgeConfiguration(limits: .none)

@@ -6,7 +6,7 @@ public struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
   public private(set) var problems: [ConfigurationProblem] = []
 
   /// `EX_CONFIG`: the configuration must be changed first.
-  static func configuration(_ message: String) -> StartError { StartError(message: message, exitCode: 78) }
+  package static func configuration(_ message: String) -> StartError { StartError(message: message, exitCode: 78) }
 
   /// The same, by members of the file at `path`.
   static func configuration(_ path: String, _ problems: [ConfigurationProblem]) -> StartError {
@@ -16,7 +16,7 @@ public struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// `EX_TEMPFAIL`: something outside the configuration is missing; the same start may work later.
-  static func unavailable(_ message: String) -> StartError { StartError(message: message, exitCode: 75) }
+  package static func unavailable(_ message: String) -> StartError { StartError(message: message, exitCode: 75) }
 
   public var description: String { message }
 }

@@ -1,13 +1,13 @@
 import Primitives
 
 /// The structured log: one JSON object a line.
-struct Log: Sendable {
+package struct Log: Sendable {
   enum Level: String, Sendable { case info, warning, error }
 
   private let sink: @Sendable (String) -> Void
 
   /// `sink` takes whole lines without their end, on any thread, and must not block.
-  init(sink: @escaping @Sendable (String) -> Void) { self.sink = sink }
+  package init(sink: @escaping @Sendable (String) -> Void) { self.sink = sink }
 
   func write(_ record: RequestRecord, at now: Timestamp) {
     let level: Level = record.status >= 500 ? .error : .info

@@ -2,15 +2,9 @@ import Primitives
 
 /// The contract as OpenAPI 3.1, made from the table of routes.
 enum OpenAPIDocument {
-  private static let live = json(isLive: true).serialized()
-  private static let test = json(isLive: false).serialized()
-
-  /// As it is served; made once.
-  static func bytes(isLive: Bool) -> [UInt8] { isLive ? live : test }
-
-  static func json(isLive: Bool) -> JSON {
-    var components = OpenAPIComponents(OpenAPISchemas.all(isLive: isLive))
-    let groups = RouteTable.documented(isLive: isLive)
+  static func json(with additions: ServerAdditions) -> JSON {
+    var components = OpenAPIComponents(OpenAPISchemas.all + additions.schemas)
+    let groups = RouteTable.documented(with: additions)
     let paths = components.lift(paths(groups))
     return [
       "openapi": "3.1.0",

@@ -19,7 +19,7 @@ struct APIHandler: HTTPHandler {
     self.inForce = inForce
     self.updater = updater
     self.log = RequestLog(log)
-    router = Router(RouteTable.routes(isLive: inForce.current.service.isLive))
+    router = Router(RouteTable.routes(with: inForce.current.additions))
   }
 
   func heading(of request: HTTPRequest) -> (any Sendable)? { read(request) }

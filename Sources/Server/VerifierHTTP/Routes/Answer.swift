@@ -2,13 +2,13 @@ import Primitives
 import VerificationService
 
 /// A reply before it is put on the wire, with what the log and the metrics say about it.
-struct Answer: Sendable {
+package struct Answer: Sendable {
   var status: Int
   var mediaType: String
   var body: [UInt8]
-  var headers: [(name: String, value: String)] = []
+  package var headers: [(name: String, value: String)] = []
   /// The session it is about, for the log.
-  var session: String?
+  package var session: String?
   /// The code of the problem, or of the session that failed or that the wallet canceled.
   var code: Code?
   /// Set once for each attempt that came to an end.
@@ -16,13 +16,13 @@ struct Answer: Sendable {
 
   enum Verification: String, Sendable, CaseIterable { case verified, failed, canceled }
 
-  init(status: Int, mediaType: String = "application/json", body: [UInt8]) {
+  package init(status: Int, mediaType: String = "application/json", body: [UInt8]) {
     self.status = status
     self.mediaType = mediaType
     self.body = body
   }
 
-  init(_ status: Int = 200, json: JSON) { self.init(status: status, body: json.serialized()) }
+  package init(_ status: Int = 200, json: JSON) { self.init(status: status, body: json.serialized()) }
 
   init(_ reply: Reply) {
     self.init(status: reply.status, body: reply.text.bytes)

@@ -56,6 +56,6 @@ enum OperationRoutes {
     method: .get, path: PathTemplate("/openapi.json"), name: "getOpenAPI", summary: "This document.",
     access: .anyone, success: .json(200, "OpenAPIDocument")
   ) { call throws(ServiceError) in
-    Answer(status: 200, body: OpenAPIDocument.bytes(isLive: call.application.service.isLive))
+    Answer(status: 200, body: call.application.additions.openAPI)
   }
 }

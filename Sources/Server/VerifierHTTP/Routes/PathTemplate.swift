@@ -3,7 +3,7 @@
 /// Requests are compared as received, segment by segment and byte by byte. Nothing is decoded or normalised, so that a
 /// proxy's rule about a path and ours cannot mean different resources: `%2e`, `//`, `/./` and a trailing slash match no
 /// route.
-struct PathTemplate: Sendable, Hashable {
+package struct PathTemplate: Sendable, Hashable {
   let text: String
   private let segments: [Segment]
 
@@ -12,7 +12,7 @@ struct PathTemplate: Sendable, Hashable {
     case variable(String)
   }
 
-  init(_ text: String) {
+  package init(_ text: String) {
     self.text = text
     segments = Self.segments(of: text).map { segment in
       segment.first == "{" && segment.last == "}"

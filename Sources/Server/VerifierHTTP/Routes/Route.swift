@@ -5,8 +5,8 @@ import VerificationService
 ///
 /// The table of routes is data, so that what is documented is what is enforced: the pipeline checks access, query and
 /// body by these members before `respond` runs.
-struct Route: Sendable {
-  enum Method: String, Sendable { case get = "GET", post = "POST" }
+package struct Route: Sendable {
+  package enum Method: String, Sendable { case get = "GET", post = "POST" }
 
   let method: Method
   let path: PathTemplate
@@ -15,16 +15,34 @@ struct Route: Sendable {
   let summary: String
   let access: Access
   /// Query parameters that the operation takes; all others are refused.
-  var query: [QueryParameter] = []
-  var body: RequestBody = .none
+  let query: [QueryParameter]
+  let body: RequestBody
   let success: Success
   /// Codes of its own, beside those that follow from access and body.
-  var problems: [Code] = []
-  var urgency = Urgency.normal
+  let problems: [Code]
+  let urgency: Urgency
   let respond: @Sendable (RouteCall) async throws(ServiceError) -> Answer
 
+  package init(
+    method: Method, path: PathTemplate, name: String, summary: String, access: Access, query: [QueryParameter] = [],
+    body: RequestBody = .none, success: Success, problems: [Code] = [], urgency: Urgency = .normal,
+    respond: @escaping @Sendable (RouteCall) async throws(ServiceError) -> Answer
+  ) {
+    self.method = method
+    self.path = path
+    self.name = name
+    self.summary = summary
+    self.access = access
+    self.query = query
+    self.body = body
+    self.success = success
+    self.problems = problems
+    self.urgency = urgency
+    self.respond = respond
+  }
+
   /// What becomes of it under load.
-  enum Urgency: Sendable {
+  package enum Urgency: Sendable {
     /// Answered whatever the load is, and whoever asks.
     case essential
     case normal
@@ -32,14 +50,14 @@ struct Route: Sendable {
     case deferrable
   }
 
-  struct QueryParameter: Sendable {
+  package struct QueryParameter: Sendable {
     let name: String
     let summary: String
     let schema: JSON
     var isRequired = false
   }
 
-  enum RequestBody: Sendable {
+  package enum RequestBody: Sendable {
     /// The operation reads none.
     case none
     /// Nothing, or an object without members.
@@ -50,18 +68,18 @@ struct Route: Sendable {
     case form(schema: String)
   }
 
-  struct Success: Sendable {
+  package struct Success: Sendable {
     let status: Int
     let mediaType: String
     /// The name of the body's component schema; nil for what is not JSON.
     let schema: String?
 
-    static func json(_ status: Int = 200, _ schema: String) -> Success {
+    package static func json(_ status: Int = 200, _ schema: String) -> Success {
       Success(status: status, mediaType: "application/json", schema: schema)
     }
 
     /// What is no JSON.
-    static func content(_ mediaType: String) -> Success { Success(status: 200, mediaType: mediaType, schema: nil) }
+    package static func content(_ mediaType: String) -> Success { Success(status: 200, mediaType: mediaType, schema: nil) }
   }
 
   /// Whether pages may call it, with a client secret, from an origin of the relying party.
@@ -74,7 +92,7 @@ struct Route: Sendable {
 }
 
 /// Who may call an operation.
-enum Access: Sendable {
+package enum Access: Sendable {
   case anyone
   /// An API key with at least one of these scopes.
   case apiKey([Scope])
@@ -106,21 +124,21 @@ enum Access: Sendable {
 }
 
 /// One request on its way through its operation.
-struct RouteCall: Sendable {
-  let request: HTTPRequest
+package struct RouteCall: Sendable {
+  package let request: HTTPRequest
   /// The path's variable segments.
   let parameters: [String: String]
   let caller: Caller?
   /// Of JSON; a form is read by `form()`.
-  let body: JSON
+  package let body: JSON
   let idempotency: IdempotencyRequest?
   /// The one that was in force when the request began.
-  let application: Application
+  package let application: Application
   /// What puts another one in force.
   var updater: ConfigurationUpdater?
 
   /// Set for every route that is not open to anyone.
-  func authenticated() throws(ServiceError) -> Caller {
+  package func authenticated() throws(ServiceError) -> Caller {
     guard let caller else { throw ServiceError(.apiUnauthenticated) }
     return caller
   }

@@ -2,13 +2,12 @@ import Primitives
 
 /// Every operation of the API. The router and `/openapi.json` are both made from this list.
 enum RouteTable {
-  /// Live mode has no mock wallet and no page: their routes do not exist there.
-  static func routes(isLive: Bool) -> [Route] {
-    documented(isLive: isLive).flatMap(\.routes) + (isLive ? [] : PlaygroundRoutes.all)
+  static func routes(with additions: ServerAdditions) -> [Route] {
+    documented(with: additions).flatMap(\.routes) + additions.pages
   }
 
-  /// The contract: all but the page's files, which only the page asks for.
-  static func documented(isLive: Bool) -> [RouteGroup] {
+  /// The contract: all but what only a page asks for.
+  static func documented(with additions: ServerAdditions) -> [RouteGroup] {
     [
       RouteGroup(
         "Sessions", "Verification sessions: what is asked of a person, and what came of it.", SessionRoutes.all),
@@ -18,19 +17,19 @@ enum RouteTable {
       RouteGroup("Trust", "Trust anchors.", TrustRoutes.all),
       RouteGroup("Audit", "The chained log of all attempts.", AuditRoutes.all),
       RouteGroup("Configuration", "What the server is set up with.", ConfigurationRoutes.all),
-    ] + (isLive ? [] : [RouteGroup("Testing", "Test mode's mock wallet.", MockRoutes.all)]) + [
+    ] + additions.groups + [
       RouteGroup("Operation", "Health, metrics, and this document.", OperationRoutes.all)
     ]
   }
 }
 
 /// Routes under one tag of the document, by which generators group what they make.
-struct RouteGroup: Sendable {
+package struct RouteGroup: Sendable {
   let tag: String
   let summary: String
   let routes: [Route]
 
-  init(_ tag: String, _ summary: String, _ routes: [Route]) {
+  package init(_ tag: String, _ summary: String, _ routes: [Route]) {
     self.tag = tag
     self.summary = summary
     self.routes = routes

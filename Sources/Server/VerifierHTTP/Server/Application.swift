@@ -4,37 +4,32 @@ import VerificationService
 
 /// What the routes work on: one configuration in force, and what outlives it. Each request refers to it, and copies
 /// nothing of it.
-final class Application: Sendable {
-  let service: VerificationService
+package final class Application: Sendable {
+  package let service: VerificationService
   let trust: TrustUpdater
   let metrics: Metrics
   /// Counts the lists that the server fetched.
   let fetches: FetchLog
   /// Counts the events that were delivered.
   let webhooks: WebhookMetrics
-  /// Test mode alone has one.
-  let mockWallet: MockWalletEndpoint?
-  /// Test mode alone has one.
-  let playground: Playground?
+  let additions: ServerAdditions
   let isBehindProxy: Bool
   let edge: Edge
-  let clock: @Sendable () -> Timestamp
+  package let clock: @Sendable () -> Timestamp
   let crossOrigin: CrossOrigin
   let state: ServerState
 
   init(
     service: VerificationService, trust: TrustUpdater, metrics: Metrics, fetches: FetchLog = FetchLog(),
     webhooks: WebhookMetrics = WebhookMetrics(),
-    mockWallet: MockWalletEndpoint?, playground: Playground? = nil, isBehindProxy: Bool,
-    edge: Edge = .open, clock: @escaping @Sendable () -> Timestamp, state: ServerState? = nil
+    additions: ServerAdditions = .none, isBehindProxy: Bool, edge: Edge = .open, clock: @escaping @Sendable () -> Timestamp, state: ServerState? = nil
   ) {
     self.service = service
     self.trust = trust
     self.metrics = metrics
     self.fetches = fetches
     self.webhooks = webhooks
-    self.mockWallet = mockWallet
-    self.playground = playground
+    self.additions = additions
     self.isBehindProxy = isBehindProxy
     self.edge = edge
     self.clock = clock
@@ -50,8 +45,8 @@ final class Application: Sendable {
     do throws(ConfigurationError) {
       let service = try service.reconfigured(by: configuration.service(trust.inForce, metrics: metrics))
       next = Application(
-        service: service, trust: trust, metrics: metrics, fetches: fetches, webhooks: webhooks, mockWallet: mockWallet,
-        playground: playground, isBehindProxy: isBehindProxy, edge: edge, clock: clock, state: state)
+        service: service, trust: trust, metrics: metrics, fetches: fetches, webhooks: webhooks, additions: additions,
+        isBehindProxy: isBehindProxy, edge: edge, clock: clock, state: state)
     } catch {
       throw .configuration(error.message)
     }

@@ -15,17 +15,6 @@ extension VerifierServer {
     }
   }
 
-  /// Serves in test mode until SIGTERM or SIGINT, after printing where and with which keys on standard output, in one
-  /// piece: a script reads it before it calls.
-  public static func runTestMode(_ options: TestModeOptions, printsJSON: Bool) async -> Int32 {
-    await run(stoppedBy: { await $0.stop() }) { log throws(StartError) in
-      let mode = try TestMode(options, log: log)
-      print(printsJSON ? mode.json.text() : mode.text)
-      fflush(nil)
-      return mode.server
-    }
-  }
-
   /// Brings the store to this version's schema and ends: `mdoc serve --migrate`.
   public static func migrate(configurationFile: String) async -> Int32 {
     await migrate(isLive: true) { () throws(StartError) in
@@ -52,7 +41,8 @@ extension VerifierServer {
     return code
   }
 
-  private static func run(
+  /// Starts a server, with a log on standard error, waits for SIGTERM or SIGINT, and stops it.
+  package static func run(
     stoppedBy stop: (VerifierServer) async -> Void, _ start: (Log) async throws(StartError) -> VerifierServer
   ) async -> Int32 {
     let writer = LogWriter(descriptor: STDERR_FILENO)

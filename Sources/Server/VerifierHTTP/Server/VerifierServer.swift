@@ -1,6 +1,5 @@
 import Fetching
 import Mdoc
-import MockIssuance
 import Primitives
 import Trust
 import VerificationService
@@ -19,8 +18,7 @@ public final class VerifierServer: Sendable {
   private let dispatcher: WebhookDispatcher
   private let updates: Task<Void, Never>?
   let stopTimes: StopTimes
-  private let temporaryFolder: String?
-  private let publisher: MockPublisher?
+  private let additions: ServerAdditions
   private let log: Log
   private let clock: @Sendable () -> Timestamp
 
@@ -28,10 +26,11 @@ public final class VerifierServer: Sendable {
   public var baseURL: String { "\(edge.tls == nil ? "http" : "https")://\(listen)" }
 
   /// Opens everything, or nothing: what fails is closed again by going out of scope.
-  init(
-    _ configuration: ServerConfiguration, mockAuthority: MockAuthority? = nil, log: Log,
-    clock: @escaping @Sendable () -> Timestamp
+  package init(
+    _ configuration: ServerConfiguration, log: Log, clock: @escaping @Sendable () -> Timestamp
   ) throws(StartError) {
+    // Whoever asks for them: there is no mock in live mode.
+    additions = configuration.isLive ? .none : configuration.additions
     let trust: TrustStore
     do throws(TrustStoreError) {
       trust = try TrustStore(anchors: configuration.anchors, allowsTestCertificates: !configuration.isLive)
@@ -55,16 +54,12 @@ public final class VerifierServer: Sendable {
     let poster = try Self.poster()
     let application = Application(
       service: service, trust: trustUpdater, metrics: metrics, fetches: configuration.fetches, webhooks: webhooks,
-      mockWallet: configuration.isLive ? nil : mockAuthority.map(MockWalletEndpoint.init),
-      playground: configuration.isLive ? nil : configuration.playground,
-      isBehindProxy: configuration.isBehindProxy, edge: edge, clock: clock)
+      additions: additions, isBehindProxy: configuration.isBehindProxy, edge: edge, clock: clock)
     let applications = ApplicationInForce(application)
     updater = ConfigurationUpdater(applications, started: configuration, log: log)
     http = try Self.listen(configuration, edge, APIHandler(applications, updater: updater, log: log))
     listen = ListenAddress(address: configuration.listen.address, port: http.port)
     isLive = configuration.isLive
-    temporaryFolder = configuration.temporaryFolder
-    publisher = configuration.publisher
     stopTimes = configuration.stop
     self.log = log
     self.clock = clock
@@ -129,8 +124,7 @@ public final class VerifierServer: Sendable {
     await dispatcher.stop()
     await updates?.value
     await store.close()
-    await publisher?.stop()
-    if let temporaryFolder { TemporaryStore.remove(temporaryFolder) }
+    await additions.end()
     log.write(.info, "server.stopped", at: clock())
   }
 

@@ -3,13 +3,13 @@ import Primitives
 
 /// A listening socket that nobody serves yet, so that its port is known to what will be served on it. Peers that
 /// connect meanwhile wait in its queue.
-final class BoundSocket: Sendable {
-  let address: String
+package final class BoundSocket: Sendable {
+  package let address: String
   /// The port that it got, also where any was asked for.
-  let port: UInt16
+  package let port: UInt16
   private let descriptor: Locked<Int32?>
 
-  init(address: String, port: UInt16) throws(HTTPServerError) {
+  package init(address: String, port: UInt16) throws(HTTPServerError) {
     let socket = try ListeningSocket.open(address: address, port: port)
     self.address = address
     self.port = socket.port

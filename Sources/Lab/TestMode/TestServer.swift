@@ -1,13 +1,15 @@
 import Cryptography
+import Glibc
 import MockIssuance
 import PKIX
 import Primitives
 import Trust
 import VerificationService
+import VerifierHTTP
 
 /// A server in test mode with all that a client needs: it trusts its own mock authority, has one relying party, and
 /// nothing it says is worth anything outside.
-public struct TestMode: Sendable {
+public struct TestServer: Sendable {
   public let server: VerifierServer
   /// Of the relying party `test`, with every scope.
   public let apiKey: String
@@ -80,25 +82,25 @@ public struct TestMode: Sendable {
     var configuration: ServerConfiguration
     do throws(ConfigurationError) {
       configuration = ServerConfiguration(
-        isLive: false, listen: ListenAddress(address: socket.address, port: socket.port), socket: socket,
-        publicURL: own[0], store: store,
-        anchors: try anchors.map(Self.anchor), sealingKeys: [try secrets.sealingKey()],
-        relyingParties: try RelyingParties([party]))
+        testModeOn: socket, publicURL: own[0], store: store, anchors: try anchors.map(Self.anchor),
+        sealingKeys: [try secrets.sealingKey()], relyingParties: try RelyingParties([party]))
     } catch {
       throw .configuration(error.message)
     }
     configuration.node = options.node
     configuration.edge.patience = options.patience
-    configuration.temporaryFolder = folder
-    configuration.publisher = publisher
-    configuration.playground = Playground(apiKey: apiKey)
+    configuration.additions = .testMode(MockWalletEndpoint(authority: authority), Playground(apiKey: apiKey)) {
+      [publisher] in
+      await publisher.stop()
+      if let folder { TemporaryStore.remove(folder) }
+    }
     let fetches = FetchLog()
     configuration.fetches = fetches
     // What a status list may look like is not the question in test mode: either form is taken.
     configuration.revocation = RevocationChecker(
       fetcher: try ServerNetwork.webFetcher(fetches), allowsJWT: true, allowsLoopback: true,
       executor: WorkerThreads.shared)
-    server = try VerifierServer(configuration, mockAuthority: authority, log: log, clock: options.clock)
+    server = try VerifierServer(configuration, log: log, clock: options.clock)
   }
 
   /// By HTTPS, or on this machine, where it may be without.
@@ -134,9 +136,31 @@ public struct TestMode: Sendable {
   }
 }
 
-extension VerifierServer {
-  /// Starts a server in test mode; the caller stops it. Its log goes nowhere unless `options.log` takes it.
-  public static func startTestMode(_ options: TestModeOptions = TestModeOptions()) throws(StartError) -> TestMode {
-    try TestMode(options, log: Log(sink: options.log))
+extension TestServer {
+  /// Starts a server; the caller stops it. Its log goes nowhere unless `options.log` takes it.
+  public static func start(_ options: TestModeOptions = TestModeOptions()) throws(StartError) -> TestServer {
+    try TestServer(options, log: Log(sink: options.log))
+  }
+
+  /// Serves until SIGTERM or SIGINT, after printing where and with which keys on standard output, in one piece: a script
+  /// reads it before it calls.
+  public static func run(_ options: TestModeOptions, printsJSON: Bool) async -> Int32 {
+    await VerifierServer.run(stoppedBy: { await $0.stop() }) { log throws(StartError) in
+      let test = try TestServer(options, log: log)
+      print(printsJSON ? test.json.text() : test.text)
+      fflush(nil)
+      return test.server
+    }
+  }
+}
+
+extension ServerAdditions {
+  /// The mock wallet and the page.
+  static func testMode(
+    _ wallet: MockWalletEndpoint, _ playground: Playground, end: @escaping @Sendable () async -> Void = {}
+  ) -> ServerAdditions {
+    ServerAdditions(
+      groups: [RouteGroup("Testing", "Test mode's mock wallet.", [MockRoutes.mockResponse(wallet)])],
+      schemas: MockResponseSchema.all, pages: PlaygroundRoutes.all(playground), end: end)
   }
 }

@@ -3,7 +3,7 @@ import PKIX
 import Primitives
 
 /// What test mode prints: everything a client needs to try it.
-extension TestMode {
+extension TestServer {
   public var json: JSON {
     .members([
       "object": "test_mode", "livemode": false,

@@ -1,6 +1,7 @@
 import Glibc
 import MockIssuance
 import Primitives
+import VerifierHTTP
 
 /// What `mdoc mock publish` calls.
 extension MockPublisher {

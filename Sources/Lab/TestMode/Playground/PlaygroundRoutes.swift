@@ -1,17 +1,20 @@
 import Primitives
 import VerificationService
+import VerifierHTTP
 
 /// `/playground`: the page, its files and what it is set up with. Test mode alone has them.
 enum PlaygroundRoutes {
-  static let all: [Route] = PlaygroundAsset.all.map(route) + [configuration]
+  static func all(_ playground: Playground) -> [Route] { PlaygroundAsset.all.map(route) + [configuration(playground)] }
 
-  private static let configuration = Route(
+  private static func configuration(_ playground: Playground) -> Route {
+   Route(
     method: .get, path: PathTemplate("/playground/config.json"), name: "getPlaygroundConfiguration",
     summary: "What the page is set up with, test mode's API key among it. For a browser on this machine.",
     access: .anyone, success: .content("application/json"), problems: [.apiNotFound]
   ) { call throws(ServiceError) in
-    let playground = try playground(call)
+    try checkHost(call)
     return guarded(Answer(json: PlaygroundConfiguration.json(playground, of: call.application.service)))
+  }
   }
 
   private static func route(_ asset: PlaygroundAsset) -> Route {
@@ -21,18 +24,15 @@ enum PlaygroundRoutes {
       summary: asset.name.isEmpty ? "A page to try everything with, in a browser on this machine." : "A file of it.",
       access: .anyone, success: .content(asset.mediaType), problems: [.apiNotFound]
     ) { call throws(ServiceError) in
-      _ = try playground(call)
+      try checkHost(call)
       return guarded(Answer(status: 200, mediaType: asset.mediaType, body: asset.body))
     }
   }
 
   /// Throws `api.not_found` for requests by any other name than this machine's own. A page of another site that has its
   /// name resolved to 127.0.0.1 (DNS rebinding) asks by that name, and learns not even that there is something here.
-  private static func playground(_ call: RouteCall) throws(ServiceError) -> Playground {
-    guard let playground = call.application.playground,
-      let host = call.request.headers.single("Host"), isThisMachine(host)
-    else { throw ServiceError(.apiNotFound) }
-    return playground
+  private static func checkHost(_ call: RouteCall) throws(ServiceError) {
+    guard let host = call.request.headers.single("Host"), isThisMachine(host) else { throw ServiceError(.apiNotFound) }
   }
 
   /// `127.0.0.1`, `localhost` or `[::1]`, with any port or none.

@@ -2,6 +2,7 @@ import Mdoc
 import MockIssuance
 import Primitives
 import VerificationService
+import VerifierHTTP
 
 /// The mock wallet behind `POST /v1/test/mock_responses`: test mode's phone.
 struct MockWalletEndpoint: Sendable {

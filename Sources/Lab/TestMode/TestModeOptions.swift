@@ -2,6 +2,7 @@ import Cryptography
 import Mdoc
 import Primitives
 import VerificationService
+import VerifierHTTP
 
 /// How to start test mode. It binds to loopback, always.
 public struct TestModeOptions: Sendable {

@@ -2,6 +2,7 @@ import MockIssuance
 import PKIX
 import Presentation
 import Primitives
+import VerifierHTTP
 
 /// Test mode's reader: its requests are signed as a real relying party's, under the mock reader authority.
 enum TestReader {

@@ -1,13 +1,13 @@
 import Primitives
 import VerificationService
+import VerifierHTTP
 
 /// `/v1/test`: what only test mode has.
 enum MockRoutes {
-  static let all = [mockResponse]
-
   /// An `Idempotency-Key` is taken and has nothing to do: an answer changes no state, and for the same second it is
   /// the same answer.
-  private static let mockResponse = Route(
+  static func mockResponse(_ wallet: MockWalletEndpoint) -> Route {
+   Route(
     method: .post, path: PathTemplate("/v1/test/mock_responses"), name: "createMockResponse",
     summary: "A mock wallet's answer to a session, right or wrong in a named way, ready to submit.",
     access: .apiKey([.sessionsWrite]), body: .json(schema: "CreateMockResponse"), success: .json(200, "SubmitAnswer"),
@@ -16,7 +16,7 @@ enum MockRoutes {
       .sessionRedacted, .readerCertificateExpired, .apiProtocolUnsupported, .apiNotFound,
     ]
   ) { call throws(ServiceError) in
-    guard let wallet = call.application.mockWallet else { throw ServiceError(.apiNotFound) }
-    return try await wallet.respond(call)
+    try await wallet.respond(call)
+  }
   }
 }

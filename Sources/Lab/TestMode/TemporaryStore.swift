@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import VerifierHTTP
 
 /// A new folder for the store of a test server, readable by its owner alone.
 enum TemporaryStore {

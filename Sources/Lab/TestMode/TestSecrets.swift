@@ -1,6 +1,7 @@
 import Cryptography
 import Primitives
 import VerificationService
+import VerifierHTTP
 
 /// The secrets of one test server, all from one seed.
 struct TestSecrets {

@@ -1,6 +1,7 @@
 import MockIssuance
 import Primitives
 import VerificationService
+import VerifierHTTP
 
 /// The body of `POST /v1/test/mock_responses`, read strictly.
 ///
@@ -24,7 +25,7 @@ struct MockResponseInput {
       throw ServiceError(
         .apiUnknownMember,
         pointers: unknown.prefix(Limits.reportedFaults).map {
-          .init(pointer: "/" + RequestContent.escaped($0.name), detail: "is not known here")
+          .init(pointer: "/" + JSONPointer.escape($0.name), detail: "is not known here")
         })
     }
     guard let session = json["session"]?.string else { throw Self.fault("/session", "must be a session's id") }
