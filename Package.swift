@@ -168,18 +168,19 @@ let package = Package(
       "VerifierHTTP",
       [
         "Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Fetching",
-        "VerificationService", "Stores", "MockIssuance", "COpenSSL",
+        "VerificationService", "Stores", "MockIssuance", "TestMode", "COpenSSL",
       ]),
     // The page of test mode in a browser; the tool has the HTTP client.
     .testTarget(
-      name: "PlaygroundTests", dependencies: ["Primitives", "VerifierHTTP", "MdocTool"], swiftSettings: testing),
+      name: "PlaygroundTests", dependencies: ["Primitives", "TestMode", "VerifierHTTP", "MdocTool"],
+      swiftSettings: testing),
     tests("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
     tests("VectorKit", ["Primitives", "Cryptography", "Mdoc", "VerificationService", "MockIssuance", "TestSupport"]),
     tests(
       "MdocTool",
       [
         "Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "MockIssuance", "VerificationService", "Stores",
-        "VerifierHTTP", "TestSupport",
+        "VerifierHTTP", "TestMode", "TestSupport",
       ]),
   ]
 )
@@ -191,7 +192,7 @@ if fuzzes {
       name: "Fuzzing",
       dependencies: [
         "CLibFuzzer", "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
-        "VerificationService", "VerifierHTTP", "MockIssuance", "VectorKit",
+        "VerificationService", "VerifierHTTP", "MockIssuance", "TestMode", "VectorKit",
       ],
       path: "Tests/Fuzzing", swiftSettings: language + [.unsafeFlags(["-sanitize=address"])],
       // gold fails on the sanitizers' archives.

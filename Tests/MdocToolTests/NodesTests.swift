@@ -1,4 +1,5 @@
 import Primitives
+import TestMode
 import Testing
 import VerifierHTTP
 
@@ -11,7 +12,7 @@ import VerifierHTTP
   private static func run(_ arguments: String..., seed: String = seed) async throws -> Run {
     var options = TestModeOptions()
     options.seed = Hex.decode(Self.seed)
-    let node = try VerifierServer.startTestMode(options)
+    let node = try TestServer.start(options)
     let run = await Run(["bench", "--node", node.baseURL, "--seed", seed, "--connections", "2", "--json"] + arguments)
     await node.server.stop()
     return run
@@ -52,7 +53,7 @@ import VerifierHTTP
     var options = TestModeOptions()
     options.seed = Hex.decode(Self.seed)
     options.webhookURL = "http://127.0.0.1:\(server.port)/hooks"
-    let node = try VerifierServer.startTestMode(options)
+    let node = try TestServer.start(options)
     var benchmark = NodesBenchmark(
       ports: [node.server.listen.port], seed: try #require(options.seed), connections: 1, sessions: 3)
     benchmark.receiver = receiver

@@ -1,6 +1,7 @@
 import Cryptography
 import MockIssuance
 import Primitives
+import TestMode
 import Testing
 import VerificationService
 import VerifierHTTP
@@ -16,7 +17,7 @@ import VerifierHTTP
     var options = TestModeOptions()
     options.evidenceKey = try KeyFile.evidenceKey(scratch("key"))
     options.patience = 60_000
-    let mode = try VerifierServer.startTestMode(options)
+    let mode = try TestServer.start(options)
     let client = LoopbackClient(port: mode.server.listen.port, token: mode.apiKey)
     let element: JSON = [
       "namespace": .string(MockNamespace.mDL), "identifier": "given_name", "intent_to_retain": true,

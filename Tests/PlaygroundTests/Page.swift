@@ -1,4 +1,5 @@
 import Primitives
+import TestMode
 import Testing
 
 @testable import VerifierHTTP
@@ -6,7 +7,7 @@ import Testing
 /// The page, open in a browser, before a server in test mode.
 struct Page: Sendable {
   let browser: Browser
-  let mode: TestMode
+  let mode: TestServer
 
   /// Asks by the protocols of this family, and waits for the request.
   func ask(by family: String = "apple-in-app") async throws {
@@ -35,7 +36,7 @@ struct Page: Sendable {
 /// Opens the page in a browser of its own, and ends browser and server after the body.
 func withPage(_ body: (Page) async throws -> Void) async throws {
   guard DriverProcess.isHere else { throw BrowserFault("\(DriverProcess.program) and Chromium are not here") }
-  let mode = try VerifierServer.startTestMode()
+  let mode = try TestServer.start()
   do {
     let browser = try await Browser(of: DriverProcess())
     do {

@@ -1,3 +1,4 @@
+import TestMode
 import VerificationService
 import VerifierHTTP
 
@@ -58,7 +59,7 @@ enum ServeCommand {
         guard let store = options.store else { throw .usage("--migrate needs --store; a temporary store makes itself") }
         return try conclude(await VerifierServer.migrateTestMode(store))
       }
-      return try conclude(await VerifierServer.runTestMode(options, printsJSON: arguments.has(.json)))
+      return try conclude(await TestServer.run(options, printsJSON: arguments.has(.json)))
     default: throw .usage("either --config FILE or --test-mode is required, and not both")
     }
   }
@@ -87,7 +88,7 @@ enum ServeCommand {
   /// HTTPS, or this machine: a message without TLS stays on it.
   private static func webhookURL(_ arguments: ParsedArguments) throws(Failure) -> String? {
     guard let url = arguments.value(.webhook) else { return nil }
-    guard TestMode.isWebhookURL(url) else {
+    guard TestServer.isWebhookURL(url) else {
       throw .usage("--webhook is https://HOST/… or http://127.0.0.1:PORT/…, not \"\(url)\"")
     }
     return url

@@ -5,6 +5,7 @@ import Primitives
 import Trust
 import VerificationService
 
+@testable import TestMode
 @testable import VerifierHTTP
 
 /// The server in test mode without its sockets and its disk, and the rules that hold for each of its replies.
@@ -12,8 +13,9 @@ struct FuzzServer: Sendable {
   let apiKey = "mdoc_test_fuzzing"
   private let material: Material
   private let configuration: ServiceConfiguration
-  private let routes = RouteTable.routes(isLive: false)
-  private let router = Router(RouteTable.routes(isLive: false))
+  private let additions: ServerAdditions
+  private let routes: [Route]
+  private let router: Router
 
   struct Session: Sendable {
     let id: String
@@ -27,6 +29,9 @@ struct FuzzServer: Sendable {
 
   init(_ material: Material) throws {
     self.material = material
+    additions = .testMode(MockWalletEndpoint(authority: material.authority), Playground(apiKey: apiKey))
+    routes = RouteTable.routes(with: additions)
+    router = Router(routes)
     let party = RelyingParty(
       id: "fuzz", origins: ["https://shop.example"],
       apiKeys: [APIKey(sha256: APIKey.hash(of: apiKey), scopes: Set(Scope.allCases))],
@@ -53,7 +58,7 @@ struct FuzzServer: Sendable {
           trust: TrustUpdater(
             TrustInForce(material.trust), plan: nil, sources: [], log: Log { _ in }, clock: { now }),
           metrics: Metrics(),
-          mockWallet: MockWalletEndpoint(authority: material.authority), isBehindProxy: true, clock: { now }),
+          additions: additions, isBehindProxy: true, clock: { now }),
         log: Log { line in require(!line.contains("Morgan") && !line.contains("mdoc_test_"), "logs hold nothing secret")
         })
     } catch {

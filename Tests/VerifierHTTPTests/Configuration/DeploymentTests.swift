@@ -37,7 +37,7 @@ import VerificationService
 
   @Test func `alert rules name routes, outcomes and states that there are`() throws {
     let rules = try Self.text(".deploy/alerts.yml")
-    let routes = RouteTable.routes(isLive: true).map { "route=\"\($0.path.text)\"" }
+    let routes = RouteTable.routes(with: .none).map { "route=\"\($0.path.text)\"" }
     let labels = rules.components(separatedBy: "route=\"").dropFirst().map { rest in
       "route=\"" + rest.prefix { $0 != "\"" } + "\""
     }

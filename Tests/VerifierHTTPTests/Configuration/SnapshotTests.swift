@@ -18,7 +18,7 @@ import VerificationService
     return Application(
       service: try VerificationService(configuration, store: InMemoryStore(isLive: false), clock: clock),
       trust: TrustUpdater(trust, plan: nil, sources: [], log: Log { _ in }, clock: clock), metrics: Metrics(),
-      mockWallet: nil, isBehindProxy: false, clock: clock)
+      isBehindProxy: false, clock: clock)
   }
 
   @Test func `a relying party that is taken away while it is being answered gets its answer`() async throws {

@@ -68,8 +68,8 @@ struct APIClient: Sendable {
 
 /// The OpenAPI document, as a judge of replies.
 struct Contract {
-  static let live = Contract(document: OpenAPIDocument.json(isLive: true))
-  static let test = Contract(document: OpenAPIDocument.json(isLive: false))
+  static let live = Contract(document: OpenAPIDocument.json(with: .none))
+  static let test = Contract(document: OpenAPIDocument.json(with: .sample))
 
   let document: JSON
 

@@ -5,6 +5,7 @@ import PKIX
 import Primitives
 import Testing
 
+@testable import TestMode
 @testable import VerifierHTTP
 
 /// A live server: what it refuses to serve, and what it refuses to believe.
@@ -71,7 +72,7 @@ import Testing
       await (try folder.start()).stop()
       var options = TestModeOptions()
       options.store = .sqlite(path: path + "/mdoc.sqlite")
-      #expect(throws: StartError.self) { try VerifierServer.startTestMode(options) }
+      #expect(throws: StartError.self) { try TestServer.start(options) }
       try await withTestMode(store: path + "/test.sqlite") { bed in _ = try await bed.createSession() }
       try folder.writeConfiguration(["store": "sqlite:test.sqlite"])
       let error = #expect(throws: StartError.self) { try folder.start() }

@@ -7,8 +7,8 @@ import Testing
 @Suite(.onOwnThreads) struct OpenAPITests {
   @Test(arguments: [true, false])
   func `every route and every code of it is in the document, and nothing else`(isLive: Bool) throws {
-    let document = OpenAPIDocument.json(isLive: isLive)
-    let routes = RouteTable.documented(isLive: isLive).flatMap(\.routes)
+    let document = OpenAPIDocument.json(with: .of(isLive: isLive))
+    let routes = RouteTable.documented(with: .of(isLive: isLive)).flatMap(\.routes)
     var documented: Set<String> = []
     for path in try #require(document["paths"]?.object) {
       for operation in path.value.object ?? [] { documented.insert("\(operation.name.uppercased()) \(path.name)") }
@@ -34,7 +34,7 @@ import Testing
 
   /// The router finds each route by its own template, and by nothing that the table has not.
   @Test func `the router serves exactly the table`() throws {
-    let routes = RouteTable.routes(isLive: false)
+    let routes = RouteTable.routes(with: .sample)
     let router = Router(routes)
     for route in routes {
       let path = route.path.text.split(separator: "/").map { $0.hasPrefix("{") ? "vs_1" : String($0) }
@@ -51,14 +51,14 @@ import Testing
 
   /// A file of the playground is no operation that a client calls.
   @Test func `the playground is served and not in the contract`() {
-    let documented = Set(RouteTable.documented(isLive: false).flatMap(\.routes).map(\.name))
-    let others = RouteTable.routes(isLive: false).filter { !documented.contains($0.name) }
+    let documented = Set(RouteTable.documented(with: .sample).flatMap(\.routes).map(\.name))
+    let others = RouteTable.routes(with: .sample).filter { !documented.contains($0.name) }
     #expect(!others.isEmpty)
     #expect(others.allSatisfy { $0.path.text.hasPrefix("/playground") })
   }
 
   @Test(arguments: [true, false]) func `every operation has a tag that the document describes`(isLive: Bool) {
-    let document = OpenAPIDocument.json(isLive: isLive)
+    let document = OpenAPIDocument.json(with: .of(isLive: isLive))
     let tags = (document["tags"]?.array ?? []).compactMap { $0["name"]?.string }
     let operations = (document["paths"]?.object ?? []).flatMap { $0.value.object ?? [] }.map(\.value)
     let used = operations.map { ($0["tags"]?.array ?? []).compactMap(\.string) }
@@ -70,7 +70,7 @@ import Testing
   /// What a generator makes a type of is a component, whose title is its name; elsewhere are texts, numbers, lists and
   /// references, and these or null.
   @Test(arguments: [true, false]) func `every type has a name`(isLive: Bool) {
-    let document = OpenAPIDocument.json(isLive: isLive)
+    let document = OpenAPIDocument.json(with: .of(isLive: isLive))
     var nameless: [String] = []
     func walk(_ schema: JSON, _ place: String, isComponent: Bool) {
       let choices = ["oneOf", "anyOf"].flatMap { schema[$0]?.array ?? [] }
@@ -109,11 +109,11 @@ import Testing
       return (json.object ?? []).flatMap { nulls($0.value, "\(place)/\($0.name)") }
         + (json.array ?? []).flatMap { nulls($0, "\(place)/*") }
     }
-    #expect(nulls(OpenAPIDocument.json(isLive: isLive), "") == [])
+    #expect(nulls(OpenAPIDocument.json(with: .of(isLive: isLive)), "") == [])
   }
 
   @Test(arguments: [true, false]) func `every reference leads somewhere`(isLive: Bool) throws {
-    let document = OpenAPIDocument.json(isLive: isLive)
+    let document = OpenAPIDocument.json(with: .of(isLive: isLive))
     let names = Set(
       ["schemas", "headers"].flatMap { kind in
         (document["components"]?[kind]?.object ?? []).map { "#/components/\(kind)/\($0.name)" }
@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test func `every link leads to an operation that has the parameters`() throws {
-    let document = OpenAPIDocument.json(isLive: false)
+    let document = OpenAPIDocument.json(with: .sample)
     let operations = (document["paths"]?.object ?? []).flatMap { $0.value.object ?? [] }.map(\.value)
     let responses = operations.flatMap { $0["responses"]?.object ?? [] }
     let links = responses.flatMap { $0.value["links"]?.object ?? [] }.map(\.value)
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test func `the examples are right by the schema and in the server's eyes`() async throws {
-    let operation = OpenAPIDocument.json(isLive: false)["paths"]?["/v1/verification_sessions"]?["post"]
+    let operation = OpenAPIDocument.json(with: .sample)["paths"]?["/v1/verification_sessions"]?["post"]
     let examples = operation?["requestBody"]?["content"]?["application/json"]?["examples"]?.object ?? []
     #expect(examples.count == 4)
     // The client holds what was accepted against the schema.
@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test func `every code of a failed request is some operation's`() {
-    let routes = RouteTable.documented(isLive: false).flatMap(\.routes)
+    let routes = RouteTable.documented(with: .sample).flatMap(\.routes)
     let listed = Set(routes.flatMap(\.allProblems)).union([.apiMethodNotAllowed])
     let all = Set(Code.allCases.filter { $0.entry.httpStatus >= 400 })
     #expect(all.subtracting(listed) == [])
@@ -169,7 +169,7 @@ import Testing
   @Test func `the document is served`() async throws {
     try await withTestMode { bed in
       let served = try await bed.api.with(nil).get("/openapi.json")
-      #expect(served.json == (try JSON(parsing: OpenAPIDocument.json(isLive: false).serialized())))
+      #expect(served.json == (try JSON(parsing: OpenAPIDocument.json(with: .sample).serialized())))
     }
   }
 }

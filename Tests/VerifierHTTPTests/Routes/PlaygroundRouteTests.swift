@@ -1,6 +1,7 @@
 import Primitives
 import Testing
 
+@testable import TestMode
 @testable import VerifierHTTP
 
 /// The page of test mode as it is served; what it does is tested in a browser.

@@ -132,7 +132,7 @@ import Testing
     async throws
   {
     try await withTestMode { bed in
-      for route in RouteTable.routes(isLive: false) {
+      for route in RouteTable.routes(with: .sample) {
         let method = route.method.rawValue
         if !route.path.variables.isEmpty {
           let path = route.path.variables.reduce(route.path.text) {

@@ -5,6 +5,7 @@ import Primitives
 import Testing
 import VerificationService
 
+@testable import TestMode
 @testable import VerifierHTTP
 
 /// A folder that goes with the test.
@@ -12,6 +13,20 @@ func withFolder<R>(_ body: (String) async throws -> R) async throws -> R {
   let folder = try TemporaryStore.makeFolder()
   defer { TemporaryStore.remove(folder) }
   return try await body(folder)
+}
+
+extension ServerAdditions {
+  /// Test mode's, as far as the table of routes goes.
+  static let sample: ServerAdditions = {
+    do {
+      return .testMode(
+        MockWalletEndpoint(authority: try MockAuthority(seed: Array("sample".utf8))), Playground(apiKey: "none"))
+    } catch {
+      fatalError("no mock authority: \(error)")
+    }
+  }()
+
+  static func of(isLive: Bool) -> ServerAdditions { isLive ? .none : sample }
 }
 
 /// Collects the log's lines.
@@ -38,7 +53,7 @@ final class TestClock: Sendable {
 /// A server in test mode with a client for it.
 struct TestBed: Sendable {
   static let origin = "https://shop.example"
-  let mode: TestMode
+  let mode: TestServer
   let log: LogCapture
   let clock: TestClock
   let api: APIClient
@@ -89,7 +104,7 @@ struct TestBed: Sendable {
   }
 
   static func walletPath(_ session: JSON, _ action: String) -> String {
-    "/v1/wallet/\(TestMode.relyingPartyID)/\(session["id"]?.string ?? "none")/\(action)"
+    "/v1/wallet/\(TestServer.relyingPartyID)/\(session["id"]?.string ?? "none")/\(action)"
   }
 
   private static func escaped(_ text: String) -> String {
@@ -135,7 +150,7 @@ func withTestMode<R>(
   options.patience = 60_000
   options.clock = { clock.now }
   options.log = log.add
-  let mode = try VerifierServer.startTestMode(options)
+  let mode = try TestServer.start(options)
   let api = APIClient(port: mode.server.listen.port, token: mode.apiKey)
   do {
     let result = try await body(TestBed(mode: mode, log: log, clock: clock, api: api))

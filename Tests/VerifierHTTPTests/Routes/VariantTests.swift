@@ -2,6 +2,7 @@ import MockIssuance
 import Primitives
 import Testing
 
+@testable import TestMode
 @testable import VerifierHTTP
 
 /// Every way in which the mock wallet can be wrong in-app, over HTTP: the right codes, and nothing personal anywhere.

@@ -4,6 +4,7 @@ import Testing
 import Trust
 import VerificationService
 
+@testable import TestMode
 @testable import VerifierHTTP
 
 /// `webhooks` of a relying party.
@@ -100,6 +101,6 @@ import VerificationService
     ("http://[::1]:9000/", true), ("http://shop.example/hooks", false), ("ftp://127.0.0.1/", false), ("x", false),
   ])
   func `test mode sends without TLS to this machine alone`(_ url: String, _ isTaken: Bool) {
-    #expect(TestMode.isWebhookURL(url) == isTaken)
+    #expect(TestServer.isWebhookURL(url) == isTaken)
   }
 }

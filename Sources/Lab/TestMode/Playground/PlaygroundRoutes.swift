@@ -7,14 +7,14 @@ enum PlaygroundRoutes {
   static func all(_ playground: Playground) -> [Route] { PlaygroundAsset.all.map(route) + [configuration(playground)] }
 
   private static func configuration(_ playground: Playground) -> Route {
-   Route(
-    method: .get, path: PathTemplate("/playground/config.json"), name: "getPlaygroundConfiguration",
-    summary: "What the page is set up with, test mode's API key among it. For a browser on this machine.",
-    access: .anyone, success: .content("application/json"), problems: [.apiNotFound]
-  ) { call throws(ServiceError) in
-    try checkHost(call)
-    return guarded(Answer(json: PlaygroundConfiguration.json(playground, of: call.application.service)))
-  }
+    Route(
+      method: .get, path: PathTemplate("/playground/config.json"), name: "getPlaygroundConfiguration",
+      summary: "What the page is set up with, test mode's API key among it. For a browser on this machine.",
+      access: .anyone, success: .content("application/json"), problems: [.apiNotFound]
+    ) { call throws(ServiceError) in
+      try checkHost(call)
+      return guarded(Answer(json: PlaygroundConfiguration.json(playground, of: call.application.service)))
+    }
   }
 
   private static func route(_ asset: PlaygroundAsset) -> Route {

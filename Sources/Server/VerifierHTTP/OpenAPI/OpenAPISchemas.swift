@@ -85,7 +85,9 @@ package enum OpenAPISchemas {
 
   package static func oneOf(_ title: String, _ names: [String]) -> JSON { titled(title, oneOf(names)) }
 
-  package static func object(_ title: String, _ members: KeyValuePairs<String, JSON>, optional: Set<String> = []) -> JSON {
+  package static func object(_ title: String, _ members: KeyValuePairs<String, JSON>, optional: Set<String> = [])
+    -> JSON
+  {
     titled(title, object(members, optional: optional))
   }
 

@@ -79,7 +79,9 @@ package struct Route: Sendable {
     }
 
     /// What is no JSON.
-    package static func content(_ mediaType: String) -> Success { Success(status: 200, mediaType: mediaType, schema: nil) }
+    package static func content(_ mediaType: String) -> Success {
+      Success(status: 200, mediaType: mediaType, schema: nil)
+    }
   }
 
   /// Whether pages may call it, with a client secret, from an origin of the relying party.

@@ -22,7 +22,8 @@ package final class Application: Sendable {
   init(
     service: VerificationService, trust: TrustUpdater, metrics: Metrics, fetches: FetchLog = FetchLog(),
     webhooks: WebhookMetrics = WebhookMetrics(),
-    additions: ServerAdditions = .none, isBehindProxy: Bool, edge: Edge = .open, clock: @escaping @Sendable () -> Timestamp, state: ServerState? = nil
+    additions: ServerAdditions = .none, isBehindProxy: Bool, edge: Edge = .open,
+    clock: @escaping @Sendable () -> Timestamp, state: ServerState? = nil
   ) {
     self.service = service
     self.trust = trust

@@ -1,6 +1,7 @@
 import Cryptography
 import MockIssuance
 import Primitives
+import TestMode
 import VerifierHTTP
 
 /// The mock wallet in the load's own process, so that a node can be killed without taking the wallet along.
@@ -14,7 +15,7 @@ struct LoadWallet: Sendable {
   private let recipientKey: PublicKey
 
   /// - Parameter mode: a server of the same seed, which nobody calls.
-  init(_ mode: TestMode) throws {
+  init(_ mode: TestServer) throws {
     wallet = MockWallet(authority: mode.authority)
     merchantID = mode.merchantID
     teamID = mode.teamID

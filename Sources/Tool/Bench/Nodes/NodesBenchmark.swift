@@ -1,5 +1,6 @@
 import Glibc
 import Primitives
+import TestMode
 import VerifierHTTP
 
 /// Several nodes on one store under load, with every answer posted to two of them at once and an account of what they
@@ -35,7 +36,7 @@ struct NodesBenchmark {
     return figures
   }
 
-  private func run(_ mode: TestMode) async throws(Failed) -> NodesFigures {
+  private func run(_ mode: TestServer) async throws(Failed) -> NodesFigures {
     let wallet: LoadWallet
     do { wallet = try LoadWallet(mode) } catch { throw Failed(reason: "no mock wallet") }
     // With one node both submits go to it.
@@ -76,10 +77,10 @@ struct NodesBenchmark {
   }
 
   /// A server of the nodes' seed that nobody calls, for its keys, its authority and the lists that it publishes.
-  private func ownMode() throws(Failed) -> TestMode {
+  private func ownMode() throws(Failed) -> TestServer {
     var options = TestModeOptions()
     options.seed = seed
-    do throws(StartError) { return try VerifierServer.startTestMode(options) } catch {
+    do throws(StartError) { return try TestServer.start(options) } catch {
       throw Failed(reason: error.message)
     }
   }

@@ -1,4 +1,5 @@
 import Primitives
+import TestMode
 import VerifierHTTP
 
 /// `mdoc demo`: a server in test mode, one good answer and three that are refused, over real HTTP.
@@ -18,9 +19,9 @@ enum DemoCommand {
     action: run)
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
-    let mode: TestMode
+    let mode: TestServer
     do throws(StartError) {
-      mode = try VerifierServer.startTestMode()
+      mode = try TestServer.start()
     } catch {
       throw .temporary("the server did not start: \(error.message)")
     }

@@ -1,6 +1,7 @@
 import MockIssuance
 import PKIX
 import Primitives
+import TestMode
 import VerifierHTTP
 
 /// `mdoc mock lists`: what the mock authority publishes, as files.
