@@ -92,7 +92,7 @@ struct ObjectInput {
 }
 
 /// RFC 6901.
-enum JSONPointer {
+package enum JSONPointer {
   static func shortened(_ text: String) -> String {
     let most = Limits.pointerCharacters
     // Counting bytes is cheap, and there are no more characters than these.
@@ -103,7 +103,7 @@ enum JSONPointer {
     return String(text.unicodeScalars[..<end]) + "…"
   }
 
-  static func escape(_ name: String) -> String {
+  package static func escape(_ name: String) -> String {
     var text = ""
     for character in name.unicodeScalars {
       switch character {

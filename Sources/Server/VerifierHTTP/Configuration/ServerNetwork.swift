@@ -3,7 +3,7 @@ import Trust
 import VerificationService
 
 /// What a server reaches the web with. It outlives a reading of the configuration: what was fetched stays known.
-struct ServerNetwork: Sendable {
+package struct ServerNetwork: Sendable {
   /// Counts what is fetched, for the metrics.
   let fetches: FetchLog
   let fetcher: any ListFetcher
@@ -25,7 +25,7 @@ struct ServerNetwork: Sendable {
   /// One that reaches nothing, to check a configuration with.
   static let none = ServerNetwork(fetcher: KeptLists())
 
-  static func webFetcher(_ log: FetchLog) throws(StartError) -> WebListFetcher {
+  package static func webFetcher(_ log: FetchLog) throws(StartError) -> WebListFetcher {
     do throws(WebListFetcher.StartError) {
       return try WebListFetcher(.init(observer: log))
     } catch {

@@ -25,7 +25,7 @@ enum FormBody {
     for field in fields where !names.insert(ExactText(field.name)).inserted {
       throw ServiceError(
         .apiInvalidRequest,
-        pointers: [.init(pointer: "/" + RequestContent.escaped(field.name), detail: "is there twice")])
+        pointers: [.init(pointer: "/" + JSONPointer.escape(field.name), detail: "is there twice")])
     }
     return .object(fields.map { JSON.Member($0.name, .string($0.value)) })
   }

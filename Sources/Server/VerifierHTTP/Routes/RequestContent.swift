@@ -43,7 +43,7 @@ enum RequestContent {
         throw ServiceError(
           .apiUnknownMember,
           pointers: members.prefix(Limits.reportedFaults).map {
-            .init(pointer: "/" + escaped($0.name), detail: "is not known here")
+            .init(pointer: "/" + JSONPointer.escape($0.name), detail: "is not known here")
           })
       }
       return json
@@ -104,10 +104,5 @@ enum RequestContent {
   private static func trimmed(_ text: Substring) -> Substring {
     let start = text.drop { $0 == " " || $0 == "\t" }
     return start.lastIndex { $0 != " " && $0 != "\t" }.map { start[...$0] } ?? ""
-  }
-
-  /// RFC 6901.
-  static func escaped(_ name: String) -> String {
-    name.unicodeScalars.reduce(into: "") { $0 += $1 == "~" ? "~0" : $1 == "/" ? "~1" : String($1) }
   }
 }

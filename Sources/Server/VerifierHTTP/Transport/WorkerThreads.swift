@@ -5,9 +5,9 @@ import Primitives
 ///
 /// They are apart from Swift's cooperative pool, so that whatever else the process does with that pool does not stand
 /// between a request and its answer. What waits for a disk suspends and leaves its thread to the next request.
-final class WorkerThreads: TaskExecutor {
+package final class WorkerThreads: TaskExecutor {
   /// For the whole process and its whole life: a task that is resumed late still finds a thread to run on.
-  static let shared = WorkerThreads(count: HTTPServerConfiguration.processorCount)
+  package static let shared = WorkerThreads(count: HTTPServerConfiguration.processorCount)
 
   private let queue = JobQueue()
 

@@ -4,7 +4,7 @@ import Trust
 import VerificationService
 
 /// One attempt to deliver an event: signed anew, posted under the address guard, judged by the answer's status.
-struct DeliveryAttempt {
+package struct DeliveryAttempt {
   let parts: WebhookDispatcher.Parts
 
   /// What to record of it, and its fault where it came to nothing.
@@ -27,7 +27,7 @@ struct DeliveryAttempt {
   }
 
   /// Test mode alone may post to this machine, and without TLS.
-  static func rules(isLive: Bool, _ targets: InternalTargets = .none) -> FetchRules {
+  package static func rules(isLive: Bool, _ targets: InternalTargets = .none) -> FetchRules {
     FetchRules(
       allowsPlainHTTP: !isLive, allowsLoopback: !isLive, internalTargets: targets,
       maximumBytes: Limits.deliveryAnswerBytes,
