@@ -5,6 +5,7 @@ import PackageDescription
 /// verifier; `Lab` knows both, though the mock wallet only the verifier's base; and `Tool`, the program, knows all. What Debian has is in `Libraries`.
 enum Door: String {
   case verifier = "Verifier"
+  case encodings = "Verifier/Encodings"
   case server = "Server"
   case lab = "Lab"
   case libraries = "Libraries"
@@ -54,7 +55,7 @@ let package = Package(
   name: "mdoc",
   products: [
     // What the three below speak in: codes, times, keys, certificates.
-    .library(name: "Primitives", targets: ["Primitives"]),
+    .library(name: "Base", targets: ["Base"]),
     .library(name: "Cryptography", targets: ["Cryptography"]),
     .library(name: "PKIX", targets: ["PKIX"]),
     .library(name: "Mdoc", targets: ["Mdoc"]),
@@ -76,111 +77,111 @@ let package = Package(
     library("CMalloc"),
 
     // Base.
-    module("Primitives", in: .verifier, []),
-    module("CBOR", in: .verifier, ["Primitives", "CLibCBOR"]),
-    module("Cryptography", in: .verifier, ["Primitives", "COpenSSL"]),
-    module("Compression", in: .verifier, ["CZlib"]),
+    module("Base", in: .verifier, []),
+    module("CBOR", in: .encodings, ["Base", "CLibCBOR"]),
+    module("Cryptography", in: .verifier, ["Base", "COpenSSL"]),
+    module("Compression", in: .encodings, ["CZlib"]),
 
     // Formats.
-    module("COSE", in: .verifier, ["Primitives", "CBOR", "Cryptography"]),
-    module("JOSE", in: .verifier, ["Primitives", "Cryptography"]),
-    module("PKIX", in: .verifier, ["Primitives", "Cryptography", "COpenSSL"]),
+    module("COSE", in: .encodings, ["Base", "CBOR", "Cryptography"]),
+    module("JOSE", in: .encodings, ["Base", "Cryptography"]),
+    module("PKIX", in: .verifier, ["Base", "Cryptography", "COpenSSL"]),
 
     // Domain.
-    module("Mdoc", in: .verifier, ["Primitives", "CBOR", "Cryptography", "COSE", "PKIX"]),
+    module("Mdoc", in: .verifier, ["Base", "CBOR", "Cryptography", "COSE", "PKIX"]),
     module(
       "Trust", in: .verifier,
-      ["Primitives", "CBOR", "Cryptography", "Compression", "COSE", "JOSE", "PKIX", "Mdoc"]),
+      ["Base", "CBOR", "Cryptography", "Compression", "COSE", "JOSE", "PKIX", "Mdoc"]),
 
     // Protocols.
-    module("Presentation", in: .verifier, ["Primitives", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc"]),
+    module("Presentation", in: .verifier, ["Base", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc"]),
 
     // Application, adapters, edge.
-    module("VerificationService", in: .server, ["Primitives", "Cryptography", "Mdoc", "Trust", "Presentation"]),
-    module("Stores", in: .server, ["Primitives", "VerificationService", "CSQLite", "CPostgreSQL"]),
-    module("Fetching", in: .server, ["Primitives", "Trust", "CCurl"]),
+    module("Sessions", in: .server, ["Base", "Cryptography", "Mdoc", "Trust", "Presentation"]),
+    module("Stores", in: .server, ["Base", "Sessions", "CSQLite", "CPostgreSQL"]),
+    module("Network", in: .server, ["Base", "Trust", "CCurl"]),
+    module("HTTP", in: .server, ["Base", "Cryptography", "CMicrohttpd"]),
     module(
-      "VerifierHTTP", in: .server,
+      "App", in: .server,
       [
-        "Primitives", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Fetching", "VerificationService",
-        "Stores", "CMicrohttpd",
+        "Base", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Network", "HTTP", "Sessions", "Stores",
       ]),
 
-    // Tools. MockIssuance never imports Mdoc: it shares no parser with the verifier.
-    module("MockIssuance", in: .lab, ["Primitives", "CBOR", "Cryptography", "Compression"]),
+    // Tools. Mock never imports Mdoc: it shares no parser with the verifier.
+    module("Mock", in: .lab, ["Base", "CBOR", "Cryptography", "Compression"]),
     // A server with the mock's authority, wallet and publisher, and a page to try it with.
     module(
       "TestMode", in: .lab,
       [
-        "Primitives", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "VerificationService", "VerifierHTTP",
-        "MockIssuance",
+        "Base", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Sessions", "HTTP", "App", "Mock",
       ],
       resources: [.embedInCode("Playground/Assets")]),
     // The corpus: its format, how it is made from the mock's variants, how it is run and reported.
     module(
-      "VectorKit", in: .lab,
+      "Vectors", in: .lab,
       [
-        "Primitives", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc", "Trust", "Presentation",
-        "VerificationService", "MockIssuance", "CMalloc",
+        "Base", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc", "Trust", "Presentation",
+        "Sessions", "Mock", "CMalloc",
       ]),
-    module("BenchmarkFloor", in: .lab, ["Cryptography", "COpenSSL"]),
+    module("Bench", in: .lab, ["Cryptography", "COpenSSL"]),
     .executableTarget(
       name: "MdocTool",
       dependencies: [
-        "BenchmarkFloor", "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
-        "VerificationService", "Fetching", "VerifierHTTP", "MockIssuance", "TestMode", "VectorKit",
+        "Bench", "Base", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
+        "Sessions", "Network", "App", "Mock", "TestMode", "Vectors",
       ],
       path: "Sources/Tool", swiftSettings: strict),
 
     // What several test targets share: the published vectors' folder, seeded randomness, encryption to a verifier.
     .target(
-      name: "TestSupport", dependencies: ["Primitives", "Cryptography"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Base", "Cryptography"], path: "Tests/TestSupport",
       swiftSettings: testing),
 
-    tests("Primitives", ["MockIssuance", "TestSupport"]),
-    tests("CBOR", ["Primitives", "TestSupport"]),
-    tests("Cryptography", ["Primitives", "TestSupport", "COpenSSL"]),
+    tests("Base", ["Mock", "TestSupport"]),
+    tests("CBOR", ["Base", "TestSupport"]),
+    tests("Cryptography", ["Base", "TestSupport", "COpenSSL"]),
     tests("Compression", []),
-    tests("COSE", ["Primitives", "CBOR", "Cryptography"]),
-    tests("JOSE", ["Primitives", "Cryptography", "TestSupport"]),
-    tests("PKIX", ["Primitives", "Cryptography", "MockIssuance", "TestSupport"]),
+    tests("COSE", ["Base", "CBOR", "Cryptography"]),
+    tests("JOSE", ["Base", "Cryptography", "TestSupport"]),
+    tests("PKIX", ["Base", "Cryptography", "Mock", "TestSupport"]),
     tests(
       "Mdoc",
-      ["Primitives", "CBOR", "Cryptography", "PKIX", "Trust", "Presentation", "MockIssuance", "TestSupport"],
+      ["Base", "CBOR", "Cryptography", "PKIX", "Trust", "Presentation", "Mock", "TestSupport"],
       // Snippets that must not compile, read by a test.
       exclude: ["CompileFailure"]),
     tests(
       "Trust",
-      ["Primitives", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc", "MockIssuance", "TestSupport"]),
+      ["Base", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc", "Mock", "TestSupport"]),
     tests(
       "Presentation",
       [
-        "Primitives", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc", "Trust", "MockIssuance", "TestSupport",
+        "Base", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc", "Trust", "Mock", "TestSupport",
       ]),
     tests(
-      "VerificationService",
+      "Sessions",
       [
-        "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation", "Stores", "MockIssuance",
+        "Base", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation", "Stores", "Mock",
       ]),
-    tests("Fetching", ["Primitives", "Cryptography", "PKIX", "Trust", "MockIssuance", "COpenSSL"]),
-    tests("Stores", ["Primitives", "Cryptography", "Mdoc", "VerificationService"]),
+    tests("Network", ["Base", "Cryptography", "PKIX", "Trust", "Mock", "COpenSSL"]),
+    tests("Stores", ["Base", "Cryptography", "Mdoc", "Sessions"]),
+    tests("HTTP", ["Base", "Cryptography", "Mock", "App", "COpenSSL"]),
     tests(
-      "VerifierHTTP",
+      "App",
       [
-        "Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Fetching",
-        "VerificationService", "Stores", "MockIssuance", "TestMode", "COpenSSL",
+        "Base", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Network",
+        "Sessions", "Stores", "Mock", "TestMode", "COpenSSL",
       ]),
     // The page of test mode in a browser; the tool has the HTTP client.
     .testTarget(
-      name: "PlaygroundTests", dependencies: ["Primitives", "TestMode", "VerifierHTTP", "MdocTool"],
+      name: "PlaygroundTests", dependencies: ["Base", "TestMode", "App", "MdocTool"],
       swiftSettings: testing),
-    tests("MockIssuance", ["Primitives", "CBOR", "Cryptography"]),
-    tests("VectorKit", ["Primitives", "Cryptography", "Mdoc", "VerificationService", "MockIssuance", "TestSupport"]),
+    tests("Mock", ["Base", "CBOR", "Cryptography"]),
+    tests("Vectors", ["Base", "Cryptography", "Mdoc", "Sessions", "Mock", "TestSupport"]),
     tests(
       "MdocTool",
       [
-        "Primitives", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "MockIssuance", "VerificationService", "Stores",
-        "VerifierHTTP", "TestMode", "TestSupport",
+        "Base", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Mock", "Sessions", "Stores",
+        "App", "TestMode", "TestSupport",
       ]),
   ]
 )
@@ -191,8 +192,8 @@ if fuzzes {
     .executableTarget(
       name: "Fuzzing",
       dependencies: [
-        "CLibFuzzer", "Primitives", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
-        "VerificationService", "VerifierHTTP", "MockIssuance", "TestMode", "VectorKit",
+        "CLibFuzzer", "Base", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
+        "Sessions", "App", "Mock", "TestMode", "Vectors",
       ],
       path: "Tests/Fuzzing", swiftSettings: language + [.unsafeFlags(["-sanitize=address"])],
       // gold fails on the sanitizers' archives.

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// `mdoc` apart from the process around it: arguments and a console in, an exit status out, so that tests run every
 /// verb without starting anything.

@@ -1,5 +1,5 @@
 import CBOR
-import Primitives
+import Base
 import Testing
 
 @Suite struct DiagnosticTests {

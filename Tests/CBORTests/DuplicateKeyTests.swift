@@ -1,6 +1,6 @@
 import CBOR
 import Glibc
-import Primitives
+import Base
 import Testing
 
 /// Keys are the same when their values are, however they are encoded (RFC 8949, 5.6.1).

@@ -1,6 +1,6 @@
 import CBOR
 import FoundationEssentials
-import Primitives
+import Base
 import Testing
 
 /// What libcbor would take, or would take too long over, and mdoc must not.

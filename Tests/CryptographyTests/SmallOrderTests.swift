@@ -1,5 +1,5 @@
 import COpenSSL
-import Primitives
+import Base
 import Testing
 
 @testable import Cryptography

@@ -1,5 +1,5 @@
 import Dispatch
-import Primitives
+import Base
 
 /// Waits for asynchronous work: libFuzzer calls from a thread of its own, which is none of the pool's.
 func blocking(_ body: @escaping @Sendable () async -> Void) {

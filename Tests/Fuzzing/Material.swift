@@ -1,11 +1,11 @@
 import Cryptography
 import Mdoc
-import Primitives
+import Base
 import Trust
-import VerificationService
+import Sessions
 
-@testable import MockIssuance
-@testable import VectorKit
+@testable import Mock
+@testable import Vectors
 
 /// What the targets are made of: the committed corpus, whom it trusts, what it asks, and its mock issuer's keys.
 struct Material: Sendable {

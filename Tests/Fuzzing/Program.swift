@@ -1,6 +1,6 @@
 import CLibFuzzer
 import Glibc
-import VectorKit
+import Vectors
 
 /// `Fuzzing list`, `Fuzzing seeds DIR`, `Fuzzing TARGET [libFuzzer's arguments]`; in the working copy's folder.
 @main struct Program {

@@ -1,4 +1,4 @@
-@testable import VectorKit
+@testable import Vectors
 
 /// The seeds of every target as files, made from the corpus: `DIR/<target>/<number>`, and `DIR/<target>.dict`.
 struct SeedFiles {

@@ -1,5 +1,5 @@
 import Cryptography
-import Primitives
+import Base
 import TestSupport
 import Testing
 

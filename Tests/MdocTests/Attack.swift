@@ -3,11 +3,11 @@ import Cryptography
 import Mdoc
 import PKIX
 import Presentation
-import Primitives
+import Base
 import Testing
 import Trust
 
-@testable import MockIssuance
+@testable import Mock
 
 /// An answer made by the mock wallet with one trick in it, and the verifier that it is played on.
 struct Attack {

@@ -1,9 +1,9 @@
 import CBOR
 import Mdoc
-import Primitives
+import Base
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 
 /// What a wallet can add to its own good document must not make verifying it slow.
 @Suite struct CostTests {

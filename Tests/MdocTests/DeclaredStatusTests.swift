@@ -1,9 +1,9 @@
 import CBOR
-import Primitives
+import Base
 import Testing
 
 @testable import Mdoc
-@testable import MockIssuance
+@testable import Mock
 
 @Suite struct DeclaredStatusTests {
   private let uri = "https://status.example/1"

@@ -1,8 +1,8 @@
 import Mdoc
-import Primitives
+import Base
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 
 /// A genuine document of which nothing is disclosed proves that it is there, and that is said.
 @Suite struct DisclosureTests {

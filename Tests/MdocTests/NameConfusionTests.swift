@@ -1,9 +1,9 @@
 import CBOR
 import Mdoc
-import Primitives
+import Base
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 
 /// Names are bytes. Strings that Swift takes for equal, because they are canonically equivalent, are other names.
 @Suite struct NameConfusionTests {

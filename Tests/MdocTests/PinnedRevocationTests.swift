@@ -1,11 +1,11 @@
 import Mdoc
 import PKIX
 import Presentation
-import Primitives
+import Base
 import Testing
 import Trust
 
-@testable import MockIssuance
+@testable import Mock
 
 /// A signer that is itself the anchor, whose certificate names a revocation list that nobody at hand can have signed.
 @Suite struct PinnedRevocationTests {

@@ -1,10 +1,10 @@
 import CBOR
 import Cryptography
 import Mdoc
-import Primitives
+import Base
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 
 /// Structures that are almost what they should be.
 @Suite struct StructureAttackTests {

@@ -2,11 +2,11 @@ import FoundationEssentials
 import Mdoc
 import PKIX
 import Presentation
-import Primitives
+import Base
 import Testing
 import Trust
 
-@testable import MockIssuance
+@testable import Mock
 
 /// The trust store is replaced while others verify: each verdict rests on one store, and names it.
 @Suite(.timeLimit(.minutes(10))) struct TrustSwapTests {

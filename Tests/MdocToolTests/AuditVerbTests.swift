@@ -1,7 +1,7 @@
-import Primitives
+import Base
 import Stores
 import Testing
-import VerificationService
+import Sessions
 
 @testable import MdocTool
 

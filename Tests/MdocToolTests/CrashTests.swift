@@ -1,5 +1,5 @@
 import Glibc
-import Primitives
+import Base
 import Testing
 
 @testable import MdocTool

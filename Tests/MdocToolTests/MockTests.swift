@@ -1,6 +1,6 @@
 import Cryptography
-import MockIssuance
-import Primitives
+import Mock
+import Base
 import Testing
 
 @testable import MdocTool

@@ -1,7 +1,7 @@
-import Primitives
+import Base
 import TestMode
 import Testing
-import VerifierHTTP
+import App
 
 @testable import MdocTool
 

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Primitives
+import Base
 import Testing
 
 @testable import MdocTool

@@ -1,9 +1,9 @@
 import FoundationEssentials
-import Primitives
+import Base
 import Testing
 
 @testable import MdocTool
-@testable import VerifierHTTP
+@testable import App
 
 /// What the README says of codes, verbs and limits is what the program has.
 @Suite struct ReadmeTests {

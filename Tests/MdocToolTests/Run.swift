@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Primitives
+import Base
 
 @testable import MdocTool
 

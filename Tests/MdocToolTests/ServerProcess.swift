@@ -1,5 +1,5 @@
 import Glibc
-import Primitives
+import Base
 
 @testable import MdocTool
 

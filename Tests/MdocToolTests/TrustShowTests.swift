@@ -1,6 +1,6 @@
-import MockIssuance
+import Mock
 import PKIX
-import Primitives
+import Base
 import TestSupport
 import Testing
 import Trust

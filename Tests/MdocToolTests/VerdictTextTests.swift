@@ -1,5 +1,5 @@
-import MockIssuance
-import Primitives
+import Mock
+import Base
 import Testing
 
 @testable import MdocTool

@@ -1,10 +1,10 @@
 import Cryptography
-import MockIssuance
-import Primitives
+import Mock
+import Base
 import TestMode
 import Testing
-import VerificationService
-import VerifierHTTP
+import Sessions
+import App
 
 @testable import MdocTool
 

@@ -1,5 +1,5 @@
 import CBOR
-import Primitives
+import Base
 import TestSupport
 import Testing
 

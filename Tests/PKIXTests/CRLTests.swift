@@ -1,9 +1,9 @@
 import Cryptography
 import PKIX
-import Primitives
+import Base
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 
 /// Revocation lists of the mock authority, each wrong in one respect, and what follows of each.
 @Suite struct CRLTests {

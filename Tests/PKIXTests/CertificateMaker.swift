@@ -1,8 +1,8 @@
 import Cryptography
 import PKIX
-import Primitives
+import Base
 
-@testable import MockIssuance
+@testable import Mock
 
 /// A root and document signers made at will, with the mock issuer's builder.
 struct CertificateMaker {

@@ -1,7 +1,7 @@
 import Cryptography
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 @testable import PKIX
 
 /// Certificates whose keys nobody could compute with in any time. They are read without decoding the key

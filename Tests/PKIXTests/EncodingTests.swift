@@ -1,8 +1,8 @@
 import Cryptography
-import Primitives
+import Base
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 @testable import PKIX
 
 /// Certificates by their bytes: exactly one DER certificate, or none.

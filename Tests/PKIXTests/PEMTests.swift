@@ -1,7 +1,7 @@
 import PKIX
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 
 /// The textual encoding of certificates (RFC 7468), as tools and people write it.
 @Suite struct PEMTests {

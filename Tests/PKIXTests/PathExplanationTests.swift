@@ -1,9 +1,9 @@
 import Cryptography
 import PKIX
-import Primitives
+import Base
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 
 /// Why a chain leads to one anchor and to none of the others.
 @Suite struct PathExplanationTests {

@@ -1,9 +1,9 @@
 import Cryptography
 import PKIX
-import Primitives
+import Base
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 
 /// Path validation with certificates made for the purpose: each trick alone, in an otherwise good chain.
 @Suite struct PathTests {

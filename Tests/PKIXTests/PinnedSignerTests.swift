@@ -1,9 +1,9 @@
 import Cryptography
 import PKIX
-import Primitives
+import Base
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 
 /// A document signer that is itself the anchor: trusted for this very certificate, after every check of a signer.
 @Suite struct PinnedSignerTests {

@@ -1,8 +1,8 @@
 import Cryptography
 import PKIX
-import Primitives
+import Base
 
-@testable import MockIssuance
+@testable import Mock
 
 /// A certificate of every role that keeps every rule, to be changed in one respect.
 struct ProfileMaker {

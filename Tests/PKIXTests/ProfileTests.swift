@@ -1,9 +1,9 @@
 import Cryptography
 import PKIX
-import Primitives
+import Base
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 
 /// The profiles of ISO/IEC 18013-5, Annexes B and C: each rule broken alone is found by its code alone.
 @Suite struct ProfileTests {

@@ -1,10 +1,10 @@
 import Cryptography
 import PKIX
-import Primitives
+import Base
 import TestSupport
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 
 /// What makes a certificate useless for its role fails; and what real certificates come to.
 @Suite struct ProfileUseTests {

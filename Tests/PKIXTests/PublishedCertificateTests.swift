@@ -1,6 +1,6 @@
 import Cryptography
 import PKIX
-import Primitives
+import Base
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 import Cryptography
-import Primitives
+import Base
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 @testable import PKIX
 
 /// The paths of lists' signers: one rule broken at a time, and its code alone.

@@ -1,7 +1,7 @@
-import Primitives
+import Base
 
 @testable import MdocTool
-@testable import VerifierHTTP
+@testable import App
 
 /// A headless Chromium, driven through chromedriver's HTTP interface (W3C WebDriver).
 struct Browser: Sendable {

@@ -1,7 +1,7 @@
 import Glibc
-import Primitives
+import Base
 
-@testable import VerifierHTTP
+@testable import App
 
 /// A chromedriver in a process of its own, which ends with this object; the browsers that it starts end with it.
 final class DriverProcess: Sendable {

@@ -1,8 +1,8 @@
-import Primitives
+import Base
 import TestMode
 import Testing
 
-@testable import VerifierHTTP
+@testable import App
 
 /// The page, open in a browser, before a server in test mode.
 struct Page: Sendable {

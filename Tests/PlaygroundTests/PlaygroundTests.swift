@@ -1,4 +1,4 @@
-import Primitives
+import Base
 import Testing
 
 /// The page of test mode in a browser. One after the other: a browser takes what this machine has.

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 @testable import MdocTool
 

@@ -3,7 +3,7 @@ import Cryptography
 import Mdoc
 import PKIX
 import Presentation
-import Primitives
+import Base
 import TestSupport
 import Testing
 import Trust

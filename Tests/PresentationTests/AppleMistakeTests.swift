@@ -1,10 +1,10 @@
 import Cryptography
 import Mdoc
 import Presentation
-import Primitives
+import Base
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 
 /// A refused in-app answer says which mistake would have made it; it stays refused.
 @Suite struct AppleMistakeTests {

@@ -1,7 +1,7 @@
 import Cryptography
 import Mdoc
 import Presentation
-import Primitives
+import Base
 import Testing
 
 /// What opens one Apple answer again, without the merchant's key.

@@ -1,6 +1,6 @@
 import Mdoc
 import Presentation
-import Primitives
+import Base
 import Testing
 
 /// What an app is told to pass to `PKIdentityRequest`.

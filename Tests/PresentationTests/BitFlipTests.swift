@@ -1,6 +1,6 @@
 import CBOR
 import Mdoc
-import Primitives
+import Base
 import TestSupport
 import Testing
 

@@ -3,7 +3,7 @@ import COSE
 import Cryptography
 import Mdoc
 import PKIX
-import Primitives
+import Base
 import TestSupport
 import Testing
 

@@ -1,10 +1,10 @@
 import Cryptography
 import FoundationEssentials
 import Mdoc
-import MockIssuance
+import Mock
 import PKIX
 import Presentation
-import Primitives
+import Base
 import Testing
 import Trust
 

@@ -1,9 +1,9 @@
 import Cryptography
 import Mdoc
-import MockIssuance
+import Mock
 import PKIX
 import Presentation
-import Primitives
+import Base
 import Testing
 import Trust
 

@@ -4,11 +4,11 @@ import FoundationEssentials
 import Mdoc
 import PKIX
 import Presentation
-import Primitives
+import Base
 import TestSupport
 import Trust
 
-@testable import MockIssuance
+@testable import Mock
 
 /// One small good answer, under an Apple session, for properties over all its bytes.
 ///

@@ -1,9 +1,9 @@
 import Cryptography
 import PKIX
 import Presentation
-import Primitives
+import Base
 
-@testable import MockIssuance
+@testable import Mock
 
 /// A reader with a key on any curve, and an authority above it.
 struct ReaderFixture {

@@ -2,8 +2,8 @@ import CBOR
 import COSE
 import Cryptography
 import Mdoc
-import MockIssuance
-import Primitives
+import Mock
+import Base
 import Testing
 import Trust
 

@@ -3,11 +3,11 @@ import COSE
 import Cryptography
 import Mdoc
 import PKIX
-import Primitives
+import Base
 import TestSupport
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 @testable import Presentation
 
 /// Who asks, as a wallet finds it out.

@@ -1,10 +1,10 @@
 import CBOR
 import Mdoc
-import Primitives
+import Base
 import TestSupport
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 
 /// Nothing that can be logged by accident shows what a person's document says, and a refusal has nothing of it at all.
 @Suite struct SecrecyTests {

@@ -1,10 +1,10 @@
 import Cryptography
 import Mdoc
 import Presentation
-import Primitives
+import Base
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 
 /// What a simulator answered is shown in test mode, beside its refusal and nowhere else.
 @Suite struct SimulatedAnswerTests {

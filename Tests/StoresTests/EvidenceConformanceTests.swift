@@ -1,6 +1,6 @@
-import Primitives
+import Base
 import Testing
-import VerificationService
+import Sessions
 
 @Suite("Every store keeps evidence")
 struct EvidenceConformanceTests {

@@ -1,5 +1,5 @@
 import Testing
-import VerificationService
+import Sessions
 
 @testable import Stores
 

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Glibc
-import Primitives
+import Base
 import Testing
-import VerificationService
+import Sessions
 
 @testable import Stores
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Testing
-import VerificationService
+import Sessions
 
 @testable import Stores
 

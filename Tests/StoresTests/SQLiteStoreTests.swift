@@ -1,9 +1,9 @@
 import Dispatch
 import FoundationEssentials
 import Glibc
-import Primitives
+import Base
 import Testing
-import VerificationService
+import Sessions
 
 @testable import Stores
 

@@ -1,7 +1,7 @@
 import Cryptography
 import Mdoc
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 let start = Timestamp(secondsSince1970: 1_795_000_000)
 

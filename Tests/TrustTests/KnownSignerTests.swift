@@ -1,9 +1,9 @@
 import PKIX
-import Primitives
+import Base
 import Testing
 import Trust
 
-@testable import MockIssuance
+@testable import Mock
 
 /// A signer that was validated once is remembered, for exactly what it was validated for.
 @Suite struct KnownSignerTests {

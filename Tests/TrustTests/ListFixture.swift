@@ -1,9 +1,9 @@
 import Cryptography
 import PKIX
-import Primitives
+import Base
 import Trust
 
-@testable import MockIssuance
+@testable import Mock
 
 /// The mock authority, its lists, and a source that trusts their signer.
 struct ListFixture {

@@ -1,10 +1,10 @@
 import FoundationEssentials
 import PKIX
-import Primitives
+import Base
 import Testing
 import Trust
 
-@testable import MockIssuance
+@testable import Mock
 
 /// Anchors from files and folders: everything in them is understood, or nothing is loaded.
 @Suite struct LoaderTests {

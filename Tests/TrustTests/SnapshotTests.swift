@@ -1,9 +1,9 @@
 import PKIX
-import Primitives
+import Base
 import Testing
 import Trust
 
-@testable import MockIssuance
+@testable import Mock
 
 /// The snapshot names what decides about trust: it changes with that, and with nothing else.
 @Suite struct SnapshotTests {

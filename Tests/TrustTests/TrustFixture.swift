@@ -1,10 +1,10 @@
 import Cryptography
 import FoundationEssentials
 import PKIX
-import Primitives
+import Base
 import Trust
 
-@testable import MockIssuance
+@testable import Mock
 
 /// The mock authority's root and signer, and a folder of anchors that goes with the fixture.
 final class TrustFixture {

@@ -1,10 +1,10 @@
 import Cryptography
 import PKIX
-import Primitives
+import Base
 import Testing
 import Trust
 
-@testable import MockIssuance
+@testable import Mock
 
 /// Signed lists of trusted entities: each rule broken alone gives its own code, and a refused list trusts nobody.
 @Suite struct TrustedEntityListTests {

@@ -1,10 +1,10 @@
 import Mdoc
 import PKIX
-import Primitives
+import Base
 import Testing
 import Trust
 
-@testable import MockIssuance
+@testable import Mock
 
 /// Mock VICALs: right ones, and each rule broken by itself.
 @Suite struct VICALTests {

@@ -1,7 +1,7 @@
 import Glibc
-import MockIssuance
-import Primitives
-import VerifierHTTP
+import Mock
+import Base
+import App
 
 /// What `mdoc mock publish` calls.
 extension MockPublisher {

@@ -1,6 +1,6 @@
-import MockIssuance
-import Primitives
-import VerifierHTTP
+import Mock
+import Base
+import App
 
 /// Test mode's publisher: serves the mock authority's lists over plain HTTP on the loopback interface, as an issuer's
 /// publisher would on the web.

@@ -1,7 +1,7 @@
-import MockIssuance
-import Primitives
-import VerificationService
-import VerifierHTTP
+import Mock
+import Base
+import Sessions
+import App
 
 /// The body of `POST /v1/test/mock_responses`, read strictly.
 ///

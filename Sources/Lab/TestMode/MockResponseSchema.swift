@@ -1,7 +1,7 @@
-import MockIssuance
-import Primitives
-import VerificationService
-import VerifierHTTP
+import Mock
+import Base
+import Sessions
+import App
 
 /// What `POST /v1/test/mock_responses` takes.
 enum MockResponseSchema {

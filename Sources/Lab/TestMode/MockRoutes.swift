@@ -1,6 +1,6 @@
-import Primitives
-import VerificationService
-import VerifierHTTP
+import Base
+import Sessions
+import App
 
 /// `/v1/test`: what only test mode has.
 enum MockRoutes {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import VerifierHTTP
+import App
 
 /// A new folder for the store of a test server, readable by its owner alone.
 enum TemporaryStore {

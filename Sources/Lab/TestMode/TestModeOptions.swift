@@ -1,8 +1,8 @@
 import Cryptography
 import Mdoc
-import Primitives
-import VerificationService
-import VerifierHTTP
+import Base
+import Sessions
+import App
 
 /// How to start test mode. It binds to loopback, always.
 public struct TestModeOptions: Sendable {

@@ -1,8 +1,8 @@
-import MockIssuance
+import Mock
 import PKIX
 import Presentation
-import Primitives
-import VerifierHTTP
+import Base
+import App
 
 /// Test mode's reader: its requests are signed as a real relying party's, under the mock reader authority.
 enum TestReader {

@@ -1,7 +1,7 @@
 import Cryptography
-import Primitives
-import VerificationService
-import VerifierHTTP
+import Base
+import Sessions
+import App
 
 /// The secrets of one test server, all from one seed.
 struct TestSecrets {

@@ -1,6 +1,6 @@
 import Cryptography
 import PKIX
-import Primitives
+import Base
 
 /// What test mode prints: everything a client needs to try it.
 extension TestServer {

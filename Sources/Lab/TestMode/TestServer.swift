@@ -1,11 +1,11 @@
 import Cryptography
 import Glibc
-import MockIssuance
+import Mock
 import PKIX
-import Primitives
+import Base
 import Trust
-import VerificationService
-import VerifierHTTP
+import Sessions
+import App
 
 /// A server in test mode with all that a client needs: it trusts its own mock authority, has one relying party, and
 /// nothing it says is worth anything outside.

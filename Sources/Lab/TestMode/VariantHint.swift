@@ -1,4 +1,4 @@
-import MockIssuance
+import Mock
 
 /// What to tell somebody who asked for a variant that does not exist.
 enum VariantHint {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Options that several verbs have, with one meaning everywhere.
 extension Option {

@@ -1,12 +1,12 @@
-import BenchmarkFloor
+import Bench
 import CBOR
 import COSE
 import Cryptography
 import Mdoc
-import MockIssuance
+import Mock
 import PKIX
 import Presentation
-import Primitives
+import Base
 import Trust
 
 /// One full verification of an Apple in-app answer against the floor of its primitives, in one run.

@@ -1,7 +1,7 @@
 import Glibc
-import Primitives
-import VerificationService
-import VerifierHTTP
+import Base
+import Sessions
+import App
 
 /// `mdoc bench`: what one verification costs, against the floor of its primitives.
 enum BenchCommand {

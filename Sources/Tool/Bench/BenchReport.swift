@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// The figures of one run of `mdoc bench`, as text and as JSON.
 struct BenchReport {

@@ -1,6 +1,6 @@
-import BenchmarkFloor
-import Primitives
-import VerifierHTTP
+import Bench
+import Base
+import App
 
 /// A load on a server of its own process, or on one in test mode that runs already.
 struct LoadBenchmark {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// What came of a load.
 struct LoadFigures: Sendable {

@@ -1,7 +1,7 @@
 import Mdoc
-import MockIssuance
+import Mock
 import Presentation
-import Primitives
+import Base
 import Trust
 
 /// What asking for revocation adds to a verification, where nobody has to be asked: the signer's revocation list and the

@@ -1,5 +1,5 @@
-import Primitives
-import VerifierHTTP
+import Base
+import App
 
 /// A server under load: answers handed in over kept connections, and its memory from the first thousand on.
 struct ServerBenchmark {

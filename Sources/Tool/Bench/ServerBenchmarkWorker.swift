@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// One connection with the answers that it is to hand in.
 // Sendable by use: one thread at a time runs it, and the benchmark waits for all of them before the next step.

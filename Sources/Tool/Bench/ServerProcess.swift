@@ -1,5 +1,5 @@
 import Glibc
-import Primitives
+import Base
 
 /// `mdoc serve --test-mode` as a process of its own, so that its memory can be told from ours.
 struct ServerProcess {

@@ -1,8 +1,8 @@
 import Cryptography
 import Mdoc
-import Primitives
-import VerificationService
-import VerifierHTTP
+import Base
+import Sessions
+import App
 
 /// What a store can take: sessions created, consumed and concluded, by one caller and by sixteen at once.
 struct StoreBenchmark {

@@ -1,5 +1,5 @@
 import Glibc
-import Primitives
+import Base
 
 /// Files by their paths, with faults that a person can act on.
 enum FileAccess {

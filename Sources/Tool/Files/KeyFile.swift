@@ -1,7 +1,7 @@
 import Cryptography
 import PKIX
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// Keys from files.
 enum KeyFile {

@@ -1,6 +1,6 @@
 import Mdoc
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// A relying party's request, typed as JSON or in a file, in the shape of the HTTP API.
 enum RequestFile {

@@ -1,5 +1,5 @@
-import Primitives
-import VerifierHTTP
+import Base
+import App
 
 /// A small HTTP/1.1 client for JSON over the loopback interface: one connection a call.
 struct LoopbackClient: Sendable {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Checks for people: outcome and code in columns, the detail below, and what to do about those that failed.
 struct ChecksText: Sendable {

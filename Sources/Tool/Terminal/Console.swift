@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import Primitives
+import Base
 
 /// Where a verb prints, and what kind of place that is.
 final class Console: Sendable {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Text from elsewhere, made safe to print: nothing in it can steer the terminal or change how the text around it
 /// reads.

@@ -1,6 +1,6 @@
 import Mdoc
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// `mdoc catalogue`: the document types that the standards describe, and the elements of one.
 enum CatalogueCommand {

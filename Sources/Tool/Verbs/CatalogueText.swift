@@ -1,5 +1,5 @@
 import Mdoc
-import Primitives
+import Base
 
 /// The catalogue for people.
 enum CatalogueText {

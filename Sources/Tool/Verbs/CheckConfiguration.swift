@@ -1,4 +1,4 @@
-import VerifierHTTP
+import App
 
 /// `mdoc serve --check-config` and `--config-schema`: about the configuration, without a server.
 enum CheckConfiguration {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// The registry as Markdown, one table a group. The README holds exactly this text; a test compares them.
 enum CodeTables {

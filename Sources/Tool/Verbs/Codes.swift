@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// `mdoc codes`: the registry of every check and refusal.
 enum CodesCommand {

@@ -1,5 +1,5 @@
 import CBOR
-import Primitives
+import Base
 
 /// `mdoc inspect`: any CBOR in diagnostic notation, and what a session comes to.
 enum InspectCommand {

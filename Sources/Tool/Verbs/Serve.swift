@@ -1,6 +1,6 @@
 import TestMode
-import VerificationService
-import VerifierHTTP
+import Sessions
+import App
 
 /// `mdoc serve`: the verification server, until SIGTERM or SIGINT.
 enum ServeCommand {

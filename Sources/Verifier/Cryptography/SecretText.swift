@@ -2,7 +2,7 @@ import COpenSSL
 
 /// Secrets that are written as text, decoded without a copy that nobody wipes.
 extension SecretBytes {
-  /// What base64 with padding stands for (RFC 4648, 4), or nil. As `Base64` of Primitives it takes one text for a byte
+  /// What base64 with padding stands for (RFC 4648, 4), or nil. As `Base64` of Base it takes one text for a byte
   /// string: no white space, no stray bits.
   public static func decoding(base64 text: UnsafeRawBufferPointer) -> SecretBytes? {
     guard !text.isEmpty, text.count % 4 == 0, text.count < 1 << 20 else { return nil }

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// The tables of keys that sign again and again, which are document signers that are trusted: nobody else is counted, and
 /// only for signatures that were good.

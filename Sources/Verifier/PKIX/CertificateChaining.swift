@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 // What every certification path is made of: the path of a document signer, and that of a list's signer.
 

@@ -1,6 +1,6 @@
 import COpenSSL
 import Cryptography
-import Primitives
+import Base
 
 /// What is read out of OpenSSL's parsed certificate, once.
 struct CertificateFacts {

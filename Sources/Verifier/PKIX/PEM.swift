@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// The textual encoding of certificates (RFC 7468).
 public enum PEM {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Which trust anchor a chain leads to, and for every other one why it does not.
 ///

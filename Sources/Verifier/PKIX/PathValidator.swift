@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// What validating one chain came to.
 public struct PathEvaluation: Sendable {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// The certification path of a list's signer: of a VICAL, a list of trusted entities, a status list.
 ///

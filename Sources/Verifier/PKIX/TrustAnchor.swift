@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// A certificate that a certification path may end in, and what it is trusted for.
 public struct TrustAnchor: Sendable {

@@ -1,5 +1,5 @@
 import PKIX
-import Primitives
+import Base
 
 /// The settings that stand beside an anchor: `utah.pem` is described by `utah.json`.
 ///

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import PKIX
-import Primitives
+import Base
 
 /// Why trust anchors could not be loaded: the file and what is wrong with it.
 public struct TrustLoadError: Error, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// The trust store that is in force. It is replaced as a whole: whoever verifies takes the store once and keeps it to the
 /// end, so that no verdict rests on parts of two.

@@ -1,8 +1,8 @@
 import CBOR
 import Cryptography
-import Primitives
+import Base
 
-@testable import MockIssuance
+@testable import Mock
 
 /// The forms of signed lists that are fetched from others.
 enum ListForm: Int, CaseIterable {

@@ -2,7 +2,7 @@ import CBOR
 import COSE
 import Cryptography
 
-@testable import MockIssuance
+@testable import Mock
 
 /// An issuer and a device that sign whatever the fuzzer wrote.
 ///

@@ -1,7 +1,7 @@
 import CBOR
 import Mdoc
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// What the corpus's issuer and devices really signed for one session. The fuzzer has none of their keys, so that an
 /// accepted answer can only be put together from these parts.

@@ -1,10 +1,10 @@
 import CBOR
 import Cryptography
 import Mdoc
-import Primitives
-import VectorKit
+import Base
+import Vectors
 
-@testable import MockIssuance
+@testable import Mock
 @testable import Presentation
 
 /// An answer to Apple's in-app request, as the envelope that came, or as what the harness then encrypts: behind the

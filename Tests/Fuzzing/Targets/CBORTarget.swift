@@ -1,5 +1,5 @@
 import CBOR
-import Primitives
+import Base
 
 /// Any bytes as CBOR: parsed, looked at through every accessor, and described.
 struct CBORTarget: FuzzTarget {

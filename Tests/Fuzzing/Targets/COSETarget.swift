@@ -2,7 +2,7 @@ import CBOR
 import COSE
 import Cryptography
 
-@testable import MockIssuance
+@testable import Mock
 
 /// COSE_Sign1, COSE_Mac0 and COSE_Key, with keys that the fuzzer does not have.
 ///

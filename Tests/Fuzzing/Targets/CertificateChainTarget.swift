@@ -1,10 +1,10 @@
 import CBOR
 import COSE
 import PKIX
-import Primitives
+import Base
 import Trust
 
-@testable import VectorKit
+@testable import Vectors
 
 /// Certificates: a chain through path validation, a PEM file, the settings beside an anchor.
 ///

@@ -1,8 +1,8 @@
 import CBOR
 import Mdoc
 import Presentation
-import Primitives
-import VectorKit
+import Base
+import Vectors
 
 /// A DeviceResponse through the whole verifier, with the corpus's trust, time, transcript and requests.
 ///

@@ -1,12 +1,12 @@
 import Cryptography
 import Mdoc
-import MockIssuance
-import Primitives
+import Mock
+import Base
 import Trust
-import VerificationService
+import Sessions
 
 @testable import TestMode
-@testable import VerifierHTTP
+@testable import App
 
 /// The server in test mode without its sockets and its disk, and the rules that hold for each of its replies.
 struct FuzzServer: Sendable {

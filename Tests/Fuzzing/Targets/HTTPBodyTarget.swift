@@ -1,10 +1,10 @@
 import Cryptography
 import Mdoc
-import MockIssuance
-import Primitives
-import VerificationService
+import Mock
+import Base
+import Sessions
 
-@testable import VerifierHTTP
+@testable import App
 
 /// Bodies of every POST of the API, and request targets, through the whole application but for the sockets: each input
 /// has a server of its own with one session that waits for its answer.

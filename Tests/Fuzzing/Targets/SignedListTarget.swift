@@ -1,9 +1,9 @@
 import Mdoc
 import PKIX
-import Primitives
+import Base
 import Trust
 
-@testable import MockIssuance
+@testable import Mock
 
 /// Lists that publishers sign and that the verifier fetches: VICAL, lists of trusted entities, status and identifier
 /// lists, revocation lists.

@@ -1,8 +1,8 @@
 import Cryptography
 import JOSE
 import Mdoc
-import MockIssuance
-import Primitives
+import Mock
+import Base
 import TestSupport
 import Testing
 

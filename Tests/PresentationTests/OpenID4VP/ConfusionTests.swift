@@ -1,8 +1,8 @@
 import CBOR
 import Cryptography
 import Mdoc
-import MockIssuance
-import Primitives
+import Mock
+import Base
 import TestSupport
 import Testing
 

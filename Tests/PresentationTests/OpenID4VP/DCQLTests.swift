@@ -1,5 +1,5 @@
 import Mdoc
-import Primitives
+import Base
 import Testing
 
 @testable import Presentation

@@ -1,7 +1,7 @@
 import Cryptography
 import JOSE
 import Mdoc
-import Primitives
+import Base
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import CBOR
 import Cryptography
 import Mdoc
-import Primitives
+import Base
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Mdoc
-import Primitives
+import Base
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Cryptography
 import Mdoc
-import MockIssuance
-import Primitives
+import Mock
+import Base
 import TestSupport
 import Testing
 

@@ -1,9 +1,9 @@
 import Cryptography
 import JOSE
 import Mdoc
-import MockIssuance
+import Mock
 import PKIX
-import Primitives
+import Base
 import Testing
 
 @testable import Presentation

@@ -2,7 +2,7 @@ import Cryptography
 import JOSE
 import Mdoc
 import PKIX
-import Primitives
+import Base
 import TestSupport
 import Testing
 import Trust

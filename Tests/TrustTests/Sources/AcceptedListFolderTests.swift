@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import Primitives
+import Base
 import Testing
 
 @testable import Trust

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import PKIX
-import Primitives
+import Base
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 @testable import Trust
 
 /// Anchors from several sources: a broken file stops the load, a list that can't be believed changes nothing.

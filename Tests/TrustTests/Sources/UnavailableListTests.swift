@@ -1,9 +1,9 @@
 import PKIX
-import Primitives
+import Base
 import Testing
 import Trust
 
-@testable import MockIssuance
+@testable import Mock
 
 /// Lists that sources name: where they may come from, and what counts while none comes.
 @Suite struct UnavailableListTests {

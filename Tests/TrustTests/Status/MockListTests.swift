@@ -1,9 +1,9 @@
 import Cryptography
 import Mdoc
-import Primitives
+import Base
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 
 /// Every way of publishing that the mock authority has gives the finding that it says.
 @Suite struct MockListTests {

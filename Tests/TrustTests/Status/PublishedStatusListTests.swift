@@ -3,7 +3,7 @@ import COSE
 import Cryptography
 import JOSE
 import Mdoc
-import Primitives
+import Base
 import TestSupport
 import Testing
 

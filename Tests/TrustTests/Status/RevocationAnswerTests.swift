@@ -1,9 +1,9 @@
 import Mdoc
 import PKIX
-import Primitives
+import Base
 import Testing
 
-@testable import MockIssuance
+@testable import Mock
 @testable import Trust
 
 /// What may not be answered with good, and what may not make anybody wait.

@@ -1,11 +1,11 @@
 import CBOR
 import Cryptography
 import PKIX
-import Primitives
+import Base
 import Trust
 
 @testable import Mdoc
-@testable import MockIssuance
+@testable import Mock
 
 /// The mock authority's lists at one address, and the reader's answer to them.
 struct StatusFixture {

@@ -1,9 +1,9 @@
 import Mdoc
-import Primitives
+import Base
 import Testing
 import Trust
 
-@testable import MockIssuance
+@testable import Mock
 
 /// The rules of a list hold in its JSON form as well.
 @Suite struct StatusListJWTTests {

@@ -1,12 +1,12 @@
 import CBOR
 import Cryptography
 import Mdoc
-import Primitives
+import Base
 import TestSupport
 import Testing
 import Trust
 
-@testable import MockIssuance
+@testable import Mock
 
 /// Edges of the rules that a named mock list does not show, and bytes that are no list at all.
 @Suite struct StatusListRuleTests {

@@ -2,11 +2,11 @@ import CBOR
 import Cryptography
 import Mdoc
 import PKIX
-import Primitives
+import Base
 import Testing
 import Trust
 
-@testable import MockIssuance
+@testable import Mock
 
 /// What a list that was verified once says later, and to others.
 @Suite struct VerifiedListTests {

@@ -1,7 +1,7 @@
 import Mdoc
-import MockIssuance
-import Primitives
-import VerificationService
+import Mock
+import Base
+import Sessions
 
 /// What the page is set up with: what can be asked and how, the ways of answering, what codes mean.
 enum PlaygroundConfiguration {

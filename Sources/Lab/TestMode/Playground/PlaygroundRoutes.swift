@@ -1,6 +1,6 @@
-import Primitives
-import VerificationService
-import VerifierHTTP
+import Base
+import Sessions
+import App
 
 /// `/playground`: the page, its files and what it is set up with. Test mode alone has them.
 enum PlaygroundRoutes {

@@ -1,5 +1,5 @@
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// The outcomes of a node, which go into its chain of audit entries one after the other: those that come while a commit
 /// is under way go together in the next one.

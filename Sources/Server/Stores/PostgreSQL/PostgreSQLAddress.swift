@@ -1,6 +1,6 @@
 import CPostgreSQL
 import Glibc
-import VerificationService
+import Sessions
 
 /// Where a PostgreSQL database is: a libpq URL (PostgreSQL 15, 34.1.1.2), which may hold a password and is therefore
 /// never printed; `description` names hosts and database only.

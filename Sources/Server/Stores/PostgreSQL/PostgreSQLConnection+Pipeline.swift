@@ -1,5 +1,5 @@
 import CPostgreSQL
-import VerificationService
+import Sessions
 
 /// A statement and its values, to be run later.
 struct PostgreSQLStatement: Sendable {

@@ -1,6 +1,6 @@
 import CPostgreSQL
 import Glibc
-import VerificationService
+import Sessions
 
 /// One connection, used by one thread, with its prepared statements.
 ///

@@ -1,6 +1,6 @@
 import CPostgreSQL
 import Glibc
-import VerificationService
+import Sessions
 
 extension StoreError {
   /// What a SQLSTATE means to a caller (PostgreSQL 15, Appendix A): something that may be over later, or a fault. The

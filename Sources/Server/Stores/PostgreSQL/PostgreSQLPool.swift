@@ -1,6 +1,6 @@
 import Glibc
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// A few connections to one database, each on a thread of its own, which take their work from one queue.
 ///

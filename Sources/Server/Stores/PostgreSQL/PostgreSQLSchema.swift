@@ -1,4 +1,4 @@
-import VerificationService
+import Sessions
 
 /// The tables, as the list of steps that led to them. A step is never changed once it has been released.
 enum PostgreSQLSchema {

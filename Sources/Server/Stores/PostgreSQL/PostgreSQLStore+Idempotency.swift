@@ -1,5 +1,5 @@
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 extension PostgreSQLStore {
   /// One statement claims a key that is free, too old or abandoned; only if it did not is the key looked up.

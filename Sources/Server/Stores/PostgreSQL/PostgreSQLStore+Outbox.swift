@@ -1,5 +1,5 @@
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 extension PostgreSQLStore {
   /// Nodes that look at once share the events between them.

@@ -1,5 +1,5 @@
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 extension PostgreSQLStore {
   /// Each kind is a transaction of its own, and leaves out rows that somebody holds: nobody waits for a sweep, not even

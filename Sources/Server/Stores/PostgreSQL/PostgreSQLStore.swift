@@ -1,5 +1,5 @@
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// Sessions in a PostgreSQL database, which any number of nodes share.
 ///

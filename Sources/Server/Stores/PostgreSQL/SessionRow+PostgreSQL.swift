@@ -1,4 +1,4 @@
-import VerificationService
+import Sessions
 
 /// Reading sessions on a database thread; offers stand in the session's own row.
 extension SessionRow {

@@ -1,6 +1,6 @@
 import Glibc
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// The thread of one connection. Whoever waits for the disk waits here, and never on Swift's cooperative threads.
 ///

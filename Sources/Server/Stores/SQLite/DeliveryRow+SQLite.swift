@@ -1,4 +1,4 @@
-import VerificationService
+import Sessions
 
 extension DeliveryRow {
   static func first(_ connection: SQLiteConnection, _ id: DeliveryID, of relyingParty: String) throws(StoreError)

@@ -1,7 +1,7 @@
 import CSQLite
 import Glibc
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// One connection, used by one thread, with its prepared statements.
 final class SQLiteConnection {

@@ -1,5 +1,5 @@
 import CSQLite
-import VerificationService
+import Sessions
 
 /// A value to bind.
 enum SQLiteValue: Sendable {

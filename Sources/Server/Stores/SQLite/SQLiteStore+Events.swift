@@ -1,5 +1,5 @@
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 extension SQLiteStore {
   /// A session's `seq` by its id.

@@ -1,5 +1,5 @@
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 extension SQLiteStore {
   public func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {

@@ -1,5 +1,5 @@
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// Sessions in one SQLite file: one writer thread that commits in groups, one that reads single rows, and one that reads
 /// lists, so that nobody waits for somebody else's.

@@ -1,5 +1,5 @@
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// Reading sessions on a database thread.
 extension SessionRow {

@@ -1,5 +1,5 @@
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// A delivery's columns, with its event's, as they were read.
 struct DeliveryRow: Sendable {

@@ -1,5 +1,5 @@
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// An event's columns as they were read. Decoding them is left to the caller's task.
 struct EventRow: Sendable {

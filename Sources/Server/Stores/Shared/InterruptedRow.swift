@@ -1,5 +1,5 @@
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// A session whose attempt the sweep found interrupted.
 struct InterruptedRow {

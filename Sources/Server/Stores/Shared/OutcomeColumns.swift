@@ -1,4 +1,4 @@
-import VerificationService
+import Sessions
 
 /// What is written of an attempt's outcome; made in the caller's task.
 struct OutcomeColumns: Sendable {

@@ -1,5 +1,5 @@
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// The statement that reads a page of one relying party's sessions, newest first, for either database.
 ///

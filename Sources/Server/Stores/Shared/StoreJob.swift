@@ -1,4 +1,4 @@
-import VerificationService
+import Sessions
 
 /// Work for the thread of a connection, and the caller that waits for it.
 struct StoreJob<Connection> {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// What a ledger comes to, judged by the rules that no fault excuses.
 struct Account {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// What a node said to an answer that was handed in.
 enum LedgerReply: Hashable {

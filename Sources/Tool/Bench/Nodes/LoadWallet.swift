@@ -1,8 +1,8 @@
 import Cryptography
-import MockIssuance
-import Primitives
+import Mock
+import Base
 import TestMode
-import VerifierHTTP
+import App
 
 /// The mock wallet in the load's own process, so that a node can be killed without taking the wallet along.
 ///

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// What all workers of a load share: whether it goes on, and how the nodes come back from a fault.
 final class LoadWatch: Sendable {

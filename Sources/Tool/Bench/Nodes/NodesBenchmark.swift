@@ -1,7 +1,7 @@
 import Glibc
-import Primitives
+import Base
 import TestMode
-import VerifierHTTP
+import App
 
 /// Several nodes on one store under load, with every answer posted to two of them at once and an account of what they
 /// acknowledged, while faults are made or none.

@@ -1,5 +1,5 @@
-import Primitives
-import VerifierHTTP
+import Base
+import App
 
 /// `mdoc bench --node`: several nodes on one store, and faults.
 enum NodesCommand {

@@ -1,6 +1,6 @@
 import Glibc
-import Primitives
-import VerifierHTTP
+import Base
+import App
 
 /// Asks the nodes what concerns all sessions together.
 struct NodesReader: Sendable {

@@ -1,5 +1,5 @@
-import Primitives
-import VerifierHTTP
+import Base
+import App
 
 /// A relying party's endpoint that is silent at first, as one that hangs: what comes then gets no answer, and later
 /// messages do.

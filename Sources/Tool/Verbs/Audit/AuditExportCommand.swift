@@ -1,5 +1,5 @@
-import VerificationService
-import VerifierHTTP
+import Sessions
+import App
 
 /// `mdoc audit export`: all chains of a store as JSON Lines. A server may run on it meanwhile.
 enum AuditExportCommand {

@@ -1,5 +1,5 @@
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// What verifying audit logs came to, for people.
 struct AuditText: Sendable {

@@ -1,5 +1,5 @@
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// `mdoc audit verify`: exported chains, all together.
 enum AuditVerify {

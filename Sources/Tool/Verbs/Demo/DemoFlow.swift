@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// The calls of a relying party's backend to a server in test mode, over HTTP.
 struct DemoFlow: Sendable {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// What `mdoc demo` does and says, step by step. A step that does not end as it must ends the demonstration.
 struct DemoScript {

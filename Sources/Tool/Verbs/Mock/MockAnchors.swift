@@ -1,6 +1,6 @@
-import MockIssuance
+import Mock
 import PKIX
-import Primitives
+import Base
 
 /// `mdoc mock anchors`: what a verifier is to trust so that mock answers verify.
 enum MockAnchors {

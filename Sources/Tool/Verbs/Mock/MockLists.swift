@@ -1,8 +1,8 @@
-import MockIssuance
+import Mock
 import PKIX
-import Primitives
+import Base
 import TestMode
-import VerifierHTTP
+import App
 
 /// `mdoc mock lists`: what the mock authority publishes, as files.
 enum MockLists {

@@ -1,5 +1,5 @@
-import MockIssuance
-import Primitives
+import Mock
+import Base
 
 /// Writes an answer and says what a verifier is to say of it.
 enum MockOutput {

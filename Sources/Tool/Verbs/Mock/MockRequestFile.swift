@@ -1,7 +1,7 @@
 import Mdoc
-import MockIssuance
-import Primitives
-import VerificationService
+import Mock
+import Base
+import Sessions
 
 /// The request that a mock wallet answers: given in the HTTP API's shape, or the one that shows the variant best.
 enum MockRequestFile {

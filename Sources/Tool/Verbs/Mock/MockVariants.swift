@@ -1,5 +1,5 @@
-import MockIssuance
-import Primitives
+import Mock
+import Base
 
 /// `mdoc mock variants`: every way of answering that the mock wallet knows.
 enum MockVariants {

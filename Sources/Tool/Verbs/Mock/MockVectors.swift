@@ -1,5 +1,5 @@
-import Primitives
-import VectorKit
+import Base
+import Vectors
 
 /// `mdoc mock vectors`: makes the corpus.
 enum MockVectors {

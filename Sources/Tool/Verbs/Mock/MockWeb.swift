@@ -1,5 +1,5 @@
-import MockIssuance
-import Primitives
+import Mock
+import Base
 
 /// `mdoc mock web`: what a wallet gives to a web page, or posts to the verifier.
 enum MockWeb {

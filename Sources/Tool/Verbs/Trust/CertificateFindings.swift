@@ -1,5 +1,5 @@
 import PKIX
-import Primitives
+import Base
 
 /// What was found about one certificate.
 struct CertificateFindings: Sendable {

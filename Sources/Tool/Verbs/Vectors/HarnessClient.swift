@@ -1,7 +1,7 @@
 import Glibc
-import Primitives
-import VectorKit
-import VerifierHTTP
+import Base
+import Vectors
+import App
 
 /// Asks another verifier through its harness: HTTP/1.1 without TLS, one connection a question.
 struct HarnessClient: Sendable {

@@ -1,4 +1,4 @@
-import VectorKit
+import Vectors
 
 /// A run for the terminal: what failed, the counts, and why cases were skipped.
 struct RunText {

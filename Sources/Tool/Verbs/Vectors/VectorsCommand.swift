@@ -1,4 +1,4 @@
-import VectorKit
+import Vectors
 
 /// `mdoc vectors`: the corpus of right and wrong answers, run against this verifier or another.
 enum VectorsCommand {

@@ -1,4 +1,4 @@
-import VectorKit
+import Vectors
 
 /// `mdoc vectors lint`: whether a suite keeps its own rules.
 enum VectorsLint {

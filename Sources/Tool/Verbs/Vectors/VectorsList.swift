@@ -1,5 +1,5 @@
-import Primitives
-import VectorKit
+import Base
+import Vectors
 
 /// `mdoc vectors list`: what the corpus holds.
 enum VectorsList {

@@ -1,5 +1,5 @@
-import Primitives
-import VectorKit
+import Base
+import Vectors
 
 /// `mdoc vectors run`: every case with exactly the expected codes, or what came in their place.
 enum VectorsRun {

@@ -1,6 +1,6 @@
-import Primitives
-import VectorKit
-import VerifierHTTP
+import Base
+import Vectors
+import App
 
 /// `mdoc vectors serve-harness`: this verifier behind the harness, as an example for others and for our own tests.
 enum VectorsServeHarness {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// One accepted document for people: who issued it and its elements. `result.documents[]` of the HTTP API.
 struct DocumentText {

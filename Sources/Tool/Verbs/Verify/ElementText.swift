@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// A data element's value in one line, or a list in one line an entry.
 enum ElementText {

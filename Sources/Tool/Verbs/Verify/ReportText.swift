@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Every check of a report for people: outcome, code and clause in columns, the detail below.
 struct ReportText {

@@ -1,6 +1,6 @@
-import Fetching
+import Network
 import Mdoc
-import Primitives
+import Base
 import Trust
 
 /// Where `mdoc verify` asks about revocation: lists in files, and the web only where it is told to.

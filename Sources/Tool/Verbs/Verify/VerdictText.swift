@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// A verdict for people, made from the JSON that programs get: `mdoc verify` prints its own, `mdoc demo` a session's.
 struct VerdictText {

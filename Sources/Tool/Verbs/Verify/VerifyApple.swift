@@ -1,6 +1,6 @@
 import Presentation
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// `mdoc verify apple`: the envelope that an iPhone gave an app, with the key that opens it.
 enum VerifyApple {

@@ -1,5 +1,5 @@
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// `mdoc verify bundle`: evidence that a server kept, verified once more as it was then.
 enum VerifyBundle {

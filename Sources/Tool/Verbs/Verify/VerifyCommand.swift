@@ -1,7 +1,7 @@
 import Mdoc
 import PKIX
-import Primitives
-import VerificationService
+import Base
+import Sessions
 
 /// `mdoc verify`: judges an answer from files.
 enum VerifyCommand {

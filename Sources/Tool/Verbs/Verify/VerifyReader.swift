@@ -1,7 +1,7 @@
 import Mdoc
 import PKIX
 import Presentation
-import Primitives
+import Base
 
 /// `mdoc verify reader`: who asks, as a wallet finds it out.
 enum VerifyReader {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Decides verified documents by the request: what was asked must be there, of the right type; what was not asked is
 /// named and dropped.

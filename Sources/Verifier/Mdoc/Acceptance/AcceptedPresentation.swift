@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Verified documents that satisfy the request, with the requested elements and no others.
 ///

@@ -1,5 +1,5 @@
 import CBOR
-import Primitives
+import Base
 
 /// Where age questions find their answers.
 protocol AgeSource {

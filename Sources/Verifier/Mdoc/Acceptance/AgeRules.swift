@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// The age attestations of one document (ISO/IEC 18013-5:2021, 7.2.5).
 public struct AgeAttestations: Sendable {

@@ -1,5 +1,5 @@
 import PKIX
-import Primitives
+import Base
 
 /// A document type that the standards describe, with its namespaces.
 public struct DocTypeDefinition: Sendable, Hashable {

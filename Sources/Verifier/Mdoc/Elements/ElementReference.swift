@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// A data element by its namespace and identifier, which are never joined into one string: both may contain dots.
 ///

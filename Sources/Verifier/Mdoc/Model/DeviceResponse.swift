@@ -1,5 +1,5 @@
 import CBOR
-import Primitives
+import Base
 
 /// A DeviceResponse (ISO/IEC 18013-5:2021, 8.3.2.1.2.2) as received.
 ///

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Every check of one attempt with its outcome, in the order in which they are made. It holds nothing personal.
 public struct VerificationReport: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Where a document's status is published (ISO/IEC 18013-5, second edition, 12.3.6): a member of the mobile security
 /// object's `status`, which the issuer signed.

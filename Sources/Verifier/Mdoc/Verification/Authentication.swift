@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// An answer whose own checks are done, waiting for what others say about revocation. Nothing of it can be read.
 public struct Authentication: ~Copyable, Sendable {

@@ -2,7 +2,7 @@ import CBOR
 import COSE
 import Cryptography
 import PKIX
-import Primitives
+import Base
 
 /// Authenticates one document: the checks in their order, each noted once, with whatever depends on a failed premise
 /// noted as not run. Revocation comes afterwards (`AuthenticatedDocument`).

@@ -2,7 +2,7 @@ import CBOR
 import COSE
 import Cryptography
 import PKIX
-import Primitives
+import Base
 
 /// Issuer data authentication up to the mobile security object (ISO/IEC 18013-5:2021, 9.3.1): the chain, the
 /// signature, and the object that it covers.

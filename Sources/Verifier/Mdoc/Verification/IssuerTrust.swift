@@ -1,5 +1,5 @@
 import PKIX
-import Primitives
+import Base
 
 /// Who may sign documents of which type: implemented by the trust store.
 public protocol IssuerTrust: Sendable {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Verifies opened answers: issuer authentication, digests, validity, device authentication, and the request.
 ///

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Checks of the DeviceResponse as a whole (ISO/IEC 18013-5:2021, 8.3.2.1.2.2).
 struct ResponseCheck {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Why a revocation list cannot be used. Nothing then follows about any certificate, neither good nor revoked.
 public enum CRLError: Error, Sendable, Hashable {

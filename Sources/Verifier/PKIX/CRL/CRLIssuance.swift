@@ -1,5 +1,5 @@
 import COpenSSL
-import Primitives
+import Base
 
 /// Who issued a revocation list, and when.
 enum CRLIssuance {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// A certificate by itself under the profile of its role: what `mdoc trust check` says of it.
 ///

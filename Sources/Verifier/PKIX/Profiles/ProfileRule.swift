@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// One rule of the profiles of ISO/IEC 18013-5, Annexes B and C, that is not about security: a deviation warns, and
 /// rejects in strict mode.

@@ -1,6 +1,6 @@
 import Cryptography
 import Mdoc
-import Primitives
+import Base
 
 /// The Digital Credentials API's protocol `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C): opens an EncryptedResponse and
 /// has its documents verified.

@@ -3,7 +3,7 @@ import COSE
 import Cryptography
 import FoundationEssentials
 import Mdoc
-import Primitives
+import Base
 
 /// What an answer over the Digital Credentials API (ISO/IEC TS 18013-7, Annex C) must answer: a key of one request, the
 /// `encryptionInfo` that holds it with the nonce, and the origin of the page that asks.

@@ -1,6 +1,6 @@
 import CBOR
 import Mdoc
-import Primitives
+import Base
 
 /// A transcript that wallets are known to make by mistake, to explain in the report why an answer does not open.
 /// Nothing is ever read of an answer that opens with one.

@@ -2,7 +2,7 @@ import CBOR
 import Cryptography
 import JOSE
 import Mdoc
-import Primitives
+import Base
 
 /// What an OpenID4VP answer must answer: the nonce, recipient and state of one request, and the key that the answer is
 /// encrypted to.

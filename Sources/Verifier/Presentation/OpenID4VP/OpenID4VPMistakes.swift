@@ -1,6 +1,6 @@
 import CBOR
 import Mdoc
-import Primitives
+import Base
 
 /// Transcripts that wallets are known to make by mistake, to explain in the report why a device signature is not for
 /// ours. Nothing is accepted by them.

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 extension Code {
   /// What a wallet's `error` says (OpenID4VP 1.0, 8.5; RFC 6749, 4.1.2.1).

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Which addresses may be connected to.
 ///

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// What happens while a list is fetched, for counters and for tests. No event says whose list it was.
 public enum FetchEvent: Sendable, Hashable {

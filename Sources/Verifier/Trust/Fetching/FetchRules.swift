@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// What one fetch may do. The default is what live mode allows: HTTPS to public addresses on port 443.
 public struct FetchRules: Sendable, Hashable {

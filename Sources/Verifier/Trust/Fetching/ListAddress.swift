@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// The address of a list, read narrowly and found allowed as far as it can be without asking for the name.
 ///

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Where published lists come from: revocation lists, status lists, VICALs, lists of trusted entities.
 ///

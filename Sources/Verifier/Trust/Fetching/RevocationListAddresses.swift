@@ -1,5 +1,5 @@
 import PKIX
-import Primitives
+import Base
 
 /// Where the revocation lists of a source's authorities may be asked for: one rule, and others for single authorities.
 public struct AuthorityCRLAddresses: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// What is found about a list's parts, each said once, and not more of one code than a person reads: a list may have
 /// thousands of entries that are wrong in one way.

@@ -1,5 +1,5 @@
 import Mdoc
-import Primitives
+import Base
 
 /// A verified list with what its keeping depends on.
 struct Kept<List: Sendable>: Sendable {

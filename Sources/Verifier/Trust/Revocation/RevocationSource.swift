@@ -1,5 +1,5 @@
 import Mdoc
-import Primitives
+import Base
 
 /// Whoever gathers the answers to questions of revocation. It never throws: what can't be found out is undetermined, for
 /// a stated reason.

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Fetches each address once at a time: whoever asks for one that is under way waits for the same answer.
 final class SharedFetches: Sendable {

@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Counts those who wait for publishers, and lets in so many for each and in all.
 ///

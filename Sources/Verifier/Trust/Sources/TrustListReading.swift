@@ -1,6 +1,6 @@
 import Cryptography
 import PKIX
-import Primitives
+import Base
 
 /// One reading of a published list, whatever its format: what it makes trusted, and what to remember of it.
 struct TrustListReading {

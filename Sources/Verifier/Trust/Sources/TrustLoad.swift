@@ -1,5 +1,5 @@
 import PKIX
-import Primitives
+import Base
 
 /// What loading every source came to.
 public struct TrustLoad: Sendable {

@@ -1,7 +1,7 @@
 import Cryptography
 import FoundationEssentials
 import PKIX
-import Primitives
+import Base
 
 /// Loads trust anchors from every source.
 ///

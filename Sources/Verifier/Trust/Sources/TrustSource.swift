@@ -1,5 +1,5 @@
 import PKIX
-import Primitives
+import Base
 
 /// A named place that trust anchors come from.
 public struct TrustSource: Sendable {

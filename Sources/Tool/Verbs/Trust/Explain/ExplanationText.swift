@@ -1,5 +1,5 @@
 import PKIX
-import Primitives
+import Base
 
 /// An explained chain for people.
 struct ExplanationText: Sendable {

@@ -1,7 +1,7 @@
 import CBOR
 import COSE
 import PKIX
-import Primitives
+import Base
 
 /// A document signer's chain as it was presented, with nothing about it verified.
 struct PresentedChain: Sendable {

@@ -1,6 +1,6 @@
 import Mdoc
 import PKIX
-import Primitives
+import Base
 
 /// `mdoc trust explain`: which anchor a document would chain to, and why not the others.
 enum TrustExplain {

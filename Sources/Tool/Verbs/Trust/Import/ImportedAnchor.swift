@@ -1,5 +1,5 @@
 import PKIX
-import Primitives
+import Base
 
 /// One anchor of a list as the two files that the trust loader reads.
 struct ImportedAnchor: Sendable {

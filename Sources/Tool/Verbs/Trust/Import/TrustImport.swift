@@ -1,5 +1,5 @@
 import PKIX
-import Primitives
+import Base
 
 /// `mdoc trust import`: the anchors of a verified list as files.
 enum TrustImport {

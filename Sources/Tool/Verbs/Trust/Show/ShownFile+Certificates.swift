@@ -1,6 +1,6 @@
 import PKIX
 import Presentation
-import Primitives
+import Base
 
 extension ShownFile {
   /// A revocation list: verified where one of the named authorities issued it.

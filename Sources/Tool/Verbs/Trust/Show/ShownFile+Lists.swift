@@ -1,5 +1,5 @@
 import PKIX
-import Primitives
+import Base
 import Trust
 
 extension ShownFile {

@@ -1,5 +1,5 @@
 import PKIX
-import Primitives
+import Base
 
 /// Sorts a list's services by what their source configures: anchors, signers of status lists, and the rest.
 struct ListedServices {

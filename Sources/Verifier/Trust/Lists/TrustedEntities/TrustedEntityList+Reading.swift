@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 extension TrustedEntityList {
   /// The only version there is (6.3.1).

@@ -1,5 +1,5 @@
 import PKIX
-import Primitives
+import Base
 
 /// What one signed list of trusted entities came to.
 public struct TrustedEntityListEvaluation: Sendable {

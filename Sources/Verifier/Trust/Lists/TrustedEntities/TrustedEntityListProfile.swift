@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// What a list of one kind must say beyond the general form (ETSI TS 119 602, Annexes D to I).
 public struct TrustedEntityListProfile: Sendable {

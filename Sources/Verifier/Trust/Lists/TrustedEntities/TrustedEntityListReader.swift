@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// Reads a signed list of trusted entities: a compact JWS by JAdES baseline B (ETSI TS 119 602, 6.8; ETSI TS 119 182-1),
 /// and what it makes trusted. A pure function of the bytes, the configured source and the time.

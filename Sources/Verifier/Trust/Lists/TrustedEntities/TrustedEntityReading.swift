@@ -1,5 +1,5 @@
 import PKIX
-import Primitives
+import Base
 
 /// Reads the parts of a list of trusted entities, and notes what is odd about them.
 struct TrustedEntityReading {

@@ -1,5 +1,5 @@
 import PKIX
-import Primitives
+import Base
 
 /// What one VICAL came to.
 public struct VICALEvaluation: Sendable {

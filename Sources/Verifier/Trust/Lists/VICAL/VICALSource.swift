@@ -1,5 +1,5 @@
 import PKIX
-import Primitives
+import Base
 
 /// What an operator configures for one VICAL: who may sign it, and what document signers under its anchors must be.
 public struct VICALSource: Sendable {

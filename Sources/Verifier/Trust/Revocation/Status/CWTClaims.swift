@@ -1,5 +1,5 @@
 import CBOR
-import Primitives
+import Base
 
 /// The claims set of a verified token.
 struct CWTClaims: ListClaims {

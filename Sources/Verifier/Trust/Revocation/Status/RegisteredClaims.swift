@@ -1,4 +1,4 @@
-import Primitives
+import Base
 
 /// What both kinds of list, in both forms, say of themselves (RFC 8392, 3.1; Token Status List, 5).
 struct RegisteredClaims: Sendable {

@@ -1,0 +1,133 @@
+import CBOR
+import FoundationEssentials
+import Base
+
+/// The JSON form of a document's data:
+/// ```json
+/// { "doc_type": "org.iso.18013.5.1.mDL", "age_over": [18, 21],
+///   "namespaces": { "org.iso.18013.5.1": {
+///     "family_name": "Morgan", "sex": 2, "birth_date": {"full_date": "1990-04-12"},
+///     "issue_date": {"tdate": "2024-02-01T00:00:00Z"}, "portrait": {"jpeg_portrait": 35000}, "signature": {"base64": "…"} } } }
+/// ```
+/// Text, whole numbers, booleans, arrays and null stand for themselves; an object is a map, unless its one member is
+/// `full_date`, `tdate`, `base64`, `hex`, or `jpeg_portrait` (the mock portrait, of that many bytes; 0: as it is).
+/// Elements and map entries come out in the order of their names, as JSON objects have none.
+extension MockDocumentData {
+  /// One document.
+  public init(json: [UInt8]) throws {
+    self = try Self.decode(JSONDocument.self, from: json).data
+  }
+
+  /// An array of documents, or one.
+  public static func list(json: [UInt8]) throws -> [MockDocumentData] {
+    let isArray = json.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == UInt8(ascii: "[")
+    return isArray ? try decode([JSONDocument].self, from: json).map(\.data) : [try MockDocumentData(json: json)]
+  }
+
+  private static func decode<T: Decodable>(_ type: T.Type, from json: [UInt8]) throws -> T {
+    do {
+      return try JSONDecoder().decode(type, from: Data(json))
+    } catch let error as DecodingError {
+      throw MockError.invalidData(path: error.path, reason: error.reason)
+    }
+  }
+}
+
+private struct JSONDocument: Decodable {
+  let data: MockDocumentData
+
+  private enum Key: String, CodingKey { case docType = "doc_type", namespaces, ageThresholds = "age_over" }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    let namespaces = try container.decode([String: [String: JSONElement]].self, forKey: .namespaces)
+    let thresholds = try container.decodeIfPresent([Int].self, forKey: .ageThresholds) ?? []
+    guard thresholds.allSatisfy((0...99).contains) else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .ageThresholds, in: container, debugDescription: "ages go from 0 to 99")
+    }
+    data = MockDocumentData(
+      docType: try container.decode(String.self, forKey: .docType),
+      namespaces: namespaces.sorted { $0.key < $1.key }.map { name, elements in
+        .init(name, elements.sorted { $0.key < $1.key }.map { ($0.key, $0.value.value) })
+      },
+      ageThresholds: thresholds)
+  }
+}
+
+private struct JSONElement: Decodable {
+  let value: CBORValue
+
+  init(from decoder: any Decoder) throws {
+    let single = try decoder.singleValueContainer()
+    if single.decodeNil() {
+      value = .null
+    } else if let flag = try? single.decode(Bool.self) {
+      value = .bool(flag)
+    } else if let number = try? single.decode(Int64.self) {
+      value = .integer(number)
+    } else if let number = try? single.decode(Double.self) {
+      value = .double(number)
+    } else if let text = try? single.decode(String.self) {
+      value = .text(text)
+    } else if let elements = try? decoder.unkeyedContainer() {
+      value = .array(try Self.elements(elements))
+    } else {
+      value = try Self.object(try single.decode([String: JSONElement].self), in: single)
+    }
+  }
+
+  private static func elements(_ container: any UnkeyedDecodingContainer) throws -> [CBORValue] {
+    var container = container
+    var elements: [CBORValue] = []
+    while !container.isAtEnd { elements.append(try container.decode(JSONElement.self).value) }
+    return elements
+  }
+
+  /// A typed value, or a map.
+  private static func object(
+    _ members: [String: JSONElement], in container: any SingleValueDecodingContainer
+  ) throws -> CBORValue {
+    guard members.count == 1, let member = members.first else { return map(members) }
+    let typed: CBORValue?
+    switch (member.key, member.value.value) {
+    case ("full_date", .text(let text)): typed = FullDate(text).map(CBORValue.fullDate)
+    case ("tdate", .text(let text)): typed = Timestamp(rfc3339: text).map { _ in .tagged(0, .text(text)) }
+    case ("base64", .text(let text)): typed = Base64.decodeEither(text).map(CBORValue.bytes)
+    case ("hex", .text(let text)): typed = Hex.decode(text).map(CBORValue.bytes)
+    case ("jpeg_portrait", .unsigned(let size)) where size <= 16 << 20:
+      typed = .bytes(MockPortrait.jpeg(padded: Int(size)))
+    case ("full_date", _), ("tdate", _), ("base64", _), ("hex", _), ("jpeg_portrait", _): typed = nil
+    default: typed = map(members)
+    }
+    guard let typed else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a valid \(member.key)")
+    }
+    return typed
+  }
+
+  private static func map(_ members: [String: JSONElement]) -> CBORValue {
+    .map(members.sorted { $0.key < $1.key }.map { (key: .text($0.key), value: $0.value.value) })
+  }
+}
+
+extension DecodingError {
+  private var context: Context? {
+    switch self {
+    case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+      .dataCorrupted(let context):
+      context
+    @unknown default: nil
+    }
+  }
+
+  fileprivate var path: String {
+    let path = context?.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: "/") ?? ""
+    return path.isEmpty ? "(top level)" : path
+  }
+
+  fileprivate var reason: String {
+    if case .keyNotFound(let key, _) = self { return "lacks \(key.stringValue)" }
+    return context?.debugDescription ?? "cannot be read"
+  }
+}

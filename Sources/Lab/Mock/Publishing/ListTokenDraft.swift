@@ -1,0 +1,110 @@
+import CBOR
+import Cryptography
+import Base
+
+/// A status list or identifier list to be published (Token Status List, 5; ISO/IEC 18013-5, second edition, 12.3.6),
+/// and what the document says of where it is. Everything in it can be made wrong before it is signed.
+struct ListTokenDraft: Sendable {
+  let authority: MockAuthority
+  let now: Timestamp
+  /// The member of the document's `status` that refers to the list.
+  let mechanism: String
+  /// That member: StatusListInfo or IdentifierListInfo.
+  var reference: MapDraft
+  /// The document's whole `status`, where it is not just the reference.
+  var status: CBORValue?
+
+  /// What the list says, without its entries.
+  var claims: MapDraft
+  var content: Content
+  /// What is signed, where it is not claims and content.
+  var payload: CBORValue?
+  var signer: ListSigner
+  /// Headers beside the algorithm; the chain is added under `x5chain` unless there is one.
+  var protected: MapDraft
+  var unprotected = MapDraft()
+  var carriesChain = true
+  /// Takes the four parts of the signed structure.
+  var changeParts: @Sendable (inout [CBORValue]) -> Void = { _ in }
+  /// Puts the tag around the structure.
+  var wrap: @Sendable (CBORValue) -> CBORValue = { .tagged(18, $0) }
+  /// Whether it is a JSON Web Token in place of a CBOR one.
+  var isJWT = false
+
+  enum Content: Sendable {
+    /// Entries of so many bits each.
+    case statuses([UInt8], bits: Int64)
+    /// An `lst` as it is to stand there.
+    case packed([UInt8], bits: CBORValue?)
+    case identifiers([CBORValue])
+    case none
+  }
+
+  enum Label {
+    static let type = 16
+    static let x5chain = 33
+    static let subject = 2
+    static let expires = 4
+    static let notBefore = 5
+    static let issuedAt = 6
+    static let identifierList = 65_530
+    static let statusList = 65_533
+    static let timeToLive = 65_534
+  }
+
+  init(
+    _ mechanism: String, type: String, place: (key: String, value: CBORValue), uri: String, content: Content,
+    by authority: MockAuthority, at now: Timestamp
+  ) throws {
+    self.authority = authority
+    self.now = now
+    self.mechanism = mechanism
+    self.content = content
+    reference = MapDraft([(.text(place.key), place.value), ("uri", .text(uri))])
+    signer = try ListSigner(authority: authority, under: authority.certificateIssuer(.good), at: now)
+    protected = MapDraft([(.integer(Int64(Label.type)), .text(type))])
+    claims = MapDraft([
+      (.integer(Int64(Label.subject)), .text(uri)),
+      (.integer(Int64(Label.issuedAt)), .integer((now - Seconds.hour).secondsSince1970)),
+      (.integer(Int64(Label.expires)), .integer((now + Seconds.day).secondsSince1970)),
+      (.integer(Int64(Label.timeToLive)), .integer(12 * Seconds.hour)),
+    ])
+  }
+
+  /// `status` of the mobile security object.
+  var declaration: CBORValue { status ?? .map([(.text(mechanism), reference.value)]) }
+
+  func encoded() throws -> [UInt8] {
+    if isJWT { return try jwt() }
+    var claims = claims
+    switch try packed() {
+    case .statusList(let info)?: claims[Label.statusList] = info
+    case .identifierList(let info)?: claims[Label.identifierList] = info
+    case nil: break
+    }
+    var draft = COSESign1Draft(payload: (payload ?? claims.value).encoded(), isDetached: false, key: signer.key)
+    draft.protected.entries += protected.entries
+    draft.unprotected = unprotected
+    if carriesChain, unprotected[Label.x5chain] == nil { draft.protected[Label.x5chain] = try signer.x5chain() }
+    var parts = try draft.parts()
+    changeParts(&parts)
+    return wrap(.array(parts)).encoded()
+  }
+
+  private enum Packed { case statusList(CBORValue), identifierList(CBORValue) }
+
+  private func packed() throws -> Packed? {
+    switch content {
+    case .statuses(let entries, let bits):
+      return .statusList(["bits": .integer(bits), "lst": .bytes(try packedStatuses(entries, bits: Int(bits)))])
+    case .packed(let list, let bits):
+      var info = MapDraft()
+      info["bits"] = bits
+      info["lst"] = .bytes(list)
+      return .statusList(info.value)
+    case .identifiers(let identifiers):
+      return .identifierList(["identifiers": .map(identifiers.map { ($0, [:]) })])
+    case .none: return nil
+    }
+  }
+}

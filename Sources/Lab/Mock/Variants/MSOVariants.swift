@@ -1,0 +1,78 @@
+import CBOR
+import Base
+
+extension MockVariant {
+  /// Wrong mobile security objects, rightly signed (ISO/IEC 18013-5, 9.1.2.4).
+  @MockVariantList static var mobileSecurityObject: [MockVariant] {
+    MockVariant(
+      "mso-not-tag24", "The payload is the bare MSO.", cases: "I09", codes: [.msoMalformed],
+      .issuerAuth { $0.setPayload($0.content.value) })
+    MockVariant(
+      "mso-tag24-text", "The payload's tag 24 holds text.", cases: "I09 C10", codes: [.msoMalformed],
+      .issuerAuth { $0.setPayload(.tagged(24, "mobile security object")) })
+    MockVariant(
+      "mso-doc-type", "The MSO is for another document type.", cases: "I11", codes: [.msoDocTypeMismatch],
+      .mso { $0["docType"] = "org.example.other.1" })
+    MockVariant(
+      "mso-version-9.9", "The MSO has version 9.9.", cases: "I12", codes: [.msoVersionUnsupported],
+      .mso { $0["version"] = "9.9" })
+    MockVariant(
+      "mso-version-integer", "The MSO's version is a number.", codes: [.msoMalformed], .mso { $0["version"] = 1 })
+    MockVariant(
+      "mso-digests-md5", "The digest algorithm is MD5.", cases: "I14", codes: [.digestAlgorithmUnsupported],
+      .init(
+        digests: { draft in
+          for index in draft.namespaces.indices {
+            draft.namespaces[index].digests = draft.namespaces[index].digests.map {
+              ($0.id, Array($0.digest.prefix(16)))
+            }
+          }
+        },
+        mso: { $0["digestAlgorithm"] = "MD5" }))
+    MockVariant(
+      "mso-digests-sha-1", "The digest algorithm is SHA-1, and so are the digests.", cases: "I14",
+      codes: [.digestAlgorithmUnsupported],
+      .setup { $0.useDigests(.sha1) })
+    MockVariant(
+      "mso-digests-lower-case", "The digest algorithm is written sha-256.", cases: "I14",
+      codes: [.digestAlgorithmUnsupported], .mso { $0["digestAlgorithm"] = "sha-256" })
+    for member in ["valueDigests", "deviceKeyInfo", "docType", "validityInfo"] {
+      MockVariant(
+        "mso-without-\(dashed(member))", "The MSO lacks \(member).", cases: member == "validityInfo" ? "I22" : "",
+        codes: [.msoMalformed], .mso { $0[member] = nil })
+    }
+    for member in ["signed", "validFrom", "validUntil"] {
+      MockVariant(
+        "mso-without-\(dashed(member))", "The validity lacks \(member).", cases: "I22", codes: [.msoMalformed],
+        .mso { $0.nested("validityInfo") { $0[member] = nil } })
+    }
+    date("mso-date-offset", "A date has an offset instead of Z.") { now in
+      .tagged(0, .text("\((now + 30 * Seconds.day).description.dropLast())+00:00"))
+    }
+    date("mso-date-lower-case", "A date is written in lower case.") { now in
+      .tagged(0, .text((now + 30 * Seconds.day).description.lowercased()))
+    }
+    date("mso-date-epoch", "A date is seconds since 1970 (tag 1).") { now in
+      .tagged(1, .integer((now + 30 * Seconds.day).secondsSince1970))
+    }
+    date("mso-date-untagged", "A date lacks its tag.") { now in .text((now + 30 * Seconds.day).description) }
+    date("mso-date-impossible", "A date is 30 February.") { now in
+      .tagged(0, .text("\(now.date.year + 1)-02-30T00:00:00Z"))
+    }
+    date("mso-date-leap-second", "A date has second 60.") { now in
+      .tagged(0, .text("\((now + 30 * Seconds.day).date)T23:59:60Z"))
+    }
+  }
+
+  private static func date(
+    _ name: String, _ summary: String, _ validUntil: @escaping @Sendable (Timestamp) -> CBORValue
+  ) -> MockVariant {
+    MockVariant(
+      name, summary, cases: "I21", codes: [.msoMalformed], .setup { $0.validity.validUntil = validUntil($0.now) })
+  }
+
+  /// `validFrom` as `valid-from`.
+  private static func dashed(_ member: String) -> String {
+    member.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : String($1) }
+  }
+}

@@ -1,0 +1,108 @@
+import Base
+
+/// One named way to answer: rightly, or wrongly in one respect.
+public struct MockVariant: Sendable {
+  /// Where a variant's codes hold. Elsewhere it may answer rightly, or be wrong in another way.
+  public enum Applicability: String, Sendable {
+    /// Every protocol.
+    case anyProtocol
+    /// The envelope of Apple's in-app route is what is wrong.
+    case appleInApp
+    /// Every protocol but Apple's in-app route, which reads the same answer as something else.
+    case notAppleInApp
+    /// Answers that are authenticated by a MAC, for which the verifier has a reader key.
+    case deviceMAC
+    /// Every protocol in which the verifier has no reader key, Apple's in-app route among them.
+    case withoutReaderKey
+    /// The Digital Credentials API's `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C).
+    case annexC
+    /// OpenID4VP 1.0, whichever way it comes.
+    case openID4VP
+    /// OpenID4VP 1.0 with encrypted answers.
+    case openID4VPEncrypted
+    /// OpenID4VP 1.0 over the Digital Credentials API.
+    case openID4VPDigitalCredentials
+    /// OpenID4VP 1.0 by redirect or QR code.
+    case openID4VPRedirect
+    /// The older OpenID4VP of ISO/IEC TS 18013-7, Annex B.
+    case annexB
+  }
+
+  public let name: String
+  /// What it breaks, in one sentence.
+  public let summary: String
+  /// The rows of the project's list of negative cases.
+  public let cases: [String]
+  /// Exactly the codes that a verifier finds failed, in the order of `Code.allCases`; the first is the primary one.
+  /// None: the answer is to be verified.
+  public let codes: [Code]
+  /// The codes that warn, in lenient mode.
+  public let warnings: [Code]
+  public let applicability: Applicability
+  /// The request that shows the variant best. The codes hold for `MockRequest.standard` too.
+  public let request: MockRequest
+  /// Whether the answer must be verified at exactly the `now` that it was made for: its dates are at the edge.
+  public let needsFixedClock: Bool
+  let mutation: MockMutation
+
+  init(
+    _ name: String, _ summary: String, cases: String = "", codes: [Code] = [], warnings: [Code] = [],
+    applicability: Applicability = .anyProtocol, request: MockRequest = .standard, needsFixedClock: Bool = false,
+    _ mutation: MockMutation = .none
+  ) {
+    self.name = name
+    self.summary = summary
+    self.cases = cases.split(separator: " ").map(String.init)
+    self.codes = codes
+    self.warnings = warnings
+    self.applicability = applicability
+    self.request = request
+    self.needsFixedClock = needsFixedClock
+    self.mutation = mutation
+  }
+
+  /// The clause that the primary check enforces, or nil for an answer that is to be verified.
+  public var clause: String? { codes.first?.entry.clause }
+
+  public static let good = MockVariant("good", "Nothing is wrong.", .none)
+
+  /// Variants that go wrong in the same part of an answer.
+  public struct Group: Sendable {
+    public let name: String
+    public let variants: [MockVariant]
+  }
+
+  /// Every group, in the order of the checks.
+  public static let groups: [Group] = [
+    Group(name: "controls", variants: controls),
+    Group(name: "framing", variants: framing + limits),
+    Group(name: "apple-in-app", variants: appleEnvelope + appleMocks),
+    Group(name: "annex-c", variants: annexC),
+    Group(name: "openid4vp", variants: openID4VPControls + handovers + jwe + vpToken + walletErrors + annexB),
+    Group(name: "response", variants: response + slips),
+    Group(name: "issuer-auth", variants: issuerAuth),
+    Group(name: "chains", variants: chains),
+    Group(name: "certificates", variants: certificates + certificateKeys),
+    Group(name: "mso", variants: mobileSecurityObject),
+    Group(name: "items", variants: items),
+    Group(name: "validity", variants: validity),
+    Group(name: "device-auth", variants: deviceKey + deviceAuth),
+    Group(name: "acceptance", variants: acceptance),
+  ]
+
+  /// Every variant, in the order of the checks.
+  public static let all: [MockVariant] = groups.flatMap(\.variants)
+
+  public static func named(_ name: String) -> MockVariant? { byName[name] }
+
+  private static let byName = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+}
+
+/// Collects variants, each type-checked by itself.
+@resultBuilder
+enum MockVariantList {
+  static func buildBlock(_ variants: [MockVariant]...) -> [MockVariant] { variants.flatMap { $0 } }
+  static func buildExpression(_ variant: MockVariant) -> [MockVariant] { [variant] }
+  static func buildExpression(_ variants: [MockVariant]) -> [MockVariant] { variants }
+  static func buildArray(_ variants: [[MockVariant]]) -> [MockVariant] { variants.flatMap { $0 } }
+}

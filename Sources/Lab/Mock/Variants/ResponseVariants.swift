@@ -1,0 +1,105 @@
+import CBOR
+import Base
+
+extension MockVariant {
+  /// Wrong DeviceResponses around right documents (ISO/IEC 18013-5, 8.3.2.1.2.2).
+  @MockVariantList static var response: [MockVariant] {
+    response("response-version-2.0", "The DeviceResponse has version 2.0.", "A16 I13", .responseVersionUnsupported) {
+      $0.fields["version"] = "2.0"
+    }
+    response("response-version-9.9", "The DeviceResponse has version 9.9.", "I13", .responseVersionUnsupported) {
+      $0.fields["version"] = "9.9"
+    }
+    response("response-version-2", "The DeviceResponse has version \"2\".", "I13", .responseVersionUnsupported) {
+      $0.fields["version"] = "2"
+    }
+    response("response-version-integer", "The DeviceResponse's version is a number.", "I13", .responseMalformed) {
+      $0.fields["version"] = 1
+    }
+    response("response-version-absent", "The DeviceResponse has no version.", "", .responseMalformed) {
+      $0.fields["version"] = nil
+    }
+    response("response-status-absent", "The DeviceResponse has no status.", "", .responseMalformed) {
+      $0.fields["status"] = nil
+    }
+    for status: Int64 in [10, 11, 12] {
+      response(
+        "response-status-\(status)", "The wallet reports status \(status) beside a document.",
+        status == 10 ? "A16 E18" : "E18", .responseStatusNotOK
+      ) { $0.fields["status"] = .integer(status) }
+    }
+    response("documents-empty", "The array of documents is empty.", "E17", .documentsMissing) { $0.documents = [] }
+    response("documents-absent", "There is no `documents`.", "E17", .documentsMissing) { $0.fields["documents"] = nil }
+    response("document-twice", "The same document is returned twice.", "E21", .documentUnexpected) {
+      $0.documents += $0.documents.prefix(1)
+    }
+    response("document-second", "A second, right document of the same type is returned.", "A16", .documentUnexpected) {
+      $0.documents.append(try $0.anotherDocument("second document", .none))
+    }
+    MockVariant(
+      "document-second-untrusted",
+      "The document lacks an element; a second one, from an unknown issuer, supplies it.", cases: "E20",
+      codes: [.documentUnexpected, .issuerUnknown],
+      .init(
+        setup: { $0.withheld.append($0.anyRequested) },
+        response: {
+          $0.documents.append(try $0.anotherDocument("untrusted document", .setup { try $0.useUnknownRoot() }))
+        }))
+    MockVariant(
+      "document-unrequested", "The wallet returns a right document of a type that was not asked for.", cases: "E16",
+      codes: [.docTypeNotRequested],
+      .setup { setup in
+        setup.data = setup.unrequestedDocument
+        for element in setup.data.namespaces.first?.elements.prefix(3) ?? [] {
+          setup.added.append((setup.mainNamespace, element.identifier))
+        }
+      })
+    response(
+      "document-errors-returned", "`documentErrors` names the document that is returned.", "E19", .documentErrorsPresent
+    ) { $0.setDocumentErrors(for: $0.request.documents.first?.docType ?? MockDocType.mDL) }
+    response(
+      "document-errors-unrequested", "`documentErrors` names a type that was not requested.", "E19",
+      .documentErrorsPresent
+    ) { $0.setDocumentErrors(for: "org.example.never-requested.1") }
+    MockVariant(
+      "document-errors-other-requested",
+      "`documentErrors` names the other type of an any-of request; nothing is wrong where only one was requested.",
+      cases: "E19", request: .anyOf,
+      .response { draft in
+        guard draft.request.documents.count > 1, let other = draft.request.documents.last else { return }
+        draft.documents = Array(draft.documents.prefix(1))
+        draft.setDocumentErrors(for: other.docType)
+      })
+    response(
+      "zk-documents-alone", "The answer holds a zero-knowledge proof in place of a document.", "",
+      .zeroKnowledgeUnsupported
+    ) {
+      $0.fields["documents"] = nil
+      $0.fields["zkDocuments"] = [["documentData": .bytes([0]), "proof": .bytes([0])]]
+    }
+    response(
+      "encrypted-documents-alone", "The answer holds an encrypted document in place of a document.", "",
+      .encryptedDocumentsUnsupported
+    ) {
+      $0.fields["documents"] = nil
+      $0.fields["encryptedDocuments"] = [["enc": .bytes([0]), "cipherText": .bytes([0])]]
+    }
+    MockVariant(
+      "zk-documents-beside", "A zero-knowledge proof that nobody asked for stands beside a right document.",
+      .response { $0.fields["zkDocuments"] = [["documentData": .bytes([0]), "proof": .bytes([0])]] })
+  }
+
+  private static func response(
+    _ name: String, _ summary: String, _ cases: String, _ code: Code,
+    _ change: @escaping MockMutation.Change<ResponseDraft>
+  ) -> MockVariant {
+    MockVariant(name, summary, cases: cases, codes: [code], .response(change))
+  }
+}
+
+extension ResponseDraft {
+  /// Error 0: the document is not returned.
+  fileprivate mutating func setDocumentErrors(for docType: String) {
+    fields["documentErrors"] = [[.text(docType): 0]]
+  }
+}

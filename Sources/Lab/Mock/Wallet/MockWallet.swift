@@ -1,0 +1,95 @@
+import CBOR
+import Cryptography
+import Base
+
+/// A mock wallet: it holds documents of the mock authority and answers requests, rightly or wrongly in any named way.
+///
+/// Same seed, data, request, session, variant and time give the same bytes.
+public struct MockWallet: Sendable {
+  public let authority: MockAuthority
+  public let documents: [MockDocumentData]
+  public let deviceCurve: Curve
+  /// How the authority issued the documents.
+  public let issuing: MockIssuing
+
+  public init(
+    authority: MockAuthority, documents: [MockDocumentData] = MockPerson.documents, deviceCurve: Curve = .p256,
+    issuing: MockIssuing = MockIssuing()
+  ) {
+    self.authority = authority
+    self.documents = documents
+    self.deviceCurve = deviceCurve
+    self.issuing = issuing
+  }
+
+  /// The answer to Apple's in-app request: an `APPLE-HPKE-v1` envelope around the first requested document that the
+  /// wallet has.
+  public func answerApple(
+    _ request: MockRequest, session: MockAppleSession, variant: MockVariant = .good, at now: Timestamp
+  ) throws -> MockAnswer {
+    var envelope = AppleEnvelopeDraft(session)
+    let expected = envelope.transcript
+    try variant.mutation.session?(&envelope)
+    let seed = try answerSeed(envelope.transcript)
+    let response = try deviceResponse(
+      request, transcript: envelope.transcript, authentication: .signature, mutation: variant.mutation,
+      documentLimit: 1, seed: seed, at: now)
+    var plaintext = PlaintextDraft(response: response)
+    try variant.mutation.plaintext?(&plaintext)
+    let message = plaintext.value.encoded()
+    // One key a message: two variants of one session must not share a GCM key and nonce.
+    let ephemeral = try seed.child("hpke", context: message).key("ephemeral", on: .p256)
+    var fields = try envelope.seal(message, ephemeralKey: ephemeral)
+    try variant.mutation.envelope?(&fields)
+    var bytes = fields.value.encoded()
+    try variant.mutation.envelopeBytes?(&bytes)
+    return MockAnswer(bytes: bytes, deviceResponse: response, sessionTranscript: expected, variant: variant)
+  }
+
+  /// The DeviceResponse over a transcript, with every requested document that the wallet has.
+  public func answer(
+    _ request: MockRequest, transcript: [UInt8], authentication: MockDeviceAuthentication = .signature,
+    variant: MockVariant = .good, at now: Timestamp
+  ) throws -> MockAnswer {
+    let response = try deviceResponse(
+      request, transcript: transcript, authentication: authentication, mutation: variant.mutation,
+      documentLimit: request.documents.count, seed: answerSeed(transcript), at: now)
+    return MockAnswer(bytes: response, deviceResponse: response, sessionTranscript: transcript, variant: variant)
+  }
+
+  /// Fresh for every session, since every session has its own transcript.
+  func answerSeed(_ transcript: [UInt8]) throws -> MockSeed {
+    try authority.seed.child("answer", context: transcript)
+  }
+
+  /// - Parameter whole: all that the session asks for, where this response is only a part of the answer.
+  func deviceResponse(
+    _ request: MockRequest, of whole: MockRequest? = nil, transcript: [UInt8],
+    authentication: MockDeviceAuthentication, readerKey: PublicKey? = nil, mutation: MockMutation, documentLimit: Int,
+    seed: MockSeed, at now: Timestamp
+  ) throws -> [UInt8] {
+    let held = request.documents.compactMap { requested in
+      documents.first { $0.docType == requested.docType }.map { (requested: requested, data: $0) }
+    }
+    guard let first = held.first else { throw MockError.noRequestedDocument(request.documents.map(\.docType)) }
+    func builder(_ seed: MockSeed) -> DocumentBuilder {
+      DocumentBuilder(
+        authority: authority, held: documents, deviceCurve: deviceCurve, issuing: issuing, walletSeed: authority.seed,
+        seed: seed, transcript: transcript, authentication: authentication, readerKey: readerKey, now: now)
+    }
+    let answered = try held.prefix(documentLimit).map { document in
+      try builder(seed).document(document.data, answering: document.requested, mutation: mutation)
+    }
+    var draft = ResponseDraft(
+      fields: MapDraft([("version", "1.0"), ("documents", .array(answered)), ("status", 0)]),
+      request: whole ?? request,
+      anotherDocument: { label, change in
+        try builder(seed.child(label, context: transcript))
+          .document(first.data, answering: first.requested, mutation: change)
+      })
+    try mutation.response?(&draft)
+    var bytes = mutation.style.encode(draft.fields.value)
+    try mutation.responseBytes?(&bytes)
+    return bytes
+  }
+}

@@ -1,0 +1,68 @@
+import Cryptography
+import Base
+
+/// A compact JWE to be made, by ECDH-ES in direct mode with AES-GCM (RFC 7516, 7.1; RFC 7518, 4.6), right or wrong: the
+/// header goes out as it stands here.
+struct JWEDraft: Sendable {
+  /// The answer's own seed.
+  let seed: MockSeed
+  /// In order; a name may stand in it twice. `epk` is added at the end.
+  var header: [JSON.Member]
+  var payload: [UInt8]
+  var recipientKey: PublicKey
+  var ephemeralKey: PrivateKey
+  /// In place of the header's bytes.
+  var otherHeader: [UInt8]?
+
+  /// - Parameter encryption: `A128GCM` or `A256GCM`.
+  init(
+    _ payload: [UInt8], to recipient: PublicKey, keyID: String?, encryption: String, agreementInfo: [JSON.Member],
+    seed: MockSeed
+  ) throws {
+    self.seed = seed
+    self.payload = payload
+    recipientKey = recipient
+    // One key a message: two variants of one session must not share a GCM key and nonce.
+    ephemeralKey = try seed.child("jwe", context: payload).key("ephemeral", on: .p256)
+    header = [JSON.Member("alg", "ECDH-ES"), JSON.Member("enc", .string(encryption))]
+    if let keyID { header.append(JSON.Member("kid", .string(keyID))) }
+    header += agreementInfo
+    self["epk"] = MockJWK.json(of: ephemeralKey.publicKey)
+  }
+
+  subscript(name: String) -> JSON? {
+    get { header.first { $0.name == name }?.value }
+    set { header.set(name, to: newValue) }
+  }
+
+  /// Header, encrypted key (none), initialization vector, ciphertext, tag; each in base64url.
+  func parts() throws -> [String] {
+    let protected = Base64.encodeURLSafe(otherHeader ?? JSON.object(header).serialized())
+    // Two headers of one payload must not share a nonce either.
+    let vector = try seed.child("jwe vector", context: Array(protected.utf8) + payload)
+      .bytes("iv", count: AESGCM.nonceLength)
+    let sealed = try AESGCM.seal(
+      payload, key: SecretBytes(copying: try contentKey()), nonce: vector, additionalData: Array(protected.utf8))
+    let length = sealed.count - AESGCM.tagLength
+    return [
+      protected, "", Base64.encodeURLSafe(vector), Base64.encodeURLSafe(sealed[..<length]),
+      Base64.encodeURLSafe(sealed[length...]),
+    ]
+  }
+
+  /// Concat KDF with SHA-256, one round (RFC 7518, 4.6.2; NIST SP 800-56A, 5.8.1).
+  private func contentKey() throws -> [UInt8] {
+    let algorithm = self["enc"]?.string ?? ""
+    let length = algorithm == "A128GCM" ? 16 : 32
+    func field(_ bytes: [UInt8]) -> [UInt8] { bigEndian(bytes.count) + bytes }
+    func party(_ name: String) -> [UInt8] { self[name]?.string.flatMap(Base64.decodeURLSafe) ?? [] }
+    let input =
+      bigEndian(1) + (try ephemeralKey.sharedSecret(with: recipientKey).exposed()) + field(Array(algorithm.utf8))
+      + field(party("apu")) + field(party("apv")) + bigEndian(length * 8)
+    return Array(HashAlgorithm.sha256.hash(input).prefix(length))
+  }
+
+  private func bigEndian(_ number: Int) -> [UInt8] {
+    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+  }
+}

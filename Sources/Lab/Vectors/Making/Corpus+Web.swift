@@ -1,0 +1,113 @@
+import Mock
+import Base
+
+extension CorpusCase.Form {
+  /// OpenID4VP over the Digital Credentials API, where all its protocols have the same transcript.
+  static let browser = CorpusCase.Form.openID4VP(protocolName: "openid4vp-v1-unsigned")
+  static let redirect = CorpusCase.Form.openID4VP(protocolName: "openid4vp")
+  static let annexB = CorpusCase.Form.openID4VP(protocolName: VectorSession.OpenID4VP.annexB)
+}
+
+extension Corpus {
+  /// What the web protocols carry rightly: every way, every curve, MACs where they are allowed, several documents.
+  static var overWeb: [CorpusCase] { ways + curves + macs + severalDocuments }
+
+  private static let annexC = "annex-c"
+  private static let openID4VP = "openid4vp"
+
+  private static var ways: [CorpusCase] {
+    let ways: [(id: String, summary: String, form: CorpusCase.Form)] = [
+      ("openid4vp-good", "over the Digital Credentials API, by an unsigned request", .browser),
+      ("openid4vp-signed-good", "by a signed request", .openID4VP(protocolName: "openid4vp-v1-signed")),
+      (
+        "openid4vp-multisigned-good", "by a request with several signatures",
+        .openID4VP(protocolName: "openid4vp-v1-multisigned")
+      ),
+      (
+        "openid4vp-clear-good", "in clear, as was asked",
+        .openID4VP(protocolName: "openid4vp-v1-unsigned", isEncrypted: false)
+      ),
+      ("openid4vp-redirect-good", "by redirect or QR code", .redirect),
+      (
+        "openid4vp-redirect-clear-good", "by redirect or QR code, in clear, as was asked",
+        .openID4VP(protocolName: "openid4vp", isEncrypted: false)
+      ),
+      ("openid4vp-annex-b-good", "by the older profile of ISO/IEC TS 18013-7, Annex B", .annexB),
+    ]
+    return ways.map { way in
+      .make(way.id, group: openID4VP, "Nothing is wrong; OpenID4VP \(way.summary).", form: way.form) {
+        $0.reference = "OpenID4VP 1.0, B.2"
+      }
+    } + [
+      .make("annex-c-good", group: annexC, "Nothing is wrong; over org-iso-mdoc.", form: .annexC) {
+        $0.reference = "ISO/IEC TS 18013-7:2025, Annex C"
+      }
+    ]
+  }
+
+  /// Issuer's and device's keys on every curve that can sign.
+  private static var curves: [CorpusCase] {
+    let variants = (MockVariant.groups.first { $0.name == "controls" }?.variants ?? []).filter { variant in
+      ["issuer-", "device-"].contains { variant.name.hasPrefix($0) } && variant.summary.contains(" is on ")
+    }
+    return variants.flatMap { variant in
+      [
+        CorpusCase(variant, group: annexC, form: .annexC, id: "\(variant.name)-annex-c"),
+        CorpusCase(variant, group: openID4VP, form: .browser, id: "\(variant.name)-openid4vp"),
+      ]
+    }
+  }
+
+  /// The encryption key is the reader key (OpenID4VP 1.0, B.2.5); in Annex C there is none.
+  private static var macs: [CorpusCase] {
+    let good: [(id: String, name: String)] = [
+      ("openid4vp-device-mac-good", "openid4vp-v1-unsigned"), ("openid4vp-redirect-device-mac-good", "openid4vp"),
+      ("openid4vp-annex-b-device-mac-good", VectorSession.OpenID4VP.annexB),
+    ]
+    let wrong = MockVariant.all.filter { $0.applicability == .deviceMAC }
+    let unexpected = MockVariant.named("device-mac").map { variant in
+      [
+        CorpusCase(variant, group: annexC, form: .annexC, id: "device-mac-annex-c"),
+        CorpusCase(
+          variant, group: openID4VP, form: .openID4VP(protocolName: "openid4vp-v1-unsigned", isEncrypted: false),
+          id: "device-mac-openid4vp-clear"),
+      ]
+    }
+    return good.map { id, name in
+      .make(
+        id, group: openID4VP, "Nothing is wrong; the device sends a MAC for the key that the answer is encrypted to.",
+        form: .openID4VP(protocolName: name, usesMAC: true)
+      ) { $0.reference = "OpenID4VP 1.0, B.2.5" }
+    } + (unexpected ?? [])
+      + wrong.map { variant in
+        CorpusCase(
+          variant, group: openID4VP, form: .openID4VP(protocolName: "openid4vp-v1-unsigned", usesMAC: true),
+          id: "\(variant.name)-openid4vp")
+      }
+  }
+
+  private static var severalDocuments: [CorpusCase] {
+    [(annexC, CorpusCase.Form.annexC), (openID4VP, .browser), ("\(openID4VP)-redirect", .redirect)].flatMap {
+      name, form -> [CorpusCase] in
+      let group = form == .annexC ? annexC : openID4VP
+      return [
+        .make("\(name)-any-of", group: group, "One of two documents, any of which will do.", form: form) {
+          $0.request = .anyOf
+        },
+        .make("\(name)-all-documents", group: group, "Both documents are asked for and returned.", form: form) {
+          $0.request = .anyOf
+          $0.requiresAllDocuments = true
+        },
+        .make(
+          "\(name)-all-documents-one-missing", group: group, "Both documents are asked for, one is returned.",
+          cases: form == .annexC ? "" : "D15", codes: [form == .annexC ? .documentMissing : .vpTokenIncomplete],
+          form: form
+        ) {
+          $0.request = .anyOf
+          $0.requiresAllDocuments = true
+          $0.answersFirstOnly = true
+        },
+      ]
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import CBOR
+import Cryptography
+import Mock
+import PKIX
+import Base
+
+/// Makes the corpus from the mock wallet's declared variants: same seed, same bytes.
+public struct CorpusMaker: Sendable {
+  /// The seed of the committed corpus, and the time at which all of it is made.
+  public static let seed = Array("mdoc vectors 1".utf8)
+  public static let time = Timestamp(secondsSince1970: 1_795_000_000)
+
+  let authority: MockAuthority
+  let wallet: MockWallet
+  let anchors: [MockAnchor]
+  private let recipientKey: PrivateKey
+  private let readerKey: PrivateKey
+  /// What answers over the web are encrypted to.
+  let webKey: PrivateKey
+  let now = CorpusMaker.time
+
+  public init(seed: [UInt8] = CorpusMaker.seed) throws {
+    authority = try MockAuthority(seed: seed)
+    wallet = MockWallet(authority: authority, documents: MockPerson.documents.map(\.withoutPicture))
+    anchors = try authority.anchors(at: now)
+    recipientKey = try Self.key("recipient", seed)
+    readerKey = try Self.key("reader", seed)
+    webKey = try Self.key("web", seed)
+  }
+
+  /// The files of the corpus by their paths: vectors, anchors with their settings, and the schema.
+  public func files() throws -> [(path: String, content: [UInt8])] {
+    var files: [(path: String, content: [UInt8])] = [("schema.json", VectorSchema.fileContent)]
+    files += try anchorFiles()
+    for made in ListCase.all { files.append(("lists/\(made.id).json", try vector(made).fileContent)) }
+    for made in Corpus.cases { files.append(("\(made.group)/\(made.id).json", try vector(made).fileContent)) }
+    return files.sorted { $0.path < $1.path }
+  }
+
+  func vector(_ made: CorpusCase) throws -> TestVector {
+    let answer = try answer(made)
+    var vector = TestVector(
+      id: made.id, description: made.summary, reference: made.clause, cases: made.cases, flags: made.flags,
+      importance: made.importance, features: made.allFeatures, validationTime: now + made.judgedAfter,
+      session: try session(made), request: request(made), trustAnchors: try made.anchors ?? anchorsNamed(in: answer),
+      policy: made.policy, input: made.input ?? VectorInput(describing: answer.bytes), expectation: made.expectation)
+    vector.publications = try made.publish?(authority, now).map(VectorPublication.init) ?? []
+    vector.anchorList = try made.anchorList.map { list in
+      VectorAnchorList(
+        list: try self.list(list), signers: [list.format.signer],
+        input: VectorInput(describing: try list.publish(authority, now)))
+    }
+    return vector
+  }
+
+  // MARK: Answers
+
+  private func answer(_ made: CorpusCase) throws -> MadeAnswer {
+    var request = made.request
+    if made.answersFirstOnly { request.documents = Array(request.documents.prefix(1)) }
+    switch made.form {
+    case .appleInApp:
+      return MadeAnswer(try wallet.answerApple(request, session: appleSession, variant: made.variant, at: now))
+    case .proximity, .proximityMAC:
+      let isMAC = made.form == .proximityMAC
+      return MadeAnswer(
+        try wallet.answer(
+          request, transcript: transcript, authentication: isMAC ? .mac(readerKey: readerKey.publicKey) : .signature,
+          variant: made.variant, at: now))
+    case .annexC, .openID4VP: return try webAnswer(made, agreed: request)
+    }
+  }
+
+  private var appleSession: MockAppleSession {
+    MockAppleSession(
+      nonce: Array(0..<32), merchantID: "merchant.example.shop", teamID: "ABCDE12345",
+      recipientKey: recipientKey.publicKey)
+  }
+
+  private var transcript: [UInt8] {
+    MockSessionTranscript.qr(
+      deviceEngagement: [0xa1, 0x00, 0x63, 0x31, 0x2e, 0x30],
+      readerKey: MockSessionTranscript.readerKeyBytes(of: readerKey.publicKey))
+  }
+
+  // MARK: What the relying party knows
+
+  private func session(_ made: CorpusCase) throws -> VectorSession {
+    switch made.form {
+    case .appleInApp:
+      let session = appleSession
+      return .appleInApp(
+        .init(
+          nonce: session.nonce, merchantID: session.merchantID, teamID: session.teamID,
+          recipientKey: try recipientKey.scalar().exposed()))
+    case .proximity, .proximityMAC:
+      let scalar = made.form == .proximityMAC ? try readerKey.scalar().exposed() : nil
+      return .proximity(.init(transcript: transcript, readerKey: scalar))
+    case .annexC: return .annexC(try annexC())
+    case .openID4VP(let name, let isEncrypted, _): return .openID4VP(try openID4VP(name, isEncrypted: isEncrypted))
+    }
+  }
+
+  private func request(_ made: CorpusCase) -> JSON {
+    let documents = made.request.documents.map { document -> JSON in
+      .members([
+        "doc_type": .string(document.docType),
+        "elements": .array(
+          document.elements.map { ["namespace": .string($0.namespace), "identifier": .string($0.identifier)] }),
+        "age_over": .array(document.ageOver.map { .integer(Int64($0)) }),
+        "minimum_age": made.minimumAge.map { .integer(Int64($0)) },
+      ])
+    }
+    return .members([
+      "documents": .array(documents), "all_documents": JSON.when(made.requiresAllDocuments, true),
+    ])
+  }
+
+  /// The good root, and whichever other the answer names as an issuer: few anchors are easier to give to a verifier.
+  private func anchorsNamed(in answer: MadeAnswer) throws -> [String] {
+    try anchors.filter { anchor in
+      let name = try Certificate(der: anchor.certificate).subject.der
+      return anchor.name == "iaca" || answer.deviceResponses.contains { Self.contains($0, name) }
+    }.map(\.name)
+  }
+
+  private static func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
+    guard let first = part.first, bytes.count >= part.count else { return false }
+    return (0...(bytes.count - part.count)).contains {
+      bytes[$0] == first && bytes[$0..<($0 + part.count)].elementsEqual(part)
+    }
+  }
+
+  private static func key(_ purpose: String, _ seed: [UInt8]) throws -> PrivateKey {
+    try PrivateKey(curve: .p256, scalar: HashAlgorithm.sha256.hash(seed + Array("/\(purpose)".utf8)))
+  }
+}
+
+/// What went out, and what was in it.
+struct MadeAnswer {
+  let bytes: [UInt8]
+  let deviceResponses: [[UInt8]]
+
+  init(bytes: [UInt8], deviceResponses: [[UInt8]]) {
+    self.bytes = bytes
+    self.deviceResponses = deviceResponses
+  }
+
+  init(_ answer: MockAnswer) { self.init(bytes: answer.bytes, deviceResponses: [answer.deviceResponse]) }
+}
+
+extension MockDocumentData {
+  /// With a portrait of four bytes, the start and the end of a JPEG: what it shows matters to no case.
+  fileprivate var withoutPicture: MockDocumentData {
+    var copy = self
+    for index in copy.namespaces.indices where copy.namespaces[index]["portrait"] != nil {
+      copy.namespaces[index]["portrait"] = .bytes([0xff, 0xd8, 0xff, 0xd9])
+    }
+    return copy
+  }
+}

@@ -1,0 +1,109 @@
+import Mock
+import Base
+
+/// One vector of a list of anchors to be made: how the mock publishes it, and what a reader makes of it.
+struct ListCase: Sendable {
+  var id: String
+  var format: VectorList.Format
+  var summary: String
+  var cases: [String]
+  var codes: [Code]
+  var warnings: [Code]
+  /// Whether the good list of the same time has been accepted before.
+  var followsGood: Bool
+  let publish: @Sendable (MockAuthority, Timestamp) throws -> [UInt8]
+
+  init(_ list: MockVICAL) {
+    id = list.name
+    format = .vical
+    summary = list.summary
+    cases = list.cases
+    codes = [list.code].compactMap { $0 }
+    warnings = list.warnings
+    followsGood = list.followsGood
+    publish = list.published
+  }
+
+  init(_ list: MockTrustedEntityList) {
+    id = list.name
+    format = .trustedEntities
+    summary = list.summary
+    cases = list.cases
+    codes = [list.code].compactMap { $0 }
+    warnings = list.warnings
+    followsGood = list.code == .listRollback
+    publish = list.published
+  }
+
+  /// Every list that the mock publishes, and lists that come again or for the first time.
+  static let all: [ListCase] =
+    MockVICAL.all.map { ListCase($0) } + MockTrustedEntityList.all.map { ListCase($0) } + order
+
+  private static let order: [ListCase] = [
+    again(ListCase(MockVICAL.good)), again(ListCase(MockTrustedEntityList.good)),
+    first(MockVICAL.named("vical-older").map { ListCase($0) }),
+    first(MockTrustedEntityList.named("lote-older-date").map { ListCase($0) }),
+  ].compactMap { $0 }
+
+  private static func again(_ list: ListCase) -> ListCase {
+    var list = list
+    list.id += "-again"
+    list.summary = "The list that was accepted last comes again."
+    list.followsGood = true
+    return list
+  }
+
+  private static func first(_ list: ListCase?) -> ListCase? {
+    guard var list else { return nil }
+    list.id += "-first"
+    list.summary = "A list of yesterday is the first that is seen."
+    list.codes = []
+    list.cases = []
+    list.followsGood = false
+    return list
+  }
+
+  // MARK: What a vector says about itself
+
+  var expectation: VectorExpectation {
+    guard let first = codes.first else {
+      return VectorExpectation(stage: .accepted, warnings: warnings.map(\.rawValue))
+    }
+    let isReadFirst = VectorStage.readInLists.contains(first) && !Self.readAfterSignature.contains(id)
+    return VectorExpectation(stage: isReadFirst ? .parse : .authenticate, codes: codes.map(\.rawValue))
+  }
+
+  /// Whose form is wrong inside what is signed.
+  private static let readAfterSignature: Set<String> = [
+    "vical-embedded", "vical-payload-trailing-byte", "vical-duplicate-member", "vical-without-version",
+    "vical-without-provider", "vical-without-date", "vical-date-without-tag", "vical-number-of-text",
+    "vical-too-many-items", "lote-member-twice", "lote-no-sequence-number", "lote-no-operator", "lote-no-next-update",
+    "lote-bad-date", "lote-critical-extension", "lote-critical-entity-extension", "lote-critical-service-extension",
+  ]
+
+  var clause: String { (codes.first ?? warnings.first)?.entry.clause ?? format.clause }
+
+  var flags: [VectorFlag] {
+    let found = (codes.isEmpty ? warnings : codes).map(VectorFlag.ofMissing)
+    return codes.isEmpty ? [.control] + found : found
+  }
+
+  var importance: TestVector.Importance { codes.isEmpty && !warnings.isEmpty ? .should : .must }
+}
+
+extension VectorList.Format {
+  /// The file of the anchor that the list's signer is under.
+  var signer: String {
+    switch self {
+    case .vical: "vical-root"
+    case .trustedEntities: "trusted-entities-root"
+    }
+  }
+
+  fileprivate var clause: String {
+    switch self {
+    case .vical: "ISO/IEC 18013-5:2021, C.1"
+    case .trustedEntities: "ETSI TS 119 602, 6"
+    }
+  }
+}

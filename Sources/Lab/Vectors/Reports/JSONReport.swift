@@ -1,0 +1,67 @@
+import Base
+
+/// A run for programs.
+public enum JSONReport {
+  public static func json(_ report: RunReport) -> JSON {
+    [
+      "verifier": .string(report.subject), "suite": .string(report.suite),
+      "seconds": .double(Double(report.durationText) ?? 0), "count": count(report.count),
+      "groups": .object(report.groups.map { .init($0.name, count($0.count)) }),
+      "results": .array(report.results.map(result)),
+    ]
+  }
+
+  private static func count(_ count: RunReport.Count) -> JSON {
+    [
+      "total": .integer(Int64(count.total)), "passed": .integer(Int64(count.passed)),
+      "failed": .integer(Int64(count.failed)), "skipped": .integer(Int64(count.skipped)),
+    ]
+  }
+
+  private static func result(_ result: VectorResult) -> JSON {
+    .members([
+      "id": .string(result.summary.id), "group": .string(result.group),
+      "outcome": .string(outcome(result.outcome)),
+      "problem": result.problem.map { .string($0) }, "skipped_because": result.skipReason.map { .string($0) },
+      "importance": .string(result.summary.importance.rawValue), "reference": .string(result.summary.reference),
+      "bug_classes": .strings(result.bugClasses.map(\.rawValue)),
+      "expected_verdict": .string(verdict(result.summary.expectation)),
+      "expected": .strings(result.summary.expectation.codes),
+      "observed": result.judgement?.codes.map { .strings($0) } ?? .null,
+      "accepted": result.judgement.map { .bool($0.isAccepted) } ?? .null,
+      "measured": result.measurement.map(measured),
+    ])
+  }
+
+  private static func measured(_ measurement: Measurement) -> JSON {
+    .members([
+      "input_bytes": .integer(Int64(measurement.inputBytes)),
+      "processor_microseconds": .integer(Int64((measurement.processorSeconds * 1e6).rounded())),
+      "peak_memory_bytes": measurement.peakMemory.map { .integer(Int64($0)) },
+    ])
+  }
+
+  private static func verdict(_ expectation: CaseSummary.Expectation) -> String {
+    switch expectation {
+    case .accepted: "accepted"
+    case .refused: "rejected"
+    case .either: "either"
+    }
+  }
+
+  private static func outcome(_ outcome: VectorResult.Outcome) -> String {
+    switch outcome {
+    case .passed: "passed"
+    case .failed: "failed"
+    case .skipped: "skipped"
+    }
+  }
+}
+
+extension VectorResult {
+  /// Each once, in the order of the flags.
+  var bugClasses: [BugClass] {
+    let all = summary.flags.map(\.bugClass)
+    return all.enumerated().filter { all.firstIndex(of: $0.element) == $0.offset }.map(\.element)
+  }
+}

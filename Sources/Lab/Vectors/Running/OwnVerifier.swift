@@ -1,0 +1,140 @@
+import Cryptography
+import Mdoc
+import Presentation
+import Base
+import Trust
+import Sessions
+
+/// This project's verifier, asked by vectors.
+public struct OwnVerifier: Sendable {
+  private let anchors: SuiteAnchors
+  private let stores = Locked<[String: TrustStore]>([:])
+
+  public init(anchors: SuiteAnchors) { self.anchors = anchors }
+
+  /// - Parameter input: in place of the vector's, for properties over changed bytes.
+  public func judge(_ vector: TestVector, input: [UInt8]? = nil) async -> Judgement {
+    let bytes = input ?? vector.input.bytes
+    if case .list(let list) = vector.session {
+      let signers = anchors.signers(named: vector.trustAnchors, of: vector)
+      return ListEvaluation(bytes, of: list, signers: signers, at: vector.validationTime).judgement
+    }
+    do {
+      guard let verdict = try await verdict(on: vector, input: bytes) else { return .emptyStore }
+      return Judgement(verdict, session: vector.session)
+    } catch let error as VectorFault {
+      return .invalid(error.description)
+    } catch {
+      return .invalid("it can't be set up")
+    }
+  }
+
+  /// Nil where nobody is trusted, and for lists.
+  func verdict(on vector: TestVector, input: [UInt8]) async throws -> Verdict? {
+    guard let authentication = try authenticate(vector, input) else { return nil }
+    let evidence = await evidence(for: authentication.questions, vector)
+    return authentication.conclude(with: evidence)
+  }
+
+  /// From the vector's publications alone, by the rules of live mode.
+  private func evidence(for questions: [RevocationQuestion], _ vector: TestVector) async -> RevocationEvidence {
+    guard !questions.isEmpty else { return RevocationEvidence() }
+    let checker = RevocationChecker(
+      fetcher: KeptLists(vector.publications), allowsJWT: vector.policy.allowsJWTStatusLists)
+    return await checker.evidence(for: questions, at: vector.validationTime)
+  }
+
+  func authenticate(_ vector: TestVector, _ input: [UInt8]) throws -> Authentication? {
+    guard let store = store(of: vector) else { return nil }
+    let verifier = MdocVerifier(
+      trust: store, clockSkew: vector.policy.clockSkew, isStrict: vector.policy.isStrict,
+      revocation: vector.policy.revocation)
+    switch vector.session {
+    case .appleInApp(let session):
+      let key = try Self.key(session.recipientKey, "/session/recipient_key")
+      let challenge = try AppleChallenge(
+        nonce: session.nonce, merchantID: session.merchantID, teamID: session.teamID)
+      return AppleInApp(verifier: verifier, keys: [key]).authenticate(
+        input, answering: challenge, request: try Self.request(vector, for: .inApp), at: vector.validationTime)
+    case .proximity(let session):
+      return Proximity(verifier: verifier).authenticate(
+        input, transcript: try SessionTranscript(encoded: session.transcript),
+        readerKey: try session.readerKey.map { try Self.key($0, "/session/reader_key") },
+        request: try Self.request(vector, for: .web), at: vector.validationTime)
+    case .annexC(let session):
+      guard
+        let challenge = try? AnnexCChallenge(
+          privateScalar: session.recipientKey, encryptionInfo: session.encryptionInfo, origin: session.origin)
+      else { throw VectorFault(pointer: "/session/recipient_key", problem: "is no P-256 scalar") }
+      return AnnexC(verifier: verifier).authenticate(
+        input, answering: challenge, request: try Self.request(vector, for: .web), at: vector.validationTime)
+    case .openID4VP(let session): return try authenticate(vector, session, input, verifier)
+    case .list: return nil
+    }
+  }
+
+  private func authenticate(
+    _ vector: TestVector, _ session: VectorSession.OpenID4VP, _ input: [UInt8], _ verifier: MdocVerifier
+  ) throws -> Authentication {
+    let now = vector.validationTime
+    let request = try Self.request(vector, for: session.channel.isRedirect ? .redirect : .web)
+    guard let parameters = try? JSON(parsing: input), parameters.object != nil else {
+      return verifier.refuse([Check(.envelopeMalformed, .failed)], at: now)
+    }
+    let key = try session.encryption.map { try Self.key($0.key, "/session/encryption_key") }
+    let challenge =
+      switch session.channel {
+      case .digitalCredentialsAPI(let origin):
+        OpenID4VPChallenge(recipient: .origin(origin), nonce: session.nonce, state: nil, key: key)
+      case .redirect(let clientID, let responseURI, let state):
+        OpenID4VPChallenge(
+          recipient: .client(id: clientID, responseURI: responseURI), nonce: session.nonce, state: state, key: key)
+      }
+    return session.protocolName == VectorSession.OpenID4VP.annexB
+      ? AnnexB(verifier: verifier).authenticate(parameters, answering: challenge, request: request, at: now)
+      : OpenID4VP(verifier: verifier).authenticate(parameters, answering: challenge, request: request, at: now)
+  }
+
+  /// One store for all vectors with the same anchors: it remembers signers, as a server's does.
+  private func store(of vector: TestVector) -> TrustStore? {
+    if let made = vector.anchorList {
+      let signers = anchors.signers(named: made.signers, of: vector)
+      let list = ListEvaluation(made.input.bytes, of: made.list, signers: signers, at: vector.validationTime)
+      return anchors.store(of: vector, and: list.anchors)
+    }
+    let key = vector.trustAnchors.joined(separator: "/") + (vector.policy.trustsTestCertificates ? "" : " live")
+    if let store = stores.withLock({ $0[key] }) { return store }
+    guard let store = anchors.store(of: vector) else { return nil }
+    stores.withLock { $0[key] = store }
+    return store
+  }
+
+  private static func key(_ scalar: [UInt8], _ pointer: String) throws -> PrivateKey {
+    guard let key = try? PrivateKey(curve: .p256, scalar: scalar) else {
+      throw VectorFault(pointer: pointer, problem: "is no P-256 scalar")
+    }
+    return key
+  }
+
+  private static func request(_ vector: TestVector, for family: ProtocolFamily) throws -> PresentationRequest {
+    do throws(ServiceError) {
+      return try PresentationRequestDecoder(for: family).decode(vector.request)
+    } catch {
+      throw VectorFault(pointer: "/request" + (error.pointers.first?.pointer ?? ""), problem: error.detail)
+    }
+  }
+}
+
+extension KeptLists {
+  fileprivate init(_ publications: [VectorPublication]) {
+    let answers = publications.map { publication -> (String, Result<FetchedList, FetchError>) in
+      switch publication.answer {
+      case .list(let input, let mediaType):
+        (publication.address, .success(FetchedList(bytes: input.bytes, mediaType: mediaType)))
+      case .fault(.unavailable): (publication.address, .failure(.unavailable("the publisher is down")))
+      case .fault(.tooLarge): (publication.address, .failure(.tooLarge))
+      }
+    }
+    self.init(Dictionary(answers) { first, _ in first })
+  }
+}

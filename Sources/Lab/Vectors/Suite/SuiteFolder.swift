@@ -1,0 +1,92 @@
+import FoundationEssentials
+import Base
+
+/// Why a suite can't be used: the file and what is wrong with it.
+public struct SuiteError: Error, Sendable, CustomStringConvertible {
+  public let path: String
+  public let problem: String
+
+  public init(path: String, problem: String) {
+    self.path = path
+    self.problem = problem
+  }
+
+  public var description: String { "\(path): \(problem)" }
+}
+
+/// A folder of vectors on disk: `<group>/<id>.json`, `anchors/<name>.pem` with `<name>.json`, `schema.json`.
+public struct SuiteFolder: Sendable {
+  public let path: String
+
+  static let anchors = "anchors"
+
+  public init(_ path: String) { self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path }
+
+  /// Paths of all vectors relative to the folder, in order.
+  func vectorFiles() throws(SuiteError) -> [String] {
+    var files: [String] = []
+    for group in try names(in: path) where group != Self.anchors && isFolder("\(path)/\(group)") {
+      files += try names(in: "\(path)/\(group)").filter { $0.hasSuffix(".json") }.map { "\(group)/\($0)" }
+    }
+    return files
+  }
+
+  public func read(_ name: String) throws(SuiteError) -> [UInt8] {
+    guard let data = FileManager.default.contents(atPath: "\(path)/\(name)") else {
+      throw SuiteError(path: "\(path)/\(name)", problem: "can't be read")
+    }
+    return [UInt8](data)
+  }
+
+  func json(_ name: String) throws(SuiteError) -> JSON {
+    guard let json = try? JSON(parsing: read(name)) else {
+      throw SuiteError(path: "\(path)/\(name)", problem: "is no JSON")
+    }
+    return json
+  }
+
+  func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(name)") }
+
+  /// Writes a file, and the folder that it lies in.
+  func write(_ bytes: [UInt8], to name: String) throws(SuiteError) {
+    let file = "\(path)/\(name)"
+    let parent = file[..<(file.lastIndex(of: "/") ?? file.startIndex)]
+    do {
+      try FileManager.default.createDirectory(atPath: String(parent), withIntermediateDirectories: true)
+      try Data(bytes).write(to: URL(filePath: file))
+    } catch {
+      throw SuiteError(path: file, problem: "can't be written")
+    }
+  }
+
+  func remove(_ name: String) throws(SuiteError) {
+    do {
+      try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+    } catch {
+      throw SuiteError(path: "\(path)/\(name)", problem: "can't be removed")
+    }
+  }
+
+  /// The folder's own name.
+  var name: String { String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]) }
+
+  /// Folders within it, in order.
+  func folders() throws(SuiteError) -> [SuiteFolder] {
+    try names(in: path).map { SuiteFolder("\(path)/\($0)") }.filter { isFolder($0.path) }
+  }
+
+  /// Names of the files directly in it, in order.
+  func files() throws(SuiteError) -> [String] { try names(in: path).filter { !isFolder("\(path)/\($0)") } }
+
+  private func names(in folder: String) throws(SuiteError) -> [String] {
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+      throw SuiteError(path: folder, problem: "there is no such folder")
+    }
+    return names.filter { !$0.hasPrefix(".") }.sorted()
+  }
+
+  private func isFolder(_ path: String) -> Bool {
+    var isFolder = false
+    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder
+  }
+}

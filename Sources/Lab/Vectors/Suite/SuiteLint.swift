@@ -1,0 +1,95 @@
+import Base
+
+/// Holds a suite's files against its own rules: schema, unique ids, names, known codes, stages that fit, one fault each.
+public struct SuiteLint: Sendable {
+  public struct Finding: Sendable, Hashable, CustomStringConvertible {
+    public let file: String
+    public let problem: String
+    public var description: String { "\(file): \(problem)" }
+  }
+
+  public private(set) var findings: [Finding] = []
+  public private(set) var count = 0
+
+  /// - Throws: where there is no such folder, or no schema in it.
+  public init(at path: String) throws(SuiteError) {
+    let folder = SuiteFolder(path)
+    guard let schema = try? JSON(parsing: folder.read("schema.json")) else {
+      throw SuiteError(path: "\(path)/schema.json", problem: "is no JSON")
+    }
+    var files: [String: String] = [:]
+    for file in try folder.vectorFiles() {
+      count += 1
+      findings += try Self.problems(of: file, in: folder, schema).map { Finding(file: file, problem: $0) }
+      let id = Self.stem(file)
+      if let other = files[id] { findings.append(.init(file: file, problem: "has the id of \(other)")) }
+      files[id] = file
+    }
+  }
+
+  private static func problems(
+    of file: String, in folder: SuiteFolder, _ schema: JSON
+  ) throws(SuiteError) -> [String] {
+    guard let json = try? JSON(parsing: folder.read(file)) else { return ["is no JSON"] }
+    let violations = SchemaCheck(schema: schema).violations(of: json)
+    guard violations.isEmpty else { return violations }
+    let vector: TestVector
+    do throws(VectorFault) {
+      vector = try TestVector(json: json)
+    } catch {
+      return [error.description]
+    }
+    var problems = rules(vector)
+    if vector.id != stem(file) { problems.append("its id is \(vector.id)") }
+    for anchor in vector.namedAnchors where !folder.has("\(SuiteFolder.anchors)/\(anchor).pem") {
+      problems.append("there is no anchor \(anchor)")
+    }
+    return problems
+  }
+
+  /// Rules that a schema can't say.
+  static func rules(_ vector: TestVector) -> [String] {
+    let expectation = vector.expectation
+    var problems = (expectation.codes + (expectation.warnings ?? [])).filter { Code(rawValue: $0) == nil }
+      .map { "\($0) is no code" }
+    if expectation.isAccepted != expectation.codes.isEmpty {
+      problems.append("what is accepted has no codes, and what is refused has")
+    }
+    if expectation.isAccepted != (expectation.warnings != nil) {
+      problems.append("what is accepted lists its warnings, and what is refused does not")
+    }
+    let codes = expectation.codes.compactMap(Code.init)
+    if let first = codes.first, !VectorStage.stages(of: first).contains(expectation.stage) {
+      problems.append("\(first.rawValue) does not come up at \(expectation.stage.rawValue)")
+    }
+    if !codes.isEmpty, !isOneFault(codes) {
+      problems.append("more than one thing is wrong: \(expectation.codes.joined(separator: ", "))")
+    }
+    if Set(vector.publications.map(\.address)).count != vector.publications.count {
+      problems.append("two lists are published at one address")
+    }
+    if vector.description.last != "." { problems.append("the description is no sentence") }
+    return problems
+  }
+
+  /// One code, or several that one fault brings about.
+  private static func isOneFault(_ codes: [Code]) -> Bool {
+    codes.count == 1 || inseparable.contains(Set(codes))
+  }
+
+  /// Codes of one fault that cannot be told apart, so that a new combination is looked at before it is listed here.
+  private static let inseparable: [Set<Code>] = [
+    // Valid from a day that is still to come, and signed on it.
+    [.signedInFuture, .notYetValid],
+    // Signed before the signer's certificate was valid, which it is not yet, or after, which it is no longer.
+    [.certificateExpired, .signedOutsideCertificate],
+    // A signer in the place of an authority is none in every respect.
+    [.pathLengthExceeded, .certificateIsCA, .certificateKeyUsage],
+    // A second document, which is one too many whoever signed it.
+    [.documentUnexpected, .issuerUnknown],
+  ]
+
+  private static func stem(_ file: String) -> String {
+    String((file.split(separator: "/").last ?? "").dropLast(".json".count))
+  }
+}

@@ -1,0 +1,165 @@
+import Mdoc
+import PKIX
+import Base
+import Trust
+import Sessions
+
+/// Reads the configuration of a live server (HTTP API, Configuration) and refuses whatever is unsafe, before anything
+/// is opened: a server that starts is one that may serve.
+struct ConfigurationLoader {
+  private let file: ConfigurationFile
+  private let environment: EnvironmentSecrets
+  private let network: ServerNetwork?
+
+  /// - Parameters:
+  ///   - environment: the one of the reading before, which took its variables.
+  ///   - network: nil for a new one.
+  init(path: String, environment: EnvironmentSecrets = EnvironmentSecrets(), network: ServerNetwork? = nil) {
+    file = ConfigurationFile(path: path)
+    self.environment = environment
+    self.network = network
+  }
+
+  /// Reads all of it, and throws all that is wrong with it.
+  /// - Parameter now: for what is said about certificates.
+  func load(at now: Timestamp = .systemNow()) throws(StartError) -> ServerConfiguration {
+    let root = try ConfigurationReader(file.json(), at: "", in: file, known: ConfigurationTables.root.names)
+    let network = if let network { network } else { try ServerNetwork() }
+    var warnings: [String] = []
+    let secrets = SecretFiles(reader: SecretReader(file: file, environment: environment))
+    let isBehindProxy = root.attempt { () throws(StartError) in try root.bool("behind_proxy", default: false) }
+    let edge = root.attempt { () throws(StartError) in
+      try EdgeReader(secrets: secrets.reader).edge(root, isBehindProxy: isBehindProxy ?? true)
+    }
+    // What could not be read is not complained of twice.
+    let isProtected = isBehindProxy ?? true || edge.map { $0.tls != nil } ?? true
+    let listen = root.attempt { () throws(StartError) in try self.listen(root, isProtected: isProtected) }
+    let publicURL = root.attempt { () throws(StartError) in try self.publicURL(root) }
+    let store = root.attempt { () throws(StartError) in try self.store(root) }
+    let node = root.attempt { () throws(StartError) in try NodeReader.node(root) }
+    let plan = root.attempt { () throws(StartError) in
+      try TrustReader(file: file).plan(root, fetcher: network.fetcher)
+    }
+    let anchors = plan.flatMap { plan in
+      root.attempt { () throws(StartError) in try self.anchors(root, plan) }
+    }
+    let clockSkew = root.attempt { () throws(StartError) in
+      try root.integer("clock_skew", in: 0...Limits.longestClockSkew, default: Limits.clockSkew)
+    }
+    let stop = root.attempt { () throws(StartError) in try stopTimes(root) }
+    let sealingKeys = root.attempt { () throws(StartError) in try secrets.sealingKeys(root) }
+    let parties = root.attempt { () throws(StartError) in
+      try RelyingPartyReader(secrets: secrets, sealingKeys: sealingKeys ?? [], now: now).relyingParties(root, &warnings)
+    }
+    if let store, case .sqlite(let path) = store {
+      for suffix in ["", "-wal", "-shm"] { file.requireProtection(of: path + suffix, at: "/store") }
+      file.requireProtectedFolder(around: path, at: "/store")
+    }
+    guard file.problems.all.isEmpty, let isBehindProxy, let edge, let listen, let publicURL, let store, let node,
+      let plan, let anchors, let clockSkew, let stop, let sealingKeys, let parties
+    else { throw .configuration(file.path, file.problems.all) }
+    var configuration = ServerConfiguration(
+      isLive: true, listen: listen, isBehindProxy: isBehindProxy, publicURL: publicURL, store: store,
+      anchors: anchors, trust: plan, clockSkew: clockSkew, sealingKeys: sealingKeys, relyingParties: parties)
+    configuration.edge = edge
+    configuration.node = node
+    configuration.stop = stop
+    configuration.source = ConfigurationSource(path: file.path, environment: environment, network: network)
+    for member in ConfigurationTables.root.members where member.needsRestart {
+      configuration.fixedMembers[member.name] = root.value(member.name) ?? .null
+    }
+    configuration.fetches = network.fetches
+    configuration.revocation = network.revocation
+    configuration.warnings = warnings + Self.proxyWarnings(configuration) + Self.nameWarnings(configuration)
+    return configuration
+  }
+
+  /// The store alone, for what reads it without serving.
+  func store() throws(StartError) -> StoreLocation {
+    try store(ConfigurationReader(file.json(), at: "", in: file, known: ConfigurationTables.root.names))
+  }
+
+  private func listen(_ root: ConfigurationReader, isProtected: Bool) throws(StartError) -> ListenAddress {
+    let text = root.value("listen") == nil ? ListenAddress.standard : try root.string("listen")
+    guard let listen = ListenAddress(text) else {
+      throw root.fault("listen", "must be a numeric address and a port, such as 127.0.0.1:8080 or [::1]:8080")
+    }
+    guard listen.isLoopback || isProtected else {
+      throw root.fault(
+        "listen",
+        "\(listen) is plain HTTP beyond loopback; set tls, or put a TLS proxy in front and set behind_proxy to true")
+    }
+    return listen
+  }
+
+  /// Where wallets reach us: they fetch requests from there and post their answers there.
+  private func publicURL(_ root: ConfigurationReader) throws(StartError) -> String? {
+    guard root.value("public_url") != nil else { return nil }
+    let text = try root.string("public_url")
+    guard WebOrigin.isValid(text) else {
+      throw root.fault(
+        "public_url", "must be https://host[:port] in lower case, without a path; http only for loopback")
+    }
+    return text
+  }
+
+  /// Without it the proxy's own address is every client's: they share one rate, and one of them can use it up.
+  private static func proxyWarnings(_ configuration: ServerConfiguration) -> [String] {
+    guard configuration.isBehindProxy, configuration.edge.proxy.trusted.isEmpty else { return [] }
+    return [
+      "behind_proxy without trusted_proxies: clients are told apart only behind a proxy on this machine; name the proxy's "
+        + "address or network in trusted_proxies, or all clients of another share the limits of one address"
+    ]
+  }
+
+  /// A wallet refuses a reader whose name is not the host of the address that it is to answer to (OpenID4VP 1.0, 5.9.3).
+  private static func nameWarnings(_ configuration: ServerConfiguration) -> [String] {
+    guard let host = configuration.publicURL.flatMap(WebOrigin.host) else { return [] }
+    return configuration.relyingParties.all.flatMap { party in
+      party.readers.compactMap { reader in
+        guard case .dnsName(let name) = reader.clientIdentifier, name != host else { return nil }
+        return "relying party \"\(party.id)\": wallets compare x509_san_dns:\(name) with public_url's host, \(host)"
+      }
+    }
+  }
+
+  private func stopTimes(_ root: ConfigurationReader) throws(StartError) -> StopTimes {
+    let standard = StopTimes.standard
+    return StopTimes(
+      notice: try root.integer("stop_notice", in: StopTimes.noticeSeconds, default: standard.notice),
+      drain: try root.integer("stop_drain", in: StopTimes.drainSeconds, default: standard.drain))
+  }
+
+  private func store(_ root: ConfigurationReader) throws(StartError) -> StoreLocation {
+    let text = try root.string("store")
+    do throws(ConfigurationError) {
+      return try StoreLocation(text, resolve: file.resolve)
+    } catch {
+      throw root.fault("store", error.message)
+    }
+  }
+
+  /// Those of the files. What is wrong with them stops the start before anything is opened or fetched.
+  private func anchors(_ root: ConfigurationReader, _ plan: TrustPlan) throws(StartError) -> [TrustAnchor] {
+    for path in plan.paths + plan.paths.map(TrustAnchorLoader.settingsFile) {
+      file.requireProtection(of: path, at: "/trust")
+    }
+    var anchors: [TrustAnchor] = []
+    do throws(TrustLoadError) {
+      for (addresses, paths) in plan.files {
+        anchors += try TrustAnchorLoader(defaultDocTypes: [DocType.mDL], crlAddresses: addresses).load(paths)
+      }
+    } catch {
+      throw root.fault("trust", error.description)
+    }
+    if let problem = TrustPlan.problem(with: anchors) { throw root.fault("trust", problem) }
+    // Of a list whose entry is at fault, nobody knows what it would have brought.
+    guard
+      plan.hasLists || file.problems.all.contains(where: { $0.pointer.hasPrefix("/trust/") })
+        || anchors.contains(where: { $0.tier == .live })
+    else {
+      throw root.fault("trust", "no trust anchor for live mode in \(plan.paths.joined(separator: ", "))")
+    }
+    return anchors
+  }
+}

@@ -1,0 +1,123 @@
+import FoundationEssentials
+import Glibc
+import Base
+
+/// Whether anybody but root and the server's user can change a file or a folder that the server believes.
+///
+/// Whoever can write to the configuration, the anchors or the store decides whom the server trusts and what it says. Who
+/// can write to a folder can put another file in the place of one; where only owners may do that (the sticky bit, as of
+/// `/tmp`), the folder around a file is as good as any.
+enum ProtectedPath {
+  /// What is wrong with it, with the folder around it, and of a folder with what lies in it, with what mends each. What
+  /// is not there is none's.
+  static func problems(at path: String) -> [String] {
+    guard let facts = facts(path) else { return [] }
+    var problems = problemsAround(path)
+    if let own = problem(path, facts, isAround: false), !problems.contains(own) { problems.append(own) }
+    guard isFolder(facts) else { return problems }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    for name in names.sorted() {
+      let entry = path.hasSuffix("/") ? path + name : path + "/" + name
+      if let found = self.facts(entry).flatMap({ problem(entry, $0, isAround: false) }) { problems.append(found) }
+    }
+    return problems
+  }
+
+  /// Up to the root: who can write to any folder on the way can put another one in the place of what lies below.
+  static func problemsAround(_ path: String) -> [String] {
+    let written = foldersAround(path)
+    var seen: [stat] = []
+    let folders = (written + (real(path).map(foldersAround) ?? [])).compactMap { folder -> String? in
+      guard let facts = facts(folder), !seen.contains(where: { isSame($0, facts) }) else { return nil }
+      seen.append(facts)
+      return problem(folder, facts, isAround: true)
+    }
+    return folders + ([path] + written).compactMap(linkProblem)
+  }
+
+  /// Whoever owns a link can lead it elsewhere.
+  private static func linkProblem(_ path: String) -> String? {
+    var facts = stat()
+    guard lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFLNK, facts.st_uid != 0, facts.st_uid != geteuid()
+    else { return nil }
+    return
+      "the link \(path) belongs to user \(facts.st_uid), who could change it; "
+      + "chown -h it to the server's user or to root"
+  }
+
+  private static func isSame(_ left: stat, _ right: stat) -> Bool {
+    left.st_dev == right.st_dev && left.st_ino == right.st_ino
+  }
+
+  /// By its owner and mode alone, in the eyes of a user; nil where it is protected.
+  static func problem(
+    _ path: String, owner: uid_t, mode: mode_t, user: uid_t, isAround: Bool, isReadOnly: Bool
+  ) -> String? {
+    let what = mode & S_IFMT == S_IFDIR ? "the folder" : "the file"
+    let isSticky = mode & S_IFMT == S_IFDIR && mode & S_ISVTX != 0
+    if isSticky, isAround || (owner == 0 && isReadOnly) { return nil }
+    guard owner == user || owner == 0 else {
+      return "\(what) \(path) belongs to user \(owner), who could change it; chown it to the server's user or to root"
+    }
+    guard mode & (S_IWGRP | S_IWOTH) != 0 else { return nil }
+    let who = mode & S_IWOTH != 0 ? "everybody" : "its group"
+    let digits = String(mode & 0o7777, radix: 8)
+    return "\(what) \(path) has mode \(digits), so that \(who) can change it; chmod go-w \(path)"
+  }
+
+  private static func problem(_ path: String, _ facts: stat, isAround: Bool) -> String? {
+    problem(
+      path, owner: facts.st_uid, mode: facts.st_mode, user: geteuid(), isAround: isAround,
+      isReadOnly: isOnReadOnlyMount(path))
+  }
+
+  /// As Kubernetes mounts its secrets and configuration maps: folders of root's with mode 1777.
+  private static func isOnReadOnlyMount(_ path: String) -> Bool {
+    var facts = statvfs()
+    return statvfs(path, &facts) == 0 && facts.f_flag & UInt(ST_RDONLY) != 0
+  }
+
+  /// The folders on the way to it, from the nearest to the root.
+  private static func foldersAround(_ path: String) -> [String] {
+    var folders = [folder(of: path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path)]
+    while let last = folders.last, last != "/" { folders.append(folder(of: last)) }
+    return folders
+  }
+
+  /// Where links lead; nil for what is not there.
+  private static func real(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  private static func folder(of path: String) -> String {
+    var path = Substring(path)
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static func facts(_ path: String) -> stat? {
+    var facts = stat()
+    return stat(path, &facts) == 0 ? facts : nil
+  }
+
+  private static func isFolder(_ facts: stat) -> Bool { facts.st_mode & S_IFMT == S_IFDIR }
+}
+
+extension ConfigurationFile {
+  /// Notes what others could change.
+  func requireProtection(of path: String, at pointer: String) {
+    for detail in ProtectedPath.problems(at: path) {
+      problems.note(ConfigurationProblem(pointer: pointer, detail: detail))
+    }
+  }
+
+  /// The same of the folder alone in which a file is, or will be made.
+  func requireProtectedFolder(around path: String, at pointer: String) {
+    for detail in ProtectedPath.problemsAround(path) {
+      problems.note(ConfigurationProblem(pointer: pointer, detail: detail))
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import PKIX
+import Base
+import Trust
+import Sessions
+
+/// What a server is made of, whether a file said so or test mode made it up.
+package struct ServerConfiguration: Sendable {
+  var isLive: Bool
+  var listen: ListenAddress
+  /// Bound before the rest is made: test mode's, whose address is part of what it serves.
+  var socket: BoundSocket?
+  var isBehindProxy = false
+  package var edge = EdgeConfiguration.open
+  /// Where wallets reach this server, `https://host[:port]`.
+  var publicURL: String?
+  /// Names this process's chain of audit entries.
+  package var node = NodeName.standard
+  var stop = StopTimes.standard
+  /// The file, where there is one: test mode has none.
+  var source: ConfigurationSource?
+  /// Members as they are in the file, of which a running server takes no new value.
+  var fixedMembers: [String: JSON] = [:]
+  var store: StoreLocation
+  /// What is trusted at the start; where there are published lists, before they are loaded.
+  var anchors: [TrustAnchor]
+  /// Nil in test mode, whose anchors stay.
+  var trust: TrustPlan?
+  /// What loading the lists came to.
+  var sources: [SourceReport] = []
+  var clockSkew = Limits.clockSkew
+  /// Test mode's; a live server takes none.
+  package var additions = ServerAdditions.none
+  /// Counts what is fetched, for the metrics.
+  package var fetches = FetchLog()
+  package var revocation: any RevocationSource = NoRevocationSource()
+  var sealingKeys: [SealingKey]
+  var relyingParties: RelyingParties
+  /// What is allowed and yet better changed.
+  var warnings: [String] = []
+}
+
+extension ServerConfiguration {
+  /// Of a server in test mode, on a socket that is bound already.
+  package init(
+    testModeOn socket: BoundSocket, publicURL: String, store: StoreLocation, anchors: [TrustAnchor],
+    sealingKeys: [SealingKey], relyingParties: RelyingParties
+  ) {
+    self.init(
+      isLive: false, listen: ListenAddress(address: socket.address, port: socket.port), socket: socket,
+      publicURL: publicURL, store: store, anchors: anchors, sealingKeys: sealingKeys, relyingParties: relyingParties)
+  }
+}

@@ -1,0 +1,35 @@
+import Network
+import Trust
+import Sessions
+
+/// What a server reaches the web with. It outlives a reading of the configuration: what was fetched stays known.
+package struct ServerNetwork: Sendable {
+  /// Counts what is fetched, for the metrics.
+  let fetches: FetchLog
+  let fetcher: any ListFetcher
+  let revocation: any RevocationSource
+
+  /// The web's.
+  init() throws(StartError) {
+    fetches = FetchLog()
+    fetcher = try Self.webFetcher(fetches)
+    revocation = RevocationChecker(fetcher: fetcher, executor: WorkerThreads.shared)
+  }
+
+  private init(fetcher: any ListFetcher) {
+    fetches = FetchLog()
+    self.fetcher = fetcher
+    revocation = NoRevocationSource()
+  }
+
+  /// One that reaches nothing, to check a configuration with.
+  static let none = ServerNetwork(fetcher: KeptLists())
+
+  package static func webFetcher(_ log: FetchLog) throws(StartError) -> WebListFetcher {
+    do throws(WebListFetcher.StartError) {
+      return try WebListFetcher(.init(observer: log))
+    } catch {
+      throw .unavailable(error.description)
+    }
+  }
+}

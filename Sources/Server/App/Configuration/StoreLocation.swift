@@ -1,0 +1,73 @@
+import Stores
+import Sessions
+
+/// Where sessions are kept: `sqlite:` and a path, or `postgresql://…`.
+public enum StoreLocation: Sendable, CustomStringConvertible {
+  case sqlite(path: String)
+  case postgreSQL(PostgreSQLAddress)
+
+  /// - Parameter resolve: what a path is relative to.
+  public init(_ text: String, resolve: (String) -> String = { $0 }) throws(ConfigurationError) {
+    let scheme = "sqlite:"
+    if PostgreSQLAddress.isOne(text) {
+      self = .postgreSQL(try PostgreSQLAddress(text))
+    } else if text.hasPrefix(scheme), text.count > scheme.count {
+      self = .sqlite(path: resolve(String(text.dropFirst(scheme.count))))
+    } else {
+      throw ConfigurationError("must be \"sqlite:\" and a path, or a postgresql:// URL")
+    }
+  }
+
+  /// For people; without a password.
+  public var description: String {
+    switch self {
+    case .sqlite(let path): path
+    case .postgreSQL(let address): "\(address)"
+    }
+  }
+
+  // MARK: Opening
+
+  /// - Parameter node: whose chain of audit entries is written.
+  public func open(isLive: Bool, node: NodeName = .standard) throws(StartError) -> any SessionStore {
+    do throws(StoreError) {
+      return switch self {
+      case .sqlite(let path): try SQLiteStore(path: path, isLive: isLive, node: node)
+      case .postgreSQL(let address): try PostgreSQLStore(address, isLive: isLive, node: node)
+      }
+    } catch {
+      throw startError(error)
+    }
+  }
+
+  /// Brings it to this version's schema. A SQLite file belongs to one server, and gets there by being opened.
+  func migrate(isLive: Bool) async throws(StartError) {
+    do throws(StoreError) {
+      switch self {
+      case .sqlite(let path): await (try SQLiteStore(path: path, isLive: isLive)).close()
+      case .postgreSQL(let address): try PostgreSQLStore.migrate(address, isLive: isLive)
+      }
+    } catch {
+      throw startError(error)
+    }
+  }
+
+  func startError(_ error: StoreError) -> StartError {
+    switch error {
+    case .otherMode(let isLive):
+      .configuration("\(self): is a store of \(isLive ? "live" : "test") mode and serves no other")
+    case .newerSchema(let found, let known):
+      .configuration(
+        "\(self): was written by a newer version (schema \(found), known \(known)); run that version, or put back a "
+          + "backup from before it")
+    case .olderSchema(0, _):
+      .configuration("\(self): has no tables yet; make them with \"mdoc serve --migrate\" and the same options")
+    case .olderSchema(let found, let known):
+      .configuration(
+        "\(self): has the tables of an older version (schema \(found), needed \(known)); change them with "
+          + "\"mdoc serve --migrate\" and the same options")
+    case .unavailable(let reason), .corrupt(let reason): .unavailable("\(self): \(reason)")
+    case .closed: .unavailable("\(self): closed")
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Base
+import Sessions
+
+/// The counts behind `/metrics`. Labels come from closed sets alone: route templates, methods, statuses, codes.
+final class Metrics: Sendable {
+  struct RequestLabels: Hashable, Sendable {
+    let method: String
+    let route: String
+    let status: Int
+  }
+
+  struct VerificationLabels: Hashable, Sendable {
+    let outcome: Answer.Verification
+    /// Of a failed one, the first failed check.
+    let code: Code?
+  }
+
+  struct StoreUse: Sendable {
+    var durations = Histogram()
+    var failures = 0
+  }
+
+  struct Snapshot: Sendable {
+    var requests: [RequestLabels: Int] = [:]
+    var durations: [String: Histogram] = [:]
+    var queueWait = Histogram()
+    var verifications: [VerificationLabels: Int] = [:]
+    var stages: [VerificationStage: Histogram] = [:]
+    var store: [String: StoreUse] = [:]
+    var shed: [Overload: Int] = [:]
+    var limited: [RateLimiter.Subject: Int] = [:]
+    var failedAuthentications = 0
+    var refusals: [Code: Int] = [:]
+    var inFlight = 0
+  }
+
+  private let state = Locked(Snapshot())
+  private let start = ContinuousClock.now
+
+  var snapshot: Snapshot { state.withLock { $0 } }
+
+  var uptimeSeconds: Double { (ContinuousClock.now - start) / .seconds(1) }
+
+  /// - Parameter waited: seconds for its turn.
+  func began(waited: Double) {
+    state.withLock { state in
+      state.inFlight += 1
+      state.queueWait.add(waited)
+    }
+  }
+
+  func ended(_ record: RequestRecord) {
+    state.withLock { state in
+      state.inFlight -= 1
+      Self.count(record, in: &state)
+      state.durations[record.route, default: Histogram()].add(record.seconds)
+      // By the service, which takes on so many answers at one time.
+      if record.code == .apiOverloaded, !record.isEssential { state.shed[.full, default: 0] += 1 }
+      guard let outcome = record.verification else { return }
+      state.verifications[VerificationLabels(outcome: outcome, code: record.code), default: 0] += 1
+    }
+  }
+
+  /// A request that was turned away before it began.
+  func refused(_ record: RequestRecord, _ fault: HTTPFault? = nil) {
+    state.withLock { state in
+      Self.count(record, in: &state)
+      if case .overloaded(let overload, _)? = fault { state.shed[overload, default: 0] += 1 }
+    }
+  }
+
+  func limited(_ subject: RateLimiter.Subject) {
+    state.withLock { $0.limited[subject, default: 0] += 1 }
+  }
+
+  func finished(_ stage: VerificationStage, seconds: Double) {
+    state.withLock { $0.stages[stage, default: Histogram()].add(seconds) }
+  }
+
+  func didUseStore(_ operation: String, seconds: Double, failed: Bool) {
+    state.withLock { state in
+      state.store[operation, default: StoreUse()].durations.add(seconds)
+      if failed { state.store[operation, default: StoreUse()].failures += 1 }
+    }
+  }
+
+  private static func count(_ record: RequestRecord, in state: inout Snapshot) {
+    let labels = RequestLabels(method: record.method, route: record.route, status: record.status)
+    state.requests[labels, default: 0] += 1
+    if record.code == .apiUnauthenticated { state.failedAuthentications += 1 }
+    if record.isRefused, let code = record.code { state.refusals[code, default: 0] += 1 }
+  }
+}

@@ -1,0 +1,234 @@
+import Mdoc
+import Presentation
+import Base
+import Sessions
+
+/// The body that creates a session: one form for each family of protocols, since what goes with them differs.
+///
+/// What no schema says, the server still checks: that an origin is one of the relying party's, that a document asks for
+/// something, that a document type or an element is asked for once, that `age_over`, `minimum_age` and requested
+/// `age_over_NN` come to two thresholds.
+enum CreateSessionSchemas {
+  private typealias Part = OpenAPISchemas
+
+  static let all: [JSON.Member] =
+    [
+      .init("CreateVerificationSession", ["oneOf": .array(ProtocolFamily.allCases.map { Part.reference(name($0)) })]),
+      .init(
+        "ExpiresIn",
+        Part.described(
+          Part.orNull(Part.number(Limits.sessionLifetimeRange, fallback: Limits.sessionLifetime)),
+          "Seconds in which an answer is taken.")),
+      .init("Metadata", metadata),
+      .init(
+        "DocumentRequest",
+        Part.described(
+          document(docType: Part.text(1...255), elements: Part.reference("ElementRequest")), asksForSomething)),
+      .init("ElementRequest", element(namespace: Part.text(1...255), identifier: Part.text(1...255))),
+      .init("InAppDocumentRequest", ["oneOf": .array(AppleDocumentType.allCases.map(inAppDocument))]),
+    ] + ProtocolFamily.allCases.map { .init(name($0), session($0)) }
+
+  static let examples: JSON = .object(
+    ProtocolFamily.allCases.map { family in
+      JSON.Member(
+        name(family),
+        [
+          "value": .members([
+            "protocols": [.string(family.protocolNames[0])],
+            "documents": [
+              [
+                "doc_type": .string(DocType.mDL),
+                "elements": [["namespace": .string(Namespace.mDL), "identifier": "given_name"]], "age_over": [21],
+              ]
+            ],
+            "origin": family == .web ? "https://shop.example" : nil, "client_reference_id": "order-17",
+          ])
+        ])
+    })
+
+  private static func name(_ family: ProtocolFamily) -> String {
+    switch family {
+    case .inApp: "CreateInAppSession"
+    case .web: "CreateWebSession"
+    case .redirect: "CreateRedirectSession"
+    case .proximity: "CreateProximitySession"
+    }
+  }
+
+  private static func protocolTitle(_ family: ProtocolFamily) -> String {
+    switch family {
+    case .inApp: "InAppProtocol"
+    case .web: "WebProtocol"
+    case .redirect: "RedirectProtocol"
+    case .proximity: "ProximityProtocol"
+    }
+  }
+
+  private static func session(_ family: ProtocolFamily) -> JSON {
+    let document = family == .inApp ? "InAppDocumentRequest" : "DocumentRequest"
+    let shared: [JSON.Member] = [
+      .init("protocols", Part.described(protocols(family), "Any one of them may be answered, once.")),
+      .init("documents", Part.list(of: Part.reference(document), 1...Limits.requestedDocuments)),
+      // In-app one document comes back, whatever is asked.
+      .init(
+        "all_documents",
+        Part.described(
+          Part.orNull(family == .inApp ? ["type": "boolean", "const": false] : Part.flag),
+          "Whether all documents must come; otherwise, and by default, any one of them is enough.")),
+      .init("origin", family == .web ? origin : Part.orNull(origin)),
+      .init("expires_in", Part.reference("ExpiresIn")),
+      .init(
+        "client_reference_id",
+        Part.described(
+          Part.orNull(Part.text(1...Limits.metadataValueCharacters)),
+          "Your own name for this attempt; it comes back with the session and its events.")),
+      .init("metadata", Part.orNull(Part.reference("Metadata"))),
+    ]
+    let own: [JSON.Member] =
+      switch family {
+      case .redirect: [.init("redirect_uri", Part.orNull(redirectURI))]
+      case .inApp: [.init("apple_merchant_id", Part.orNull(merchant))]
+      default: []
+      }
+    return Part.object(
+      shared + own, required: ["protocols", "documents"] + (family == .web ? ["origin"] : []))
+  }
+
+  private static func protocols(_ family: ProtocolFamily) -> JSON {
+    let count = family == .web ? family.protocolNames.count : 1
+    return [
+      "type": "array", "items": Part.oneOf(protocolTitle(family), family.protocolNames), "minItems": 1,
+      "maxItems": .integer(Int64(count)), "uniqueItems": true,
+    ]
+  }
+
+  private static let origin: JSON = [
+    "type": "string", "minLength": 1, "maxLength": 255,
+    "description": "Of the page that asks: one of the relying party's, exactly as browsers write it.",
+  ]
+
+  private static let redirectURI: JSON = [
+    "type": "string", "maxLength": 2048, "pattern": "^[A-Za-z0-9+.-]+://[A-Za-z0-9._~:/?\\[\\]@!$&'()*+,;=%-]*$",
+    "description": "Where the wallet sends the person afterwards: at one of the relying party's origins, no fragment.",
+  ]
+
+  private static let merchant: JSON = [
+    "type": "string", "minLength": 1, "maxLength": 255,
+    "description": "Which of the relying party's Apple merchants asks; required where it has several.",
+  ]
+
+  private static let metadata: JSON = [
+    "type": "object", "description": "What else you want to find with the session: strings by names of your own.",
+    "maxProperties": .integer(Int64(Limits.metadataMembers)),
+    "propertyNames": Part.text(1...Limits.metadataValueCharacters),
+    "additionalProperties": Part.text(0...Limits.metadataValueCharacters),
+  ]
+
+  // MARK: What is asked
+
+  private static func document(docType: JSON, elements: JSON, ages: ClosedRange<Int> = 1...99) -> JSON {
+    let age = Part.number(Int64(ages.lowerBound)...Int64(ages.upperBound))
+    return Part.object(
+      [
+        .init("doc_type", Part.described(docType, "Of ISO/IEC 18013-5, such as `org.iso.18013.5.1.mDL`.")),
+        .init("elements", Part.orNull(Part.list(of: elements, 0...Limits.requestedElements))),
+        .init(
+          "age_over",
+          Part.described(Part.orNull(Part.list(of: age)), "Ages of which the answer says whether they are reached.")),
+        .init(
+          "minimum_age",
+          Part.described(Part.orNull(age), "An age that the person must have reached, or the answer is refused.")),
+        .init(
+          "retain_days",
+          Part.described(
+            Part.orNull(Part.number(Limits.retainDays)), "For its elements of `intent_to_retain` that do not say.")),
+      ], required: ["doc_type"])
+  }
+
+  private static let asksForSomething =
+    "One of `elements`, `age_over` and `minimum_age` must ask for something; no element is asked for twice."
+
+  private static func element(namespace: JSON, identifier: JSON) -> JSON {
+    Part.object(
+      [.init("namespace", namespace), .init("identifier", identifier)] + wishes, required: ["namespace", "identifier"])
+  }
+
+  private static let wishes: [JSON.Member] = [
+    .init(
+      "intent_to_retain",
+      [
+        "type": ["boolean", "null"], "default": false,
+        "description": "Whether you will keep it: wallets tell the person, and no other element is ever retained.",
+      ]),
+    .init(
+      "retain_days",
+      Part.described(
+        Part.orNull(Part.number(Limits.retainDays)),
+        "With `intent_to_retain`: days, up to the configured bound, after which a kept value is erased.")),
+    .init(
+      "required",
+      [
+        "type": ["boolean", "null"], "default": true, "description": "Whether an answer without it is refused.",
+      ]),
+  ]
+
+  // MARK: In-app
+
+  private static func inAppDocument(_ type: AppleDocumentType) -> JSON {
+    let title = title(type)
+    let apple = Part.object(
+      [.init("apple_element", Part.oneOf("\(title)AppleElementName", type.elementNames))] + wishes,
+      required: ["apple_element"])
+    let age = element(namespace: Part.text(1...255), identifier: ["type": "string", "pattern": "^age_over_[0-9]{2}$"])
+    let elements = [Part.titled("\(title)AppleElement", apple), Part.titled("InAppAgeElement", age)]
+    return Part.titled(
+      "\(title)Request",
+      Part.described(
+        document(
+          docType: Part.constant(type.docType),
+          elements: Part.titled("\(title)Element", ["oneOf": .array(elements + byNamespace(type))]),
+          ages: ProtocolFamily.inApp.ageThresholds), asksForSomething))
+  }
+
+  private static func title(_ type: AppleDocumentType) -> String {
+    switch type {
+    case .driversLicense: "InAppDriversLicense"
+    case .photoID: "InAppPhotoID"
+    case .nationalIDCard: "InAppNationalIDCard"
+    }
+  }
+
+  private static func title(ofNamespace name: String) -> String {
+    switch name {
+    case Namespace.mDL: "ISO18013"
+    case Namespace.aamva: "AAMVA"
+    case Namespace.iso23220: "ISO23220"
+    case Namespace.iso23220Japan: "Japan"
+    default: name
+    }
+  }
+
+  /// The elements that Apple's stand for.
+  private static func byNamespace(_ type: AppleDocumentType) -> [JSON] {
+    let requests = type.elementNames.flatMap { name in
+      type.elementRequests(for: name, retention: .none, isRequired: true) ?? []
+    }
+    var namespaces: [(name: String, identifiers: [String])] = []
+    for reference in requests.flatMap({ [$0.element] + $0.alternatives })
+    where AgeAttestations.age(of: reference.identifier) == nil {
+      let index = namespaces.firstIndex { $0.name == reference.namespace } ?? namespaces.endIndex
+      if index == namespaces.endIndex { namespaces.append((reference.namespace, [])) }
+      if !namespaces[index].identifiers.contains(reference.identifier) {
+        namespaces[index].identifiers.append(reference.identifier)
+      }
+    }
+    return namespaces.map { namespace in
+      let title = title(type) + title(ofNamespace: namespace.name)
+      return Part.titled(
+        "\(title)Element",
+        element(
+          namespace: Part.constant(namespace.name),
+          identifier: Part.oneOf("\(title)Identifier", namespace.identifiers)))
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import Base
+import Sessions
+
+/// The replies of an operation: its success, and its problems by status.
+enum OpenAPIResponses {
+  static func json(_ route: Route) -> JSON {
+    let success = JSON.Member("\(route.success.status)", success(route))
+    let statuses = Set(route.allProblems.map(\.entry.httpStatus)).sorted()
+    let problems = statuses.map { status in
+      JSON.Member("\(status)", problem(status, route.allProblems.filter { $0.entry.httpStatus == status }, route))
+    }
+    return .object([success] + problems)
+  }
+
+  private static func success(_ route: Route) -> JSON {
+    let success = route.success
+    let schema = success.schema.map(OpenAPIDocument.reference) ?? bytes(success.mediaType)
+    return .members([
+      "description": "Done.",
+      "headers": headers(route, route.takesIdempotencyKey ? ["Idempotent-Replayed"] : []),
+      "content": .object([.init(success.mediaType, ["schema": schema])]),
+      "links": OpenAPILinks.json(route),
+    ])
+  }
+
+  /// What is no JSON; JSON Lines are one JSON text each, and no JSON together.
+  private static func bytes(_ mediaType: String) -> JSON {
+    switch mediaType {
+    case AuditLine.mediaType:
+      ["type": "string", "description": "JSON Lines: an object in each line, which ends with a line feed."]
+    case EvidenceBundle.mediaType: ["type": "string", "format": "binary"]
+    default: ["type": "string"]
+    }
+  }
+
+  /// One schema for all of them, which clients can make a type of; which codes come with this status stands beside it.
+  private static func problem(_ status: Int, _ codes: [Code], _ route: Route) -> JSON {
+    let own: [String] =
+      switch status {
+      case 401: ["WWW-Authenticate"]
+      // Of the other refusals none is about the credential.
+      case 403 where codes == [.apiForbidden]: ["WWW-Authenticate"]
+      case 429, 503: ["Retry-After"]
+      default: []
+      }
+    return [
+      "description": .string(codes.map { "\($0.entry.summary) (`\($0.rawValue)`)." }.joined(separator: " ")),
+      "headers": headers(route, own),
+      "content": .object([.init(Problem.mediaType, ["schema": OpenAPIDocument.reference("Problem")])]),
+      "x-problem-codes": .array(codes.map { .string($0.rawValue) }),
+    ]
+  }
+
+  // MARK: Headers
+
+  private static func headers(_ route: Route, _ own: [String]) -> JSON {
+    let everywhere = ["Request-Id", "Cache-Control", "X-Content-Type-Options"]
+    let pages = ["Vary", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers"]
+    return .object(
+      (everywhere + own + (route.isCrossOrigin ? pages : [])).map {
+        .init($0, ["$ref": .string("#/components/headers/\($0)")])
+      })
+  }
+
+  /// `components.headers`.
+  static let headers: JSON = [
+    "Request-Id": header("Names this request in our log.", ["type": "string", "pattern": "^req_[0-9a-f]{24}$"]),
+    "Cache-Control": header("Nothing is kept on the way.", OpenAPISchemas.constant("no-store")),
+    "X-Content-Type-Options": header("The media type is as said.", OpenAPISchemas.constant("nosniff")),
+    "Retry-After": header("Seconds after which to try again.", ["type": "integer", "minimum": 1]),
+    "WWW-Authenticate": header(
+      "What is asked for (RFC 6750, 3).", ["type": "string", "pattern": "^Bearer realm=\"mdoc\""]),
+    "Idempotent-Replayed": header(
+      "The reply that was kept under this Idempotency-Key.", OpenAPISchemas.constant("true"), isRequired: false),
+    "Vary": header("Not on what is refused before it is read.", OpenAPISchemas.constant("Origin"), isRequired: false),
+    "Access-Control-Allow-Origin": header(
+      "To pages of the relying party, whose call has the session's client secret.", ["type": "string"],
+      isRequired: false),
+    "Access-Control-Expose-Headers": header("With the one before.", ["type": "string"], isRequired: false),
+  ]
+
+  private static func header(_ description: String, _ schema: JSON, isRequired: Bool = true) -> JSON {
+    ["description": .string(description), "required": .bool(isRequired), "schema": schema]
+  }
+}

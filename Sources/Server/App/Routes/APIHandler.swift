@@ -1,0 +1,282 @@
+import Base
+import Sessions
+
+/// The application behind the transport: every request goes through here, in this order, and leaves one log line.
+///
+/// route → authentication → scope → query → body → Idempotency-Key → the route's own work. Nothing before the last step
+/// touches a session, so that no malformed or unauthorised request consumes a challenge.
+struct APIHandler: HTTPHandler {
+  private let inForce: ApplicationInForce
+  private let updater: ConfigurationUpdater?
+  private let router: Router
+  private let log: RequestLog
+
+  init(_ application: Application, log: Log) {
+    self.init(ApplicationInForce(application), updater: nil, log: log)
+  }
+
+  init(_ inForce: ApplicationInForce, updater: ConfigurationUpdater?, log: Log) {
+    self.inForce = inForce
+    self.updater = updater
+    self.log = RequestLog(log)
+    router = Router(RouteTable.routes(with: inForce.current.additions))
+  }
+
+  func heading(of request: HTTPRequest) -> (any Sendable)? { read(request) }
+
+  /// As it was read with the header; anew for a request that came some other way.
+  private func read(_ request: HTTPRequest) -> RequestHeading {
+    request.heading as? RequestHeading ?? RequestHeading(request, router, inForce.current)
+  }
+
+  /// For the answer. A body takes as long as its sender likes: what was revoked until it is here is revoked.
+  private func readForAnswer(_ request: HTTPRequest) -> RequestHeading {
+    let application = inForce.current
+    if let heading = request.heading as? RequestHeading, heading.application === application { return heading }
+    return RequestHeading(request, router, application)
+  }
+
+  /// On a thread that reads sockets. What says how the server is must be had at any time; everybody else is held to their
+  /// rates before they wait for anything.
+  func admission(of request: HTTPRequest) -> Admission {
+    let heading = read(request)
+    let application = heading.application
+    var urgency = Route.Urgency.normal
+    switch heading.match {
+    case .route(let route, _): urgency = route.urgency
+    // It costs no more than to refuse it, and where it is refused the browser sees a broken network.
+    case .preflight: urgency = .essential
+    default: break
+    }
+    // Nobody may try credentials without end, wherever they are looked at.
+    if urgency == .essential, !request.headers.contains("Authorization") { return .essential }
+    if request.hold == nil {
+      if let fault = rateFault(heading.counted, application) { return .refused(fault) }
+    } else if !request.headers.contains("Content-Length") {
+      // It was counted with its header, which did not say how long it would be.
+      application.edge.limiter.charge(heading.counted, bytes: request.body.count, at: ClientConnection.now())
+    }
+    return switch urgency {
+    case .essential: .essential
+    case .normal: .normal
+    case .deferrable: .deferrable
+    }
+  }
+
+  /// On a thread that reads sockets, before the body is taken: what can be told from the header is told now, and whoever
+  /// sends bodies is held to his rate by their size.
+  func bodyAdmission(of request: HTTPRequest) -> BodyAdmission {
+    let heading = read(request)
+    let application = heading.application
+    if let fault = rateFault(heading.counted, application) {
+      var response = refusal(fault)
+      response.headers += refusalHeaders(for: request)
+      return BodyAdmission(.refused(response))
+    }
+    let length = request.headers.single("Content-Length").flatMap { Int($0) } ?? 0
+    application.edge.limiter.charge(heading.counted, bytes: length, at: ClientConnection.now())
+    if let response = headerRefusal(of: request, heading) { return BodyAdmission(.refused(response)) }
+    return switch heading.counted {
+    case .key(let sha256): BodyAdmission(.taken(from: .key(sha256)))
+    case .other(_, let address): BodyAdmission(.taken(from: .address(address)))
+    }
+  }
+
+  private func rateFault(_ caller: RateLimiter.Caller, _ application: Application) -> HTTPFault? {
+    application.edge.limiter.refusal(of: caller, at: ClientConnection.now()).map { refusal in
+      application.metrics.limited(refusal.subject)
+      return .rateLimited(retryAfter: refusal.retryAfter)
+    }
+  }
+
+  /// The reply to a request that its header alone refuses, as `respond` would: unknown addresses and methods, credentials
+  /// that can be none, queries and types of content.
+  private func headerRefusal(of request: HTTPRequest, _ heading: RequestHeading) -> HTTPResponse? {
+    let application = heading.application
+    var record = RequestRecord(id: RequestID.make(), method: request.method)
+    record.trace = TraceContext(request.headers)
+    let answer: Answer
+    switch heading.match {
+    case .nothing: answer = notFound(record)
+    case .methodNotAllowed(let methods): answer = notAllowed(methods, record)
+    case .preflight: return nil
+    case .route(let route, let parameters):
+      record.note(route, parameters, application)
+      do throws(ServiceError) {
+        let caller = try knownCaller(request, for: route, heading)
+        record.relyingParty = caller?.relyingParty.id ?? record.relyingParty
+        record.apiKey = caller?.keyID
+        try RequestContent.checkQuery(request, route)
+        try RequestContent.checkType(request, route, hasBody: true)
+        return nil
+      } catch {
+        answer = refused(error, request, route, nil, record, application)
+      }
+    }
+    record.note(answer, seconds: 0)
+    application.metrics.refused(record)
+    log.write(record, at: application.clock())
+    return response(answer, requestID: record.id, application)
+  }
+
+  /// Who asks, where he has an API key; nil where he need not say, or says it by what may be a client secret, which only
+  /// the store knows.
+  private func knownCaller(
+    _ request: HTTPRequest, for route: Route, _ heading: RequestHeading
+  ) throws(ServiceError) -> Caller? {
+    if isOpen(route, to: request, heading.application) { return nil }
+    let token = try heading.token.get()
+    if let caller = heading.keyHolder {
+      try route.access.check(caller)
+      return caller
+    }
+    guard ClientSecret(token) != nil else { throw ServiceError(.apiUnauthenticated) }
+    return nil
+  }
+
+  func respond(to request: HTTPRequest) async -> HTTPResponse {
+    let start = ContinuousClock.now
+    let heading = readForAnswer(request)
+    let application = heading.application
+    application.metrics.began(waited: request.waited)
+    var record = RequestRecord(id: RequestID.make(), method: request.method)
+    record.trace = TraceContext(request.headers)
+    let answer = await answer(request, heading, &record)
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    record.note(answer, seconds: request.waited + seconds)
+    application.metrics.ended(record)
+    log.write(record, at: application.clock())
+    return response(answer, requestID: record.id, application)
+  }
+
+  /// On a thread that reads sockets: no store, no waiting.
+  func refusal(_ fault: HTTPFault) -> HTTPResponse {
+    let application = inForce.current
+    var record = RequestRecord(id: RequestID.make(), method: "")
+    let answer = Problem(fault).answer(requestID: record.id)
+    record.route = RequestRecord.refusedRoute
+    record.note(answer, seconds: 0)
+    application.metrics.refused(record, fault)
+    log.write(record, at: application.clock())
+    return response(answer, requestID: record.id, application)
+  }
+
+  func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] {
+    // First, since most callers are no pages: a server that refuses thousands a second does little else.
+    guard request.headers.contains("Origin"),
+      case let heading = read(request), case .route(let route, _) = heading.match
+    else { return [] }
+    return heading.application.crossOrigin.headers(request, route, nil)
+  }
+
+  private func answer(
+    _ request: HTTPRequest, _ heading: RequestHeading, _ record: inout RequestRecord
+  ) async -> Answer {
+    let application = heading.application
+    switch heading.match {
+    case .nothing: return notFound(record)
+    case .methodNotAllowed(let methods): return notAllowed(methods, record)
+    case .preflight(let routes):
+      record.isRoutine = true
+      record.route = routes.first?.path.text ?? record.route
+      return application.crossOrigin.preflight(request, routes)
+    case .route(let route, let parameters):
+      record.note(route, parameters, application)
+      return await run(route, parameters, request, heading, &record)
+    }
+  }
+
+  private func notFound(_ record: RequestRecord) -> Answer {
+    Problem(ServiceError(.apiNotFound)).answer(requestID: record.id)
+  }
+
+  private func notAllowed(_ methods: [String], _ record: RequestRecord) -> Answer {
+    var answer = Problem(ServiceError(.apiMethodNotAllowed)).answer(requestID: record.id)
+    answer.headers.append(("Allow", methods.joined(separator: ", ")))
+    return answer
+  }
+
+  /// A wrong credential counts as many requests of its sender's.
+  private func refused(
+    _ error: ServiceError, _ request: HTTPRequest, _ route: Route, _ caller: Caller?, _ record: RequestRecord,
+    _ application: Application
+  ) -> Answer {
+    if error.code == .apiUnauthenticated {
+      let address = application.edge.proxy.address(of: request)
+      application.edge.limiter.noteFailedAuthentication(from: address, at: ClientConnection.now())
+    }
+    var answer = Problem(error).answer(requestID: record.id)
+    answer.headers += application.crossOrigin.headers(request, route, caller)
+    return answer
+  }
+
+  private func run(
+    _ route: Route, _ parameters: [String: String], _ request: HTTPRequest, _ heading: RequestHeading,
+    _ record: inout RequestRecord
+  ) async -> Answer {
+    let application = heading.application
+    var caller: Caller?
+    do throws(ServiceError) {
+      caller = try await authenticate(request, for: route, heading)
+      record.relyingParty = caller?.relyingParty.id ?? record.relyingParty
+      record.apiKey = caller?.keyID
+      try RequestContent.checkQuery(request, route)
+      let call = RouteCall(
+        request: request, parameters: parameters, caller: caller, body: try RequestContent.body(request, route),
+        idempotency: try RequestContent.idempotency(request, route, caller), application: application,
+        updater: updater)
+      var answer = try await route.respond(call)
+      answer.headers += application.crossOrigin.headers(request, route, caller)
+      return answer
+    } catch {
+      return refused(error, request, route, caller, record, application)
+    }
+  }
+
+  private func authenticate(
+    _ request: HTTPRequest, for route: Route, _ heading: RequestHeading
+  ) async throws(ServiceError) -> Caller? {
+    if isOpen(route, to: request, heading.application) { return nil }
+    if let caller = try knownCaller(request, for: route, heading) { return caller }
+    let caller = try await heading.application.service.authenticate(bearer: heading.token.get())
+    try route.access.check(caller)
+    return caller
+  }
+
+  /// Whether nobody has to say who asks.
+  private func isOpen(_ route: Route, to request: HTTPRequest, _ application: Application) -> Bool {
+    switch route.access {
+    case .anyone: true
+    case .operators: isLocal(request, application)
+    case .apiKey, .apiKeyOrClientSecret: false
+    }
+  }
+
+  /// Whether the peer is a process of this machine. Behind a proxy every peer may be the proxy, so that none counts.
+  private func isLocal(_ request: HTTPRequest, _ application: Application) -> Bool {
+    !application.isBehindProxy && ListenAddress.isLoopback(request.remoteAddress)
+      && !request.headers.contains("X-Forwarded-For") && !request.headers.contains("Forwarded")
+  }
+
+  private func response(_ answer: Answer, requestID: String, _ application: Application) -> HTTPResponse {
+    var headers = [
+      (name: "Request-Id", value: requestID), (name: "Cache-Control", value: "no-store"),
+      (name: "X-Content-Type-Options", value: "nosniff"),
+    ]
+    // A year, as browsers' preload lists ask; on plain HTTP it would mean nothing (RFC 6797, 7.2).
+    if application.edge.tls != nil { headers.append(("Strict-Transport-Security", "max-age=31536000")) }
+    if !answer.mediaType.isEmpty { headers.append(("Content-Type", answer.mediaType)) }
+    return HTTPResponse(status: answer.status, headers: headers + answer.headers, body: answer.body)
+  }
+}
+
+extension RequestRecord {
+  /// Where it was routed to.
+  fileprivate mutating func note(_ route: Route, _ parameters: [String: String], _ application: Application) {
+    self.route = route.path.text
+    isEssential = route.urgency == .essential
+    isRoutine = isEssential
+    session = (parameters["id"] ?? parameters["session"]).flatMap(SessionID.init)?.text
+    relyingParty = parameters["relying_party"].flatMap { application.service.relyingParties[$0]?.id }
+  }
+}

@@ -1,0 +1,60 @@
+import Base
+import Sessions
+
+/// `/v1/events` and `/v1/webhook_deliveries`: what happened, and who could not be told.
+enum EventRoutes {
+  static let all: [Route] = [list, get, deliveries, retry]
+
+  private static let access = Access.apiKey([.sessionsWrite, .resultsRead])
+
+  private static func page(_ what: String, ids: String) -> [Route.QueryParameter] {
+    [
+      .init(
+        name: "limit", summary: "\(what) on the page.",
+        schema: OpenAPISchemas.number(1...Int64(Limits.largestPage), fallback: Int64(Limits.pageSize))),
+      .init(
+        name: "starting_after", summary: "The last one of the page before.", schema: OpenAPISchemas.text(like: ids)),
+    ]
+  }
+
+  private static let list = Route(
+    method: .get, path: PathTemplate("/v1/events"), name: "listEvents",
+    summary: "Lists what happened to the relying party's sessions in the last 30 days, newest first.", access: access,
+    query: page("Events", ids: EventID.pattern) + [
+      .init(
+        name: "type", summary: "Events of this type only.", schema: ["$ref": "#/components/schemas/EventType"])
+    ], success: .json(200, "EventList"), problems: [.apiInvalidRequest]
+  ) { call throws(ServiceError) in
+    Answer(try await call.application.service.events(query: call.query, as: call.authenticated()))
+  }
+
+  private static let get = Route(
+    method: .get, path: PathTemplate("/v1/events/{id}"), name: "getEvent", summary: "Reads one event.",
+    access: access, success: .json(200, "Event"), problems: [.apiNotFound]
+  ) { call throws(ServiceError) in
+    Answer(try await call.application.service.event(call.id, as: call.authenticated()))
+  }
+
+  private static let deliveries = Route(
+    method: .get, path: PathTemplate("/v1/webhook_deliveries"), name: "listWebhookDeliveries",
+    summary: "Lists deliveries of one status, by default the dead letters, those of the newest events first.",
+    access: access,
+    query: page("Deliveries", ids: DeliveryID.pattern) + [
+      .init(
+        name: "status", summary: "Deliveries of this status; `dead` by default.",
+        schema: OpenAPISchemas.reference("WebhookDeliveryStatus"))
+    ], success: .json(200, "WebhookDeliveryList"), problems: [.apiInvalidRequest]
+  ) { call throws(ServiceError) in
+    Answer(try await call.application.service.webhookDeliveries(query: call.query, as: call.authenticated()))
+  }
+
+  private static let retry = Route(
+    method: .post, path: PathTemplate("/v1/webhook_deliveries/{id}/retry"), name: "retryWebhookDelivery",
+    summary: "Begins a dead letter anew; one that is not dead stays as it is.", access: access, body: .empty,
+    success: .json(200, "WebhookDelivery"), problems: [.apiNotFound]
+  ) { call throws(ServiceError) in
+    Answer(
+      try await call.application.service.retryWebhookDelivery(
+        call.id, as: call.authenticated(), idempotency: call.idempotency))
+  }
+}

@@ -1,0 +1,61 @@
+import Base
+import Sessions
+
+/// What operators and their machines ask: health, metrics, the contract itself.
+enum OperationRoutes {
+  static let all = [health, readiness, metrics, openAPI]
+
+  private static let health = Route(
+    method: .get, path: PathTemplate("/healthz"), name: "getHealth", summary: "Whether the process answers.",
+    access: .anyone, success: .json(200, "Health"), urgency: .essential
+  ) { call throws(ServiceError) in
+    Answer(json: ["status": "ok", "livemode": .bool(call.application.service.isLive)])
+  }
+
+  private static let readiness = Route(
+    method: .get, path: PathTemplate("/readyz"), name: "getReadiness",
+    summary: "Whether to send requests here: the store takes writes, an anchor is in force, no stop has begun.",
+    access: .anyone, success: .json(200, "Readiness"),
+    problems: [.apiStoreUnavailable, .trustStoreEmpty, .apiOverloaded], urgency: .essential
+  ) { call throws(ServiceError) in
+    let application = call.application
+    guard !application.state.isStopping else { throw ServiceError(.apiOverloaded, "The server is stopping.") }
+    try await application.service.checkReadiness()
+    let anchors = application.trust.inForce.current.anchorsInForce(at: application.clock())
+    guard anchors > 0 else { throw ServiceError(.trustStoreEmpty, "No trust anchor is valid now.") }
+    let configuration = application.state.configuration
+    return Answer(
+      json: [
+        "status": configuration.isCurrent ? "ready" : "degraded",
+        "livemode": .bool(application.service.isLive), "trust_anchors": .integer(Int64(anchors)),
+        "reader_certificates": certificates(.reader, application),
+        "merchant_certificates": certificates(.merchant, application),
+        "configuration": [
+          "is_current": .bool(configuration.isCurrent),
+          "loaded_at": .integer(configuration.loadedAt.secondsSince1970),
+        ],
+      ])
+  }
+
+  private static func certificates(_ kind: PartyCertificates.Kind, _ application: Application) -> JSON {
+    PartyCertificates(kind, of: application.service.relyingParties, at: application.clock()).json
+  }
+
+  private static let metrics = Route(
+    method: .get, path: PathTemplate("/metrics"), name: "getMetrics",
+    summary: "Prometheus text, for loopback peers or the scope `admin`.", access: .operators,
+    success: .content(MetricsText.mediaType), urgency: .essential
+  ) { call throws(ServiceError) in
+    // A store that does not answer has its own place in the readiness; the other metrics are wanted then most.
+    let heads = (try? await call.application.service.auditHeads()) ?? []
+    let body = MetricsText.render(call.application, audit: heads)
+    return Answer(status: 200, mediaType: MetricsText.mediaType, body: body)
+  }
+
+  private static let openAPI = Route(
+    method: .get, path: PathTemplate("/openapi.json"), name: "getOpenAPI", summary: "This document.",
+    access: .anyone, success: .json(200, "OpenAPIDocument")
+  ) { call throws(ServiceError) in
+    Answer(status: 200, body: call.application.additions.openAPI)
+  }
+}

@@ -1,0 +1,108 @@
+import Base
+import Sessions
+
+/// Reads what comes with a request besides its path: query names, body, `Idempotency-Key`.
+enum RequestContent {
+  static func checkQuery(_ request: HTTPRequest, _ route: Route) throws(ServiceError) {
+    for item in request.query where !route.query.contains(where: { $0.name == item.name }) {
+      let isList = route.query.contains { $0.name == item.name + "[]" }
+      let hint = isList ? "; write it as `\(item.name)[]`" : ""
+      throw ServiceError(.apiUnknownMember, "The query parameter `\(item.name)` is not known here\(hint).")
+    }
+  }
+
+  /// What the header says of a body that is to come, or that was there.
+  static func checkType(_ request: HTTPRequest, _ route: Route, hasBody: Bool) throws(ServiceError) {
+    switch route.body {
+    case .none: return
+    // A form without fields may come without a body, and then without a type.
+    case .form where !hasBody && !request.headers.contains("Content-Type"): return
+    case .form: try checkType(request, FormBody.mediaType, "The body must be a form: \(FormBody.mediaType).")
+    case .empty where !hasBody, .json(_, isRequired: false) where !hasBody: return
+    case .json, .empty: try checkType(request, "application/json", nil)
+    }
+    if let coding = request.headers.values("Content-Encoding").first, coding.lowercased() != "identity" {
+      throw ServiceError(.apiUnsupportedMediaType, "The body must come without a Content-Encoding.")
+    }
+  }
+
+  /// The body, but for a form, which `RouteCall.form` reads.
+  static func body(_ request: HTTPRequest, _ route: Route) throws(ServiceError) -> JSON {
+    try checkType(request, route, hasBody: !request.body.isEmpty)
+    switch route.body {
+    case .none, .form: return .null
+    case .json(_, let isRequired):
+      return !isRequired && request.body.isEmpty ? [:] : try json(request)
+    case .empty:
+      if request.body.isEmpty { return .null }
+      let json = try json(request)
+      guard let members = json.object else {
+        throw ServiceError(.apiInvalidRequest, pointers: [.init(pointer: "", detail: "must be an object")])
+      }
+      guard members.isEmpty else {
+        throw ServiceError(
+          .apiUnknownMember,
+          pointers: members.prefix(Limits.reportedFaults).map {
+            .init(pointer: "/" + JSONPointer.escape($0.name), detail: "is not known here")
+          })
+      }
+      return json
+    }
+  }
+
+  /// `Idempotency-Key` of a POST with an API key; a client secret has none.
+  static func idempotency(
+    _ request: HTTPRequest, _ route: Route, _ caller: Caller?
+  ) throws(ServiceError) -> IdempotencyRequest? {
+    guard route.method == .post, case .apiKey = caller, request.headers.contains("Idempotency-Key") else { return nil }
+    guard let key = request.headers.single("Idempotency-Key"), (1...255).contains(key.utf8.count),
+      key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
+    else {
+      throw ServiceError(
+        .apiInvalidRequest, "An Idempotency-Key is sent once and has 1 to 255 visible ASCII characters.")
+    }
+    return IdempotencyRequest(key: key, method: request.method, path: request.path, body: request.body)
+  }
+
+  private static func json(_ request: HTTPRequest) throws(ServiceError) -> JSON {
+    let most = Limits.requestJSONValues
+    let json: JSON
+    do throws(JSON.SyntaxError) {
+      json = try JSON(parsing: request.body, values: most)
+    } catch {
+      guard error.hasTooManyValues else { throw ServiceError(.apiMalformedRequest, "The body is not JSON.") }
+      throw ServiceError(.apiBodyTooLarge, "The body has more than \(most) JSON values.")
+    }
+    return try held(json, of: request)
+  }
+
+  static func form(_ request: HTTPRequest) throws(ServiceError) -> JSON {
+    try held(FormBody.read(request.body), of: request)
+  }
+
+  /// What was made of a body takes memory beside it, until the reply is written.
+  private static func held(_ json: JSON, of request: HTTPRequest) throws(ServiceError) -> JSON {
+    guard request.hold?.take(json.memoryBytes) ?? true else { throw ServiceError(.apiOverloaded, retryAfter: 1) }
+    return json
+  }
+
+  private static func checkType(
+    _ request: HTTPRequest, _ expected: String, _ detail: String?
+  ) throws(ServiceError) {
+    guard let type = request.headers.single("Content-Type"), isType(type, expected) else {
+      throw ServiceError(.apiUnsupportedMediaType, detail)
+    }
+  }
+
+  /// A media type alone or with `charset=utf-8` (RFC 9110, 8.3.1).
+  private static func isType(_ type: String, _ expected: String) -> Bool {
+    let parts = type.lowercased().split(separator: ";", omittingEmptySubsequences: false).map(trimmed)
+    guard let first = parts.first, first == expected else { return false }
+    return parts.count == 1 || (parts.count == 2 && ["charset=utf-8", "charset=\"utf-8\""].contains(parts[1]))
+  }
+
+  private static func trimmed(_ text: Substring) -> Substring {
+    let start = text.drop { $0 == " " || $0 == "\t" }
+    return start.lastIndex { $0 != " " && $0 != "\t" }.map { start[...$0] } ?? ""
+  }
+}

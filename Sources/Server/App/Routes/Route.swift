@@ -1,0 +1,155 @@
+import Base
+import Sessions
+
+/// One operation of the API: everything that the router, the handler's pipeline and `/openapi.json` know of it.
+///
+/// The table of routes is data, so that what is documented is what is enforced: the pipeline checks access, query and
+/// body by these members before `respond` runs.
+package struct Route: Sendable {
+  package enum Method: String, Sendable { case get = "GET", post = "POST" }
+
+  let method: Method
+  let path: PathTemplate
+  /// The operation's name in OpenAPI.
+  let name: String
+  let summary: String
+  let access: Access
+  /// Query parameters that the operation takes; all others are refused.
+  let query: [QueryParameter]
+  let body: RequestBody
+  let success: Success
+  /// Codes of its own, beside those that follow from access and body.
+  let problems: [Code]
+  let urgency: Urgency
+  let respond: @Sendable (RouteCall) async throws(ServiceError) -> Answer
+
+  package init(
+    method: Method, path: PathTemplate, name: String, summary: String, access: Access, query: [QueryParameter] = [],
+    body: RequestBody = .none, success: Success, problems: [Code] = [], urgency: Urgency = .normal,
+    respond: @escaping @Sendable (RouteCall) async throws(ServiceError) -> Answer
+  ) {
+    self.method = method
+    self.path = path
+    self.name = name
+    self.summary = summary
+    self.access = access
+    self.query = query
+    self.body = body
+    self.success = success
+    self.problems = problems
+    self.urgency = urgency
+    self.respond = respond
+  }
+
+  /// What becomes of it under load.
+  package enum Urgency: Sendable {
+    /// Answered whatever the load is, and whoever asks.
+    case essential
+    case normal
+    /// Begins something: the first to be refused.
+    case deferrable
+  }
+
+  package struct QueryParameter: Sendable {
+    let name: String
+    let summary: String
+    let schema: JSON
+    var isRequired = false
+  }
+
+  package enum RequestBody: Sendable {
+    /// The operation reads none.
+    case none
+    /// Nothing, or an object without members.
+    case empty
+    /// JSON of this schema; or, where it is not required, nothing.
+    case json(schema: String, isRequired: Bool = true)
+    /// A form of this schema.
+    case form(schema: String)
+  }
+
+  package struct Success: Sendable {
+    let status: Int
+    let mediaType: String
+    /// The name of the body's component schema; nil for what is not JSON.
+    let schema: String?
+
+    package static func json(_ status: Int = 200, _ schema: String) -> Success {
+      Success(status: status, mediaType: "application/json", schema: schema)
+    }
+
+    /// What is no JSON.
+    package static func content(_ mediaType: String) -> Success {
+      Success(status: 200, mediaType: mediaType, schema: nil)
+    }
+  }
+
+  /// Whether pages may call it, with a client secret, from an origin of the relying party.
+  var isCrossOrigin: Bool { access.takesClientSecret }
+
+  /// Only a caller with an API key has keys of its own.
+  var takesIdempotencyKey: Bool {
+    if case .anyone = access { false } else { method == .post }
+  }
+}
+
+/// Who may call an operation.
+package enum Access: Sendable {
+  case anyone
+  /// An API key with at least one of these scopes.
+  case apiKey([Scope])
+  /// The same, or the client secret of the session in the path.
+  case apiKeyOrClientSecret([Scope])
+  /// A peer on the loopback interface without a proxy between, or an API key with `admin`.
+  case operators
+
+  var takesClientSecret: Bool { if case .apiKeyOrClientSecret = self { true } else { false } }
+
+  var scopes: [Scope] {
+    switch self {
+    case .anyone: []
+    case .apiKey(let scopes), .apiKeyOrClientSecret(let scopes): scopes
+    case .operators: [.admin]
+    }
+  }
+
+  /// Throws `api.forbidden` where this caller has not the right.
+  func check(_ caller: Caller) throws(ServiceError) {
+    switch caller {
+    case .clientSecret where takesClientSecret: return
+    case .apiKey(_, let scopes, _) where !scopes.isDisjoint(with: self.scopes): return
+    default:
+      let names = scopes.map { "`\($0.rawValue)`" }.joined(separator: " or ")
+      throw ServiceError(.apiForbidden, "This needs an API key with the scope \(names).")
+    }
+  }
+}
+
+/// One request on its way through its operation.
+package struct RouteCall: Sendable {
+  package let request: HTTPRequest
+  /// The path's variable segments.
+  let parameters: [String: String]
+  let caller: Caller?
+  /// Of JSON; a form is read by `form()`.
+  package let body: JSON
+  let idempotency: IdempotencyRequest?
+  /// The one that was in force when the request began.
+  package let application: Application
+  /// What puts another one in force.
+  var updater: ConfigurationUpdater?
+
+  /// Set for every route that is not open to anyone.
+  package func authenticated() throws(ServiceError) -> Caller {
+    guard let caller else { throw ServiceError(.apiUnauthenticated) }
+    return caller
+  }
+
+  var id: String { parameters["id"] ?? "" }
+
+  /// The body as a form. Nobody has to say who he is to post one, and to read it costs what he likes: it is read where
+  /// it is wanted, once what it is posted to was found.
+  func form() throws(ServiceError) -> JSON { try RequestContent.form(request) }
+
+  var query: [QueryItem] { request.query.map { QueryItem($0.name, $0.value) } }
+}

@@ -1,0 +1,123 @@
+import Base
+import Sessions
+
+/// `/v1/verification_sessions`: the sessions and what can be done with one.
+enum SessionRoutes {
+  private static let collection = PathTemplate("/v1/verification_sessions")
+  private static let one = PathTemplate("/v1/verification_sessions/{id}")
+
+  static let all: [Route] = [create, list, get, submit, cancel, redact, evidence]
+
+  private static let create = Route(
+    method: .post, path: collection, name: "createVerificationSession",
+    summary: "Makes a session with one request for each protocol.", access: .apiKey([.sessionsWrite]),
+    body: .json(schema: "CreateVerificationSession"), success: .json(201, "VerificationSession"),
+    problems: [
+      .apiProtocolUnsupported, .apiTooManyAgeRequests, .apiOriginNotAllowed, .readerCertificateExpired,
+      .sessionRedacted, .apiSessionTooLarge, .apiQuotaExceeded,
+    ], urgency: .deferrable
+  ) { call throws(ServiceError) in
+    Answer(
+      try await call.application.service.createSession(
+        call.body, as: call.authenticated(), idempotency: call.idempotency))
+  }
+
+  private static let list = Route(
+    method: .get, path: collection, name: "listVerificationSessions",
+    summary:
+      "Lists the relying party's sessions, newest first, without results, and without requests and reports unless "
+      + "they are asked for. A page may end before its limit, at about 1 MiB: then `has_more` is true.",
+    access: .apiKey([.sessionsWrite, .resultsRead]),
+    query: [
+      .init(
+        name: "limit", summary: "Sessions on the page.",
+        schema: [
+          "type": "integer", "minimum": 1, "maximum": .integer(Int64(Limits.largestPage)),
+          "default": .integer(Int64(Limits.pageSize)),
+        ]),
+      .init(
+        name: "starting_after", summary: "The last session of the page before.",
+        schema: OpenAPISchemas.text(like: SessionID.pattern)),
+      .init(
+        name: "status", summary: "Sessions of this status only.",
+        schema: ["$ref": "#/components/schemas/SessionStatus"]),
+      .init(
+        name: "expand[]", summary: "What to read besides, each once.",
+        schema: [
+          "type": "array", "uniqueItems": true,
+          "items": OpenAPISchemas.oneOf("SessionPart", SessionPart.allCases.map(\.rawValue)),
+        ]),
+    ], success: .json(200, "VerificationSessionList"), problems: [.apiInvalidRequest]
+  ) { call throws(ServiceError) in
+    Answer(try await call.application.service.sessions(query: call.query, as: call.authenticated()))
+  }
+
+  private static let get = Route(
+    method: .get, path: one, name: "getVerificationSession",
+    summary: "Reads a session; with `expand[]=result` also a result that waits.",
+    access: .apiKeyOrClientSecret([.sessionsWrite, .resultsRead]),
+    query: [
+      .init(
+        name: "expand[]", summary: "What to read besides.",
+        schema: ["type": "string", "const": "result"]),
+      .init(
+        name: "response_code",
+        summary: "With which the wallet came back: of a session with a `redirect_uri`, needed to read the result.",
+        schema: ["type": "string"]),
+    ], success: .json(200, "VerificationSessionReply"),
+    problems: [.sessionNotFound, .apiInvalidRequest, .responseCodeMismatch]
+  ) { call throws(ServiceError) in
+    Answer(try await call.application.service.session(call.id, query: call.query, as: call.authenticated()))
+  }
+
+  private static let submit = Route(
+    method: .post, path: PathTemplate("/v1/verification_sessions/{id}/submit"), name: "submitVerificationSession",
+    summary: "Hands in the wallet's answer. It consumes the challenge; an answer that is not accepted is a 200 too.",
+    access: .apiKeyOrClientSecret([.sessionsWrite]), body: .json(schema: "SubmitAnswer"),
+    success: .json(200, "VerificationSessionReply"),
+    problems: [
+      .sessionNotFound, .sessionProtocolMismatch, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled,
+      .sessionRedacted,
+    ]
+  ) { call throws(ServiceError) in
+    Answer(
+      submitted: try await call.application.service.submit(
+        call.body, to: call.id, as: call.authenticated(), idempotency: call.idempotency))
+  }
+
+  private static let cancel = Route(
+    method: .post, path: PathTemplate("/v1/verification_sessions/{id}/cancel"), name: "cancelVerificationSession",
+    summary: "Ends a session that nobody has answered; with a reason, as the wallet's own word.",
+    access: .apiKeyOrClientSecret([.sessionsWrite]),
+    body: .json(schema: "CancelVerificationSession", isRequired: false),
+    success: .json(200, "VerificationSessionReply"),
+    problems: [
+      .sessionNotFound, .sessionExpired, .sessionCanceled, .sessionRedacted, .sessionWrongState,
+      .apiProtocolUnsupported,
+    ]
+  ) { call throws(ServiceError) in
+    Answer(
+      try await call.application.service.cancel(
+        call.id, call.body, as: call.authenticated(), idempotency: call.idempotency))
+  }
+
+  private static let redact = Route(
+    method: .post, path: PathTemplate("/v1/verification_sessions/{id}/redact"), name: "redactVerificationSession",
+    summary: "Erases everything of a session but ids, times, status and codes.", access: .apiKey([.sessionsWrite]),
+    body: .empty, success: .json(200, "VerificationSession"), problems: [.sessionNotFound, .sessionRedacted]
+  ) { call throws(ServiceError) in
+    Answer(try await call.application.service.redact(call.id, as: call.authenticated(), idempotency: call.idempotency))
+  }
+
+  private static let evidence = Route(
+    method: .get, path: PathTemplate("/v1/verification_sessions/{id}/evidence"), name: "getVerificationEvidence",
+    summary: "Gives the sealed bundle of a verified session whose `evidence` is `kept`, for `mdoc verify bundle`.",
+    access: .apiKey([.resultsRead]), success: .content(EvidenceBundle.mediaType),
+    problems: [.sessionNotFound, .apiNotFound]
+  ) { call throws(ServiceError) in
+    let bundle = try await call.application.service.evidence(of: call.id, as: call.authenticated())
+    var answer = Answer(status: 200, mediaType: EvidenceBundle.mediaType, body: bundle)
+    answer.session = SessionID(call.id)?.text
+    return answer
+  }
+}

@@ -1,0 +1,121 @@
+import Base
+import Trust
+import Sessions
+
+/// Reads the configuration anew while the server runs, on SIGHUP and by the API, and puts it in force.
+///
+/// Relying parties, their keys and policies, sealing keys and trust change at one moment or not at all: where anything
+/// is wrong the configuration before stays in force, and log, metrics and the API say so.
+final class ConfigurationUpdater: Sendable {
+  let inForce: ApplicationInForce
+  private let started: ServerConfiguration
+  private let log: Log
+  private let queue = LoadQueue<ServerState.Configuration>()
+  /// Loads published lists at their interval.
+  private let trustUpdates = Locked<Task<Void, Never>?>(nil)
+
+  /// - Parameter started: what the server was started with.
+  init(_ inForce: ApplicationInForce, started: ServerConfiguration, log: Log) {
+    self.inForce = inForce
+    self.started = started
+    self.log = log
+  }
+
+  /// Test mode has no file.
+  var canReload: Bool { started.source != nil }
+
+  /// One at a time; who asks meanwhile gets what one more comes to.
+  func reload() async -> ServerState.Configuration { await queue.run(load) }
+
+  private func load() async -> ServerState.Configuration {
+    let before = inForce.current
+    let state = before.state
+    guard let source = started.source else { return state.configuration }
+    let now = before.clock()
+    do throws(StartError) {
+      let configuration = try await Self.read(source, at: now)
+      try checkFixedMembers(configuration, source.path)
+      // Its own, so that requests under way keep the trust that they began with.
+      let trust = TrustUpdater(replacing: before.trust, by: configuration.trust)
+      if let problem = await trust.reload().problem {
+        throw .configuration(source.path, [ConfigurationProblem(pointer: "/trust", detail: problem)])
+      }
+      let after = try before.reconfigured(by: configuration, trust: trust)
+      inForce.replace(by: after)
+      updateTrust(by: trust)
+      let status = state.loaded(at: now)
+      report(configuration, after, at: now)
+      return status
+    } catch {
+      log.write(.error, "configuration.reload_failed", at: now, ["message": .string(error.message)])
+      let problems = error.problems.isEmpty ? [.init(pointer: "", detail: error.message)] : error.problems
+      return state.failed(problems)
+    }
+  }
+
+  /// On a thread of its own: decrypting keys and reading files would hold up answers.
+  private static func read(
+    _ source: ConfigurationSource, at now: Timestamp
+  ) async throws(StartError) -> ServerConfiguration {
+    let outcome = Locked<Result<ServerConfiguration, StartError>?>(nil)
+    await BackgroundThread.run {
+      let loader = ConfigurationLoader(path: source.path, environment: source.environment, network: source.network)
+      let result = Result { () throws(StartError) in try loader.load(at: now) }
+      outcome.withLock { $0 = result }
+    }
+    guard let result = outcome.withLock({ $0 }) else { throw .unavailable("the configuration was not read") }
+    return try result.get()
+  }
+
+  private func checkFixedMembers(_ configuration: ServerConfiguration, _ path: String) throws(StartError) {
+    let changed = started.fixedMembers.keys.sorted().filter {
+      started.fixedMembers[$0] != configuration.fixedMembers[$0]
+    }
+    guard changed.isEmpty else {
+      throw .configuration(
+        path,
+        changed.map {
+          ConfigurationProblem(pointer: "/\($0)", detail: "cannot change while the server runs; restart it")
+        })
+    }
+  }
+
+  private func report(_ configuration: ServerConfiguration, _ application: Application, at now: Timestamp) {
+    let parties = configuration.relyingParties
+    for warning in configuration.warnings + PartyCertificates.warnings(of: parties, at: now) {
+      log.write(.warning, "configuration.warning", at: now, ["message": .string(warning)])
+    }
+    log.write(
+      .info, "configuration.reloaded", at: now,
+      [
+        "relying_parties": .integer(Int64(parties.all.count)),
+        "api_keys": .integer(Int64(parties.all.reduce(0) { $0 + $1.apiKeys.count })),
+        "trust_snapshot": .string(application.trust.inForce.current.snapshot),
+      ])
+  }
+
+  // MARK: By itself
+
+  private func updateTrust(by updater: TrustUpdater) {
+    let task = updater.start()
+    let before = trustUpdates.withLock { current in
+      defer { current = task }
+      return current
+    }
+    before?.cancel()
+  }
+
+  /// Reloads on every SIGHUP, and trust at its interval, until it is cancelled.
+  func start() -> Task<Void, Never> {
+    updateTrust(by: inForce.current.trust)
+    return Task {
+      for await _ in ReloadSignal.arrivals {
+        if Task.isCancelled { break }
+        _ = await self.reload()
+      }
+      let task = self.trustUpdates.withLock { $0 }
+      task?.cancel()
+      await task?.value
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import Network
+import Mdoc
+import Base
+import Trust
+import Sessions
+
+/// A whole server: trust, store, service, HTTP and the sweeper, from the start to the last commit.
+public final class VerifierServer: Sendable {
+  /// Where it listens, with the port that it got.
+  public let listen: ListenAddress
+  public let isLive: Bool
+
+  private let http: HTTPServer
+  private let store: any SessionStore
+  let edge: Edge
+  private let sweeper: Task<Void, Never>
+  private let updater: ConfigurationUpdater
+  private let dispatcher: WebhookDispatcher
+  private let updates: Task<Void, Never>?
+  let stopTimes: StopTimes
+  private let additions: ServerAdditions
+  private let log: Log
+  private let clock: @Sendable () -> Timestamp
+
+  /// `http://127.0.0.1:8080`.
+  public var baseURL: String { "\(edge.tls == nil ? "http" : "https")://\(listen)" }
+
+  /// Opens everything, or nothing: what fails is closed again by going out of scope.
+  package init(
+    _ configuration: ServerConfiguration, log: Log, clock: @escaping @Sendable () -> Timestamp
+  ) throws(StartError) {
+    // Whoever asks for them: there is no mock in live mode.
+    additions = configuration.isLive ? .none : configuration.additions
+    let trust: TrustStore
+    do throws(TrustStoreError) {
+      trust = try TrustStore(anchors: configuration.anchors, allowsTestCertificates: !configuration.isLive)
+    } catch {
+      throw .configuration("no trust anchor is configured")
+    }
+    edge = try Edge(configuration.edge)
+    let metrics = Metrics()
+    store = try configuration.store.open(isLive: configuration.isLive, node: configuration.node)
+    let inForce = TrustInForce(trust)
+    let trustUpdater = TrustUpdater(
+      inForce, plan: configuration.trust, sources: configuration.sources, log: log, clock: clock)
+    let service: VerificationService
+    do throws(ConfigurationError) {
+      service = try VerificationService(
+        configuration.service(inForce, metrics: metrics), store: MeasuredStore(store, metrics: metrics), clock: clock)
+    } catch {
+      throw .configuration(error.message)
+    }
+    let webhooks = WebhookMetrics()
+    let poster = try Self.poster()
+    let application = Application(
+      service: service, trust: trustUpdater, metrics: metrics, fetches: configuration.fetches, webhooks: webhooks,
+      additions: additions, isBehindProxy: configuration.isBehindProxy, edge: edge, clock: clock)
+    let applications = ApplicationInForce(application)
+    updater = ConfigurationUpdater(applications, started: configuration, log: log)
+    http = try Self.listen(configuration, edge, APIHandler(applications, updater: updater, log: log))
+    listen = ListenAddress(address: configuration.listen.address, port: http.port)
+    isLive = configuration.isLive
+    stopTimes = configuration.stop
+    self.log = log
+    self.clock = clock
+    sweeper = Sweeper(service: { applications.current.service }, log: log, clock: clock).start()
+    dispatcher = WebhookDispatcher(
+      .init(
+        store: store, relyingParties: { applications.current.service.relyingParties }, isLive: isLive, poster: poster,
+        log: log, clock: clock, metrics: webhooks))
+    updates = updater.canReload ? updater.start() : nil
+    // Other threads run from now on.
+    configuration.source?.environment.close()
+    // Among the mock anchors of test mode some are outdated on purpose.
+    let outdated = isLive ? trust.anchors.count - trust.anchorsInForce(at: clock()) : 0
+    let warnings =
+      configuration.warnings + (isLive ? AnchorCertificates.crlWarnings(of: trust.anchors) : [])
+      + configuration.sources.compactMap(\.omission)
+      + PartyCertificates.warnings(of: configuration.relyingParties, at: clock())
+      + (outdated > 0 ? ["\(outdated) of \(trust.anchors.count) trust anchors are expired or not yet valid"] : [])
+    for warning in warnings {
+      log.write(.warning, "configuration.warning", at: clock(), ["message": .string(warning)])
+    }
+    log.write(
+      .info, "server.started", at: clock(),
+      [
+        "listen": .string(listen.description), "livemode": .bool(isLive),
+        "trust_anchors": .integer(Int64(trust.anchors.count)), "trust_snapshot": .string(trust.snapshot),
+      ])
+  }
+
+  /// Loads what others publish, then opens everything.
+  static func start(
+    _ configuration: ServerConfiguration, log: Log, clock: @escaping @Sendable () -> Timestamp
+  ) async throws(StartError) -> VerifierServer {
+    guard let plan = configuration.trust, plan.hasLists else {
+      return try VerifierServer(configuration, log: log, clock: clock)
+    }
+    let load: TrustLoad
+    do throws(TrustLoadError) {
+      load = try await plan.loader.load(at: clock())
+    } catch {
+      throw .configuration(error.description)
+    }
+    let problems = load.sources.filter { $0.outcome != .loaded }.map(\.problem)
+    guard load.anchors.contains(where: { $0.tier == .live }) else {
+      throw .configuration("no trust anchor for live mode: \(problems.joined(separator: "; "))")
+    }
+    var configuration = configuration
+    configuration.anchors = load.anchors
+    configuration.sources = load.sources
+    configuration.warnings += problems
+    return try VerifierServer(configuration, log: log, clock: clock)
+  }
+
+  /// Takes no new requests, lets those under way finish within `drainSeconds`, then closes the store.
+  public func stop(drainSeconds: Int = 20) async {
+    updater.inForce.current.state.stop()
+    log.write(.info, "server.stopping", at: clock())
+    await http.stop(drainSeconds: drainSeconds)
+    updates?.cancel()
+    sweeper.cancel()
+    await sweeper.value
+    await dispatcher.stop()
+    await updates?.value
+    await store.close()
+    await additions.end()
+    log.write(.info, "server.stopped", at: clock())
+  }
+
+  /// As `stop`, after `/readyz` has said so for as long as the configuration has it.
+  public func stopWithNotice() async {
+    updater.inForce.current.state.stop()
+    log.write(.info, "server.stop_announced", at: clock(), ["seconds": .integer(stopTimes.notice)])
+    // A task that is cancelled waits no longer.
+    try? await Task.sleep(for: .seconds(stopTimes.notice))
+    await stop(drainSeconds: Int(stopTimes.drain))
+  }
+
+  private static func poster() throws(StartError) -> WebPoster {
+    do throws(WebListFetcher.StartError) {
+      return try WebPoster()
+    } catch {
+      throw .unavailable(error.description)
+    }
+  }
+
+  private static func listen(
+    _ configuration: ServerConfiguration, _ edge: Edge, _ handler: APIHandler
+  ) throws(StartError) -> HTTPServer {
+    var options = HTTPServerConfiguration()
+    options.maxBodyBytes = Limits.requestBodyBytes
+    options.maxHeaderBytes = Limits.requestHeaderBytes
+    options.maxBufferedBodyBytes = Limits.bufferedBodyBytes
+    options.gauges = edge.gauges
+    options.tls = edge.tls
+    configuration.edge.apply(to: &options)
+    let place = configuration.listen
+    do throws(HTTPServerError) {
+      let socket =
+        if let socket = configuration.socket { socket } else {
+          try BoundSocket(address: place.address, port: place.port)
+        }
+      return try HTTPServer(on: socket, configuration: options, handler: handler)
+    } catch {
+      throw .unavailable(error.description)
+    }
+  }
+}

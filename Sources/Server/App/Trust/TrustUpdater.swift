@@ -1,0 +1,118 @@
+import Base
+import Trust
+
+/// Loads trust anew and puts it in force: by the API, at an interval, and with a new configuration.
+///
+/// The new store takes the old one's place as a whole. Where loading fails the old one stays in force, and log, metrics
+/// and the API say so.
+final class TrustUpdater: Sendable {
+  /// What the last load came to.
+  struct Status: Sendable {
+    var sources: [SourceReport]
+    var loadedAt: Timestamp
+    /// Why the latest load was not put in force; nil where it was.
+    var problem: String?
+    var failures = 0
+  }
+
+  let inForce: TrustInForce
+  private let plan: TrustPlan?
+  private let log: Log
+  private let clock: @Sendable () -> Timestamp
+  private let current: Locked<Status>
+  private let queue = LoadQueue<Status>()
+
+  init(
+    _ inForce: TrustInForce, plan: TrustPlan?, sources: [SourceReport], log: Log,
+    clock: @escaping @Sendable () -> Timestamp
+  ) {
+    self.inForce = inForce
+    self.plan = plan
+    self.log = log
+    self.clock = clock
+    current = Locked(Status(sources: sources, loadedAt: clock()))
+  }
+
+  /// By another plan, with the trust of the one before until its first load: that one goes on with its own.
+  init(replacing before: TrustUpdater, by plan: TrustPlan?) {
+    inForce = TrustInForce(before.inForce.current)
+    self.plan = plan
+    log = before.log
+    clock = before.clock
+    current = Locked(before.status)
+  }
+
+  var status: Status { current.withLock { $0 } }
+
+  /// Test mode's anchors are made at the start and stay.
+  var canReload: Bool { plan != nil }
+
+  /// One at a time; who asks meanwhile gets what one more comes to.
+  func reload() async -> Status { await queue.run(load) }
+
+  private func load() async -> Status {
+    guard let plan else { return status }
+    do throws(TrustLoadError) {
+      let load = try await plan.loader.load(at: clock())
+      if let problem = TrustPlan.problem(with: load.anchors) { return refuse(problem, load.sources) }
+      let store: TrustStore
+      do throws(TrustStoreError) {
+        store = try TrustStore(anchors: load.anchors, allowsTestCertificates: false)
+      } catch {
+        // Who publishes a list that names nobody has spoken, too: what the one before named is over at once.
+        let isWithdrawn = load.sources.contains { $0.outcome == .loaded && $0.validUntil != nil }
+        guard isWithdrawn else { return refuse("no trust anchor for live mode", load.sources) }
+        store = .trustingNobody
+      }
+      let before = inForce.current.snapshot
+      inForce.replace(by: store)
+      let status = current.withLock { status in
+        status = Status(sources: load.sources, loadedAt: clock(), failures: status.failures)
+        return status
+      }
+      log.write(
+        store.anchors.isEmpty ? .error : .info, "trust.reloaded", at: clock(),
+        [
+          "trust_anchors": .integer(Int64(store.anchors.count)), "trust_snapshot": .string(store.snapshot),
+          "changed": .bool(store.snapshot != before),
+        ])
+      for source in load.sources where source.outcome != .loaded { warn(of: source) }
+      for warning in load.sources.compactMap(\.omission) + AnchorCertificates.crlWarnings(of: store.anchors) {
+        log.write(.warning, "trust.warning", at: clock(), ["message": .string(warning)])
+      }
+      return status
+    } catch {
+      return refuse(error.description, status.sources)
+    }
+  }
+
+  private func refuse(_ problem: String, _ sources: [SourceReport]) -> Status {
+    log.write(.error, "trust.reload_failed", at: clock(), ["message": .string(problem)])
+    return current.withLock { status in
+      status.sources = sources
+      status.problem = problem
+      status.failures += 1
+      return status
+    }
+  }
+
+  private func warn(of source: SourceReport) {
+    let codes = source.checks.filter { $0.outcome == .failed }.map { JSON.string($0.code.rawValue) }
+    log.write(
+      .warning, "trust.list_not_loaded", at: clock(),
+      [
+        "source": .string(source.name), "outcome": .string(source.outcome.rawValue), "codes": .array(codes),
+        "message": .string(source.problem),
+      ])
+  }
+
+  // MARK: By itself
+
+  /// Reloads at the plan's interval, where there are lists, until it is cancelled.
+  func start() -> Task<Void, Never>? {
+    guard let plan, plan.hasLists else { return nil }
+    return Task {
+      while (try? await Task.sleep(for: .seconds(plan.refreshSeconds))) != nil { _ = await self.reload() }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import Base
+import Sessions
+
+/// What is under way, and with that what may be claimed next.
+///
+/// An endpoint with nothing under way always finds a place: first attempts take none of the shared ones. Those are
+/// divided evenly between the relying parties that have more than that to do, so that one whose receivers are slow has
+/// its share and no more.
+struct DeliveryPlan {
+  enum Change: Sendable { case fails, recovered }
+
+  /// What is to be done for one wake-up.
+  struct Turn: Sendable {
+    /// Whether it is time to look at everything, and not at backlogs alone.
+    let isTick: Bool
+    /// Whether it is also time to count what waits, which takes longer the more there is.
+    let measures: Bool
+  }
+
+  private static let ticksBetweenMeasures = 10
+
+  var isTickDue = false
+  private var ticks = 0
+  private var isStoreFailing = false
+  private var underWay: [WebhookAddress: Int] = [:]
+  /// Endpoints whose last attempt came to nothing: they get one at a time.
+  private var failing: Set<WebhookAddress> = []
+  /// Endpoints that had as much as they could be given: there may be more.
+  private var backlogged: Set<WebhookAddress> = []
+  private var turn = 0
+
+  mutating func takeTurn() -> Turn {
+    guard isTickDue else { return Turn(isTick: false, measures: false) }
+    isTickDue = false
+    defer { ticks += 1 }
+    return Turn(isTick: true, measures: ticks % Self.ticksBetweenMeasures == 0)
+  }
+
+  /// Whether the store thereby began to fail.
+  mutating func noteStore(fails: Bool) -> Bool {
+    defer { isStoreFailing = fails }
+    return fails && !isStoreFailing
+  }
+
+  /// How many deliveries of endpoints that have none under way may be claimed now: one of each.
+  /// - Parameter all: false for those with a backlog alone, between ticks.
+  mutating func firsts(for addresses: [WebhookAddress], all: Bool) -> (quotas: [DeliveryQuota], limit: Int) {
+    let idle = asked(addresses, all: all).filter { underWay[$0] == nil }
+    return (idle.map { DeliveryQuota(address: $0, limit: 1) }, Limits.firstDeliveries - underWay.count)
+  }
+
+  /// How many more of each endpoint's deliveries may be claimed now, and of all of them. One that fails gets no more.
+  mutating func quotas(for addresses: [WebhookAddress], all: Bool) -> (quotas: [DeliveryQuota], limit: Int) {
+    var left: [String: Int] = [:]
+    let more = asked(addresses, all: all).filter { underWay[$0] != nil && !failing.contains($0) }
+    let quotas = more.compactMap { address -> DeliveryQuota? in
+      let share = left[address.relyingParty] ?? share(of: address.relyingParty)
+      let room = min(Limits.endpointDeliveries - underWay[address, default: 0], share)
+      left[address.relyingParty] = share - max(0, room)
+      return room > 0 ? DeliveryQuota(address: address, limit: room) : nil
+    }
+    return (quotas, Limits.deliveries - shared(underWay))
+  }
+
+  /// Whose turn is first changes, so that of many endpoints none is always the last.
+  private mutating func asked(_ addresses: [WebhookAddress], all: Bool) -> [WebhookAddress] {
+    let asked = addresses.filter { all || backlogged.contains($0) }
+      .sorted { ($0.relyingParty, $0.endpoint) < ($1.relyingParty, $1.endpoint) }
+    guard !asked.isEmpty else { return [] }
+    turn = (turn + 1) % asked.count
+    return Array(asked[turn...] + asked[..<turn])
+  }
+
+  /// Attempts that are not the first of their endpoint.
+  private func shared(_ underWay: [WebhookAddress: Int]) -> Int { underWay.values.reduce(0) { $0 + $1 - 1 } }
+
+  /// What is left of a relying party's part of the shared places.
+  private func share(of relyingParty: String) -> Int {
+    let busy = Set((backlogged.map(\.relyingParty) + underWay.filter { $0.value > 1 }.map(\.key.relyingParty)))
+    return Limits.deliveries / busy.union([relyingParty]).count
+      - shared(underWay.filter { $0.key.relyingParty == relyingParty })
+  }
+
+  mutating func began(_ deliveries: [DeliveryRecord], of quotas: [DeliveryQuota]) {
+    var counts: [WebhookAddress: Int] = [:]
+    for delivery in deliveries {
+      counts[
+        WebhookAddress(relyingParty: delivery.event.relyingParty, endpoint: delivery.endpoint), default: 0] += 1
+    }
+    for quota in quotas {
+      let count = counts[quota.address] ?? 0
+      if count > 0 { underWay[quota.address, default: 0] += count }
+      if count == quota.limit { backlogged.insert(quota.address) } else { backlogged.remove(quota.address) }
+    }
+  }
+
+  /// Whether the endpoint thereby began to fail, or to take messages again.
+  mutating func ended(_ address: WebhookAddress, succeeded: Bool) -> Change? {
+    let count = underWay[address, default: 1] - 1
+    underWay[address] = count > 0 ? count : nil
+    if succeeded { return failing.remove(address) == nil ? nil : .recovered }
+    return failing.insert(address).inserted ? .fails : nil
+  }
+}

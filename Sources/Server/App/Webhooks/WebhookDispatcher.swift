@@ -1,0 +1,178 @@
+import Network
+import Base
+import Trust
+import Sessions
+
+/// Takes events from the store's outbox to the relying parties' endpoints, at least once each.
+///
+/// Any number of processes may do so on one store: what one has claimed is its own until the lease ends. A process that
+/// dies between a claim and its record leaves a delivery that is made again. An endpoint that fails is asked by one
+/// attempt at a time until it takes one, so that it holds up nobody else's.
+final class WebhookDispatcher: Sendable {
+  /// What it works with.
+  struct Parts: Sendable {
+    let store: any EventStore
+    /// Those in force now.
+    let relyingParties: @Sendable () -> RelyingParties
+    let isLive: Bool
+    let poster: WebPoster
+    let log: Log
+    let clock: @Sendable () -> Timestamp
+    var metrics = WebhookMetrics()
+    /// How often the outbox is looked at when nothing else happens.
+    var interval = Duration.seconds(1)
+    /// How long a stop waits for attempts under way.
+    var grace = Duration.seconds(2)
+  }
+
+  /// Events that are distributed in one transaction: few, since the sessions' writes wait behind it.
+  private static let portion = 200
+
+  let parts: Parts
+  private let plan = Locked(DeliveryPlan())
+  private let wake: AsyncStream<Void>.Continuation
+  private let tasks: Locked<[Task<Void, Never>]>
+
+  /// Runs until it is stopped.
+  init(_ parts: Parts) {
+    self.parts = parts
+    let (signals, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    self.wake = wake
+    tasks = Locked([])
+    let running = Task { await run(signals) }
+    let ticking = Task { await tick() }
+    tasks.withLock { $0 = [running, ticking] }
+  }
+
+  /// Claims nothing more, gives attempts under way a moment, and returns when all of them are recorded.
+  func stop() async {
+    let tasks = tasks.withLock { tasks in
+      defer { tasks = [] }
+      return tasks
+    }
+    guard tasks.count == 2 else { return }
+    tasks[1].cancel()
+    wake.finish()
+    let grace = Task {
+      try? await Task.sleep(for: parts.grace)
+      if !Task.isCancelled { tasks[0].cancel() }
+    }
+    await tasks[0].value
+    grace.cancel()
+  }
+
+  private func tick() async {
+    while !Task.isCancelled {
+      plan.withLock { $0.isTickDue = true }
+      wake.yield()
+      try? await Task.sleep(for: parts.interval)
+    }
+  }
+
+  private func run(_ signals: AsyncStream<Void>) async {
+    await withDiscardingTaskGroup { group in
+      for await _ in signals {
+        let turn = plan.withLock { $0.takeTurn() }
+        let endpoints = endpoints()
+        if turn.isTick {
+          await distribute(to: endpoints.values.map { $0.party.subscription(of: $0.endpoint) })
+        }
+        let addresses = Array(endpoints.keys)
+        let first = await claim { $0.firsts(for: addresses, all: turn.isTick) }
+        for delivery in first + (await claim { $0.quotas(for: addresses, all: turn.isTick) }) {
+          let address = WebhookAddress(relyingParty: delivery.event.relyingParty, endpoint: delivery.endpoint)
+          guard let endpoint = endpoints[address]?.endpoint else { continue }
+          group.addTask { await self.attempt(delivery, at: endpoint, address) }
+        }
+        if turn.measures { await measure() }
+      }
+    }
+  }
+
+  private func endpoints() -> [WebhookAddress: (party: RelyingParty, endpoint: WebhookEndpoint)] {
+    var endpoints: [WebhookAddress: (party: RelyingParty, endpoint: WebhookEndpoint)] = [:]
+    for party in parts.relyingParties().all {
+      for endpoint in party.webhooks { endpoints[party.subscription(of: endpoint).address] = (party, endpoint) }
+    }
+    return endpoints
+  }
+
+  // MARK: Outbox
+
+  private func distribute(to subscriptions: [WebhookSubscription]) async {
+    do throws(StoreError) {
+      while try await parts.store.distributeEvents(to: subscriptions, at: parts.clock(), limit: Self.portion)
+        == Self.portion
+      {}
+      _ = plan.withLock { $0.noteStore(fails: false) }
+    } catch {
+      failed()
+    }
+  }
+
+  private func claim(
+    _ quotas: @Sendable (inout DeliveryPlan) -> (quotas: [DeliveryQuota], limit: Int)
+  ) async -> [DeliveryRecord] {
+    let (quotas, limit) = plan.withLock { quotas(&$0) }
+    guard !quotas.isEmpty, limit > 0 else { return [] }
+    do throws(StoreError) {
+      let claimed = try await parts.store.claimDeliveries(quotas, limit: limit, at: parts.clock())
+      plan.withLock { $0.began(claimed, of: quotas) }
+      return claimed
+    } catch {
+      failed()
+      return []
+    }
+  }
+
+  private func measure() async {
+    guard let state = try? await parts.store.outboxState() else { return }
+    parts.metrics.note(state, at: parts.clock())
+  }
+
+  /// The outbox is as it was, and is looked at again with the next tick.
+  private func failed() {
+    guard plan.withLock({ $0.noteStore(fails: true) }) else { return }
+    parts.log.write(
+      .warning, "webhooks.store_failed", at: parts.clock(), ["code": .string(Code.apiStoreUnavailable.rawValue)])
+  }
+
+  // MARK: Attempts
+
+  private func attempt(_ delivery: DeliveryRecord, at endpoint: WebhookEndpoint, _ address: WebhookAddress) async {
+    let (result, fault) = await DeliveryAttempt(parts: parts).run(delivery, at: endpoint)
+    do throws(StoreError) {
+      if try await parts.store.recordDelivery(delivery, result) { note(result, of: delivery) }
+    } catch {
+      // Not recorded, it is made again when the lease ends.
+      failed()
+    }
+    let change = plan.withLock { $0.ended(address, succeeded: fault == nil) }
+    if let change { note(change, of: address, fault) }
+    wake.yield()
+  }
+
+  private func note(_ result: DeliveryResult, of delivery: DeliveryRecord) {
+    parts.metrics.note(result)
+    guard case .dead(let fault) = result else { return }
+    parts.log.write(
+      .warning, "webhook.dead_letter", at: parts.clock(),
+      [
+        "relying_party": .string(delivery.event.relyingParty), "endpoint": .string(delivery.endpoint),
+        "event_id": .string(delivery.event.id.text), "reason": .string(fault.reason.rawValue),
+        "http_status": fault.httpStatus.map { .integer(Int64($0)) },
+      ])
+  }
+
+  /// Once when an endpoint begins to fail, and once when it takes messages again.
+  private func note(_ change: DeliveryPlan.Change, of address: WebhookAddress, _ fault: DeliveryFault?) {
+    parts.log.write(
+      change == .fails ? .warning : .info, change == .fails ? "webhook.failing" : "webhook.recovered",
+      at: parts.clock(),
+      [
+        "relying_party": .string(address.relyingParty), "endpoint": .string(address.endpoint),
+        "reason": fault.map { .string($0.reason.rawValue) },
+        "http_status": fault?.httpStatus.map { .integer(Int64($0)) },
+      ])
+  }
+}

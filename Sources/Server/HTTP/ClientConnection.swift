@@ -1,0 +1,79 @@
+import Glibc
+import Base
+import Synchronization
+
+/// One accepted socket and the moment by which its peer must have done what is expected of it.
+///
+/// libmicrohttpd's own timeout is a timer of *silence*: a peer that sends a byte a second stays for ever. The deadline
+/// here is absolute, and the sweeper enforces it.
+final class ClientConnection: Sendable {
+  let descriptor: Int32
+  let remoteAddress: String
+  let client: ClientAddress?
+  /// Nanoseconds on the monotonic clock, or one of the two marks below.
+  private let deadline: Atomic<Int64>
+
+  /// The request under way. It is owned here, so that it ends with the socket at the latest: libmicrohttpd 0.9.75 does
+  /// not announce the end of a request whose query uses up its memory.
+  private let current = Locked<HTTPExchange?>(nil)
+
+  private static let none = Int64.max
+  private static let cut = Int64.min
+
+  init(descriptor: Int32, remoteAddress: String, seconds: Int) {
+    self.descriptor = descriptor
+    self.remoteAddress = remoteAddress
+    client = ClientAddress(remoteAddress)
+    deadline = Atomic(Self.moment(in: seconds))
+  }
+
+  var exchange: HTTPExchange? { current.withLock { $0 } }
+
+  func begin(_ exchange: HTTPExchange) {
+    current.withLock { $0 = exchange }
+  }
+
+  /// Lets go of the request under way, if there is one.
+  func endExchange() -> HTTPExchange? {
+    current.withLock { $0.take() }
+  }
+
+  /// Gives the peer so many seconds from now; false when the sweeper has cut the connection already.
+  @discardableResult
+  func allow(seconds: Int) -> Bool {
+    replace(with: Self.moment(in: seconds))
+  }
+
+  /// Lifts the deadline while the request is ours to answer; false when the sweeper has cut the connection already, in
+  /// which case the request must not be handled: nobody would read the answer.
+  func lift() -> Bool {
+    replace(with: Self.none)
+  }
+
+  /// Marks an overdue connection as cut; true exactly once, for the caller that then shuts the socket down.
+  func claimOverdue(now: Int64) -> Bool {
+    let seen = deadline.load(ordering: .relaxed)
+    guard seen != Self.none, seen != Self.cut, seen <= now else { return false }
+    return deadline.compareExchange(expected: seen, desired: Self.cut, ordering: .acquiringAndReleasing).exchanged
+  }
+
+  private func replace(with value: Int64) -> Bool {
+    var seen = deadline.load(ordering: .relaxed)
+    while seen != Self.cut {
+      let result = deadline.compareExchange(expected: seen, desired: value, ordering: .acquiringAndReleasing)
+      if result.exchanged { return true }
+      seen = result.original
+    }
+    return false
+  }
+
+  static func now() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  private static func moment(in seconds: Int) -> Int64 {
+    now() + Int64(seconds) * 1_000_000_000
+  }
+}

@@ -1,0 +1,114 @@
+import Base
+
+/// Refuses every request whose head could be cut off the stream in more than one way, before a byte of its body is read.
+///
+/// libmicrohttpd 0.9.75 accepts two lengths, a length beside chunks, unknown codings, spaces before the colon and
+/// several hosts. Behind a proxy that decides such cases otherwise, each of them smuggles a request (RFC 9112, 11.2).
+enum FramingCheck {
+  struct Result {
+    var request: HTTPRequest
+    /// Nil without a body and for a chunked one.
+    let contentLength: Int?
+    let hasBody: Bool
+  }
+
+  static func check(
+    _ header: RawHeader, target: [UInt8], remoteAddress: String, limits: HTTPServerConfiguration
+  ) throws(HTTPFault) -> Result {
+    guard target.count <= limits.maxTargetBytes else { throw .targetTooLong(limit: limits.maxTargetBytes) }
+    guard header.size <= limits.maxHeaderBytes else { throw .headersTooLarge(limit: limits.maxHeaderBytes) }
+    let fields = try header.fields.map(Self.field)
+    guard isToken(header.method) else { throw .malformed("method is not a token") }
+    guard HeaderLayout.isContiguous(header, targetLength: target.count) else {
+      throw .malformed("header holds NUL, a bare LF, a folded line or stray white space")
+    }
+    let isHTTP10 = header.version.elementsEqual("HTTP/1.0".utf8)
+    let method = String(decoding: header.method, as: UTF8.self)
+    let parsedTarget = try RequestTarget(target, method: method)
+    let headers = HTTPHeaders(fields)
+    try checkHost(headers.values("Host"), required: !isHTTP10, authority: parsedTarget.authority)
+    let length = try contentLength(headers, header, isHTTP10: isHTTP10)
+    if let length, length > limits.maxBodyBytes { throw .bodyTooLarge(limit: limits.maxBodyBytes) }
+    let request = HTTPRequest(
+      method: method, path: parsedTarget.path, query: parsedTarget.query, headers: headers,
+      remoteAddress: remoteAddress)
+    let hasBody = length.map { $0 > 0 } ?? headers.contains("Transfer-Encoding")
+    return Result(request: request, contentLength: length, hasBody: hasBody)
+  }
+
+  /// A name that is a token (no space before the colon, no fold's leading space) and a value free of controls.
+  private static func field(_ raw: RawHeader.Field) throws(HTTPFault) -> (name: String, value: String) {
+    guard isToken(raw.name) else { throw .malformed("field name is not a token") }
+    guard raw.value.allSatisfy({ ($0 >= 0x20 && $0 != 0x7f) || $0 == 0x09 }) else {
+      throw .malformed("control character in a field value")
+    }
+    var value = raw.value[...]
+    while let last = value.last, last == 0x20 || last == 0x09 { value.removeLast() }
+    guard let text = String(validating: value, as: UTF8.self) else {
+      throw .malformed("field value is not UTF-8")
+    }
+    guard StreamSafeText.isSafe(text) else { throw .malformed("field value has a long run of combining marks") }
+    return (String(decoding: raw.name, as: UTF8.self), text)
+  }
+
+  /// Exactly one host for HTTP/1.1, at most one for 1.0, and one that can be a host (RFC 9112, 3.2).
+  private static func checkHost(_ hosts: [String], required: Bool, authority: String?) throws(HTTPFault) {
+    guard hosts.count <= 1 else { throw .malformed("more than one Host") }
+    guard let host = hosts.first else {
+      if required { throw .malformed("no Host") }
+      return
+    }
+    guard host.utf8.allSatisfy(isHostByte) else { throw .malformed("Host is not a host") }
+    if let authority, !HTTPHeaders.sameName(authority, host) {
+      throw .malformed("Host differs from the request target")
+    }
+  }
+
+  /// At most one length, digits only; or chunks alone, named exactly so, and not in HTTP/1.0 (RFC 9112, 6.1 and 6.3).
+  private static func contentLength(
+    _ headers: HTTPHeaders, _ raw: RawHeader, isHTTP10: Bool
+  ) throws(HTTPFault) -> Int? {
+    let lengths = headers.values("Content-Length")
+    let codings = headers.values("Transfer-Encoding")
+    if !codings.isEmpty {
+      guard lengths.isEmpty else { throw .malformed("Content-Length beside Transfer-Encoding") }
+      // White space at the end is lost in `headers`, but libmicrohttpd compares with it and would read on for ever.
+      guard codings.count == 1, raw.fields.contains(where: isChunked) else {
+        throw .malformed("Transfer-Encoding is not exactly chunked")
+      }
+      guard !isHTTP10 else { throw .malformed("Transfer-Encoding in HTTP/1.0") }
+    }
+    guard lengths.count <= 1 else { throw .malformed("more than one Content-Length") }
+    guard let text = lengths.first else { return nil }
+    guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
+      let length = Int(text)
+    else { throw .malformed("Content-Length is not a number") }
+    return length
+  }
+
+  private static func isChunked(_ field: RawHeader.Field) -> Bool {
+    folded(field.name, equals: "transfer-encoding") && folded(field.value, equals: "chunked")
+  }
+
+  private static func folded(_ bytes: UnsafeBufferPointer<UInt8>, equals lowercase: StaticString) -> Bool {
+    bytes.count == lowercase.utf8CodeUnitCount
+      && bytes.enumerated().allSatisfy { HTTPHeaders.lowercased($1) == lowercase.utf8Start[$0] }
+  }
+
+  private static func isToken(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    !bytes.isEmpty && bytes.allSatisfy { isAlphanumeric($0) || "!#$%&'*+-.^_`|~".utf8.contains($0) }
+  }
+
+  private static func isHostByte(_ byte: UInt8) -> Bool {
+    isAlphanumeric(byte) || "-._~%!$&'()*+;=:[]".utf8.contains(byte)
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"):
+      true
+    default: false
+    }
+  }
+}

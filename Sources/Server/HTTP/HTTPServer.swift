@@ -1,0 +1,103 @@
+import Glibc
+import Base
+
+/// An HTTP/1.1 server: reads and checks requests on its own threads, hands whole ones to the handler on the cooperative
+/// pool, and writes the replies.
+///
+/// It serves until `stop` has been called, whether or not anybody still holds it.
+public final class HTTPServer: Sendable {
+  /// The port that it listens on, also where the configuration said 0.
+  public let port: UInt16
+  let core: TransportCore
+  private let daemon: MicrohttpdDaemon
+  private let stopping = Locked<Task<Void, Never>?>(nil)
+
+  /// Starts listening. `SIGPIPE` is ignored for the whole process from then on.
+  public convenience init(configuration: HTTPServerConfiguration, handler: any HTTPHandler) throws(HTTPServerError) {
+    try Self.validate(configuration)
+    let socket = try BoundSocket(address: configuration.address, port: configuration.port)
+    try self.init(on: socket, configuration: configuration, handler: handler)
+  }
+
+  /// Serves on a socket that listens already, whatever the configuration says of address and port.
+  init(
+    on socket: BoundSocket, configuration: HTTPServerConfiguration, handler: any HTTPHandler
+  ) throws(HTTPServerError) {
+    try Self.validate(configuration)
+    signal(SIGPIPE, SIG_IGN)
+    port = socket.port
+    core = TransportCore(configuration: configuration, handler: handler)
+    daemon = try MicrohttpdDaemon(
+      core: core, descriptor: socket.take(), isIPv6: socket.address.contains(":"))
+    guard core.startSweeping() else {
+      // Without deadlines one slow peer a connection would fill the server.
+      daemon.stop(listening: daemon.quiesce())
+      throw .cannotStart
+    }
+  }
+
+  /// Sockets open now, idle ones included.
+  public var connectionCount: Int { core.sweeper.connections.count }
+
+  /// Requests with the handler now.
+  public var inFlightCount: Int { core.inFlight.load(ordering: .acquiring) }
+
+  /// Stops gracefully: refuses new connections, lets requests that have begun finish and get their reply, answers new
+  /// ones on open connections with 503, and closes each connection after its reply. What is unanswered after
+  /// `drainSeconds` gets 503 and its task is cancelled. Returns when every thread has ended; more calls wait for the first.
+  public func stop(drainSeconds: Int) async {
+    let task = stopping.withLock { current in
+      let task =
+        current
+        ?? Task.detached(executorPreference: WorkerThreads.shared) { [self] in
+          await shutDown(drainSeconds: drainSeconds)
+        }
+      current = task
+      return task
+    }
+    await task.value
+  }
+
+  private func shutDown(drainSeconds: Int) async {
+    core.isDraining.store(true, ordering: .releasing)
+    let descriptor = daemon.quiesce()
+    await wait(atMost: .seconds(drainSeconds)) { self.core.unfinished.load(ordering: .acquiring) == 0 }
+    core.suspended.close { core.refusal(.shuttingDown, of: $0, closes: true) }
+    await wait(atMost: .seconds(1)) { self.core.unfinished.load(ordering: .acquiring) == 0 }
+    // Every exchange has been answered by now, so that this waits for calls that are just returning.
+    while !core.suspended.isEmpty { await Self.pause() }
+    await BackgroundThread.run { [daemon] in daemon.stop(listening: descriptor) }
+    core.sweeper.stop()
+  }
+
+  private func wait(atMost limit: Duration, until isDone: @Sendable () -> Bool) async {
+    let end = ContinuousClock.now + limit
+    while !isDone(), ContinuousClock.now < end { await Self.pause() }
+  }
+
+  private static func pause() async {
+    // Nobody cancels the task that stops the server, so that the sleep cannot fail.
+    try? await Task.sleep(for: .milliseconds(5))
+  }
+
+  private static func validate(_ configuration: HTTPServerConfiguration) throws(HTTPServerError) {
+    let limits = [
+      ("threads", configuration.threads, 1...1024), ("maxBodyBytes", configuration.maxBodyBytes, 0...(1 << 30)),
+      ("maxHeaderBytes", configuration.maxHeaderBytes, 256...(1 << 24)),
+      ("requestDeadline", configuration.requestDeadline, 1...86_400),
+      ("responseDeadline", configuration.responseDeadline, 1...86_400),
+      ("idleTimeout", configuration.idleTimeout, 1...86_400),
+      ("maxConnections", configuration.maxConnections, 1...(1 << 20)),
+      ("maxConnectionsPerAddress", configuration.maxConnectionsPerAddress, 0...(1 << 20)),
+      ("maxInFlight", configuration.maxInFlight, 0...(1 << 20)),
+      ("maxRunning", configuration.maxRunning, 1...(1 << 20)),
+      ("delayTarget", configuration.delayTarget, 1...60_000),
+      ("delayInterval", configuration.delayInterval, 1...60_000),
+      ("maxBufferedBodyBytes", configuration.maxBufferedBodyBytes, 0...(1 << 40)),
+      ("overloadRetryAfter", configuration.overloadRetryAfter, 0...86_400),
+    ]
+    for (name, value, range) in limits where !range.contains(value) { throw .invalidLimit(name) }
+    // Each thread gets its share, which must not be none.
+    guard configuration.maxConnections >= configuration.threads else { throw .invalidLimit("maxConnections") }
+  }
+}

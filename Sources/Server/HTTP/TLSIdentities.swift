@@ -1,0 +1,110 @@
+import CMicrohttpd
+import Cryptography
+import Glibc
+import Base
+
+/// The certificate and key that a server shows, which can be exchanged while it serves: handshakes that begin later get
+/// the new ones, connections stay.
+///
+/// libmicrohttpd asks for them by a callback without a context of ours. Each of its threads serves one server for its
+/// whole life and does the handshakes of its own connections, so that the thread, told at each connection's start, knows
+/// whose they are.
+// Sendable by use: `slot` and the handles are pointers that are written once; what they point to is only read by
+// GnuTLS, which takes keys and certificates that nobody changes from any number of threads.
+final class TLSIdentities: @unchecked Sendable {
+  /// TLS 1.2 and 1.3 with ephemeral elliptic-curve keys and authenticated ciphers alone (RFC 9325, 4.2).
+  static let priorities =
+    "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305"
+    + ":-MAC-ALL:+AEAD:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:%SERVER_PRECEDENCE"
+
+  /// Why a certificate and a key cannot be shown; the text is GnuTLS's and has nothing of the key.
+  struct Fault: Error, Sendable, Hashable { let reason: String }
+
+  private struct State {
+    // Sendable by use: see the class.
+    nonisolated(unsafe) var current: UnsafeMutablePointer<mdoc_tls_identity>
+    /// Those before it. GnuTLS does not say when it has done with one, so that each lives as long as the server: some
+    /// kilobytes a renewal.
+    nonisolated(unsafe) var former: [UnsafeMutablePointer<mdoc_tls_identity>] = []
+    var expiry: Timestamp
+  }
+
+  private let state: Locked<State>
+
+  /// - Parameters:
+  ///   - certificate: PEM, the leaf first.
+  ///   - key: PEM, not encrypted.
+  init(certificate: [UInt8], key: borrowing SecretBytes) throws(Fault) {
+    let (identity, expiry) = try Self.load(certificate, key)
+    state = Locked(State(current: identity, expiry: expiry))
+  }
+
+  deinit {
+    state.withLock { state in
+      for identity in state.former + [state.current] { mdoc_tls_free(identity) }
+    }
+  }
+
+  /// When the first certificate of the chain ends.
+  var expiry: Timestamp { state.withLock { $0.expiry } }
+
+  /// Shows another certificate from now on; where it cannot be, the one before stays.
+  func replace(certificate: [UInt8], key: borrowing SecretBytes) throws(Fault) {
+    let (identity, expiry) = try Self.load(certificate, key)
+    // Sendable by use: handed over to the state, and used by nobody else.
+    nonisolated(unsafe) let handle = identity
+    state.withLock { state in
+      state.former.append(state.current)
+      state.current = handle
+      state.expiry = expiry
+    }
+  }
+
+  private static func load(
+    _ certificate: [UInt8], _ key: borrowing SecretBytes
+  ) throws(Fault) -> (UnsafeMutablePointer<mdoc_tls_identity>, Timestamp) {
+    var code: Int32 = 0
+    let loaded = key.withUnsafeBytes { key in
+      mdoc_tls_load(certificate, certificate.count, key.baseAddress, key.count, &code)
+    }
+    guard let identity = loaded else {
+      throw Fault(reason: String(cString: gnutls_strerror(code)))
+    }
+    let expiry = mdoc_tls_expiry(certificate, certificate.count)
+    return (identity, Timestamp(secondsSince1970: expiry))
+  }
+
+  // MARK: On libmicrohttpd's threads
+
+  /// One slot a thread, for the identities of the server that the thread belongs to.
+  private static let slot: pthread_key_t = {
+    var key = pthread_key_t()
+    let code = pthread_key_create(&key, nil)
+    // A process has 1024 of them and this one asks once.
+    precondition(code == 0, "no thread-specific data for TLS")
+    return key
+  }()
+
+  /// The thread holds no reference: a server's threads end before its core goes, which has these.
+  func useOnThisThread() { pthread_setspecific(Self.slot, Unmanaged.passUnretained(self).toOpaque()) }
+
+  static let onCertificate:
+    @convention(c) (
+      gnutls_session_t?, UnsafePointer<gnutls_cert_retr_st>?,
+      UnsafeMutablePointer<UnsafeMutablePointer<gnutls_pcert_st>?>?, UnsafeMutablePointer<UInt32>?,
+      UnsafeMutablePointer<UnsafeMutablePointer<gnutls_ocsp_data_st>?>?, UnsafeMutablePointer<UInt32>?,
+      UnsafeMutablePointer<gnutls_privkey_t?>?, UnsafeMutablePointer<UInt32>?
+    ) -> Int32 = { _, _, certificates, count, stapled, stapledCount, key, flags in
+      guard let raw = pthread_getspecific(TLSIdentities.slot), let certificates, let count, let key else { return -1 }
+      Unmanaged<TLSIdentities>.fromOpaque(raw).takeUnretainedValue().state.withLock { state in
+        // The chain is the structure's first member.
+        certificates.pointee = UnsafeMutableRawPointer(state.current).assumingMemoryBound(to: gnutls_pcert_st.self)
+        count.pointee = state.current.pointee.length
+        key.pointee = state.current.pointee.key
+      }
+      stapled?.pointee = nil
+      stapledCount?.pointee = 0
+      flags?.pointee = 0
+      return 0
+    }
+}

@@ -1,0 +1,258 @@
+import CMicrohttpd
+import Glibc
+import Base
+import Synchronization
+
+/// What every callback shares: the handler, the limits, and the counts that a stop waits for.
+///
+/// libmicrohttpd holds one reference to it from its start until its threads are joined.
+final class TransportCore: Sendable {
+  let configuration: HTTPServerConfiguration
+  let handler: any HTTPHandler
+  let suspended = SuspendedExchanges()
+  let sweeper = DeadlineSweeper()
+  private let queue: RequestQueue<QueuedRequest>
+  private let bodies: BodyBudget
+  private let counts: ConnectionCounts
+  /// Requests that wait for the handler or are with it, abandoned ones included: they still cost what they cost.
+  let inFlight = Atomic(0)
+  /// Requests whose header has been read and whose reply has not been written.
+  let unfinished = Atomic(0)
+  let isDraining = Atomic(false)
+
+  init(configuration: HTTPServerConfiguration, handler: any HTTPHandler) {
+    self.configuration = configuration
+    self.handler = handler
+    bodies = BodyBudget(
+      limit: configuration.maxBufferedBodyBytes, largestBody: configuration.maxBodyBytes,
+      gauges: configuration.gauges)
+    counts = ConnectionCounts(limit: configuration.maxConnectionsPerAddress)
+    let milliseconds: Int64 = 1_000_000
+    queue = RequestQueue(
+      maxRunning: configuration.maxRunning, capacity: configuration.maxInFlight,
+      delay: DelayControl(
+        target: Int64(configuration.delayTarget) * milliseconds,
+        interval: Int64(configuration.delayInterval) * milliseconds),
+      gauges: configuration.gauges)
+  }
+
+  /// Starts what looks after deadlines; false when the system has no thread to give.
+  func startSweeping() -> Bool {
+    sweeper.start { [weak self] in
+      guard let self else { return }
+      perform(queue.expire(at: ClientConnection.now()))
+    }
+  }
+
+  /// Whether a peer of this address may have one more connection.
+  func mayAccept(_ address: String) -> Bool { counts.mayAccept(ClientAddress(address)) }
+
+  /// A socket was accepted; the first request must be here in time.
+  func makeConnection(_ native: OpaquePointer) -> ClientConnection {
+    let connection = ClientConnection(
+      descriptor: mdoc_http_connection_fd(native),
+      remoteAddress: ListeningSocket.numericText(of: mdoc_http_client_address(native)),
+      seconds: configuration.requestDeadline)
+    sweeper.add(connection)
+    counts.opened(connection.client)
+    return connection
+  }
+
+  /// The request line is here.
+  func makeExchange(on connection: ClientConnection, target: UnsafePointer<CChar>) -> HTTPExchange {
+    connection.allow(seconds: configuration.requestDeadline)
+    let length = strnlen(target, configuration.maxHeaderBytes + 1)
+    let bytes = UnsafeRawBufferPointer(start: target, count: length)
+    let exchange = HTTPExchange(connection: connection, target: [UInt8](bytes))
+    connection.begin(exchange)
+    return exchange
+  }
+
+  /// The header is here, the body is not: the one moment to refuse a request before its body is sent.
+  func begin(
+    _ exchange: HTTPExchange, on native: OpaquePointer, method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?
+  ) -> MHD_Result {
+    unfinished.add(1, ordering: .acquiringAndReleasing)
+    guard let header = RawHeader(connection: native, method: method, version: version) else {
+      return refuse(.malformed("no request line"), exchange, nil, on: native)
+    }
+    do throws(HTTPFault) {
+      var accepted = try FramingCheck.check(
+        header, target: exchange.target, remoteAddress: exchange.connection.remoteAddress, limits: configuration)
+      accepted.request.heading = handler.heading(of: accepted.request)
+      guard !isDraining.load(ordering: .acquiring) else {
+        return refuse(.shuttingDown, exchange, accepted.request, on: native)
+      }
+      guard accepted.hasBody else {
+        exchange.accept(accepted.request, contentLength: 0, hold: nil)
+        return .YES
+      }
+      return beginBody(accepted, exchange, on: native)
+    } catch {
+      return refuse(error, exchange, nil, on: native)
+    }
+  }
+
+  /// Takes the body that follows, unless its sender may not send it here, or has sent as much as he may.
+  private func beginBody(_ header: FramingCheck.Result, _ exchange: HTTPExchange, on native: OpaquePointer)
+    -> MHD_Result
+  {
+    let length = header.contentLength
+    switch handler.bodyAdmission(of: header.request).decision {
+    case .refused(let response): return dropBody(response, header, exchange, on: native)
+    case .taken(let owner):
+      switch bodies.hold(length ?? 0, for: owner) {
+      case .success(let hold):
+        exchange.accept(header.request, contentLength: length ?? 0, hold: hold)
+        return .YES
+      case .failure(.share):
+        let fault = HTTPFault.rateLimited(retryAfter: configuration.overloadRetryAfter)
+        return dropBody(refusal(fault, of: header.request, closes: false).response, header, exchange, on: native)
+      case .failure(.memory):
+        let fault = HTTPFault.overloaded(.memory, retryAfter: configuration.overloadRetryAfter)
+        return refuse(fault, exchange, header.request, on: native)
+      }
+    }
+  }
+
+  /// Answers a request whose body nobody wants: after a short body, which may be under way already; at once, and for
+  /// good, before a long one and before one that waits to be asked for (RFC 9110, 10.1.1).
+  private func dropBody(
+    _ response: HTTPResponse, _ header: FramingCheck.Result, _ exchange: HTTPExchange, on native: OpaquePointer
+  ) -> MHD_Result {
+    let isShort = header.contentLength.map { $0 <= Limits.droppedBodyBytes } ?? true
+    guard isShort, !header.request.headers.contains("Expect") else {
+      return send(HTTPExchange.Reply(response: response, closes: true), exchange, on: native)
+    }
+    exchange.refuse(with: HTTPExchange.Reply(response: response, closes: false))
+    return .YES
+  }
+
+  /// Takes bytes of a body; false where they are more than one body may have, or its sender, or all. Declared lengths are
+  /// refused before: what gets here too large came in chunks, or together with many others.
+  func receive(_ bytes: UnsafeRawBufferPointer, of exchange: HTTPExchange) -> Bool {
+    exchange.append(bytes, limit: configuration.maxBodyBytes)
+  }
+
+  /// The whole request is here: suspends the connection until the handler has had its turn, or refuses.
+  func handle(_ exchange: HTTPExchange, on native: OpaquePointer) -> MHD_Result {
+    // False when the sweeper cut the connection this instant: nobody would read the answer.
+    guard exchange.connection.lift(), let request = exchange.beginHandling() else { return .NO }
+    let now = ClientConnection.now()
+    let lane: RequestQueue<QueuedRequest>.Lane?
+    switch handler.admission(of: request) {
+    case .essential: lane = nil
+    case .normal: lane = .finishing
+    case .deferrable: lane = .beginning
+    case .refused(let fault):
+      return refuse(fault, exchange, request, on: native, closes: isDraining.load(ordering: .acquiring))
+    }
+    if let overload = lane.flatMap({ queue.refusal(in: $0, at: now) }) {
+      let fault = HTTPFault.overloaded(overload, retryAfter: configuration.overloadRetryAfter)
+      return refuse(fault, exchange, request, on: native, closes: isDraining.load(ordering: .acquiring))
+    }
+    let handle = SuspendedExchanges.Handle(pointer: native)
+    inFlight.add(1, ordering: .acquiringAndReleasing)
+    // First the suspension, then everything that might resume: a resume that comes first is lost.
+    MHD_suspend_connection(native)
+    guard suspended.add(exchange, handle, request) else {
+      inFlight.subtract(1, ordering: .acquiringAndReleasing)
+      suspended.answer(exchange, handle, with: refusal(.shuttingDown, of: request, closes: true))
+      return .YES
+    }
+    let queued = QueuedRequest(
+      exchange: exchange, handle: handle, request: request, arrived: now, takesPlace: lane != nil)
+    if let lane { perform(queue.add(queued, to: lane, at: now)) } else { start(queued) }
+    return .YES
+  }
+
+  /// Starts and refuses what the queue says, and what follows from that.
+  private func perform(_ due: RequestQueue<QueuedRequest>.Due) {
+    for late in due.refuse {
+      inFlight.subtract(1, ordering: .acquiringAndReleasing)
+      let fault = HTTPFault.overloaded(.delay, retryAfter: configuration.overloadRetryAfter)
+      let closes = isDraining.load(ordering: .acquiring)
+      suspended.answer(late.exchange, late.handle, with: refusal(fault, of: late.request, closes: closes))
+    }
+    for next in due.start { start(next) }
+  }
+
+  private func start(_ queued: QueuedRequest) {
+    let task = Task.detached(executorPreference: WorkerThreads.shared) { [self] in
+      // A stop has answered it, or is about to: nothing is to be consumed for an answer that says try again.
+      if !suspended.isClosed, queued.exchange.isBeingHandled {
+        var request = queued.request
+        request.waited = Double(ClientConnection.now() - queued.arrived) / 1e9
+        let response = await HandlingPlace.$current.withValue(place(of: queued)) {
+          await handler.respond(to: request)
+        }
+        let closes = isDraining.load(ordering: .acquiring)
+        inFlight.subtract(1, ordering: .acquiringAndReleasing)
+        suspended.answer(
+          queued.exchange, queued.handle, with: HTTPExchange.Reply(response: response, closes: closes))
+      } else {
+        inFlight.subtract(1, ordering: .acquiringAndReleasing)
+      }
+      if queued.takesPlace { perform(queue.leave(at: ClientConnection.now())) }
+    }
+    queued.exchange.attach(task)
+  }
+
+  private func place(of queued: QueuedRequest) -> HandlingPlace? {
+    guard queued.takesPlace else { return nil }
+    return HandlingPlace(
+      leave: { [self] in perform(queue.leave(at: ClientConnection.now())) },
+      comeBack: { [self] in perform(queue.comeBack(at: ClientConnection.now())) })
+  }
+
+  /// Gives the reply to libmicrohttpd, and the peer its time to read it.
+  func send(_ reply: HTTPExchange.Reply, _ exchange: HTTPExchange, on native: OpaquePointer) -> MHD_Result {
+    exchange.markQueued()
+    exchange.connection.allow(seconds: configuration.responseDeadline)
+    return ResponseWriter.queue(reply.response, closes: reply.closes, on: native)
+  }
+
+  /// Turns the request away; by default the connection goes with it, because where the next request would start is
+  /// unknown (a fault in the framing) or behind a body that nobody wants.
+  func refuse(
+    _ fault: HTTPFault, _ exchange: HTTPExchange, _ request: HTTPRequest?, on native: OpaquePointer, closes: Bool = true
+  ) -> MHD_Result {
+    send(refusal(fault, of: request, closes: closes), exchange, on: native)
+  }
+
+  func refusal(_ fault: HTTPFault, of request: HTTPRequest?, closes: Bool) -> HTTPExchange.Reply {
+    var response = handler.refusal(fault)
+    if let request { response.headers += handler.refusalHeaders(for: request) }
+    let hasRetryAfter = response.headers.contains { HTTPHeaders.sameName($0.name, "Retry-After") }
+    if let seconds = fault.retryAfter, !hasRetryAfter {
+      response.headers.append((name: "Retry-After", value: String(seconds)))
+    }
+    return HTTPExchange.Reply(response: response, closes: closes)
+  }
+
+  /// The reply was written, or the connection broke.
+  func finish(on connection: ClientConnection) {
+    connection.allow(seconds: configuration.nextRequestDeadline)
+    guard let exchange = connection.endExchange(), exchange.hasHeader else { return }
+    exchange.end()
+    unfinished.subtract(1, ordering: .acquiringAndReleasing)
+  }
+
+  /// The socket is about to be closed.
+  func closed(_ connection: ClientConnection) {
+    sweeper.remove(connection)
+    counts.closed(connection.client)
+    finish(on: connection)
+  }
+}
+
+/// A request that waits for its turn, on a suspended connection.
+struct QueuedRequest: Sendable {
+  let exchange: HTTPExchange
+  let handle: SuspendedExchanges.Handle
+  let request: HTTPRequest
+  /// Nanoseconds of the monotonic clock.
+  let arrived: Int64
+  /// Whether it counts among those that are handled at one time.
+  let takesPlace: Bool
+}

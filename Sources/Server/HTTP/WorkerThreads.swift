@@ -1,0 +1,64 @@
+import Glibc
+import Base
+
+/// The verification threads: one a core, fed by one queue, on which every request is handled.
+///
+/// They are apart from Swift's cooperative pool, so that whatever else the process does with that pool does not stand
+/// between a request and its answer. What waits for a disk suspends and leaves its thread to the next request.
+package final class WorkerThreads: TaskExecutor {
+  /// For the whole process and its whole life: a task that is resumed late still finds a thread to run on.
+  package static let shared = WorkerThreads(count: HTTPServerConfiguration.processorCount)
+
+  private let queue = JobQueue()
+
+  private init(count: Int) {
+    for _ in 0..<count {
+      // The first thread must come, or nothing would ever be answered; at process start there is always one to be had.
+      let isStarted = BackgroundThread.start("mdoc-verify") { [self] in run() }
+      precondition(isStarted, "no thread for verification")
+    }
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) { queue.append(UnownedJob(job)) }
+
+  private func run() {
+    while true { queue.next().runSynchronously(on: asUnownedTaskExecutor()) }
+  }
+}
+
+/// First in, first out, between any number of threads.
+// Sendable by use: `jobs` is touched only with the mutex held.
+private final class JobQueue: @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let isFilled = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private var jobs = FirstInFirstOut<UnownedJob>()
+
+  init() {
+    pthread_mutex_init(mutex, nil)
+    pthread_cond_init(isFilled, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(isFilled)
+    pthread_mutex_destroy(mutex)
+    isFilled.deallocate()
+    mutex.deallocate()
+  }
+
+  func append(_ job: UnownedJob) {
+    pthread_mutex_lock(mutex)
+    jobs.append(job)
+    pthread_cond_signal(isFilled)
+    pthread_mutex_unlock(mutex)
+  }
+
+  /// Waits for a job.
+  func next() -> UnownedJob {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      if let job = jobs.popFirst() { return job }
+      pthread_cond_wait(isFilled, mutex)
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import CCurl
+import Base
+import Trust
+
+/// One exchange from its first connection to its end, a fetch over as many redirects as are allowed. Used by one thread
+/// alone.
+final class Transfer {
+  let ticket: FetchTicket
+  let easy: OpaquePointer
+  let configuration: WebListFetcher.Configuration
+  /// What libcurl reads for as long as the handle is used.
+  var lists: [UnsafeMutablePointer<curl_slist>] = []
+
+  private(set) var address: ListAddress
+  private var redirects = 0
+
+  // Of the answer that is coming in.
+  private var header = AnswerHeader()
+  private var headerBytes = 0
+  private var body: [UInt8] = []
+  /// Why a callback stopped the transfer.
+  private var fault: FetchError?
+  /// An address that the name led to and that nobody may connect to; another of the same name may have been good.
+  private var refusal: String?
+
+  enum Step {
+    /// To be prepared and begun again.
+    case redirected
+    case ended(FetchTicket.Answer)
+  }
+
+  init?(_ ticket: FetchTicket, _ configuration: WebListFetcher.Configuration) {
+    guard let easy = curl_easy_init() else { return nil }
+    self.ticket = ticket
+    self.easy = easy
+    self.configuration = configuration
+    address = ticket.address
+  }
+
+  /// By then it is out of the multi handle.
+  deinit {
+    curl_easy_cleanup(easy)
+    freeLists()
+  }
+
+  func freeLists() {
+    for list in lists { curl_slist_free_all(list) }
+    lists = []
+  }
+
+  /// What the end of one exchange means for the fetch.
+  func conclude(_ code: CURLcode) -> Step {
+    if let fault { return .ended(.failure(fault)) }
+    if isMessage, header.isComplete { return .ended(.success(answer)) }
+    if header.isComplete, header.isRedirect { return follow() }
+    if header.isComplete, header.status != 200 {
+      return .ended(.failure(.unavailable("the answer's status is \(header.status)")))
+    }
+    if code == CURLE_COULDNT_CONNECT, let refusal { return .ended(.failure(.notAllowed(refusal))) }
+    guard code == CURLE_OK else { return .ended(.failure(CurlFault.error(code))) }
+    guard header.isComplete else { return .ended(.failure(.unavailable("the answer is no HTTP"))) }
+    return .ended(.success(answer))
+  }
+
+  private var isMessage: Bool { if case .message = ticket.request { true } else { false } }
+
+  private var answer: WebAnswer {
+    WebAnswer(
+      status: header.status, retryAfter: header.retryAfter,
+      list: FetchedList(bytes: body, mediaType: header.mediaType, maxAge: header.maxAge, expires: header.expires))
+  }
+
+  private func follow() -> Step {
+    guard header.locations.count == 1, let location = header.locations.first else {
+      return .ended(.failure(.unavailable("a redirect does not say where to")))
+    }
+    guard redirects < ticket.rules.maximumRedirects else {
+      return .ended(.failure(.notAllowed("there are too many redirects")))
+    }
+    redirects += 1
+    do { address = try address.following(location, allowing: ticket.rules) } catch { return .ended(.failure(error)) }
+    header = AnswerHeader()
+    headerBytes = 0
+    body = []
+    refusal = nil
+    return .redirected
+  }
+
+  // MARK: What libcurl calls
+
+  /// False stops the transfer.
+  func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+    headerBytes += line.count
+    guard headerBytes <= Limits.fetchHeaderBytes else {
+      fault = .unavailable("the answer's header is too long")
+      return false
+    }
+    let end = line.lastIndex { $0 != 0x0d && $0 != 0x0a }.map { $0 + 1 } ?? 0
+    header.read(String(decoding: line[..<end], as: UTF8.self))
+    // To a message the status is the answer.
+    guard header.isComplete, fault == nil, !isMessage else { return true }
+    // Asked not to encode; of what comes encoded anyway, only what libcurl unpacks piece by piece.
+    guard [nil, "", "identity", "gzip", "x-gzip"].contains(header.encoding) else {
+      fault = .unavailable("the answer's encoding can't be read")
+      return false
+    }
+    // Nothing is wanted of what comes with another status.
+    return header.status == 200
+  }
+
+  func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard bytes.count <= ticket.rules.maximumBytes - body.count else {
+      if !isMessage { fault = .tooLarge }
+      return false
+    }
+    body.append(contentsOf: bytes)
+    return true
+  }
+
+  /// Bytes as they came, before they are decoded.
+  func mayGoOn(after received: Int64) -> Bool {
+    let isTooLarge = received > ticket.rules.maximumBytes
+    if isTooLarge, fault == nil, !isMessage { fault = .tooLarge }
+    return fault == nil && !isTooLarge
+  }
+
+  func mayConnect(to peer: NetworkAddress?, port: UInt16) -> Bool {
+    guard let peer else {
+      refusal = "the address leads to no public host"
+      return false
+    }
+    refusal = AddressGuard.refusal(
+      of: peer, port: port, isEncrypted: address.isEncrypted, under: ticket.rules)
+    if refusal == nil { configuration.observer?.observe(.connecting) }
+    return refusal == nil
+  }
+
+  /// Asked again once connected, before a byte of the request is sent.
+  func mayAsk(_ peer: NetworkAddress?, port: UInt16) -> Bool {
+    let reason: String?
+    if let peer {
+      reason = AddressGuard.refusal(of: peer, port: port, isEncrypted: address.isEncrypted, under: ticket.rules)
+    } else {
+      reason = "the address leads to no public host"
+    }
+    if let reason { fault = .notAllowed(reason) }
+    return reason == nil
+  }
+}

@@ -1,0 +1,62 @@
+import Base
+import Trust
+
+/// Fetches lists from the web, with libcurl, under the rules of each call.
+///
+/// One thread of its own does all transfers, a bounded number at a time, and more wait in a bounded queue: a caller
+/// suspends, so that neither a verification thread nor Swift's cooperative pool ever stands still for a publisher.
+/// What the environment says about proxies, and files with passwords or cookies, is not heard.
+public final class WebListFetcher: ListFetcher {
+  /// What holds for all fetches.
+  public struct Configuration: Sendable {
+    /// A PEM file of the authorities whose TLS servers are believed; nil: the system's.
+    public var authorities: String?
+    public var observer: (any FetchObserver)?
+    /// Addresses that names lead to, as `name:port:address`, for tests of what follows from them.
+    package var pinnedNames: [String] = []
+
+    public init(authorities: String? = nil, observer: (any FetchObserver)? = nil) {
+      self.authorities = authorities
+      self.observer = observer
+    }
+  }
+
+  /// libcurl or the system has no means to fetch.
+  public struct StartError: Error, Sendable, CustomStringConvertible {
+    public let description: String
+  }
+
+  private let thread: TransferThread
+  private let observer: (any FetchObserver)?
+
+  public init(_ configuration: Configuration = Configuration()) throws(StartError) {
+    observer = configuration.observer
+    thread = try TransferThread(
+      configuration, hostPlaces: Limits.hostFetches, waitingOfHost: Limits.waitingHostFetches)
+  }
+
+  deinit { thread.close() }
+
+  public func fetch(_ address: String, allowing rules: FetchRules) async throws(FetchError) -> FetchedList {
+    observer?.observe(.asked)
+    let answer = await answer(to: address, allowing: rules)
+    switch answer {
+    case .success(let list): observer?.observe(.fetched(bytes: list.bytes.count))
+    case .failure(let error): observer?.observe(.failed(error))
+    }
+    return try answer.get()
+  }
+
+  private func answer(
+    to address: String, allowing rules: FetchRules
+  ) async -> Result<FetchedList, FetchError> {
+    let deadline = ContinuousClock.now + rules.timeLimit
+    let ticket: FetchTicket
+    do {
+      ticket = FetchTicket(try ListAddress(address, allowing: rules), rules: rules, deadline: deadline)
+    } catch {
+      return .failure(error)
+    }
+    return await thread.answer(to: ticket).map(\.list)
+  }
+}

@@ -1,0 +1,40 @@
+import Base
+import Trust
+
+/// Posts messages to addresses that somebody configured, under the guard that lists are fetched under.
+///
+/// It has a thread of its own for all of them: a receiver that hangs takes one of its places, and nobody's list waits
+/// for it.
+public final class WebPoster: Sendable {
+  public struct Answer: Sendable, Hashable {
+    public let status: Int
+    public let retryAfter: RetryAfter?
+
+    public init(status: Int, retryAfter: RetryAfter? = nil) {
+      self.status = status
+      self.retryAfter = retryAfter
+    }
+  }
+
+  private let thread: TransferThread
+
+  public init(
+    _ configuration: WebListFetcher.Configuration = .init(), places: Int = Limits.firstDeliveries + Limits.deliveries
+  ) throws(WebListFetcher.StartError) {
+    thread = try TransferThread(configuration, places: places)
+  }
+
+  deinit { thread.close() }
+
+  /// Ends within the rules' time limit, and at once where its task is cancelled. Whatever status is answered is no
+  /// error; a redirect is not followed.
+  public func post(
+    _ message: WebMessage, to address: String, allowing rules: FetchRules
+  ) async throws(FetchError) -> Answer {
+    let ticket = FetchTicket(
+      try ListAddress(address, allowing: rules), .message(message), rules: rules,
+      deadline: ContinuousClock.now + rules.timeLimit)
+    let answer = try await thread.answer(to: ticket).get()
+    return Answer(status: answer.status, retryAfter: answer.retryAfter)
+  }
+}

@@ -1,0 +1,39 @@
+import Base
+
+/// The audit entries of a store: one for each attempt at a challenge, chained by node.
+///
+/// A store writes an entry itself, in the transaction of the change that ends the attempt (`recordOutcome`, `sweep`,
+/// `redact`): no outcome is acknowledged without its entry. Nothing deletes or changes one.
+public protocol AuditStore: Sendable {
+  /// The node's entries after `sequence`, in their order, at most `limit`, and its head at that moment.
+  ///
+  /// - Parameter relyingParty: whose entries alone; the head is then that of the last one of them, which is a place on
+  ///   the chain like any other. Nil for all.
+  func auditEntries(
+    of node: NodeName, _ relyingParty: String?, after sequence: Int64, limit: Int
+  ) async throws(StoreError) -> AuditPage
+
+  /// The heads of all nodes that have entries, by name; or of a relying party's last entries.
+  func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead]
+}
+
+extension AuditStore {
+  public func auditEntries(
+    of node: NodeName, after sequence: Int64, limit: Int
+  ) async throws(StoreError) -> AuditPage {
+    try await auditEntries(of: node, nil, after: sequence, limit: limit)
+  }
+
+  public func auditHeads() async throws(StoreError) -> [AuditHead] { try await auditHeads(of: nil) }
+}
+
+public struct AuditPage: Sendable, Hashable {
+  public let links: [AuditLink]
+  /// Nil where the node has no entry.
+  public let head: AuditHead?
+
+  public init(links: [AuditLink], head: AuditHead?) {
+    self.links = links
+    self.head = head
+  }
+}

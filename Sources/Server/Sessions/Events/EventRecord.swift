@@ -1,0 +1,49 @@
+import Base
+
+/// An event as it is stored: what happened to which session, when, and the code of the failure. Nothing in it is
+/// personal, and nothing of it is secret, so that redaction leaves it.
+public struct EventRecord: Sendable, Hashable {
+  public let id: EventID
+  public let relyingParty: String
+  /// When it was written, with the change that it tells: of what time did, up to some seconds later.
+  public let created: Timestamp
+  /// The code of the session's `last_error`, where it had one.
+  public let errorCode: String?
+
+  public init(id: EventID, relyingParty: String, created: Timestamp, errorCode: String?) {
+    self.id = id
+    self.relyingParty = relyingParty
+    self.created = created
+    self.errorCode = errorCode
+  }
+
+  /// The event of a change that was written at `now`; nil for a state that is no end.
+  public init?(of address: SessionAddress, _ state: SessionState, at now: Timestamp) {
+    guard let type = EventType(state.status) else { return nil }
+    self.init(
+      id: EventID(address.id, type), relyingParty: address.relyingParty, created: now,
+      errorCode: state.lastError?.code)
+  }
+}
+
+public struct EventQuery: Sendable, Hashable {
+  public var limit: Int
+  public var startingAfter: EventID?
+  public var type: EventType?
+
+  public init(limit: Int = Limits.pageSize, startingAfter: EventID? = nil, type: EventType? = nil) {
+    self.limit = limit
+    self.startingAfter = startingAfter
+    self.type = type
+  }
+}
+
+public struct EventPage: Sendable, Hashable {
+  public let events: [EventRecord]
+  public let hasMore: Bool
+
+  public init(events: [EventRecord], hasMore: Bool) {
+    self.events = events
+    self.hasMore = hasMore
+  }
+}

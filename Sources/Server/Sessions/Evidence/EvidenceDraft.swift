@@ -1,0 +1,63 @@
+import Cryptography
+import Mdoc
+import Base
+import Trust
+
+/// What evidence needs of an attempt, gathered while its answer is verified; sealed only if it is accepted.
+struct EvidenceDraft: Sendable {
+  private let key: EvidenceKey
+  private let trust: TrustStore
+  private let wallet: any WalletProtocol
+  private let answer: WalletAnswer.Content
+  private let requestData: JSONText
+  private let material: SharedSecret
+  var revocation: EvidenceRevocation
+
+  /// Nil where the relying party's policy asks for none.
+  ///
+  /// - Parameter trust: the store that the answer is verified with.
+  init?(
+    of answer: WalletAnswer.Content, by wallet: any WalletProtocol, answering challenge: borrowing ConsumedChallenge,
+    for relyingParty: RelyingParty, trust: TrustStore, isLive: Bool
+  ) {
+    guard let key = relyingParty.policies.evidenceKey else { return nil }
+    self.key = key
+    self.trust = trust
+    self.wallet = wallet
+    self.answer = answer
+    requestData = challenge.requestData
+    material = SharedSecret(copying: challenge.material)
+    revocation = EvidenceRevocation(isLive: isLive)
+  }
+
+  /// The sealed bundle, or why there is none.
+  func evidence(
+    of presentation: AcceptedPresentation, _ report: ReportRecord, session: SessionID, request: PresentationRequest,
+    relyingParty: RelyingParty, context: ServiceContext
+  ) throws(ServiceError) -> (status: EvidenceStatus, bundle: [UInt8]?) {
+    guard presentation.retention.isIntended else { return (.declined, nil) }
+    let anchors = Set(presentation.documents.map(\.issuer.anchorSHA256))
+    var openingSecret: SharedSecret?
+    if let secret = wallet.openingSecret(of: answer, relyingParty: relyingParty) {
+      openingSecret = SharedSecret(secret)
+    }
+    let sealed: [UInt8]
+    do {
+      let bundle = EvidenceBundle(
+        isLive: context.isLive, session: session, relyingParty: relyingParty.id, protocolName: wallet.name,
+        request: request, requestData: requestData, material: material,
+        answer: answer, openingSecret: openingSecret,
+        clockSkew: context.clockSkew, trust: try TrustExcerpt(of: trust, anchors: anchors), revocation: revocation,
+        report: report)
+      let content = bundle.json.serialized()
+      // A bundle that could not be read again would be found out when it is too late.
+      guard let json = try? JSON(parsing: content, values: .max), EvidenceBundle(json) != nil else {
+        return (.tooLarge, nil)
+      }
+      sealed = try key.seal(content)
+    } catch {
+      throw ServiceError(.apiInternal, "The evidence could not be sealed.")
+    }
+    return sealed.count > Limits.evidenceBytes ? (.tooLarge, nil) : (.kept, sealed)
+  }
+}

@@ -1,0 +1,79 @@
+import Mdoc
+import Base
+import Trust
+
+/// What publishers said about revocation when an answer was verified, and what could not be found out.
+///
+/// That something is good is never taken from here: its lists are verified again, as they were at the time. That nothing
+/// was known cannot be proved by lists and is kept as it was: it can only make a verdict worse.
+struct EvidenceRevocation: RevocationSource {
+  /// By the place of the question among all of the answer's.
+  private var unknown: [Int: Unknown] = [:]
+  private var lists: [RevocationList] = []
+  private let isLive: Bool
+
+  private struct Unknown: Sendable {
+    let uncertainty: RevocationUncertainty
+    let detail: String?
+  }
+
+  init(isLive: Bool) { self.isLive = isLive }
+
+  init(of questions: [RevocationQuestion], answeredBy evidence: RevocationEvidence, isLive: Bool) {
+    self.isLive = isLive
+    for (place, question) in questions.enumerated() {
+      guard case .undetermined(let uncertainty, let detail) = evidence.finding(for: question) else { continue }
+      unknown[place] = Unknown(uncertainty: uncertainty, detail: detail)
+    }
+    for list in evidence.lists where !lists.contains(list) { lists.append(list) }
+  }
+
+  func evidence(for questions: [RevocationQuestion], at now: Timestamp) async -> RevocationEvidence {
+    var kept = KeptLists()
+    for list in lists { kept[list.address] = .success(FetchedList(bytes: list.bytes)) }
+    // The two modes differ in what they fetch from where, which must not refuse what was fetched.
+    let checker = RevocationChecker(fetcher: kept, allowsJWT: !isLive, allowsLoopback: !isLive)
+    let open = questions.enumerated().filter { unknown[$0.offset] == nil }.map(\.element)
+    let found = await checker.evidence(for: open, at: now)
+    var evidence = RevocationEvidence()
+    for (place, question) in questions.enumerated() {
+      let stated = unknown[place].map { RevocationFinding.undetermined($0.uncertainty, detail: $0.detail) }
+      evidence.note(stated ?? found.finding(for: question), for: question)
+    }
+    return evidence
+  }
+
+  // MARK: Keeping
+
+  var json: JSON {
+    [
+      "lists": .array(
+        lists.map { ["address": .string($0.address), "bytes": .string(Base64.encode($0.bytes))] }),
+      "unknown": .array(
+        unknown.sorted { $0.key < $1.key }.map { place, unknown in
+          .members([
+            "question": .integer(Int64(place)), "reason": .string(unknown.uncertainty.rawValue),
+            "detail": unknown.detail.map { .string($0) },
+          ])
+        }),
+    ]
+  }
+
+  /// Nil for what `json` did not give.
+  init?(_ json: JSON, isLive: Bool) {
+    guard let lists = json["lists"]?.array, let unknown = json["unknown"]?.array else { return nil }
+    self.isLive = isLive
+    for list in lists {
+      guard let address = list["address"]?.string, let bytes = list["bytes"]?.string.flatMap(Base64.decode) else {
+        return nil
+      }
+      self.lists.append(RevocationList(address: address, bytes: bytes))
+    }
+    for entry in unknown {
+      guard let place = entry["question"]?.integer.flatMap(Int.init(exactly:)),
+        let reason = entry["reason"]?.string.flatMap(RevocationUncertainty.init)
+      else { return nil }
+      self.unknown[place] = Unknown(uncertainty: reason, detail: entry["detail"]?.string)
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import Cryptography
+import Base
+
+/// An `Idempotency-Key` header with the request that it came with.
+public struct IdempotencyRequest: Sendable {
+  public let key: String
+  public let method: String
+  public let path: String
+  /// The body as received.
+  public let body: [UInt8]
+
+  public init(key: String, method: String, path: String, body: [UInt8]) {
+    self.key = key
+    self.method = method
+    self.path = path
+    self.body = body
+  }
+}
+
+/// A claim on a key, scoped to relying party, method and path.
+public struct IdempotencyClaim: Sendable, Hashable {
+  /// Seconds after which an unfinished claim is taken for abandoned: longer than any request runs.
+  public static let lease: Int64 = 60
+
+  /// SHA-256 over relying party, method, path and key: one short index instead of four long columns.
+  public let scope: [UInt8]
+  /// SHA-256 of the body.
+  public let bodyHash: [UInt8]
+  /// Tells this claim from one that took it over.
+  public let token: [UInt8]
+  /// Whose quota the kept reply counts for.
+  public let relyingParty: String
+
+  public init(scope: [UInt8], bodyHash: [UInt8], token: [UInt8], relyingParty: String) {
+    self.scope = scope
+    self.bodyHash = bodyHash
+    self.token = token
+    self.relyingParty = relyingParty
+  }
+
+  public init(_ request: IdempotencyRequest, of relyingParty: String) throws(ServiceError) {
+    guard (1...255).contains(request.key.count) else {
+      throw ServiceError(.apiInvalidRequest, "An Idempotency-Key has 1 to 255 characters.")
+    }
+    var scope: [UInt8] = []
+    for part in [relyingParty, request.method, request.path, request.key] {
+      // Each part with its length, so that no two requests have the same text.
+      scope += Array("\(part.utf8.count):".utf8) + Array(part.utf8)
+    }
+    let token: [UInt8]
+    do { token = try Random.bytes(16) } catch { throw .cryptoFailed }
+    self.init(
+      scope: HashAlgorithm.sha256.hash(scope), bodyHash: HashAlgorithm.sha256.hash(request.body), token: token,
+      relyingParty: relyingParty)
+  }
+}
+
+public enum IdempotencyStart: Sendable {
+  case started
+  case inProgress
+  /// The key was used with another body.
+  case bodyDiffers
+  case finished(KeptReply)
+}
+
+/// A reply that is kept for 24 hours, sealed; its result, apart, only as long as the result may be read.
+public struct KeptReply: Sendable, Hashable {
+  /// Whose redaction erases the reply.
+  public let session: SessionID?
+  /// Nil once the session is redacted.
+  public var body: [UInt8]?
+  public var result: [UInt8]?
+  public var resultExpiresAt: Timestamp?
+
+  public init(session: SessionID?, body: [UInt8]?, result: [UInt8]? = nil, resultExpiresAt: Timestamp? = nil) {
+    self.session = session
+    self.body = body
+    self.result = result
+    self.resultExpiresAt = resultExpiresAt
+  }
+}
+
+public struct IdempotencyCompletion: Sendable {
+  public let claim: IdempotencyClaim
+  public let reply: KeptReply
+
+  public init(claim: IdempotencyClaim, reply: KeptReply) {
+    self.claim = claim
+    self.reply = reply
+  }
+}

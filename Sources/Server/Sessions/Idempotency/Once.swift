@@ -1,0 +1,126 @@
+import Base
+
+extension ServiceContext {
+  /// Runs a POST once for its Idempotency-Key: the same request again gets the same reply, another body is refused,
+  /// one that still runs is told so, and nothing is kept of a 5xx (HTTP API, Idempotency).
+  ///
+  /// Client secrets have no idempotency: they act on one session, which takes one answer.
+  ///
+  /// - Parameter isSubmit: an answer is never refused for the quota of kept replies: then its refusals are not kept.
+  func once(
+    _ request: IdempotencyRequest?, _ caller: Caller, isSubmit: Bool = false,
+    _ operation: (IdempotencyClaim?) async throws(ServiceError) -> OperationReply
+  ) async throws(ServiceError) -> Reply {
+    guard let request, case .apiKey(let party, _, _) = caller else { return try await operation(nil).reply }
+    let claim = try IdempotencyClaim(request, of: party.id)
+    let isFull = await excess(of: party, forSession: false) != nil
+    if isFull, !isSubmit { try await checkQuota(of: party, forSession: false) }
+    let start: IdempotencyStart
+    do { start = try await store.beginIdempotent(claim, at: clock()) } catch { throw ServiceError(error) }
+    switch start {
+    case .inProgress: throw ServiceError(.apiIdempotencyInProgress, retryAfter: 1)
+    case .bodyDiffers: throw ServiceError(.apiIdempotencyKeyReused)
+    case .finished(let kept): return try replay(kept, claim, to: caller)
+    case .started: return try await run(operation, claim, keepsRefusals: !isFull)
+    }
+  }
+
+  private func run(
+    _ operation: (IdempotencyClaim?) async throws(ServiceError) -> OperationReply, _ claim: IdempotencyClaim,
+    keepsRefusals: Bool
+  ) async throws(ServiceError) -> Reply {
+    let outcome: OperationReply
+    do throws(ServiceError) {
+      outcome = try await operation(claim)
+    } catch {
+      await keep(error, claim, isWanted: keepsRefusals)
+      throw error
+    }
+    // The work is done whether or not its reply can be kept; where it cannot, the claim lapses by itself.
+    if !outcome.isKept, let completion = try? completion(claim, outcome) {
+      try? await store.finishIdempotent(completion)
+    }
+    return outcome.reply
+  }
+
+  /// Not what may change by itself: a failure, or a quota that is used up.
+  private func keep(_ error: ServiceError, _ claim: IdempotencyClaim, isWanted: Bool) async {
+    do {
+      guard isWanted, error.httpStatus < 500, error.code != .apiQuotaExceeded else {
+        return try await store.releaseIdempotent(claim)
+      }
+      let body = try seal(KeptReplyForm.encode(error), .reply(claim, nil))
+      noteReply(body, of: claim)
+      try await store.finishIdempotent(
+        IdempotencyCompletion(claim: claim, reply: KeptReply(session: nil, body: body)))
+    } catch {
+      // Nothing is kept: the claim lapses, and the same request is tried again.
+    }
+  }
+
+  /// The reply sealed for keeping; its result apart, since it is kept for a shorter time, and without what a simulator
+  /// answered, which is shown once, to whom it was shown.
+  func completion(
+    _ claim: IdempotencyClaim?, _ outcome: OperationReply
+  ) throws(ServiceError) -> IdempotencyCompletion? {
+    guard let claim else { return nil }
+    let result = outcome.body["result"].flatMap { $0.isNull ? nil : $0 }
+    let shown = outcome.body.removing("simulated_result")
+    let body = result == nil ? shown : shown.replacing("result", with: .null)
+    let form = try seal(
+      KeptReplyForm.encode(status: outcome.status, body: body), .reply(claim, outcome.session))
+    noteReply(form, of: claim)
+    return IdempotencyCompletion(
+      claim: claim,
+      reply: KeptReply(
+        session: outcome.session, body: form,
+        result: try result.map { json throws(ServiceError) in try seal(json, .replyResult(claim, outcome.session)) },
+        resultExpiresAt: result == nil ? nil : outcome.resultExpiresAt))
+  }
+
+  private func noteReply(_ body: [UInt8], of claim: IdempotencyClaim) {
+    usage.note(StoreUsage(idempotencyBytes: Int64(body.count) + StoreUsage.replyOverhead), of: claim.relyingParty)
+  }
+
+  /// The kept reply: without its result once that has expired, and to a key that may not read results; an error once
+  /// its session is redacted.
+  private func replay(_ kept: KeptReply, _ claim: IdempotencyClaim, to caller: Caller) throws(ServiceError) -> Reply {
+    guard let sealed = kept.body else { throw ServiceError(.sessionRedacted) }
+    let form = try openJSON(sealed, .reply(claim, kept.session))
+    var (status, body) = try KeptReplyForm.decode(form)
+    if let result = kept.result, let end = kept.resultExpiresAt, clock() < end, caller.has(.resultsRead) {
+      body = body.replacing("result", with: try openJSON(result, .replyResult(claim, kept.session)))
+    }
+    return Reply(status, body, session: kept.session, isReplay: true)
+  }
+}
+
+/// A use case's reply, with what keeping it needs to know.
+struct OperationReply: Sendable {
+  let status: Int
+  let body: JSON
+  /// Whose redaction erases the kept reply.
+  var session: SessionID?
+  /// Of an attempt that came to its end.
+  var ending: Reply.Ending?
+  /// Until when a result in the reply may be given again.
+  var resultExpiresAt: Timestamp?
+  /// Whether it was kept in the operation's own transaction.
+  var isKept = false
+
+  var reply: Reply { Reply(status, body, session: session, ending: ending) }
+}
+
+extension JSON {
+  /// The object with one member's value exchanged in its place.
+  func replacing(_ name: String, with value: JSON) -> JSON {
+    guard case .object(let members) = self else { return self }
+    return .object(members.map { $0.name == name ? Member(name, value) : $0 })
+  }
+
+  /// The object without one member.
+  func removing(_ name: String) -> JSON {
+    guard case .object(let members) = self else { return self }
+    return .object(members.filter { $0.name != name })
+  }
+}

@@ -1,0 +1,80 @@
+import Cryptography
+import Mdoc
+import Presentation
+import Base
+
+/// The older OpenID4VP profile of ISO/IEC TS 18013-7:2024, Annex B, for the wallets that know no other: only where a
+/// relying party has chosen it, and never in place of `openid4vp`.
+public struct AnnexBProtocol: FetchedRequestProtocol {
+  public let name = "openid4vp-iso-18013-7-annex-b"
+
+  /// What opens wallets of this profile (B.3.1), whatever scheme the relying party has for `openid4vp`.
+  private static let scheme = "mdoc-openid4vp"
+
+  public init() {}
+
+  public func makeRequest(
+    _ request: PresentationRequest, in context: RequestContext
+  ) throws(ServiceError) -> OutgoingRequest {
+    guard context.relyingParty.openID4VP.offersAnnexB else {
+      throw ServiceError(.apiProtocolUnsupported, "This relying party does not offer the older profile of Annex B.")
+    }
+    // Descriptors are named by their document types, so that each type can be asked for once.
+    for (index, document) in request.documents.enumerated()
+    where request.documents[..<index].contains(where: { $0.docType.hasSameBytes(as: document.docType) }) {
+      throw ServiceError(
+        .apiInvalidRequest,
+        pointers: [.init(pointer: "/documents/\(index)/doc_type", detail: "can be asked for once in this protocol")])
+    }
+    let addresses = try context.walletAddresses(for: self)
+    // The profile has one scheme of client identifiers, x509_san_dns, and the name is the host of response_uri.
+    let clientID = addresses.host
+    guard try context.signingReaders(for: self).contains(where: { $0.hasDNSName(clientID) }) else {
+      throw ServiceError(
+        .apiProtocolUnsupported, "No reader of this relying party is named by the host of `public_url`.")
+    }
+    do throws(CryptoError) {
+      let challenge = try OpenID4VPChallenge(
+        freshFor: .client(id: clientID, responseURI: addresses.response), isEncrypted: true)
+      return OutgoingRequest(
+        data: addresses.requestData(scheme: Self.scheme, clientID: clientID),
+        material: try challenge.serialized())
+    } catch {
+      throw .cryptoFailed
+    }
+  }
+
+  public func requestObject(
+    _ material: borrowing SecretBytes, for request: PresentationRequest, walletNonce: String?,
+    in context: RequestContext
+  ) throws(ServiceError) -> [UInt8] {
+    guard let challenge = OpenID4VPChallenge(serialized: material),
+      let made = AnnexBRequest(request, challenge: challenge)
+    else { throw .unreadableMaterial }
+    // Any dNSName of the leaf will do, whatever `openid4vp` calls the reader.
+    let reader = try context.reader(for: challenge.recipient) { $0.hasDNSName($1) }
+    try RequestContext.check(walletNonce: walletNonce)
+    do throws(CryptoError) {
+      return Array(try made.signed(by: reader, walletNonce: walletNonce).utf8)
+    } catch {
+      throw .cryptoFailed
+    }
+  }
+
+  public func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
+    try WalletResponse.decode(data, isForm: true)
+  }
+
+  public func authenticate(
+    _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
+    relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
+  ) -> Authentication {
+    guard case .parameters(let response) = answer, let opening = OpenID4VPChallenge(serialized: challenge.material)
+    else {
+      // What we sealed ourselves opened but does not read: only a fault of ours can make it.
+      return verifier.refuse([Check(.sessionInterrupted, .failed)], at: now)
+    }
+    return AnnexB(verifier: verifier).authenticate(
+      response, answering: opening, request: request, names: relyingParty.names, at: now)
+  }
+}

@@ -1,0 +1,83 @@
+import Cryptography
+import Mdoc
+import Presentation
+import Base
+
+/// OpenID4VP by redirect or QR code as the service sees it: the wallet fetches a signed request object and posts its
+/// answer (`direct_post.jwt`, or `direct_post` where the relying party wants clear answers).
+public struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
+  public let name = "openid4vp"
+
+  public init() {}
+
+  /// `request_uri` and what a page or a QR code needs around it.
+  public func makeRequest(
+    _ request: PresentationRequest, in context: RequestContext
+  ) throws(ServiceError) -> OutgoingRequest {
+    let addresses = try context.walletAddresses(for: self)
+    let reader = try context.signingReaders(for: self)[0]
+    // The wallet compares the name with where it is to post its answer (5.9.3).
+    if case .dnsName = reader.clientIdentifier, !reader.hasDNSName(addresses.host) {
+      throw ServiceError(
+        .apiProtocolUnsupported, "The reader's certificate is for another host than that of `public_url`.")
+    }
+    do throws(CryptoError) {
+      let challenge = try OpenID4VPChallenge(
+        freshFor: .client(id: reader.clientID, responseURI: addresses.response),
+        isEncrypted: context.relyingParty.openID4VP.encryptsResponses)
+      return OutgoingRequest(
+        data: addresses.requestData(scheme: context.relyingParty.openID4VP.scheme, clientID: reader.clientID),
+        material: try challenge.serialized())
+    } catch {
+      throw .cryptoFailed
+    }
+  }
+
+  public func requestObject(
+    _ material: borrowing SecretBytes, for request: PresentationRequest, walletNonce: String?,
+    in context: RequestContext
+  ) throws(ServiceError) -> [UInt8] {
+    guard let challenge = OpenID4VPChallenge(serialized: material) else { throw .unreadableMaterial }
+    let reader = try context.reader(for: challenge.recipient) { $0.clientID.hasSameBytes(as: $1) }
+    try RequestContext.check(walletNonce: walletNonce)
+    do throws(CryptoError) {
+      let made = OpenID4VPRequest(
+        request, challenge: challenge, trustedAuthorities: context.relyingParty.openID4VP.trustedAuthorities)
+      return Array(try made.signed(by: reader, walletNonce: walletNonce).utf8)
+    } catch {
+      throw .cryptoFailed
+    }
+  }
+
+  public func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
+    try WalletResponse.decode(data, isForm: true)
+  }
+
+  public func authenticate(
+    _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
+    relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
+  ) -> Authentication {
+    guard case .parameters(let response) = answer, let opening = OpenID4VPChallenge(serialized: challenge.material)
+    else {
+      // What we sealed ourselves opened but does not read: only a fault of ours can make it.
+      return verifier.refuse([Check(.sessionInterrupted, .failed)], at: now)
+    }
+    return OpenID4VP(verifier: verifier).authenticate(
+      response, answering: opening, request: request, names: relyingParty.names, at: now)
+  }
+}
+
+extension WalletAddresses {
+  /// `data` of the session's request.
+  func requestData(scheme: String, clientID: String) -> JSON {
+    [
+      "request_uri": .string(request), "request_uri_method": "post", "client_id": .string(clientID),
+      "authorization_request": .string(authorizationRequest(scheme: scheme, clientID: clientID)),
+    ]
+  }
+}
+
+extension ServiceError {
+  /// What we sealed ourselves opened but does not read: only a fault of ours can make it.
+  static let unreadableMaterial = ServiceError(.apiInternal, "A sealed challenge cannot be read.")
+}

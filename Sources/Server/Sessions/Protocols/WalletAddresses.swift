@@ -1,0 +1,58 @@
+import Base
+
+/// Where wallets reach one session on this server, by redirect or QR code (OpenID4VP 1.0, 5.10 and 8.2).
+public struct WalletAddresses: Sendable, Hashable {
+  /// `request_uri`.
+  public let request: String
+  /// `response_uri`.
+  public let response: String
+  /// The server's host, without its port.
+  public let host: String
+
+  /// - Parameter publicURL: `https://host[:port]`, without a path.
+  init(publicURL: String, session: SessionAddress) {
+    let base = [publicURL, "v1/wallet", Self.escaped(session.relyingParty), session.id.text].joined(separator: "/")
+    request = base + "/request"
+    response = base + "/response"
+    host = Self.host(of: publicURL)
+  }
+
+  /// The address that opens a wallet, with the request by reference (RFC 9101, 5.2).
+  func authorizationRequest(scheme: String, clientID: String) -> String {
+    let parameters = [("client_id", clientID), ("request_uri", request), ("request_uri_method", "post")]
+    return scheme + "://?" + parameters.map { "\($0)=\(Self.escaped($1))" }.joined(separator: "&")
+  }
+
+  /// All but the unreserved characters in their percent-encoding (RFC 3986, 2.1).
+  private static func escaped(_ text: String) -> String {
+    text.utf8.map { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        String(UnicodeScalar(byte))
+      default: "%" + Hex.encode([byte]).uppercased()
+      }
+    }.joined()
+  }
+
+  /// An address in brackets (RFC 3986, 3.2.2) has colons of its own.
+  private static func host(of url: String) -> String {
+    let authority = url.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first ?? ""
+    if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") { return String(authority[...end]) }
+    return String(authority.prefix { $0 != ":" })
+  }
+}
+
+extension RequestContext {
+  /// Of this session; throws where the operator has not said where wallets reach the server.
+  func walletAddresses(for wallet: some WalletProtocol) throws(ServiceError) -> WalletAddresses {
+    guard let publicURL else {
+      throw ServiceError(
+        .apiProtocolUnsupported,
+        "`\(wallet.name)` needs the address at which wallets reach this server (`public_url`), which is not configured."
+      )
+    }
+    return WalletAddresses(publicURL: publicURL, session: session)
+  }
+}

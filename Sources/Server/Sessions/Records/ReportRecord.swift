@@ -1,0 +1,108 @@
+import Mdoc
+import Base
+
+/// The immutable report of one attempt as it is stored and served: codes, outcomes, clauses, and details that name
+/// elements, certificates or limits. Nothing personal.
+public struct ReportRecord: Sendable, Hashable {
+  public enum CheckRecord: Sendable, Hashable {
+    /// As this version's registry has it.
+    case known(Check)
+    /// Of another version's registry, with the words that it had.
+    case other(code: String, outcome: String, clause: String, detail: String?)
+
+    public init(code: String, outcome: String, clause: String, detail: String?) {
+      if let known = Code(rawValue: code), let worth = Check.Outcome(rawValue: outcome), known.entry.clause == clause {
+        self = .known(Check(known, worth, detail: detail))
+      } else {
+        self = .other(code: code, outcome: outcome, clause: clause, detail: detail)
+      }
+    }
+
+    public var code: String {
+      switch self {
+      case .known(let check): check.code.rawValue
+      case .other(let code, _, _, _): code
+      }
+    }
+
+    public var outcome: String {
+      switch self {
+      case .known(let check): check.outcome.rawValue
+      case .other(_, let outcome, _, _): outcome
+      }
+    }
+
+    public var clause: String {
+      switch self {
+      case .known(let check): check.clause
+      case .other(_, _, let clause, _): clause
+      }
+    }
+
+    public var detail: String? {
+      switch self {
+      case .known(let check): check.detail
+      case .other(_, _, _, let detail): detail
+      }
+    }
+
+    /// Without its detail.
+    var redacted: CheckRecord {
+      switch self {
+      case .known(let check): .known(Check(check.code, check.outcome))
+      case .other(let code, let outcome, let clause, _):
+        .other(code: code, outcome: outcome, clause: clause, detail: nil)
+      }
+    }
+  }
+
+  public struct DocumentRecord: Sendable, Hashable {
+    public let checks: [CheckRecord]
+  }
+
+  /// Absent where nothing is stored: `mdoc verify`.
+  public let id: String?
+  /// Unix seconds.
+  public let verifiedAt: Int64
+  public let trustSnapshot: String
+  /// Absent in reports that were stored before there was one.
+  public let revocationPolicy: String?
+  /// Checks of the envelope and of the response as a whole.
+  public let checks: [CheckRecord]
+  public let documents: [DocumentRecord]
+
+  public init(_ report: VerificationReport, id: ReportID?) {
+    self.id = id?.text
+    verifiedAt = report.verifiedAt.secondsSince1970
+    trustSnapshot = report.trustSnapshot
+    revocationPolicy = report.revocationPolicy.rawValue
+    checks = report.checks.map(CheckRecord.known)
+    documents = report.documents.map { DocumentRecord(checks: $0.checks.map(CheckRecord.known)) }
+  }
+
+  init(
+    id: String?, verifiedAt: Int64, trustSnapshot: String, revocationPolicy: String?, checks: [CheckRecord],
+    documents: [DocumentRecord]
+  ) {
+    self.id = id
+    self.verifiedAt = verifiedAt
+    self.trustSnapshot = trustSnapshot
+    self.revocationPolicy = revocationPolicy
+    self.checks = checks
+    self.documents = documents
+  }
+
+  private init(_ other: ReportRecord, map: (CheckRecord) -> CheckRecord) {
+    id = other.id
+    verifiedAt = other.verifiedAt
+    trustSnapshot = other.trustSnapshot
+    revocationPolicy = other.revocationPolicy
+    checks = other.checks.map(map)
+    documents = other.documents.map { DocumentRecord(checks: $0.checks.map(map)) }
+  }
+
+  /// Without details: what remains after redaction is ids, times and codes.
+  public func redacted() -> ReportRecord {
+    ReportRecord(self) { $0.redacted }
+  }
+}

@@ -1,0 +1,40 @@
+import Mdoc
+import Presentation
+import Base
+
+/// The catalogue of document types and their elements.
+public enum CatalogueRendering {
+  /// Every type, in the catalogue's order.
+  public static var json: JSON { .array(DocTypeCatalogue.all.map(json)) }
+
+  /// `age_over` says whether a namespace has `age_over_NN` besides what it lists; no `types`: none is prescribed.
+  public static func json(_ definition: DocTypeDefinition) -> JSON {
+    [
+      "doc_type": .string(definition.docType), "aliases": .array(definition.aliases.map { .string($0) }),
+      "label": .string(definition.label), "source": .string(definition.source),
+      "age_namespace": .string(definition.ageNamespace),
+      "namespaces": .array(definition.namespaces.map { namespace($0, of: definition) }),
+    ]
+  }
+
+  private static func namespace(_ namespace: NamespaceDefinition, of type: DocTypeDefinition) -> JSON {
+    [
+      "namespace": .string(namespace.name), "label": .string(namespace.label),
+      "age_over": .bool(namespace.hasAgeAttestations),
+      "elements": .array(
+        namespace.elements.map { element in
+          [
+            "identifier": .string(element.identifier), "label": .string(element.label),
+            "types": .array(element.types.names.map { .string($0) }), "mandatory": .bool(element.isMandatory),
+            "apple_in_app": .bool(isInApp(ElementReference(namespace.name, element.identifier), of: type)),
+          ]
+        }),
+    ]
+  }
+
+  /// Whether Apple's in-app protocol can ask for it.
+  private static func isInApp(_ element: ElementReference, of type: DocTypeDefinition) -> Bool {
+    let document = DocumentRequest(docType: type.docType, elements: [ElementRequest(element)])
+    return (try? AppleRequest(PresentationRequest(documents: [document]))) != nil
+  }
+}

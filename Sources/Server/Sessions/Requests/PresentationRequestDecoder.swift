@@ -1,0 +1,181 @@
+import Mdoc
+import Presentation
+import Base
+
+/// Reads `documents` and `all_documents` of the API into a `PresentationRequest`: the creation of a session and
+/// `mdoc verify --request` share it. Faults carry JSON pointers.
+public struct PresentationRequestDecoder: Sendable {
+  static let members: Set<String> = ["documents", "all_documents"]
+  private static let elementMembers: Set = ["namespace", "identifier", "intent_to_retain", "retain_days", "required"]
+  private static let inAppElementMembers = elementMembers.union(["apple_element"])
+  private let family: ProtocolFamily
+  private let retention: RetentionPolicy
+
+  /// The family decides on age thresholds: 1–125 in-app, 1–99 elsewhere, and no `age_in_years` beside one in-app.
+  public init(for family: ProtocolFamily, retention: RetentionPolicy = RetentionPolicy()) {
+    self.family = family
+    self.retention = retention
+  }
+
+  /// An object of exactly these members.
+  public func decode(_ json: JSON) throws(ServiceError) -> PresentationRequest {
+    var faults = InputFaults()
+    let request = ObjectInput(json, at: "", known: Self.members, &faults).map { decode($0, &faults) }
+    try faults.throwIfAny()
+    guard let request else { throw ServiceError(.apiInvalidRequest) }
+    return request
+  }
+
+  func decode(_ input: ObjectInput, _ faults: inout InputFaults) -> PresentationRequest {
+    let all = input.bool("all_documents", default: false, &faults)
+    let documents = input.array("documents", count: 1...Limits.requestedDocuments, required: true, &faults)
+    var requests: [DocumentRequest] = []
+    for (index, json) in documents.enumerated() {
+      let pointer = "\(input.pointer(to: "documents"))/\(index)"
+      guard let document = document(json, at: pointer, &faults) else { continue }
+      if requests.contains(where: { $0.docType == document.docType }) {
+        faults.add(pointer + "/doc_type", "is asked for twice")
+      }
+      requests.append(document)
+    }
+    if requests.reduce(0, { $0 + $1.elements.count }) > Limits.requestedElements {
+      faults.add(input.pointer(to: "documents"), "ask for more than \(Limits.requestedElements) elements")
+    }
+    return PresentationRequest(documents: requests, requiresAllDocuments: all)
+  }
+
+  private func document(_ json: JSON, at pointer: String, _ faults: inout InputFaults) -> DocumentRequest? {
+    guard
+      let input = ObjectInput(
+        json, at: pointer, known: ["doc_type", "elements", "age_over", "minimum_age", "retain_days"], &faults)
+    else { return nil }
+    let docType = input.string("doc_type", required: true, &faults)
+    let days = retainDays(input, &faults)
+    var elements: [ElementRequest] = []
+    for (index, json) in input.array("elements", count: 0...Limits.requestedElements, required: false, &faults)
+      .enumerated()
+    {
+      let place = "\(pointer)/elements/\(index)"
+      for element in self.elements(json, of: docType, keptFor: days, at: place, &faults) {
+        checkIntent(element, beside: elements, of: docType, at: place, &faults)
+        if elements.contains(where: { $0.element == element.element }) {
+          // Several of Apple's elements may stand for one of the document's.
+          guard json["apple_element"] == nil else { continue }
+          faults.add(place, "is asked for twice")
+        }
+        elements.append(element)
+      }
+    }
+    if days != nil, !elements.contains(where: \.intentToRetain) {
+      faults.add(input.pointer(to: "retain_days"), "goes with elements of `intent_to_retain` true, and there is none")
+    }
+    let request = DocumentRequest(
+      docType: docType ?? "", elements: elements, ageOver: thresholds(input, &faults),
+      minimumAge: input.integer(
+        "minimum_age", in: Int64(family.ageThresholds.lowerBound)...Int64(family.ageThresholds.upperBound), &faults
+      ).map { Int($0) })
+    checkAges(request, at: pointer, &faults)
+    if elements.isEmpty, request.ageThresholds.isEmpty, faults.isEmpty { faults.add(pointer, "asks for nothing") }
+    return docType == nil ? nil : request
+  }
+
+  /// One element by its namespace and identifier; or, in-app, what one of Apple's identity elements stands for:
+  /// `{"apple_element": "givenName"}`.
+  private func elements(
+    _ json: JSON, of docType: String?, keptFor days: Int?, at pointer: String, _ faults: inout InputFaults
+  ) -> [ElementRequest] {
+    let known = family == .inApp ? Self.inAppElementMembers : Self.elementMembers
+    guard let input = ObjectInput(json, at: pointer, known: known, &faults) else { return [] }
+    let retention = self.retention(input, keptFor: days, &faults)
+    let isRequired = input.bool("required", default: true, &faults)
+    if family == .inApp, let name = input.string("apple_element", required: false, &faults) {
+      for other in ["namespace", "identifier"] where input.value(other) != nil {
+        faults.add(input.pointer(to: other), "does not go together with `apple_element`")
+      }
+      let type = docType.flatMap(AppleDocumentType.init(docType:))
+      guard
+        let requests = type?.elementRequests(for: name, retention: retention, isRequired: isRequired)
+      else {
+        let known = type?.elementNames.joined(separator: ", ") ?? "none"
+        faults.add(input.pointer(to: "apple_element"), "is none of this document type's: \(known)")
+        return []
+      }
+      return requests
+    }
+    let namespace = input.string("namespace", required: true, &faults)
+    let identifier = input.string("identifier", required: true, &faults)
+    guard let namespace, let identifier else { return [] }
+    return [
+      ElementRequest(ElementReference(namespace, identifier), retention: retention, isRequired: isRequired)
+    ]
+  }
+
+  /// The element's own days, else its document's, else the policy's.
+  private func retention(
+    _ input: ObjectInput, keptFor days: Int?, _ faults: inout InputFaults
+  ) -> Retention {
+    let own = retainDays(input, &faults)
+    guard input.bool("intent_to_retain", default: false, &faults) else {
+      if own != nil { faults.add(input.pointer(to: "retain_days"), "goes with `intent_to_retain` true only") }
+      return .none
+    }
+    return (own ?? days ?? retention.days).map { .days($0) } ?? .unspecified
+  }
+
+  private func retainDays(_ input: ObjectInput, _ faults: inout InputFaults) -> Int? {
+    input.integer("retain_days", in: Limits.retainDays.lowerBound...Int64(retention.longest), &faults).map { Int($0) }
+  }
+
+  /// One of Apple's elements has one intent to store, whatever it stands for.
+  private func checkIntent(
+    _ element: ElementRequest, beside others: [ElementRequest], of docType: String?, at pointer: String,
+    _ faults: inout InputFaults
+  ) {
+    guard family == .inApp, let type = docType.flatMap(AppleDocumentType.init(docType:)),
+      let name = type.appleElement(for: element.element),
+      others.contains(where: { type.appleElement(for: $0.element) == name && $0.retention != element.retention })
+    else { return }
+    faults.add(
+      pointer, "is asked for within Apple's `\(name)`, which has another intent to retain: it is one for all of them")
+  }
+
+  private func thresholds(_ input: ObjectInput, _ faults: inout InputFaults) -> [Int] {
+    guard let value = input.value("age_over") else { return [] }
+    let pointer = input.pointer(to: "age_over")
+    guard let elements = value.array else {
+      faults.add(pointer, "must be an array of whole numbers")
+      return []
+    }
+    let range = family.ageThresholds
+    var thresholds: [Int] = []
+    for (index, element) in elements.enumerated() {
+      guard let number = element.integer, range.contains(Int(clamping: number)) else {
+        faults.add(
+          "\(pointer)/\(index)", "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        continue
+      }
+      thresholds.append(Int(number))
+    }
+    return Array(Set(thresholds)).sorted()
+  }
+
+  /// At most two age attestations, however they are asked for (ISO/IEC 18013-5:2021, 7.2.5).
+  private func checkAges(_ request: DocumentRequest, at pointer: String, _ faults: inout InputFaults) {
+    let named = request.elements.compactMap { Self.threshold(of: $0.element.identifier) }
+    if Set(request.ageThresholds).union(named).count > Limits.ageRequests {
+      faults.add(
+        pointer + "/age_over", "ask for more than \(Limits.ageRequests) thresholds, `minimum_age` included",
+        code: .apiTooManyAgeRequests)
+    }
+    let asksAge = request.elements.contains { $0.element.identifier == "age_in_years" }
+    if asksAge, !family.allowsAgeWithThreshold, !request.ageThresholds.isEmpty || !named.isEmpty {
+      faults.add(pointer + "/age_over", "cannot be asked for together with `age_in_years` in-app")
+    }
+  }
+
+  /// NN of `age_over_NN`.
+  private static func threshold(of identifier: String) -> Int? {
+    guard identifier.hasPrefix("age_over_") else { return nil }
+    return Int(identifier.dropFirst("age_over_".count))
+  }
+}

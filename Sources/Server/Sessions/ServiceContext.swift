@@ -1,0 +1,87 @@
+import Cryptography
+import Mdoc
+import Base
+import Trust
+
+/// What every use case works with; one for all of them, since a copy of all that it refers to would cost each call.
+final class ServiceContext: Sendable {
+  let isLive: Bool
+  let relyingParties: RelyingParties
+  let protocols: [String: any WalletProtocol]
+  let trust: TrustInForce
+  let clockSkew: Int64
+  let publicURL: String?
+  let revocation: any RevocationSource
+  let store: any SessionStore
+  let sealer: Sealer
+  let clock: @Sendable () -> Timestamp
+  let gate: AdmissionGate
+  let lists: ListTurns
+  let usage: UsageBook
+  let observe: @Sendable (VerificationStage, Double) -> Void
+
+  init(
+    _ configuration: ServiceConfiguration, store: any SessionStore, sharing other: ServiceContext? = nil,
+    clock: @escaping @Sendable () -> Timestamp
+  ) throws(ConfigurationError) {
+    guard store.isLive == configuration.isLive else {
+      throw ConfigurationError("the store was made for \(store.isLive ? "live" : "test") mode")
+    }
+    guard !configuration.isLive || !configuration.sealingKeys.isEmpty else {
+      throw ConfigurationError("live mode needs a sealing key (`sealing_keys`)")
+    }
+    var protocols: [String: any WalletProtocol] = [:]
+    for built in configuration.protocols {
+      guard ProtocolFamily(ofProtocol: built.name) != nil,
+        protocols.updateValue(built, forKey: built.name) == nil
+      else { throw ConfigurationError("\"\(built.name)\" is no protocol of the API, or there twice") }
+    }
+    isLive = configuration.isLive
+    relyingParties = configuration.relyingParties
+    self.protocols = protocols
+    trust = configuration.trust
+    clockSkew = configuration.clockSkew
+    publicURL = configuration.publicURL
+    revocation = configuration.revocation
+    self.store = store
+    sealer = try Sealer(
+      configuration.sealingKeys.isEmpty ? [ServiceContext.temporaryKey()] : configuration.sealingKeys)
+    self.clock = clock
+    gate = other?.gate ?? AdmissionGate(limit: configuration.concurrentAnswers)
+    lists = other?.lists ?? ListTurns()
+    usage = other?.usage ?? UsageBook()
+    observe = configuration.observe
+  }
+
+  /// The rules for one attempt.
+  func verifier(for relyingParty: RelyingParty, trust: TrustStore) -> MdocVerifier {
+    MdocVerifier(trust: trust, clockSkew: clockSkew, revocation: relyingParty.policies.revocation)
+  }
+
+  /// For test mode: what it sealed cannot be opened by the next process.
+  private static func temporaryKey() throws(ConfigurationError) -> SealingKey {
+    let key: SecretBytes
+    do { key = try SecretBytes.random(count: SealingKey.length) } catch {
+      throw ConfigurationError("the random generator failed")
+    }
+    return try SealingKey(id: "temporary", key: key)
+  }
+
+  func seal(_ bytes: [UInt8], _ place: Sealer.Place) throws(ServiceError) -> [UInt8] {
+    do { return try sealer.seal(bytes, place) } catch { throw .cryptoFailed }
+  }
+
+  func seal(_ json: JSON, _ place: Sealer.Place) throws(ServiceError) -> [UInt8] {
+    try seal(json.serialized(), place)
+  }
+
+  /// JSON sealed by this or an earlier process. A key that is no longer configured is the operator's fault.
+  func openJSON(_ sealed: [UInt8], _ place: Sealer.Place) throws(ServiceError) -> JSON {
+    do {
+      // A reply or a result, which is about to be sent: no secret of ours.
+      return try StoredForm.decodeOrdered(try sealer.open(sealed, place).exposed())
+    } catch {
+      throw ServiceError(.apiInternal, "A sealed record does not open with the configured keys.")
+    }
+  }
+}

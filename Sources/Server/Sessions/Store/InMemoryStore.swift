@@ -1,0 +1,292 @@
+import Base
+
+/// A store that lives as long as the process: for tests and for trying things out. It keeps the same rules as the
+/// others, and nothing else: a restart forgets every challenge.
+public final class InMemoryStore: SessionStore {
+  public let isLive: Bool
+  private let state: Locked<Contents>
+
+  struct Contents {
+    var sessions: [SessionID: SessionRecord] = [:]
+    var evidence: [SessionID: [UInt8]] = [:]
+    /// In order of creation.
+    var order: [SessionID] = []
+    var keys: [[UInt8]: Key] = [:]
+    var outbox = InMemoryOutbox()
+    var audit: InMemoryAudit
+    var isClosed = false
+  }
+
+  struct Key {
+    var claim: IdempotencyClaim
+    var begun: Timestamp
+    var reply: KeptReply?
+  }
+
+  public init(isLive: Bool = false, node: NodeName = .standard) {
+    self.isLive = isLive
+    state = Locked(Contents(audit: InMemoryAudit(node: node, isLive: isLive)))
+  }
+
+  func locked<Result: Sendable>(
+    _ body: (inout sending Contents) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    let result: Swift.Result<Result, StoreError> = state.withLock { contents in
+      guard !contents.isClosed else { return .failure(.closed) }
+      do throws(StoreError) { return .success(try body(&contents)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  // MARK: Sessions
+
+  public func create(
+    _ session: SessionRecord, finishing completion: IdempotencyCompletion?
+  ) async throws(StoreError) {
+    try locked { contents throws(StoreError) in
+      guard contents.sessions[session.address.id] == nil else { throw .corrupt("a session id that exists") }
+      contents.sessions[session.address.id] = session
+      contents.order.append(session.address.id)
+      contents.finish(completion)
+    }
+  }
+
+  public func consume(
+    _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
+  ) async throws(StoreError) -> Consumption {
+    try locked { contents throws(StoreError) in
+      guard var record = contents[address] else { return .refused(.notFound) }
+      if let refusal = record.consumeRefusal(protocolName: protocolName, at: now) { return .refused(refusal) }
+      record.state = .processing(.init(id: attempt, protocolName: protocolName, startedAt: now))
+      let taken = record
+      record.eraseMaterial()
+      contents[address] = record
+      return .consumed(taken)
+    }
+  }
+
+  public func recordOutcome(
+    _ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?
+  ) async throws(StoreError) -> OutcomeRecording {
+    try locked { contents throws(StoreError) in
+      guard var record = contents[outcome.address] else { return .superseded(nil) }
+      guard case .processing(let attempt) = record.state(at: now), attempt.id == outcome.attempt else {
+        return .superseded(record)
+      }
+      record.conclude(outcome, at: now)
+      contents[outcome.address] = record
+      contents.evidence[outcome.address.id] = outcome.evidence
+      contents.outbox.tell(record, at: now)
+      contents.audit.write(outcome, at: now)
+      contents.finish(completion)
+      return .recorded
+    }
+  }
+
+  public func session(_ address: SessionAddress) async throws(StoreError) -> SessionRecord? {
+    try locked { contents throws(StoreError) in contents[address] }
+  }
+
+  public func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
+    try locked { contents throws(StoreError) in
+      guard let record = id.flatMap({ contents.sessions[$0] }), record.clientSecretHash == clientSecretHash else {
+        return nil
+      }
+      return record
+    }
+  }
+
+  public func sessions(
+    of relyingParty: String, _ query: SessionQuery, at now: Timestamp
+  ) async throws(StoreError) -> SessionPage? {
+    try locked { contents throws(StoreError) in
+      var newestFirst = contents.order.reversed().compactMap { contents.sessions[$0] }
+        .filter { $0.address.relyingParty == relyingParty }
+      if let cursor = query.startingAfter {
+        guard let index = newestFirst.firstIndex(where: { $0.address.id == cursor }) else { return nil }
+        newestFirst.removeFirst(index + 1)
+      }
+      if let status = query.status { newestFirst.removeAll { $0.state(at: now).status != status } }
+      var page: [SessionRecord] = []
+      var bytes = 0
+      for record in newestFirst.prefix(query.limit) where bytes < Limits.pageBytes {
+        page.append(record.listed(query.parts))
+        bytes += page.last?.listedBytes ?? 0
+      }
+      return SessionPage(sessions: page, hasMore: newestFirst.count > page.count)
+    }
+  }
+
+  public func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
+    try locked { contents throws(StoreError) in
+      guard var record = contents[address] else { return .notFound }
+      guard case .requiresInput = record.state(at: now) else { return .refused(record) }
+      record.cancel(at: now)
+      contents[address] = record
+      contents.outbox.tell(record, at: now)
+      return .changed(record)
+    }
+  }
+
+  public func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
+    try locked { contents throws(StoreError) in
+      guard var record = contents[address] else { return .notFound }
+      if case .redacted = record.state { return .refused(record) }
+      if case .processing(let attempt) = record.state {
+        contents.audit.write(unfinished: attempt, of: address, record.state(at: now).lastError, at: now)
+      }
+      record.redact(at: now)
+      contents[address] = record
+      contents.evidence[address.id] = nil
+      contents.outbox.tell(record, at: now)
+      for (scope, key) in contents.keys where key.reply?.session == address.id {
+        contents.keys[scope]?.reply = KeptReply(session: address.id, body: nil)
+      }
+      return .changed(record)
+    }
+  }
+
+  public func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
+    try locked { contents throws(StoreError) in
+      contents.sessions.values.first { $0.address.relyingParty == relyingParty && $0.report?.id == id.text }?.report
+    }
+  }
+
+  public func evidence(_ address: SessionAddress) async throws(StoreError) -> [UInt8]? {
+    try locked { contents throws(StoreError) in contents[address].flatMap { contents.evidence[$0.address.id] } }
+  }
+
+  // MARK: Idempotency
+
+  public func beginIdempotent(
+    _ claim: IdempotencyClaim, at now: Timestamp
+  ) async throws(StoreError) -> IdempotencyStart {
+    try locked { contents throws(StoreError) in
+      if let key = contents.keys[claim.scope], now < key.begun + Limits.idempotencyLifetime {
+        if key.claim.bodyHash != claim.bodyHash { return .bodyDiffers }
+        if let reply = key.reply { return .finished(reply) }
+        if now < key.begun + IdempotencyClaim.lease { return .inProgress }
+      }
+      contents.keys[claim.scope] = Key(claim: claim, begun: now)
+      return .started
+    }
+  }
+
+  public func finishIdempotent(_ completion: IdempotencyCompletion) async throws(StoreError) {
+    try locked { contents throws(StoreError) in contents.finish(completion) }
+  }
+
+  public func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError) {
+    try locked { contents throws(StoreError) in
+      if let key = contents.keys[claim.scope], key.claim == claim, key.reply == nil { contents.keys[claim.scope] = nil }
+    }
+  }
+
+  // MARK: Upkeep
+
+  public func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage {
+    try locked { contents throws(StoreError) in
+      let own = contents.sessions.values.filter { $0.address.relyingParty == relyingParty }
+      let kept = own.map { Int64($0.keptBytes + (contents.evidence[$0.address.id]?.count ?? 0)) }
+      let replies = contents.keys.values.filter { $0.claim.relyingParty == relyingParty }.compactMap(\.reply)
+      return StoreUsage(
+        openSessions: Int64(own.count { $0.state(at: now) == .requiresInput }),
+        bytes: kept.reduce(0, +) + Int64(own.count) * StoreUsage.sessionOverhead,
+        idempotencyBytes: replies.reduce(0) { $0 + Int64($1.body?.count ?? 0) + StoreUsage.replyOverhead })
+    }
+  }
+
+  public func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
+    try locked { contents throws(StoreError) in contents.sweep(at: now, limit: limit) }
+  }
+
+  public func probe() async throws(StoreError) { try locked { _ throws(StoreError) in } }
+
+  public func close() async { state.withLock { $0.isClosed = true } }
+}
+
+extension InMemoryStore.Contents {
+  /// Scoped: nil for another relying party's.
+  fileprivate subscript(address: SessionAddress) -> SessionRecord? {
+    get { sessions[address.id].flatMap { $0.address == address ? $0 : nil } }
+    set { sessions[address.id] = newValue }
+  }
+
+  fileprivate mutating func finish(_ completion: IdempotencyCompletion?) {
+    guard let completion, keys[completion.claim.scope]?.claim == completion.claim else { return }
+    var reply = completion.reply
+    // Redacted before the reply came here: nothing is kept of what it shows.
+    if let session = reply.session, case .redacted = sessions[session]?.state {
+      reply = KeptReply(session: session, body: nil)
+    }
+    keys[completion.claim.scope]?.reply = reply
+  }
+
+  fileprivate mutating func sweep(at now: Timestamp, limit: Int) -> SweepCount {
+    var count = SweepCount()
+    for id in order {
+      guard var record = sessions[id] else { continue }
+      switch (record.state, record.state(at: now)) {
+      case (.requiresInput, .expired) where count.expired < limit:
+        record.state = .expired
+        record.eraseMaterial()
+        outbox.tell(record, at: now)
+        count.expired += 1
+      case (.processing(let attempt), .failed(let error, let time)) where count.interrupted < limit:
+        record.state = .failed(error, at: time)
+        outbox.tell(record, at: now)
+        audit.write(unfinished: attempt, of: record.address, error, at: now)
+        count.interrupted += 1
+      default: break
+      }
+      if let end = record.results.expiresAt, now >= end, record.results.waiting != nil, count.resultsErased < limit {
+        record.results.waiting = nil
+        count.resultsErased += 1
+      }
+      if let next = record.results.kept.nextErasure, next <= now, count.valuesErased < limit {
+        if record.results.kept.erase(dueAt: now).includesEvidence {
+          record.results.evidence = .erased
+          evidence[id] = nil
+        }
+        count.valuesErased += 1
+      }
+      sessions[id] = record
+      let mayGo = record.results.kept.nextErasure == nil
+      if mayGo, now >= record.endedAt + Limits.sessionRetention, count.sessionsDeleted < limit {
+        sessions[id] = nil
+        evidence[id] = nil
+        count.sessionsDeleted += 1
+      }
+    }
+    order.removeAll { sessions[$0] == nil }
+    for (scope, key) in keys {
+      if let end = key.reply?.resultExpiresAt, now >= end { keys[scope]?.reply?.result = nil }
+      if now >= key.begun + Limits.idempotencyLifetime {
+        keys[scope] = nil
+        count.idempotencyKeysDeleted += 1
+      }
+    }
+    outbox.sweep(at: now, limit: limit, &count)
+    return count
+  }
+}
+
+extension SessionRecord {
+  /// What a list is given of it.
+  fileprivate func listed(_ parts: Set<SessionPart>) -> SessionRecord {
+    var record = self
+    record.clientSecretHash = nil
+    record.results.waiting = nil
+    record.results.kept = KeptValues()
+    if parts.contains(.requests) { record.eraseMaterial() } else { record.offers = [] }
+    if !parts.contains(.report) { record.report = nil }
+    return record
+  }
+
+  fileprivate var listedBytes: Int {
+    let parts = [content.map { StoredForm.encode($0) }, report.map { StoredForm.encode($0) }].compactMap { $0?.count }
+    return (parts + offers.map { $0.data.bytes.count }).reduce(0, +)
+  }
+
+  fileprivate var keptBytes: Int { listedBytes + (results.kept.stored?.count ?? 0) }
+}

@@ -1,0 +1,173 @@
+import Mdoc
+import Base
+
+// MARK: What was asked for
+
+extension SessionContent: StoredValue {
+  public var storedJSON: JSON {
+    .members([
+      "request": request.storedJSON, "origin": origin.map { .string($0) },
+      "redirectURI": redirectURI.map { .string($0) }, "clientReferenceID": clientReferenceID.map { .string($0) },
+      "metadata": .array(metadata.map { ["name": .string($0.name), "value": .string($0.value)] }),
+    ])
+  }
+
+  public init?(storedJSON json: JSON) {
+    guard let request = json["request"].flatMap(PresentationRequest.init(storedJSON:)),
+      let metadata: [MetadataEntry] = json.storedList(
+        "metadata",
+        { entry in
+          guard let name = entry["name"]?.string, let value = entry["value"]?.string else { return nil }
+          return MetadataEntry(name: name, value: value)
+        })
+    else { return nil }
+    self.init(
+      request: request, origin: json["origin"]?.string, redirectURI: json["redirectURI"]?.string,
+      clientReferenceID: json["clientReferenceID"]?.string, metadata: metadata)
+  }
+}
+
+extension PresentationRequest: StoredValue {
+  public var storedJSON: JSON {
+    [
+      "documents": .array(documents.map(\.storedJSON)), "requiresAllDocuments": .bool(requiresAllDocuments),
+    ]
+  }
+
+  public init?(storedJSON json: JSON) {
+    guard let documents = json.storedList("documents", DocumentRequest.init(storedJSON:)),
+      let requiresAll = json["requiresAllDocuments"]?.bool
+    else { return nil }
+    self.init(documents: documents, requiresAllDocuments: requiresAll)
+  }
+}
+
+extension DocumentRequest: StoredValue {
+  public var storedJSON: JSON {
+    .members([
+      "docType": .string(docType), "elements": .array(elements.map(\.storedJSON)),
+      "ageOver": .array(ageOver.map { .integer(Int64($0)) }), "minimumAge": minimumAge.map { .integer(Int64($0)) },
+    ])
+  }
+
+  public init?(storedJSON json: JSON) {
+    guard let docType = json["docType"]?.string,
+      let elements = json.storedList("elements", ElementRequest.init(storedJSON:)),
+      let ageOver = json.storedList("ageOver", { $0.integer.flatMap { Int(exactly: $0) } }),
+      let minimumAge = json.storedNumber("minimumAge")
+    else { return nil }
+    self.init(docType: docType, elements: elements, ageOver: ageOver, minimumAge: minimumAge)
+  }
+}
+
+extension ElementRequest: StoredValue {
+  public var storedJSON: JSON {
+    .members([
+      "element": element.storedJSON, "intentToRetain": .bool(intentToRetain), "retainDays": retention.storedDays,
+      "isRequired": .bool(isRequired), "alternatives": .array(alternatives.map(\.storedJSON)),
+    ])
+  }
+
+  public init?(storedJSON json: JSON) {
+    guard let element = json["element"].flatMap(ElementReference.init(storedJSON:)),
+      let intentToRetain = json["intentToRetain"]?.bool, let isRequired = json["isRequired"]?.bool,
+      let alternatives = json.storedList("alternatives", ElementReference.init(storedJSON:)),
+      let days = json.storedNumber("retainDays")
+    else { return nil }
+    let retention: Retention = intentToRetain ? days.map { .days($0) } ?? .unspecified : .none
+    self.init(element, retention: retention, isRequired: isRequired, alternatives: alternatives)
+  }
+}
+
+extension Retention {
+  fileprivate var storedDays: JSON? { if case .days(let days) = self { .integer(Int64(days)) } else { nil } }
+}
+
+extension ElementReference: StoredValue {
+  public var storedJSON: JSON { ["namespace": .string(namespace), "identifier": .string(identifier)] }
+
+  public init?(storedJSON json: JSON) {
+    guard let namespace = json["namespace"]?.string, let identifier = json["identifier"]?.string else { return nil }
+    self.init(namespace, identifier)
+  }
+}
+
+// MARK: What came of it
+
+extension ReportRecord: StoredValue {
+  public var storedJSON: JSON { json { $0.compact ?? $0.writtenOut } }
+
+  /// With every word written out, for who may read it without this version's registry.
+  var writtenOut: JSON { json(\.writtenOut) }
+
+  private func json(_ list: ([CheckRecord]) -> JSON) -> JSON {
+    .members([
+      "id": id.map { .string($0) }, "verifiedAt": .integer(verifiedAt), "trustSnapshot": .string(trustSnapshot),
+      "revocationPolicy": revocationPolicy.map { .string($0) }, "checks": list(checks),
+      "documents": .array(documents.map { ["checks": list($0.checks)] }),
+    ])
+  }
+
+  public init?(storedJSON json: JSON) {
+    guard let verifiedAt = json["verifiedAt"]?.integer, let trustSnapshot = json["trustSnapshot"]?.string,
+      let checks = json["checks"].flatMap([CheckRecord].init(storedJSON:)),
+      let documents = json.storedList(
+        "documents",
+        { document in
+          document["checks"].flatMap([CheckRecord].init(storedJSON:)).map(DocumentRecord.init(checks:))
+        })
+    else { return nil }
+    self.init(
+      id: json["id"]?.string, verifiedAt: verifiedAt, trustSnapshot: trustSnapshot,
+      revocationPolicy: json["revocationPolicy"]?.string, checks: checks, documents: documents)
+  }
+}
+
+extension LastError: StoredValue {
+  public var storedJSON: JSON {
+    [
+      "code": .string(code),
+      "reasons": .array(
+        reasons.map { reason in
+          .members([
+            "code": .string(reason.code), "document": reason.document.map { .integer(Int64($0)) },
+            "clause": .string(reason.clause),
+          ])
+        }),
+    ]
+  }
+
+  public init?(storedJSON json: JSON) {
+    guard let code = json["code"]?.string,
+      let reasons: [Reason] = json.storedList(
+        "reasons",
+        { reason in
+          guard let code = reason["code"]?.string, let clause = reason["clause"]?.string,
+            let document = reason.storedNumber("document")
+          else { return nil }
+          return Reason(code: code, document: document, clause: clause)
+        })
+    else { return nil }
+    self.init(code: code, reasons: reasons)
+  }
+}
+
+extension JSON {
+  /// A number that may be missing; nil where something else stands there, which must not pass for nothing.
+  fileprivate func storedNumber(_ name: String) -> Int?? {
+    guard let value = self[name] else { return .some(nil) }
+    return value.integer.flatMap { Int(exactly: $0) }.map { .some($0) }
+  }
+
+  /// The elements of a member that is an array of nothing else.
+  func storedList<Element>(_ name: String, _ read: (JSON) -> Element?) -> [Element]? {
+    guard let values = self[name]?.array else { return nil }
+    var elements: [Element] = []
+    elements.reserveCapacity(values.count)
+    for value in values {
+      guard let element = read(value) else { return nil }
+      elements.append(element)
+    }
+    return elements
+  }
+}

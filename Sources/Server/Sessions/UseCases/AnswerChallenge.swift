@@ -1,0 +1,83 @@
+import Mdoc
+import Base
+
+/// One attempt at a session's challenge: consume (commit) → open → verify → outcome (commit).
+///
+/// From the consumption on every fault is a failed session. If the outcome cannot be committed there is no result: the
+/// session will read as interrupted.
+struct AnswerChallenge {
+  let context: ServiceContext
+
+  /// What came of it.
+  struct Attempted {
+    /// The session as it is now.
+    let record: SessionRecord
+    /// Nil where the session ended otherwise meanwhile: redacted, or too late. Nobody then gets a result.
+    let conclusion: Conclusion?
+    let time: Timestamp
+  }
+
+  /// - Parameter completion: the reply to keep in the outcome's own transaction, made of the session as it will be.
+  func run(
+    _ answer: WalletAnswer, by wallet: any WalletProtocol, to address: SessionAddress, as caller: Caller,
+    completion: (SessionRecord, Conclusion, Timestamp) throws(ServiceError) -> IdempotencyCompletion? = {
+      _, _, _ throws(ServiceError) in nil
+    }
+  ) async throws(ServiceError) -> Attempted {
+    try context.gate.enter()
+    defer { context.gate.leave() }
+    let stages = StageClock(context.observe)
+    let taken = try await ConsumeChallenge(context: context).run(address, protocolName: wallet.name)
+    stages.end(.consume)
+    let record = taken.record
+    let attempt = taken.attempt
+    let finding: Conclusion.Finding
+    switch answer {
+    case .refusal(let code): finding = .refusal(code)
+    case .answer(let content):
+      if let request = record.content?.request, let challenge = taken.intoChallenge() {
+        let now = context.clock()
+        let trust = context.trust.current
+        var verifier = context.verifier(for: caller.relyingParty, trust: trust)
+        verifier.willAuthenticate = { stages.end(.open) }
+        var draft = EvidenceDraft(
+          of: content, by: wallet, answering: challenge, for: caller.relyingParty, trust: trust, isLive: context.isLive)
+        let authentication = wallet.authenticate(
+          content, answering: challenge, request: request, relyingParty: caller.relyingParty,
+          verifier: verifier, at: now)
+        stages.end(.verify, unlessOpened: .open)
+        let questions = authentication.questions
+        // A publisher that hangs holds up nobody but those who ask for its lists.
+        let evidence = await context.gate.lend { await context.revocation.evidence(for: questions, at: now) }
+        if !questions.isEmpty { stages.end(.revocation) }
+        draft?.revocation = EvidenceRevocation(of: questions, answeredBy: evidence, isLive: context.isLive)
+        finding = .verdict(authentication.conclude(with: evidence), draft)
+      } else {
+        finding = .unreadableChallenge
+      }
+    }
+    let now = context.clock()
+    let conclusion = try Conclusion(finding, of: record, as: caller, at: now, context: context)
+    var after = record
+    after.state = conclusion.state
+    after.results = conclusion.results
+    after.report = conclusion.report
+    let outcome = AttemptOutcome(
+      address: address, attempt: attempt, protocolName: wallet.name, conclusion: conclusion.recorded,
+      report: conclusion.report, evidence: conclusion.evidence)
+    let completion = try completion(after, conclusion, now)
+    stages.end(.conclude)
+    let recording: OutcomeRecording
+    do {
+      recording = try await context.store.recordOutcome(outcome, at: now, finishing: completion)
+    } catch {
+      throw ServiceError(error)
+    }
+    stages.end(.outcome)
+    switch recording {
+    case .recorded: return Attempted(record: after, conclusion: conclusion, time: now)
+    case .superseded(let current?): return Attempted(record: current, conclusion: nil, time: now)
+    case .superseded(nil): throw .sessionNotFound
+    }
+  }
+}

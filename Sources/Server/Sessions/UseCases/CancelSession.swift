@@ -1,0 +1,56 @@
+import Base
+
+/// Ends a session that nobody has answered yet; its challenge and its client secret are then dead.
+///
+/// With a reason it is the wallet's word that there will be no answer, which an app or page passes on: it is recorded as
+/// an attempt, as a web wallet's error is, and the session's client secret is enough for it.
+struct CancelSession {
+  let context: ServiceContext
+
+  func run(
+    _ id: String, _ body: JSON, as caller: Caller, claim: IdempotencyClaim?
+  ) async throws(ServiceError) -> OperationReply {
+    let address = try caller.address(of: id)
+    if let reason = try CancelInput(parsing: body).reason {
+      return try await report(reason.code, of: address, as: caller, claim: claim)
+    }
+    guard case .apiKey = caller else {
+      throw ServiceError(.apiForbidden, "Without a `reason` this needs an API key with the scope `sessions:write`.")
+    }
+    let now = context.clock()
+    let transition: Transition
+    do { transition = try await context.store.cancel(address, at: now) } catch { throw ServiceError(error) }
+    switch transition {
+    case .changed(let record):
+      context.usage.note(StoreUsage(openSessions: -1), of: address.relyingParty)
+      return OperationReply(
+        status: 200, body: SessionRendering(isLive: context.isLive, now: now).json(record), session: address.id)
+    case .notFound: throw .sessionNotFound
+    case .refused(let record):
+      switch record.state(at: now) {
+      case .expired: throw ServiceError(.sessionExpired)
+      case .redacted: throw ServiceError(.sessionRedacted)
+      case .canceled: throw ServiceError(.sessionCanceled)
+      default: throw Self.wrongState
+      }
+    }
+  }
+
+  /// Recorded under the session's first protocol: which of several was asked, the platform does not say.
+  private func report(
+    _ code: Code, of address: SessionAddress, as caller: Caller, claim: IdempotencyClaim?
+  ) async throws(ServiceError) -> OperationReply {
+    let record = try await context.record(at: address)
+    guard let offer = record.offers.first else { throw ServiceError(.sessionRedacted) }
+    guard let wallet = context.protocols[offer.protocolName] else { throw ServiceError(.apiProtocolUnsupported) }
+    do throws(ServiceError) {
+      return try await AnswerChallenge(context: context)
+        .reply(to: .refusal(code), by: wallet, of: address, as: caller, claim: claim)
+    } catch {
+      throw error.code == .sessionAlreadyUsed ? Self.wrongState : error
+    }
+  }
+
+  private static let wrongState = ServiceError(
+    .sessionWrongState, "Only a session that requires input can be canceled.")
+}

@@ -1,0 +1,140 @@
+import Cryptography
+import Mdoc
+import Base
+
+/// What an attempt becomes: the session's next state, its report, and who gets the result and how.
+///
+/// - An API key with `results:read` gets it in the reply; it is then not stored.
+/// - After a client secret's submit, and after a wallet's own, it waits, sealed, for at most ten minutes.
+/// - Where the relying party's policy retains results, the part that was requested with `intent_to_retain` is kept
+///   sealed besides, each value until its day.
+/// - Where it asks for evidence, a bundle is sealed, if all that was disclosed may be kept.
+/// - A refused answer has no result at all, and a wallet's own refusal no report either: nothing was checked.
+struct Conclusion {
+  /// What the attempt found.
+  enum Finding {
+    /// With what evidence is made of, where the policy asks for it.
+    case verdict(Verdict, EvidenceDraft?)
+    /// The wallet will not answer.
+    case refusal(Code)
+    /// The challenge does not open with the configured sealing keys.
+    case unreadableChallenge
+  }
+
+  let state: SessionState
+  let results: SealedResults
+  let report: ReportRecord?
+  /// The sealed bundle.
+  let evidence: [UInt8]?
+  let inlineResult: JSON?
+  /// Test mode's look at what a simulator answered; never in live mode, never stored.
+  let simulatedResult: JSON?
+  /// For a wallet that is to send the person back, whatever came of its answer; it opens the result, if there is one.
+  let responseCode: ResponseCode?
+
+  var recorded: AttemptOutcome.Conclusion {
+    switch state {
+    case .failed(let error, _): .failed(error)
+    case .canceled(_, let error?): .canceled(error)
+    default: .verified(results)
+    }
+  }
+
+  init(
+    _ finding: Finding, of record: SessionRecord, as caller: Caller, at now: Timestamp, context: ServiceContext
+  ) throws(ServiceError) {
+    let responseCode: ResponseCode?
+    do {
+      responseCode = try Self.isRedirected(record, caller) ? .random() : nil
+    } catch {
+      throw .cryptoFailed
+    }
+    let verdict: Verdict
+    let draft: EvidenceDraft?
+    switch finding {
+    case .unreadableChallenge:
+      self.init(.failed(.interrupted, at: now), nil, responseCode: responseCode)
+      return
+    case .refusal(let code):
+      self.init(.canceled(at: now, lastError: LastError([Reason(code)])), nil, responseCode: responseCode)
+      return
+    case .verdict(let found, let kept): (verdict, draft) = (found, kept)
+    }
+    let report = ReportRecord(verdict.report, id: ReportID(of: record.address.id))
+    switch verdict.outcome {
+    case .refused(let reasons) where reasons.contains(where: \.code.isWalletRefusal):
+      // It came encrypted, so that it was found only now.
+      self.init(.canceled(at: now, lastError: LastError(reasons)), report, responseCode: responseCode)
+    case .refused(let reasons):
+      let isShown = !context.isLive && caller.has(.resultsRead)
+      self.init(
+        .failed(LastError(reasons), at: now), report,
+        simulatedResult: isShown ? verdict.simulated.map(ResultRendering.json) : nil, responseCode: responseCode)
+    case .accepted(let presentation):
+      let id = record.address.id
+      var results = SealedResults.none
+      switch caller {
+      case .apiKey: break
+      case .clientSecret, .wallet:
+        results.expiresAt = now + Limits.resultLifetime
+        results.waiting = try context.seal(
+          KeptResult.encode(ResultRendering.json(presentation), for: responseCode), .result(id))
+      }
+      var parts: [KeptValues.Part] = []
+      if caller.relyingParty.policies.retainsResults {
+        for (retention, values) in ResultRendering.retained(presentation) {
+          let sealed = try context.seal(KeptResult.encode(values, for: responseCode), .retainedResult(id))
+          parts.append(KeptValues.Part(eraseAt: now + retention.seconds, sealed: sealed))
+        }
+      }
+      var bundle: [UInt8]?
+      if let draft, let request = record.content?.request {
+        (results.evidence, bundle) = try draft.evidence(
+          of: presentation, report, session: id, request: request, relyingParty: caller.relyingParty, context: context)
+      }
+      results.kept = KeptValues(
+        parts: parts, evidenceUntil: bundle == nil ? nil : now + presentation.retention.seconds)
+      self.init(
+        .verified(at: now), report, results, evidence: bundle,
+        inlineResult: caller.has(.resultsRead) ? ResultRendering.json(presentation) : nil, responseCode: responseCode)
+    }
+  }
+
+  private init(
+    _ state: SessionState, _ report: ReportRecord?, _ results: SealedResults = .none, evidence: [UInt8]? = nil,
+    inlineResult: JSON? = nil, simulatedResult: JSON? = nil, responseCode: ResponseCode?
+  ) {
+    self.state = state
+    self.report = report
+    self.results = results
+    self.evidence = evidence
+    self.inlineResult = inlineResult
+    self.simulatedResult = simulatedResult
+    self.responseCode = responseCode
+  }
+
+  private static func isRedirected(_ record: SessionRecord, _ caller: Caller) -> Bool {
+    if case .wallet = caller { record.content?.redirectURI != nil } else { false }
+  }
+}
+
+extension Retention {
+  /// From the verification to the erasure; where nothing was said, as long as a session's record is kept.
+  fileprivate var seconds: Int64 {
+    switch self {
+    case .none: 0
+    case .days(let days): Int64(days) * 86_400
+    case .unspecified: Limits.sessionRetention
+    }
+  }
+}
+
+extension Code {
+  /// Whether it is a wallet's own word that there will be no answer, and no fault of an answer.
+  var isWalletRefusal: Bool { Self.walletRefusals.contains(self) }
+
+  private static let walletRefusals: Set<Code> = [
+    .walletAccessDenied, .walletInvalidRequest, .walletInvalidClient, .walletFormatsNotSupported,
+    .walletInvalidRequestURIMethod, .walletInvalidTransactionData, .walletUnavailable, .walletOtherError,
+  ]
+}

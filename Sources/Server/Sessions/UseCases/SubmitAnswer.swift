@@ -1,0 +1,53 @@
+import Base
+
+/// Takes a wallet's answer from whoever holds an API key or the session's client secret.
+///
+/// What cannot be read as this API's JSON is refused before anything is consumed; from then on every fault is a failed
+/// session, and a wallet's own refusal a canceled one.
+struct SubmitAnswer {
+  let context: ServiceContext
+
+  func run(
+    _ body: JSON, to id: String, as caller: Caller, claim: IdempotencyClaim?
+  ) async throws(ServiceError) -> OperationReply {
+    let address = try caller.address(of: id)
+    let input = try SubmitInput(parsing: body)
+    guard let wallet = context.protocols[input.protocolName] else {
+      throw try await refusal(address, input.protocolName)
+    }
+    if wallet.takesTranscriptFromCaller, case .clientSecret = caller {
+      throw ServiceError(.apiForbidden, "Answers by `\(wallet.name)` are handed in with an API key.")
+    }
+    // From a page they would make a result that is read without the response code, which only the wallet brings back.
+    if wallet is any FetchedRequestProtocol, case .clientSecret = caller {
+      throw ServiceError(.apiForbidden, "Answers by `\(wallet.name)` are posted by the wallet itself.")
+    }
+    let answer = try await decode(input.data, by: wallet, for: address)
+    return try await AnswerChallenge(context: context).reply(
+      to: answer, by: wallet, of: address, as: caller, claim: claim)
+  }
+
+  /// What another protocol's session was asked for is no malformed answer: it is an answer in the wrong place.
+  private func decode(
+    _ data: JSON, by wallet: any WalletProtocol, for address: SessionAddress
+  ) async throws(ServiceError) -> WalletAnswer {
+    do throws(ServiceError) {
+      return try wallet.decodeAnswer(data)
+    } catch {
+      let record = try? await context.record(at: address)
+      let refusal = record?.consumeRefusal(protocolName: wallet.name, at: context.clock())
+      throw refusal == .protocolMismatch ? ServiceError(.sessionProtocolMismatch) : error
+    }
+  }
+
+  /// A protocol that this process does not know. Another node of another version may have offered it, and can still take
+  /// the answer: nothing is consumed here.
+  private func refusal(_ address: SessionAddress, _ protocolName: String) async throws(ServiceError) -> ServiceError {
+    let record = try await context.record(at: address)
+    if let refusal = record.consumeRefusal(protocolName: protocolName, at: context.clock()) {
+      return ServiceError(refusal.code)
+    }
+    return ServiceError(
+      .sessionProtocolMismatch, "The session offers `\(protocolName)`, which this server does not know.")
+  }
+}

@@ -1,7 +1,0 @@
-import Glibc
-import Primitives
-
-extension Timestamp {
-  /// The wall clock's.
-  static func systemNow() -> Timestamp { Timestamp(secondsSince1970: Int64(time(nil))) }
-}

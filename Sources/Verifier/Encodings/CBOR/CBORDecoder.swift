@@ -1,0 +1,289 @@
+import CLibCBOR
+import Base
+
+/// Builds the node tree, one libcbor streaming event at a time.
+///
+/// libcbor reads heads and finds string bounds; it allocates nothing here and never sees a claim as a reason to. What
+/// it accepts and mdoc must not is refused in this file: duplicate keys, trailing bytes, bad UTF-8, depth, counts.
+///
+/// What runs once a head is `mutating` even where it changes nothing: the decoder is then passed by reference, not copied.
+struct CBORDecoder {
+  /// The input. Every index into it is below `limit`, which is never beyond its end.
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private let limits: CBORLimits
+  /// Levels around this input, where it is itself the content of a string.
+  private let outerDepth: Int
+  private var position: Int
+  private var limit: Int
+  private var nodes: [CBORNode] = []
+  /// The innermost open container, and those around it, outermost first.
+  private var top = Frame(role: .root, node: 0, remaining: 1)
+  private var open: [Frame] = []
+  /// Items inside tag 24 whose strings came in chunks, by the node of the string: they have bytes of their own.
+  private var joined: [Int: CBORTree] = [:]
+  private var joinedItems = 0
+  /// Of the text that is read.
+  private var safety = StreamSafeText()
+
+  /// A container whose children are being read.
+  private struct Frame {
+    /// The root is around the whole input; it is never closed.
+    enum Role { case root, array, map, tag, chunks, embedded }
+    var role: Role
+    var node: Int
+    /// Children still to come, or nil for an indefinite length.
+    var remaining: Int?
+    var children = 0
+    /// The end of the bytes around an embedded item, restored when it is complete.
+    var outerLimit = 0
+  }
+
+  static func tree(
+    parsing bytes: [UInt8], in range: Range<Int>, depth: Int = 0, limits: CBORLimits
+  ) throws(CBORError) -> CBORTree {
+    // Nodes note offsets in 32 bits.
+    guard range.count <= limits.bytes, range.upperBound <= Int(Int32.max) else {
+      throw CBORError(.cborInputTooLarge, at: range.lowerBound)
+    }
+    return try bytes.withUnsafeBufferPointer { buffer throws(CBORError) in
+      var decoder = CBORDecoder(bytes: buffer, range: range, depth: depth, limits: limits)
+      try decoder.run()
+      return CBORTree(bytes: bytes, nodes: decoder.nodes, joined: decoder.joined)
+    }
+  }
+
+  /// The decoder must not outlive the buffer.
+  private init(bytes: UnsafeBufferPointer<UInt8>, range: Range<Int>, depth: Int, limits: CBORLimits) {
+    self.bytes = bytes
+    self.limits = limits
+    outerDepth = depth
+    position = range.lowerBound
+    limit = range.upperBound
+    nodes.reserveCapacity(min(range.count / 6 + 8, 512))
+    open.reserveCapacity(8)
+  }
+
+  private mutating func run() throws(CBORError) {
+    repeat { try readOne() } while !open.isEmpty
+    guard position == limit else { throw CBORError(.cborTrailingBytes, at: position) }
+  }
+
+  /// Reads one head (with the content of a string) and closes whatever it completes.
+  private mutating func readOne() throws(CBORError) {
+    let start = position
+    guard start < limit else { throw CBORError(.cborTruncated, at: start) }
+    let (event, length) = try nextEvent()
+    if event.kind == .end { return try closeIndefinite(at: start) }
+    if top.role == .chunks, event.kind != openStringKind || event.isIndefinite {
+      throw CBORError(.cborMalformed, at: start)
+    }
+    guard nodes.count + joinedItems < limits.items else { throw CBORError(.cborTooManyItems, at: start) }
+    let index = nodes.count
+    position = start + length
+    var node = CBORNode(kind: event.kind.item, start: Int32(start), content: Int32(position), value: event.value)
+    switch event.kind {
+    case .bytes, .text:
+      if event.isIndefinite {
+        node.isChunked = true
+        safety = StreamSafeText()
+        nodes.append(node)
+        return try push(Frame(role: .chunks, node: index, remaining: nil), at: start)
+      }
+      let size = Int(event.value)
+      node.content = Int32(position - size)
+      if event.kind == .text { try requireUTF8(position - size..<position) }
+      nodes.append(node)
+      if event.kind == .bytes, isContentOfTag24 { return try enterEmbedded(index, size: size) }
+      try complete(index)
+    case .array, .map:
+      nodes.append(node)
+      let isMap = event.kind == .map
+      let children = event.isIndefinite ? nil : try childCount(event.value, isMap: isMap, at: start)
+      try push(Frame(role: isMap ? .map : .array, node: index, remaining: children), at: start)
+      if children == 0 { try close() }
+    case .tag:
+      nodes.append(node)
+      try push(Frame(role: .tag, node: index, remaining: 1), at: start)
+    default:
+      nodes.append(node)
+      try complete(index)
+    }
+  }
+
+  // MARK: Containers
+
+  private mutating func push(_ frame: Frame, at offset: Int) throws(CBORError) {
+    guard outerDepth + open.count < limits.depth else { throw CBORError(.cborNestingTooDeep, at: offset) }
+    open.append(top)
+    top = frame
+  }
+
+  /// A leaf is complete: note its end, then tell the container around it.
+  private mutating func complete(_ index: Int) throws(CBORError) {
+    nodes[index].end = Int32(position)
+    nodes[index].next = Int32(nodes.count)
+    try childCompleted()
+  }
+
+  /// Counts a child of the innermost container, and closes every container that it was the last one of.
+  private mutating func childCompleted() throws(CBORError) {
+    while top.role != .root {
+      top.children += 1
+      guard let remaining = top.remaining else { return }
+      top.remaining = remaining - 1
+      guard remaining == 1 else { return }
+      try closeTop()
+    }
+  }
+
+  /// Closes the innermost container, which is itself a child of the next.
+  private mutating func close() throws(CBORError) {
+    try closeTop()
+    try childCompleted()
+  }
+
+  private mutating func closeTop() throws(CBORError) {
+    let frame = top
+    top = open.removeLast()
+    if frame.role == .embedded {
+      guard position == limit else { throw CBORError(.cborTrailingBytes, at: position) }
+      limit = frame.outerLimit
+    }
+    if frame.role == .array || frame.role == .map { nodes[frame.node].value = UInt64(frame.children) }
+    nodes[frame.node].end = Int32(position)
+    nodes[frame.node].next = Int32(nodes.count)
+    if frame.role == .map { try requireDistinctKeys(of: frame) }
+    if frame.role == .chunks, isContentOfTag24 { try readJoinedChunks(frame.node) }
+  }
+
+  private mutating func closeIndefinite(at offset: Int) throws(CBORError) {
+    guard top.remaining == nil, top.role != .map || top.children % 2 == 0 else {
+      throw CBORError(.cborMalformed, at: offset)
+    }
+    position = offset + 1
+    try close()
+  }
+
+  /// The children that a definite head announces: refused where more than there are bytes left to hold them.
+  private mutating func childCount(_ claim: UInt64, isMap: Bool, at offset: Int) throws(CBORError) -> Int {
+    let (children, overflow) = claim.multipliedReportingOverflow(by: isMap ? 2 : 1)
+    guard !overflow, children <= UInt64(limits.bytes) else { throw CBORError(.cborLengthExceedsInput, at: offset) }
+    guard children <= UInt64(limit - position) else { throw CBORError(.cborTruncated, at: offset) }
+    return Int(children)
+  }
+
+  // MARK: Embedded CBOR (tag 24)
+
+  private var isContentOfTag24: Bool {
+    top.role == .tag && nodes[top.node].value == 24
+  }
+
+  private mutating func enterEmbedded(_ index: Int, size: Int) throws(CBORError) {
+    try push(Frame(role: .embedded, node: index, remaining: 1, outerLimit: limit), at: Int(nodes[index].start))
+    limit = position
+    position -= size
+  }
+
+  /// Chunks under tag 24 are joined and parsed at once, so that they are refused for the same reasons as one string.
+  private mutating func readJoinedChunks(_ index: Int) throws(CBORError) {
+    let offset = Int(nodes[index].start)
+    guard nodes[index].kind == .bytes else { return }
+    guard outerDepth + open.count < limits.depth else { throw CBORError(.cborNestingTooDeep, at: offset) }
+    var content: [UInt8] = []
+    for chunk in nodes[(index + 1)...] { content += bytes[Int(chunk.content)..<Int(chunk.end)] }
+    var inner = limits
+    inner.items -= nodes.count + joinedItems
+    do throws(CBORError) {
+      let tree = try CBORDecoder.tree(
+        parsing: content, in: 0..<content.count, depth: outerDepth + open.count + 1, limits: inner)
+      joinedItems += tree.nodes.count + tree.joined.values.reduce(0) { $0 + $1.nodes.count }
+      joined[index] = tree
+    } catch {
+      throw CBORError(error.code, at: offset)
+    }
+  }
+
+  // MARK: Strings and keys
+
+  /// In chunks: of which kind each must be.
+  private var openStringKind: CBOREvent.Kind {
+    nodes[top.node].kind == .text ? .text : .bytes
+  }
+
+  private mutating func requireUTF8(_ range: Range<Int>) throws(CBORError) {
+    let utf8 = UnsafeBufferPointer(rebasing: bytes[range])
+    let isASCII = isASCII(utf8)
+    // Chunks are one text, and an empty one ends no run of marks.
+    if top.role != .chunks || isASCII && !utf8.isEmpty { safety = StreamSafeText() }
+    if isASCII { return }
+    guard let text = String(validating: utf8, as: UTF8.self), safety.takes(text) else {
+      throw CBORError(.cborInvalidUTF8, at: range.lowerBound)
+    }
+  }
+
+  /// Keys are compared by value: `01` and `1801` are the same key.
+  private mutating func requireDistinctKeys(of frame: Frame) throws(CBORError) {
+    guard frame.children > 2 else { return }
+    let duplicate = nodes.withUnsafeBufferPointer {
+      CBORKeys(bytes: bytes, nodes: $0).firstDuplicate(inMapAt: frame.node)
+    }
+    if let duplicate { throw CBORError(.cborDuplicateKey, at: Int(nodes[duplicate].start)) }
+  }
+
+  // MARK: libcbor
+
+  /// The next event and the bytes that it took.
+  private mutating func nextEvent() throws(CBORError) -> (CBOREvent, Int) {
+    var event = CBOREvent()
+    let start = position
+    // libcbor refuses the one-byte heads of tags 6 to 20 as unassigned, which those of COSE no longer are.
+    if (0xc6...0xd4).contains(bytes[start]) { return (CBOREvent(kind: .tag, value: UInt64(bytes[start] & 0x1f)), 1) }
+    let available = limit - start
+    let result = withUnsafeMutablePointer(to: &event) { context in
+      cbor_stream_decode(bytes.baseAddress.map { $0 + start }, available, CBOREvent.callbacks, context)
+    }
+    switch result.status {
+    case CBOR_DECODER_FINISHED: return (event, result.read)
+    case CBOR_DECODER_NEDATA:
+      throw CBORError(claimsMoreThanAnyInput(at: start) ? .cborLengthExceedsInput : .cborTruncated, at: start)
+    default: throw CBORError(.cborMalformed, at: start)
+    }
+  }
+
+  /// Whether the string head here claims a length that no acceptable input has, rather than one that was cut short.
+  private func claimsMoreThanAnyInput(at start: Int) -> Bool {
+    let argumentBytes: Int
+    switch bytes[start] {
+    case 0x5a, 0x7a: argumentBytes = 4
+    case 0x5b, 0x7b: argumentBytes = 8
+    default: return false
+    }
+    guard limit - start > argumentBytes else { return false }
+    let claim = bytes[(start + 1)...(start + argumentBytes)].reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+    return claim > UInt64(limits.bytes)
+  }
+}
+
+/// Whether every byte is below 0x80, looked at eight at a time.
+private func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+  let raw = UnsafeRawBufferPointer(text)
+  var offset = 0
+  while offset + 8 <= raw.count {
+    guard raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 else { return false }
+    offset += 8
+  }
+  return raw[offset...].allSatisfy { $0 < 0x80 }
+}
+
+/// Bounds of one parse.
+public struct CBORLimits: Sendable {
+  public var bytes: Int
+  public var items: Int
+  public var depth: Int
+
+  public init(bytes: Int = Limits.responseBytes, items: Int = Limits.cborItems, depth: Int = Limits.cborDepth) {
+    self.bytes = bytes
+    self.items = items
+    self.depth = depth
+  }
+}

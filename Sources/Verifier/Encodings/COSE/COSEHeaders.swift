@@ -1,0 +1,112 @@
+import CBOR
+import Base
+
+/// The protected and unprotected header maps of a COSE message (RFC 9052, 3).
+public struct COSEHeaders: Sendable {
+  /// The content of the protected bucket's byte string, as it is signed.
+  public let protectedBytes: ArraySlice<UInt8>
+  private let protected: CBORItem?
+  /// Nil where nothing stands for it, which is as good as an empty map.
+  private let unprotected: CBORItem?
+
+  public enum Label {
+    public static let algorithm: Int64 = 1
+    public static let critical: Int64 = 2
+    public static let contentType: Int64 = 3
+    public static let keyID: Int64 = 4
+    public static let type: Int64 = 16
+    public static let x5chain: Int64 = 33
+    public static let x5t: Int64 = 34
+  }
+
+  /// The parameters that this project processes, and that `crit` may therefore name.
+  private static let understood: Set<Int64> = [Label.algorithm, Label.x5chain, Label.x5t]
+
+  init(protected bucket: CBORItem, unprotected: CBORItem?) throws(COSEError) {
+    guard let bytes = bucket.bytes, unprotected.map({ $0.kind == .map }) ?? true else { throw .malformed }
+    if bytes.isEmpty {
+      protected = nil
+      protectedBytes = bytes
+    } else {
+      let map: CBORItem
+      do throws(CBORError) {
+        map = try CBORItem(parsingContentOf: bucket)
+      } catch {
+        throw .invalidCBOR(error.code)
+      }
+      guard map.kind == .map else { throw .malformed }
+      protected = map
+      // An empty map is signed as an empty string (RFC 9052, 4.4).
+      protectedBytes = map.count == 0 ? [] : bytes
+    }
+    self.unprotected = unprotected
+    guard (protected?.count ?? 0) <= Limits.headerParameters, (unprotected?.count ?? 0) <= Limits.headerParameters
+    else {
+      throw .malformed
+    }
+    try requireDistinctLabels()
+    try requireUnderstoodCritical()
+  }
+
+  /// The identifier under `alg`, from the protected bucket alone: elsewhere it is not signed and does not count.
+  public var algorithmIdentifier: Int64? { protected?[label: Label.algorithm]?.integer }
+
+  /// A parameter from either bucket.
+  public func parameter(_ label: Int64) -> CBORItem? { protected?[label: label] ?? unprotected?[label: label] }
+
+  /// A parameter from the protected bucket: where a profile requires it to be signed.
+  public func protectedParameter(_ label: Int64) -> CBORItem? { protected?[label: label] }
+
+  /// The certificates under `x5chain` (RFC 9360), leaf first: one as a byte string, several as an array.
+  ///
+  /// Nil where the parameter is absent, empty where it is there but empty or of another type.
+  public var x5chain: [ArraySlice<UInt8>]? {
+    guard let item = parameter(Label.x5chain) else { return nil }
+    if let certificate = item.bytes { return certificate.isEmpty ? [] : [certificate] }
+    var certificates: [ArraySlice<UInt8>] = []
+    for element in item.elements.map({ Array($0) }) ?? [] {
+      guard let certificate = element.bytes, !certificate.isEmpty else { return [] }
+      certificates.append(certificate)
+    }
+    return certificates
+  }
+
+  /// The hash algorithm identifier and hash under `x5t`.
+  public var x5t: (algorithm: Int64?, hash: ArraySlice<UInt8>?)? {
+    guard let item = parameter(Label.x5t) else { return nil }
+    let parts = item.elements.map(Array.init) ?? []
+    return parts.count == 2 ? (parts[0].integer, parts[1].bytes) : (nil, nil)
+  }
+
+  /// Labels are integers and text, and none stands in both buckets.
+  private func requireDistinctLabels() throws(COSEError) {
+    for key in unprotected?.entries.map({ $0.map(\.key) }) ?? [] where key.integer == nil && key.kind != .text {
+      throw .malformed
+    }
+    guard let entries = protected?.entries else { return }
+    for (key, _) in entries {
+      let isRepeated: Bool
+      if let label = key.integer {
+        isRepeated = unprotected?[label: label] != nil
+      } else if let label = key.text {
+        isRepeated = unprotected?[key: label] != nil
+      } else {
+        throw .malformed
+      }
+      if isRepeated { throw .duplicateHeader }
+    }
+  }
+
+  private func requireUnderstoodCritical() throws(COSEError) {
+    if unprotected?[label: Label.critical] != nil { throw .unsupportedCritical }
+    guard let critical = protected?[label: Label.critical] else { return }
+    guard let count = critical.count, count <= Limits.headerParameters,
+      let labels = critical.elements.map({ Array($0) }), !labels.isEmpty
+    else { throw .unsupportedCritical }
+    for label in labels {
+      guard let label = label.integer, Self.understood.contains(label), protected?[label: label] != nil else {
+        throw .unsupportedCritical
+      }
+    }
+  }
+}

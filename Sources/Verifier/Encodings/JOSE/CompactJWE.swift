@@ -1,0 +1,65 @@
+import Cryptography
+import Base
+
+/// A JSON Web Encryption in its compact serialization (RFC 7516, 7.1), encrypted directly to a key that is agreed by
+/// ECDH-ES (RFC 7518, 4.6).
+///
+/// There is no other key management here: what has no encrypted key cannot be attacked through one.
+public struct CompactJWE: Sendable {
+  public let header: JWEHeader
+  /// The base64url text of the header: the additional authenticated data (RFC 7516, 5.1, step 14).
+  private let protectedHeader: [UInt8]
+  private let initializationVector: [UInt8]
+  /// Ciphertext ‖ tag.
+  private let sealed: [UInt8]
+
+  public init(parsing text: some Sequence<UInt8>) throws(JWEError) {
+    let text = Array(text)
+    // One part too many is enough to see: a megabyte of dots would become fifty of parts.
+    let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)
+    guard parts.count == 5, let header = Self.decode(parts[0]), let encryptedKey = Self.decode(parts[1]),
+      let initializationVector = Self.decode(parts[2]), let ciphertext = Self.decode(parts[3]),
+      let tag = Self.decode(parts[4])
+    else { throw .malformed }
+    // The algorithm first: of another one, these lengths would be right.
+    self.header = try JWEHeader(parsing: header)
+    guard encryptedKey.isEmpty, initializationVector.count == AESGCM.nonceLength, tag.count == AESGCM.tagLength else {
+      throw .malformed
+    }
+    protectedHeader = Array(parts[0])
+    self.initializationVector = initializationVector
+    sealed = ciphertext + tag
+  }
+
+  /// The plaintext, or why there is none; nothing is returned before the tag was checked.
+  public func decrypt(with recipient: PrivateKey) throws(JWEError) -> [UInt8] {
+    // An `epk` with a private part is refused as well: whoever reads it could open the message.
+    guard let json = header.ephemeralKey, let ephemeral = try? JSONWebKey(parsing: json).key,
+      ephemeral.curve == recipient.curve
+    else { throw .ephemeralKeyInvalid }
+    do {
+      let secret = try recipient.sharedSecret(with: ephemeral)
+      let key = try ConcatKDF.deriveKey(from: secret, info: otherInfo, length: header.contentEncryption.keyLength)
+      return try AESGCM.open(sealed, key: key, nonce: initializationVector, additionalData: protectedHeader)
+    } catch {
+      throw .decryptionFailed
+    }
+  }
+
+  /// OtherInfo of RFC 7518, 4.6.2: AlgorithmID ‖ PartyUInfo ‖ PartyVInfo ‖ SuppPubInfo, the key's length in bits. With
+  /// direct agreement the algorithm is that of the content.
+  private var otherInfo: [UInt8] {
+    let encryption = header.contentEncryption
+    let fields = [Array(encryption.rawValue.utf8), header.partyUInfo, header.partyVInfo]
+    return fields.flatMap { Self.bigEndian($0.count) + $0 } + Self.bigEndian(encryption.keyLength * 8)
+  }
+
+  private static func bigEndian(_ number: Int) -> [UInt8] {
+    stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+  }
+
+  private static func decode(_ part: ArraySlice<UInt8>) -> [UInt8]? {
+    // What is not ASCII becomes a character of no alphabet.
+    Base64.decodeURLSafe(String(decoding: part, as: UTF8.self))
+  }
+}

@@ -1,0 +1,71 @@
+import Cryptography
+import Base
+
+/// A public key as a JSON Web Key (RFC 7517; RFC 7518, 6.2; RFC 8037, 2), with what it says about its use.
+public struct JSONWebKey: Sendable {
+  public let key: PublicKey
+  public let keyID: String?
+  /// `alg`: the one algorithm that the key is meant for.
+  public let algorithmName: String?
+  /// `use`: `sig` or `enc`.
+  public let use: String?
+  /// `key_ops`.
+  public let operations: [String]?
+
+  /// Unknown members are ignored; a private part (`d`) is refused: who sends one has lost the key.
+  public init(parsing json: JSON) throws(JOSEError) {
+    guard json.object != nil, json["d"] == nil else { throw .invalidKey }
+    key = try Self.publicKey(json)
+    keyID = try Self.text(json["kid"])
+    algorithmName = try Self.text(json["alg"])
+    use = try Self.text(json["use"])
+    guard let list = json["key_ops"] else {
+      operations = nil
+      return
+    }
+    guard let names = list.array?.compactMap(\.string), names.count == list.array?.count,
+      Set(names).count == names.count
+    else { throw .invalidKey }
+    operations = names
+  }
+
+  /// Whether the key may verify signatures of this algorithm: curve, `alg`, `use` and `key_ops` agree.
+  public func mayVerify(_ algorithm: JWSAlgorithm) -> Bool {
+    algorithm.curves.contains(key.curve) && (algorithmName?.hasSameBytes(as: algorithm.name) ?? true)
+      && (use ?? "sig") == "sig" && (operations?.contains("verify") ?? true)
+  }
+
+  private static func publicKey(_ json: JSON) throws(JOSEError) -> PublicKey {
+    guard let curve = json["crv"]?.string.flatMap(curve(named:)), let x = coordinate(json["x"]) else {
+      throw .invalidKey
+    }
+    do {
+      switch (json["kty"]?.string, curve.family) {
+      case ("EC", .weierstrass):
+        guard let y = coordinate(json["y"]) else { throw JOSEError.invalidKey }
+        return try PublicKey(curve: curve, x: x, y: y)
+      case ("OKP", .edwards), ("OKP", .montgomery): return try PublicKey(curve: curve, encoded: x)
+      default: throw JOSEError.invalidKey
+      }
+    } catch {
+      throw .invalidKey
+    }
+  }
+
+  private static func coordinate(_ json: JSON?) -> [UInt8]? { json?.string.flatMap(Base64.decodeURLSafe) }
+
+  private static func text(_ json: JSON?) throws(JOSEError) -> String? {
+    guard let json else { return nil }
+    guard let text = json.string else { throw .invalidKey }
+    return text
+  }
+
+  /// The names of JOSE's registry; the brainpool curves have theirs from ISO/IEC TS 18013-7.
+  private static let curves: KeyValuePairs<String, Curve> = [
+    "P-256": .p256, "P-384": .p384, "P-521": .p521, "Ed25519": .ed25519, "Ed448": .ed448, "X25519": .x25519,
+    "X448": .x448, "brainpoolP256r1": .brainpoolP256r1, "brainpoolP320r1": .brainpoolP320r1,
+    "brainpoolP384r1": .brainpoolP384r1, "brainpoolP512r1": .brainpoolP512r1,
+  ]
+
+  private static func curve(named name: String) -> Curve? { curves.first { $0.key.hasSameBytes(as: name) }?.value }
+}

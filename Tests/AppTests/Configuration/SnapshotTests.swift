@@ -1,0 +1,73 @@
+import Base
+import Testing
+import Trust
+import Sessions
+
+@testable import App
+
+/// A request ends by the configuration that it began with, whatever is put in force meanwhile.
+@Suite(.onOwnThreads) struct SnapshotTests {
+  private static func application(
+    _ parties: [RelyingParty], clock: @escaping @Sendable () -> Timestamp
+  ) throws -> Application {
+    let trust = TrustInForce(.trustingNobody)
+    let configuration = ServiceConfiguration(
+      isLive: false, relyingParties: try RelyingParties(parties),
+      protocols: BuiltProtocols.all(isLive: false), trust: trust, revocation: NoRevocationSource(),
+      sealingKeys: [])
+    return Application(
+      service: try VerificationService(configuration, store: InMemoryStore(isLive: false), clock: clock),
+      trust: TrustUpdater(trust, plan: nil, sources: [], log: Log { _ in }, clock: clock), metrics: Metrics(),
+      isBehindProxy: false, clock: clock)
+  }
+
+  @Test func `a relying party that is taken away while it is being answered gets its answer`() async throws {
+    let now = Timestamp(secondsSince1970: 1_795_000_000)
+    let shop = RelyingParty(
+      id: "shop", apiKeys: [APIKey(sha256: APIKey.hash(of: "key"), scopes: [.sessionsWrite])],
+      apple: [AppleConfiguration(merchantID: "m", teamID: "t", encryptionKeys: [try .init(generatingOn: .p256)])])
+    let inForce = Locked<ApplicationInForce?>(nil)
+    let without = try Self.application([]) { now }
+    // The clock is read when the key is looked up, in the middle of the request.
+    let with = try Self.application([shop]) {
+      inForce.withLock { $0 }?.replace(by: without)
+      return now
+    }
+    let applications = ApplicationInForce(with)
+    inForce.withLock { $0 = applications }
+    let handler = APIHandler(applications, updater: nil, log: Log { _ in })
+    let request = HTTPRequest(
+      method: "POST", path: "/v1/verification_sessions",
+      headers: HTTPHeaders([("Authorization", "Bearer key"), ("Content-Type", "application/json")]),
+      body: TestBed.body(.standard).serialized())
+    #expect(await handler.respond(to: request).status == 201)
+    #expect(await handler.respond(to: request).status == 401)
+  }
+
+  @Test(arguments: [true, false])
+  func `a key that is taken away, or over, while its request's body comes is no key any more`(
+    isTakenAway: Bool
+  ) async throws {
+    let time = Locked(Timestamp(secondsSince1970: 1_795_000_000))
+    let start = time.withLock { $0 }
+    let key = APIKey(sha256: APIKey.hash(of: "key"), scopes: [.sessionsWrite], expiresAt: start + 10)
+    let shop = RelyingParty(
+      id: "shop", apiKeys: [key],
+      apple: [AppleConfiguration(merchantID: "m", teamID: "t", encryptionKeys: [try .init(generatingOn: .p256)])])
+    let clock: @Sendable () -> Timestamp = { time.withLock { $0 } }
+    let applications = ApplicationInForce(try Self.application([shop], clock: clock))
+    let handler = APIHandler(applications, updater: nil, log: Log { _ in })
+    var request = HTTPRequest(
+      method: "POST", path: "/v1/verification_sessions",
+      headers: HTTPHeaders([("Authorization", "Bearer key"), ("Content-Type", "application/json")]),
+      body: TestBed.body(.standard).serialized())
+    request.heading = handler.heading(of: request)
+    #expect(await handler.respond(to: request).status == 201)
+    if isTakenAway {
+      applications.replace(by: try Self.application([], clock: clock))
+    } else {
+      time.withLock { $0 = start + 10 }
+    }
+    #expect(await handler.respond(to: request).status == 401)
+  }
+}

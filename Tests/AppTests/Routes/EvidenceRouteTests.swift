@@ -1,0 +1,124 @@
+import Mock
+import Base
+import Testing
+import Sessions
+
+@testable import App
+
+/// Evidence from the answer to the bundle that is verified again.
+@Suite(.onOwnThreads) struct EvidenceRouteTests {
+  static let protocols = ["apple-in-app"] + ProtocolFamily.web.protocolNames + ProtocolFamily.redirect.protocolNames
+
+  @Test(arguments: protocols)
+  func `a bundle is verified again to the same report and result`(name: String) async throws {
+    let key = try TestBed.evidenceKey()
+    try await withTestMode(evidenceKey: key) { bed in
+      let session = try await bed.answered(by: name)
+      #expect(session["status"] == "verified" && session["evidence"] == "kept", "\(session)")
+      let sealed = try #require(try await bed.bundle(of: session))
+      let bundle = try EvidenceBundle(opening: sealed, with: [key])
+      #expect(bundle.session.text == session["id"]?.string && bundle.relyingParty == "test")
+      #expect(!bundle.isLive && bundle.protocolName == name)
+      // The server, its publisher and its clock are not asked.
+      let (json, fault) = EvidenceRendering.json(bundle, await bundle.verify())
+      #expect(fault == nil, "\(json)")
+      #expect(json["status"] == "verified" && json["livemode"] == false)
+      #expect(json["report"] == session["report"])
+      #expect(json["result"] == session["result"])
+      let read = try await bed.api.get(TestBed.path(session))
+      #expect(read.json["evidence"] == "kept" && read.json["report"] == json["report"])
+    }
+  }
+
+  @Test(arguments: ["status-valid", "identifiers-others", "status-jwt"])
+  func `the lists of its revocation are in it`(variant: String) async throws {
+    let key = try TestBed.evidenceKey()
+    try await withTestMode(evidenceKey: key) { bed in
+      // The second one's lists come from memory.
+      for _ in 0..<2 {
+        let session = try await bed.answered(variant: variant)
+        #expect(session["evidence"] == "kept", "\(session)")
+        let bundle = try EvidenceBundle(opening: try #require(try await bed.bundle(of: session)), with: [key])
+        let (json, fault) = EvidenceRendering.json(bundle, await bundle.verify())
+        #expect(fault == nil && json["report"] == session["report"])
+        #expect(json["result"]?["documents"]?.array?.first?["revocation"] == "good")
+      }
+    }
+  }
+
+  @Test(arguments: ["crl-unreachable", "status-unreachable", "crl-stale", "status-bad-signature"])
+  func `what nobody knew about revocation stays unknown`(variant: String) async throws {
+    let key = try TestBed.evidenceKey()
+    try await withTestMode(revocation: .allowUndetermined, evidenceKey: key) { bed in
+      let session = try await bed.answered(variant: variant)
+      #expect(session["evidence"] == "kept", "\(session)")
+      let bundle = try EvidenceBundle(opening: try #require(try await bed.bundle(of: session)), with: [key])
+      let (json, fault) = EvidenceRendering.json(bundle, await bundle.verify())
+      #expect(fault == nil && json["report"] == session["report"])
+      #expect(json["result"]?["documents"]?.array?.first?["revocation"] == "undetermined")
+    }
+  }
+
+  @Test func `it is declined where one disclosed element was not to be retained`() async throws {
+    let key = try TestBed.evidenceKey()
+    try await withTestMode(evidenceKey: key) { bed in
+      let cases: [(elements: [(String, Bool)], ageOver: [Int64], variant: String, evidence: JSON)] = [
+        ([("given_name", true)], [], "good", "kept"),
+        ([("given_name", true), ("family_name", false)], [], "good", "declined"),
+        // `age_over` asks for an element of its own, which is not to be kept; by its name it may be.
+        ([("given_name", true)], [21], "good", "declined"),
+        ([("given_name", true), ("age_over_21", true)], [21], "good", "kept"),
+        // What nobody asked for is in the answer all the same.
+        ([("given_name", true)], [], "elements-unrequested", "declined"),
+      ]
+      for (elements, ageOver, variant, evidence) in cases {
+        let session = try await bed.answered(by: "org-iso-mdoc", elements, ageOver: ageOver, variant: variant)
+        #expect(session["status"] == "verified" && session["evidence"] == evidence, "\(elements) \(variant)")
+        let hasBundle = try await bed.bundle(of: session) != nil
+        #expect(hasBundle == (evidence == "kept"))
+      }
+    }
+  }
+
+  @Test func `a failed answer leaves none, and no member`() async throws {
+    let key = try TestBed.evidenceKey()
+    try await withTestMode(evidenceKey: key) { bed in
+      for variant in ["digest-truncated", "status-revoked", "apple-simulator"] {
+        let session = try await bed.answered(variant: variant)
+        #expect(session["status"] == "failed" && session["evidence"] == nil)
+        #expect(try await bed.bundle(of: session) == nil)
+      }
+    }
+  }
+
+  @Test func `without the policy there is neither bundle nor member`() async throws {
+    try await withTestMode { bed in
+      let session = try await bed.answered()
+      #expect(session["status"] == "verified" && session["evidence"] == nil)
+      #expect(try await bed.bundle(of: session) == nil)
+    }
+  }
+
+  @Test func `redaction erases it`() async throws {
+    let key = try TestBed.evidenceKey()
+    try await withTestMode(evidenceKey: key) { bed in
+      let session = try await bed.answered()
+      #expect(try await bed.bundle(of: session) != nil)
+      let redacted = try await bed.api.post(TestBed.path(session) + "/redact")
+      #expect(redacted.json["status"] == "redacted" && redacted.json["evidence"] == nil)
+      #expect(try await bed.bundle(of: session) == nil)
+    }
+  }
+
+  @Test func `it is for keys that may read results, and unknown ids are unknown`() async throws {
+    let key = try TestBed.evidenceKey()
+    try await withTestMode(evidenceKey: key) { bed in
+      let session = try await bed.answered()
+      #expect(try await bed.api.with(nil).get(TestBed.path(session) + "/evidence").status == 401)
+      for id in ["vs_0000000000000000000000", "x"] {
+        let reply = try await bed.api.get("/v1/verification_sessions/\(id)/evidence")
+        #expect(reply.status == 404 && reply.code == "session.not_found")
+      }
+    }
+  }
+}

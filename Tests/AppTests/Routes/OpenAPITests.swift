@@ -1,0 +1,175 @@
+import Base
+import Testing
+
+@testable import App
+
+/// The served contract and the table of routes say the same.
+@Suite(.onOwnThreads) struct OpenAPITests {
+  @Test(arguments: [true, false])
+  func `every route and every code of it is in the document, and nothing else`(isLive: Bool) throws {
+    let document = OpenAPIDocument.json(with: .of(isLive: isLive))
+    let routes = RouteTable.documented(with: .of(isLive: isLive)).flatMap(\.routes)
+    var documented: Set<String> = []
+    for path in try #require(document["paths"]?.object) {
+      for operation in path.value.object ?? [] { documented.insert("\(operation.name.uppercased()) \(path.name)") }
+    }
+    #expect(documented == Set(routes.map { "\($0.method.rawValue) \($0.path.text)" }))
+    #expect(documented.count == routes.count, "no route is there twice")
+    for route in routes {
+      let operation = document["paths"]?[route.path.text]?[route.method.rawValue.lowercased()]
+      let responses = try #require(operation?["responses"]?.object)
+      let codes = responses.filter { $0.name >= "400" }.flatMap { response in
+        let schema = response.value["content"]?["application/problem+json"]?["schema"]
+        #expect(schema == ["$ref": "#/components/schemas/Problem"])
+        let codes = (response.value["x-problem-codes"]?.array ?? []).compactMap(\.string)
+        #expect(codes.allSatisfy { response.value["description"]?.string?.contains("`\($0)`") == true })
+        return codes.map { [response.name, $0] }
+      }
+      #expect(Set(codes) == Set(route.allProblems.map { ["\($0.entry.httpStatus)", $0.rawValue] }))
+      #expect(responses.map(\.name).contains("\(route.success.status)"))
+      #expect(operation?["operationId"]?.string == route.name)
+    }
+    #expect(Set(routes.map(\.name)).count == routes.count)
+  }
+
+  /// The router finds each route by its own template, and by nothing that the table has not.
+  @Test func `the router serves exactly the table`() throws {
+    let routes = RouteTable.routes(with: .sample)
+    let router = Router(routes)
+    for route in routes {
+      let path = route.path.text.split(separator: "/").map { $0.hasPrefix("{") ? "vs_1" : String($0) }
+      guard
+        case .route(let found, _) = router.match(
+          method: route.method.rawValue, path: "/" + path.joined(separator: "/"))
+      else {
+        Issue.record("\(route.path.text) is not found")
+        continue
+      }
+      #expect(found.name == route.name)
+    }
+  }
+
+  /// A file of the playground is no operation that a client calls.
+  @Test func `the playground is served and not in the contract`() {
+    let documented = Set(RouteTable.documented(with: .sample).flatMap(\.routes).map(\.name))
+    let others = RouteTable.routes(with: .sample).filter { !documented.contains($0.name) }
+    #expect(!others.isEmpty)
+    #expect(others.allSatisfy { $0.path.text.hasPrefix("/playground") })
+  }
+
+  @Test(arguments: [true, false]) func `every operation has a tag that the document describes`(isLive: Bool) {
+    let document = OpenAPIDocument.json(with: .of(isLive: isLive))
+    let tags = (document["tags"]?.array ?? []).compactMap { $0["name"]?.string }
+    let operations = (document["paths"]?.object ?? []).flatMap { $0.value.object ?? [] }.map(\.value)
+    let used = operations.map { ($0["tags"]?.array ?? []).compactMap(\.string) }
+    #expect(used.allSatisfy { $0.count == 1 })
+    #expect(Set(used.joined()) == Set(tags))
+    #expect(Set(tags).count == tags.count)
+  }
+
+  /// What a generator makes a type of is a component, whose title is its name; elsewhere are texts, numbers, lists and
+  /// references, and these or null.
+  @Test(arguments: [true, false]) func `every type has a name`(isLive: Bool) {
+    let document = OpenAPIDocument.json(with: .of(isLive: isLive))
+    var nameless: [String] = []
+    func walk(_ schema: JSON, _ place: String, isComponent: Bool) {
+      let choices = ["oneOf", "anyOf"].flatMap { schema[$0]?.array ?? [] }
+      let isNullable = choices.count == 2 && choices.last == ["type": "null"]
+      let isType = schema["enum"] != nil || schema["type"] == "object" || (!choices.isEmpty && !isNullable)
+      if isType, !isComponent { nameless.append(place) }
+      // Rules that only narrow are text.
+      if schema["allOf"] != nil { nameless.append(place) }
+      for choice in choices { walk(choice, place + "/choice", isComponent: false) }
+      for member in schema["properties"]?.object ?? [] {
+        walk(member.value, "\(place)/\(member.name)", isComponent: false)
+      }
+      for name in ["items", "additionalProperties"] {
+        if let part = schema[name] { walk(part, "\(place)/\(name)", isComponent: false) }
+      }
+    }
+    for component in document["components"]?["schemas"]?.object ?? [] {
+      #expect(component.value["title"] == .string(component.name))
+      walk(component.value, component.name, isComponent: true)
+    }
+    func walkContents(_ json: JSON, _ place: String) {
+      for member in json.object ?? [] {
+        if member.name == "schema" { walk(member.value, place, isComponent: false) }
+        walkContents(member.value, "\(place)/\(member.name)")
+      }
+      for element in json.array ?? [] { walkContents(element, place) }
+    }
+    walkContents(document["paths"] ?? .null, "paths")
+    #expect(nameless == [])
+  }
+
+  /// OpenAPI has no place for a null but where it says what a value may be.
+  @Test(arguments: [true, false]) func `nothing in the document is null`(isLive: Bool) {
+    func nulls(_ json: JSON, _ place: String) -> [String] {
+      if json.isNull { return [place] }
+      return (json.object ?? []).flatMap { nulls($0.value, "\(place)/\($0.name)") }
+        + (json.array ?? []).flatMap { nulls($0, "\(place)/*") }
+    }
+    #expect(nulls(OpenAPIDocument.json(with: .of(isLive: isLive)), "") == [])
+  }
+
+  @Test(arguments: [true, false]) func `every reference leads somewhere`(isLive: Bool) throws {
+    let document = OpenAPIDocument.json(with: .of(isLive: isLive))
+    let names = Set(
+      ["schemas", "headers"].flatMap { kind in
+        (document["components"]?[kind]?.object ?? []).map { "#/components/\(kind)/\($0.name)" }
+      })
+    #expect(names.count > OpenAPISchemas.all(isLive: isLive).count)
+    var found: Set<String> = []
+    func walk(_ json: JSON) {
+      for member in json.object ?? [] {
+        if member.name == "$ref", let text = member.value.string { found.insert(text) }
+        walk(member.value)
+      }
+      for element in json.array ?? [] { walk(element) }
+    }
+    walk(document)
+    #expect(found.subtracting(names) == [])
+    #expect(names.subtracting(found).isEmpty)
+  }
+
+  @Test func `every link leads to an operation that has the parameters`() throws {
+    let document = OpenAPIDocument.json(with: .sample)
+    let operations = (document["paths"]?.object ?? []).flatMap { $0.value.object ?? [] }.map(\.value)
+    let responses = operations.flatMap { $0["responses"]?.object ?? [] }
+    let links = responses.flatMap { $0.value["links"]?.object ?? [] }.map(\.value)
+    #expect(links.count >= 10)
+    for link in links {
+      let target = operations.first { $0["operationId"] == link["operationId"] }
+      let names = Set((target?["parameters"]?.array ?? []).compactMap { $0["name"]?.string })
+      let given = (link["parameters"]?.object ?? []).map(\.name)
+      #expect(names.isSuperset(of: given), "\(link.text())")
+    }
+  }
+
+  @Test func `the examples are right by the schema and in the server's eyes`() async throws {
+    let operation = OpenAPIDocument.json(with: .sample)["paths"]?["/v1/verification_sessions"]?["post"]
+    let examples = operation?["requestBody"]?["content"]?["application/json"]?["examples"]?.object ?? []
+    #expect(examples.count == 4)
+    // The client holds what was accepted against the schema.
+    try await withTestMode { bed in
+      for example in examples {
+        let reply = try await bed.api.post("/v1/verification_sessions", example.value["value"])
+        #expect(reply.status == 201, "\(example.name): \(reply.body)")
+      }
+    }
+  }
+
+  @Test func `every code of a failed request is some operation's`() {
+    let routes = RouteTable.documented(with: .sample).flatMap(\.routes)
+    let listed = Set(routes.flatMap(\.allProblems)).union([.apiMethodNotAllowed])
+    let all = Set(Code.allCases.filter { $0.entry.httpStatus >= 400 })
+    #expect(all.subtracting(listed) == [])
+  }
+
+  @Test func `the document is served`() async throws {
+    try await withTestMode { bed in
+      let served = try await bed.api.with(nil).get("/openapi.json")
+      #expect(served.json == (try JSON(parsing: OpenAPIDocument.json(with: .sample).serialized())))
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import Cryptography
+import Glibc
+import Presentation
+import Base
+import Testing
+import Sessions
+
+@testable import Mock
+@testable import App
+
+/// `readers`, `openid4vp` and `public_url` of the configuration file.
+@Suite struct ReaderConfigurationTests {
+  /// Runs the body with the path of a configuration with these members replaced, beside which a reader's files lie.
+  private func withReader<R>(_ changes: [String: JSON], _ body: (String) throws -> R) async throws -> R {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      try folder.writeReader()
+      try folder.writeConfiguration(changes)
+      return try body(path + "/mdoc.json")
+    }
+  }
+
+  private static func party(_ reader: [String: JSON] = [:], openID4VP: JSON? = nil) -> JSON {
+    [LiveFolder.partyWithReader(reader, openID4VP.map { [JSON.Member("openid4vp", $0)] } ?? [])]
+  }
+
+  private func load(_ path: String) throws -> ServerConfiguration { try ConfigurationLoader(path: path).load() }
+
+  @Test func `a reader is read with its chain and its name`() async throws {
+    let party = Self.party(["client_id": "x509_san_dns:shop.example"])
+    try await withReader(["relying_parties": party, "public_url": "https://shop.example"]) { path in
+      let configuration = try load(path)
+      let reader = try #require(configuration.relyingParties["shop"]?.readers.first)
+      #expect(reader.clientIdentifier == .dnsName("shop.example") && reader.certificates.count == 1)
+      #expect(configuration.publicURL == "https://shop.example")
+      #expect(configuration.relyingParties["shop"]?.openID4VP == .init())
+      #expect(configuration.warnings == [])
+    }
+  }
+
+  @Test func `the anchor at the chain's end is left out, with a warning`() async throws {
+    try await withReader(["relying_parties": Self.party(["certificates": "reader-with-root.pem"])]) { path in
+      let configuration = try load(path)
+      let reader = try #require(configuration.relyingParties["shop"]?.readers.first)
+      #expect(reader.certificates.count == 1 && reader.clientIdentifier == .certificateHash)
+      #expect(configuration.warnings.map { $0.contains("reader-with-root.pem: the trust anchor at the end") } == [true])
+    }
+  }
+
+  @Test(
+    arguments: [
+      (["key": "merchant.pem"], "key"), (["key": "nowhere.pem"], "key"), (["key": "mdoc.json"], "key"),
+      (["key": .null], "key"), (["certificates": "nowhere.pem"], "certificates"),
+      (["certificates": "mdoc.json"], "certificates"), (["certificates": "mock-reader.pem"], "certificates"),
+      (["certificates": "twice.pem"], "certificates"), (["certificates": "root-first.pem"], "key"),
+      (["client_id": "x509_san_dns:other.example"], "client_id"), (["client_id": "x509_san_dns:"], "client_id"),
+      (["client_id": "did:web:shop.example"], "client_id"), (["client_id": 7], "client_id"), (["name": "x"], "name"),
+    ] as [([String: JSON], String)])
+  func `a fault of a reader names its member`(changes: [String: JSON], member: String) async throws {
+    try await withReader(["relying_parties": Self.party(changes)]) { path in
+      let error = #expect(throws: StartError.self) { try load(path) }
+      let place = "\(path): /relying_parties/0/readers/0/\(member):"
+      #expect(error?.message.hasPrefix(place) == true, "\(error?.message ?? "")")
+      #expect(error?.exitCode == 78)
+    }
+  }
+
+  @Test func `what deviates from the profile is a warning`() async throws {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      try folder.writeReader { $0[oid: CertificateExtension.extendedKeyUsageOID] = nil }
+      try folder.writeConfiguration(["relying_parties": Self.party()])
+      let warnings = try load(folder.configurationFile).warnings
+      let code = Code.certificateExtendedKeyUsage.rawValue
+      #expect(warnings.contains { $0.hasPrefix("\(path)/reader-chain.pem: \(code)") }, "\(warnings)")
+    }
+  }
+
+  @Test func `OpenID4VP is configured for each relying party`() async throws {
+    let openID4VP: JSON = [
+      "encrypted_responses": false, "annex_b": true, "scheme": "haip-vp", "trusted_authorities": ["0a0b"],
+    ]
+    try await withReader(["relying_parties": Self.party(openID4VP: openID4VP)]) { path in
+      let configuration = try load(path)
+      let read = try #require(configuration.relyingParties["shop"]?.openID4VP)
+      #expect(
+        read
+          == .init(
+            encryptsResponses: false, offersAnnexB: true, scheme: "haip-vp", trustedAuthorities: [[0x0a, 0x0b]]))
+      #expect(configuration.warnings.map { $0.contains("encrypted_responses") } == [true])
+    }
+  }
+
+  @Test(
+    arguments: [
+      (["scheme": "https://"], "scheme"), (["scheme": "Openid4vp"], "scheme"), (["scheme": "4vp"], "scheme"),
+      (["annex_b": 1], "annex_b"), (["encrypted_responses": "no"], "encrypted_responses"), (["mode": "x"], "mode"),
+      (["trusted_authorities": ["xy"]], "trusted_authorities/0"),
+      (["trusted_authorities": [""]], "trusted_authorities/0"),
+    ] as [(JSON, String)])
+  func `a fault of OpenID4VP names its member`(value: JSON, member: String) async throws {
+    try await withReader(["relying_parties": Self.party(openID4VP: value)]) { path in
+      let error = #expect(throws: StartError.self) { try load(path) }
+      #expect(error?.message.hasPrefix("\(path): /relying_parties/0/openid4vp/\(member):") == true)
+    }
+  }
+
+  @Test(
+    arguments: [
+      "https://id.example/", "https://id.example/path", "http://id.example", "ftp://id.example", "id.example",
+      "https://ID.example", "https://id.example:0", "https://user@id.example", "",
+    ])
+  func `a public address is an origin, and encrypted`(address: String) async throws {
+    try await withReader(["public_url": .string(address)]) { path in
+      let error = #expect(throws: StartError.self) { try load(path) }
+      #expect(error?.message.hasPrefix("\(path): /public_url:") == true)
+    }
+  }
+
+  @Test func `a reader that is named otherwise than the public address is a warning`() async throws {
+    let party = Self.party(["client_id": "x509_san_dns:shop.example"])
+    try await withReader(["relying_parties": party, "public_url": "http://127.0.0.1:8080"]) { path in
+      let warnings = try load(path).warnings
+      #expect(warnings.map { $0.contains("x509_san_dns:shop.example") } == [true])
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import FoundationEssentials
+import Mdoc
+import Mock
+import Base
+import Testing
+import Sessions
+
+@testable import TestMode
+@testable import App
+
+/// A folder that goes with the test.
+func withFolder<R>(_ body: (String) async throws -> R) async throws -> R {
+  let folder = try TemporaryStore.makeFolder()
+  defer { TemporaryStore.remove(folder) }
+  return try await body(folder)
+}
+
+extension ServerAdditions {
+  /// Test mode's, as far as the table of routes goes.
+  static let sample: ServerAdditions = {
+    do {
+      return .testMode(
+        MockWalletEndpoint(authority: try MockAuthority(seed: Array("sample".utf8))), Playground(apiKey: "none"))
+    } catch {
+      fatalError("no mock authority: \(error)")
+    }
+  }()
+
+  static func of(isLive: Bool) -> ServerAdditions { isLive ? .none : sample }
+}
+
+/// Collects the log's lines.
+final class LogCapture: Sendable {
+  private let lines = Locked<[String]>([])
+  var all: [String] { lines.withLock { $0 } }
+  var text: String { all.joined(separator: "\n") }
+  func add(_ line: String) { lines.withLock { $0.append(line) } }
+  /// The line of a request.
+  func line(of reply: APIClient.Reply) -> JSON? {
+    let id = reply.header("Request-Id") ?? "none"
+    return all.compactMap { try? JSON(parsing: Array($0.utf8)) }.first { $0["request_id"]?.string == id }
+  }
+}
+
+/// A clock that only a test moves.
+final class TestClock: Sendable {
+  private let time: Locked<Timestamp>
+  init(_ time: Timestamp = Timestamp(secondsSince1970: 1_795_000_000)) { self.time = Locked(time) }
+  var now: Timestamp { time.withLock { $0 } }
+  func advance(_ seconds: Int64) { time.withLock { $0 = $0 + seconds } }
+}
+
+/// A server in test mode with a client for it.
+struct TestBed: Sendable {
+  static let origin = "https://shop.example"
+  let mode: TestServer
+  let log: LogCapture
+  let clock: TestClock
+  let api: APIClient
+
+  /// Creates a session; by default what the mock variants are made for.
+  func createSession(_ request: MockRequest = .standard, extra: [JSON.Member] = []) async throws -> JSON {
+    let reply = try await api.post("/v1/verification_sessions", TestBed.body(request, extra: extra))
+    #expect(reply.status == 201, "\(reply.body)")
+    return reply.json
+  }
+
+  /// `{protocol, data}` of the mock wallet.
+  func mockAnswer(_ session: JSON, variant: String = "good", by name: String? = nil) async throws -> JSON {
+    let reply = try await api.post(
+      "/v1/test/mock_responses",
+      .members(["session": session["id"], "variant": .string(variant), "protocol": name.map { .string($0) }]))
+    #expect(reply.status == 200, "\(reply.body)")
+    return reply.json
+  }
+
+  func submit(_ answer: JSON, to session: JSON, as token: String? = nil) async throws -> APIClient.Reply {
+    try await api.with(token ?? api.token).post(TestBed.path(session) + "/submit", answer)
+  }
+
+  static func path(_ session: JSON) -> String { "/v1/verification_sessions/\(session["id"]?.string ?? "none")" }
+
+  /// Creates a session by web protocols, or by one that wallets answer by themselves.
+  func createSession(
+    by protocols: String..., origin: String = TestBed.origin, redirectURI: String? = nil
+  ) async throws -> JSON {
+    var extra: [JSON.Member] = []
+    if protocols.contains(where: { ProtocolFamily(ofProtocol: $0) == .web }) {
+      extra.append(.init("origin", .string(origin)))
+    }
+    if let redirectURI { extra.append(.init("redirect_uri", .string(redirectURI))) }
+    let reply = try await api.post(
+      "/v1/verification_sessions", TestBed.body(.standard, protocols: protocols, extra: extra))
+    #expect(reply.status == 201, "\(reply.body)")
+    return reply.json
+  }
+
+  /// Posts a form to where wallets answer.
+  func postForm(_ fields: JSON, to session: JSON, action: String = "response") async throws -> APIClient.Reply {
+    let text = (fields.object ?? []).map { "\($0.name)=\(Self.escaped($0.value.string ?? ""))" }
+    return try await api.with(nil).call(
+      "POST", Self.walletPath(session, action), Array(text.joined(separator: "&").utf8),
+      ["Content-Type": "application/x-www-form-urlencoded"])
+  }
+
+  static func walletPath(_ session: JSON, _ action: String) -> String {
+    "/v1/wallet/\(TestServer.relyingPartyID)/\(session["id"]?.string ?? "none")/\(action)"
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.utf8.map { byte in
+      let scalar = UnicodeScalar(byte)
+      let isPlain =
+        byte < 0x80 && (Character(scalar).isLetter || Character(scalar).isNumber || "-._~".contains(Character(scalar)))
+      return isPlain ? String(scalar) : "%" + Hex.encode([byte])
+    }.joined()
+  }
+
+  static func body(
+    _ request: MockRequest, protocols: [String] = ["apple-in-app"], extra: [JSON.Member] = []
+  ) -> JSON {
+    let documents = request.documents.map { document -> JSON in
+      [
+        "doc_type": .string(document.docType),
+        "elements": .array(
+          document.elements.map { ["namespace": .string($0.namespace), "identifier": .string($0.identifier)] }),
+        "age_over": .array(document.ageOver.map { .integer(Int64($0)) }),
+      ]
+    }
+    return .object(
+      [.init("protocols", .array(protocols.map { .string($0) })), .init("documents", .array(documents))] + extra)
+  }
+}
+
+/// Starts test mode with a fixed seed and clock, and stops it after the body.
+func withTestMode<R>(
+  store: String? = nil, clock: TestClock = TestClock(), seed: String = "tests",
+  revocation: RevocationPolicy = .requireGood, webhook: String? = nil,
+  evidenceKey: EvidenceKey? = nil, _ body: (TestBed) async throws -> R
+) async throws -> R {
+  let log = LogCapture()
+  var options = TestModeOptions()
+  options.seed = Array(seed.utf8)
+  options.store = store.map(StoreLocation.sqlite)
+  options.origins = [TestBed.origin]
+  options.revocation = revocation
+  options.webhookURL = webhook
+  options.evidenceKey = evidenceKey
+  // Bursts of tests on a slow machine are no overload.
+  options.patience = 60_000
+  options.clock = { clock.now }
+  options.log = log.add
+  let mode = try TestServer.start(options)
+  let api = APIClient(port: mode.server.listen.port, token: mode.apiKey)
+  do {
+    let result = try await body(TestBed(mode: mode, log: log, clock: clock, api: api))
+    await mode.server.stop(drainSeconds: 5)
+    return result
+  } catch {
+    await mode.server.stop(drainSeconds: 0)
+    throw error
+  }
+}

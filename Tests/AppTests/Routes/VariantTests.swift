@@ -1,0 +1,126 @@
+import Mock
+import Base
+import Testing
+
+@testable import TestMode
+@testable import App
+
+/// Every way in which the mock wallet can be wrong in-app, over HTTP: the right codes, and nothing personal anywhere.
+@Suite(.onOwnThreads) struct VariantTests {
+  static let variants = MockVariant.all.filter { $0.holds(over: "apple-in-app") }
+
+  /// What only the person's documents say, as a reply or a log would spell it.
+  static let personal = [
+    "Morgan", "\"Ada\"", "1990-04-12", "M18013505", "P23220401", "52 Example Avenue",
+    String(Base64.encode(MockPerson.mDL.portraitBytes).prefix(48)),
+  ]
+
+  private static let simulated = [["apple.simulator_answer"], ["apple.profile_answer"]]
+
+  @Test func `every variant fails with exactly its codes and gives nothing away`() async throws {
+    #expect(Self.variants.count > 100)
+    try await withTestMode { bed in
+      var nonces: [String] = []
+      for variant in Self.variants {
+        let session = try await bed.createSession(variant.request)
+        nonces.append(session["requests"]?.array?.first?["data"]?["nonce"]?.string ?? "")
+        let reply = try await bed.submit(bed.mockAnswer(session, variant: variant.name), to: session)
+        #expect(reply.status == 200)
+        let codes = variant.codes.map(\.rawValue)
+        let error = reply.json["last_error"]
+        let reasons = (error?["reasons"]?.array ?? []).compactMap { $0["code"]?.string }
+        #expect(reply.json["status"]?.string == (codes.isEmpty ? "verified" : "failed"), "\(variant.name)")
+        #expect(error?["code"]?.string == codes.first, "\(variant.name)")
+        #expect(Set(reasons) == Set(codes), "\(variant.name)")
+        if !codes.isEmpty {
+          #expect(reply.json["result"] == .null)
+          // Test mode shows what Apple's simulator and test profile answer beside the refusal, and nobody else's.
+          let rest = (reply.json.object ?? []).filter { $0.name != "simulated_result" }
+          #expect(Self.leaks(in: JSON.object(rest).text()) == [], "\(variant.name)")
+          let isShown = reply.json["simulated_result"] != nil
+          #expect(!isShown || Self.simulated.contains(codes), "\(variant.name)")
+          if variant.name == "apple-simulator" { #expect(isShown) }
+          let report = try await bed.api.get(
+            "/v1/verification_reports/\(reply.json["report"]?["id"]?.string ?? "none")")
+          #expect(report.status == 200)
+          #expect(Self.leaks(in: report.body) == [], "\(variant.name)")
+        }
+      }
+      let metrics = try await bed.api.with(nil).get("/metrics")
+      let scalar = try TestSecrets(seed: Array("tests".utf8)).encryptionKey.scalar().exposed()
+      let secrets =
+        nonces + [
+          bed.mode.apiKey, Hex.encode(scalar), String(Base64.encode(scalar).dropLast()), Base64.encodeURLSafe(scalar),
+        ]
+      for text in [bed.log.text, metrics.body] {
+        #expect(Self.leaks(in: text) == [])
+        #expect(secrets.filter { text.contains($0) } == [])
+        #expect(!text.contains("vcs_"))
+      }
+      Self.expectCounts(in: metrics.body)
+    }
+  }
+
+  private static func leaks(in text: String) -> [String] { personal.filter { text.contains($0) } }
+
+  /// One count for each first code.
+  private static func expectCounts(in metrics: String) {
+    for (code, variants) in Dictionary(grouping: variants, by: { $0.codes.first }) {
+      let outcome = code == nil ? "verified" : "failed"
+      let sample =
+        "mdoc_verifications_total{outcome=\"\(outcome)\",code=\"\(code?.rawValue ?? "")\"} \(variants.count)\n"
+      #expect(metrics.contains(sample), "\(sample)")
+    }
+  }
+
+  @Test func `an unknown variant is refused with a hint`() async throws {
+    try await withTestMode { bed in
+      let session = try await bed.createSession()
+      let reply = try await bed.api.post(
+        "/v1/test/mock_responses", ["session": session["id"] ?? "", "variant": "goood"])
+      #expect(reply.status == 400)
+      #expect(reply.errors == ["/variant"])
+      #expect(reply.body.contains("did you mean `good`"))
+      for body: JSON in [
+        [:], ["session": 1], ["session": session["id"] ?? "", "varient": "good"],
+        ["session": session["id"] ?? "", "elements": 1],
+        ["session": session["id"] ?? "", "elements": [["namespace": "x"]]],
+        ["session": session["id"] ?? "", "elements": ["org.iso.18013.5.1": 1]],
+        ["session": session["id"] ?? "", "elements": ["org.iso.18013.5.1": ["birth_date": ["full_date": "x"]]]],
+      ] {
+        #expect(try await bed.api.post("/v1/test/mock_responses", body).status == 400)
+      }
+      let unknown = try await bed.api.post("/v1/test/mock_responses", ["session": "vs_0000000000000000000000"])
+      #expect(unknown.code == "session.not_found")
+      let members = (0..<100).map { JSON.Member("m\($0)", 1) }
+      let many = try await bed.api.post("/v1/test/mock_responses", .object(members))
+      #expect(many.code == "api.unknown_member")
+      #expect(many.errors.count == Limits.reportedFaults)
+    }
+  }
+
+  @Test func `the mock wallet withholds and changes what it is told to`() async throws {
+    try await withTestMode { bed in
+      func outcome(_ elements: JSON) async throws -> JSON {
+        let session = try await bed.createSession()
+        let answer = try await bed.api.post(
+          "/v1/test/mock_responses", ["session": session["id"] ?? "", "elements": elements])
+        return try await bed.submit(answer.json, to: session).json
+      }
+      let withheld = try await outcome([["namespace": "org.iso.18013.5.1", "identifier": "given_name"]])
+      #expect(withheld["last_error"]?["code"] == "policy.element_missing")
+      let changed = try await outcome(["org.iso.18013.5.1": ["given_name": "Grace"]])
+      let elements = changed["result"]?["documents"]?.array?.first?["elements"]?["org.iso.18013.5.1"]
+      #expect(elements?["given_name"] == "Grace")
+      #expect(elements?["family_name"] == "Morgan")
+      let young = try await outcome(["org.iso.18013.5.1": ["birth_date": ["full_date": "2015-01-31"]]])
+      #expect(young["result"]?["documents"]?.array?.first?["age_over"]?.array?.first?["answer"] == false)
+    }
+  }
+}
+
+extension MockDocumentData {
+  fileprivate var portraitBytes: [UInt8] {
+    if case .bytes(let bytes)? = self[MockNamespace.mDL, "portrait"] { bytes } else { [] }
+  }
+}

@@ -1,0 +1,199 @@
+import Mock
+import Base
+import Testing
+import Sessions
+
+@testable import App
+
+/// What wallets fetch and post by themselves, over HTTP.
+@Suite(.onOwnThreads) struct WalletRouteTests {
+  static let protocols = ProtocolFamily.redirect.protocolNames
+
+  @Test(arguments: protocols)
+  func `a wallet fetches its request and posts its answer; the relying party reads the result`(
+    name: String
+  ) async throws {
+    try await withTestMode { bed in
+      let session = try await bed.createSession(by: name)
+      let data = try #require(session["requests"]?.array?.first?["data"])
+      let path = TestBed.walletPath(session, "request")
+      #expect(data["request_uri"]?.string == bed.mode.baseURL + path)
+      let fetched = try await bed.api.with(nil).get(path)
+      #expect(fetched.status == 200)
+      #expect(fetched.header("Content-Type") == "application/oauth-authz-req+jwt")
+      // Again, posted, and with the wallet's nonce.
+      let posted = try await bed.postForm(
+        ["wallet_nonce": "n-17", "wallet_metadata": "{}", "more": "x"], to: session, action: "request")
+      let (first, second) = (try Self.payload(fetched), try Self.payload(posted))
+      #expect(first["nonce"] == second["nonce"])
+      #expect(first["wallet_nonce"] == nil && second["wallet_nonce"] == "n-17")
+      #expect(first["response_uri"]?.string == bed.mode.baseURL + TestBed.walletPath(session, "response"))
+
+      let answer = try MockWallet(authority: bed.mode.authority).answer(
+        requestObject: Array(posted.body.utf8), at: bed.clock.now)
+      let reply = try await bed.postForm(answer.data, to: session)
+      #expect(reply.status == 200 && reply.json == [:], "\(reply.body)")
+      let line = try #require(bed.log.line(of: reply))
+      #expect(line["session"] == session["id"] && line["relying_party"] == "test")
+      #expect(try await bed.postForm(answer.data, to: session).code == "session.already_used")
+      #expect(try await bed.api.with(nil).get(path).code == "session.already_used")
+      let read = try await bed.api.get(TestBed.path(session) + "?expand[]=result")
+      #expect(read.json["status"] == "verified", "\(read.body)")
+      #expect(read.body.contains("Morgan"))
+    }
+  }
+
+  private static func payload(_ reply: APIClient.Reply) throws -> JSON {
+    let parts = reply.body.split(separator: ".")
+    try #require(parts.count == 3)
+    return try JSON(parsing: try #require(Base64.decodeURLSafe(String(parts[1]))))
+  }
+
+  @Test func `on the same device the result is read with the response code alone`() async throws {
+    try await withTestMode { bed in
+      let address = TestBed.origin + "/done?order=17"
+      for variant in ["good", "digest-wrong"] {
+        let session = try await bed.createSession(by: "openid4vp", redirectURI: address)
+        let answer = try await bed.mockAnswer(session, variant: variant == "good" ? "good" : Self.wrongVariant)
+        let reply = try await bed.postForm(answer["data"] ?? .null, to: session)
+        let prefix = address + "#response_code="
+        let redirect = try #require(reply.json["redirect_uri"]?.string)
+        #expect(reply.status == 200 && redirect.hasPrefix(prefix))
+        let code = String(redirect.dropFirst(prefix.count))
+        let path = TestBed.path(session) + "?expand[]=result"
+        let without = try await bed.api.get(path)
+        let wrong = try await bed.api.get(path + "&response_code=vrc_0")
+        let right = try await bed.api.get(path + "&response_code=" + code)
+        #expect(right.status == 200)
+        if variant == "good" {
+          for refused in [without, wrong] {
+            #expect(refused.status == 403 && refused.code == "session.response_code_mismatch")
+          }
+          #expect(right.body.contains("Morgan"))
+        } else {
+          #expect(right.json["status"] == "failed" && right.json["result"] == .null)
+        }
+        #expect(!bed.log.text.contains(code))
+      }
+    }
+  }
+
+  private static let wrongVariant =
+    MockVariant.all.first { $0.codes.map(\.rawValue) == ["mdoc.digest.mismatch"] }?.name ?? "none"
+
+  @Test func `a wallet's error is taken from the form, and the person sent back`() async throws {
+    try await withTestMode { bed in
+      let session = try await bed.createSession(by: "openid4vp", redirectURI: TestBed.origin)
+      let reply = try await bed.postForm(["error": "access_denied", "state": "s"], to: session)
+      #expect(reply.status == 200)
+      #expect(reply.json["redirect_uri"]?.string?.hasPrefix(TestBed.origin + "#response_code=vrc_") == true)
+      let read = try await bed.api.get(TestBed.path(session))
+      #expect(read.json["status"] == "canceled")
+      #expect(read.json["last_error"]?["code"] == "wallet.access_denied")
+    }
+  }
+
+  /// D20.
+  @Test func `what is no form, or has two meanings, consumes nothing`() async throws {
+    try await withTestMode { bed in
+      let session = try await bed.createSession(by: "openid4vp")
+      let answer = try await bed.mockAnswer(session)["data"]?["response"]?.string ?? ""
+      let path = TestBed.walletPath(session, "response")
+      let form = "application/x-www-form-urlencoded"
+      func post(_ body: String, _ type: String = form) async throws -> APIClient.Reply {
+        try await bed.api.with(nil).call("POST", path, Array(body.utf8), ["Content-Type": type])
+      }
+      let right = "response=" + answer
+      for type in ["application/json", "text/plain", form + "; charset=latin1", "multipart/form-data; boundary=x"] {
+        let reply = try await post(type == "application/json" ? "{\"response\":\"\(answer)\"}" : right, type)
+        #expect(reply.status == 415 && reply.code == "api.unsupported_media_type")
+      }
+      for (body, pointers) in [
+        (right + "&" + right, ["/response"]), (right + "&state=a&state=b", ["/state"]), ("", [""]), ("x=y", [""]),
+        (right + "&error=access_denied", [""]),
+      ] {
+        let reply = try await post(body)
+        #expect(reply.status == 400 && reply.code == "api.invalid_request", "\(body.prefix(40))")
+        #expect(reply.errors == pointers, "\(reply.body)")
+      }
+      let marks = String(repeating: "%CC%81%CC%A7", count: 16)
+      for body in [
+        "response=%zz", "response=%ff", "response=a b", "response=\u{e9}", right + "\n", "a\(marks)=1",
+        "error=a\(marks)",
+      ] {
+        #expect(try await post(body).code == "api.malformed_request")
+      }
+      #expect(try await post("a" + String(repeating: "b", count: 256) + "=1").code == "api.invalid_request")
+      #expect(try await post((0..<40).map { "f\($0)=1" }.joined(separator: "&")).code == "api.invalid_request")
+      #expect(try await bed.api.get(TestBed.path(session)).json["status"] == "requires_input")
+      // Parameters that we do not know are left alone.
+      #expect(try await post(right + "&iss=wallet", form + ";charset=UTF-8").status == 200)
+      #expect(try await bed.api.get(TestBed.path(session)).json["status"] == "verified")
+    }
+  }
+
+  @Test func `no form is read for a session that is not there, or waits for nothing`() async throws {
+    try await withTestMode { bed in
+      let ended = try await bed.createSession(by: "openid4vp")
+      _ = try await bed.api.post(TestBed.path(ended) + "/cancel")
+      let inApp = try await bed.createSession()
+      for (path, code) in [
+        ("/v1/wallet/test/vs_0000000000000000000000/response", "session.not_found"),
+        (TestBed.walletPath(inApp, "response"), "session.not_found"),
+        (TestBed.walletPath(ended, "response"), "session.canceled"),
+        ("/v1/wallet/test/vs_0000000000000000000000/request", "session.not_found"),
+        (TestBed.walletPath(ended, "request"), "session.canceled"),
+      ] {
+        // It is no form.
+        let reply = try await bed.api.with(nil).call(
+          "POST", path, Array("response=%zz".utf8), ["Content-Type": "application/x-www-form-urlencoded"])
+        #expect(reply.code == code, "\(path)")
+      }
+    }
+  }
+
+  @Test func `unknown, foreign and in-app sessions answer alike, ended ones say so`() async throws {
+    try await withTestMode { bed in
+      let session = try await bed.createSession(by: "openid4vp")
+      let inApp = try await bed.createSession()
+      let id = session["id"]?.string ?? ""
+      var bodies: Set<String> = []
+      for path in [
+        "/v1/wallet/test/vs_0000000000000000000000/request", "/v1/wallet/test/x/request",
+        "/v1/wallet/other/\(id)/request", TestBed.walletPath(inApp, "request"),
+      ] {
+        let reply = try await bed.api.with(nil).get(path)
+        #expect(reply.status == 404 && reply.code == "session.not_found")
+        bodies.insert(reply.json["detail"]?.string ?? "")
+      }
+      #expect(bodies.count == 1)
+      for path in ["/v1/wallet/../\(id)/request", "/v1/wallet/te%73t/\(id)/request", "/v1/wallet/test/\(id)/"] {
+        #expect(try await bed.api.with(nil).get(path).code == "api.not_found")
+      }
+      let canceled = try await bed.createSession(by: "openid4vp")
+      _ = try await bed.api.post(TestBed.path(canceled) + "/cancel")
+      #expect(try await bed.api.with(nil).get(TestBed.walletPath(canceled, "request")).code == "session.canceled")
+      _ = try await bed.api.post(TestBed.path(canceled) + "/redact")
+      #expect(try await bed.api.with(nil).get(TestBed.walletPath(canceled, "request")).code == "session.redacted")
+      bed.clock.advance(600)
+      let late = try await bed.api.with(nil).get(TestBed.walletPath(session, "request"))
+      #expect(late.status == 410 && late.code == "session.expired")
+    }
+  }
+
+  @Test func `pages of other origins cannot call what wallets call`() async throws {
+    try await withTestMode { bed in
+      let session = try await bed.createSession(by: "openid4vp")
+      for action in ["request", "response"] {
+        let path = TestBed.walletPath(session, action)
+        let preflight = try await bed.api.with(nil).call(
+          "OPTIONS", path, nil, ["Origin": TestBed.origin, "Access-Control-Request-Method": "POST"])
+        #expect(preflight.status == 405)
+        #expect(preflight.header("Access-Control-Allow-Origin") == nil)
+      }
+      let fetched = try await bed.api.with(nil).get(
+        TestBed.walletPath(session, "request"), ["Origin": TestBed.origin])
+      #expect(fetched.status == 200 && fetched.header("Access-Control-Allow-Origin") == nil)
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import Base
+import Stores
+import Testing
+import Sessions
+
+@testable import App
+
+/// Several processes on one outbox, and processes that die.
+@Suite(.onOwnThreads, .timeLimit(.minutes(4))) struct SharedOutboxTests {
+  @Test func `two dispatchers on one file deliver each event once`() async throws {
+    let receiver = Receiver.always(200)
+    try await withReceivers(receiver) { urls in
+      try await withFolder { folder in
+        let stores = try (0..<2).map { _ in try SQLiteStore(path: folder + "/s.sqlite", isLive: false) }
+        let bed = WebhookBed([try WebhookBed.endpoint(at: urls[0])], store: stores[0])
+        let dispatchers = try stores.map { try bed.dispatcher(store: $0) }
+        var ids: Set<String> = []
+        for _ in 0..<100 { ids.insert(try await bed.cancelSession().text) }
+        try await eventually("all delivered") { try await bed.deliveries(.delivered).count == 100 }
+        for dispatcher in dispatchers { await dispatcher.stop() }
+        #expect(Set(receiver.ids) == ids && receiver.seen.count == 100)
+        for store in stores { await store.close() }
+      }
+    }
+  }
+
+  @Test func `what a process had claimed when it died is delivered after its lease`() async throws {
+    let receiver = Receiver.always(200)
+    try await withReceivers(receiver) { urls in
+      let bed = WebhookBed([try WebhookBed.endpoint(at: urls[0])])
+      let id = try await bed.cancelSession()
+      let subscription = bed.party.subscription(of: bed.party.webhooks[0])
+      _ = try await bed.store.distributeEvents(to: [subscription], at: bed.clock.now, limit: 10)
+      let lost = try await bed.store.claimDeliveries(
+        [DeliveryQuota(address: subscription.address, limit: 1)], limit: 1, at: bed.clock.now)
+      #expect(lost.count == 1)
+      try await bed.dispatching {
+        bed.clock.advance(Limits.deliveryLease - 1)
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(receiver.seen.isEmpty)
+        bed.clock.advance(1)
+        try await eventually("delivered") { receiver.ids == [id.text] }
+        try await eventually("recorded") { try await bed.deliveries(.delivered).map(\.attempts) == [2] }
+      }
+    }
+  }
+
+  @Test func `a stop leaves what was under way to be tried again`() async throws {
+    let receiver = Receiver { number in
+      if number == 1 { try? await Task.sleep(for: .seconds(600)) }
+      return HTTPResponse(status: 200)
+    }
+    try await withReceivers(receiver) { urls in
+      let bed = WebhookBed([try WebhookBed.endpoint(at: urls[0])])
+      let first = try bed.dispatcher()
+      let id = try await bed.cancelSession()
+      try await eventually("under way") { receiver.seen.count == 1 }
+      await first.stop()
+      await first.stop()
+      #expect(try await bed.deliveries(.pending).map(\.fault) == [DeliveryFault(.unavailable)])
+      bed.clock.advance(6)
+      try await bed.dispatching {
+        try await eventually("delivered") { try await bed.deliveries(.delivered).map(\.event.id) == [id] }
+      }
+      #expect(receiver.ids == [id.text, id.text])
+    }
+  }
+
+  @Test func `what could not be recorded is delivered again, and a store that fails is tried again`() async throws {
+    let receiver = Receiver.always(200)
+    try await withReceivers(receiver) { urls in
+      let bed = WebhookBed([try WebhookBed.endpoint(at: urls[0])])
+      let flaky = FlakyOutbox(inner: bed.store)
+      let dispatcher = try bed.dispatcher(store: flaky)
+      flaky.fails { $0 == "recordDelivery" }
+      let id = try await bed.cancelSession()
+      try await eventually("received") { receiver.seen.count == 1 }
+      try await eventually("logged") { bed.log.text.contains("webhooks.store_failed") }
+      #expect(try await bed.deliveries(.pending).map(\.attempts) == [1])
+      // Now nothing works, for a while.
+      flaky.fails { _ in true }
+      bed.clock.advance(Limits.deliveryLease)
+      try await Task.sleep(for: .milliseconds(200))
+      #expect(receiver.seen.count == 1)
+      #expect(bed.log.all.count { $0.contains("webhooks.store_failed") } <= 2)
+      flaky.fails { _ in false }
+      try await eventually("delivered") { try await bed.deliveries(.delivered).map(\.event.id) == [id] }
+      #expect(receiver.ids == [id.text, id.text])
+      await dispatcher.stop()
+    }
+  }
+
+  @Test func `what was committed before a restart is delivered after it`() async throws {
+    let receiver = Receiver.always(200)
+    try await withReceivers(receiver) { urls in
+      try await withFolder { folder in
+        let before = try SQLiteStore(path: folder + "/s.sqlite", isLive: false)
+        let endpoint = try WebhookBed.endpoint(at: urls[0])
+        let id = try await WebhookBed([endpoint], store: before).cancelSession()
+        await before.close()
+        let after = try SQLiteStore(path: folder + "/s.sqlite", isLive: false)
+        let bed = WebhookBed([endpoint], store: after)
+        try await bed.dispatching { try await eventually("delivered") { receiver.ids == [id.text] } }
+        await after.close()
+      }
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import Base
+import Testing
+
+@testable import App
+
+/// A server with more to do than it can, over the wire.
+@Suite(.onOwnThreads) struct OverloadTests {
+  /// A handler that is busy until it is opened, and knows what may not wait.
+  private final class BusyHandler: HTTPHandler {
+    let gate = GateHandler()
+    let faults = Locked<[HTTPFault]>([])
+
+    func admission(of request: HTTPRequest) -> Admission {
+      switch request.path {
+      case "/health": .essential
+      case "/begin": .deferrable
+      case "/often": .refused(.rateLimited(retryAfter: 9))
+      default: .normal
+      }
+    }
+
+    func respond(to request: HTTPRequest) async -> HTTPResponse {
+      request.path == "/health" ? HTTPResponse(status: 200) : await gate.respond(to: request)
+    }
+
+    func refusal(_ fault: HTTPFault) -> HTTPResponse {
+      faults.withLock { $0.append(fault) }
+      return gate.refusal(fault)
+    }
+
+    func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] { [("X-Asked", request.path)] }
+  }
+
+  private static func request(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n" }
+
+  @Test func `a request that waits too long gets 503, and what says how the server is does not wait`() async throws {
+    let handler = BusyHandler()
+    try await withServer(handler: handler) {
+      $0.maxRunning = 1
+      $0.delayTarget = 50
+      $0.delayInterval = 100
+      $0.overloadRetryAfter = 7
+    } _: { server in
+      let port = server.port
+      async let first = ask(port, Self.request("/p"))
+      #expect(await eventually { handler.gate.arrived == 1 })
+      let late = try await ask(port, Self.request("/p"))
+      #expect(late.status == 503)
+      #expect(late.header("Retry-After") == "7")
+      #expect(late.header("X-Asked") == "/p")
+      #expect(handler.faults.withLock { $0 } == [.overloaded(.delay, retryAfter: 7)])
+      // It was never handled.
+      #expect(handler.gate.arrived == 1)
+      #expect(try await ask(port, Self.request("/health")).status == 200)
+      handler.gate.open()
+      let status = try await first.status
+      #expect(status == 200)
+      // And the server serves as before.
+      #expect(try await ask(port, Self.request("/p")).status == 200)
+    }
+  }
+
+  @Test func `a refusal for its rate keeps the connection`() async throws {
+    let handler = BusyHandler()
+    try await withServer(handler: handler) { server in
+      let port = server.port
+      let (refused, next) = try await blocking { () -> (RawClient.Response, RawClient.Response) in
+        let client = try RawClient(port: port)
+        client.send(Self.request("/often"))
+        let refused = try client.response()
+        client.send(Self.request("/health"))
+        return (refused, try client.response())
+      }
+      #expect(refused.status == 429)
+      #expect(refused.header("Retry-After") == "9")
+      #expect(next.status == 200)
+      #expect(handler.gate.arrived == 0)
+    }
+  }
+
+  @Test func `bodies of all requests together have a limit`() async throws {
+    let handler = GateHandler()
+    try await withServer(handler: handler) {
+      $0.maxBufferedBodyBytes = 1_000
+    } _: { server in
+      let port = server.port
+      let body = String(repeating: "x", count: 600)
+      let post = "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 600\r\n\r\n"
+      async let first = ask(port, post + body)
+      #expect(await eventually { handler.arrived == 1 })
+      // Declared, it is refused before it is sent.
+      #expect(try await ask(port, post).status == 503)
+      // In chunks it is cut off where it is too much.
+      let chunks = "POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n258\r\n\(body)\r\n"
+      let rest = try await blocking { () -> String in
+        let client = try RawClient(port: port)
+        client.send(chunks)
+        return try client.untilClosed()
+      }
+      #expect(rest == "")
+      handler.open()
+      _ = try await first
+      // Nothing is held any more.
+      #expect(await eventually { server.core.configuration.gauges.bodyBytes.load(ordering: .acquiring) == 0 })
+      #expect(try await ask(port, post + body).status == 200)
+    }
+  }
+
+  @Test func `a request that waits for somebody outside lends its place`() async throws {
+    let handler = LendingHandler()
+    try await withServer(handler: handler) {
+      $0.maxRunning = 1
+    } _: { server in
+      let port = server.port
+      async let slow = ask(port, Self.request("/slow"))
+      #expect(await eventually { handler.gate.arrived == 1 })
+      #expect(try await ask(port, Self.request("/p")).status == 200)
+      handler.gate.open()
+      let status = try await slow.status
+      #expect(status == 200)
+      #expect(await eventually { server.core.configuration.gauges.running.load(ordering: .acquiring) == 0 })
+    }
+  }
+
+  private struct LendingHandler: HTTPHandler {
+    let gate = GateHandler()
+
+    func respond(to request: HTTPRequest) async -> HTTPResponse {
+      guard request.path == "/slow" else { return HTTPResponse(status: 200) }
+      return await HandlingPlace.lend { await gate.respond(to: request) }
+    }
+
+    func refusal(_ fault: HTTPFault) -> HTTPResponse { gate.refusal(fault) }
+  }
+
+  @Test func `a stop answers those that wait, and handles none of them`() async throws {
+    let handler = GateHandler()
+    try await withServer(handler: handler) {
+      $0.maxRunning = 1
+      $0.delayTarget = 60_000
+      $0.delayInterval = 60_000
+    } _: { server in
+      let port = server.port
+      async let first = ask(port, Self.request("/p"))
+      #expect(await eventually { handler.arrived == 1 })
+      async let second = ask(port, Self.request("/p"))
+      #expect(await eventually { server.inFlightCount == 2 })
+      await server.stop(drainSeconds: 0)
+      let statuses = try await [first.status, second.status]
+      #expect(statuses == [503, 503])
+      #expect(await eventually { server.inFlightCount == 0 })
+      #expect(handler.arrived == 1)
+    }
+  }
+}

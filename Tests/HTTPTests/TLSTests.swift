@@ -1,0 +1,132 @@
+import COpenSSL
+import Cryptography
+import Testing
+
+@testable import App
+
+/// TLS by the transport: who is shown what, and which versions are spoken.
+@Suite(.onOwnThreads) struct TLSTests {
+  private static let request = "GET /p HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+
+  private static func withTLS(
+    _ fixture: TLSFixture, _ body: (HTTPServer, TLSIdentities) async throws -> Void
+  ) async throws {
+    let identities = try TLSIdentities(certificate: fixture.certificate, key: SecretBytes(copying: fixture.key))
+    try await withServer {
+      $0.tls = identities
+    } _: { server in
+      try await body(server, identities)
+    }
+  }
+
+  private static func ask(
+    _ server: HTTPServer, trusting fixture: TLSFixture, versions: ClosedRange<Int32> = TLS1_2_VERSION...TLS1_3_VERSION
+  ) async throws -> TLSClient.Answer {
+    let client = TLSClient(port: server.port, authority: fixture.authority, versions: versions)
+    return try await blocking { try client.ask(request) }
+  }
+
+  @Test(arguments: [(TLS1_2_VERSION, "TLSv1.2"), (TLS1_3_VERSION, "TLSv1.3")])
+  func `both versions are spoken, with authenticated ciphers`(version: Int32, name: String) async throws {
+    let fixture = try TLSFixture()
+    try await Self.withTLS(fixture) { server, _ in
+      let answer = try await Self.ask(server, trusting: fixture, versions: version...version)
+      #expect(answer.version == name)
+      #expect(answer.cipher.contains("GCM") || answer.cipher.contains("CHACHA20"))
+      #expect(answer.text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      #expect(answer.text.hasSuffix("GET /p  [] "))
+    }
+  }
+
+  @Test(arguments: [TLS1_VERSION, TLS1_1_VERSION])
+  func `older versions are refused`(version: Int32) async throws {
+    let fixture = try TLSFixture()
+    try await Self.withTLS(fixture) { server, _ in
+      await #expect(throws: TLSClient.Failure.noHandshake) {
+        try await Self.ask(server, trusting: fixture, versions: version...version)
+      }
+    }
+  }
+
+  @Test func `a body of many records arrives whole`() async throws {
+    let fixture = try TLSFixture()
+    try await Self.withTLS(fixture) { server, _ in
+      let body = String(repeating: "0123456789", count: 20_000)
+      let client = TLSClient(port: server.port, authority: fixture.authority)
+      let answer = try await blocking {
+        try client.ask(
+          "POST /p HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        )
+      }
+      #expect(answer.text.hasSuffix("POST /p  [] " + body))
+    }
+  }
+
+  @Test func `framing is checked under TLS as without`() async throws {
+    let fixture = try TLSFixture()
+    try await Self.withTLS(fixture) { server, _ in
+      let client = TLSClient(port: server.port, authority: fixture.authority)
+      let answer = try await blocking {
+        try client.ask(
+          "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+      }
+      #expect(answer.text.hasPrefix("HTTP/1.1 400 "))
+    }
+  }
+
+  @Test func `plain HTTP on a TLS port is no request`() async throws {
+    let fixture = try TLSFixture()
+    try await Self.withTLS(fixture) { server, _ in
+      let port = server.port
+      let rest = try await blocking { () -> String in
+        let client = try RawClient(port: port)
+        client.send(Self.request)
+        return try client.untilClosed()
+      }
+      #expect(!rest.contains("HTTP/1.1 200"))
+    }
+  }
+
+  @Test func `a renewed certificate is shown from then on`() async throws {
+    let old = try TLSFixture(name: "old")
+    let new = try TLSFixture(name: "new", days: 90)
+    try await Self.withTLS(old) { server, identities in
+      _ = try await Self.ask(server, trusting: old)
+      #expect(identities.expiry == old.notAfter)
+      try identities.replace(certificate: new.certificate, key: SecretBytes(copying: new.key))
+      _ = try await Self.ask(server, trusting: new)
+      #expect(identities.expiry == new.notAfter)
+      await #expect(throws: TLSClient.Failure.noHandshake) { try await Self.ask(server, trusting: old) }
+      // One that cannot be shown changes nothing.
+      #expect(throws: TLSIdentities.Fault.self) {
+        try identities.replace(certificate: new.certificate, key: SecretBytes(copying: old.key))
+      }
+      _ = try await Self.ask(server, trusting: new)
+    }
+  }
+
+  @Test func `two servers of one process each show their own`() async throws {
+    let (a, b) = (try TLSFixture(name: "a"), try TLSFixture(name: "b"))
+    try await Self.withTLS(a) { first, _ in
+      try await Self.withTLS(b) { second, _ in
+        for _ in 0..<5 {
+          _ = try await Self.ask(first, trusting: a)
+          _ = try await Self.ask(second, trusting: b)
+        }
+      }
+    }
+  }
+
+  @Test func `a key that is another's, or none, cannot be shown`() throws {
+    let (a, b) = (try TLSFixture(), try TLSFixture())
+    let mismatch = #expect(throws: TLSIdentities.Fault.self) {
+      try TLSIdentities(certificate: a.certificate, key: SecretBytes(copying: b.key))
+    }
+    #expect(mismatch?.reason == "The certificate and the given key do not match.")
+    for (certificate, key) in [(a.certificate, a.certificate), (a.key, a.key), ([], a.key), (a.certificate, [])] {
+      #expect(throws: TLSIdentities.Fault.self) {
+        try TLSIdentities(certificate: certificate, key: SecretBytes(copying: key))
+      }
+    }
+  }
+}

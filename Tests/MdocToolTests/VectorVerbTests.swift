@@ -1,0 +1,137 @@
+import FoundationEssentials
+import Base
+import TestSupport
+import Testing
+import App
+
+@testable import MdocTool
+
+/// `mdoc vectors` and `mdoc mock vectors`.
+@Suite struct VectorVerbTests {
+  private static let suite =
+    #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/TestVectors"
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  @Test func runPrintsCountsByGroupAndWritesReports() async throws {
+    let run = await Run(
+      "vectors", "run", "--suite", Self.suite, "--filter", "device", "--junit", scratch("j.xml"), "--html",
+      scratch("h.html"), "--json", scratch("r.json"))
+    #expect(run.status == 0, "\(run.output)")
+    #expect(run.output.contains("device-auth") && run.output.contains("PASSED") && run.output.contains("0 failed"))
+    #expect(String(decoding: scratch.read("j.xml"), as: UTF8.self).hasPrefix("<?xml"))
+    #expect(String(decoding: scratch.read("h.html"), as: UTF8.self).hasPrefix("<!doctype html>"))
+    let json = try JSON(parsing: scratch.read("r.json"))
+    #expect(json["count"]?["failed"] == 0)
+    #expect(json["results"]?.array?.count == json["count"]?["total"]?.integer.map { Int($0) })
+  }
+
+  /// In a process of its own, where nothing else takes memory. A sanitizer keeps what is freed, and its own notes.
+  @Test(
+    .enabled(if: ServerProcess.program != nil, "the program was not built"),
+    .enabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] == nil, "memory is a sanitizer's"))
+  func abuseCostsNoMoreThanIsAllowed() throws {
+    let report = scratch("r.json")
+    for filter in ["cbor-", "body-", "chain-", "signer-1-megabyte", "portrait", "issuer-auth-many"] {
+      let arguments = ["vectors", "run", "--suite", Self.suite, "--filter", filter, "--measure", "--json", report]
+      #expect(try ServerProcess.exitStatus(of: arguments) == 0, "\(filter)")
+      let results = try #require(try JSON(parsing: scratch.read("r.json"))["results"]?.array)
+      for result in results {
+        let memory = result["measured"]?["peak_memory_bytes"]?.integer
+        // Not known where the kernel was built without the counters.
+        #expect(memory ?? 0 <= Limits.verificationMemoryBytes, "\(result["id"]?.string ?? "")")
+        #expect(result["measured"]?["processor_microseconds"]?.integer ?? 0 > 0)
+      }
+    }
+  }
+
+  @Test func onlyThisVerifierAndThisLayoutAreMeasured() async throws {
+    let run = await Run("vectors", "run", "--suite", Self.suite, "--measure", "--against", "http://127.0.0.1:1/")
+    #expect(run.status == 64)
+  }
+
+  @Test func aWrongExpectationFailsTheRun() async throws {
+    try FileManager.default.createDirectory(atPath: scratch("s/controls"), withIntermediateDirectories: true)
+    try FileManager.default.copyItem(atPath: Self.suite + "/anchors", toPath: scratch("s/anchors"))
+    let good = try #require(FileManager.default.contents(atPath: Self.suite + "/controls/good.json"))
+    let text = String(decoding: good, as: UTF8.self)
+      .replacing("\"stage\": \"accepted\"", with: "\"stage\": \"authenticate\"")
+      .replacing("\"codes\": []", with: "\"codes\": [\"mdoc.digest.mismatch\"]")
+    try scratch.write("s/controls/good.json", text)
+    let run = await Run("vectors", "run", "--suite", scratch("s"))
+    #expect(run.status == 1)
+    #expect(run.output.contains("accepted and should be refused with mdoc.digest.mismatch"))
+  }
+
+  @Test func suitesThatCannotBeReadAreTheCallersFault() async throws {
+    #expect(await Run("vectors", "run", "--suite", scratch("absent")).status == 65)
+    #expect(await Run("vectors", "lint", "--suite", scratch("absent")).status == 65)
+    #expect(await Run("vectors", "list", "--suite", scratch.path).status == 65)
+    #expect(await Run("vectors", "run", "--suite", Self.suite, "--filter", "no such id").status == 64)
+    #expect(await Run("vectors", "run", "--suite", Self.suite, "--against", "ftp://x").status == 64)
+  }
+
+  @Test func listAndLintSeeTheWholeCorpus() async throws {
+    let list = try #require(try await Run("vectors", "list", "--suite", Self.suite, "--json").json().array)
+    #expect(list.count > 350)
+    #expect(list.allSatisfy { $0["stage"]?.string != nil && $0["reference"]?.string?.isEmpty == false })
+    let lint = await Run("vectors", "lint", "--suite", Self.suite)
+    #expect(lint.status == 0)
+    #expect(lint.output.contains("\(list.count) vectors, 0 findings"))
+    #expect(await Run("vectors", "list", "--suite", Self.suite, "--filter", "device-mac").output.contains("device-mac"))
+  }
+
+  @Test func regenerationWritesWhatLintAccepts() async throws {
+    let run = await Run("mock", "vectors", "regenerate", "--out", scratch("v"), "--seed", "0102", "--json")
+    #expect(run.status == 0)
+    #expect(try run.json()["written"]?.integer ?? 0 > 350)
+    #expect(await Run("vectors", "lint", "--suite", scratch("v")).status == 0)
+    #expect(await Run("vectors", "run", "--suite", scratch("v"), "--filter", "element").status == 0)
+  }
+
+  /// Our verifier, held to the corpus as any other is: over the harness.
+  @Test func oneRunDrivesAnotherVerifierOverHTTP() async throws {
+    let server = try VectorsServeHarness.start(ListenAddress(address: "127.0.0.1", port: 0))
+    let url = "http://127.0.0.1:\(server.port)/verdict"
+    let run = await Run(
+      "vectors", "run", "--suite", Self.suite, "--against", url, "--without", "large-input", "--json",
+      scratch("r.json"))
+    await server.stop(drainSeconds: 1)
+    #expect(run.status == 0, "\(run.output.suffix(2_000))")
+    let json = try JSON(parsing: scratch.read("r.json"))
+    #expect(json["verifier"]?.string == url)
+    #expect(json["count"]?["passed"]?.integer ?? 0 > 350)
+    let gone = await Run("vectors", "run", "--suite", Self.suite, "--against", url, "--filter", "good")
+    #expect(gone.status == 1)
+    #expect(gone.output.contains("no verdict: no connection"))
+  }
+
+  @Test(
+    .enabled(if: PublishedVectors.areHere, "the published vectors are not here"),
+    arguments: [("cose-wg", 23, 23), ("iso18013-5-annexD", 7, 0)])
+  func publishedSetsRunInTheirOwnLayout(folder: String, passed: Int64, skipped: Int64) async throws {
+    let run = await Run(
+      "vectors", "run", "--suite", "\(PublishedVectors.folder)/\(folder)", "--json", scratch("r.json"))
+    #expect(run.status == 0, "\(run.output)")
+    let json = try JSON(parsing: scratch.read("r.json"))
+    #expect(json["count"]?["passed"]?.integer == passed)
+    #expect(json["count"]?["skipped"]?.integer == skipped)
+    #expect(run.output.contains("eddsa-examples: COSE_Sign") == (folder == "cose-wg"))
+  }
+
+  @Test(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
+  func aSetOfWhichNothingRunsProvesNothing() async throws {
+    let run = await Run("vectors", "run", "--suite", "\(PublishedVectors.folder)/apple-dcapi")
+    #expect(run.status == 1)
+    #expect(run.output.contains("NOTHING RUN  1 cases: 0 passed, 0 failed, 1 skipped"))
+  }
+
+  @Test func featuresThatAVerifierLacksAreSkipped() async throws {
+    let run = await Run(
+      "vectors", "run", "--suite", Self.suite, "--filter", "good", "--without", "apple-in-app", "--without",
+      "strict-policy")
+    #expect(run.status == 0)
+    #expect(run.output.contains("2 skipped"))
+  }
+}

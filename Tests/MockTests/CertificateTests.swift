@@ -1,0 +1,77 @@
+import Cryptography
+import Mock
+import Base
+import Testing
+
+@Suite struct CertificateTests {
+  @Test(arguments: Curve.allCases.filter { $0.family != .montgomery })
+  func anchorsAreDERWithTheMarker(_ curve: Curve) throws {
+    let fixture = try Fixture(issuerCurve: curve)
+    let marker: [UInt8] = [0x06, 0x0c, 0x2b, 0x06, 0x01, 0x04, 0x01, 0x86, 0x8d, 0x1f, 0x81, 0x8c, 0x5d, 0x01]
+    for anchor in try fixture.authority.anchors(at: fixture.now) {
+      let certificate = try #require(TLV(anchor.certificate))
+      #expect(certificate.end == anchor.certificate.count)
+      #expect(certificate.tag == 0x30 && certificate.children.map(\.tag) == [0x30, 0x30, 0x03])
+      let tags = certificate.children.first?.children.map(\.tag)
+      #expect(tags == [0xa0, 0x02, 0x30, 0x30, 0x30, 0x30, 0x30, 0xa3])
+      let serial = certificate.children[0].children[1].content
+      let first = try #require(serial.first)
+      #expect(serial.count == 20 && (0x40..<0x80).contains(first))
+      #expect(anchor.certificate.indices.contains { anchor.certificate[$0...].starts(with: marker) })
+    }
+  }
+
+  @Test func anchorsStayTheSameForYears() throws {
+    let fixture = try Fixture()
+    let early = try fixture.authority.anchors(at: try #require(Timestamp(rfc3339: "2021-01-01T00:00:00Z")))
+    let late = try fixture.authority.anchors(at: try #require(Timestamp(rfc3339: "2029-12-31T00:00:00Z")))
+    #expect(early.map(\.certificate) == late.map(\.certificate))
+    #expect(
+      early.map(\.name) == [
+        "iaca", "iaca-not-ca", "iaca-expired", "iaca-not-yet-valid", "iaca-broken-self-signature", "iaca-path-length-1",
+        "iaca-name-constrained", "iaca-other-doc-type",
+      ])
+    #expect(early.map(\.maxPathLength) == [0, 0, 0, 0, 0, 1, 0, 0])
+  }
+
+  @Test func keysThatCannotSignAreRefused() {
+    #expect(throws: MockError.curveCannotSign("X25519")) {
+      try MockAuthority(seed: [1], issuerCurve: .x25519)
+    }
+  }
+}
+
+/// Just enough of a DER reader to see the shape.
+private struct TLV {
+  let tag: UInt8
+  let content: ArraySlice<UInt8>
+  var end: Int { content.endIndex }
+
+  init?(_ bytes: some Collection<UInt8>) { self.init(Array(bytes)[...]) }
+
+  private init?(_ bytes: ArraySlice<UInt8>) {
+    guard bytes.count >= 2 else { return nil }
+    var position = bytes.startIndex + 1
+    var length = Int(bytes[position])
+    position += 1
+    if length >= 0x80 {
+      let count = length & 0x7f
+      guard bytes.endIndex - position >= count else { return nil }
+      length = bytes[position..<(position + count)].reduce(0) { $0 << 8 | Int($1) }
+      position += count
+    }
+    guard bytes.endIndex - position >= length else { return nil }
+    tag = bytes[bytes.startIndex]
+    content = bytes[position..<(position + length)]
+  }
+
+  var children: [TLV] {
+    var children: [TLV] = []
+    var rest = content
+    while let child = TLV(rest) {
+      children.append(child)
+      rest = rest[child.end...]
+    }
+    return children
+  }
+}

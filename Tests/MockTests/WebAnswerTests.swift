@@ -1,0 +1,111 @@
+import CBOR
+import Cryptography
+import Mock
+import Base
+import Testing
+
+@Suite struct WebAnswerTests {
+  @Test(arguments: WebFixture.Way.all) func `the same request gives the same answer, another nonce another`(
+    _ way: WebFixture.Way
+  ) throws {
+    var fixture = try WebFixture()
+    let answer = try fixture.answer(way)
+    #expect(try fixture.answer(way).data == answer.data)
+    fixture.session.nonce[0] ^= 1
+    #expect(try fixture.answer(way).data != answer.data)
+  }
+
+  @Test(arguments: WebFixture.Way.all) func `every variant answers where it holds, and not as a good answer`(
+    _ way: WebFixture.Way
+  ) throws {
+    let fixture = try WebFixture()
+    let good = try fixture.answer(way).data
+    // On these the good answer is as the variant says.
+    let same: Set = ["good", "issuer-p256", "device-p256", "document-errors-other-requested"]
+    let index = WebFixture.Way.all.firstIndex { $0.testDescription == way.testDescription } ?? 0
+    for (position, variant) in MockVariant.all.enumerated()
+    where variant.holds(over: way.protocolName, isEncrypted: way.isEncrypted) {
+      // What is wrong with a document is put into the same answer over every way: one way of each is enough.
+      guard variant.applicability != .anyProtocol || position % WebFixture.Way.all.count == index else { continue }
+      let data = try fixture.answer(way, variant).data
+      #expect((data == good) == same.contains(variant.name), "\(variant.name)")
+    }
+  }
+
+  @Test func `an Annex C answer opens under its transcript`() throws {
+    let fixture = try WebFixture()
+    let answer = try fixture.answer(.init(protocolName: "org-iso-mdoc"))
+    let text = try #require(answer.data["response"]?.string)
+    let item = try CBORItem(parsing: try #require(Base64.decodeURLSafe(text)))
+    let elements = try #require(item.elements.map(Array.init))
+    #expect(elements.count == 2 && elements[0].isText("dcapi"))
+    let plaintext = try HPKE.p256SHA256AES128GCM.open(
+      Array(try #require(elements[1][key: "cipherText"]?.bytes)),
+      encapsulatedKey: try #require(elements[1][key: "enc"]?.bytes), recipient: fixture.session.encryptionKey,
+      info: answer.sessionTranscript)
+    #expect([plaintext] == answer.deviceResponses)
+    #expect(
+      answer.sessionTranscript
+        == MockSessionTranscript.digitalCredentialsAPI(
+          encryptionInfo: fixture.session.encryptionInfo, origin: fixture.session.origin))
+  }
+
+  @Test func `clear answers are vp_token by query, in a form as text with the state`() throws {
+    let fixture = try WebFixture()
+    let page = try fixture.answer(.init(protocolName: "openid4vp-v1-unsigned", isEncrypted: false))
+    let token: JSON = ["document_0": [.string(Base64.encodeURLSafe(page.deviceResponses[0]))]]
+    #expect(page.data == ["vp_token": token])
+    let posted = try fixture.answer(.init(protocolName: "openid4vp", isEncrypted: false))
+    #expect(posted.data["state"]?.string == "state-0123456789")
+    let text = try #require(posted.data["vp_token"]?.string)
+    #expect(
+      try JSON(parsing: Array(text.utf8))
+        == ["document_0": [.string(Base64.encodeURLSafe(posted.deviceResponses[0]))]])
+  }
+
+  @Test func `of any documents the first that is held is returned, of all each`() throws {
+    let fixture = try WebFixture()
+    let way = WebFixture.Way(protocolName: "openid4vp-v1-unsigned", isEncrypted: false)
+    func names(_ answer: MockWebAnswer) -> [String]? { answer.data["vp_token"]?.object?.map(\.name) }
+    #expect(names(try fixture.answer(way, .good, .anyOf)) == ["document_0"])
+    #expect(names(try fixture.answer(way, .good, .anyOf, held: [MockPerson.photoID])) == ["document_1"])
+    #expect(names(try fixture.answer(way, .good, .anyOf, requiresAll: true)) == ["document_0", "document_1"])
+    #expect(throws: MockError.noRequestedDocument([MockDocType.mDL])) { try fixture.answer(way, held: []) }
+  }
+
+  @Test func `of any documents an Annex C answer has one, of all each`() throws {
+    let fixture = try WebFixture()
+    let way = WebFixture.Way(protocolName: "org-iso-mdoc")
+    func count(_ answer: MockWebAnswer) throws -> Int? {
+      try CBORItem(parsing: answer.deviceResponses[0])[key: "documents"]?.count
+    }
+    #expect(try count(fixture.answer(way, .good, .anyOf)) == 1)
+    #expect(try count(fixture.answer(way, .good, .anyOf, requiresAll: true)) == 2)
+  }
+
+  @Test func `a MAC needs an encryption key on the device key's curve`() throws {
+    let encrypted = WebFixture.Way(protocolName: "openid4vp-v1-signed")
+    let answer = try WebFixture().answer(encrypted, authentication: .mac)
+    let document = try #require(try CBORItem(parsing: answer.deviceResponses[0]).document(0))
+    let authentication = document[key: "deviceSigned"]?[key: "deviceAuth"]
+    #expect(authentication?[key: "deviceMac"] != nil && authentication?[key: "deviceSignature"] == nil)
+    #expect(throws: MockError.self) {
+      try WebFixture().answer(.init(protocolName: "openid4vp", isEncrypted: false), authentication: .mac)
+    }
+    #expect(throws: MockError.self) { try WebFixture(deviceCurve: .p384).answer(encrypted, authentication: .mac) }
+  }
+
+  @Test func `requests that are none are refused`() throws {
+    let fixture = try WebFixture()
+    for (name, data) in [
+      ("org-iso-mdoc", ["deviceRequest": "oA", "encryptionInfo": "oA"]), ("org-iso-mdoc", [:]),
+      ("openid4vp-v1-unsigned", ["nonce": "n"]), ("openid4vp-v1-signed", ["request": "a.b"]),
+      ("openid4vp-v1-multisigned", ["request": "a.b.c"]), ("openid4vp-v2", [:]),
+    ] as [(String, JSON)] {
+      #expect(throws: MockError.self, "\(name)") {
+        try fixture.fixture.wallet.answer(
+          digitalCredential: name, data: data, origin: "https://shop.example", at: fixture.fixture.now)
+      }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import Cryptography
+import Mock
+import PKIX
+import Presentation
+import Base
+import Testing
+import Trust
+import Sessions
+
+/// A service with Apple's in-app protocol, and a mock wallet that it trusts.
+struct AppleServiceFixture {
+  let clock = FakeClock()
+  let keys: [String: PrivateKey]
+  let service: VerificationService
+  private let authority: MockAuthority
+  private let party: RelyingParty
+
+  init(
+    merchants: [String] = ["merchant.one"], policies: RelyingParty.Policies = .init(revocation: .off),
+    store: any SessionStore = InMemoryStore(isLive: false)
+  ) throws {
+    authority = try MockAuthority(seed: Array("merchants".utf8))
+    var keys: [String: PrivateKey] = [:]
+    for name in merchants { keys[name] = try PrivateKey(generatingOn: .p256) }
+    self.keys = keys
+    party = RelyingParty(
+      id: "shop",
+      apple: merchants.map {
+        AppleConfiguration(merchantID: $0, teamID: "ABCDE12345", encryptionKeys: keys[$0].map { [$0] } ?? [])
+      }, policies: policies)
+    let anchors = try authority.anchors(at: clock.now).map {
+      TrustAnchor(certificate: try Certificate(der: $0.certificate), docTypes: $0.docTypes, tier: .test)
+    }
+    let clock = clock
+    service = try VerificationService(
+      ServiceConfiguration(
+        isLive: false, relyingParties: try RelyingParties([party]), protocols: [AppleInAppProtocol()],
+        trust: TrustInForce(try TrustStore(anchors: anchors, allowsTestCertificates: true)),
+        revocation: NoRevocationSource(), sealingKeys: []), store: store
+    ) { clock.now }
+  }
+
+  var caller: Caller { .apiKey(party, scopes: [.sessionsWrite, .resultsRead]) }
+
+  func create(_ body: JSON) async throws -> JSON { try await service.createSession(body, as: caller).body }
+
+  /// Submits what the wallet answers to `merchant`, with the key of `recipient`: these elements and an age.
+  func submit(
+    _ session: JSON, _ elements: [String], ageOver: [Int] = [21], to merchant: String = "merchant.one",
+    recipient: String = "merchant.one"
+  ) async throws -> JSON {
+    let nonce = session["requests"]?.array?.first?["data"]?["nonce"]?.string.flatMap(Base64.decode)
+    let mock = MockAppleSession(
+      nonce: try #require(nonce), merchantID: merchant, teamID: "ABCDE12345",
+      recipientKey: try #require(keys[recipient]).publicKey)
+    let request = MockRequest(documents: [
+      .init(docType: MockDocType.mDL, elements: elements.map { (MockNamespace.mDL, $0) }, ageOver: ageOver)
+    ])
+    let answer = try MockWallet(authority: authority).answerApple(request, session: mock, at: clock.now)
+    let body: JSON = [
+      "protocol": "apple-in-app", "data": ["encrypted_data": .string(Base64.encode(answer.bytes))],
+    ]
+    return try await service.submit(body, to: session["id"]?.string ?? "", as: caller).body
+  }
+}

@@ -1,0 +1,98 @@
+import Cryptography
+import Mdoc
+import Mock
+import PKIX
+import Presentation
+import Base
+import Trust
+import Sessions
+
+/// A service with OpenID4VP's protocols and one relying party that signs, and a mock wallet that it trusts.
+struct OpenID4VPServiceFixture {
+  let clock = FakeClock()
+  let authority: MockAuthority
+  let wallet: MockWallet
+  let shop: RelyingParty
+  let service: VerificationService
+
+  /// - Parameter readers: dNSNames of the readers, named by them instead of by their certificates where a `*` is in front.
+  init(
+    readers: [String] = ["*verifier.example"], openID4VP: OpenID4VPConfiguration = OpenID4VPConfiguration(),
+    publicURL: String? = "https://verifier.example"
+  ) throws {
+    authority = try MockAuthority(seed: Array("service tests".utf8))
+    wallet = MockWallet(authority: authority)
+    let now = clock.now
+    let mockAuthority = authority
+    shop = RelyingParty(
+      id: "shop", origins: ["https://shop.example", "https://www.shop.example"],
+      apiKeys: [APIKey(sha256: APIKey.hash(of: "shop-key"), scopes: [.sessionsWrite, .resultsRead])],
+      readers: try readers.map { try Self.reader($0, of: mockAuthority, at: now) }, openID4VP: openID4VP,
+      policies: .init(revocation: .off))
+    let anchors = try authority.anchors(at: now).map {
+      TrustAnchor(certificate: try Certificate(der: $0.certificate), docTypes: $0.docTypes, tier: .test)
+    }
+    var configuration = ServiceConfiguration(
+      isLive: false, relyingParties: try RelyingParties([shop]),
+      protocols: OpenID4VPWebProtocol.Signing.allCases.map { OpenID4VPWebProtocol($0) } + [
+        OpenID4VPRedirectProtocol(), AnnexBProtocol(),
+      ],
+      trust: TrustInForce(try TrustStore(anchors: anchors, allowsTestCertificates: true)),
+      revocation: NoRevocationSource(), sealingKeys: [])
+    configuration.publicURL = publicURL
+    let clock = clock
+    service = try VerificationService(configuration, store: InMemoryStore(isLive: false)) { clock.now }
+  }
+
+  private static func reader(
+    _ name: String, of authority: MockAuthority, at now: Timestamp
+  ) throws -> ReaderIdentity {
+    let dnsName = String(name.drop { $0 == "*" })
+    let reader = try authority.reader(dnsName: dnsName, at: now)
+    return try ReaderIdentity(
+      key: reader.key, certificates: reader.certificates.map { try Certificate(der: $0) },
+      clientIdentifier: name.hasPrefix("*") ? .dnsName(dnsName) : .certificateHash)
+  }
+
+  var caller: Caller { .apiKey(shop, scopes: [.sessionsWrite, .resultsRead]) }
+
+  /// What an adapter is told when a session is made.
+  func context(at now: Timestamp? = nil, origin: String? = "https://shop.example", publicURL: String? = nil) throws
+    -> RequestContext
+  {
+    RequestContext(
+      session: SessionAddress(relyingParty: "shop", id: try SessionID.random()), relyingParty: shop, origin: origin,
+      publicURL: publicURL, now: now ?? clock.now)
+  }
+
+  func create(_ protocols: String...) async throws -> JSON {
+    let names = JSON.array(protocols.map(JSON.string))
+    let isWeb = protocols[0].hasPrefix("openid4vp-v1")
+    let body: JSON = .members([
+      "protocols": names, "origin": isWeb ? "https://shop.example" : nil,
+      "documents": [
+        [
+          "doc_type": "org.iso.18013.5.1.mDL",
+          "elements": [["namespace": "org.iso.18013.5.1", "identifier": "given_name"]],
+        ]
+      ],
+    ])
+    return try await service.createSession(body, as: caller).body
+  }
+
+  func submit(_ data: JSON, by name: String, to session: JSON) async throws -> JSON {
+    let body: JSON = ["protocol": .string(name), "data": data]
+    return try await service.submit(body, to: session["id"]?.string ?? "", as: caller).body
+  }
+
+  static let request = PresentationRequest(documents: [
+    DocumentRequest(docType: DocType.mDL, elements: [ElementRequest(ElementReference(Namespace.mDL, "given_name"))])
+  ])
+}
+
+extension JSON {
+  /// `data` of a session's request by this protocol.
+  func requestData(_ name: String) -> JSON? {
+    self["requests"]?.array?.first { $0["protocol"]?.string == name }?["data"]
+  }
+}

@@ -1,0 +1,8 @@
+import Base
+
+@testable import Sessions
+
+extension Reply {
+  /// Read back from what is sent.
+  var body: JSON { (try? text.parsed()) ?? .null }
+}

@@ -1,0 +1,87 @@
+import FoundationEssentials
+import Mock
+import Base
+import Testing
+
+@testable import Vectors
+
+/// The committed corpus: what it holds, that it is what is declared, and that our verifier is right about all of it.
+@Suite struct CorpusTests {
+  @Test func `our verifier ends every case as it must`() async throws {
+    let report = await VectorRunner(try CommittedCorpus.suite()).run()
+    for failure in report.failures {
+      Issue.record("\(failure.summary.id): \(failure.problem ?? "")")
+    }
+    #expect(report.count.total > 350)
+    #expect(report.count.passed == report.count.total)
+    print("\(report.count.total) vectors in \(report.durationText) s")
+  }
+
+  @Test func `the committed files are those that are declared, byte for byte`() throws {
+    let folder = FileManager.default.temporaryDirectory.path + "/mdoc-corpus-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try SuiteFolder(folder).write(Array("{}".utf8), to: "framing/not-declared.json")
+    let made = try Regeneration(of: CorpusMaker(), into: folder)
+    #expect(made.removed == ["framing/not-declared.json"])
+    for path in made.written {
+      let committed = FileManager.default.contents(atPath: "\(CommittedCorpus.path)/\(path)")
+      #expect(committed == FileManager.default.contents(atPath: "\(folder)/\(path)"), "\(path)")
+    }
+    let vectors = try SuiteFolder(CommittedCorpus.path).vectorFiles()
+    #expect(Set(vectors).subtracting(made.written) == [])
+    #expect(made.bytes < 8 << 20, "the committed corpus stays small")
+  }
+
+  @Test func `another seed makes other bytes, and the same case`() throws {
+    let declared = try #require(Corpus.cases.first { $0.id == "good" })
+    let ours = try CorpusMaker().vector(declared)
+    let other = try CorpusMaker(seed: [1, 2, 3]).vector(declared)
+    #expect(other.input != ours.input)
+    #expect(other.expectation == ours.expectation && other.request == ours.request)
+  }
+
+  @Test func `the README counts every group`() throws {
+    let suite = try CommittedCorpus.suite()
+    let text = String(decoding: try suite.folder.read("README.md"), as: UTF8.self)
+    for group in suite.groups { #expect(text.contains("| `\(group.name)` | \(group.count) |"), "\(group)") }
+  }
+
+  @Test func `it keeps its own rules`() throws {
+    let lint = try SuiteLint(at: CommittedCorpus.path)
+    #expect(lint.findings == [])
+    #expect(lint.count > 350)
+  }
+
+  /// What every verifier that was run for the list of negative cases got wrong, each under a code of its own.
+  @Test func `the eight common holes each have their code`() throws {
+    let expected: [(String, Code)] = [
+      ("element-twice", .elementDuplicate), ("age-contradictory", .ageContradictory),
+      ("elements-none", .elementMissing), ("document-errors-returned", .documentErrorsPresent),
+      ("document-twice", .documentUnexpected), ("age-type-one", .elementTypeInvalid),
+      ("device-auth-ambiguous", .deviceAuthAmbiguous), ("device-element-unauthorized", .deviceElementUnauthorized),
+    ]
+    let vectors = try CommittedCorpus.suite().entries.map(\.vector)
+    for (id, code) in expected {
+      #expect(vectors.first { $0.id == id }?.expectation.codes == [code.rawValue], "\(id)")
+    }
+    #expect(Set(expected.map(\.1)).count == 8)
+  }
+
+  @Test func `everything that the mock can make is in it`() throws {
+    let ids = Set(try CommittedCorpus.suite().entries.map(\.vector.id))
+    let names =
+      MockVariant.all.map(\.name) + MockRevocationCase.all.map(\.name) + MockCRL.all.map(\.name)
+      + MockStatusList.all.map(\.name) + MockIdentifierList.all.map(\.name) + MockVICAL.all.map(\.name)
+      + MockTrustedEntityList.all.map(\.name)
+    #expect(names.filter { !ids.contains($0) } == [])
+  }
+
+  @Test func `right answers stand beside the wrong ones`() throws {
+    let vectors = try CommittedCorpus.suite().entries.map(\.vector)
+    #expect(vectors.count { $0.expectation.isAccepted } > 80)
+    let web = [VectorSession.annexCName] + VectorSession.OpenID4VP.overBrowser + VectorSession.OpenID4VP.redirected
+    for name in ["apple-in-app", "proximity"] + web {
+      #expect(vectors.contains { $0.expectation.isAccepted && $0.session.protocolName == name })
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import FoundationEssentials
+import Base
+import TestSupport
+import Testing
+
+@testable import Vectors
+
+/// What holds for every vector, whatever is done to its bytes.
+///
+/// A sample by default. `MDOC_EXHAUSTIVE=1`, meant for a release build, cuts every input up to 64 KiB at every byte and
+/// flips 2,000 bits of each; larger ones, which are all abuse, lose every length below 4 KiB, the last 256 bytes one by
+/// one, and 256 lengths in between. An encrypted answer of the web, which costs a key agreement or a dozen each time and
+/// fails as a whole, is cut at 256 places and has 200 bits flipped; `OpenID4VPPropertyTests` cut one at every byte.
+/// `MDOC_EXHAUSTIVE_PART=0`…`31` does so to one part of the vectors, and takes samples of the others.
+@Suite struct PropertyTests {
+  /// Each takes every thirty-second vector, so that the cores share the work. All give way after each vector, since the other
+  /// suites' tests run on the same few threads.
+  static let parts = Array(0..<32)
+  private static let environment = ProcessInfo.processInfo.environment
+  private static let large = 1 << 16
+
+  private let known: KnownResults
+
+  init() async throws { known = try await KnownResults.get() }
+
+  private static func isExhaustive(_ part: Int) -> Bool {
+    environment["MDOC_EXHAUSTIVE"] == "1" || environment["MDOC_EXHAUSTIVE_PART"] == "\(part)"
+  }
+
+  private func vectors(of part: Int) -> [TestVector] {
+    known.suite.entries.enumerated().filter { $0.offset % Self.parts.count == part }.map(\.element.vector)
+  }
+
+  /// What has bytes too many may lose them, and is then the right answer that it was made from.
+  @Test(arguments: parts) func `a truncated answer is never accepted`(part: Int) async {
+    let isExhaustive = Self.isExhaustive(part)
+    var count = 0
+    for vector in vectors(of: part) {
+      await Task.yield()
+      let bytes = vector.input.bytes
+      for length in Self.lengths(bytes.count, of: vector, isExhaustive) {
+        let judgement = await known.verifier.judge(vector, input: Array(bytes[..<length]))
+        count += 1
+        guard judgement.isAccepted else {
+          #expect(judgement.codes?.isEmpty == false && judgement.resultHash == nil)
+          continue
+        }
+        #expect(
+          !vector.expectation.isAccepted && known.isRight(judgement, for: vector), "\(vector.id) cut to \(length) bytes"
+        )
+      }
+    }
+    #expect(count > 100)
+    if isExhaustive { print("part \(part): \(count) truncations in vectors") }
+  }
+
+  /// A flipped bit may mend what was wrong; the result must then be one that the corpus knows as right.
+  @Test(arguments: parts) func `a flipped bit never yields another accepted result`(part: Int) async {
+    var generator = SeededGenerator(seed: 18_013_005 + UInt64(part))
+    let isExhaustive = Self.isExhaustive(part)
+    var count = 0
+    for vector in vectors(of: part) {
+      await Task.yield()
+      var bytes = vector.input.bytes
+      for bit in Self.bits(bytes.count, of: vector, isExhaustive, using: &generator) {
+        bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+        let judgement = await known.verifier.judge(vector, input: bytes)
+        bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+        count += 1
+        if judgement.isAccepted {
+          #expect(known.isRight(judgement, for: vector), "\(vector.id) bit \(bit)")
+        } else {
+          #expect(judgement.codes?.isEmpty == false && judgement.resultHash == nil)
+        }
+      }
+    }
+    if isExhaustive { print("part \(part): \(count) flipped bits in vectors") }
+  }
+
+  // MARK: Amounts
+
+  /// By default every sixteenth and the last 8 bytes; of large answers the sixteenths alone.
+  private static func lengths(_ count: Int, of vector: TestVector, _ isExhaustive: Bool) -> [Int] {
+    guard isExhaustive else {
+      let sixteenths = (0..<16).map { count * $0 / 16 }
+      return Set(sixteenths + (count < large ? Array(max(0, count - 8)..<count) : [count - 1])).sorted()
+    }
+    if vector.session.isOfTheWeb { return Set((0..<256).map { count * $0 / 256 }).sorted() }
+    if count < large { return Array(0..<count) }
+    let between = (0..<256).map { count / 256 * $0 }
+    return Set(Array(0..<4_096) + between + Array((count - 256)..<count)).sorted()
+  }
+
+  /// All bits where there are no more than are to be drawn.
+  private static func bits(
+    _ count: Int, of vector: TestVector, _ isExhaustive: Bool, using generator: inout SeededGenerator
+  ) -> [Int] {
+    let all = 0..<count * 8
+    let wanted = isExhaustive ? (vector.session.isOfTheWeb ? 200 : 2_000) : (count < large ? 8 : 1)
+    return all.count <= wanted ? Array(all) : (0..<wanted).map { _ in Int.random(in: all, using: &generator) }
+  }
+}
+
+extension VectorSession {
+  fileprivate var isOfTheWeb: Bool {
+    switch self {
+    case .annexC, .openID4VP: true
+    case .appleInApp, .proximity, .list: false
+    }
+  }
+}
