@@ -128,7 +128,7 @@ let package = Package(
       name: "MdocTool",
       dependencies: [
         "Bench", "Base", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
-        "Sessions", "Network", "App", "Mock", "TestMode", "Vectors",
+        "Sessions", "Network", "HTTP", "App", "Mock", "TestMode", "Vectors",
       ],
       path: "Sources/Tool", swiftSettings: strict),
 
@@ -168,7 +168,7 @@ let package = Package(
     tests(
       "App",
       [
-        "Base", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Network",
+        "Base", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Network", "HTTP",
         "Sessions", "Stores", "Mock", "TestMode", "COpenSSL",
       ]),
     // The page of test mode in a browser; the tool has the HTTP client.
@@ -181,7 +181,7 @@ let package = Package(
       "MdocTool",
       [
         "Base", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Mock", "Sessions", "Stores",
-        "App", "TestMode", "TestSupport",
+        "HTTP", "App", "TestMode", "TestSupport",
       ]),
   ]
 )
@@ -193,7 +193,7 @@ if fuzzes {
       name: "Fuzzing",
       dependencies: [
         "CLibFuzzer", "Base", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
-        "Sessions", "App", "Mock", "TestMode", "Vectors",
+        "Sessions", "HTTP", "App", "Mock", "TestMode", "Vectors",
       ],
       path: "Tests/Fuzzing", swiftSettings: language + [.unsafeFlags(["-sanitize=address"])],
       // gold fails on the sanitizers' archives.

@@ -1,5 +1,5 @@
-import Mock
 import Base
+import Mock
 import Testing
 
 /// The registry's cases are found by people who look for what answers a row of the list of negative cases; the mock

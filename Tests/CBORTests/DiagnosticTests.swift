@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 import Testing
 
 @Suite struct DiagnosticTests {

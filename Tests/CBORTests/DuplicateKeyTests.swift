@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Glibc
-import Base
 import Testing
 
 /// Keys are the same when their values are, however they are encoded (RFC 8949, 5.6.1).

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 import Testing
 
 /// Tag 24: a byte string that holds one item.

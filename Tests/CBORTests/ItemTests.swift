@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import FoundationEssentials
-import Base
 import Testing
 
 /// What libcbor would take, or would take too long over, and mdoc must not.

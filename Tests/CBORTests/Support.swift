@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// The bytes of hexadecimal text that a test spells out itself.
 func hex(_ text: String) -> [UInt8] {

@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
-import Base
 import Testing
 
 /// What mdoc asks of COSE headers beyond the working group's examples (RFC 9052, 3; RFC 9360).

@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
-import Base
 import Testing
 
 /// COSE_Key (RFC 9053, 7): public keys of the table, and nothing else.

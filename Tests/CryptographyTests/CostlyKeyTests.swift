@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 import Testing
 
 /// Private keys whose work nobody could wait for: what bounds it is looked at before the work begins. Each of these took

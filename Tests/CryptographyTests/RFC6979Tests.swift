@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 import Testing
 
 /// Deterministic ECDSA as in RFC 6979, A.2.5 to A.2.7.

@@ -1,5 +1,5 @@
-import COpenSSL
 import Base
+import COpenSSL
 import Testing
 
 @testable import Cryptography

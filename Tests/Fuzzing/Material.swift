@@ -1,8 +1,8 @@
+import Base
 import Cryptography
 import Mdoc
-import Base
-import Trust
 import Sessions
+import Trust
 
 @testable import Mock
 @testable import Vectors

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import App
+@testable import HTTP
 
 /// Who may have how much of the memory for bodies.
 @Suite struct BodyBudgetTests {

@@ -1,5 +1,5 @@
-import Testing
 import App
+import Testing
 
 /// What the server does with exact bytes on the wire. Each case runs against a server of its own.
 @Suite(.onOwnThreads) struct ConformanceTests {

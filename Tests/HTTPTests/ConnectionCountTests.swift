@@ -1,6 +1,6 @@
 import Testing
 
-@testable import App
+@testable import HTTP
 
 /// How many connections one client has.
 @Suite struct ConnectionCountTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import App
+@testable import HTTP
 
 /// Peers that are slow on purpose. The deadline is 1 s and the idle time far above it, so that only the sweeper can be
 /// what closes; a peer that is not cut shows after `patience` tries.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import App
+@testable import HTTP
 
 private let ms: Int64 = 1_000_000
 

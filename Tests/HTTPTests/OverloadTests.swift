@@ -1,7 +1,7 @@
 import Base
 import Testing
 
-@testable import App
+@testable import HTTP
 
 /// A server with more to do than it can, over the wire.
 @Suite(.onOwnThreads) struct OverloadTests {

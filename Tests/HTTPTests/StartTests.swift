@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import App
+@testable import HTTP
 
 private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
 

@@ -1,8 +1,8 @@
+import Base
 import COpenSSL
 import Cryptography
 import Glibc
 import PKIX
-import Base
 
 @testable import Mock
 

@@ -2,7 +2,7 @@ import COpenSSL
 import Cryptography
 import Testing
 
-@testable import App
+@testable import HTTP
 
 /// TLS by the transport: who is shown what, and which versions are spoken.
 @Suite(.onOwnThreads) struct TLSTests {

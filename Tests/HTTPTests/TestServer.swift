@@ -1,7 +1,7 @@
-import Glibc
 import Base
+import Glibc
 
-@testable import App
+@testable import HTTP
 
 /// Runs blocking code on a thread of its own, away from the pool that the handlers run on.
 func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 import TestSupport
 import Testing
 

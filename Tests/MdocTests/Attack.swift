@@ -1,9 +1,9 @@
+import Base
 import CBOR
 import Cryptography
 import Mdoc
 import PKIX
 import Presentation
-import Base
 import Testing
 import Trust
 

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 import Testing
 
 @testable import Mdoc

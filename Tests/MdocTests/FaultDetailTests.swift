@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import Mock
-import Base
 import Testing
 
 /// A refusal says which member or item is at fault, by the standard's names and by places, and quotes nothing.

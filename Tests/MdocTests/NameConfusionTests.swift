@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Mdoc
-import Base
 import Testing
 
 @testable import Mock

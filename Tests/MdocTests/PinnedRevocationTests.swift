@@ -1,7 +1,7 @@
+import Base
 import Mdoc
 import PKIX
 import Presentation
-import Base
 import Testing
 import Trust
 

@@ -1,8 +1,8 @@
+import Base
 import FoundationEssentials
 import Mdoc
 import PKIX
 import Presentation
-import Base
 import Testing
 import Trust
 

@@ -1,7 +1,7 @@
 import Base
+import Sessions
 import Stores
 import Testing
-import Sessions
 
 @testable import MdocTool
 

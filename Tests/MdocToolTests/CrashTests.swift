@@ -1,5 +1,5 @@
-import Glibc
 import Base
+import Glibc
 import Testing
 
 @testable import MdocTool

@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mock
-import Base
 import Testing
 
 @testable import MdocTool

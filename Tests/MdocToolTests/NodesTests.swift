@@ -1,7 +1,7 @@
+import App
 import Base
 import TestMode
 import Testing
-import App
 
 @testable import MdocTool
 

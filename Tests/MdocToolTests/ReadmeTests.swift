@@ -1,9 +1,10 @@
-import FoundationEssentials
 import Base
+import FoundationEssentials
+import HTTP
 import Testing
 
-@testable import MdocTool
 @testable import App
+@testable import MdocTool
 
 /// What the README says of codes, verbs and limits is what the program has.
 @Suite struct ReadmeTests {

@@ -1,5 +1,5 @@
-import FoundationEssentials
 import Base
+import FoundationEssentials
 
 @testable import MdocTool
 

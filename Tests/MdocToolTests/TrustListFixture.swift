@@ -1,6 +1,6 @@
+import Base
 import Mock
 import PKIX
-import Base
 import Testing
 
 /// Files of the mock publishers that go with the answers of `mdoc mock`, at one time.

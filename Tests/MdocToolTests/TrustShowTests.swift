@@ -1,6 +1,6 @@
+import Base
 import Mock
 import PKIX
-import Base
 import TestSupport
 import Testing
 import Trust

@@ -1,8 +1,8 @@
-import FoundationEssentials
+import App
 import Base
+import FoundationEssentials
 import TestSupport
 import Testing
-import App
 
 @testable import MdocTool
 

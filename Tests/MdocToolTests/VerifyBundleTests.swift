@@ -1,10 +1,10 @@
+import App
+import Base
 import Cryptography
 import Mock
-import Base
+import Sessions
 import TestMode
 import Testing
-import Sessions
-import App
 
 @testable import MdocTool
 

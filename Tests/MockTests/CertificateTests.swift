@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mock
-import Base
 import Testing
 
 @Suite struct CertificateTests {

@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Mock
-import Base
 import Testing
 
 @Suite struct DocumentDataTests {

@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mock
-import Base
 import Testing
 
 /// One clock, one seed, one merchant for all tests of this module.

@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import Cryptography
 import Mock
-import Base
 import Testing
 
 @Suite struct WebAnswerTests {

@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mock
-import Base
 import Testing
 
 /// One verifier's session over the web protocols, beside the fixture of this module.

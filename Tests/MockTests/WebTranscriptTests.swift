@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mock
-import Base
 import Testing
 
 /// The transcripts that OpenID4VP 1.0, B.2.6 and the EU age-verification profile print, and draft 18's.

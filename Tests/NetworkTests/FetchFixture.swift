@@ -1,5 +1,5 @@
-import Network
 import Base
+import Network
 import Trust
 
 /// A fetcher, what it reported, and rules that let it ask this machine.

@@ -1,6 +1,6 @@
+import Base
 import COpenSSL
 import Glibc
-import Base
 
 /// A publisher on this machine that answers as it is told, also in ways that no HTTP library would. One thread a
 /// connection, one answer a connection.

@@ -1,9 +1,9 @@
+import Base
 import COpenSSL
 import Cryptography
 import FoundationEssentials
 import Glibc
 import PKIX
-import Base
 
 @testable import Mock
 

@@ -1,5 +1,5 @@
-import Glibc
 import Base
+import Glibc
 
 @testable import App
 

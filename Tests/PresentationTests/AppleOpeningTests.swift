@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import Mdoc
 import Presentation
-import Base
 import Testing
 
 /// What opens one Apple answer again, without the merchant's key.

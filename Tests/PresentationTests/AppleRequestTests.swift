@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import Presentation
-import Base
 import Testing
 
 /// What an app is told to pass to `PKIdentityRequest`.

@@ -1,9 +1,9 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
 import Mdoc
 import PKIX
-import Base
 import TestSupport
 import Testing
 import Trust

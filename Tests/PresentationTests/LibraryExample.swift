@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import Mdoc
 import Presentation
-import Base
 import Trust
 
 /// Asks an iPhone for a given name and for being 21 or older.

@@ -1,10 +1,10 @@
+import Base
 import Cryptography
 import FoundationEssentials
 import Mdoc
 import Mock
 import PKIX
 import Presentation
-import Base
 import Testing
 import Trust
 

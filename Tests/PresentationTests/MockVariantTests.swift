@@ -1,9 +1,9 @@
+import Base
 import Cryptography
 import Mdoc
 import Mock
 import PKIX
 import Presentation
-import Base
 import Testing
 import Trust
 

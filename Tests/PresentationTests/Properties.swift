@@ -1,10 +1,10 @@
+import Base
 import CBOR
 import Cryptography
 import FoundationEssentials
 import Mdoc
 import PKIX
 import Presentation
-import Base
 import TestSupport
 import Trust
 

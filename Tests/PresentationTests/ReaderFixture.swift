@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import PKIX
 import Presentation
-import Base
 
 @testable import Mock
 

@@ -1,9 +1,9 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
 import Mdoc
 import Mock
-import Base
 import Testing
 import Trust
 

@@ -1,12 +1,12 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
 import Mock
 import PKIX
 import Presentation
-import Base
-import Testing
 import Sessions
+import Testing
 
 @testable import Mdoc
 

@@ -1,6 +1,6 @@
 import Base
-import Testing
 import Sessions
+import Testing
 
 /// A relying party with several Apple merchants: a session is one merchant's.
 @Suite struct AppleMerchantTests {

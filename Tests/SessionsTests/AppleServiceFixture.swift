@@ -1,11 +1,11 @@
+import Base
 import Cryptography
 import Mock
 import PKIX
 import Presentation
-import Base
+import Sessions
 import Testing
 import Trust
-import Sessions
 
 /// A service with Apple's in-app protocol, and a mock wallet that it trusts.
 struct AppleServiceFixture {

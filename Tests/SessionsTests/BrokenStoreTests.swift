@@ -1,6 +1,6 @@
 import Base
-import Testing
 import Sessions
+import Testing
 
 @Suite("A store that fails")
 struct BrokenStoreTests {

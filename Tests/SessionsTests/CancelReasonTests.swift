@@ -1,6 +1,6 @@
 import Base
-import Testing
 import Sessions
+import Testing
 
 /// A wallet that declines in an app or a page, which tells the server.
 @Suite struct CancelReasonTests {

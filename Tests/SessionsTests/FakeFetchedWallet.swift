@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mdoc
-import Base
 import Sessions
 
 /// A protocol whose request is fetched: the object is the words that a test looks for, and answers are those of

@@ -1,9 +1,9 @@
+import Base
 import Cryptography
 import Mock
 import PKIX
-import Base
-import Trust
 import Sessions
+import Trust
 
 @testable import Mdoc
 

@@ -1,11 +1,11 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
 import Mock
 import Presentation
-import Base
-import Testing
 import Sessions
+import Testing
 
 @testable import Mdoc
 

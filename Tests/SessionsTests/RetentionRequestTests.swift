@@ -1,7 +1,7 @@
-import Mdoc
 import Base
-import Testing
+import Mdoc
 import Sessions
+import Testing
 
 /// For how long a creation says that values are kept.
 @Suite struct RetentionRequestTests {

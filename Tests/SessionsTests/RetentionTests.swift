@@ -1,9 +1,9 @@
+import Base
 import Cryptography
 import Mdoc
 import Mock
-import Base
-import Testing
 import Sessions
+import Testing
 
 /// Retained values are erased on their days, one by one, and nothing before or after.
 @Suite struct RetentionTests {

@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import FoundationEssentials
 import Mdoc
-import Base
 import Stores
 import Testing
 import Trust

@@ -1,6 +1,6 @@
 import Base
-import Testing
 import Sessions
+import Testing
 
 /// What one relying party can learn of another's sessions, and a former key of its own: nothing.
 @Suite("Tenancy")

@@ -1,6 +1,6 @@
 import Base
-import Testing
 import Sessions
+import Testing
 
 /// What wallets fetch and post by themselves, and who gets the result then.
 @Suite("Wallets that call by themselves")

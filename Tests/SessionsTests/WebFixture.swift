@@ -1,13 +1,13 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
 import Mock
 import PKIX
 import Presentation
-import Base
+import Sessions
 import Testing
 import Trust
-import Sessions
 
 @testable import Mdoc
 

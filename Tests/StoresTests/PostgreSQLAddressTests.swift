@@ -1,5 +1,5 @@
-import Testing
 import Sessions
+import Testing
 
 @testable import Stores
 

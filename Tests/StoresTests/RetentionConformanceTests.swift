@@ -1,6 +1,6 @@
 import Base
-import Testing
 import Sessions
+import Testing
 
 @Suite("Every store erases what is kept on its day")
 struct RetentionConformanceTests {

@@ -1,6 +1,6 @@
 import FoundationEssentials
-import Testing
 import Sessions
+import Testing
 
 @testable import Stores
 
@@ -13,7 +13,7 @@ struct SQLiteFaultTests {
       let store = try SQLiteStore(path: path, isLive: false)
       let other = try SQLiteConnection(path: path, role: .reader)
       /// Whether there was anything to commit.
-      func isWritten(in second: Int, thenFails: Bool = false) async throws -> Bool {
+      func isWritten(in second: Int64, thenFails: Bool = false) async throws -> Bool {
         let before = try other.first("PRAGMA data_version") { $0.integer(0) }
         try? await store.writer.perform { connection throws(StoreError) in
           try connection.proveWritable(in: second)

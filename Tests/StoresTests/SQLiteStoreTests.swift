@@ -1,9 +1,9 @@
+import Base
 import Dispatch
 import FoundationEssentials
 import Glibc
-import Base
-import Testing
 import Sessions
+import Testing
 
 @testable import Stores
 

@@ -1,6 +1,6 @@
 import Base
-import Testing
 import Sessions
+import Testing
 
 @Suite("Every store keeps sessions")
 struct SessionConformanceTests {

@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mdoc
-import Base
 import Sessions
 
 let start = Timestamp(secondsSince1970: 1_795_000_000)

@@ -1,7 +1,7 @@
 import FoundationEssentials
+import Sessions
 import Stores
 import Testing
-import Sessions
 
 /// Makes the stores that the conformance suite runs over: PostgreSQL too, where there is one for tests.
 enum StoreFactory: String, CaseIterable, CustomTestStringConvertible {

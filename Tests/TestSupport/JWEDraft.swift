@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// A JWE to be made for a verifier, ECDH-ES direct (RFC 7518, 4.6), with any part changed; written apart from what
 /// reads it, key derivation included.

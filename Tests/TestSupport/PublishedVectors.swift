@@ -1,5 +1,5 @@
-import FoundationEssentials
 import Base
+import FoundationEssentials
 
 /// The vectors that others published. They lie beside the working copy, in `../shared/vectors`, and are never copied
 /// into the project: a test that needs them is skipped where they are absent.

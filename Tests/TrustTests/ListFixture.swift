@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import PKIX
-import Base
 import Trust
 
 @testable import Mock

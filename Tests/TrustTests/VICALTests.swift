@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import PKIX
-import Base
 import Testing
 import Trust
 

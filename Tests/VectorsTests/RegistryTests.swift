@@ -1,5 +1,5 @@
-import FoundationEssentials
 import Base
+import FoundationEssentials
 import Testing
 
 @testable import Vectors
@@ -19,7 +19,7 @@ import Testing
 
   private static let lifecycle = "SessionsTests/LifecycleTests.swift"
   private static let rare = "SessionsTests/RemainingCodeTests.swift"
-  private static let refusals = "VerifierHTTPTests/Routes/RefusalTests.swift"
+  private static let refusals = "AppTests/Routes/RefusalTests.swift"
   private static let creation = "SessionsTests/CreationTests.swift"
   private static let transport = Scripted(refusals, "`what the transport refuses is a problem too`")
   private static let submits = Scripted(refusals, "`no refused submit consumes the challenge`")
@@ -75,7 +75,7 @@ import Testing
     .readerKeyMismatch: Scripted(readerSession, "aPrivateKeyThatIsNotTheReadersIsRefused"),
     .responseCodeMismatch: Scripted("SessionsTests/WalletEndpointTests.swift", "responseCode"),
     .apiOriginNotAllowed: Scripted(
-      "VerifierHTTPTests/Routes/WebProtocolTests.swift", "`what is asked is asked from the page's origin alone`"),
+      "AppTests/Routes/WebProtocolTests.swift", "`what is asked is asked from the page's origin alone`"),
     .readerCertificateExpired: Scripted("SessionsTests/AnnexCProtocolTests.swift", "reader"),
     .listSourceNotAllowed: Scripted(sources, "aListIsNotFetchedFromEverywhere"),
     .listUnavailable: Scripted(sources, "aListThatCannotBeHadTrustsNobody"),
@@ -112,12 +112,12 @@ import Testing
     .apiTargetTooLong: transport,
     .apiUnsupportedMediaType: submits,
     .configurationReloadFailed: Scripted(
-      "VerifierHTTPTests/Configuration/ReloadTests.swift",
+      "AppTests/Configuration/ReloadTests.swift",
       "`a broken file keeps the old configuration in force, and everything says so`"),
     .trustReloadFailed: Scripted(
-      "VerifierHTTPTests/Routes/TrustReloadTests.swift", "`a reload that fails keeps what was in force, and says so`"),
+      "AppTests/Routes/TrustReloadTests.swift", "`a reload that fails keeps what was in force, and says so`"),
     .apiRateLimited: Scripted(
-      "VerifierHTTPTests/Routes/RateLimitRouteTests.swift", "`a key that asks too often is told when to come again`"),
+      "AppTests/Routes/RateLimitRouteTests.swift", "`a key that asks too often is told when to come again`"),
     .apiQuotaExceeded: Scripted("SessionsTests/QuotaTests.swift", "openSessions"),
     .apiSessionTooLarge: Scripted(lifecycle, "largeSession"),
     .apiOverloaded: Scripted(lifecycle, "overload"),

@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import Mock
-import Base
 import Testing
 
 @testable import Vectors

@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import FoundationEssentials
 import Mock
-import Base
 import Testing
 
 @testable import Vectors

@@ -5,24 +5,24 @@ import Cryptography
 /// keys imported, contexts reused, algorithms fetched, and no point checked twice.
 ///
 /// Only `mdoc bench` uses it, as the measure of everything that the verifier does beside it.
-public final class PrimitiveFloor {
+package final class PrimitiveFloor {
   /// What is to be done in one run.
-  public struct Work: Sendable {
+  package struct Work: Sendable {
     /// P-256 ECDSA verifications.
-    public var signatures: Int
+    package var signatures: Int
     /// Sizes of the byte strings that are hashed with SHA-256.
-    public var digestedBytes: [Int]
+    package var digestedBytes: [Int]
     /// Bytes that are opened with AES-128-GCM.
-    public var ciphertextBytes: Int
+    package var ciphertextBytes: Int
 
-    public init(signatures: Int, digestedBytes: [Int], ciphertextBytes: Int) {
+    package init(signatures: Int, digestedBytes: [Int], ciphertextBytes: Int) {
       self.signatures = signatures
       self.digestedBytes = digestedBytes
       self.ciphertextBytes = ciphertextBytes
     }
   }
 
-  public struct SetUpFailed: Error {}
+  package struct SetUpFailed: Error {}
 
   private let work: Work
   private let keys: [PrivateKey]
@@ -41,7 +41,7 @@ public final class PrimitiveFloor {
   private var tag: [UInt8]
   private var output: [UInt8]
 
-  public init(_ work: Work) throws {
+  package init(_ work: Work) throws {
     let keys = [try PrivateKey(generatingOn: .p256), try PrivateKey(generatingOn: .p256)]
     guard let verification = EVP_PKEY_CTX_new(keys[0].pkey, nil), EVP_PKEY_verify_init(verification) == 1,
       let agreement = EVP_PKEY_CTX_new(keys[0].pkey, nil), EVP_PKEY_derive_init(agreement) == 1,
@@ -82,11 +82,11 @@ public final class PrimitiveFloor {
   }
 
   /// Does all of it once. False where a primitive failed, which would make the figure worthless.
-  public func run() -> Bool {
+  package func run() -> Bool {
     verify() && agree() && hash() && open()
   }
 
-  public func verify() -> Bool {
+  package func verify() -> Bool {
     for _ in 0..<work.signatures {
       guard EVP_PKEY_verify(verification, derSignature, derSignature.count, message, message.count) == 1 else {
         return false
@@ -95,14 +95,14 @@ public final class PrimitiveFloor {
     return true
   }
 
-  public func agree() -> Bool {
+  package func agree() -> Bool {
     var length = 32
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { secret in
       EVP_PKEY_derive(agreement, secret.baseAddress, &length) == 1
     }
   }
 
-  public func hash() -> Bool {
+  package func hash() -> Bool {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { result in
       work.digestedBytes.allSatisfy { size in
         EVP_DigestInit_ex2(digest, sha256, nil) == 1 && EVP_DigestUpdate(digest, input, size) == 1
@@ -111,7 +111,7 @@ public final class PrimitiveFloor {
     }
   }
 
-  public func open() -> Bool {
+  package func open() -> Bool {
     var length: Int32 = 0
     return EVP_DecryptInit_ex2(cipher, aes, key, nonce, nil) == 1
       && EVP_DecryptUpdate(cipher, &output, &length, ciphertext, Int32(ciphertext.count)) == 1

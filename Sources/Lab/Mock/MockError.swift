@@ -1,5 +1,5 @@
 /// Why nothing could be made. Wrong answers are made on purpose and are no errors.
-public enum MockError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum MockError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The wallet has no document of a type that was requested.
   case noRequestedDocument([String])
   /// What a web protocol's request lacks, or has in another form.
@@ -13,7 +13,7 @@ public enum MockError: Error, Sendable, Hashable, CustomStringConvertible {
   case unknownVariant(String)
   case keyDerivationFailed(String)
 
-  public var description: String {
+  package var description: String {
     switch self {
     case .noRequestedDocument(let types): "The mock wallet has no document of type \(types.joined(separator: ", "))"
     case .unreadableRequest(let reason): "The mock wallet cannot read the request: \(reason)"

@@ -1,12 +1,12 @@
+import App
+import Base
 import Glibc
 import Mock
-import Base
-import App
 
 /// What `mdoc mock publish` calls.
 extension MockPublisher {
   /// Serves the lists of an authority, whatever its addresses were, until SIGTERM or SIGINT.
-  public static func run(
+  package static func run(
     port: UInt16, authority: MockAuthority, announce: (String) -> Void
   ) async throws(StartError) {
     StopSignal.install()

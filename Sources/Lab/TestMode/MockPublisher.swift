@@ -1,14 +1,15 @@
-import Mock
-import Base
 import App
+import Base
+import HTTP
+import Mock
 
 /// Test mode's publisher: serves the mock authority's lists over plain HTTP on the loopback interface, as an issuer's
 /// publisher would on the web.
 ///
 /// What it remembers of who asked is which path, and how often.
-public final class MockPublisher: Sendable {
+package final class MockPublisher: Sendable {
   /// Where a list is to be had, as it is when it is asked for.
-  public enum Answer: Sendable {
+  package enum Answer: Sendable {
     case list(mediaType: String, @Sendable (Timestamp) throws -> [UInt8])
     case status(Int)
     case redirect(to: String)
@@ -20,13 +21,13 @@ public final class MockPublisher: Sendable {
   private let shelf: MockShelf
 
   /// `http://127.0.0.1:40123/`.
-  public var baseURL: String { "http://127.0.0.1:\(http.port)/" }
-  public var port: UInt16 { http.port }
-  public var addresses: MockAddresses { MockAddresses(base: baseURL) }
+  package var baseURL: String { "http://127.0.0.1:\(http.port)/" }
+  package var port: UInt16 { http.port }
+  package var addresses: MockAddresses { MockAddresses(base: baseURL) }
 
   /// Has nothing to serve yet.
   /// - Parameter port: 0 for a free one.
-  public init(port: UInt16 = 0, clock: @escaping @Sendable () -> Timestamp) throws(StartError) {
+  package init(port: UInt16 = 0, clock: @escaping @Sendable () -> Timestamp) throws(StartError) {
     shelf = MockShelf(clock: clock)
     var configuration = HTTPServerConfiguration()
     configuration.port = port
@@ -40,7 +41,7 @@ public final class MockPublisher: Sendable {
   }
 
   /// Serves the lists of an authority whose addresses are these.
-  public func publish(_ lists: [MockPublishedList] = MockPublishedList.all, of authority: MockAuthority) {
+  package func publish(_ lists: [MockPublishedList] = MockPublishedList.all, of authority: MockAuthority) {
     for list in lists {
       let answer: Answer =
         switch list.manner {
@@ -53,20 +54,20 @@ public final class MockPublisher: Sendable {
   }
 
   /// Serves lists of anchors that name the authority.
-  public func publish(_ lists: [MockAnchorList], naming authority: MockAuthority) {
+  package func publish(_ lists: [MockAnchorList], naming authority: MockAuthority) {
     for list in lists {
       publish(.list(mediaType: list.mediaType) { try list.published(by: authority, at: $0) }, at: list.path)
     }
   }
 
   /// Takes the place of what was there.
-  public func publish(_ answer: Answer, at path: String) { shelf.put(answer, at: "/" + path) }
+  package func publish(_ answer: Answer, at path: String) { shelf.put(answer, at: "/" + path) }
 
   /// How often each path was asked for since the start, or since it was forgotten, without its first slash.
-  public var requests: [String: Int] { shelf.requests }
-  public func forgetRequests() { shelf.forgetRequests() }
+  package var requests: [String: Int] { shelf.requests }
+  package func forgetRequests() { shelf.forgetRequests() }
 
-  public func stop() async { await http.stop(drainSeconds: 0) }
+  package func stop() async { await http.stop(drainSeconds: 0) }
 }
 
 /// What the publisher has, by path.

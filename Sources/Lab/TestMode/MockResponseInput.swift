@@ -1,7 +1,7 @@
-import Mock
-import Base
-import Sessions
 import App
+import Base
+import Mock
+import Sessions
 
 /// The body of `POST /v1/test/mock_responses`, read strictly.
 ///

@@ -1,7 +1,7 @@
-import Mock
-import Base
-import Sessions
 import App
+import Base
+import Mock
+import Sessions
 
 /// What `POST /v1/test/mock_responses` takes.
 enum MockResponseSchema {

@@ -1,6 +1,6 @@
+import App
 import Base
 import Sessions
-import App
 
 /// `/v1/test`: what only test mode has.
 enum MockRoutes {

@@ -1,8 +1,8 @@
+import App
+import Base
 import Mdoc
 import Mock
-import Base
 import Sessions
-import App
 
 /// The mock wallet behind `POST /v1/test/mock_responses`: test mode's phone.
 struct MockWalletEndpoint: Sendable {

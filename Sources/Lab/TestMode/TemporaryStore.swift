@@ -1,6 +1,6 @@
+import App
 import FoundationEssentials
 import Glibc
-import App
 
 /// A new folder for the store of a test server, readable by its owner alone.
 enum TemporaryStore {

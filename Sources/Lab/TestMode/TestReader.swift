@@ -1,8 +1,8 @@
+import App
+import Base
 import Mock
 import PKIX
 import Presentation
-import Base
-import App
 
 /// Test mode's reader: its requests are signed as a real relying party's, under the mock reader authority.
 enum TestReader {

@@ -1,7 +1,7 @@
-import Cryptography
-import Base
-import Sessions
 import App
+import Base
+import Cryptography
+import Sessions
 
 /// The secrets of one test server, all from one seed.
 struct TestSecrets {

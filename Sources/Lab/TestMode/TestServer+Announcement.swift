@@ -1,10 +1,10 @@
+import Base
 import Cryptography
 import PKIX
-import Base
 
 /// What test mode prints: everything a client needs to try it.
 extension TestServer {
-  public var json: JSON {
+  package var json: JSON {
     .members([
       "object": "test_mode", "livemode": false,
       "base_url": .string(baseURL), "playground_url": .string(playgroundURL),
@@ -33,7 +33,7 @@ extension TestServer {
     webhook.map { "\nWebhook      \($0.url)\nSecret       \($0.secrets[0].exposed)" } ?? ""
   }
 
-  public var text: String {
+  package var text: String {
     let names = anchors.map { anchor in
       "  \(Hex.encode(HashAlgorithm.sha256.hash(anchor.certificate)))  \(anchor.name)"
     }

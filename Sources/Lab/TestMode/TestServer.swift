@@ -1,41 +1,42 @@
+import App
+import Base
 import Cryptography
 import Glibc
+import HTTP
 import Mock
 import PKIX
-import Base
-import Trust
 import Sessions
-import App
+import Trust
 
 /// A server in test mode with all that a client needs: it trusts its own mock authority, has one relying party, and
 /// nothing it says is worth anything outside.
-public struct TestServer: Sendable {
-  public let server: VerifierServer
+package struct TestServer: Sendable {
+  package let server: VerifierServer
   /// Of the relying party `test`, with every scope.
-  public let apiKey: String
-  public let anchors: [MockAnchor]
-  public let authority: MockAuthority
+  package let apiKey: String
+  package let anchors: [MockAnchor]
+  package let authority: MockAuthority
   /// Serves the authority's lists.
-  public let publisher: MockPublisher
-  public let merchantID: String
-  public let teamID: String
+  package let publisher: MockPublisher
+  package let merchantID: String
+  package let teamID: String
   /// Web origins that may ask and may hold client secrets: the server's own, and those that were added.
-  public let origins: [String]
+  package let origins: [String]
   /// The public half of the merchant's encryption key: P-256, uncompressed.
-  public let encryptionPublicKey: [UInt8]
-  public let store: StoreLocation
+  package let encryptionPublicKey: [UInt8]
+  package let store: StoreLocation
   /// The mock reader authority's certificate, DER: wallets that authenticate readers trust it.
-  public let readerRoot: [UInt8]
+  package let readerRoot: [UInt8]
 
   /// Where events are sent, and the secret that they are signed with.
-  public let webhook: WebhookEndpoint?
+  package let webhook: WebhookEndpoint?
 
-  public static let relyingPartyID = "test"
-  public static let webhookID = "test"
+  package static let relyingPartyID = "test"
+  package static let webhookID = "test"
 
-  public var baseURL: String { server.baseURL }
+  package var baseURL: String { server.baseURL }
   /// The page to try it with, in a browser on this machine.
-  public var playgroundURL: String { baseURL + "/playground" }
+  package var playgroundURL: String { baseURL + "/playground" }
 
   init(_ options: TestModeOptions, log: Log) throws(StartError) {
     let secrets = try TestSecrets(seed: options.seed)
@@ -104,7 +105,7 @@ public struct TestServer: Sendable {
   }
 
   /// By HTTPS, or on this machine, where it may be without.
-  public static func isWebhookURL(_ text: String) -> Bool {
+  package static func isWebhookURL(_ text: String) -> Bool {
     guard let address = try? ListAddress(text, allowing: DeliveryAttempt.rules(isLive: false)) else { return false }
     let own = ["localhost", "127.0.0.1", "::1"]
     return address.isEncrypted || own.contains(address.host)
@@ -138,13 +139,13 @@ public struct TestServer: Sendable {
 
 extension TestServer {
   /// Starts a server; the caller stops it. Its log goes nowhere unless `options.log` takes it.
-  public static func start(_ options: TestModeOptions = TestModeOptions()) throws(StartError) -> TestServer {
+  package static func start(_ options: TestModeOptions = TestModeOptions()) throws(StartError) -> TestServer {
     try TestServer(options, log: Log(sink: options.log))
   }
 
   /// Serves until SIGTERM or SIGINT, after printing where and with which keys on standard output, in one piece: a script
   /// reads it before it calls.
-  public static func run(_ options: TestModeOptions, printsJSON: Bool) async -> Int32 {
+  package static func run(_ options: TestModeOptions, printsJSON: Bool) async -> Int32 {
     await VerifierServer.run(stoppedBy: { await $0.stop() }) { log throws(StartError) in
       let test = try TestServer(options, log: log)
       print(printsJSON ? test.json.text() : test.text)

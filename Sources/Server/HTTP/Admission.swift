@@ -1,5 +1,5 @@
 /// What is to become of a request that has arrived whole, before anything is done for it.
-public enum Admission: Sendable {
+package enum Admission: Sendable {
   /// Handled at once and never refused for load: what tells how the server is.
   case essential
   /// Handled in its turn.
@@ -11,22 +11,22 @@ public enum Admission: Sendable {
 }
 
 /// What is to become of a request's body, before a byte of it is taken.
-public struct BodyAdmission: Sendable {
-  enum Decision: Sendable {
+package struct BodyAdmission: Sendable {
+  package enum Decision: Sendable {
     case taken(from: BodyOwner)
     case refused(HTTPResponse)
   }
 
-  let decision: Decision
+  package let decision: Decision
 
-  init(_ decision: Decision) { self.decision = decision }
+  package init(_ decision: Decision) { self.decision = decision }
 
   /// It is taken, as one of the peer's.
-  public init(of request: HTTPRequest) { decision = .taken(from: .address(ClientAddress(request.remoteAddress))) }
+  package init(of request: HTTPRequest) { decision = .taken(from: .address(ClientAddress(request.remoteAddress))) }
 }
 
 /// Why a server refuses a request for load.
-public enum Overload: String, Sendable, Hashable, CaseIterable {
+package enum Overload: String, Sendable, Hashable, CaseIterable {
   /// It would wait longer than it may.
   case delay
   /// As many as may wait do.

@@ -1,13 +1,13 @@
 import Base
 
 /// Whose body it is, as far as the memory for bodies is shared out.
-enum BodyOwner: Hashable, Sendable {
+package enum BodyOwner: Hashable, Sendable {
   /// Somebody with an API key, by its SHA-256.
   case key([UInt8])
   /// Anybody else; nil where a proxy does not say who.
   case address(ClientAddress?)
 
-  var hasKey: Bool { if case .key = self { true } else { false } }
+  package var hasKey: Bool { if case .key = self { true } else { false } }
 }
 
 /// The bytes of bodies that are held at one time, and of what was made of them: in all, for each who sends them, and for
@@ -90,7 +90,7 @@ enum BodyRefusal: Error, Sendable {
 }
 
 /// What one request holds, from its header to its reply's last byte.
-final class BodyHold: Sendable {
+package final class BodyHold: Sendable {
   private struct State {
     var reserved: Int
     var taken = 0
@@ -110,7 +110,7 @@ final class BodyHold: Sendable {
   deinit { release() }
 
   /// Takes bytes of the body, or for what is made of it; false where they are too much.
-  func take(_ bytes: Int) -> Bool {
+  package func take(_ bytes: Int) -> Bool {
     // `Locked` bodies take no other lock: the sum is made first. A request is read by one thread at a time, and handled
     // only when it was read.
     let (excess, isOver) = state.withLock { (max(0, $0.taken + bytes - $0.reserved), $0.isOver) }
@@ -123,7 +123,7 @@ final class BodyHold: Sendable {
   }
 
   /// Gives back all of it, once.
-  func release() {
+  package func release() {
     let (taken, reserved) = state.withLock { state in
       defer { state = State(reserved: 0, isOver: true) }
       return (state.taken, state.reserved)

@@ -1,5 +1,5 @@
-import Glibc
 import Base
+import Glibc
 
 /// A listening socket that nobody serves yet, so that its port is known to what will be served on it. Peers that
 /// connect meanwhile wait in its queue.
@@ -17,7 +17,7 @@ package final class BoundSocket: Sendable {
   }
 
   /// The descriptor, for the one who serves it and closes it from now on.
-  func take() throws(HTTPServerError) -> Int32 {
+  package func take() throws(HTTPServerError) -> Int32 {
     guard let descriptor = descriptor.withLock({ $0.take() }) else { throw .cannotStart }
     return descriptor
   }

@@ -1,5 +1,5 @@
-import Glibc
 import Base
+import Glibc
 import Synchronization
 
 /// One accepted socket and the moment by which its peer must have done what is expected of it.
@@ -67,13 +67,7 @@ final class ClientConnection: Sendable {
     return false
   }
 
-  static func now() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-  }
-
   private static func moment(in seconds: Int) -> Int64 {
-    now() + Int64(seconds) * 1_000_000_000
+    Deadline.now() + Int64(seconds) * 1_000_000_000
   }
 }

@@ -1,5 +1,5 @@
-import Glibc
 import Base
+import Glibc
 
 /// Cuts connections whose peer missed its deadline: slow headers, slow bodies, replies that nobody reads.
 ///
@@ -45,7 +45,7 @@ final class DeadlineSweeper: Sendable {
   }
 
   private func sweep() -> Bool {
-    let now = ClientConnection.now()
+    let now = Deadline.now()
     return state.withLock { state in
       for connection in state.connections.values where connection.claimOverdue(now: now) {
         shutdown(connection.descriptor, Int32(SHUT_RDWR))

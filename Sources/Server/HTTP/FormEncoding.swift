@@ -1,10 +1,10 @@
 import Base
 
 /// Names and values in percent-encoding, as queries and forms have them (`application/x-www-form-urlencoded`).
-enum FormEncoding {
+package enum FormEncoding {
   /// In order, decoded, with `+` read as a space; nil where something is no percent-encoded UTF-8, or no
   /// `StreamSafeText`.
-  static func members(of text: Substring) -> [(name: String, value: String)]? {
+  package static func members(of text: Substring) -> [(name: String, value: String)]? {
     var members: [(name: String, value: String)] = []
     for member in text.split(separator: "&") {
       let sides = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

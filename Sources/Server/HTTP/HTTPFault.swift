@@ -1,5 +1,5 @@
 /// Why a request was turned away before it reached the application.
-public enum HTTPFault: Error, Equatable, Sendable {
+package enum HTTPFault: Error, Equatable, Sendable {
   /// The bytes are not a request that has exactly one meaning (RFC 9112); the text names the rule, never the bytes.
   case malformed(String)
   /// The declared body is larger than `limit` bytes.
@@ -16,7 +16,7 @@ public enum HTTPFault: Error, Equatable, Sendable {
   case shuttingDown
 
   /// The status that the reply should carry.
-  public var status: Int {
+  package var status: Int {
     switch self {
     case .malformed: 400
     case .bodyTooLarge: 413
@@ -28,7 +28,7 @@ public enum HTTPFault: Error, Equatable, Sendable {
   }
 
   /// Seconds for `Retry-After`, which the transport adds where the reply does not have it.
-  public var retryAfter: Int? {
+  package var retryAfter: Int? {
     switch self {
     case .overloaded(_, let seconds), .rateLimited(let seconds): seconds
     case .shuttingDown: 1

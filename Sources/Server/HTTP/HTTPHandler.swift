@@ -1,5 +1,5 @@
 /// The application behind the transport.
-public protocol HTTPHandler: Sendable {
+package protocol HTTPHandler: Sendable {
   /// What is to be known of a request's header wherever the request is asked about afterwards, in its `heading`. Called
   /// once, as `admission` is.
   func heading(of request: HTTPRequest) -> (any Sendable)?
@@ -30,8 +30,8 @@ public protocol HTTPHandler: Sendable {
 }
 
 extension HTTPHandler {
-  public func heading(of request: HTTPRequest) -> (any Sendable)? { nil }
-  public func bodyAdmission(of request: HTTPRequest) -> BodyAdmission { BodyAdmission(of: request) }
-  public func admission(of request: HTTPRequest) -> Admission { .normal }
-  public func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] { [] }
+  package func heading(of request: HTTPRequest) -> (any Sendable)? { nil }
+  package func bodyAdmission(of request: HTTPRequest) -> BodyAdmission { BodyAdmission(of: request) }
+  package func admission(of request: HTTPRequest) -> Admission { .normal }
+  package func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] { [] }
 }

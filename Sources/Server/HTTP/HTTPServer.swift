@@ -1,26 +1,26 @@
-import Glibc
 import Base
+import Glibc
 
 /// An HTTP/1.1 server: reads and checks requests on its own threads, hands whole ones to the handler on the cooperative
 /// pool, and writes the replies.
 ///
 /// It serves until `stop` has been called, whether or not anybody still holds it.
-public final class HTTPServer: Sendable {
+package final class HTTPServer: Sendable {
   /// The port that it listens on, also where the configuration said 0.
-  public let port: UInt16
+  package let port: UInt16
   let core: TransportCore
   private let daemon: MicrohttpdDaemon
   private let stopping = Locked<Task<Void, Never>?>(nil)
 
   /// Starts listening. `SIGPIPE` is ignored for the whole process from then on.
-  public convenience init(configuration: HTTPServerConfiguration, handler: any HTTPHandler) throws(HTTPServerError) {
+  package convenience init(configuration: HTTPServerConfiguration, handler: any HTTPHandler) throws(HTTPServerError) {
     try Self.validate(configuration)
     let socket = try BoundSocket(address: configuration.address, port: configuration.port)
     try self.init(on: socket, configuration: configuration, handler: handler)
   }
 
   /// Serves on a socket that listens already, whatever the configuration says of address and port.
-  init(
+  package init(
     on socket: BoundSocket, configuration: HTTPServerConfiguration, handler: any HTTPHandler
   ) throws(HTTPServerError) {
     try Self.validate(configuration)
@@ -37,15 +37,15 @@ public final class HTTPServer: Sendable {
   }
 
   /// Sockets open now, idle ones included.
-  public var connectionCount: Int { core.sweeper.connections.count }
+  package var connectionCount: Int { core.sweeper.connections.count }
 
   /// Requests with the handler now.
-  public var inFlightCount: Int { core.inFlight.load(ordering: .acquiring) }
+  package var inFlightCount: Int { core.inFlight.load(ordering: .acquiring) }
 
   /// Stops gracefully: refuses new connections, lets requests that have begun finish and get their reply, answers new
   /// ones on open connections with 503, and closes each connection after its reply. What is unanswered after
   /// `drainSeconds` gets 503 and its task is cancelled. Returns when every thread has ended; more calls wait for the first.
-  public func stop(drainSeconds: Int) async {
+  package func stop(drainSeconds: Int) async {
     let task = stopping.withLock { current in
       let task =
         current

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Why a server could not start.
-public enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible {
+package enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible {
   /// Not a numeric IPv4 or IPv6 address.
   case invalidAddress(String)
   /// A limit that is zero or negative, or larger than the C library can take; the member's name.
@@ -13,7 +13,7 @@ public enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible
   /// This libmicrohttpd was built without GnuTLS.
   case noTLS
 
-  public var description: String {
+  package var description: String {
     switch self {
     case .invalidAddress(let address): "not a numeric IPv4 or IPv6 address: \(address)"
     case .invalidLimit(let name): "\(name) is out of range"

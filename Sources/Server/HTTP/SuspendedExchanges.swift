@@ -1,5 +1,5 @@
-import CMicrohttpd
 import Base
+import CMicrohttpd
 
 /// The suspended connections, because stopping libmicrohttpd while it has any is undefined behaviour.
 ///

@@ -1,7 +1,7 @@
+import Base
 import CMicrohttpd
 import Cryptography
 import Glibc
-import Base
 
 /// The certificate and key that a server shows, which can be exchanged while it serves: handshakes that begin later get
 /// the new ones, connections stay.
@@ -11,14 +11,14 @@ import Base
 /// whose they are.
 // Sendable by use: `slot` and the handles are pointers that are written once; what they point to is only read by
 // GnuTLS, which takes keys and certificates that nobody changes from any number of threads.
-final class TLSIdentities: @unchecked Sendable {
+package final class TLSIdentities: @unchecked Sendable {
   /// TLS 1.2 and 1.3 with ephemeral elliptic-curve keys and authenticated ciphers alone (RFC 9325, 4.2).
-  static let priorities =
+  package static let priorities =
     "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305"
     + ":-MAC-ALL:+AEAD:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:%SERVER_PRECEDENCE"
 
   /// Why a certificate and a key cannot be shown; the text is GnuTLS's and has nothing of the key.
-  struct Fault: Error, Sendable, Hashable { let reason: String }
+  package struct Fault: Error, Sendable, Hashable { package let reason: String }
 
   private struct State {
     // Sendable by use: see the class.
@@ -34,7 +34,7 @@ final class TLSIdentities: @unchecked Sendable {
   /// - Parameters:
   ///   - certificate: PEM, the leaf first.
   ///   - key: PEM, not encrypted.
-  init(certificate: [UInt8], key: borrowing SecretBytes) throws(Fault) {
+  package init(certificate: [UInt8], key: borrowing SecretBytes) throws(Fault) {
     let (identity, expiry) = try Self.load(certificate, key)
     state = Locked(State(current: identity, expiry: expiry))
   }
@@ -46,10 +46,10 @@ final class TLSIdentities: @unchecked Sendable {
   }
 
   /// When the first certificate of the chain ends.
-  var expiry: Timestamp { state.withLock { $0.expiry } }
+  package var expiry: Timestamp { state.withLock { $0.expiry } }
 
   /// Shows another certificate from now on; where it cannot be, the one before stays.
-  func replace(certificate: [UInt8], key: borrowing SecretBytes) throws(Fault) {
+  package func replace(certificate: [UInt8], key: borrowing SecretBytes) throws(Fault) {
     let (identity, expiry) = try Self.load(certificate, key)
     // Sendable by use: handed over to the state, and used by nobody else.
     nonisolated(unsafe) let handle = identity
@@ -86,9 +86,9 @@ final class TLSIdentities: @unchecked Sendable {
   }()
 
   /// The thread holds no reference: a server's threads end before its core goes, which has these.
-  func useOnThisThread() { pthread_setspecific(Self.slot, Unmanaged.passUnretained(self).toOpaque()) }
+  package func useOnThisThread() { pthread_setspecific(Self.slot, Unmanaged.passUnretained(self).toOpaque()) }
 
-  static let onCertificate:
+  package static let onCertificate:
     @convention(c) (
       gnutls_session_t?, UnsafePointer<gnutls_cert_retr_st>?,
       UnsafeMutablePointer<UnsafeMutablePointer<gnutls_pcert_st>?>?, UnsafeMutablePointer<UInt32>?,

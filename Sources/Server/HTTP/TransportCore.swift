@@ -1,6 +1,6 @@
+import Base
 import CMicrohttpd
 import Glibc
-import Base
 import Synchronization
 
 /// What every callback shares: the handler, the limits, and the counts that a stop waits for.
@@ -40,7 +40,7 @@ final class TransportCore: Sendable {
   func startSweeping() -> Bool {
     sweeper.start { [weak self] in
       guard let self else { return }
-      perform(queue.expire(at: ClientConnection.now()))
+      perform(queue.expire(at: Deadline.now()))
     }
   }
 
@@ -138,7 +138,7 @@ final class TransportCore: Sendable {
   func handle(_ exchange: HTTPExchange, on native: OpaquePointer) -> MHD_Result {
     // False when the sweeper cut the connection this instant: nobody would read the answer.
     guard exchange.connection.lift(), let request = exchange.beginHandling() else { return .NO }
-    let now = ClientConnection.now()
+    let now = Deadline.now()
     let lane: RequestQueue<QueuedRequest>.Lane?
     switch handler.admission(of: request) {
     case .essential: lane = nil
@@ -182,7 +182,7 @@ final class TransportCore: Sendable {
       // A stop has answered it, or is about to: nothing is to be consumed for an answer that says try again.
       if !suspended.isClosed, queued.exchange.isBeingHandled {
         var request = queued.request
-        request.waited = Double(ClientConnection.now() - queued.arrived) / 1e9
+        request.waited = Double(Deadline.now() - queued.arrived) / 1e9
         let response = await HandlingPlace.$current.withValue(place(of: queued)) {
           await handler.respond(to: request)
         }
@@ -193,7 +193,7 @@ final class TransportCore: Sendable {
       } else {
         inFlight.subtract(1, ordering: .acquiringAndReleasing)
       }
-      if queued.takesPlace { perform(queue.leave(at: ClientConnection.now())) }
+      if queued.takesPlace { perform(queue.leave(at: Deadline.now())) }
     }
     queued.exchange.attach(task)
   }
@@ -201,8 +201,8 @@ final class TransportCore: Sendable {
   private func place(of queued: QueuedRequest) -> HandlingPlace? {
     guard queued.takesPlace else { return nil }
     return HandlingPlace(
-      leave: { [self] in perform(queue.leave(at: ClientConnection.now())) },
-      comeBack: { [self] in perform(queue.comeBack(at: ClientConnection.now())) })
+      leave: { [self] in perform(queue.leave(at: Deadline.now())) },
+      comeBack: { [self] in perform(queue.comeBack(at: Deadline.now())) })
   }
 
   /// Gives the reply to libmicrohttpd, and the peer its time to read it.

@@ -1,5 +1,5 @@
-import Glibc
 import Base
+import Glibc
 
 /// The verification threads: one a core, fed by one queue, on which every request is handled.
 ///
@@ -19,7 +19,7 @@ package final class WorkerThreads: TaskExecutor {
     }
   }
 
-  func enqueue(_ job: consuming ExecutorJob) { queue.append(UnownedJob(job)) }
+  package func enqueue(_ job: consuming ExecutorJob) { queue.append(UnownedJob(job)) }
 
   private func run() {
     while true { queue.next().runSynchronously(on: asUnownedTaskExecutor()) }

@@ -1,5 +1,5 @@
-import CCurl
 import Base
+import CCurl
 
 /// The header of one answer, read line by line as libcurl hands it over.
 struct AnswerHeader {

@@ -1,5 +1,5 @@
-import CCurl
 import Base
+import CCurl
 
 extension Transfer {
   /// Sets everything for one exchange with `address`; false where libcurl would not have it all.

@@ -1,5 +1,5 @@
-import CCurl
 import Base
+import CCurl
 import Trust
 
 /// One exchange from its first connection to its end, a fetch over as many redirects as are allowed. Used by one thread

@@ -1,6 +1,6 @@
+import Base
 import CCurl
 import Glibc
-import Base
 import Trust
 
 /// The thread that does all transfers, by libcurl's multi interface: none of them blocks it, the others' names and

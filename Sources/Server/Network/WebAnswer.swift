@@ -1,5 +1,5 @@
-import CCurl
 import Base
+import CCurl
 import Trust
 
 /// What is asked of a host.
@@ -11,12 +11,12 @@ enum WebRequest: Sendable {
 }
 
 /// A message for a host, with the headers that go with it.
-public struct WebMessage: Sendable, Hashable {
+package struct WebMessage: Sendable, Hashable {
   /// `Name: value`, in printable ASCII.
-  public let headers: [String]
-  public let body: [UInt8]
+  package let headers: [String]
+  package let body: [UInt8]
 
-  public init(headers: [String], body: [UInt8]) {
+  package init(headers: [String], body: [UInt8]) {
     self.headers = headers
     self.body = body
   }
@@ -30,7 +30,7 @@ struct WebAnswer: Sendable {
 }
 
 /// When a host would be asked again (RFC 9110, 10.2.3).
-public enum RetryAfter: Sendable, Hashable {
+package enum RetryAfter: Sendable, Hashable {
   case seconds(Int64)
   case date(Timestamp)
 
@@ -44,7 +44,7 @@ public enum RetryAfter: Sendable, Hashable {
     }
   }
 
-  public func time(from now: Timestamp) -> Timestamp {
+  package func time(from now: Timestamp) -> Timestamp {
     switch self {
     case .seconds(let seconds): now + seconds
     case .date(let date): date

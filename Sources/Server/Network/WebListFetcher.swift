@@ -6,30 +6,30 @@ import Trust
 /// One thread of its own does all transfers, a bounded number at a time, and more wait in a bounded queue: a caller
 /// suspends, so that neither a verification thread nor Swift's cooperative pool ever stands still for a publisher.
 /// What the environment says about proxies, and files with passwords or cookies, is not heard.
-public final class WebListFetcher: ListFetcher {
+package final class WebListFetcher: ListFetcher {
   /// What holds for all fetches.
-  public struct Configuration: Sendable {
+  package struct Configuration: Sendable {
     /// A PEM file of the authorities whose TLS servers are believed; nil: the system's.
-    public var authorities: String?
-    public var observer: (any FetchObserver)?
+    package var authorities: String?
+    package var observer: (any FetchObserver)?
     /// Addresses that names lead to, as `name:port:address`, for tests of what follows from them.
     package var pinnedNames: [String] = []
 
-    public init(authorities: String? = nil, observer: (any FetchObserver)? = nil) {
+    package init(authorities: String? = nil, observer: (any FetchObserver)? = nil) {
       self.authorities = authorities
       self.observer = observer
     }
   }
 
   /// libcurl or the system has no means to fetch.
-  public struct StartError: Error, Sendable, CustomStringConvertible {
-    public let description: String
+  package struct StartError: Error, Sendable, CustomStringConvertible {
+    package let description: String
   }
 
   private let thread: TransferThread
   private let observer: (any FetchObserver)?
 
-  public init(_ configuration: Configuration = Configuration()) throws(StartError) {
+  package init(_ configuration: Configuration = Configuration()) throws(StartError) {
     observer = configuration.observer
     thread = try TransferThread(
       configuration, hostPlaces: Limits.hostFetches, waitingOfHost: Limits.waitingHostFetches)
@@ -37,7 +37,7 @@ public final class WebListFetcher: ListFetcher {
 
   deinit { thread.close() }
 
-  public func fetch(_ address: String, allowing rules: FetchRules) async throws(FetchError) -> FetchedList {
+  package func fetch(_ address: String, allowing rules: FetchRules) async throws(FetchError) -> FetchedList {
     observer?.observe(.asked)
     let answer = await answer(to: address, allowing: rules)
     switch answer {

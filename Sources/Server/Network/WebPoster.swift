@@ -5,12 +5,12 @@ import Trust
 ///
 /// It has a thread of its own for all of them: a receiver that hangs takes one of its places, and nobody's list waits
 /// for it.
-public final class WebPoster: Sendable {
-  public struct Answer: Sendable, Hashable {
-    public let status: Int
-    public let retryAfter: RetryAfter?
+package final class WebPoster: Sendable {
+  package struct Answer: Sendable, Hashable {
+    package let status: Int
+    package let retryAfter: RetryAfter?
 
-    public init(status: Int, retryAfter: RetryAfter? = nil) {
+    package init(status: Int, retryAfter: RetryAfter? = nil) {
       self.status = status
       self.retryAfter = retryAfter
     }
@@ -18,7 +18,7 @@ public final class WebPoster: Sendable {
 
   private let thread: TransferThread
 
-  public init(
+  package init(
     _ configuration: WebListFetcher.Configuration = .init(), places: Int = Limits.firstDeliveries + Limits.deliveries
   ) throws(WebListFetcher.StartError) {
     thread = try TransferThread(configuration, places: places)
@@ -28,7 +28,7 @@ public final class WebPoster: Sendable {
 
   /// Ends within the rules' time limit, and at once where its task is cancelled. Whatever status is answered is no
   /// error; a redirect is not followed.
-  public func post(
+  package func post(
     _ message: WebMessage, to address: String, allowing rules: FetchRules
   ) async throws(FetchError) -> Answer {
     let ticket = FetchTicket(

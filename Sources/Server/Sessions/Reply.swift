@@ -1,21 +1,21 @@
 import Base
 
 /// What a use case answers, ready for the wire.
-public struct Reply: Sendable {
+package struct Reply: Sendable {
   /// 200 or 201.
-  public let status: Int
-  public let text: JSONText
+  package let status: Int
+  package let text: JSONText
   /// Whose session it shows, where it shows one.
-  public let session: SessionID?
+  package let session: SessionID?
   /// What came of the attempt, where it tells of one that ended.
-  public let ending: Ending?
+  package let ending: Ending?
   /// Whether it was kept under an Idempotency-Key and is given again.
-  public let isReplay: Bool
+  package let isReplay: Bool
 
   /// How an attempt ended; with the code, where it failed or the wallet canceled it.
-  public struct Ending: Sendable {
-    public let status: SessionStatus
-    public let code: Code?
+  package struct Ending: Sendable {
+    package let status: SessionStatus
+    package let code: Code?
 
     init(_ state: SessionState) {
       status = state.status

@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mdoc
-import Base
 import Trust
 
 /// What every use case works with; one for all of them, since a copy of all that it refers to would cost each call.

@@ -2,34 +2,34 @@ import Base
 
 /// Why a call was refused or failed: what the HTTP edge turns into a problem (RFC 9457) with the status of the code's
 /// registry entry. It carries names and rules, never values.
-public struct ServiceError: Error, Sendable, Hashable {
-  public let code: Code
+package struct ServiceError: Error, Sendable, Hashable {
+  package let code: Code
   /// For people: what is special about this case, or else what to do.
-  public let detail: String
+  package let detail: String
   /// Where in the request, by JSON pointer (RFC 6901).
-  public let pointers: [PointedDetail]
+  package let pointers: [PointedDetail]
   /// Seconds after which the same call may succeed.
-  public let retryAfter: Int?
+  package let retryAfter: Int?
 
-  public struct PointedDetail: Sendable, Hashable {
-    public let pointer: String
-    public let detail: String
+  package struct PointedDetail: Sendable, Hashable {
+    package let pointer: String
+    package let detail: String
 
     /// A pointer has names of the caller's, of any length: one that is too long ends in `…`.
-    public init(pointer: String, detail: String) {
+    package init(pointer: String, detail: String) {
       self.pointer = JSONPointer.shortened(pointer)
       self.detail = detail
     }
   }
 
-  public init(_ code: Code, _ detail: String? = nil, pointers: [PointedDetail] = [], retryAfter: Int? = nil) {
+  package init(_ code: Code, _ detail: String? = nil, pointers: [PointedDetail] = [], retryAfter: Int? = nil) {
     self.code = code
     self.detail = detail ?? code.entry.remedy
     self.pointers = pointers
     self.retryAfter = retryAfter
   }
 
-  public var httpStatus: Int { code.entry.httpStatus }
+  package var httpStatus: Int { code.entry.httpStatus }
 
   static let sessionNotFound = ServiceError(.sessionNotFound)
 

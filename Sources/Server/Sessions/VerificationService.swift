@@ -1,16 +1,16 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// The application: sessions and their use cases, the same for HTTP and for whoever calls it from Swift.
 ///
 /// Each method is one call of the HTTP API: it checks the caller's rights, reads its input strictly, does the work and
 /// answers with the JSON to send, or throws the `ServiceError` that becomes the problem. The use cases are in
 /// `UseCases/`, one a file.
-public struct VerificationService: Sendable {
+package struct VerificationService: Sendable {
   let context: ServiceContext
 
   /// Refuses a store of the other mode, live mode without a sealing key, and two protocols of one name.
-  public init(
+  package init(
     _ configuration: ServiceConfiguration, store: any SessionStore, clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError) {
     context = try ServiceContext(configuration, store: store, clock: clock)
@@ -20,28 +20,28 @@ public struct VerificationService: Sendable {
 
   /// The same store, clock, and what is known of work and usage, by another configuration. Calls that have begun end by the one
   /// that they began with.
-  public func reconfigured(by configuration: ServiceConfiguration) throws(ConfigurationError) -> VerificationService {
+  package func reconfigured(by configuration: ServiceConfiguration) throws(ConfigurationError) -> VerificationService {
     VerificationService(
       context: try ServiceContext(configuration, store: context.store, sharing: context, clock: context.clock))
   }
 
-  public var isLive: Bool { context.isLive }
-  public var relyingParties: RelyingParties { context.relyingParties }
+  package var isLive: Bool { context.isLive }
+  package var relyingParties: RelyingParties { context.relyingParties }
   /// Names of the protocols that sessions may ask for.
-  public var protocolNames: [String] { context.protocols.keys.sorted() }
+  package var protocolNames: [String] { context.protocols.keys.sorted() }
 
   // MARK: Callers
 
   /// Who holds this bearer token: an API key or a client secret. Throws `api.unauthenticated`, or
   /// `api.store_unavailable`.
-  public func authenticate(bearer token: String) async throws(ServiceError) -> Caller {
+  package func authenticate(bearer token: String) async throws(ServiceError) -> Caller {
     try await Authenticate(context: context).run(token)
   }
 
   // MARK: Sessions
 
   /// `POST /v1/verification_sessions` → 201.
-  public func createSession(
+  package func createSession(
     _ body: JSON, as caller: Caller, idempotency: IdempotencyRequest? = nil
   ) async throws(ServiceError) -> Reply {
     try caller.require(.sessionsWrite)
@@ -51,7 +51,7 @@ public struct VerificationService: Sendable {
   }
 
   /// `POST /v1/verification_sessions/{id}/submit` → 200, whatever came of the answer.
-  public func submit(
+  package func submit(
     _ body: JSON, to id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
   ) async throws(ServiceError) -> Reply {
     if case .apiKey = caller { try caller.require(.sessionsWrite) }
@@ -61,19 +61,19 @@ public struct VerificationService: Sendable {
   }
 
   /// `GET /v1/verification_sessions/{id}`; `query` is that of the URL (`expand[]=result`).
-  public func session(
+  package func session(
     _ id: String, query: [QueryItem] = [], as caller: Caller
   ) async throws(ServiceError) -> Reply {
     try await GetSession(context: context).run(id, query: query, as: caller)
   }
 
   /// `GET /v1/verification_sessions?limit=&starting_after=&status=&expand[]=`.
-  public func sessions(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
+  package func sessions(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
     try await ListSessions(context: context).run(query, as: caller)
   }
 
   /// `POST /v1/verification_sessions/{id}/cancel`; `body` may have a `reason`.
-  public func cancel(
+  package func cancel(
     _ id: String, _ body: JSON = [:], as caller: Caller, idempotency: IdempotencyRequest? = nil
   ) async throws(ServiceError) -> Reply {
     if case .apiKey = caller { try caller.require(.sessionsWrite) }
@@ -83,7 +83,7 @@ public struct VerificationService: Sendable {
   }
 
   /// `POST /v1/verification_sessions/{id}/redact`.
-  public func redact(
+  package func redact(
     _ id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
   ) async throws(ServiceError) -> Reply {
     try caller.require(.sessionsWrite)
@@ -93,18 +93,18 @@ public struct VerificationService: Sendable {
   }
 
   /// `GET /v1/verification_reports/{id}`.
-  public func report(_ id: String, as caller: Caller) async throws(ServiceError) -> Reply {
+  package func report(_ id: String, as caller: Caller) async throws(ServiceError) -> Reply {
     try await GetReport(context: context).run(id, as: caller)
   }
 
   /// `GET /v1/verification_sessions/{id}/evidence`: the sealed bundle, which `EvidenceBundle` opens.
-  public func evidence(of id: String, as caller: Caller) async throws(ServiceError) -> [UInt8] {
+  package func evidence(of id: String, as caller: Caller) async throws(ServiceError) -> [UInt8] {
     try await GetEvidence(context: context).run(id, as: caller)
   }
 
   /// What a session asked by one of its protocols, by default its first, for the mock wallet of test mode;
   /// `api.not_found` in live mode.
-  public func pendingRequest(
+  package func pendingRequest(
     _ id: String, by protocolName: String? = nil, as caller: Caller
   ) async throws(ServiceError) -> PendingRequest {
     try await GetPendingRequest(context: context).run(id, by: protocolName, as: caller)
@@ -113,22 +113,22 @@ public struct VerificationService: Sendable {
   // MARK: Events
 
   /// `GET /v1/events?limit=&starting_after=&type=`.
-  public func events(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
+  package func events(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
     try await ListEvents(context: context).run(query, as: caller)
   }
 
   /// `GET /v1/events/{id}`.
-  public func event(_ id: String, as caller: Caller) async throws(ServiceError) -> Reply {
+  package func event(_ id: String, as caller: Caller) async throws(ServiceError) -> Reply {
     try await GetEvent(context: context).run(id, as: caller)
   }
 
   /// `GET /v1/webhook_deliveries?limit=&starting_after=&status=`.
-  public func webhookDeliveries(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
+  package func webhookDeliveries(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
     try await ListDeliveries(context: context).run(query, as: caller)
   }
 
   /// `POST /v1/webhook_deliveries/{id}/retry`.
-  public func retryWebhookDelivery(
+  package func retryWebhookDelivery(
     _ id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
   ) async throws(ServiceError) -> Reply {
     try caller.require(.sessionsWrite, .resultsRead)
@@ -140,17 +140,17 @@ public struct VerificationService: Sendable {
   // MARK: Audit
 
   /// `GET /v1/audit/entries?node=&after=&limit=`: JSON Lines (`AuditLine`).
-  public func auditEntries(query: [QueryItem], as caller: Caller) async throws(ServiceError) -> [UInt8] {
+  package func auditEntries(query: [QueryItem], as caller: Caller) async throws(ServiceError) -> [UInt8] {
     try await ReadAudit(context: context).entries(query, as: caller)
   }
 
   /// `GET /v1/audit/heads`: JSON Lines.
-  public func auditHeads(as caller: Caller) async throws(ServiceError) -> [UInt8] {
+  package func auditHeads(as caller: Caller) async throws(ServiceError) -> [UInt8] {
     try await ReadAudit(context: context).heads(as: caller)
   }
 
   /// For the metrics.
-  public func auditHeads() async throws(ServiceError) -> [AuditHead] {
+  package func auditHeads() async throws(ServiceError) -> [AuditHead] {
     do { return try await context.store.auditHeads() } catch { throw ServiceError(error) }
   }
 
@@ -158,7 +158,7 @@ public struct VerificationService: Sendable {
 
   /// `GET` or `POST /v1/wallet/{relying_party}/{session}/request`: the signed request object, for anybody who knows the
   /// session's id. `parameters` are the form's, where there is one, read once a session is found that waits.
-  public func walletRequest(
+  package func walletRequest(
     _ session: String, of relyingParty: String, parameters: @autoclosure () throws(ServiceError) -> JSON? = nil
   ) async throws(ServiceError) -> [UInt8] {
     try await FetchWalletRequest(context: context).run(session, of: relyingParty, parameters: parameters)
@@ -166,7 +166,7 @@ public struct VerificationService: Sendable {
 
   /// `POST /v1/wallet/{relying_party}/{session}/response`: a wallet's own answer, or its error. What came of it is the
   /// relying party's to know. `parameters` are the form's, read once a session is found that waits.
-  public func receiveWalletResponse(
+  package func receiveWalletResponse(
     _ parameters: @autoclosure () throws(ServiceError) -> JSON, session: String, of relyingParty: String
   ) async throws(ServiceError) -> WalletReply {
     try await ReceiveWalletResponse(context: context).run(parameters, session: session, of: relyingParty)
@@ -175,16 +175,16 @@ public struct VerificationService: Sendable {
   // MARK: Upkeep
 
   /// Whether the store answers; trust is asked elsewhere.
-  public func checkReadiness() async throws(ServiceError) {
+  package func checkReadiness() async throws(ServiceError) {
     do { try await context.store.probe() } catch { throw ServiceError(error) }
   }
 
   /// Counts what relying parties have in the store, where that was not done for a while. To be called every few seconds.
-  public func measureUsage() async { await MeasureUsage(context: context).run() }
+  package func measureUsage() async { await MeasureUsage(context: context).run() }
 
   /// Writes what time has done to sessions and erases what is over. To be called every few seconds.
   @discardableResult
-  public func sweep() async throws(ServiceError) -> SweepCount {
+  package func sweep() async throws(ServiceError) -> SweepCount {
     try await SweepSessions(context: context).run()
   }
 }

@@ -1,5 +1,5 @@
-import FoundationEssentials
 import Base
+import FoundationEssentials
 
 /// Values as what they stand for; a value of another form is a usage error that says what was expected.
 extension ParsedArguments {

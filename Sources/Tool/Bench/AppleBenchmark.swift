@@ -1,3 +1,4 @@
+import Base
 import Bench
 import CBOR
 import COSE
@@ -6,7 +7,6 @@ import Mdoc
 import Mock
 import PKIX
 import Presentation
-import Base
 import Trust
 
 /// One full verification of an Apple in-app answer against the floor of its primitives, in one run.

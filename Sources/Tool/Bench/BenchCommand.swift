@@ -1,7 +1,7 @@
-import Glibc
-import Base
-import Sessions
 import App
+import Base
+import Glibc
+import Sessions
 
 /// `mdoc bench`: what one verification costs, against the floor of its primitives.
 enum BenchCommand {

@@ -1,6 +1,6 @@
-import Bench
-import Base
 import App
+import Base
+import Bench
 
 /// A load on a server of its own process, or on one in test mode that runs already.
 struct LoadBenchmark {

@@ -1,5 +1,5 @@
-import Glibc
 import Base
+import Glibc
 
 /// Sends whole flows at a fixed rate, whatever comes back (an open loop): create a session, and once it is there hand in
 /// an answer.

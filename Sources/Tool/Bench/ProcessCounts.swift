@@ -1,5 +1,5 @@
-import Glibc
 import Base
+import Glibc
 
 /// What another process has written and how often it has waited, as Linux counts it (proc(5)).
 struct ProcessCounts: Sendable {

@@ -1,7 +1,7 @@
+import Base
 import Mdoc
 import Mock
 import Presentation
-import Base
 import Trust
 
 /// What asking for revocation adds to a verification, where nobody has to be asked: the signer's revocation list and the

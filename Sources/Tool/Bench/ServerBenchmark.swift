@@ -1,5 +1,5 @@
-import Base
 import App
+import Base
 
 /// A server under load: answers handed in over kept connections, and its memory from the first thousand on.
 struct ServerBenchmark {

@@ -1,5 +1,5 @@
-import Glibc
 import Base
+import Glibc
 
 /// `mdoc serve --test-mode` as a process of its own, so that its memory can be told from ours.
 struct ServerProcess {

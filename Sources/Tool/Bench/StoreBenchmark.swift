@@ -1,8 +1,8 @@
+import App
+import Base
 import Cryptography
 import Mdoc
-import Base
 import Sessions
-import App
 
 /// What a store can take: sessions created, consumed and concluded, by one caller and by sixteen at once.
 struct StoreBenchmark {

@@ -1,5 +1,5 @@
-import Glibc
 import Base
+import Glibc
 
 /// Files by their paths, with faults that a person can act on.
 enum FileAccess {

@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import PKIX
-import Base
 import Sessions
 
 /// Keys from files.

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 import Trust
 
 /// A published list of trust anchors in a file, and what it comes to under the signers that were named.

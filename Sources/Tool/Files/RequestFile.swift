@@ -1,5 +1,5 @@
-import Mdoc
 import Base
+import Mdoc
 import Sessions
 
 /// A relying party's request, typed as JSON or in a file, in the shape of the HTTP API.

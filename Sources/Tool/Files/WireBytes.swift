@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// Binary content of a file that holds it raw, in hexadecimal or in base64 of either alphabet.
 ///

@@ -1,5 +1,5 @@
-import Base
 import App
+import Base
 
 /// A small HTTP/1.1 client for JSON over the loopback interface: one connection a call.
 struct LoopbackClient: Sendable {

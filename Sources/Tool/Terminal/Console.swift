@@ -1,6 +1,6 @@
+import Base
 import FoundationEssentials
 import Glibc
-import Base
 
 /// Where a verb prints, and what kind of place that is.
 final class Console: Sendable {

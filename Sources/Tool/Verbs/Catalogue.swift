@@ -1,5 +1,5 @@
-import Mdoc
 import Base
+import Mdoc
 import Sessions
 
 /// `mdoc catalogue`: the document types that the standards describe, and the elements of one.

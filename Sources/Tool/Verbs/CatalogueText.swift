@@ -1,5 +1,5 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// The catalogue for people.
 enum CatalogueText {

@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import PKIX
-import Base
 
 /// A certificate inside inspected CBOR (`x5chain`, COSE header 33), summarised.
 struct EmbeddedCertificates: Sendable {

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// `mdoc inspect`: any CBOR in diagnostic notation, and what a session comes to.
 enum InspectCommand {

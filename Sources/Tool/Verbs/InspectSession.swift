@@ -1,8 +1,8 @@
+import Base
 import CBOR
 import Cryptography
 import Mdoc
 import Presentation
-import Base
 
 /// `mdoc inspect --session`: the transcript of a session and what hangs on it, byte for byte, so that whoever has an app
 /// or server that disagrees can see where. No element of an answer is shown.

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// `mdoc keys`: the keys that a server's configuration names.
 enum KeysCommand {

@@ -1,6 +1,6 @@
-import TestMode
-import Sessions
 import App
+import Sessions
+import TestMode
 
 /// `mdoc serve`: the verification server, until SIGTERM or SIGINT.
 enum ServeCommand {

@@ -1,5 +1,5 @@
-import COpenSSL
 import Base
+import COpenSSL
 
 /// How much work an encrypted key asks for before its passphrase can be tried: the file says, up to 2³¹ rounds.
 enum PassphraseWork {

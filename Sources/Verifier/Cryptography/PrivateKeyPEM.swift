@@ -1,6 +1,6 @@
+import Base
 import COpenSSL
 import FoundationEssentials
-import Base
 
 /// Reads private keys in PEM, with a passphrase where they are encrypted, and never asks anybody for one.
 ///

@@ -1,6 +1,6 @@
+import Base
 import COpenSSL
 import FoundationEssentials
-import Base
 import Synchronization
 
 /// A public key that was checked when it was made: of exact length; on Weierstrass curves a point of the curve and not

@@ -1,6 +1,6 @@
+import Base
 import COpenSSL
 import Cryptography
-import Base
 
 /// An X.509 certificate (RFC 5280), parsed by OpenSSL, with the facts that mdoc's rules ask for.
 public final class Certificate: Sendable {

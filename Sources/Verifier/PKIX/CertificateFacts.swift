@@ -1,6 +1,6 @@
+import Base
 import COpenSSL
 import Cryptography
-import Base
 
 /// What is read out of OpenSSL's parsed certificate, once.
 struct CertificateFacts {

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// Roots whose private keys are public, or which only test documents chain to. Live mode refuses them by their keys: a
 /// certificate with a published key is easily made anew, with another fingerprint.

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// The settings that stand beside an anchor: `utah.pem` is described by `utah.json`.
 ///

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// An anchor with all of its settings, also those that no settings file has: for evidence.
 extension TrustAnchor {

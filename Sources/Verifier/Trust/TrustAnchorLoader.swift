@@ -1,6 +1,6 @@
+import Base
 import FoundationEssentials
 import PKIX
-import Base
 
 /// Why trust anchors could not be loaded: the file and what is wrong with it.
 public struct TrustLoadError: Error, Sendable, CustomStringConvertible {

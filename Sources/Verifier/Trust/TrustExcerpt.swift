@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import PKIX
-import Base
 
 /// The anchors of a trust store that one verdict rests on, under the fingerprint of the whole store: what evidence keeps
 /// of it. Others would change nothing, and a store may have hundreds.

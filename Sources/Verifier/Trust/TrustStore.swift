@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import Mdoc
 import PKIX
-import Base
 
 /// An immutable set of trust anchors, with a memory of the document signers that it has validated.
 public final class TrustStore: IssuerTrust, Sendable {

@@ -1,7 +1,7 @@
-import Cryptography
 import Base
-import Testing
+import Cryptography
 import Sessions
+import Testing
 
 @testable import App
 

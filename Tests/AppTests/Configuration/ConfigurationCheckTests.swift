@@ -1,11 +1,11 @@
+import Base
 import Mdoc
 import PKIX
-import Base
-import Testing
 import Sessions
+import Testing
 
-@testable import Mock
 @testable import App
+@testable import Mock
 
 /// What `--check-config` finds beside what a start would refuse.
 @Suite(.onOwnThreads) struct ConfigurationCheckTests {

@@ -1,8 +1,8 @@
+import Base
 import FoundationEssentials
 import Glibc
-import Base
-import Testing
 import Sessions
+import Testing
 
 @testable import App
 

@@ -1,6 +1,6 @@
+import Base
 import FoundationEssentials
 import Glibc
-import Base
 
 @testable import App
 

@@ -1,8 +1,8 @@
+import Base
 import PKIX
 import Presentation
-import Base
-import Testing
 import Sessions
+import Testing
 
 @testable import App
 

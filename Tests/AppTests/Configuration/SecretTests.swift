@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Glibc
-import Base
 import Testing
 
 @testable import App

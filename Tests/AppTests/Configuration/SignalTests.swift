@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import FoundationEssentials
 import Glibc
-import Base
 import Testing
 
 @testable import App

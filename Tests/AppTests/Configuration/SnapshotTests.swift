@@ -1,7 +1,8 @@
 import Base
+import HTTP
+import Sessions
 import Testing
 import Trust
-import Sessions
 
 @testable import App
 

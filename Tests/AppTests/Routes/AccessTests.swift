@@ -1,5 +1,5 @@
-import Mock
 import Base
+import Mock
 import Testing
 
 @testable import App

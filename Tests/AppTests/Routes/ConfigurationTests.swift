@@ -1,10 +1,10 @@
+import Base
 import Cryptography
 import Glibc
 import Mock
 import PKIX
-import Base
-import Testing
 import Sessions
+import Testing
 
 @testable import App
 

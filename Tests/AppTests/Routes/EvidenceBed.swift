@@ -1,8 +1,8 @@
+import Base
 import Cryptography
 import Mock
-import Base
-import Testing
 import Sessions
+import Testing
 
 @testable import App
 

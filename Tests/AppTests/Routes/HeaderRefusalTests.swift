@@ -1,4 +1,5 @@
 import Base
+import HTTP
 import Testing
 
 @testable import App

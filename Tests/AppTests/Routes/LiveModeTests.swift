@@ -1,12 +1,12 @@
+import Base
 import Cryptography
 import Glibc
 import Mock
 import PKIX
-import Base
 import Testing
 
-@testable import TestMode
 @testable import App
+@testable import TestMode
 
 /// A live server: what it refuses to serve, and what it refuses to believe.
 @Suite(.onOwnThreads) struct LiveModeTests {

@@ -1,9 +1,9 @@
+import Base
 import Cryptography
 import PKIX
-import Base
 
-@testable import Mock
 @testable import App
+@testable import Mock
 
 extension LiveFolder {
   /// The contract's relying party with one reader, whose members are replaced; `.null` is as good as none.

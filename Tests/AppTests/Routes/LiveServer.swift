@@ -1,12 +1,12 @@
+import Base
 import Cryptography
 import FoundationEssentials
 import Glibc
 import PKIX
-import Base
 import Testing
 
-@testable import Mock
 @testable import App
+@testable import Mock
 
 /// A folder with a live configuration that may serve, to be spoilt by a test.
 struct LiveFolder: Sendable {

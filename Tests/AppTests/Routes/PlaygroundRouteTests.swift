@@ -1,8 +1,8 @@
 import Base
 import Testing
 
-@testable import TestMode
 @testable import App
+@testable import TestMode
 
 /// The page of test mode as it is served; what it does is tested in a browser.
 @Suite(.onOwnThreads) struct PlaygroundRouteTests {

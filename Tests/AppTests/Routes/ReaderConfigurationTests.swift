@@ -1,12 +1,12 @@
+import Base
 import Cryptography
 import Glibc
 import Presentation
-import Base
-import Testing
 import Sessions
+import Testing
 
-@testable import Mock
 @testable import App
+@testable import Mock
 
 /// `readers`, `openid4vp` and `public_url` of the configuration file.
 @Suite struct ReaderConfigurationTests {

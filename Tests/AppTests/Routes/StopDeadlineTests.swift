@@ -1,5 +1,6 @@
-import Glibc
 import Base
+import Glibc
+import HTTP
 import Testing
 
 @testable import App

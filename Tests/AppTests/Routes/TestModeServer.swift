@@ -1,12 +1,12 @@
+import Base
 import FoundationEssentials
 import Mdoc
 import Mock
-import Base
-import Testing
 import Sessions
+import Testing
 
-@testable import TestMode
 @testable import App
+@testable import TestMode
 
 /// A folder that goes with the test.
 func withFolder<R>(_ body: (String) async throws -> R) async throws -> R {

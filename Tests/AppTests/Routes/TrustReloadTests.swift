@@ -1,12 +1,12 @@
+import Base
 import FoundationEssentials
 import Glibc
 import PKIX
-import Base
 import Testing
 import Trust
 
-@testable import Mock
 @testable import App
+@testable import Mock
 
 /// Trust anchors are loaded anew while the server runs; what can't be loaded changes nothing.
 @Suite(.onOwnThreads) struct TrustReloadTests {

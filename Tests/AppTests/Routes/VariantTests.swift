@@ -1,9 +1,9 @@
-import Mock
 import Base
+import Mock
 import Testing
 
-@testable import TestMode
 @testable import App
+@testable import TestMode
 
 /// Every way in which the mock wallet can be wrong in-app, over HTTP: the right codes, and nothing personal anywhere.
 @Suite(.onOwnThreads) struct VariantTests {

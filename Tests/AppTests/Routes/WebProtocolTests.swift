@@ -1,7 +1,7 @@
-import Mock
 import Base
-import Testing
+import Mock
 import Sessions
+import Testing
 
 @testable import App
 

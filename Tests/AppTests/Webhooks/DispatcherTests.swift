@@ -1,8 +1,9 @@
-import Cryptography
 import Base
+import Cryptography
+import HTTP
+import Sessions
 import Stores
 import Testing
-import Sessions
 
 @testable import App
 

@@ -1,6 +1,7 @@
 import Base
-import Testing
+import HTTP
 import Sessions
+import Testing
 
 @testable import App
 

@@ -1,7 +1,8 @@
 import Base
+import HTTP
+import Sessions
 import Stores
 import Testing
-import Sessions
 
 @testable import App
 

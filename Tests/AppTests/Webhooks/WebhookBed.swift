@@ -1,8 +1,9 @@
-import Cryptography
-import Network
 import Base
-import Testing
+import Cryptography
+import HTTP
+import Network
 import Sessions
+import Testing
 
 @testable import App
 

@@ -1,11 +1,11 @@
-import Glibc
 import Base
+import Glibc
+import Sessions
 import Testing
 import Trust
-import Sessions
 
-@testable import TestMode
 @testable import App
+@testable import TestMode
 
 /// `webhooks` of a relying party.
 @Suite struct WebhookConfigurationTests {

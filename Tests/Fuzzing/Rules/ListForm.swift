@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 @testable import Mock
 

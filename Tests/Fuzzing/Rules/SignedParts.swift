@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Mdoc
-import Base
 import Sessions
 
 /// What the corpus's issuer and devices really signed for one session. The fuzzer has none of their keys, so that an

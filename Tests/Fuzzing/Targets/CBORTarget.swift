@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// Any bytes as CBOR: parsed, looked at through every accessor, and described.
 struct CBORTarget: FuzzTarget {

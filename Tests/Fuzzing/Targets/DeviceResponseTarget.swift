@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import Mdoc
 import Presentation
-import Base
 import Vectors
 
 /// A DeviceResponse through the whole verifier, with the corpus's trust, time, transcript and requests.

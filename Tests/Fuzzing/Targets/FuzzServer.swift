@@ -1,12 +1,13 @@
+import Base
 import Cryptography
+import HTTP
 import Mdoc
 import Mock
-import Base
-import Trust
 import Sessions
+import Trust
 
-@testable import TestMode
 @testable import App
+@testable import TestMode
 
 /// The server in test mode without its sockets and its disk, and the rules that hold for each of its replies.
 struct FuzzServer: Sendable {

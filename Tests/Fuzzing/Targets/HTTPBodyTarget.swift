@@ -1,7 +1,8 @@
+import Base
 import Cryptography
+import HTTP
 import Mdoc
 import Mock
-import Base
 import Sessions
 
 @testable import App

@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import PKIX
-import Base
 import Trust
 
 @testable import Mock

@@ -1,8 +1,8 @@
+import Base
 import CBOR
 import Cryptography
 import Mdoc
 import Mock
-import Base
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import JOSE
 import Mdoc
-import Base
 import TestSupport
 import Testing
 

@@ -1,9 +1,9 @@
+import Base
 import Cryptography
 import Mdoc
 import Mock
 import PKIX
 import Presentation
-import Base
 import TestSupport
 
 /// One page, one server, one wallet, and answers of that wallet with one thing changed.

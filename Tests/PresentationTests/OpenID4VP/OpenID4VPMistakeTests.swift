@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import Cryptography
 import Mdoc
-import Base
 import TestSupport
 import Testing
 

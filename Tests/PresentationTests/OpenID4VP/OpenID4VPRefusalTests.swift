@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import Mdoc
 import Mock
-import Base
 import TestSupport
 import Testing
 

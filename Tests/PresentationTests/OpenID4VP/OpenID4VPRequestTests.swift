@@ -1,9 +1,9 @@
+import Base
 import Cryptography
 import JOSE
 import Mdoc
 import Mock
 import PKIX
-import Base
 import Testing
 
 @testable import Presentation

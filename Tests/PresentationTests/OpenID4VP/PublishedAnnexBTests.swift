@@ -1,8 +1,8 @@
+import Base
 import Cryptography
 import JOSE
 import Mdoc
 import PKIX
-import Base
 import TestSupport
 import Testing
 import Trust

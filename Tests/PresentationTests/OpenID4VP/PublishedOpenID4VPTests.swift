@@ -1,5 +1,5 @@
-import Mdoc
 import Base
+import Mdoc
 import TestSupport
 import Testing
 

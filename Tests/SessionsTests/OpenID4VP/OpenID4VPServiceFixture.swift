@@ -1,11 +1,11 @@
+import Base
 import Cryptography
 import Mdoc
 import Mock
 import PKIX
 import Presentation
-import Base
-import Trust
 import Sessions
+import Trust
 
 /// A service with OpenID4VP's protocols and one relying party that signs, and a mock wallet that it trusts.
 struct OpenID4VPServiceFixture {

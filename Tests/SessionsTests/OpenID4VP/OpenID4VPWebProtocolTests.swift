@@ -1,9 +1,9 @@
+import Base
 import Cryptography
 import Mdoc
 import Mock
-import Base
-import Testing
 import Sessions
+import Testing
 
 @Suite("OpenID4VP over the Digital Credentials API")
 struct OpenID4VPWebProtocolTests {

@@ -1,6 +1,6 @@
+import Base
 import FoundationEssentials
 import PKIX
-import Base
 import Testing
 
 @testable import Mock

@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mdoc
-import Base
 import Testing
 
 @testable import Mock

@@ -1,8 +1,8 @@
+import Base
 import CBOR
 import Cryptography
 import Mdoc
 import PKIX
-import Base
 import Testing
 import Trust
 

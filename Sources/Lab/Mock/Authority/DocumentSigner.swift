@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// A document signer to be: its key, its certificate's every field, and what goes before and after it in x5chain.
 struct DocumentSigner: Sendable {
@@ -51,7 +51,7 @@ struct DocumentSigner: Sendable {
 
 extension MockAuthority {
   /// DER of the signer's certificate that right documents have; it changes once a month of `now`.
-  public func documentSigner(at now: Timestamp) throws -> [UInt8] {
+  package func documentSigner(at now: Timestamp) throws -> [UInt8] {
     let issuer = try certificateIssuer(.good)
     return try DocumentSigner(authority: self, under: issuer, curve: issuerCurve, at: now).certificate
       .signed(by: issuer.key)

@@ -3,18 +3,18 @@ import Base
 /// A trust anchor of the mock authority, with what a verifier in test mode is to configure for it.
 ///
 /// The verifier trusts all of them at once; only the first has signed anything that is right in every way.
-public struct MockAnchor: Sendable {
-  public let name: String
+package struct MockAnchor: Sendable {
+  package let name: String
   /// DER.
-  public let certificate: [UInt8]
+  package let certificate: [UInt8]
   /// The document types that it may vouch for.
-  public let docTypes: [String]
+  package let docTypes: [String]
   /// The extended key usages, any one of which a document signer below it must have.
-  public let extendedKeyUsages: [String]
+  package let extendedKeyUsages: [String]
   /// Certificates between it and a document signer.
-  public let maxPathLength: Int
+  package let maxPathLength: Int
 
-  public init(
+  package init(
     name: String, certificate: [UInt8], docTypes: [String], extendedKeyUsages: [String], maxPathLength: Int
   ) {
     self.name = name
@@ -72,9 +72,9 @@ enum AnchorKind: String, Sendable, CaseIterable {
 }
 
 /// The document types of the mock issuer.
-public enum MockDocType {
-  public static let mDL = "org.iso.18013.5.1.mDL"
-  public static let photoID = "org.iso.23220.photoid.1"
+package enum MockDocType {
+  package static let mDL = "org.iso.18013.5.1.mDL"
+  package static let photoID = "org.iso.23220.photoid.1"
 }
 
 private func firstOfJanuary(_ year: Int) -> Timestamp {

@@ -1,20 +1,20 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// The mock issuing authority: certification authorities and document signers, all from one seed.
 ///
 /// Its certificates carry `MockCertificateMarker`, which live mode refuses.
-public struct MockAuthority: Sendable {
+package struct MockAuthority: Sendable {
   /// The curve of the issuing authority's key and, unless a variant says otherwise, of the document signer's.
-  public let issuerCurve: Curve
-  public let country: String
-  public let stateOrProvince: String
+  package let issuerCurve: Curve
+  package let country: String
+  package let stateOrProvince: String
   /// Where its certificates and documents say that its lists are.
-  public private(set) var addresses: MockAddresses
+  package private(set) var addresses: MockAddresses
   let seed: MockSeed
 
   /// - Throws: `MockError.curveCannotSign` for X25519 and X448.
-  public init(
+  package init(
     seed: [UInt8], issuerCurve: Curve = .p256, country: String = "US", stateOrProvince: String = "US-UT",
     addresses: MockAddresses = MockAddresses()
   ) throws {
@@ -27,14 +27,14 @@ public struct MockAuthority: Sendable {
   }
 
   /// The same authority with its lists elsewhere.
-  public func publishing(at addresses: MockAddresses) -> MockAuthority {
+  package func publishing(at addresses: MockAddresses) -> MockAuthority {
     var authority = self
     authority.addresses = addresses
     return authority
   }
 
   /// The anchors that a verifier in test mode trusts. They change once in ten years of `now`.
-  public func anchors(at now: Timestamp) throws -> [MockAnchor] {
+  package func anchors(at now: Timestamp) throws -> [MockAnchor] {
     try AnchorKind.allCases.map { kind in
       let issuer = try certificateIssuer(kind)
       return MockAnchor(
@@ -48,7 +48,7 @@ public struct MockAuthority: Sendable {
   }
 
   /// The anchor that everything right is issued under.
-  public func anchor(at now: Timestamp) throws -> MockAnchor {
+  package func anchor(at now: Timestamp) throws -> MockAnchor {
     guard let anchor = try anchors(at: now).first else { throw MockError.keyDerivationFailed("anchor") }
     return anchor
   }
@@ -121,24 +121,24 @@ struct CertificateIssuer: Sendable {
 
 /// Addresses in certificates and documents. By themselves they resolve nowhere (`.invalid`); a publisher on this machine
 /// gives its own.
-public struct MockAddresses: Sendable, Hashable {
+package struct MockAddresses: Sendable, Hashable {
   private static let nowhere = "https://iaca.mdoc-mock.invalid/"
 
   /// Where the lists are, with a slash at its end.
-  public let base: String
+  package let base: String
 
-  public init(base: String? = nil) { self.base = base ?? Self.nowhere }
+  package init(base: String? = nil) { self.base = base ?? Self.nowhere }
 
   /// What stands in the anchors themselves, wherever the lists are: with the same seed come the same anchors. Nobody
   /// asks for the list that an anchor names.
   var home: String { Self.nowhere }
 
-  public var authority: String { home }
+  package var authority: String { home }
   /// The revocation list of the good authority, and of any other.
-  public var crl: String { crl(of: AnchorKind.good.rawValue) }
+  package var crl: String { crl(of: AnchorKind.good.rawValue) }
   func crl(of authority: String) -> String { base + authority + ".crl" }
   /// The revocation list of the reader authority.
   var readerCRL: String { home + "reader.crl" }
-  public var statusList: String { base + "status" }
-  public var identifierList: String { base + "identifiers" }
+  package var statusList: String { base + "status" }
+  package var identifierList: String { base + "identifiers" }
 }

@@ -1,16 +1,16 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// A relying party of the mock: its key for reader authentication and signed requests, and who vouches for it.
-public struct MockReader: Sendable {
+package struct MockReader: Sendable {
   /// P-256.
-  public let key: PrivateKey
+  package let key: PrivateKey
   /// DER, the leaf first; the root is not among them (ISO/IEC 18013-5:2021, 9.1.4.4).
-  public let certificates: [[UInt8]]
+  package let certificates: [[UInt8]]
   /// DER of the reader authority's own certificate, for wallets that authenticate readers.
-  public let root: [UInt8]
+  package let root: [UInt8]
   /// The leaf's dNSName.
-  public let dnsName: String
+  package let dnsName: String
 }
 
 extension MockAuthority {
@@ -18,7 +18,7 @@ extension MockAuthority {
   /// the same for a name during a month of `now`.
   ///
   /// Its keys are on P-256 whatever curve the documents' issuer has: signed requests are ES256 (HAIP 1.0, 7).
-  public func reader(dnsName: String, at now: Timestamp) throws -> MockReader {
+  package func reader(dnsName: String, at now: Timestamp) throws -> MockReader {
     let root = CertificateIssuer(
       name: name("mdoc Mock Reader Authority"), key: try seed.key("reader authority", on: .p256))
     let validity = AnchorKind.good.validity(at: now)

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// Every field of a certificate to be made (RFC 5280, 4.1), right or wrong; `signed(by:)` makes the DER.
 struct CertificateTemplate: Sendable {

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 extension MockDocumentData {
   /// With the age elements that the issuer computes for a day.

@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import FoundationEssentials
-import Base
 
 /// The JSON form of a document's data:
 /// ```json
@@ -14,12 +14,12 @@ import Base
 /// Elements and map entries come out in the order of their names, as JSON objects have none.
 extension MockDocumentData {
   /// One document.
-  public init(json: [UInt8]) throws {
+  package init(json: [UInt8]) throws {
     self = try Self.decode(JSONDocument.self, from: json).data
   }
 
   /// An array of documents, or one.
-  public static func list(json: [UInt8]) throws -> [MockDocumentData] {
+  package static func list(json: [UInt8]) throws -> [MockDocumentData] {
     let isArray = json.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == UInt8(ascii: "[")
     return isArray ? try decode([JSONDocument].self, from: json).map(\.data) : [try MockDocumentData(json: json)]
   }

@@ -1,13 +1,13 @@
-import CBOR
 import Base
+import CBOR
 
 /// The person whom the mock wallet belongs to: one mDL and one photo ID, consistent with each other and with the mock
 /// authority's certificates (C=US, ST=US-UT).
-public enum MockPerson {
-  public static let documents: [MockDocumentData] = [mDL, photoID]
+package enum MockPerson {
+  package static let documents: [MockDocumentData] = [mDL, photoID]
 
   /// ISO/IEC 18013-5, Table 5, and the AAMVA mDL Implementation Guidelines.
-  public static let mDL = MockDocumentData(
+  package static let mDL = MockDocumentData(
     docType: MockDocType.mDL,
     namespaces: [
       .init(
@@ -51,7 +51,7 @@ public enum MockPerson {
     ageThresholds: [18, 21, 25, 65])
 
   /// ISO/IEC 23220 photo ID, with the members that Apple and Google write.
-  public static let photoID = MockDocumentData(
+  package static let photoID = MockDocumentData(
     docType: MockDocType.photoID,
     namespaces: [
       .init(
@@ -102,9 +102,9 @@ public enum MockPerson {
 }
 
 /// The namespaces of the mock documents.
-public enum MockNamespace {
-  public static let mDL = "org.iso.18013.5.1"
-  public static let aamva = "org.iso.18013.5.1.aamva"
-  public static let photoID = "org.iso.23220.1"
-  public static let photoIDParticular = "org.iso.23220.photoID.1"
+package enum MockNamespace {
+  package static let mDL = "org.iso.18013.5.1"
+  package static let aamva = "org.iso.18013.5.1.aamva"
+  package static let photoID = "org.iso.23220.1"
+  package static let photoIDParticular = "org.iso.23220.photoID.1"
 }

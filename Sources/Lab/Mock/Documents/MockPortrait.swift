@@ -1,12 +1,12 @@
 import Base
 
 /// An illustrated face, 144 × 180 pixels: a real baseline JPEG of 3 kB that shows nobody.
-public enum MockPortrait {
-  public static let jpeg: [UInt8] = Base64.decode(portraitBase64) ?? []
+package enum MockPortrait {
+  package static let jpeg: [UInt8] = Base64.decode(portraitBase64) ?? []
 
   /// The same picture in exactly `size` bytes, filled up with comments (ITU-T T.81, B.2.4.5) behind the start of the
   /// image; unchanged where it is as large already.
-  public static func jpeg(padded size: Int) -> [UInt8] {
+  package static func jpeg(padded size: Int) -> [UInt8] {
     var missing = size - jpeg.count
     guard missing > 0 else { return jpeg }
     var filling: [UInt8] = []

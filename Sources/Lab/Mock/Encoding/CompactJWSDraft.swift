@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// A compact JWS to be made (RFC 7515, 7.1), right or wrong: header and payload go out as they stand here.
 struct CompactJWSDraft: Sendable {

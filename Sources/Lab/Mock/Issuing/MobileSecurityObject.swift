@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 /// The dates of a mobile security object, as CBOR so that they can be wrong.
 struct ValidityInfo: Sendable {

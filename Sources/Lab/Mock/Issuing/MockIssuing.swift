@@ -2,16 +2,16 @@ import CBOR
 import Cryptography
 
 /// How the mock authority issues, where nothing else is said.
-public struct MockIssuing: Sendable {
+package struct MockIssuing: Sendable {
   /// SHA-256, SHA-384 or SHA-512.
-  public var digestAlgorithm = HashAlgorithm.sha256
+  package var digestAlgorithm = HashAlgorithm.sha256
   /// Seconds since `signed` and `validFrom`, and until `validUntil`.
-  public var age: Int64 = Seconds.day
-  public var remainingLifetime: Int64 = 30 * Seconds.day
+  package var age: Int64 = Seconds.day
+  package var remainingLifetime: Int64 = 30 * Seconds.day
   /// KeyAuthorizations and Status of the mobile security object (ISO/IEC 18013-5, 9.1.2.4; second edition, 12.3.6), as
   /// they are to stand there.
-  public var keyAuthorizations: CBORValue?
-  public var status: CBORValue?
+  package var keyAuthorizations: CBORValue?
+  package var status: CBORValue?
 
-  public init() {}
+  package init() {}
 }

@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import Compression
 import Cryptography
-import Base
 
 /// The signer of a status list to be: a key and a certificate as ISO/IEC 18013-5, second edition, B.9 has it.
 struct ListSigner: Sendable {

@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 extension ListTokenDraft {
   /// The list as a JSON Web Token (Token Status List, 5.1): the same claims by their names in JSON.

@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 /// A status list or identifier list to be published (Token Status List, 5; ISO/IEC 18013-5, second edition, 12.3.6),
 /// and what the document says of where it is. Everything in it can be made wrong before it is signed.

@@ -2,13 +2,13 @@ import Base
 
 /// A list of trust anchors as a publisher serves it, right or wrong in one respect: a VICAL, or a list of trusted
 /// entities.
-public struct MockAnchorList: Sendable {
-  public enum Format: String, Sendable, CaseIterable {
+package struct MockAnchorList: Sendable {
+  package enum Format: String, Sendable, CaseIterable {
     case vical
     case trustedEntities = "trusted-entities"
 
     /// The certificate that a verifier configures for the list's signer, DER.
-    public func signerAnchor(of authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
+    package func signerAnchor(of authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
       switch self {
       case .vical: try MockVICAL.signerAnchor(of: authority, at: now)
       case .trustedEntities: try MockTrustedEntityList.signerRoot(of: authority, at: now)
@@ -16,15 +16,15 @@ public struct MockAnchorList: Sendable {
     }
   }
 
-  public let format: Format
-  public let name: String
+  package let format: Format
+  package let name: String
   /// What is particular about it, in one sentence.
-  public let summary: String
+  package let summary: String
   /// What a verifier that has accepted the good list refuses it for; nil: it is accepted.
-  public let code: Code?
+  package let code: Code?
   private let make: @Sendable (MockAuthority, Timestamp) throws -> [UInt8]
 
-  public static let all: [MockAnchorList] =
+  package static let all: [MockAnchorList] =
     MockVICAL.all.map { list in
       MockAnchorList(
         format: .vical, name: list.name, summary: list.summary, code: list.code,
@@ -37,9 +37,9 @@ public struct MockAnchorList: Sendable {
     }
 
   /// Under the publisher's base address.
-  public var path: String { "anchors/\(name)" }
+  package var path: String { "anchors/\(name)" }
 
-  public var mediaType: String {
+  package var mediaType: String {
     switch format {
     case .vical: "application/cwt"
     case .trustedEntities: "application/jose"
@@ -47,7 +47,7 @@ public struct MockAnchorList: Sendable {
   }
 
   /// The bytes that stand at `path`.
-  public func published(by authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
+  package func published(by authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
     try make(authority, now)
   }
 }

@@ -1,11 +1,11 @@
-import Cryptography
 import Base
+import Cryptography
 
 extension MockCRL {
   /// Nothing is revoked, and nothing is wrong.
-  public static let good = MockCRL("crl-empty", "Nothing is revoked.")
+  package static let good = MockCRL("crl-empty", "Nothing is revoked.")
 
-  public static let all: [MockCRL] =
+  package static let all: [MockCRL] =
     [
       good,
       MockCRL("crl-others", "Other certificates are revoked, with reasons; one has a negative number.") {

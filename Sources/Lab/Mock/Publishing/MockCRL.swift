@@ -1,14 +1,14 @@
 import Base
 
 /// One named way for the mock authority to publish its certificate revocation list: rightly, or wrongly in one respect.
-public struct MockCRL: Sendable {
-  public let name: String
+package struct MockCRL: Sendable {
+  package let name: String
   /// What is particular about it, in one sentence.
-  public let summary: String
+  package let summary: String
   /// The rows of the project's list of negative cases.
-  public let cases: [String]
+  package let cases: [String]
   /// What a verifier finds about a document signer under the good anchor; nil: that nothing is revoked.
-  public let code: Code?
+  package let code: Code?
   let change: @Sendable (inout Draft) throws -> Void
 
   /// A list under way, and whose numbers may go into it.
@@ -50,7 +50,7 @@ public struct MockCRL: Sendable {
   /// The list's DER, which changes once a day of `now`.
   /// - Parameter address: where it is served, if not at the authority's own: the numbers of certificates that name it
   ///   are others.
-  public func published(
+  package func published(
     by authority: MockAuthority, at now: Timestamp, address: String? = nil
   ) throws -> [UInt8] {
     try published(by: authority, for: authority.certificateIssuer(.good), at: now, address: address)
@@ -65,5 +65,5 @@ public struct MockCRL: Sendable {
     return try draft.list.der()
   }
 
-  public static func named(_ name: String) -> MockCRL? { all.first { $0.name == name } }
+  package static func named(_ name: String) -> MockCRL? { all.first { $0.name == name } }
 }

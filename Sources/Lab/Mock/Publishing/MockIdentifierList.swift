@@ -1,16 +1,16 @@
-import CBOR
 import Base
+import CBOR
 
 /// One named way for the mock authority to publish a document's status in an identifier list, which names the revoked
 /// documents: rightly, or wrongly in one respect.
-public struct MockIdentifierList: Sendable {
-  public let name: String
+package struct MockIdentifierList: Sendable {
+  package let name: String
   /// What is particular about it, in one sentence.
-  public let summary: String
+  package let summary: String
   /// The rows of the project's list of negative cases.
-  public let cases: [String]
+  package let cases: [String]
   /// What a verifier finds about the document; nil: that it is good.
-  public let code: Code?
+  package let code: Code?
   let change: @Sendable (inout ListTokenDraft) throws -> Void
 
   init(
@@ -24,23 +24,23 @@ public struct MockIdentifierList: Sendable {
     self.change = change
   }
 
-  public static let mediaType = "application/identifierlist+cwt"
+  package static let mediaType = "application/identifierlist+cwt"
 
   /// `status` of the mobile security object, for a list at this address; nil: the authority's own.
-  public func status(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> CBORValue {
+  package func status(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> CBORValue {
     try draft(authority, uri, now).declaration
   }
 
   /// The list's bytes, to be served at the same address.
-  public func published(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> [UInt8] {
+  package func published(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> [UInt8] {
     try draft(authority, uri, now).encoded()
   }
 
-  public static func named(_ name: String) -> MockIdentifierList? { all.first { $0.name == name } }
+  package static func named(_ name: String) -> MockIdentifierList? { all.first { $0.name == name } }
 
-  public static let good = MockIdentifierList("identifiers-others", "Other documents are revoked.", cases: "R12")
+  package static let good = MockIdentifierList("identifiers-others", "Other documents are revoked.", cases: "R12")
 
-  public static let all: [MockIdentifierList] =
+  package static let all: [MockIdentifierList] =
     [
       good,
       MockIdentifierList("identifiers-none", "No document is revoked.", cases: "R12") { $0.content = .identifiers([]) },

@@ -2,11 +2,11 @@ import Base
 
 extension MockPublishedList {
   /// Everything that a publisher serves.
-  public static let all = standing + chosen
+  package static let all = standing + chosen
 
   /// The lists that documents name unless a variant says otherwise: one for each authority that has issued anything
   /// that is right. Nothing is revoked on them.
-  public static let standing: [MockPublishedList] =
+  package static let standing: [MockPublishedList] =
     AnchorKind.allCases.map { standing($0.rawValue, .anchor($0)) } + [
       standing(CertificateIssuer.intermediateList, .intermediate),
       MockPublishedList(
@@ -16,7 +16,7 @@ extension MockPublishedList {
     ]
 
   /// The lists that a variant's document names, each by the variant's name.
-  public static let chosen: [MockPublishedList] =
+  package static let chosen: [MockPublishedList] =
     MockCRL.all.map { MockPublishedList($0.name, $0.summary, cases: $0.cases, $0.code, .revocationList($0)) }
     + MockStatusList.all.filter { $0.name != costly }.map {
       MockPublishedList($0.name, $0.summary, cases: $0.cases, $0.code, .statusList($0))
@@ -26,7 +26,7 @@ extension MockPublishedList {
     }
     + unserved
 
-  public static func named(_ name: String) -> MockPublishedList? { chosen.first { $0.name == name } }
+  package static func named(_ name: String) -> MockPublishedList? { chosen.first { $0.name == name } }
 
   private static let unserved = [
     unserved("crl", "The signer's revocation list", .revocationList(.good), .isUnavailable),

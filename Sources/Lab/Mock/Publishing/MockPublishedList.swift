@@ -4,9 +4,9 @@ import Base
 ///
 /// Each has an address of its own that never changes its mind, so that what a verifier keeps of one list says nothing
 /// about another.
-public struct MockPublishedList: Sendable {
+package struct MockPublishedList: Sendable {
   /// What the publisher does when it is asked.
-  public enum Manner: Sendable, Hashable {
+  package enum Manner: Sendable, Hashable {
     case serves
     /// Answers that the service is unavailable.
     case isUnavailable
@@ -26,16 +26,16 @@ public struct MockPublishedList: Sendable {
     case intermediate
   }
 
-  public let name: String
+  package let name: String
   /// What is particular about it, in one sentence.
-  public let summary: String
+  package let summary: String
   /// The rows of the project's list of negative cases.
-  public let cases: [String]
+  package let cases: [String]
   /// What a verifier that requires a good status finds about the document; nil: that it is good.
-  public let code: Code?
-  public let manner: Manner
+  package let code: Code?
+  package let manner: Manner
   /// Under the publisher's base address.
-  public let path: String
+  package let path: String
   let content: Content
 
   init(
@@ -51,7 +51,7 @@ public struct MockPublishedList: Sendable {
     self.path = path ?? "lists/\(name)"
   }
 
-  public var mediaType: String {
+  package var mediaType: String {
     switch content {
     case .revocationList: "application/pkix-crl"
     case .statusList(let list): list.mediaType
@@ -60,7 +60,7 @@ public struct MockPublishedList: Sendable {
   }
 
   /// The bytes that stand at `path`.
-  public func published(by authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
+  package func published(by authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
     let address = address(authority)
     return switch content {
     case .revocationList(let list, let issuer):
@@ -71,7 +71,7 @@ public struct MockPublishedList: Sendable {
   }
 
   /// A right answer, whose document's status or whose signer's certificate names this list.
-  public var variant: MockVariant {
+  package var variant: MockVariant {
     MockVariant(
       name, summary, cases: cases.joined(separator: " "), codes: code.map { [$0] } ?? [],
       .setup { setup in

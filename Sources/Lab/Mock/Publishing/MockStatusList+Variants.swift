@@ -1,12 +1,12 @@
+import Base
 import CBOR
 import Compression
 import Cryptography
-import Base
 
 extension MockStatusList {
-  public static let good = MockStatusList("status-valid", "The document is valid.")
+  package static let good = MockStatusList("status-valid", "The document is valid.")
 
-  public static let all: [MockStatusList] =
+  package static let all: [MockStatusList] =
     [good] + controls + statuses + indices + ListTokenDraft.wrongTokens.map { $0.statusList() } + malformed + oversized
 
   private static let controls = [

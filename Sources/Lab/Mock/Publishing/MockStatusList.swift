@@ -1,18 +1,18 @@
-import CBOR
 import Base
+import CBOR
 
 /// One named way for the mock authority to publish a document's status in a status list: rightly, or wrongly in one
 /// respect. A document is issued with `status`, and the list is served at the address that this names.
-public struct MockStatusList: Sendable {
-  public let name: String
+package struct MockStatusList: Sendable {
+  package let name: String
   /// What is particular about it, in one sentence.
-  public let summary: String
+  package let summary: String
   /// The rows of the project's list of negative cases.
-  public let cases: [String]
+  package let cases: [String]
   /// What a verifier finds about the document; nil: that it is good.
-  public let code: Code?
+  package let code: Code?
   /// Whether the list is a JSON Web Token, which a verifier takes only where its policy says so.
-  public let isJWT: Bool
+  package let isJWT: Bool
   let change: @Sendable (inout ListTokenDraft) throws -> Void
 
   init(
@@ -27,21 +27,21 @@ public struct MockStatusList: Sendable {
     self.change = change
   }
 
-  public static let mediaType = "application/statuslist+cwt"
-  public static let jwtMediaType = "application/statuslist+jwt"
-  public var mediaType: String { isJWT ? Self.jwtMediaType : Self.mediaType }
+  package static let mediaType = "application/statuslist+cwt"
+  package static let jwtMediaType = "application/statuslist+jwt"
+  package var mediaType: String { isJWT ? Self.jwtMediaType : Self.mediaType }
 
   /// `status` of the mobile security object, for a list at this address; nil: the authority's own.
-  public func status(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> CBORValue {
+  package func status(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> CBORValue {
     try draft(authority, uri, now).declaration
   }
 
   /// The list's bytes, to be served at the same address.
-  public func published(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> [UInt8] {
+  package func published(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> [UInt8] {
     try draft(authority, uri, now).encoded()
   }
 
-  public static func named(_ name: String) -> MockStatusList? { all.first { $0.name == name } }
+  package static func named(_ name: String) -> MockStatusList? { all.first { $0.name == name } }
 
   /// The document's place in lists that have nothing else to say about it, and how many entries these have.
   static let index = 412

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 // Wrong in who signed, in the signature, in what the scheme says, and in what stands on the list.
 

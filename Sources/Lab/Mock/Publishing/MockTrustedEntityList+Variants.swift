@@ -1,10 +1,10 @@
-import Cryptography
 import Base
+import Cryptography
 
 extension MockTrustedEntityList {
-  public static let good = MockTrustedEntityList("lote", "Nothing is wrong.")
+  package static let good = MockTrustedEntityList("lote", "Nothing is wrong.")
 
-  public static let all: [MockTrustedEntityList] = [good] + controls + form + signers + signatures + scheme + entries
+  package static let all: [MockTrustedEntityList] = [good] + controls + form + signers + signatures + scheme + entries
 
   private static let controls: [MockTrustedEntityList] = [
     .init("lote-direct-trust", "It lists the document signer itself, and no authority.") {

@@ -1,26 +1,26 @@
 import Base
 
 /// One named way for the mock operator to publish a list of trusted entities: rightly, or wrongly in one respect.
-public struct MockTrustedEntityList: Sendable {
-  public let name: String
+package struct MockTrustedEntityList: Sendable {
+  package let name: String
   /// What is particular about it, in one sentence.
-  public let summary: String
+  package let summary: String
   /// The rows of the project's list of negative cases.
-  public let cases: [String]
+  package let cases: [String]
   /// The code that refuses the list, where the good one of the same time was accepted before; nil: it is accepted.
-  public let code: Code?
+  package let code: Code?
   /// The codes that warn.
-  public let warnings: [Code]
+  package let warnings: [Code]
   /// Whether the list, where it is accepted, makes anything trusted.
-  public let hasAnchors: Bool
+  package let hasAnchors: Bool
   let change: @Sendable (inout TrustedEntityListDraft) throws -> Void
 
   /// The type of the services that issue documents, here of the mock authority's types.
-  public static let issuanceService = "http://uri.etsi.org/19602/SvcType/mDL/Issuance"
+  package static let issuanceService = "http://uri.etsi.org/19602/SvcType/mDL/Issuance"
   /// The type of the services that sign status lists.
-  public static let revocationService = "http://uri.etsi.org/19602/SvcType/mDL/Revocation"
+  package static let revocationService = "http://uri.etsi.org/19602/SvcType/mDL/Revocation"
   /// What a verifier in test mode configures the issuing services for.
-  public static let docTypes = [MockDocType.mDL, MockDocType.photoID]
+  package static let docTypes = [MockDocType.mDL, MockDocType.photoID]
 
   init(
     _ name: String, _ summary: String, cases: String = "", _ code: Code? = nil, warnings: [Code] = [],
@@ -36,21 +36,21 @@ public struct MockTrustedEntityList: Sendable {
   }
 
   /// The bytes to be served as `application/jose`; they change once a day of `now`.
-  public func published(by authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
+  package func published(by authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
     var draft = try TrustedEntityListDraft(authority: authority, at: now)
     try change(&draft)
     return try draft.published()
   }
 
   /// DER of the root that a verifier configures for the list's signer.
-  public static func signerRoot(of authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
+  package static func signerRoot(of authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
     try SchemeOperator.rootCertificate(authority, at: now)
   }
 
   /// What a verifier remembers of the good list that it has accepted: when it was issued, and its number.
-  public static func remembered(at now: Timestamp) -> (issued: Timestamp, number: Int64) {
+  package static func remembered(at now: Timestamp) -> (issued: Timestamp, number: Int64) {
     (Timestamp(date: now.date), Int64(now.date.daysSince1970))
   }
 
-  public static func named(_ name: String) -> MockTrustedEntityList? { all.first { $0.name == name } }
+  package static func named(_ name: String) -> MockTrustedEntityList? { all.first { $0.name == name } }
 }

@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 // What is wrong with the good authority's entry, which alone is then skipped.
 

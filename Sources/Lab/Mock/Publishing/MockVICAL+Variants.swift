@@ -1,12 +1,12 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 extension MockVICAL {
   /// The good authority is listed for its documents, and nothing is wrong.
-  public static let good = MockVICAL("vical-good", "The good authority is listed, and nothing is wrong.")
+  package static let good = MockVICAL("vical-good", "The good authority is listed, and nothing is wrong.")
 
-  public static let all: [MockVICAL] =
+  package static let all: [MockVICAL] =
     [good] + controls + signatures + signers + headers + structures + times + entries + mismatches
 
   private static let controls = [

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// Every field of a certificate revocation list to be made (RFC 5280, 5.1), right or wrong.
 struct RevocationListTemplate: Sendable {

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// The mock operator of a list of trusted entities: its root, which a verifier configures for the list, and the signer.
 struct SchemeOperator: Sendable {

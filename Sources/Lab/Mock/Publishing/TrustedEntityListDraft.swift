@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// A list of trusted entities to be made (ETSI TS 119 602, 6), right or wrong in any member.
 struct TrustedEntityListDraft: Sendable {

@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 /// A VICAL to be made: its signer, the list's members, its entries (ISO/IEC 18013-5, C.1.7).
 struct VICALDraft: Sendable {

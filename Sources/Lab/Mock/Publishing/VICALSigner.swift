@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 /// The provider of mock VICALs: its own authority, and the signer that this certifies (ISO/IEC 18013-5, C.1).
 struct VICALSigner: Sendable {

@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 /// One way for the token around a list to be wrong, which is the same for status lists and identifier lists.
 struct WrongListToken: Sendable {

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 extension MockVariant {
   /// Right documents that are not what was asked for, or say what they may not (ISO/IEC 18013-5, 7.2).

@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 extension MockVariant {
   /// Answers in the shape of Apple's own mocks: the simulator's and the developer profile's.

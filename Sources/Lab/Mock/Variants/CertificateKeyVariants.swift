@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 extension MockVariant {
   /// Certificates with keys and signatures that the standard does not have (ISO/IEC 18013-5, B.1).

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 extension MockVariant {
   /// Wrong document signer certificates under the good anchor (ISO/IEC 18013-5, B.1.4; RFC 5280).

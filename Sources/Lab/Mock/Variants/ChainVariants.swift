@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 extension MockVariant {
   /// Chains that lead nowhere, or to an anchor that may not be used (ISO/IEC 18013-5, 9.3.3; RFC 5280, 6.1).

@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 extension MockVariant {
   /// Answers that are unusual and right: they guard against a verifier that rejects everything.

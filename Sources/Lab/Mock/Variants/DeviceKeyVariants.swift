@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 extension MockVariant {
   /// Wrong device keys, and elements that a device may not sign (ISO/IEC 18013-5, 9.1.2.4).

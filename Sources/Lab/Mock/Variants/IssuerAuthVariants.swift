@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 extension MockVariant {
   /// Wrong issuer authentication: signature, algorithm, headers (ISO/IEC 18013-5, 9.1.2.4).

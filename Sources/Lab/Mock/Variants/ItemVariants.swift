@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 extension MockVariant {
   /// Wrong issuer-signed items and digests (ISO/IEC 18013-5, 9.1.2.5).

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 extension MockVariant {
   /// Answers at the edge of what a parser takes, and further abuse of it (RFC 8949, 5 and 10).

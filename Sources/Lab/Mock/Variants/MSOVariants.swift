@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 extension MockVariant {
   /// Wrong mobile security objects, rightly signed (ISO/IEC 18013-5, 9.1.2.4).

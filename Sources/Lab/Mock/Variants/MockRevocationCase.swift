@@ -2,34 +2,34 @@ import Base
 
 /// One named circumstance in which it is asked whether a document and its signer are still good: what the wallet
 /// answers, what publishers serve, and under which policy that comes to what.
-public struct MockRevocationCase: Sendable {
+package struct MockRevocationCase: Sendable {
   /// What the relying party wants to know of revocation, by its name in the HTTP API.
-  public enum Policy: String, Sendable, CaseIterable {
+  package enum Policy: String, Sendable, CaseIterable {
     case requireGood = "require_good"
     case allowUndetermined = "allow_undetermined"
     case off
   }
 
   /// The answer, with the codes that a verifier is to come to under `policy` once it has asked.
-  public let variant: MockVariant
-  public let policy: Policy
+  package let variant: MockVariant
+  package let policy: Policy
   /// Whether status lists may be JSON Web Tokens.
-  public let allowsJWT: Bool
+  package let allowsJWT: Bool
   /// Whether the good anchor's settings allow lists over plain HTTP.
-  public let allowsPlainHTTP: Bool
+  package let allowsPlainHTTP: Bool
   /// Whether they have revocation lists come over HTTPS alone, on its own port.
-  public let keepsCRLsToHTTPS: Bool
+  package let keepsCRLsToHTTPS: Bool
   /// Whether the case holds only for a verifier that may not fetch from its own machine, as one in live mode.
-  public let needsLiveRules: Bool
+  package let needsLiveRules: Bool
   /// Whether there is anything to ask of anybody: otherwise not one request leaves the verifier.
-  public let isAsked: Bool
+  package let isAsked: Bool
   let publish: @Sendable (MockAuthority, Timestamp) throws -> [MockPublication]
 
-  public var name: String { variant.name }
-  public var summary: String { variant.summary }
-  public var cases: [String] { variant.cases }
-  public var codes: [Code] { variant.codes }
-  public var warnings: [Code] { variant.warnings }
+  package var name: String { variant.name }
+  package var summary: String { variant.summary }
+  package var cases: [String] { variant.cases }
+  package var codes: [Code] { variant.codes }
+  package var warnings: [Code] { variant.warnings }
 
   init(
     _ variant: MockVariant, policy: Policy = .requireGood, allowsJWT: Bool = false, allowsPlainHTTP: Bool = false,
@@ -47,15 +47,15 @@ public struct MockRevocationCase: Sendable {
   }
 
   /// What is served while the case is run. Nothing can be had from any other address.
-  public func publications(by authority: MockAuthority, at now: Timestamp) throws -> [MockPublication] {
+  package func publications(by authority: MockAuthority, at now: Timestamp) throws -> [MockPublication] {
     try publish(authority, now)
   }
 
   /// Every case, in the order of the codes that it is about.
-  public static let all: [MockRevocationCase] =
+  package static let all: [MockRevocationCase] =
     lists + unreachable + policies + sources + declarations
 
-  public static func named(_ name: String) -> MockRevocationCase? { byName[name] }
+  package static func named(_ name: String) -> MockRevocationCase? { byName[name] }
 
   private static let byName = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
 }

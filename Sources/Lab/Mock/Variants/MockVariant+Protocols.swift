@@ -4,7 +4,7 @@ extension MockVariant {
   /// - Parameters:
   ///   - isEncrypted: whether the request asks for an encrypted answer, where the protocol leaves the choice.
   ///   - usesMAC: whether the device sends a MAC in place of a signature.
-  public func holds(over protocolName: String, isEncrypted: Bool = true, usesMAC: Bool = false) -> Bool {
+  package func holds(over protocolName: String, isEncrypted: Bool = true, usesMAC: Bool = false) -> Bool {
     let isInApp = protocolName == "apple-in-app"
     let isRedirect = protocolName == "openid4vp"
     let isAnnexB = protocolName == "openid4vp-iso-18013-7-annex-b"

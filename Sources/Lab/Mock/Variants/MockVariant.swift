@@ -1,9 +1,9 @@
 import Base
 
 /// One named way to answer: rightly, or wrongly in one respect.
-public struct MockVariant: Sendable {
+package struct MockVariant: Sendable {
   /// Where a variant's codes hold. Elsewhere it may answer rightly, or be wrong in another way.
-  public enum Applicability: String, Sendable {
+  package enum Applicability: String, Sendable {
     /// Every protocol.
     case anyProtocol
     /// The envelope of Apple's in-app route is what is wrong.
@@ -28,21 +28,21 @@ public struct MockVariant: Sendable {
     case annexB
   }
 
-  public let name: String
+  package let name: String
   /// What it breaks, in one sentence.
-  public let summary: String
+  package let summary: String
   /// The rows of the project's list of negative cases.
-  public let cases: [String]
+  package let cases: [String]
   /// Exactly the codes that a verifier finds failed, in the order of `Code.allCases`; the first is the primary one.
   /// None: the answer is to be verified.
-  public let codes: [Code]
+  package let codes: [Code]
   /// The codes that warn, in lenient mode.
-  public let warnings: [Code]
-  public let applicability: Applicability
+  package let warnings: [Code]
+  package let applicability: Applicability
   /// The request that shows the variant best. The codes hold for `MockRequest.standard` too.
-  public let request: MockRequest
+  package let request: MockRequest
   /// Whether the answer must be verified at exactly the `now` that it was made for: its dates are at the edge.
-  public let needsFixedClock: Bool
+  package let needsFixedClock: Bool
   let mutation: MockMutation
 
   init(
@@ -62,18 +62,18 @@ public struct MockVariant: Sendable {
   }
 
   /// The clause that the primary check enforces, or nil for an answer that is to be verified.
-  public var clause: String? { codes.first?.entry.clause }
+  package var clause: String? { codes.first?.entry.clause }
 
-  public static let good = MockVariant("good", "Nothing is wrong.", .none)
+  package static let good = MockVariant("good", "Nothing is wrong.", .none)
 
   /// Variants that go wrong in the same part of an answer.
-  public struct Group: Sendable {
-    public let name: String
-    public let variants: [MockVariant]
+  package struct Group: Sendable {
+    package let name: String
+    package let variants: [MockVariant]
   }
 
   /// Every group, in the order of the checks.
-  public static let groups: [Group] = [
+  package static let groups: [Group] = [
     Group(name: "controls", variants: controls),
     Group(name: "framing", variants: framing + limits),
     Group(name: "apple-in-app", variants: appleEnvelope + appleMocks),
@@ -91,9 +91,9 @@ public struct MockVariant: Sendable {
   ]
 
   /// Every variant, in the order of the checks.
-  public static let all: [MockVariant] = groups.flatMap(\.variants)
+  package static let all: [MockVariant] = groups.flatMap(\.variants)
 
-  public static func named(_ name: String) -> MockVariant? { byName[name] }
+  package static func named(_ name: String) -> MockVariant? { byName[name] }
 
   private static let byName = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
 }

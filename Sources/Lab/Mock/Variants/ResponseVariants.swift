@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 extension MockVariant {
   /// Wrong DeviceResponses around right documents (ISO/IEC 18013-5, 8.3.2.1.2.2).

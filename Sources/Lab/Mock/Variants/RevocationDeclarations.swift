@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 // Whose word about revocation is asked for, and when nobody's is.
 

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 // Where documents and certificates say that their lists are, and what is asked of whom.
 

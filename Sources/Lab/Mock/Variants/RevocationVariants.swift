@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 // What publishers serve, rightly and wrongly, at the addresses that a right document and its signer name.
 

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 extension MockVariant {
   /// Slips of encoders: nothing is written where a member must be left out. Where nobody signs the member and it can be

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 extension MockVariant {
   /// Wrong dates (ISO/IEC 18013-5, 9.3.1), given in seconds from the time of the answer.

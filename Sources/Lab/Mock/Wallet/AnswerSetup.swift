@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 /// Everything about one document that is decided before anything is signed.
 struct AnswerSetup: Sendable {

@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 /// Makes one document: issues it, discloses what was asked for, and lets the device sign. A file a stage; this one has
 /// their order.

@@ -1,14 +1,14 @@
 import Cryptography
 
 /// What an app gives to Apple's in-app request, and the merchant's key that the answer is encrypted to.
-public struct MockAppleSession: Sendable {
-  public var nonce: [UInt8]
-  public var merchantID: String
-  public var teamID: String
+package struct MockAppleSession: Sendable {
+  package var nonce: [UInt8]
+  package var merchantID: String
+  package var teamID: String
   /// P-256, of the merchant's Identity Access Certificate.
-  public var recipientKey: PublicKey
+  package var recipientKey: PublicKey
 
-  public init(nonce: [UInt8], merchantID: String, teamID: String, recipientKey: PublicKey) {
+  package init(nonce: [UInt8], merchantID: String, teamID: String, recipientKey: PublicKey) {
     self.nonce = nonce
     self.merchantID = merchantID
     self.teamID = teamID

@@ -1,12 +1,12 @@
 /// What a relying party asks for, as far as a wallet cares: document types, and elements of namespaces.
-public struct MockRequest: Sendable {
-  public struct Document: Sendable {
-    public var docType: String
-    public var elements: [(namespace: String, identifier: String)]
+package struct MockRequest: Sendable {
+  package struct Document: Sendable {
+    package var docType: String
+    package var elements: [(namespace: String, identifier: String)]
     /// The NN of every "is at least NN years old"; answered by the nearest attestation.
-    public var ageOver: [Int]
+    package var ageOver: [Int]
 
-    public init(docType: String, elements: [(namespace: String, identifier: String)], ageOver: [Int] = []) {
+    package init(docType: String, elements: [(namespace: String, identifier: String)], ageOver: [Int] = []) {
       self.docType = docType
       self.elements = elements
       self.ageOver = ageOver
@@ -14,33 +14,33 @@ public struct MockRequest: Sendable {
   }
 
   /// In the order of preference; an Apple in-app answer holds the first that the wallet has.
-  public var documents: [Document]
+  package var documents: [Document]
 
-  public init(documents: [Document]) { self.documents = documents }
+  package init(documents: [Document]) { self.documents = documents }
 
   /// The request that every variant's expected codes hold for.
-  public static let standard = MockRequest(documents: [.standardMDL])
+  package static let standard = MockRequest(documents: [.standardMDL])
 
   /// As `standard`, without the birth date: here an age can be proved by `age_over_NN` alone.
-  public static let ageOnly = MockRequest(documents: [
+  package static let ageOnly = MockRequest(documents: [
     Document(
       docType: MockDocType.mDL,
       elements: Document.standardMDL.elements.filter { $0.identifier != "birth_date" }, ageOver: [21])
   ])
 
   /// As `standard`, with the document's own expiry date.
-  public static let withExpiryDate = MockRequest(documents: [
+  package static let withExpiryDate = MockRequest(documents: [
     Document(
       docType: MockDocType.mDL, elements: Document.standardMDL.elements + [(MockNamespace.mDL, "expiry_date")],
       ageOver: [21])
   ])
 
   /// An mDL or a photo ID, whichever the person has.
-  public static let anyOf = MockRequest(documents: [.standardMDL, .standardPhotoID])
+  package static let anyOf = MockRequest(documents: [.standardMDL, .standardPhotoID])
 }
 
 extension MockRequest.Document {
-  public static let standardMDL = MockRequest.Document(
+  package static let standardMDL = MockRequest.Document(
     docType: MockDocType.mDL,
     elements: [
       "given_name", "family_name", "birth_date", "portrait", "document_number", "issuing_country",
@@ -48,7 +48,7 @@ extension MockRequest.Document {
     ].map { (MockNamespace.mDL, $0) },
     ageOver: [21])
 
-  public static let standardPhotoID = MockRequest.Document(
+  package static let standardPhotoID = MockRequest.Document(
     docType: MockDocType.photoID,
     elements: [
       "given_name_unicode", "family_name_unicode", "birth_date", "portrait", "document_number", "issuing_country",

@@ -2,9 +2,9 @@ import CBOR
 import Cryptography
 
 /// SessionTranscript (ISO/IEC 18013-5, 9.1.5.1) for each way of asking, built here apart from the verifier.
-public enum MockSessionTranscript {
+package enum MockSessionTranscript {
   /// `[null, null, ["AppleIdentityPresentment_1.0", nonce, merchant, team, SHA-256 of the recipient's point]]`.
-  public static func apple(_ session: MockAppleSession) -> [UInt8] {
+  package static func apple(_ session: MockAppleSession) -> [UInt8] {
     apple(
       nonce: session.nonce, merchantID: session.merchantID, teamID: session.teamID,
       recipientHash: session.recipientHash)
@@ -18,12 +18,12 @@ public enum MockSessionTranscript {
   }
 
   /// `[24(DeviceEngagement), 24(EReaderKey), null]`; both arguments without their tag 24.
-  public static func qr(deviceEngagement: [UInt8], readerKey: [UInt8]) -> [UInt8] {
+  package static func qr(deviceEngagement: [UInt8], readerKey: [UInt8]) -> [UInt8] {
     engaged(deviceEngagement, readerKey, handover: .null)
   }
 
   /// `[…, …, [Handover Select message, Handover Request message or null]]`: null for static handover.
-  public static func nfc(
+  package static func nfc(
     deviceEngagement: [UInt8], readerKey: [UInt8], handoverSelect: [UInt8], handoverRequest: [UInt8]?
   ) -> [UInt8] {
     engaged(
@@ -33,18 +33,18 @@ public enum MockSessionTranscript {
 
   /// ISO/IEC TS 18013-7, Annex C: `[null, null, ["dcapi", SHA-256([encryptionInfo, origin])]]`, the encryption info as
   /// the base64url text that was sent.
-  public static func digitalCredentialsAPI(encryptionInfo: String, origin: String) -> [UInt8] {
+  package static func digitalCredentialsAPI(encryptionInfo: String, origin: String) -> [UInt8] {
     hashed("dcapi", [.text(encryptionInfo), .text(origin)])
   }
 
   /// OpenID4VP 1.0, B.2.6.2: over the Digital Credentials API. The thumbprint is that of the verifier's key which the
   /// answer is encrypted to, nil where it is not.
-  public static func openID4VP(origin: String, nonce: String, thumbprint: [UInt8]?) -> [UInt8] {
+  package static func openID4VP(origin: String, nonce: String, thumbprint: [UInt8]?) -> [UInt8] {
     hashed("OpenID4VPDCAPIHandover", [.text(origin), .text(nonce), thumbprint.map { .bytes($0) } ?? .null])
   }
 
   /// OpenID4VP 1.0, B.2.6.1: by redirect or QR code.
-  public static func openID4VP(
+  package static func openID4VP(
     clientID: String, nonce: String, thumbprint: [UInt8]?, responseURI: String
   ) -> [UInt8] {
     hashed(
@@ -53,7 +53,7 @@ public enum MockSessionTranscript {
   }
 
   /// ISO/IEC TS 18013-7, B.4.4: the handover of OpenID4VP's draft 18, with a nonce of the mdoc's own.
-  public static func annexB(clientID: String, responseURI: String, nonce: String, mdocNonce: String) -> [UInt8] {
+  package static func annexB(clientID: String, responseURI: String, nonce: String, mdocNonce: String) -> [UInt8] {
     func hash(_ text: String) -> CBORValue {
       .bytes(HashAlgorithm.sha256.hash(CBORValue.array([.text(text), .text(mdocNonce)]).encoded()))
     }
@@ -67,7 +67,7 @@ public enum MockSessionTranscript {
   }
 
   /// COSE_Key of an ephemeral reader key, for `readerKey` above.
-  public static func readerKeyBytes(of key: PublicKey) -> [UInt8] { COSEKey.fields(of: key).value.encoded() }
+  package static func readerKeyBytes(of key: PublicKey) -> [UInt8] { COSEKey.fields(of: key).value.encoded() }
 
   private static func engaged(_ engagement: [UInt8], _ readerKey: [UInt8], handover: CBORValue) -> [UInt8] {
     CBORValue.array([.tagged(24, .bytes(engagement)), .tagged(24, .bytes(readerKey)), handover]).encoded()

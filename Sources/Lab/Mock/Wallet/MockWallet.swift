@@ -1,18 +1,18 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 /// A mock wallet: it holds documents of the mock authority and answers requests, rightly or wrongly in any named way.
 ///
 /// Same seed, data, request, session, variant and time give the same bytes.
-public struct MockWallet: Sendable {
-  public let authority: MockAuthority
-  public let documents: [MockDocumentData]
-  public let deviceCurve: Curve
+package struct MockWallet: Sendable {
+  package let authority: MockAuthority
+  package let documents: [MockDocumentData]
+  package let deviceCurve: Curve
   /// How the authority issued the documents.
-  public let issuing: MockIssuing
+  package let issuing: MockIssuing
 
-  public init(
+  package init(
     authority: MockAuthority, documents: [MockDocumentData] = MockPerson.documents, deviceCurve: Curve = .p256,
     issuing: MockIssuing = MockIssuing()
   ) {
@@ -24,7 +24,7 @@ public struct MockWallet: Sendable {
 
   /// The answer to Apple's in-app request: an `APPLE-HPKE-v1` envelope around the first requested document that the
   /// wallet has.
-  public func answerApple(
+  package func answerApple(
     _ request: MockRequest, session: MockAppleSession, variant: MockVariant = .good, at now: Timestamp
   ) throws -> MockAnswer {
     var envelope = AppleEnvelopeDraft(session)
@@ -47,7 +47,7 @@ public struct MockWallet: Sendable {
   }
 
   /// The DeviceResponse over a transcript, with every requested document that the wallet has.
-  public func answer(
+  package func answer(
     _ request: MockRequest, transcript: [UInt8], authentication: MockDeviceAuthentication = .signature,
     variant: MockVariant = .good, at now: Timestamp
   ) throws -> MockAnswer {

@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import Mock
-import Base
 import Sessions
 
 /// What the page is set up with: what can be asked and how, the ways of answering, what codes mean.

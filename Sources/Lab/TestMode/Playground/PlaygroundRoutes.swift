@@ -1,6 +1,6 @@
+import App
 import Base
 import Sessions
-import App
 
 /// `/playground`: the page, its files and what it is set up with. Test mode alone has them.
 enum PlaygroundRoutes {

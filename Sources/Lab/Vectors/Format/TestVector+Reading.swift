@@ -1,16 +1,16 @@
 import Base
 
 /// What is wrong with a vector's file, and where in it.
-public struct VectorFault: Error, Sendable, Hashable, CustomStringConvertible {
-  public let pointer: String
-  public let problem: String
+package struct VectorFault: Error, Sendable, Hashable, CustomStringConvertible {
+  package let pointer: String
+  package let problem: String
 
-  public var description: String { "\(pointer.isEmpty ? "the file" : pointer) \(problem)" }
+  package var description: String { "\(pointer.isEmpty ? "the file" : pointer) \(problem)" }
 }
 
 extension TestVector {
   /// Reads a file. The first fault ends it: a vector that is half understood proves nothing.
-  public init(json: JSON) throws(VectorFault) {
+  package init(json: JSON) throws(VectorFault) {
     let reader = MemberReader(json, at: "")
     id = try reader.string("id")
     description = try reader.string("description")
@@ -40,7 +40,7 @@ extension TestVector {
   }
 
   /// Reads what a harness is asked: a vector without flags and expectation.
-  public init(question: JSON) throws(VectorFault) {
+  package init(question: JSON) throws(VectorFault) {
     var members = question.object ?? []
     if question["flags"] == nil { members.append(JSON.Member("flags", [])) }
     if question["expect"] == nil { members.append(JSON.Member("expect", ["stage": "accepted", "codes": []])) }

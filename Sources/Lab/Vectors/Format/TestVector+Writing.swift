@@ -2,10 +2,10 @@ import Base
 
 extension TestVector {
   /// The file's content: its members in a fixed order, so that the same vector is the same bytes.
-  public var json: JSON { json(isQuestion: false) }
+  package var json: JSON { json(isQuestion: false) }
 
   /// What another verifier is asked: everything but the expectation, the input in full, the anchors themselves.
-  public func question(anchors: [JSON]) -> JSON {
+  package func question(anchors: [JSON]) -> JSON {
     var members = json(isQuestion: true).object ?? []
     members.removeAll { ["flags", "generator", "input"].contains($0.name) }
     members.append(JSON.Member("anchors", .array(anchors)))
@@ -14,7 +14,7 @@ extension TestVector {
   }
 
   /// Ready to be written to a file.
-  public var fileContent: [UInt8] { json.serialized(pretty: true) + [UInt8(ascii: "\n")] }
+  package var fileContent: [UInt8] { json.serialized(pretty: true) + [UInt8(ascii: "\n")] }
 
   private func json(isQuestion: Bool) -> JSON {
     .members([

@@ -1,18 +1,18 @@
 import Base
 
 /// Why a case exists: a name for the mistake, and what the mistake is good for in an attacker's hands.
-public struct VectorFlag: Sendable, Hashable {
-  public var name: String
-  public var bugClass: BugClass
+package struct VectorFlag: Sendable, Hashable {
+  package var name: String
+  package var bugClass: BugClass
 
-  public init(_ name: String, _ bugClass: BugClass) {
+  package init(_ name: String, _ bugClass: BugClass) {
     self.name = name
     self.bugClass = bugClass
   }
 }
 
 /// What follows for the relying party where a verifier gets a case wrong.
-public enum BugClass: String, Sendable, Hashable, CaseIterable {
+package enum BugClass: String, Sendable, Hashable, CaseIterable {
   case authenticationBypass = "authentication_bypass"
   case forgery
   case issuerImpersonation = "issuer_impersonation"
@@ -26,7 +26,7 @@ public enum BugClass: String, Sendable, Hashable, CaseIterable {
   case interoperability
 
   /// One sentence for an auditor.
-  public var consequence: String {
+  package var consequence: String {
     switch self {
     case .authenticationBypass: "Someone who does not hold the document's device passes for its holder."
     case .forgery: "Data that no issuer signed pass as an issuer's."

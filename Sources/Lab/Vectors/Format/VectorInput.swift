@@ -1,29 +1,29 @@
 import Base
 
 /// The bytes of an answer: stored as they are, or described where they are large and monotonous.
-public struct VectorInput: Sendable, Hashable {
+package struct VectorInput: Sendable, Hashable {
   /// Bytes, or bytes that repeat.
-  public struct Part: Sendable, Hashable {
-    public var bytes: [UInt8]
-    public var times: Int
+  package struct Part: Sendable, Hashable {
+    package var bytes: [UInt8]
+    package var times: Int
 
-    public init(_ bytes: [UInt8], times: Int = 1) {
+    package init(_ bytes: [UInt8], times: Int = 1) {
       self.bytes = bytes
       self.times = times
     }
   }
 
-  public var parts: [Part]
+  package var parts: [Part]
 
-  public init(parts: [Part]) { self.parts = parts }
+  package init(parts: [Part]) { self.parts = parts }
 
   /// Whether the file describes the bytes rather than holding them.
-  public var isGenerated: Bool { parts.count != 1 || parts[0].times != 1 }
+  package var isGenerated: Bool { parts.count != 1 || parts[0].times != 1 }
 
-  public var count: Int { parts.reduce(0) { $0 + $1.bytes.count * $1.times } }
+  package var count: Int { parts.reduce(0) { $0 + $1.bytes.count * $1.times } }
 
   /// The whole answer.
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     guard isGenerated else { return parts[0].bytes }
     var output: [UInt8] = []
     output.reserveCapacity(count)
@@ -38,7 +38,7 @@ public struct VectorInput: Sendable, Hashable {
   }
 
   /// Stores small answers, and describes the long runs of larger ones.
-  public init(describing bytes: [UInt8]) {
+  package init(describing bytes: [UInt8]) {
     guard bytes.count > Self.storedBytes else {
       self.init(parts: [Part(bytes)])
       return

@@ -1,11 +1,11 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// The JSON Schema of a vector's file, which `schema.json` of the suite holds.
-public enum VectorSchema {
-  public static var fileContent: [UInt8] { json.serialized(pretty: true) + [UInt8(ascii: "\n")] }
+package enum VectorSchema {
+  package static var fileContent: [UInt8] { json.serialized(pretty: true) + [UInt8(ascii: "\n")] }
 
-  public static let json: JSON = [
+  package static let json: JSON = [
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "mdoc test vector",
     "description": "One answer or one list of anchors, what is needed to judge it, and what the judgement is to be.",

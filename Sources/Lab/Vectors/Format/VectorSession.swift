@@ -1,5 +1,5 @@
 /// What the relying party knows of the session that the answer is for.
-public enum VectorSession: Sendable, Hashable {
+package enum VectorSession: Sendable, Hashable {
   /// Apple's in-app request: the input is the encrypted envelope.
   case appleInApp(AppleInApp)
   /// A reader in person: the input is the DeviceResponse.
@@ -11,50 +11,50 @@ public enum VectorSession: Sendable, Hashable {
   /// No answer of a wallet: the input is a list of anchors, judged by itself.
   case list(VectorList)
 
-  public struct AppleInApp: Sendable, Hashable {
-    public var nonce: [UInt8]
-    public var merchantID: String
-    public var teamID: String
+  package struct AppleInApp: Sendable, Hashable {
+    package var nonce: [UInt8]
+    package var merchantID: String
+    package var teamID: String
     /// The P-256 scalar that opens the answer: a test key, public like everything here.
-    public var recipientKey: [UInt8]
+    package var recipientKey: [UInt8]
   }
 
-  public struct Proximity: Sendable, Hashable {
+  package struct Proximity: Sendable, Hashable {
     /// The encoded SessionTranscript.
-    public var transcript: [UInt8]
+    package var transcript: [UInt8]
     /// The P-256 scalar of the reader's ephemeral key, for a device MAC; nil where the verifier has none.
-    public var readerKey: [UInt8]?
+    package var readerKey: [UInt8]?
   }
 
   /// ISO/IEC TS 18013-7, Annex C.
-  public struct AnnexC: Sendable, Hashable {
+  package struct AnnexC: Sendable, Hashable {
     /// The text that was sent, which the transcript hashes as it is.
-    public var encryptionInfo: String
-    public var origin: String
+    package var encryptionInfo: String
+    package var origin: String
     /// The P-256 scalar that opens the answer.
-    public var recipientKey: [UInt8]
+    package var recipientKey: [UInt8]
   }
 
-  public struct OpenID4VP: Sendable, Hashable {
+  package struct OpenID4VP: Sendable, Hashable {
     /// By which the HTTP API knows it; it says where the request and the answer went.
-    public var protocolName: String
-    public var nonce: String
-    public var channel: Channel
+    package var protocolName: String
+    package var nonce: String
+    package var channel: Channel
     /// Nil where the answer is to come in clear.
-    public var encryption: Encryption?
+    package var encryption: Encryption?
 
-    public enum Channel: Sendable, Hashable {
+    package enum Channel: Sendable, Hashable {
       case digitalCredentialsAPI(origin: String)
       case redirect(clientID: String, responseURI: String, state: String?)
 
       var isRedirect: Bool { if case .redirect = self { true } else { false } }
     }
 
-    public struct Encryption: Sendable, Hashable {
+    package struct Encryption: Sendable, Hashable {
       /// The P-256 scalar that opens the answer, and is the reader key of a device MAC.
-      public var key: [UInt8]
+      package var key: [UInt8]
       /// The `kid` of the request.
-      public var keyID: String
+      package var keyID: String
     }
 
     /// The protocols that are such sessions, by whether the answer comes over the Digital Credentials API.
@@ -66,7 +66,7 @@ public enum VectorSession: Sendable, Hashable {
 
   static let annexCName = "org-iso-mdoc"
 
-  public var protocolName: String {
+  package var protocolName: String {
     switch self {
     case .appleInApp: "apple-in-app"
     case .proximity: "proximity"

@@ -1,7 +1,7 @@
 import Base
 
 /// How far an answer gets: parse → open → authenticate → accept.
-public enum VectorStage: String, Sendable, Hashable, CaseIterable {
+package enum VectorStage: String, Sendable, Hashable, CaseIterable {
   /// The DeviceResponse can't be read as one.
   case parse
   /// The envelope is not one, is not for this session, or can't be decrypted.
@@ -14,7 +14,7 @@ public enum VectorStage: String, Sendable, Hashable, CaseIterable {
   case accepted
 
   /// The stages at which a code can be the primary one.
-  public static func stages(of code: Code) -> Set<VectorStage> {
+  package static func stages(of code: Code) -> Set<VectorStage> {
     let name = code.rawValue
     if name.hasPrefix("cbor.") { return [.parse, .open, .authenticate] }
     if opening.contains(where: name.hasPrefix) || code == .stateMismatch { return [.open] }

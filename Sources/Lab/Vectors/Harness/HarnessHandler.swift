@@ -4,9 +4,9 @@ import Base
 ///
 /// Question: a vector without `flags` and `expect`, the input in full, `anchors` with their certificates.
 /// Answer: `{"verdict": "accepted"}`, or `{"verdict": "rejected", "codes": […]}`.
-public enum HarnessHandler {
+package enum HarnessHandler {
   /// - Throws: where the question is none.
-  public static func answer(_ question: JSON) async throws(VectorFault) -> JSON {
+  package static func answer(_ question: JSON) async throws(VectorFault) -> JSON {
     let vector = try TestVector(question: question)
     let judgement = await OwnVerifier(anchors: try SuiteAnchors(question: question)).judge(vector)
     return .members([
@@ -19,7 +19,7 @@ public enum HarnessHandler {
 
 extension Judgement {
   /// Reads another verifier's answer; nil where it says neither accepted nor rejected.
-  public init?(harnessAnswer json: JSON) {
+  package init?(harnessAnswer json: JSON) {
     guard let verdict = json["verdict"]?.string, ["accepted", "rejected"].contains(verdict) else { return nil }
     func strings(_ name: String) -> [String]? { json[name]?.array?.compactMap(\.string) }
     self.init(

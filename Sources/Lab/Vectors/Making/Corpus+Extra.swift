@@ -1,5 +1,5 @@
-import Mock
 import Base
+import Mock
 
 /// Cases that are not in the answer but around it: when it is judged, by whom, and for which request.
 extension Corpus {

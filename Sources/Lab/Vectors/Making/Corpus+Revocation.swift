@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import Mock
-import Base
 
 extension Corpus {
   /// Every circumstance of the mock authority in which it is asked whether a document is still good.

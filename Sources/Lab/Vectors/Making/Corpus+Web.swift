@@ -1,5 +1,5 @@
-import Mock
 import Base
+import Mock
 
 extension CorpusCase.Form {
   /// OpenID4VP over the Digital Credentials API, where all its protocols have the same transcript.

@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mock
-import Base
 
 /// What a vector says about itself, made from what its case declares.
 extension CorpusCase {

@@ -1,5 +1,5 @@
-import Mock
 import Base
+import Mock
 
 /// One vector to be made: a variant of the mock wallet, and under which circumstances it answers and is judged.
 struct CorpusCase: Sendable {

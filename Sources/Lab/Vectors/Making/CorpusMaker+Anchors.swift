@@ -1,6 +1,6 @@
+import Base
 import Mock
 import PKIX
-import Base
 
 extension CorpusMaker {
   /// The good authority's root without settings: for any document type, and of no test tier.

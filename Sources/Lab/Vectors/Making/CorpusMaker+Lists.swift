@@ -1,5 +1,5 @@
-import Mock
 import Base
+import Mock
 
 extension CorpusMaker {
   func vector(_ made: ListCase) throws -> TestVector {

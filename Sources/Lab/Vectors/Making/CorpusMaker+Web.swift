@@ -1,5 +1,5 @@
-import Mock
 import Base
+import Mock
 
 extension CorpusMaker {
   /// The one web session of all cases.

@@ -1,14 +1,14 @@
+import Base
 import CBOR
 import Cryptography
 import Mock
 import PKIX
-import Base
 
 /// Makes the corpus from the mock wallet's declared variants: same seed, same bytes.
-public struct CorpusMaker: Sendable {
+package struct CorpusMaker: Sendable {
   /// The seed of the committed corpus, and the time at which all of it is made.
-  public static let seed = Array("mdoc vectors 1".utf8)
-  public static let time = Timestamp(secondsSince1970: 1_795_000_000)
+  package static let seed = Array("mdoc vectors 1".utf8)
+  package static let time = Timestamp(secondsSince1970: 1_795_000_000)
 
   let authority: MockAuthority
   let wallet: MockWallet
@@ -19,7 +19,7 @@ public struct CorpusMaker: Sendable {
   let webKey: PrivateKey
   let now = CorpusMaker.time
 
-  public init(seed: [UInt8] = CorpusMaker.seed) throws {
+  package init(seed: [UInt8] = CorpusMaker.seed) throws {
     authority = try MockAuthority(seed: seed)
     wallet = MockWallet(authority: authority, documents: MockPerson.documents.map(\.withoutPicture))
     anchors = try authority.anchors(at: now)
@@ -29,7 +29,7 @@ public struct CorpusMaker: Sendable {
   }
 
   /// The files of the corpus by their paths: vectors, anchors with their settings, and the schema.
-  public func files() throws -> [(path: String, content: [UInt8])] {
+  package func files() throws -> [(path: String, content: [UInt8])] {
     var files: [(path: String, content: [UInt8])] = [("schema.json", VectorSchema.fileContent)]
     files += try anchorFiles()
     for made in ListCase.all { files.append(("lists/\(made.id).json", try vector(made).fileContent)) }

@@ -1,5 +1,5 @@
-import Mock
 import Base
+import Mock
 
 /// One vector of a list of anchors to be made: how the mock publishes it, and what a reader makes of it.
 struct ListCase: Sendable {

@@ -1,13 +1,13 @@
 import Base
 
 /// Writes the corpus into a folder, and removes vectors there that are not declared any more.
-public struct Regeneration: Sendable {
+package struct Regeneration: Sendable {
   /// Paths below the folder.
-  public let written: [String]
-  public let removed: [String]
-  public let bytes: Int
+  package let written: [String]
+  package let removed: [String]
+  package let bytes: Int
 
-  public init(of maker: CorpusMaker, into path: String) throws {
+  package init(of maker: CorpusMaker, into path: String) throws {
     let folder = SuiteFolder(path)
     let files = try maker.files()
     for file in files { try folder.write(file.content, to: file.path) }

@@ -1,9 +1,9 @@
+import Base
 import Cryptography
 import JOSE
 import Mdoc
 import PKIX
 import Presentation
-import Base
 import Trust
 
 /// The worked example of ISO/IEC TS 18013-7, B.6, at the edges of its validity and with what must break it.

@@ -1,9 +1,9 @@
+import Base
 import Cryptography
 import Mdoc
 import Mock
 import PKIX
 import Presentation
-import Base
 import Trust
 
 /// What was published on ISO/IEC TS 18013-7, Annex C: an answer without documents, with its key; a transcript; and

@@ -1,8 +1,8 @@
+import Base
 import Cryptography
 import Mdoc
 import PKIX
 import Presentation
-import Base
 import Trust
 
 /// The worked example of ISO/IEC 18013-5, Annex D, at the edges of its validity and with what must break it.

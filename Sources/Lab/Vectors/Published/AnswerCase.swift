@@ -1,5 +1,5 @@
-import Mdoc
 import Base
+import Mdoc
 
 extension PublishedCase {
   /// An answer or a chain of certificates, which is accepted where there are no codes and refused with them otherwise.

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// The examples of RFC 8949, appendix A, as the CBOR working group publishes them: decoded, shown, and written again.
 struct AppendixASet: PublishedSet {

@@ -1,8 +1,8 @@
+import Base
 import Cryptography
 import Mdoc
 import PKIX
 import Presentation
-import Base
 import Trust
 
 /// Apple's "Verify with Wallet" sample, at the edges of its validity and with what must break it.

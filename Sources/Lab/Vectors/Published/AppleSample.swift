@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import Cryptography
 import PKIX
-import Base
 
 extension AppleInAppSet {
   /// The files of the sample, read.

@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
-import Base
 
 /// The Brainpool curves' parameters (RFC 5639) and their numbers in COSE (RFC 9864).
 struct BrainpoolSet: PublishedSet {

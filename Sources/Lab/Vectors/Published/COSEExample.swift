@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// One file of cose-wg/Examples. Keys stand in each file, as JWK or in hexadecimal; KeySet.txt repeats the same keys in
 /// CBOR diagnostic notation and is not read.

@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
-import Base
 
 /// The COSE working group's examples, as far as mdoc uses their structures: Sign1 and Mac0. What mdoc leaves out is
 /// skipped by its name; any other answer than the example's own is a failure.

@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import PKIX
-import Base
 
 /// The chains that isomdl publishes for its tests, and what this project's profile says of each.
 struct ChainSet: PublishedSet {

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// Published parameters of a curve, held against the curve that computes here.
 enum CurveParameters {

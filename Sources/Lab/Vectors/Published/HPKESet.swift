@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// The test vectors of RFC 9180, of which this project has one suite in base mode.
 struct HPKESet: PublishedSet {

@@ -1,9 +1,9 @@
+import Base
 import CBOR
 import Cryptography
 import JOSE
 import Mdoc
 import Presentation
-import Base
 
 /// What OpenID4VP 1.0 prints: transcripts with the thumbprint of a key and without, and an encrypted answer.
 struct OpenID4VPSet: PublishedSet {

@@ -1,5 +1,5 @@
 /// Sets that others published, in the layouts in which they published them: run like the corpus, by our verifier.
-public enum PublishedSuite {
+package enum PublishedSuite {
   /// In the order in which they are asked whether a folder is theirs.
   static let sets: [any PublishedSet] =
     [
@@ -10,7 +10,7 @@ public enum PublishedSuite {
   /// The results of a folder that holds a known set, or of a folder of such folders; nil where it is neither.
   ///
   /// - Throws: where a set is known and a file of it can't be read.
-  public static func run(at path: String, filter: String?) throws(SuiteError) -> RunReport? {
+  package static func run(at path: String, filter: String?) throws(SuiteError) -> RunReport? {
     let folder = SuiteFolder(path)
     let clock = ContinuousClock()
     let start = clock.now

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 import Trust
 
 /// The status lists of the Token Status List draft: every entry of every list, in both forms.

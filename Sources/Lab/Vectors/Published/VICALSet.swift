@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 import Trust
 
 /// The VICALs that AAMVA's digital trust service published, each in its day and beyond it.

@@ -2,12 +2,12 @@ import Base
 
 /// A run as one self-contained page that an auditor can read: what failed and what that lets an attacker do, the counts,
 /// then every case under the clause that it enforces.
-public struct HTMLReport {
+package struct HTMLReport {
   private let report: RunReport
 
-  public init(_ report: RunReport) { self.report = report }
+  package init(_ report: RunReport) { self.report = report }
 
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     let count = report.count
     let verdict =
       report.hasPassed

@@ -1,8 +1,8 @@
 import Base
 
 /// A run for programs.
-public enum JSONReport {
-  public static func json(_ report: RunReport) -> JSON {
+package enum JSONReport {
+  package static func json(_ report: RunReport) -> JSON {
     [
       "verifier": .string(report.subject), "suite": .string(report.suite),
       "seconds": .double(Double(report.durationText) ?? 0), "count": count(report.count),

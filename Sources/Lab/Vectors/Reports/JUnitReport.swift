@@ -1,6 +1,6 @@
 /// A run as JUnit XML, one suite a group, for continuous integration.
-public enum JUnitReport {
-  public static func xml(_ report: RunReport) -> [UInt8] {
+package enum JUnitReport {
+  package static func xml(_ report: RunReport) -> [UInt8] {
     var lines = [
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
       "<testsuites name=\"mdoc vectors\" \(attributes(report.count)) time=\"\(report.durationText)\">",

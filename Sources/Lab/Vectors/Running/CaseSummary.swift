@@ -1,19 +1,19 @@
 /// What a report says of a case, whichever suite it is from.
-public struct CaseSummary: Sendable, Hashable {
+package struct CaseSummary: Sendable, Hashable {
   /// How a case is to end.
-  public enum Expectation: Sendable, Hashable {
+  package enum Expectation: Sendable, Hashable {
     case accepted
     /// With these codes, where the suite says which.
     case refused([String])
     /// Either way will do, as long as what comes is right.
     case either
 
-    public var isAccepted: Bool { self == .accepted }
+    package var isAccepted: Bool { self == .accepted }
 
-    public var codes: [String] { if case .refused(let codes) = self { codes } else { [] } }
+    package var codes: [String] { if case .refused(let codes) = self { codes } else { [] } }
 
     /// For the reports' readers.
-    public var text: String {
+    package var text: String {
       switch self {
       case .accepted: "accepted"
       case .either: "accepted or refused"
@@ -22,15 +22,15 @@ public struct CaseSummary: Sendable, Hashable {
     }
   }
 
-  public var id: String
-  public var description: String
+  package var id: String
+  package var description: String
   /// The clause that decides it.
-  public var reference: String
+  package var reference: String
   /// Rows of the list of negative cases.
-  public var cases: [String] = []
-  public var flags: [VectorFlag]
-  public var importance: TestVector.Importance = .must
-  public var expectation: Expectation
+  package var cases: [String] = []
+  package var flags: [VectorFlag]
+  package var importance: TestVector.Importance = .must
+  package var expectation: Expectation
 }
 
 extension CaseSummary {

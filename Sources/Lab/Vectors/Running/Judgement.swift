@@ -1,19 +1,19 @@
+import Base
 import Cryptography
 import Mdoc
-import Base
 import Sessions
 
 /// What a verifier made of an answer, without a single element's value.
-public struct Judgement: Sendable, Hashable {
-  public var isAccepted: Bool
+package struct Judgement: Sendable, Hashable {
+  package var isAccepted: Bool
   /// The failed checks, the primary one first; nil where another verifier does not say.
-  public var codes: [String]?
-  public var warnings: [String]?
-  public var stage: VectorStage?
+  package var codes: [String]?
+  package var warnings: [String]?
+  package var stage: VectorStage?
   /// SHA-256 over everything that the relying party would get to see: tells two accepted results apart.
-  public var resultHash: [UInt8]?
+  package var resultHash: [UInt8]?
 
-  public init(
+  package init(
     isAccepted: Bool, codes: [String]? = nil, warnings: [String]? = nil, stage: VectorStage? = nil,
     resultHash: [UInt8]? = nil
   ) {

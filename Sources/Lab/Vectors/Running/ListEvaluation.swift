@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import PKIX
-import Base
 import Trust
 
 /// What our readers make of a list of anchors.

@@ -2,16 +2,16 @@ import CMalloc
 import Glibc
 
 /// What judging one answer took.
-public struct Measurement: Sendable, Hashable {
+package struct Measurement: Sendable, Hashable {
   /// Bytes of the answer.
-  public let inputBytes: Int
+  package let inputBytes: Int
   /// Seconds of processor time of the whole process.
-  public let processorSeconds: Double
+  package let processorSeconds: Double
   /// Bytes by which resident memory rose at its peak, the answer itself not counted; nil where the system does not say.
-  public let peakMemory: Int?
+  package let peakMemory: Int?
 
   /// `2.4 MiB`, or nil.
-  public var memoryText: String? {
+  package var memoryText: String? {
     peakMemory.map { bytes in
       let tenths = (bytes * 10) >> 20
       return "\(tenths / 10).\(tenths % 10) MiB"
@@ -19,7 +19,7 @@ public struct Measurement: Sendable, Hashable {
   }
 
   /// `0.012 s`.
-  public var timeText: String { RunReport.text(seconds: processorSeconds) + " s" }
+  package var timeText: String { RunReport.text(seconds: processorSeconds) + " s" }
 }
 
 /// Measures one judgement at a time, in a process that does nothing else meanwhile.

@@ -1,19 +1,19 @@
+import Base
 import Cryptography
 import Mdoc
 import Presentation
-import Base
-import Trust
 import Sessions
+import Trust
 
 /// This project's verifier, asked by vectors.
-public struct OwnVerifier: Sendable {
+package struct OwnVerifier: Sendable {
   private let anchors: SuiteAnchors
   private let stores = Locked<[String: TrustStore]>([:])
 
-  public init(anchors: SuiteAnchors) { self.anchors = anchors }
+  package init(anchors: SuiteAnchors) { self.anchors = anchors }
 
   /// - Parameter input: in place of the vector's, for properties over changed bytes.
-  public func judge(_ vector: TestVector, input: [UInt8]? = nil) async -> Judgement {
+  package func judge(_ vector: TestVector, input: [UInt8]? = nil) async -> Judgement {
     let bytes = input ?? vector.input.bytes
     if case .list(let list) = vector.session {
       let signers = anchors.signers(named: vector.trustAnchors, of: vector)

@@ -1,8 +1,8 @@
 import Base
 
 /// One case's run.
-public struct VectorResult: Sendable {
-  public enum Outcome: Sendable, Hashable {
+package struct VectorResult: Sendable {
+  package enum Outcome: Sendable, Hashable {
     case passed
     /// What was expected and what came.
     case failed(String)
@@ -10,25 +10,25 @@ public struct VectorResult: Sendable {
     case skipped(String)
   }
 
-  public let group: String
-  public let summary: CaseSummary
-  public let outcome: Outcome
-  public let judgement: Judgement?
+  package let group: String
+  package let summary: CaseSummary
+  package let outcome: Outcome
+  package let judgement: Judgement?
   /// Seconds.
-  public let duration: Double
+  package let duration: Double
   /// Where the run measures.
-  public var measurement: Measurement?
+  package var measurement: Measurement?
 
   /// What came: for the reports' readers.
-  public var observed: String {
+  package var observed: String {
     guard let judgement else { return problem ?? "not run" }
     let codes = judgement.codes ?? []
     if judgement.isAccepted { return "accepted" }
     return codes.isEmpty ? "refused" : "refused with \(codes.joined(separator: ", "))"
   }
 
-  public var problem: String? { if case .failed(let text) = outcome { text } else { nil } }
-  public var skipReason: String? { if case .skipped(let text) = outcome { text } else { nil } }
+  package var problem: String? { if case .failed(let text) = outcome { text } else { nil } }
+  package var skipReason: String? { if case .skipped(let text) = outcome { text } else { nil } }
 }
 
 extension Measurement {

@@ -1,40 +1,40 @@
 import Base
 
 /// Runs a suite's vectors one after the other against a verifier, ours or another.
-public struct VectorRunner: Sendable {
+package struct VectorRunner: Sendable {
   /// Why another verifier gave no verdict.
-  public struct NoVerdict: Error, Sendable {
-    public let reason: String
+  package struct NoVerdict: Error, Sendable {
+    package let reason: String
 
-    public init(reason: String) { self.reason = reason }
+    package init(reason: String) { self.reason = reason }
   }
 
-  public typealias Judge = @Sendable (TestVector) async throws(NoVerdict) -> Judgement
+  package typealias Judge = @Sendable (TestVector) async throws(NoVerdict) -> Judgement
 
-  public let suite: VectorSuite
+  package let suite: VectorSuite
   /// The verifier's name in reports.
-  public let subject: String
+  package let subject: String
   /// Features that the verifier does not have: vectors that need them are skipped.
-  public var missingFeatures: Set<String> = []
+  package var missingFeatures: Set<String> = []
   /// Only ids that contain this.
-  public var filter: String?
+  package var filter: String?
   /// Measures each judgement, after one that is not counted, and fails a case that exceeds `Limits`.
-  public var measures = false
+  package var measures = false
   private let judge: Judge
 
   /// This project's own verifier.
-  public init(_ suite: VectorSuite) {
+  package init(_ suite: VectorSuite) {
     let verifier = OwnVerifier(anchors: suite.anchors)
     self.init(suite, subject: "mdoc") { vector in await verifier.judge(vector) }
   }
 
-  public init(_ suite: VectorSuite, subject: String, judge: @escaping Judge) {
+  package init(_ suite: VectorSuite, subject: String, judge: @escaping Judge) {
     self.suite = suite
     self.subject = subject
     self.judge = judge
   }
 
-  public func run() async -> RunReport {
+  package func run() async -> RunReport {
     let clock = ContinuousClock()
     let start = clock.now
     var results: [VectorResult] = []

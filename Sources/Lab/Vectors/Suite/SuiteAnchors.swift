@@ -1,9 +1,9 @@
-import PKIX
 import Base
+import PKIX
 import Trust
 
 /// The trust anchors that vectors name, and the stores that are made of them.
-public struct SuiteAnchors: Sendable {
+package struct SuiteAnchors: Sendable {
   private let anchorsByName: [String: [TrustAnchor]]
   private let settingsByName: [String: JSON]
 
@@ -26,7 +26,7 @@ public struct SuiteAnchors: Sendable {
   }
 
   /// Anchors given with a question: `[{"name", "certificate", "settings"}]`.
-  public init(question: JSON) throws(VectorFault) {
+  package init(question: JSON) throws(VectorFault) {
     var anchors: [String: [TrustAnchor]] = [:]
     for element in try MemberReader(question, at: "").elements("anchors") {
       let name = try element.string("name")
@@ -40,7 +40,7 @@ public struct SuiteAnchors: Sendable {
     settingsByName = [:]
   }
 
-  public var names: [String] { anchorsByName.keys.sorted() }
+  package var names: [String] { anchorsByName.keys.sorted() }
 
   /// Nil where nobody would be trusted.
   ///
@@ -59,7 +59,7 @@ public struct SuiteAnchors: Sendable {
   }
 
   /// What another verifier is asked, which has none of our files.
-  public func question(of vector: TestVector) -> JSON { vector.question(anchors: json(of: vector)) }
+  package func question(of vector: TestVector) -> JSON { vector.question(anchors: json(of: vector)) }
 
   private func json(of vector: TestVector) -> [JSON] {
     vector.namedAnchors.flatMap { name in

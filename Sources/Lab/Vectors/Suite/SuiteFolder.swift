@@ -1,26 +1,26 @@
-import FoundationEssentials
 import Base
+import FoundationEssentials
 
 /// Why a suite can't be used: the file and what is wrong with it.
-public struct SuiteError: Error, Sendable, CustomStringConvertible {
-  public let path: String
-  public let problem: String
+package struct SuiteError: Error, Sendable, CustomStringConvertible {
+  package let path: String
+  package let problem: String
 
-  public init(path: String, problem: String) {
+  package init(path: String, problem: String) {
     self.path = path
     self.problem = problem
   }
 
-  public var description: String { "\(path): \(problem)" }
+  package var description: String { "\(path): \(problem)" }
 }
 
 /// A folder of vectors on disk: `<group>/<id>.json`, `anchors/<name>.pem` with `<name>.json`, `schema.json`.
-public struct SuiteFolder: Sendable {
-  public let path: String
+package struct SuiteFolder: Sendable {
+  package let path: String
 
   static let anchors = "anchors"
 
-  public init(_ path: String) { self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path }
+  package init(_ path: String) { self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path }
 
   /// Paths of all vectors relative to the folder, in order.
   func vectorFiles() throws(SuiteError) -> [String] {
@@ -31,7 +31,7 @@ public struct SuiteFolder: Sendable {
     return files
   }
 
-  public func read(_ name: String) throws(SuiteError) -> [UInt8] {
+  package func read(_ name: String) throws(SuiteError) -> [UInt8] {
     guard let data = FileManager.default.contents(atPath: "\(path)/\(name)") else {
       throw SuiteError(path: "\(path)/\(name)", problem: "can't be read")
     }

@@ -1,18 +1,18 @@
 import Base
 
 /// Holds a suite's files against its own rules: schema, unique ids, names, known codes, stages that fit, one fault each.
-public struct SuiteLint: Sendable {
-  public struct Finding: Sendable, Hashable, CustomStringConvertible {
-    public let file: String
-    public let problem: String
-    public var description: String { "\(file): \(problem)" }
+package struct SuiteLint: Sendable {
+  package struct Finding: Sendable, Hashable, CustomStringConvertible {
+    package let file: String
+    package let problem: String
+    package var description: String { "\(file): \(problem)" }
   }
 
-  public private(set) var findings: [Finding] = []
-  public private(set) var count = 0
+  package private(set) var findings: [Finding] = []
+  package private(set) var count = 0
 
   /// - Throws: where there is no such folder, or no schema in it.
-  public init(at path: String) throws(SuiteError) {
+  package init(at path: String) throws(SuiteError) {
     let folder = SuiteFolder(path)
     guard let schema = try? JSON(parsing: folder.read("schema.json")) else {
       throw SuiteError(path: "\(path)/schema.json", problem: "is no JSON")

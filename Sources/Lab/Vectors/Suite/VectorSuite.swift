@@ -1,19 +1,19 @@
 import Base
 
 /// The vectors of one folder, read and ready to be run.
-public struct VectorSuite: Sendable {
-  public struct Entry: Sendable {
-    public let group: String
-    public let vector: TestVector
+package struct VectorSuite: Sendable {
+  package struct Entry: Sendable {
+    package let group: String
+    package let vector: TestVector
   }
 
-  public let folder: SuiteFolder
-  public let entries: [Entry]
-  public let anchors: SuiteAnchors
+  package let folder: SuiteFolder
+  package let entries: [Entry]
+  package let anchors: SuiteAnchors
 
   /// - Throws: for the first file that is no vector, or an anchor that is none: a suite that runs in part would prove
   ///   less than it says.
-  public init(at path: String) throws(SuiteError) {
+  package init(at path: String) throws(SuiteError) {
     folder = SuiteFolder(path)
     var entries: [Entry] = []
     for file in try folder.vectorFiles() {
@@ -25,7 +25,7 @@ public struct VectorSuite: Sendable {
   }
 
   /// Groups in their order with the number of their vectors.
-  public var groups: [(name: String, count: Int)] {
+  package var groups: [(name: String, count: Int)] {
     Dictionary(grouping: entries, by: \.group).map { ($0.key, $0.value.count) }.sorted { $0.0 < $1.0 }
       .map { (name: $0.0, count: $0.1) }
   }

@@ -1,15 +1,15 @@
-import Stores
 import Sessions
+import Stores
 
 /// The audit entries of a store, for who reads them without a server: nothing is written.
-public enum AuditSource {
+package enum AuditSource {
   /// The store of a configuration, of which nothing else is opened.
-  public static func open(configurationFile: String) throws(StartError) -> any AuditStore {
+  package static func open(configurationFile: String) throws(StartError) -> any AuditStore {
     try open(try ConfigurationLoader(path: configurationFile).store())
   }
 
   /// Of whichever mode it is.
-  public static func open(_ store: StoreLocation) throws(StartError) -> any AuditStore {
+  package static func open(_ store: StoreLocation) throws(StartError) -> any AuditStore {
     do throws(StoreError) {
       switch store {
       case .sqlite(let path): return try SQLiteAuditReader(path: path)

@@ -1,18 +1,18 @@
-import Glibc
 import Base
+import Glibc
 
 /// What `mdoc serve --check-config` says: everything that a start would refuse in the file and in the files it names.
 ///
 /// It opens no socket and no store, and fetches nothing: of a published list that is fetched it knows what the last
 /// accepted one said.
-public struct ConfigurationCheck: Sendable {
-  public let path: String
+package struct ConfigurationCheck: Sendable {
+  package let path: String
   /// None: a server may be started with it.
-  public let problems: [ConfigurationProblem]
+  package let problems: [ConfigurationProblem]
   /// What is allowed and yet better changed.
-  public let warnings: [String]
+  package let warnings: [String]
 
-  public init(path: String) {
+  package init(path: String) {
     self.path = path
     let now = Timestamp.systemNow()
     do throws(StartError) {
@@ -49,7 +49,7 @@ public struct ConfigurationCheck: Sendable {
     ]
   }
 
-  public var json: JSON {
+  package var json: JSON {
     [
       "object": "configuration_check", "file": .string(path), "is_good": .bool(problems.isEmpty),
       "problems": .array(

@@ -1,6 +1,6 @@
+import Base
 import FoundationEssentials
 import Glibc
-import Base
 
 /// The configuration file, and the files that it names by paths relative to itself.
 struct ConfigurationFile {

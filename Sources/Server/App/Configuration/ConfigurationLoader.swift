@@ -1,8 +1,8 @@
+import Base
 import Mdoc
 import PKIX
-import Base
-import Trust
 import Sessions
+import Trust
 
 /// Reads the configuration of a live server (HTTP API, Configuration) and refuses whatever is unsafe, before anything
 /// is opened: a server that starts is one that may serve.

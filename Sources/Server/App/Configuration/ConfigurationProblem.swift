@@ -1,11 +1,11 @@
 /// What is wrong with one member of the configuration, and what it should be.
-public struct ConfigurationProblem: Sendable, Hashable {
+package struct ConfigurationProblem: Sendable, Hashable {
   /// A JSON pointer (RFC 6901); empty for the whole file.
-  public let pointer: String
-  public let detail: String
+  package let pointer: String
+  package let detail: String
 
   /// `/listen: must be …`; what concerns the whole file has no pointer.
-  public var text: String { pointer.isEmpty ? detail : "\(pointer): \(detail)" }
+  package var text: String { pointer.isEmpty ? detail : "\(pointer): \(detail)" }
 }
 
 /// The problems of one reading, so that all of them are told at once. Used by the one thread that reads.

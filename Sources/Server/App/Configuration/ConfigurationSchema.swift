@@ -3,8 +3,8 @@ import Base
 /// The JSON Schema of the configuration file (draft 2020-12), made from the tables that its readers go by.
 ///
 /// It says what can be said without looking at other files: `mdoc serve --check-config` says the rest.
-public enum ConfigurationSchema {
-  public static let json: JSON = .members([
+package enum ConfigurationSchema {
+  package static let json: JSON = .members([
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "mdoc serve --config",
     "$ref": reference(ConfigurationTables.root),

@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import PKIX
-import Base
 import Sessions
 
 /// Every object of the configuration file. A new member is one line here and its reading where its object is read.

@@ -1,3 +1,5 @@
+import HTTP
+
 /// What a configuration says of limits, proxies and TLS.
 package struct EdgeConfiguration: Sendable {
   var limits = RateLimits.standard

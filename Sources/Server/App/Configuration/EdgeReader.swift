@@ -1,3 +1,5 @@
+import HTTP
+
 /// Reads `tls`, `limits`, `trusted_proxies` and `proxy_header`.
 ///
 /// ```json

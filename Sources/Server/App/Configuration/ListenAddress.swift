@@ -1,22 +1,22 @@
 import Glibc
 
 /// Where to listen: `127.0.0.1:8080`, `[::1]:8080`.
-public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
+package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
   /// Where a server listens that was told nothing else.
   static let standard = "127.0.0.1:8080"
 
   /// Numeric IPv4 or IPv6.
-  public let address: String
+  package let address: String
   /// 0: a free one.
-  public let port: UInt16
+  package let port: UInt16
 
-  public init(address: String, port: UInt16) {
+  package init(address: String, port: UInt16) {
     self.address = address
     self.port = port
   }
 
   /// Nil for what is no numeric address with a port.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"), let port = Self.port(text[text.index(after: colon)...]) else {
       return nil
     }
@@ -31,9 +31,9 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     self.init(address: address, port: port)
   }
 
-  public var isLoopback: Bool { Self.isLoopback(address) }
+  package var isLoopback: Bool { Self.isLoopback(address) }
 
-  public var description: String { address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)" }
+  package var description: String { address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)" }
 
   /// 127.0.0.0/8 and ::1.
   static func isLoopback(_ address: String) -> Bool {

@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import PKIX
 import Presentation
-import Base
 import Sessions
 
 /// Reads `apple` of a relying party: one merchant, or a list of them.

@@ -1,5 +1,5 @@
-import Glibc
 import Base
+import Glibc
 import Sessions
 
 /// The configuration's `node`: the name of this process among those that share a store; by default the host's.

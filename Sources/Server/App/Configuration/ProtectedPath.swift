@@ -1,6 +1,6 @@
+import Base
 import FoundationEssentials
 import Glibc
-import Base
 
 /// Whether anybody but root and the server's user can change a file or a folder that the server believes.
 ///

@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import PKIX
 import Presentation
-import Base
 
 /// Reads `readers` of a relying party: the keys that sign its requests, with the certificates that vouch for them.
 ///

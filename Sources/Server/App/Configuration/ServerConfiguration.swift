@@ -1,7 +1,8 @@
-import PKIX
 import Base
-import Trust
+import HTTP
+import PKIX
 import Sessions
+import Trust
 
 /// What a server is made of, whether a file said so or test mode made it up.
 package struct ServerConfiguration: Sendable {

@@ -1,6 +1,7 @@
+import HTTP
 import Network
-import Trust
 import Sessions
+import Trust
 
 /// What a server reaches the web with. It outlives a reading of the configuration: what was fetched stays known.
 package struct ServerNetwork: Sendable {

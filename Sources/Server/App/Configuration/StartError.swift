@@ -1,9 +1,9 @@
 /// Why a server does not start, for the person at the terminal, with the exit code (sysexits.h).
-public struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
-  public let message: String
-  public let exitCode: Int32
+package struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
+  package let message: String
+  package let exitCode: Int32
   /// The members of the configuration that are at fault, where that is the reason.
-  public private(set) var problems: [ConfigurationProblem] = []
+  package private(set) var problems: [ConfigurationProblem] = []
 
   /// `EX_CONFIG`: the configuration must be changed first.
   package static func configuration(_ message: String) -> StartError { StartError(message: message, exitCode: 78) }
@@ -18,5 +18,5 @@ public struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
   /// `EX_TEMPFAIL`: something outside the configuration is missing; the same start may work later.
   package static func unavailable(_ message: String) -> StartError { StartError(message: message, exitCode: 75) }
 
-  public var description: String { message }
+  package var description: String { message }
 }

@@ -1,13 +1,13 @@
-import Stores
 import Sessions
+import Stores
 
 /// Where sessions are kept: `sqlite:` and a path, or `postgresql://…`.
-public enum StoreLocation: Sendable, CustomStringConvertible {
+package enum StoreLocation: Sendable, CustomStringConvertible {
   case sqlite(path: String)
   case postgreSQL(PostgreSQLAddress)
 
   /// - Parameter resolve: what a path is relative to.
-  public init(_ text: String, resolve: (String) -> String = { $0 }) throws(ConfigurationError) {
+  package init(_ text: String, resolve: (String) -> String = { $0 }) throws(ConfigurationError) {
     let scheme = "sqlite:"
     if PostgreSQLAddress.isOne(text) {
       self = .postgreSQL(try PostgreSQLAddress(text))
@@ -19,7 +19,7 @@ public enum StoreLocation: Sendable, CustomStringConvertible {
   }
 
   /// For people; without a password.
-  public var description: String {
+  package var description: String {
     switch self {
     case .sqlite(let path): path
     case .postgreSQL(let address): "\(address)"
@@ -29,7 +29,7 @@ public enum StoreLocation: Sendable, CustomStringConvertible {
   // MARK: Opening
 
   /// - Parameter node: whose chain of audit entries is written.
-  public func open(isLive: Bool, node: NodeName = .standard) throws(StartError) -> any SessionStore {
+  package func open(isLive: Bool, node: NodeName = .standard) throws(StartError) -> any SessionStore {
     do throws(StoreError) {
       return switch self {
       case .sqlite(let path): try SQLiteStore(path: path, isLive: isLive, node: node)

@@ -1,7 +1,7 @@
-import Network
-import Mdoc
-import PKIX
 import Base
+import Mdoc
+import Network
+import PKIX
 import Trust
 
 /// Reads `trust`, `trust_state` and `trust_refresh`: files of anchors, and lists that others publish.

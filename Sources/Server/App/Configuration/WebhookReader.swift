@@ -1,6 +1,6 @@
 import Base
-import Trust
 import Sessions
+import Trust
 
 /// Reads `webhooks` of a relying party: where it is told of events.
 ///

@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import PKIX
-import Base
 
 /// What is wrong with the certificates of anchors, as `mdoc trust check` has it.
 enum AnchorCertificates {

@@ -1,5 +1,6 @@
-import Glibc
 import Base
+import Glibc
+import HTTP
 
 /// Writes log lines to a file descriptor on a thread of its own, so that a slow reader of our log holds up no request.
 ///

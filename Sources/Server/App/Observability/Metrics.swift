@@ -1,4 +1,5 @@
 import Base
+import HTTP
 import Sessions
 
 /// The counts behind `/metrics`. Labels come from closed sets alone: route templates, methods, statuses, codes.

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 import Trust
 
 /// Trust and certificates: what ends some day and must be renewed before.

@@ -1,7 +1,8 @@
 import Base
+import HTTP
+import Sessions
 import Synchronization
 import Trust
-import Sessions
 
 /// What `/metrics` says. Nothing of it names a person, a session or a caller: labels are words of the program, and names
 /// of trust sources.

@@ -1,5 +1,5 @@
-import Presentation
 import Base
+import Presentation
 import Sessions
 
 /// How long the relying parties' own certificates of one kind still hold. An expired reader's signs no request, and for an

@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import Presentation
-import Base
 import Sessions
 
 /// The body that creates a session: one form for each family of protocols, since what goes with them differs.

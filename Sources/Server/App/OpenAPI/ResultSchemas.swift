@@ -1,5 +1,5 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// The `result` of a verified session: the one place with personal data.
 enum ResultSchemas {

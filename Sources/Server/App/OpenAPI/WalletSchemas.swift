@@ -1,5 +1,5 @@
-import Presentation
 import Base
+import Presentation
 import Sessions
 
 /// What goes to wallets and comes back from them, protocol by protocol: `data` of requests and answers, and the forms

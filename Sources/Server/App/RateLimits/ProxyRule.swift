@@ -1,3 +1,5 @@
+import HTTP
+
 /// Which client a request counts against: the peer, or behind a proxy whoever the proxy says.
 ///
 /// Only the last hop is believed, which the proxy itself wrote; what comes before it is the client's own word.

@@ -1,5 +1,6 @@
-import Cryptography
 import Base
+import Cryptography
+import HTTP
 
 /// Holds callers to the configured rates. It remembers of them no more than a hash or an address, for as long as there
 /// is room.

@@ -1,4 +1,5 @@
 import Base
+import HTTP
 import Sessions
 
 /// The application behind the transport: every request goes through here, in this order, and leaves one log line.
@@ -54,7 +55,7 @@ struct APIHandler: HTTPHandler {
       if let fault = rateFault(heading.counted, application) { return .refused(fault) }
     } else if !request.headers.contains("Content-Length") {
       // It was counted with its header, which did not say how long it would be.
-      application.edge.limiter.charge(heading.counted, bytes: request.body.count, at: ClientConnection.now())
+      application.edge.limiter.charge(heading.counted, bytes: request.body.count, at: Deadline.now())
     }
     return switch urgency {
     case .essential: .essential
@@ -74,7 +75,7 @@ struct APIHandler: HTTPHandler {
       return BodyAdmission(.refused(response))
     }
     let length = request.headers.single("Content-Length").flatMap { Int($0) } ?? 0
-    application.edge.limiter.charge(heading.counted, bytes: length, at: ClientConnection.now())
+    application.edge.limiter.charge(heading.counted, bytes: length, at: Deadline.now())
     if let response = headerRefusal(of: request, heading) { return BodyAdmission(.refused(response)) }
     return switch heading.counted {
     case .key(let sha256): BodyAdmission(.taken(from: .key(sha256)))
@@ -83,7 +84,7 @@ struct APIHandler: HTTPHandler {
   }
 
   private func rateFault(_ caller: RateLimiter.Caller, _ application: Application) -> HTTPFault? {
-    application.edge.limiter.refusal(of: caller, at: ClientConnection.now()).map { refusal in
+    application.edge.limiter.refusal(of: caller, at: Deadline.now()).map { refusal in
       application.metrics.limited(refusal.subject)
       return .rateLimited(retryAfter: refusal.retryAfter)
     }
@@ -203,7 +204,7 @@ struct APIHandler: HTTPHandler {
   ) -> Answer {
     if error.code == .apiUnauthenticated {
       let address = application.edge.proxy.address(of: request)
-      application.edge.limiter.noteFailedAuthentication(from: address, at: ClientConnection.now())
+      application.edge.limiter.noteFailedAuthentication(from: address, at: Deadline.now())
     }
     var answer = Problem(error).answer(requestID: record.id)
     answer.headers += application.crossOrigin.headers(request, route, caller)

@@ -1,3 +1,4 @@
+import HTTP
 import Sessions
 
 /// The token of an `Authorization: Bearer` header (RFC 6750, 2.1).

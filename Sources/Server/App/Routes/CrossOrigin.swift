@@ -1,3 +1,4 @@
+import HTTP
 import Sessions
 
 /// Cross-origin calls of pages (the Fetch standard's CORS protocol): submit, cancel and GET of one session, with its client

@@ -1,4 +1,5 @@
 import Base
+import HTTP
 import Sessions
 
 /// The body of a form that a wallet posts (`application/x-www-form-urlencoded`), read strictly: what is there twice, or

@@ -1,4 +1,5 @@
 import Base
+import HTTP
 import Sessions
 
 /// A refusal on the wire (RFC 9457), made from a code of the registry.

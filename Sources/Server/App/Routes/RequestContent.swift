@@ -1,4 +1,5 @@
 import Base
+import HTTP
 import Sessions
 
 /// Reads what comes with a request besides its path: query names, body, `Idempotency-Key`.

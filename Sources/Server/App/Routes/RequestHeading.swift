@@ -1,4 +1,5 @@
 import Base
+import HTTP
 import Sessions
 
 /// What a request's header says: where it goes, and who sends it as far as that needs no store. Found out once; anew only

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// The name of one request, for the reply, the log and whoever asks about it: `req_` and 24 hexadecimal digits.
 ///

@@ -1,4 +1,5 @@
 import Base
+import HTTP
 import Sessions
 
 /// One operation of the API: everything that the router, the handler's pipeline and `/openapi.json` know of it.

@@ -1,5 +1,6 @@
-import Cryptography
 import Base
+import Cryptography
+import HTTP
 
 /// A request's place in a distributed trace, for the log (W3C Trace Context, 3.2).
 ///

@@ -1,7 +1,7 @@
-import PKIX
 import Base
-import Trust
+import PKIX
 import Sessions
+import Trust
 
 /// `/v1/trust_anchors`.
 enum TrustRoutes {

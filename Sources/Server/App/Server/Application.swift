@@ -1,6 +1,6 @@
 import Base
-import Trust
 import Sessions
+import Trust
 
 /// What the routes work on: one configuration in force, and what outlives it. Each request refers to it, and copies
 /// nothing of it.

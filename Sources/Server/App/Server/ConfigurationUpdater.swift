@@ -1,6 +1,6 @@
 import Base
-import Trust
 import Sessions
+import Trust
 
 /// Reads the configuration anew while the server runs, on SIGHUP and by the API, and puts it in force.
 ///

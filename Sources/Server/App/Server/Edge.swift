@@ -1,3 +1,5 @@
+import HTTP
+
 /// What stands between the network and the application: rates, proxies, TLS, and what is told of the load.
 struct Edge: Sendable {
   let limiter: RateLimiter

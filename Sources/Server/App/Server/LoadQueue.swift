@@ -1,4 +1,5 @@
 import Base
+import HTTP
 
 /// One load at a time.
 ///

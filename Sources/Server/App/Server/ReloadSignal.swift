@@ -1,5 +1,5 @@
-import Glibc
 import Base
+import Glibc
 
 /// SIGHUP, by which operators ask a server to read its configuration and trust anchors anew.
 package enum ReloadSignal {

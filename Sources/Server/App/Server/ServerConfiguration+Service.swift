@@ -1,5 +1,5 @@
-import Trust
 import Sessions
+import Trust
 
 /// What the application is made of, at the start and at every reload.
 extension ServerConfiguration {

@@ -1,5 +1,5 @@
-import Glibc
 import Base
+import Glibc
 
 /// Ends the process when a stop takes longer than it may: a thread that computes or waits in a library cannot be told to
 /// return, and a graceful stop would wait for it for good.

@@ -1,7 +1,7 @@
-import Glibc
 import Base
+import Glibc
 
 extension Timestamp {
   /// The wall clock's.
-  static func systemNow() -> Timestamp { Timestamp(secondsSince1970: Int64(time(nil))) }
+  package static func systemNow() -> Timestamp { Timestamp(secondsSince1970: Int64(time(nil))) }
 }

@@ -1,12 +1,12 @@
-import Glibc
 import Base
+import Glibc
 
 /// What `mdoc serve` calls: from the command line to the exit code.
 extension VerifierServer {
   /// Serves in live mode until SIGTERM or SIGINT. Returns the exit code: 0 after a graceful stop, 78 for a
   /// configuration that may not serve, 75 for a port or store that cannot be had. A stop that does not end in its time
   /// ends the process with 70.
-  public static func run(configurationFile: String) async -> Int32 {
+  package static func run(configurationFile: String) async -> Int32 {
     await run(stoppedBy: { await $0.stopWithNotice() }) { log async throws(StartError) in
       // A server that is asked to reload must not end; one in test mode ends with its terminal.
       ReloadSignal.install()
@@ -16,13 +16,13 @@ extension VerifierServer {
   }
 
   /// Brings the store to this version's schema and ends: `mdoc serve --migrate`.
-  public static func migrate(configurationFile: String) async -> Int32 {
+  package static func migrate(configurationFile: String) async -> Int32 {
     await migrate(isLive: true) { () throws(StartError) in
       try ConfigurationLoader(path: configurationFile).load().store
     }
   }
 
-  public static func migrateTestMode(_ store: StoreLocation) async -> Int32 { await migrate(isLive: false) { store } }
+  package static func migrateTestMode(_ store: StoreLocation) async -> Int32 { await migrate(isLive: false) { store } }
 
   private static func migrate(isLive: Bool, _ find: () throws(StartError) -> StoreLocation) async -> Int32 {
     let writer = LogWriter(descriptor: STDERR_FILENO)

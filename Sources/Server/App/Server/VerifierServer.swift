@@ -1,14 +1,15 @@
-import Network
-import Mdoc
 import Base
-import Trust
+import HTTP
+import Mdoc
+import Network
 import Sessions
+import Trust
 
 /// A whole server: trust, store, service, HTTP and the sweeper, from the start to the last commit.
-public final class VerifierServer: Sendable {
+package final class VerifierServer: Sendable {
   /// Where it listens, with the port that it got.
-  public let listen: ListenAddress
-  public let isLive: Bool
+  package let listen: ListenAddress
+  package let isLive: Bool
 
   private let http: HTTPServer
   private let store: any SessionStore
@@ -23,7 +24,7 @@ public final class VerifierServer: Sendable {
   private let clock: @Sendable () -> Timestamp
 
   /// `http://127.0.0.1:8080`.
-  public var baseURL: String { "\(edge.tls == nil ? "http" : "https")://\(listen)" }
+  package var baseURL: String { "\(edge.tls == nil ? "http" : "https")://\(listen)" }
 
   /// Opens everything, or nothing: what fails is closed again by going out of scope.
   package init(
@@ -114,7 +115,7 @@ public final class VerifierServer: Sendable {
   }
 
   /// Takes no new requests, lets those under way finish within `drainSeconds`, then closes the store.
-  public func stop(drainSeconds: Int = 20) async {
+  package func stop(drainSeconds: Int = 20) async {
     updater.inForce.current.state.stop()
     log.write(.info, "server.stopping", at: clock())
     await http.stop(drainSeconds: drainSeconds)
@@ -129,7 +130,7 @@ public final class VerifierServer: Sendable {
   }
 
   /// As `stop`, after `/readyz` has said so for as long as the configuration has it.
-  public func stopWithNotice() async {
+  package func stopWithNotice() async {
     updater.inForce.current.state.stop()
     log.write(.info, "server.stop_announced", at: clock(), ["seconds": .integer(stopTimes.notice)])
     // A task that is cancelled waits no longer.

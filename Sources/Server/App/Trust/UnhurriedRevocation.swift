@@ -1,5 +1,6 @@
-import Mdoc
 import Base
+import HTTP
+import Mdoc
 import Trust
 
 /// Revocation by another source, with the request's place lent to others while publishers are waited for: one that

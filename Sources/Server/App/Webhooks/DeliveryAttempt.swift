@@ -1,7 +1,7 @@
-import Network
 import Base
-import Trust
+import Network
 import Sessions
+import Trust
 
 /// One attempt to deliver an event: signed anew, posted under the address guard, judged by the answer's status.
 package struct DeliveryAttempt {

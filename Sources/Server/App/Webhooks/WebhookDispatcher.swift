@@ -1,7 +1,7 @@
-import Network
 import Base
-import Trust
+import Network
 import Sessions
+import Trust
 
 /// Takes events from the store's outbox to the relying parties' endpoints, at least once each.
 ///

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// One node's chain as all exports together show it.
 struct AuditChain: Sendable {

@@ -1,39 +1,39 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// What is written of one attempt at a challenge: who asked, which session, by which rules, and what came of it.
 ///
 /// Nothing in it is personal and nothing is secret: ids, codes and times alone, so that it survives redaction and can be
 /// handed out. Codes are kept as their names.
-public struct AuditEntry: Sendable, Hashable {
-  public enum Outcome: String, Sendable, Hashable, CaseIterable {
+package struct AuditEntry: Sendable, Hashable {
+  package enum Outcome: String, Sendable, Hashable, CaseIterable {
     case verified, failed, canceled
     /// The session was redacted while the answer was being verified.
     case redacted
   }
 
   /// Of the entry's form.
-  public static let version: Int64 = 1
+  package static let version: Int64 = 1
 
   /// When it was written, with the outcome that it tells.
-  public let time: Timestamp
-  public let address: SessionAddress
-  public let attempt: AttemptID
+  package let time: Timestamp
+  package let address: SessionAddress
+  package let attempt: AttemptID
   /// Nil where nothing was checked.
-  public let report: String?
+  package let report: String?
   /// Nil of an attempt that was begun before protocols were kept.
-  public let protocolName: String?
-  public let outcome: Outcome
+  package let protocolName: String?
+  package let outcome: Outcome
   /// Of every failed check.
-  public let codes: [String]
-  public let trustSnapshot: String?
-  public let revocationPolicy: String?
+  package let codes: [String]
+  package let trustSnapshot: String?
+  package let revocationPolicy: String?
   /// SHA-256 of the sealed bundle of evidence, where one was kept: no other can pass for it.
-  public let evidence: [UInt8]?
-  public let isLive: Bool
+  package let evidence: [UInt8]?
+  package let isLive: Bool
 
   /// Of an outcome that is recorded at `now`.
-  public init(of outcome: AttemptOutcome, at now: Timestamp, isLive: Bool) {
+  package init(of outcome: AttemptOutcome, at now: Timestamp, isLive: Bool) {
     time = now
     address = outcome.address
     attempt = outcome.attempt
@@ -59,7 +59,7 @@ public struct AuditEntry: Sendable, Hashable {
   /// Of an attempt that ended without an outcome of its own: interrupted, or by its session's redaction.
   ///
   /// - Parameter error: the failure that time has caused; nil where the session was redacted before that.
-  public init(
+  package init(
     unfinished attempt: SessionState.Attempt, of address: SessionAddress, _ error: LastError?, at now: Timestamp,
     isLive: Bool
   ) {
@@ -77,7 +77,7 @@ public struct AuditEntry: Sendable, Hashable {
   }
 
   /// Its one form, always with all members in this order: what is hashed.
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     let json: JSON = [
       "version": .integer(Self.version),
       "time": .integer(time.secondsSince1970),

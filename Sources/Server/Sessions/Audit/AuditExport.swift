@@ -2,14 +2,14 @@ import Base
 
 /// Writes out all chains of a store, up to the heads that they had at its beginning: those are its last lines, so that
 /// an export that was cut off is known by their absence.
-public struct AuditExport {
+package struct AuditExport {
   private static let portion = 500
   private let store: any AuditStore
 
-  public init(_ store: any AuditStore) { self.store = store }
+  package init(_ store: any AuditStore) { self.store = store }
 
   /// - Parameter write: takes the lines, in portions.
-  public func run<Fault: Error>(
+  package func run<Fault: Error>(
     reading: (StoreError) -> Fault, _ write: ([UInt8]) throws(Fault) -> Void
   ) async throws(Fault) {
     let heads: [AuditHead]

@@ -1,13 +1,13 @@
 import Base
 
 /// What is wrong with exported chains of audit entries.
-public struct AuditFinding: Sendable, Hashable {
-  public let code: Code
-  public let node: NodeName?
-  public let sequence: Int64?
+package struct AuditFinding: Sendable, Hashable {
+  package let code: Code
+  package let node: NodeName?
+  package let sequence: Int64?
   /// Where it was found, as far as it was in one place.
-  public let place: AuditPlace?
-  public let detail: String
+  package let place: AuditPlace?
+  package let detail: String
 
   init(_ code: Code, _ head: AuditHead, _ detail: String, at place: AuditPlace? = nil) {
     self.init(code, node: head.node, sequence: head.sequence, detail, at: place)
@@ -23,23 +23,23 @@ public struct AuditFinding: Sendable, Hashable {
 }
 
 /// A line of an exported file; lines count from 1.
-public struct AuditPlace: Sendable, Hashable {
-  public let file: String
-  public let line: Int
+package struct AuditPlace: Sendable, Hashable {
+  package let file: String
+  package let line: Int
 
-  public init(file: String, line: Int) {
+  package init(file: String, line: Int) {
     self.file = file
     self.line = line
   }
 }
 
 /// What verifying came to.
-public struct AuditVerdict: Sendable, Hashable {
-  public let findings: [AuditFinding]
+package struct AuditVerdict: Sendable, Hashable {
+  package let findings: [AuditFinding]
   /// Entries, each counted once, however many exports have it.
-  public let entries: Int
+  package let entries: Int
   /// The last entry of each node, by name: worth noting where `findings` is empty.
-  public let heads: [AuditHead]
+  package let heads: [AuditHead]
 
-  public var isAccepted: Bool { findings.isEmpty }
+  package var isAccepted: Bool { findings.isEmpty }
 }

@@ -4,12 +4,12 @@ import Base
 ///
 /// An entry's text is a JSON string of its own, so that the bytes that were hashed are kept:
 /// `{"node","sequence","entry","hash"}`, and `{"node","head","hash"}` for a head, where `head` is its sequence.
-public enum AuditLine: Sendable, Hashable {
+package enum AuditLine: Sendable, Hashable {
   case entry(AuditLink)
   case head(AuditHead)
 
   /// Without the end of the line.
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     switch self {
     case .entry(let link):
       let json: JSON = [
@@ -26,7 +26,7 @@ public enum AuditLine: Sendable, Hashable {
   }
 
   /// Nil where the bytes are no such line.
-  public init?(parsing bytes: [UInt8]) {
+  package init?(parsing bytes: [UInt8]) {
     guard let json = try? JSON(parsing: bytes), let members = json.object, let hash = json["hash"]?.string,
       let digest = Hex.decode(hash), digest.count == 32, Hex.encode(digest) == hash,
       let node = json["node"]?.string.flatMap(NodeName.init)
@@ -44,10 +44,10 @@ public enum AuditLine: Sendable, Hashable {
   }
 
   /// Lines as they are sent and written.
-  public static func bytes(of lines: [AuditLine]) -> [UInt8] { lines.flatMap { $0.bytes + [UInt8(ascii: "\n")] } }
+  package static func bytes(of lines: [AuditLine]) -> [UInt8] { lines.flatMap { $0.bytes + [UInt8(ascii: "\n")] } }
 
   /// The last number has no successor.
   private static let sequences = 1..<Int64.max
 
-  public static let mediaType = "application/jsonl"
+  package static let mediaType = "application/jsonl"
 }

@@ -4,7 +4,7 @@ import Base
 ///
 /// A store writes an entry itself, in the transaction of the change that ends the attempt (`recordOutcome`, `sweep`,
 /// `redact`): no outcome is acknowledged without its entry. Nothing deletes or changes one.
-public protocol AuditStore: Sendable {
+package protocol AuditStore: Sendable {
   /// The node's entries after `sequence`, in their order, at most `limit`, and its head at that moment.
   ///
   /// - Parameter relyingParty: whose entries alone; the head is then that of the last one of them, which is a place on
@@ -18,21 +18,21 @@ public protocol AuditStore: Sendable {
 }
 
 extension AuditStore {
-  public func auditEntries(
+  package func auditEntries(
     of node: NodeName, after sequence: Int64, limit: Int
   ) async throws(StoreError) -> AuditPage {
     try await auditEntries(of: node, nil, after: sequence, limit: limit)
   }
 
-  public func auditHeads() async throws(StoreError) -> [AuditHead] { try await auditHeads(of: nil) }
+  package func auditHeads() async throws(StoreError) -> [AuditHead] { try await auditHeads(of: nil) }
 }
 
-public struct AuditPage: Sendable, Hashable {
-  public let links: [AuditLink]
+package struct AuditPage: Sendable, Hashable {
+  package let links: [AuditLink]
   /// Nil where the node has no entry.
-  public let head: AuditHead?
+  package let head: AuditHead?
 
-  public init(links: [AuditLink], head: AuditHead?) {
+  package init(links: [AuditLink], head: AuditHead?) {
     self.links = links
     self.head = head
   }

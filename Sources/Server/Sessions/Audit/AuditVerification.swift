@@ -1,12 +1,12 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// Verifies the exported audit logs of all nodes together: each chain for itself, exports of one node against one
 /// another, the chains against heads that were noted earlier, and over all nodes that no attempt has two entries and no
 /// session was verified twice.
 ///
 /// Lines are taken as they come; of an entry that follows its predecessor only hashes and ids are kept.
-public struct AuditVerification: Sendable {
+package struct AuditVerification: Sendable {
   private var chains: [NodeName: AuditChain] = [:]
   /// What the file that is being read has shown of each node.
   private var file: [NodeName: AuditFileState] = [:]
@@ -16,12 +16,12 @@ public struct AuditVerification: Sendable {
   private let noted: [AuditHead]
 
   /// - Parameter noted: heads that were written down earlier, elsewhere.
-  public init(noted: [AuditHead] = []) { self.noted = noted }
+  package init(noted: [AuditHead] = []) { self.noted = noted }
 
   // MARK: Reading
 
   /// Takes the next line of a file.
-  public mutating func read(_ bytes: [UInt8], at place: AuditPlace) {
+  package mutating func read(_ bytes: [UInt8], at place: AuditPlace) {
     switch AuditLine(parsing: bytes) {
     case .entry(let link): read(link, at: place)
     case .head(let head):
@@ -34,7 +34,7 @@ public struct AuditVerification: Sendable {
   }
 
   /// Ends a file: what it says of its own end must be its end.
-  public mutating func endFile(_ name: String) {
+  package mutating func endFile(_ name: String) {
     for (node, state) in file.sorted(by: { $0.key < $1.key }) where state.highest > 0 {
       let last = AuditHead(node: node, sequence: state.highest, hash: [])
       if state.head == 0 {
@@ -90,7 +90,7 @@ public struct AuditVerification: Sendable {
   // MARK: Judging
 
   /// What all files together come to.
-  public func verdict() -> AuditVerdict {
+  package func verdict() -> AuditVerdict {
     var findings = findings
     var heads: [AuditHead] = []
     var entries = 0

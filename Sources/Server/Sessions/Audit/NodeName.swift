@@ -1,11 +1,11 @@
 /// The name of one server process among those that share a store, or of one server: 1 to 63 of `a-z 0-9 . -`.
 ///
 /// It names a chain of audit entries. Processes of one name on one store write one chain.
-public struct NodeName: Sendable, Hashable, Comparable, CustomStringConvertible {
-  public let text: String
+package struct NodeName: Sendable, Hashable, Comparable, CustomStringConvertible {
+  package let text: String
 
   /// Nil where the text is no name.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let isValid = text.utf8.allSatisfy { byte in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
@@ -19,9 +19,9 @@ public struct NodeName: Sendable, Hashable, Comparable, CustomStringConvertible 
   private init(unchecked text: String) { self.text = text }
 
   /// Of a server that is alone and was given no name.
-  public static let standard = NodeName(unchecked: "node")
+  package static let standard = NodeName(unchecked: "node")
 
-  public static func < (left: NodeName, right: NodeName) -> Bool { left.text < right.text }
+  package static func < (left: NodeName, right: NodeName) -> Bool { left.text < right.text }
 
-  public var description: String { text }
+  package var description: String { text }
 }

@@ -1,22 +1,22 @@
 import Base
 
 /// The name of one event's delivery to one endpoint, `whd_…_verified_main`.
-public struct DeliveryID: Sendable, Hashable, CustomStringConvertible {
-  public static let prefix = "whd_"
+package struct DeliveryID: Sendable, Hashable, CustomStringConvertible {
+  package static let prefix = "whd_"
   /// All that an id can be, as a regular expression (ECMA-262).
-  public static let pattern = RandomName.pattern(
+  package static let pattern = RandomName.pattern(
     prefix: prefix, suffix: EventID.statuses + "_[A-Za-z0-9._-]{1,\(Limits.webhookIDCharacters)}")
-  public let event: EventID
+  package let event: EventID
   /// The endpoint's id in the configuration.
-  public let endpoint: String
+  package let endpoint: String
 
-  public init(_ event: EventID, to endpoint: String) {
+  package init(_ event: EventID, to endpoint: String) {
     self.event = event
     self.endpoint = endpoint
   }
 
   /// The id, or nil where the text cannot be one; whether it exists only the store knows.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let parts = text.split(separator: "_", maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 4, parts[0] + "_" == Self.prefix, WebhookEndpoint.isID(parts[3]),
       let event = EventID(suffix: parts[1] + "_" + parts[2])
@@ -24,11 +24,11 @@ public struct DeliveryID: Sendable, Hashable, CustomStringConvertible {
     self.init(event, to: String(parts[3]))
   }
 
-  public var text: String { "\(Self.prefix)\(event.suffix)_\(endpoint)" }
-  public var description: String { text }
+  package var text: String { "\(Self.prefix)\(event.suffix)_\(endpoint)" }
+  package var description: String { text }
 }
 
-public enum DeliveryStatus: String, Sendable, Hashable, CaseIterable {
+package enum DeliveryStatus: String, Sendable, Hashable, CaseIterable {
   /// To be tried when it is due; while it is being tried, it is due again at the end of the lease.
   case pending
   case delivered
@@ -37,8 +37,8 @@ public enum DeliveryStatus: String, Sendable, Hashable, CaseIterable {
 }
 
 /// Why an attempt came to nothing.
-public struct DeliveryFault: Sendable, Hashable {
-  public enum Reason: String, Sendable, Hashable, CaseIterable {
+package struct DeliveryFault: Sendable, Hashable {
+  package enum Reason: String, Sendable, Hashable, CaseIterable {
     /// The endpoint's address is none that may be asked.
     case notAllowed = "not_allowed"
     /// No answer came, or none in time.
@@ -53,11 +53,11 @@ public struct DeliveryFault: Sendable, Hashable {
     case abandoned
   }
 
-  public let reason: Reason
+  package let reason: Reason
   /// The answer's, where one came.
-  public let httpStatus: Int?
+  package let httpStatus: Int?
 
-  public init(_ reason: Reason, httpStatus: Int? = nil) {
+  package init(_ reason: Reason, httpStatus: Int? = nil) {
     self.reason = reason
     self.httpStatus = httpStatus
   }
@@ -65,20 +65,20 @@ public struct DeliveryFault: Sendable, Hashable {
 
 /// A delivery as it is stored. `attempts` and `due` together also name the claim: whoever records the end of an attempt
 /// gives back the record as it was claimed.
-public struct DeliveryRecord: Sendable, Hashable {
-  public let event: EventRecord
-  public let endpoint: String
-  public var status: DeliveryStatus
+package struct DeliveryRecord: Sendable, Hashable {
+  package let event: EventRecord
+  package let endpoint: String
+  package var status: DeliveryStatus
   /// Since it was begun, the one under way included.
-  public var attempts: Int
+  package var attempts: Int
   /// When it was made, or asked for again.
-  public var begun: Timestamp
+  package var begun: Timestamp
   /// Of a pending one.
-  public var due: Timestamp
+  package var due: Timestamp
   /// What the last attempt that ended came to, if to nothing.
-  public var fault: DeliveryFault?
+  package var fault: DeliveryFault?
 
-  public init(
+  package init(
     event: EventRecord, endpoint: String, status: DeliveryStatus = .pending, attempts: Int = 0, begun: Timestamp,
     due: Timestamp, fault: DeliveryFault? = nil
   ) {
@@ -91,5 +91,5 @@ public struct DeliveryRecord: Sendable, Hashable {
     self.fault = fault
   }
 
-  public var id: DeliveryID { DeliveryID(event.id, to: endpoint) }
+  package var id: DeliveryID { DeliveryID(event.id, to: endpoint) }
 }

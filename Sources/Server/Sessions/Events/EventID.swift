@@ -1,6 +1,6 @@
 /// What happened to a session. A session ends once and is redacted at most once, so that it has at most one event of a
 /// type.
-public enum EventType: String, Sendable, Hashable, CaseIterable {
+package enum EventType: String, Sendable, Hashable, CaseIterable {
   case verified = "verification_session.verified"
   case failed = "verification_session.failed"
   case canceled = "verification_session.canceled"
@@ -8,7 +8,7 @@ public enum EventType: String, Sendable, Hashable, CaseIterable {
   case redacted = "verification_session.redacted"
 
   /// The status that the session then had. Stores keep the type as its name.
-  public var status: SessionStatus {
+  package var status: SessionStatus {
     switch self {
     case .verified: .verified
     case .failed: .failed
@@ -19,29 +19,29 @@ public enum EventType: String, Sendable, Hashable, CaseIterable {
   }
 
   /// Nil for what is no end: a session that waits or is being answered.
-  public init?(_ status: SessionStatus) {
+  package init?(_ status: SessionStatus) {
     guard let type = Self.allCases.first(where: { $0.status == status }) else { return nil }
     self = type
   }
 }
 
 /// An event's name, `evt_…_verified`: made of the session's, so that it is unique, and the same whoever writes it.
-public struct EventID: Sendable, Hashable, CustomStringConvertible {
-  public static let prefix = "evt_"
+package struct EventID: Sendable, Hashable, CustomStringConvertible {
+  package static let prefix = "evt_"
   /// All that an id can be, as a regular expression (ECMA-262).
-  public static let pattern = RandomName.pattern(prefix: prefix, suffix: statuses)
+  package static let pattern = RandomName.pattern(prefix: prefix, suffix: statuses)
   /// What follows the session's name.
   static let statuses = "_(\(EventType.allCases.map(\.status.rawValue).joined(separator: "|")))"
-  public let session: SessionID
-  public let type: EventType
+  package let session: SessionID
+  package let type: EventType
 
-  public init(_ session: SessionID, _ type: EventType) {
+  package init(_ session: SessionID, _ type: EventType) {
     self.session = session
     self.type = type
   }
 
   /// The id, or nil where the text cannot be one; whether it exists only the store knows.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     guard text.hasPrefix(Self.prefix) else { return nil }
     self.init(suffix: text.dropFirst(Self.prefix.count))
   }
@@ -57,6 +57,6 @@ public struct EventID: Sendable, Hashable, CustomStringConvertible {
 
   var suffix: String { "\(session.characters)_\(type.status.rawValue)" }
 
-  public var text: String { Self.prefix + suffix }
-  public var description: String { text }
+  package var text: String { Self.prefix + suffix }
+  package var description: String { text }
 }

@@ -1,16 +1,16 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// An event as it is sent to an endpoint: a message of Standard Webhooks 1.0.0.
 ///
 /// The id is the event's and the same in every attempt, so that a receiver can tell what it has had already; the time
 /// is the attempt's, so that it can refuse what somebody repeats later.
-public struct EventMessage: Sendable {
+package struct EventMessage: Sendable {
   /// `webhook-id`, `webhook-timestamp`, `webhook-signature`, `content-type`.
-  public let headers: [(name: String, value: String)]
-  public let body: [UInt8]
+  package let headers: [(name: String, value: String)]
+  package let body: [UInt8]
 
-  public init(_ event: EventRecord, isLive: Bool, secrets: [WebhookSecret], at now: Timestamp) {
+  package init(_ event: EventRecord, isLive: Bool, secrets: [WebhookSecret], at now: Timestamp) {
     body = EventRendering(isLive: isLive).json(event).serialized()
     headers = [
       ("content-type", "application/json"),

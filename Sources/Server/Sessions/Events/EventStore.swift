@@ -5,7 +5,7 @@ import Base
 /// An event is written by the store itself, in the transaction of the change that it tells (`recordOutcome`, `cancel`,
 /// `redact`, `sweep`): each change that was committed has its event, and no other. Events, and with them their
 /// deliveries, are deleted by `sweep` after `Limits.eventRetention`.
-public protocol EventStore: Sendable {
+package protocol EventStore: Sendable {
   func event(_ id: EventID, of relyingParty: String) async throws(StoreError) -> EventRecord?
 
   /// A page of one relying party's events, newest first; nil where `startingAfter` is not one of them.

@@ -1,22 +1,22 @@
 import Base
 
 /// An endpoint as a store knows it.
-public struct WebhookAddress: Sendable, Hashable {
-  public let relyingParty: String
-  public let endpoint: String
+package struct WebhookAddress: Sendable, Hashable {
+  package let relyingParty: String
+  package let endpoint: String
 
-  public init(relyingParty: String, endpoint: String) {
+  package init(relyingParty: String, endpoint: String) {
     self.relyingParty = relyingParty
     self.endpoint = endpoint
   }
 }
 
 /// Which events an endpoint is told of.
-public struct WebhookSubscription: Sendable, Hashable {
-  public let address: WebhookAddress
-  public let types: Set<EventType>
+package struct WebhookSubscription: Sendable, Hashable {
+  package let address: WebhookAddress
+  package let types: Set<EventType>
 
-  public init(address: WebhookAddress, types: Set<EventType>) {
+  package init(address: WebhookAddress, types: Set<EventType>) {
     self.address = address
     self.types = types
   }
@@ -27,60 +27,60 @@ public struct WebhookSubscription: Sendable, Hashable {
 }
 
 /// How many deliveries of one endpoint may be taken.
-public struct DeliveryQuota: Sendable, Hashable {
-  public let address: WebhookAddress
-  public let limit: Int
+package struct DeliveryQuota: Sendable, Hashable {
+  package let address: WebhookAddress
+  package let limit: Int
 
-  public init(address: WebhookAddress, limit: Int) {
+  package init(address: WebhookAddress, limit: Int) {
     self.address = address
     self.limit = limit
   }
 }
 
 /// What an attempt came to.
-public enum DeliveryResult: Sendable, Hashable {
+package enum DeliveryResult: Sendable, Hashable {
   case delivered
   case retry(at: Timestamp, DeliveryFault)
   case dead(DeliveryFault)
 }
 
-public enum DeliveryRetry: Sendable, Hashable {
+package enum DeliveryRetry: Sendable, Hashable {
   case begun(DeliveryRecord)
   /// It is no dead letter.
   case refused(DeliveryRecord)
   case notFound
 }
 
-public struct DeliveryQuery: Sendable, Hashable {
-  public var limit: Int
-  public var startingAfter: DeliveryID?
-  public var status: DeliveryStatus
+package struct DeliveryQuery: Sendable, Hashable {
+  package var limit: Int
+  package var startingAfter: DeliveryID?
+  package var status: DeliveryStatus
 
-  public init(limit: Int = Limits.pageSize, startingAfter: DeliveryID? = nil, status: DeliveryStatus = .dead) {
+  package init(limit: Int = Limits.pageSize, startingAfter: DeliveryID? = nil, status: DeliveryStatus = .dead) {
     self.limit = limit
     self.startingAfter = startingAfter
     self.status = status
   }
 }
 
-public struct DeliveryPage: Sendable, Hashable {
-  public let deliveries: [DeliveryRecord]
-  public let hasMore: Bool
+package struct DeliveryPage: Sendable, Hashable {
+  package let deliveries: [DeliveryRecord]
+  package let hasMore: Bool
 
-  public init(deliveries: [DeliveryRecord], hasMore: Bool) {
+  package init(deliveries: [DeliveryRecord], hasMore: Bool) {
     self.deliveries = deliveries
     self.hasMore = hasMore
   }
 }
 
 /// How much waits, of all relying parties, for the metrics.
-public struct OutboxState: Sendable, Hashable {
-  public let pending: Int
-  public let dead: Int
+package struct OutboxState: Sendable, Hashable {
+  package let pending: Int
+  package let dead: Int
   /// When the pending delivery that waits longest was begun.
-  public let oldestPending: Timestamp?
+  package let oldestPending: Timestamp?
 
-  public init(pending: Int, dead: Int, oldestPending: Timestamp?) {
+  package init(pending: Int, dead: Int, oldestPending: Timestamp?) {
     self.pending = pending
     self.dead = dead
     self.oldestPending = oldestPending

@@ -2,18 +2,18 @@ import Base
 import Trust
 
 /// Where a relying party wants to be told of events, and the secrets by which it knows that it is us who tells.
-public struct WebhookEndpoint: Sendable {
+package struct WebhookEndpoint: Sendable {
   /// One of at most `Limits.webhookIDCharacters` letters, digits, `-`, `.` and `_`, unique within the relying party. It is
   /// stored with deliveries: with another id it is another endpoint.
-  public let id: String
-  public let url: String
+  package let id: String
+  package let url: String
   /// Every message is signed with each of them: the current one, and while receivers change over, the one before.
-  public let secrets: [WebhookSecret]
-  public let types: Set<EventType>
+  package let secrets: [WebhookSecret]
+  package let types: Set<EventType>
   /// Where it may be reached beside public hosts on port 443.
-  public let targets: InternalTargets
+  package let targets: InternalTargets
 
-  public init(
+  package init(
     id: String, url: String, secrets: [WebhookSecret], types: Set<EventType> = Set(EventType.allCases),
     targets: InternalTargets = .none
   ) {
@@ -25,14 +25,14 @@ public struct WebhookEndpoint: Sendable {
   }
 
   /// Part of a delivery's id, which is part of an address.
-  public static func isID(_ text: some StringProtocol) -> Bool {
+  package static func isID(_ text: some StringProtocol) -> Bool {
     let allowed = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.".utf8)
     return (1...Limits.webhookIDCharacters).contains(text.utf8.count) && text.utf8.allSatisfy(allowed.contains)
   }
 }
 
 extension RelyingParty {
-  public func subscription(of endpoint: WebhookEndpoint) -> WebhookSubscription {
+  package func subscription(of endpoint: WebhookEndpoint) -> WebhookSubscription {
     WebhookSubscription(
       address: WebhookAddress(relyingParty: id, endpoint: endpoint.id), types: endpoint.types)
   }

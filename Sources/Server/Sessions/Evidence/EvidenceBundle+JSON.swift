@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mdoc
-import Base
 import Trust
 
 /// The content of a bundle inside its seal.

@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mdoc
-import Base
 import Trust
 
 /// Everything that one verdict rests on: with it the ordinary verifier comes to the same report again, anywhere and
@@ -8,18 +8,18 @@ import Trust
 ///
 /// The answer is kept as it was posted, with the challenge that it answered; of the trust store the anchors in question;
 /// of publishers the lists as they were signed. A merchant's private key is not in it, only what opens this one answer.
-public struct EvidenceBundle: Sendable {
+package struct EvidenceBundle: Sendable {
   /// Of a sealed one.
-  public static let mediaType = "application/octet-stream"
+  package static let mediaType = "application/octet-stream"
 
   /// Whether a live server kept it. What only test mode trusts is trusted in a bundle of test mode alone.
-  public let isLive: Bool
+  package let isLive: Bool
   /// The version of the program that kept it.
-  public let program: String
-  public let session: SessionID
-  public let relyingParty: String
-  public let protocolName: String
-  public let request: PresentationRequest
+  package let program: String
+  package let session: SessionID
+  package let relyingParty: String
+  package let protocolName: String
+  package let request: PresentationRequest
   /// The request as the wallet had it.
   let requestData: JSONText
   /// What the protocol kept of the challenge, which is used up.
@@ -31,10 +31,10 @@ public struct EvidenceBundle: Sendable {
   let trust: TrustExcerpt
   let revocation: EvidenceRevocation
   /// As it was given.
-  public let report: ReportRecord
+  package let report: ReportRecord
 
   /// Opens what a server gave out.
-  public init(opening sealed: [UInt8], with keys: [EvidenceKey]) throws(EvidenceFault) {
+  package init(opening sealed: [UInt8], with keys: [EvidenceKey]) throws(EvidenceFault) {
     let content = try EvidenceKey.open(sealed, with: keys)
     // What opens was written by a server: only a fault of ours, or of another with the key, can make it unreadable.
     guard let json = try? JSON(parsing: content, values: .max), let bundle = EvidenceBundle(json) else {
@@ -68,6 +68,6 @@ public struct EvidenceBundle: Sendable {
 
 /// Personal, all of it.
 extension EvidenceBundle: CustomStringConvertible, CustomReflectable {
-  public var description: String { "EvidenceBundle(\(session), redacted)" }
-  public var customMirror: Mirror { Mirror(self, children: []) }
+  package var description: String { "EvidenceBundle(\(session), redacted)" }
+  package var customMirror: Mirror { Mirror(self, children: []) }
 }

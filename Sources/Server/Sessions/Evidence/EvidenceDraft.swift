@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mdoc
-import Base
 import Trust
 
 /// What evidence needs of an attempt, gathered while its answer is verified; sealed only if it is accepted.

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// The key that seals the evidence of one relying party, and opens it again where it is judged: AES-256-GCM with a
 /// random 96-bit nonce.
@@ -10,8 +10,8 @@ import Base
 /// and what leaves the server is what the store has. The key is not the store's: whoever has to judge a bundle gets this
 /// key, which opens nothing else. A bundle that opens was made by somebody with the key and is unchanged; that the answer
 /// is genuine its own signatures prove anew. The server never needs to open one.
-public final class EvidenceKey: Sendable, Hashable {
-  public static let length = 32
+package final class EvidenceKey: Sendable, Hashable {
+  package static let length = 32
   static let version: UInt8 = 1
   private static let mark = Array("mdoc-evidence".utf8)
   private static let idLength = 8
@@ -20,7 +20,7 @@ public final class EvidenceKey: Sendable, Hashable {
   private let id: [UInt8]
   private let key: SecretBytes
 
-  public init(_ key: consuming SecretBytes) throws(ConfigurationError) {
+  package init(_ key: consuming SecretBytes) throws(ConfigurationError) {
     guard key.count == Self.length else { throw ConfigurationError("an evidence key has not 32 bytes") }
     id = Self.id(of: key)
     self.key = key
@@ -31,10 +31,10 @@ public final class EvidenceKey: Sendable, Hashable {
   }
 
   /// Whether whoever opens bundles could open the store as well.
-  public func isSame(as sealingKey: SealingKey) -> Bool { id == Self.id(of: sealingKey.key) }
+  package func isSame(as sealingKey: SealingKey) -> Bool { id == Self.id(of: sealingKey.key) }
 
-  public static func == (left: EvidenceKey, right: EvidenceKey) -> Bool { left.id == right.id }
-  public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+  package static func == (left: EvidenceKey, right: EvidenceKey) -> Bool { left.id == right.id }
+  package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
   func seal(_ plaintext: [UInt8]) throws(CryptoError) -> [UInt8] {
     let header = Self.mark + [Self.version] + id
@@ -68,9 +68,9 @@ public final class EvidenceKey: Sendable, Hashable {
 }
 
 /// Why a bundle cannot be judged, or what it comes to.
-public struct EvidenceFault: Error, Sendable, Hashable {
-  public let code: Code
-  public let detail: String?
+package struct EvidenceFault: Error, Sendable, Hashable {
+  package let code: Code
+  package let detail: String?
 
   init(_ code: Code, _ detail: String? = nil) {
     self.code = code

@@ -1,5 +1,5 @@
-import Mdoc
 import Base
+import Mdoc
 import Trust
 
 /// What publishers said about revocation when an answer was verified, and what could not be found out.

@@ -1,5 +1,5 @@
 /// What became of a verified session's evidence, where the relying party's policy asks for it.
-public enum EvidenceStatus: String, Sendable, Hashable, CaseIterable {
+package enum EvidenceStatus: String, Sendable, Hashable, CaseIterable {
   case kept
   /// The answer disclosed an element that was not requested with `intent_to_retain: true`. The bundle would hold the
   /// whole answer, since nothing can be taken out of what was signed.

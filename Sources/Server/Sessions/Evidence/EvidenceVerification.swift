@@ -1,10 +1,10 @@
+import Base
 import Cryptography
 import Mdoc
-import Base
 
 extension EvidenceBundle {
   /// - `fault` is nil where the answer was accepted again, with the report that was given.
-  public typealias Verification = (verdict: Verdict, report: ReportRecord, fault: EvidenceFault?)
+  package typealias Verification = (verdict: Verdict, report: ReportRecord, fault: EvidenceFault?)
 
   /// Verifies the answer once more, by the protocol and the verifier that servers use, at the time and with the trust
   /// and the lists of then.
@@ -13,7 +13,7 @@ extension EvidenceBundle {
   /// bundle proves nothing: `evidence.report_mismatch`.
   ///
   /// - Parameter protocols: those that the program has.
-  public func verify(
+  package func verify(
     by protocols: [any WalletProtocol] = BuiltProtocols.all(isLive: true)
   ) async -> Verification {
     let now = Timestamp(secondsSince1970: report.verifiedAt)

@@ -1,15 +1,15 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// An `Idempotency-Key` header with the request that it came with.
-public struct IdempotencyRequest: Sendable {
-  public let key: String
-  public let method: String
-  public let path: String
+package struct IdempotencyRequest: Sendable {
+  package let key: String
+  package let method: String
+  package let path: String
   /// The body as received.
-  public let body: [UInt8]
+  package let body: [UInt8]
 
-  public init(key: String, method: String, path: String, body: [UInt8]) {
+  package init(key: String, method: String, path: String, body: [UInt8]) {
     self.key = key
     self.method = method
     self.path = path
@@ -18,27 +18,27 @@ public struct IdempotencyRequest: Sendable {
 }
 
 /// A claim on a key, scoped to relying party, method and path.
-public struct IdempotencyClaim: Sendable, Hashable {
+package struct IdempotencyClaim: Sendable, Hashable {
   /// Seconds after which an unfinished claim is taken for abandoned: longer than any request runs.
-  public static let lease: Int64 = 60
+  package static let lease: Int64 = 60
 
   /// SHA-256 over relying party, method, path and key: one short index instead of four long columns.
-  public let scope: [UInt8]
+  package let scope: [UInt8]
   /// SHA-256 of the body.
-  public let bodyHash: [UInt8]
+  package let bodyHash: [UInt8]
   /// Tells this claim from one that took it over.
-  public let token: [UInt8]
+  package let token: [UInt8]
   /// Whose quota the kept reply counts for.
-  public let relyingParty: String
+  package let relyingParty: String
 
-  public init(scope: [UInt8], bodyHash: [UInt8], token: [UInt8], relyingParty: String) {
+  package init(scope: [UInt8], bodyHash: [UInt8], token: [UInt8], relyingParty: String) {
     self.scope = scope
     self.bodyHash = bodyHash
     self.token = token
     self.relyingParty = relyingParty
   }
 
-  public init(_ request: IdempotencyRequest, of relyingParty: String) throws(ServiceError) {
+  package init(_ request: IdempotencyRequest, of relyingParty: String) throws(ServiceError) {
     guard (1...255).contains(request.key.count) else {
       throw ServiceError(.apiInvalidRequest, "An Idempotency-Key has 1 to 255 characters.")
     }
@@ -55,7 +55,7 @@ public struct IdempotencyClaim: Sendable, Hashable {
   }
 }
 
-public enum IdempotencyStart: Sendable {
+package enum IdempotencyStart: Sendable {
   case started
   case inProgress
   /// The key was used with another body.
@@ -64,15 +64,15 @@ public enum IdempotencyStart: Sendable {
 }
 
 /// A reply that is kept for 24 hours, sealed; its result, apart, only as long as the result may be read.
-public struct KeptReply: Sendable, Hashable {
+package struct KeptReply: Sendable, Hashable {
   /// Whose redaction erases the reply.
-  public let session: SessionID?
+  package let session: SessionID?
   /// Nil once the session is redacted.
-  public var body: [UInt8]?
-  public var result: [UInt8]?
-  public var resultExpiresAt: Timestamp?
+  package var body: [UInt8]?
+  package var result: [UInt8]?
+  package var resultExpiresAt: Timestamp?
 
-  public init(session: SessionID?, body: [UInt8]?, result: [UInt8]? = nil, resultExpiresAt: Timestamp? = nil) {
+  package init(session: SessionID?, body: [UInt8]?, result: [UInt8]? = nil, resultExpiresAt: Timestamp? = nil) {
     self.session = session
     self.body = body
     self.result = result
@@ -80,11 +80,11 @@ public struct KeptReply: Sendable, Hashable {
   }
 }
 
-public struct IdempotencyCompletion: Sendable {
-  public let claim: IdempotencyClaim
-  public let reply: KeptReply
+package struct IdempotencyCompletion: Sendable {
+  package let claim: IdempotencyClaim
+  package let reply: KeptReply
 
-  public init(claim: IdempotencyClaim, reply: KeptReply) {
+  package init(claim: IdempotencyClaim, reply: KeptReply) {
     self.claim = claim
     self.reply = reply
   }

@@ -1,19 +1,19 @@
+import Base
 import Cryptography
 import Mdoc
 import Presentation
-import Base
 
 /// The older OpenID4VP profile of ISO/IEC TS 18013-7:2024, Annex B, for the wallets that know no other: only where a
 /// relying party has chosen it, and never in place of `openid4vp`.
-public struct AnnexBProtocol: FetchedRequestProtocol {
-  public let name = "openid4vp-iso-18013-7-annex-b"
+package struct AnnexBProtocol: FetchedRequestProtocol {
+  package let name = "openid4vp-iso-18013-7-annex-b"
 
   /// What opens wallets of this profile (B.3.1), whatever scheme the relying party has for `openid4vp`.
   private static let scheme = "mdoc-openid4vp"
 
-  public init() {}
+  package init() {}
 
-  public func makeRequest(
+  package func makeRequest(
     _ request: PresentationRequest, in context: RequestContext
   ) throws(ServiceError) -> OutgoingRequest {
     guard context.relyingParty.openID4VP.offersAnnexB else {
@@ -44,7 +44,7 @@ public struct AnnexBProtocol: FetchedRequestProtocol {
     }
   }
 
-  public func requestObject(
+  package func requestObject(
     _ material: borrowing SecretBytes, for request: PresentationRequest, walletNonce: String?,
     in context: RequestContext
   ) throws(ServiceError) -> [UInt8] {
@@ -61,11 +61,11 @@ public struct AnnexBProtocol: FetchedRequestProtocol {
     }
   }
 
-  public func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
+  package func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
     try WalletResponse.decode(data, isForm: true)
   }
 
-  public func authenticate(
+  package func authenticate(
     _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
     relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
   ) -> Authentication {

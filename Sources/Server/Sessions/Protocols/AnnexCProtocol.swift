@@ -1,16 +1,16 @@
+import Base
 import Cryptography
 import Mdoc
 import Presentation
-import Base
 
 /// `org-iso-mdoc` of the Digital Credentials API (ISO/IEC TS 18013-7, Annex C) as the service sees it.
-public struct AnnexCProtocol: WalletProtocol {
-  public let name = "org-iso-mdoc"
+package struct AnnexCProtocol: WalletProtocol {
+  package let name = "org-iso-mdoc"
 
-  public init() {}
+  package init() {}
 
   /// `{"deviceRequest": base64url, "encryptionInfo": base64url}`.
-  public func makeRequest(
+  package func makeRequest(
     _ request: PresentationRequest, in context: RequestContext
   ) throws(ServiceError) -> OutgoingRequest {
     guard let origin = context.origin else {
@@ -33,7 +33,7 @@ public struct AnnexCProtocol: WalletProtocol {
 
   /// `{"response": base64url}`; the member is `Response` in the text of the standard. What else a wallet puts beside
   /// it is left alone.
-  public func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
+  package func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
     let members = (data.object ?? []).filter { $0.name == "response" || $0.name == "Response" }
     guard members.count == 1, let text = members[0].value.string, let answer = Base64.decodeURLSafe(text) else {
       let detail =
@@ -43,7 +43,7 @@ public struct AnnexCProtocol: WalletProtocol {
     return .answer(.bytes(answer))
   }
 
-  public func authenticate(
+  package func authenticate(
     _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
     relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
   ) -> Authentication {

@@ -1,17 +1,17 @@
+import Base
 import Cryptography
 import Mdoc
 import Presentation
-import Base
 
 /// Apple's in-app protocol as the service sees it.
-public struct AppleInAppProtocol: WalletProtocol {
-  public let name = "apple-in-app"
+package struct AppleInAppProtocol: WalletProtocol {
+  package let name = "apple-in-app"
   private let publishedKey: AppleInApp.PublishedKeyPolicy
   /// Of the one answer that is opened again.
   private let opening: AppleOpening?
 
   /// - Parameter showsSimulatedAnswers: test mode; answers of Apple's simulator are refused in any mode.
-  public init(showsSimulatedAnswers: Bool = false) {
+  package init(showsSimulatedAnswers: Bool = false) {
     publishedKey = showsSimulatedAnswers ? .simulate : .refuse
     opening = nil
   }
@@ -21,7 +21,7 @@ public struct AppleInAppProtocol: WalletProtocol {
     self.opening = opening
   }
 
-  public func makeRequest(
+  package func makeRequest(
     _ request: PresentationRequest, in context: RequestContext
   ) throws(ServiceError) -> OutgoingRequest {
     guard let apple = context.apple else {
@@ -46,7 +46,7 @@ public struct AppleInAppProtocol: WalletProtocol {
   }
 
   /// `{"encrypted_data": "<base64 or base64url>"}`.
-  public func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
+  package func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
     var faults = InputFaults()
     let input = ObjectInput(data, at: "/data", known: ["encrypted_data"], &faults)
     try faults.throwIfAny()
@@ -58,7 +58,7 @@ public struct AppleInAppProtocol: WalletProtocol {
     return .answer(.bytes(answer))
   }
 
-  public func authenticate(
+  package func authenticate(
     _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
     relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
   ) -> Authentication {
@@ -81,12 +81,12 @@ public struct AppleInAppProtocol: WalletProtocol {
     return apple.authenticate(envelope, answering: appleChallenge, request: request, at: now)
   }
 
-  public func openingSecret(of answer: WalletAnswer.Content, relyingParty: RelyingParty) -> SecretBytes? {
+  package func openingSecret(of answer: WalletAnswer.Content, relyingParty: RelyingParty) -> SecretBytes? {
     guard case .bytes(let envelope) = answer else { return nil }
     return AppleOpening(of: envelope, keys: relyingParty.apple.flatMap(\.encryptionKeys))?.serialized
   }
 
-  public func reopening(with secret: consuming SecretBytes?) -> any WalletProtocol {
+  package func reopening(with secret: consuming SecretBytes?) -> any WalletProtocol {
     guard let secret, let opening = AppleOpening(serialized: secret) else { return self }
     return AppleInAppProtocol(opening: opening)
   }

@@ -1,17 +1,17 @@
+import Base
 import Cryptography
 import Mdoc
 import Presentation
-import Base
 
 /// OpenID4VP by redirect or QR code as the service sees it: the wallet fetches a signed request object and posts its
 /// answer (`direct_post.jwt`, or `direct_post` where the relying party wants clear answers).
-public struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
-  public let name = "openid4vp"
+package struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
+  package let name = "openid4vp"
 
-  public init() {}
+  package init() {}
 
   /// `request_uri` and what a page or a QR code needs around it.
-  public func makeRequest(
+  package func makeRequest(
     _ request: PresentationRequest, in context: RequestContext
   ) throws(ServiceError) -> OutgoingRequest {
     let addresses = try context.walletAddresses(for: self)
@@ -33,7 +33,7 @@ public struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
     }
   }
 
-  public func requestObject(
+  package func requestObject(
     _ material: borrowing SecretBytes, for request: PresentationRequest, walletNonce: String?,
     in context: RequestContext
   ) throws(ServiceError) -> [UInt8] {
@@ -49,11 +49,11 @@ public struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
     }
   }
 
-  public func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
+  package func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
     try WalletResponse.decode(data, isForm: true)
   }
 
-  public func authenticate(
+  package func authenticate(
     _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
     relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
   ) -> Authentication {

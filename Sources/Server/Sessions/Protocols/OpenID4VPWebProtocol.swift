@@ -1,12 +1,12 @@
+import Base
 import Cryptography
 import Mdoc
 import Presentation
-import Base
 
 /// OpenID4VP over the Digital Credentials API (OpenID4VP 1.0, appendix A) as the service sees it.
-public struct OpenID4VPWebProtocol: WalletProtocol {
+package struct OpenID4VPWebProtocol: WalletProtocol {
   /// How the request vouches for who asks.
-  public enum Signing: Sendable, Hashable, CaseIterable {
+  package enum Signing: Sendable, Hashable, CaseIterable {
     /// By the origin alone, for which the browser vouches.
     case unsigned
     case signed
@@ -14,11 +14,11 @@ public struct OpenID4VPWebProtocol: WalletProtocol {
     case multisigned
   }
 
-  public let signing: Signing
+  package let signing: Signing
 
-  public init(_ signing: Signing) { self.signing = signing }
+  package init(_ signing: Signing) { self.signing = signing }
 
-  public var name: String {
+  package var name: String {
     switch signing {
     case .unsigned: "openid4vp-v1-unsigned"
     case .signed: "openid4vp-v1-signed"
@@ -27,7 +27,7 @@ public struct OpenID4VPWebProtocol: WalletProtocol {
   }
 
   /// The parameters themselves, `{"request": JWS}`, or `{"request": {"payload", "signatures"}}`.
-  public func makeRequest(
+  package func makeRequest(
     _ request: PresentationRequest, in context: RequestContext
   ) throws(ServiceError) -> OutgoingRequest {
     guard let origin = context.origin else {
@@ -51,11 +51,11 @@ public struct OpenID4VPWebProtocol: WalletProtocol {
     }
   }
 
-  public func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
+  package func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
     try WalletResponse.decode(data, isForm: false)
   }
 
-  public func authenticate(
+  package func authenticate(
     _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
     relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
   ) -> Authentication {

@@ -1,5 +1,5 @@
 /// Protocols that can be offered together, and what they have in common.
-public enum ProtocolFamily: Sendable, Hashable, CaseIterable {
+package enum ProtocolFamily: Sendable, Hashable, CaseIterable {
   /// Apple's in-app requests: alone.
   case inApp
   /// The Digital Credentials API: any of its protocols together.
@@ -10,7 +10,7 @@ public enum ProtocolFamily: Sendable, Hashable, CaseIterable {
   case proximity
 
   /// All names of the API, built or not.
-  public var protocolNames: [String] {
+  package var protocolNames: [String] {
     switch self {
     case .inApp: ["apple-in-app"]
     case .web: ["org-iso-mdoc", "openid4vp-v1-unsigned", "openid4vp-v1-signed", "openid4vp-v1-multisigned"]
@@ -19,13 +19,13 @@ public enum ProtocolFamily: Sendable, Hashable, CaseIterable {
     }
   }
 
-  public init?(ofProtocol name: String) {
+  package init?(ofProtocol name: String) {
     guard let family = Self.allCases.first(where: { $0.protocolNames.contains(name) }) else { return nil }
     self = family
   }
 
   /// Age thresholds that can be asked (HTTP API, Sessions).
-  public var ageThresholds: ClosedRange<Int> { self == .inApp ? 1...125 : 1...99 }
+  package var ageThresholds: ClosedRange<Int> { self == .inApp ? 1...125 : 1...99 }
 
   /// In-app requests cannot hold an age and an age threshold together.
   var allowsAgeWithThreshold: Bool { self != .inApp }

@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Presentation
-import Base
 
 /// `data` of a proximity answer: the parts of its transcript, what the reader received, and the reader's private key
 /// where that is needed.

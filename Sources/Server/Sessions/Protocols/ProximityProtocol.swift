@@ -1,21 +1,21 @@
+import Base
 import Cryptography
 import Mdoc
 import Presentation
-import Base
 
 /// Proximity presentation (ISO/IEC 18013-5:2021) as the service sees it: a reader app asks and receives, and hands in
 /// what it received with the parts of its session's transcript.
 ///
 /// The challenge is the reader's own ephemeral key: this server has none, and cannot tell an answer that was handed in
 /// before. It verifies what a reader says of its session; that it may, the API key shows.
-public struct ProximityProtocol: WalletProtocol {
-  public let name = "iso-18013-5-proximity"
-  public let takesTranscriptFromCaller = true
+package struct ProximityProtocol: WalletProtocol {
+  package let name = "iso-18013-5-proximity"
+  package let takesTranscriptFromCaller = true
 
-  public init() {}
+  package init() {}
 
   /// `{"device_request": base64url}`, not signed: reader authentication needs the session's transcript.
-  public func makeRequest(
+  package func makeRequest(
     _ request: PresentationRequest, in context: RequestContext
   ) throws(ServiceError) -> OutgoingRequest {
     OutgoingRequest(
@@ -23,12 +23,12 @@ public struct ProximityProtocol: WalletProtocol {
       material: SecretBytes(copying: [UInt8]()))
   }
 
-  public func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
+  package func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
     _ = try ProximityInput(parsing: data)
     return .answer(.parameters(data))
   }
 
-  public func authenticate(
+  package func authenticate(
     _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
     relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
   ) -> Authentication {

@@ -1,5 +1,5 @@
-import Presentation
 import Base
+import Presentation
 
 extension RequestContext {
   /// Who signs the request, if the relying party has anybody: the first reader that is valid, since wallets refuse a

@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import Presentation
-import Base
 
 /// Who signs the requests of a session (OpenID4VP 1.0, 5.9.3 and A.3.2).
 extension RequestContext {

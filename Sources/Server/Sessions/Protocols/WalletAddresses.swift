@@ -1,13 +1,13 @@
 import Base
 
 /// Where wallets reach one session on this server, by redirect or QR code (OpenID4VP 1.0, 5.10 and 8.2).
-public struct WalletAddresses: Sendable, Hashable {
+package struct WalletAddresses: Sendable, Hashable {
   /// `request_uri`.
-  public let request: String
+  package let request: String
   /// `response_uri`.
-  public let response: String
+  package let response: String
   /// The server's host, without its port.
-  public let host: String
+  package let host: String
 
   /// - Parameter publicURL: `https://host[:port]`, without a path.
   init(publicURL: String, session: SessionAddress) {

@@ -1,12 +1,12 @@
+import Base
 import Cryptography
 import Mdoc
-import Base
 
 /// A way to ask a wallet and to read its answer: what `Presentation` knows, as this module needs it.
 ///
 /// Implementations have no state of their own between calls: what they need to open an answer is the material that
 /// they gave away with the request.
-public protocol WalletProtocol: Sendable {
+package protocol WalletProtocol: Sendable {
   /// As in the API: `apple-in-app`.
   var name: String { get }
 
@@ -39,26 +39,26 @@ public protocol WalletProtocol: Sendable {
 }
 
 extension WalletProtocol {
-  public var takesTranscriptFromCaller: Bool { false }
+  package var takesTranscriptFromCaller: Bool { false }
 
-  public func openingSecret(of answer: WalletAnswer.Content, relyingParty: RelyingParty) -> SecretBytes? { nil }
+  package func openingSecret(of answer: WalletAnswer.Content, relyingParty: RelyingParty) -> SecretBytes? { nil }
 
-  public func reopening(with secret: consuming SecretBytes?) -> any WalletProtocol { self }
+  package func reopening(with secret: consuming SecretBytes?) -> any WalletProtocol { self }
 }
 
 /// Whose session a request is made for, and where its answer is to go.
-public struct RequestContext: Sendable {
-  public let session: SessionAddress
-  public let relyingParty: RelyingParty
+package struct RequestContext: Sendable {
+  package let session: SessionAddress
+  package let relyingParty: RelyingParty
   /// The relying party's merchant that asks in-app.
-  public let apple: AppleConfiguration?
+  package let apple: AppleConfiguration?
   /// Of the page that asks: web protocols have one.
-  public let origin: String?
+  package let origin: String?
   /// Where wallets reach this server, `https://host[:port]` without a path; nil where the operator has not said.
-  public let publicURL: String?
-  public let now: Timestamp
+  package let publicURL: String?
+  package let now: Timestamp
 
-  public init(
+  package init(
     session: SessionAddress, relyingParty: RelyingParty, apple: AppleConfiguration? = nil, origin: String?,
     publicURL: String?, now: Timestamp
   ) {
@@ -72,12 +72,12 @@ public struct RequestContext: Sendable {
 }
 
 /// What a wallet sent, as far as it can be read before the challenge is consumed.
-public enum WalletAnswer: Sendable {
+package enum WalletAnswer: Sendable {
   case answer(Content)
   /// The wallet's own word that there will be no answer (OpenID4VP 1.0, 8.5).
   case refusal(Code)
 
-  public enum Content: Sendable {
+  package enum Content: Sendable {
     /// An envelope or a response as bytes.
     case bytes([UInt8])
     /// The parameters of an authorization response.
@@ -86,13 +86,13 @@ public enum WalletAnswer: Sendable {
 }
 
 /// A request for the platform, and what is needed to open its answer.
-public struct OutgoingRequest: ~Copyable, Sendable {
+package struct OutgoingRequest: ~Copyable, Sendable {
   /// `data` of an entry of the session's `requests`; public.
-  public let data: JSON
+  package let data: JSON
   /// Serialised as the protocol likes; sealed at rest, given back once in a `ConsumedChallenge`.
-  public let material: SecretBytes
+  package let material: SecretBytes
 
-  public init(data: JSON, material: consuming SecretBytes) {
+  package init(data: JSON, material: consuming SecretBytes) {
     self.data = data
     self.material = material
   }

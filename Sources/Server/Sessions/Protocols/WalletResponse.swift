@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import Presentation
-import Base
 
 /// The parameters of an OpenID4VP authorization response as a wallet hands them over, read before the challenge is
 /// consumed: whatever could be an answer or an error, and nothing that could be two.

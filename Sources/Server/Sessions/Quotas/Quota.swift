@@ -3,18 +3,18 @@ import Base
 /// How much of the store one relying party may have; nil for any amount.
 ///
 /// What is beyond refuses new sessions, and replies that would be kept; never an answer to a session that there is.
-public struct Quota: Sendable, Hashable {
+package struct Quota: Sendable, Hashable {
   /// Sessions that still may be answered.
-  public var openSessions: Int64?
+  package var openSessions: Int64?
   /// Of its sessions with all that is kept of them.
-  public var bytes: Int64?
+  package var bytes: Int64?
   /// Of replies that are kept under idempotency keys.
-  public var idempotencyBytes: Int64?
+  package var idempotencyBytes: Int64?
 
-  public static let standard = Quota(
+  package static let standard = Quota(
     openSessions: Limits.openSessions, bytes: Limits.storedBytes, idempotencyBytes: Limits.idempotencyBytes)
 
-  public init(openSessions: Int64?, bytes: Int64?, idempotencyBytes: Int64?) {
+  package init(openSessions: Int64?, bytes: Int64?, idempotencyBytes: Int64?) {
     self.openSessions = openSessions
     self.bytes = bytes
     self.idempotencyBytes = idempotencyBytes

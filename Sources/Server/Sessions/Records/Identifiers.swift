@@ -1,25 +1,25 @@
 import Cryptography
 
 /// A session's name, `vs_` and 22 characters of base 62: 131 random bits, so that it cannot be guessed.
-public struct SessionID: Sendable, Hashable, CustomStringConvertible {
-  public static let prefix = "vs_"
+package struct SessionID: Sendable, Hashable, CustomStringConvertible {
+  package static let prefix = "vs_"
   /// All that an id can be, as a regular expression (ECMA-262).
-  public static let pattern = RandomName.pattern(prefix: prefix)
-  public let text: String
+  package static let pattern = RandomName.pattern(prefix: prefix)
+  package let text: String
 
   /// The id, or nil where the text cannot be one; whether it exists only the store knows.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     guard RandomName.isValid(text, prefix: Self.prefix) else { return nil }
     self.text = text
   }
 
   private init(unchecked text: String) { self.text = text }
 
-  public static func random() throws(CryptoError) -> SessionID {
+  package static func random() throws(CryptoError) -> SessionID {
     SessionID(unchecked: try RandomName.make(prefix: prefix))
   }
 
-  public var description: String { text }
+  package var description: String { text }
 
   /// What follows the prefix.
   var characters: Substring { text.dropFirst(Self.prefix.count) }
@@ -27,38 +27,38 @@ public struct SessionID: Sendable, Hashable, CustomStringConvertible {
 
 /// The name of one attempt's report, `vr_…`: a session has one at most, and both have the same characters, so that a
 /// report is found by its session. Those of before are random.
-public struct ReportID: Sendable, Hashable, CustomStringConvertible {
-  public static let prefix = "vr_"
+package struct ReportID: Sendable, Hashable, CustomStringConvertible {
+  package static let prefix = "vr_"
   /// All that an id can be, as a regular expression (ECMA-262).
-  public static let pattern = RandomName.pattern(prefix: prefix)
-  public let text: String
+  package static let pattern = RandomName.pattern(prefix: prefix)
+  package let text: String
 
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     guard RandomName.isValid(text, prefix: Self.prefix) else { return nil }
     self.text = text
   }
 
-  public init(of session: SessionID) { text = Self.prefix + session.characters }
+  package init(of session: SessionID) { text = Self.prefix + session.characters }
 
   /// The session that it would be of; of a name of before there is none.
-  public var session: SessionID? { SessionID(SessionID.prefix + text.dropFirst(Self.prefix.count)) }
+  package var session: SessionID? { SessionID(SessionID.prefix + text.dropFirst(Self.prefix.count)) }
 
-  public var description: String { text }
+  package var description: String { text }
 }
 
 /// The name of one attempt to answer a challenge: an outcome is recorded only for the attempt that consumed it.
-public struct AttemptID: Sendable, Hashable {
-  public static let prefix = "va_"
-  public let text: String
+package struct AttemptID: Sendable, Hashable {
+  package static let prefix = "va_"
+  package let text: String
 
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     guard RandomName.isValid(text, prefix: Self.prefix) else { return nil }
     self.text = text
   }
 
   private init(unchecked text: String) { self.text = text }
 
-  public static func random() throws(CryptoError) -> AttemptID {
+  package static func random() throws(CryptoError) -> AttemptID {
     AttemptID(unchecked: try RandomName.make(prefix: prefix))
   }
 }

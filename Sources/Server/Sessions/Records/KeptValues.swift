@@ -2,39 +2,39 @@ import Base
 
 /// What is kept of a verified session's values beyond its reply, and until when: a value is erased on its day, and the
 /// session's record stays until the last of them is.
-public struct KeptValues: Sendable, Hashable {
+package struct KeptValues: Sendable, Hashable {
   /// The values of one day, sealed.
-  public struct Part: Sendable, Hashable {
-    public let eraseAt: Timestamp
-    public let sealed: [UInt8]
+  package struct Part: Sendable, Hashable {
+    package let eraseAt: Timestamp
+    package let sealed: [UInt8]
 
-    public init(eraseAt: Timestamp, sealed: [UInt8]) {
+    package init(eraseAt: Timestamp, sealed: [UInt8]) {
       self.eraseAt = eraseAt
       self.sealed = sealed
     }
   }
 
   /// Without elements requested with `intent_to_retain: false`.
-  public private(set) var parts: [Part]
+  package private(set) var parts: [Part]
   /// When the bundle of evidence is erased, which holds all values alike; nil for as long as the record.
-  public private(set) var evidenceUntil: Timestamp?
+  package private(set) var evidenceUntil: Timestamp?
 
-  public init(parts: [Part] = [], evidenceUntil: Timestamp? = nil) {
+  package init(parts: [Part] = [], evidenceUntil: Timestamp? = nil) {
     self.parts = parts
     self.evidenceUntil = evidenceUntil
   }
 
   /// When something must be erased next; nil where there is nothing, and the record may go.
-  public var nextErasure: Timestamp? { (parts.map(\.eraseAt) + [evidenceUntil].compactMap { $0 }).min() }
+  package var nextErasure: Timestamp? { (parts.map(\.eraseAt) + [evidenceUntil].compactMap { $0 }).min() }
 
   /// What an erasure took.
-  public struct Erasure: Sendable {
-    public let isAny: Bool
-    public let includesEvidence: Bool
+  package struct Erasure: Sendable {
+    package let isAny: Bool
+    package let includesEvidence: Bool
   }
 
   @discardableResult
-  public mutating func erase(dueAt now: Timestamp) -> Erasure {
+  package mutating func erase(dueAt now: Timestamp) -> Erasure {
     let count = parts.count
     parts.removeAll { $0.eraseAt <= now }
     let includesEvidence = evidenceUntil.map { $0 <= now } ?? false
@@ -45,7 +45,7 @@ public struct KeptValues: Sendable, Hashable {
 
 extension KeptValues {
   /// As a store's column holds it; nil where there is nothing.
-  public var stored: [UInt8]? {
+  package var stored: [UInt8]? {
     guard nextErasure != nil else { return nil }
     return JSON.members([
       "parts": .array(
@@ -56,7 +56,7 @@ extension KeptValues {
 
   /// - Parameter end: of the session's record, for what an earlier version wrote: one sealed result, whose first byte is
   ///   no character.
-  public init(stored bytes: [UInt8]?, end: Timestamp) throws(StoreError) {
+  package init(stored bytes: [UInt8]?, end: Timestamp) throws(StoreError) {
     guard let bytes else {
       self.init()
       return
@@ -79,7 +79,7 @@ extension KeptValues {
   }
 
   /// What a sweep leaves of a column at `now`. What cannot be read is erased whole: it could never be read again.
-  public static func left(of bytes: [UInt8]?, at now: Timestamp) -> (kept: KeptValues, erasesEvidence: Bool) {
+  package static func left(of bytes: [UInt8]?, at now: Timestamp) -> (kept: KeptValues, erasesEvidence: Bool) {
     guard var kept = try? KeptValues(stored: bytes, end: now) else { return (KeptValues(), true) }
     let erasure = kept.erase(dueAt: now)
     return (kept, erasure.includesEvidence)

@@ -1,22 +1,22 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// Why a session failed, or a wallet declined: the first failed check, and all of them. Codes and clauses only.
 ///
 /// Codes are kept as their names, so that a record written by another version can still be read.
-public struct LastError: Sendable, Hashable {
-  public struct Reason: Sendable, Hashable {
-    public let code: String
+package struct LastError: Sendable, Hashable {
+  package struct Reason: Sendable, Hashable {
+    package let code: String
     /// The document's place in the response, or nil where the fault is the whole answer's.
-    public let document: Int?
-    public let clause: String
+    package let document: Int?
+    package let clause: String
   }
 
-  public let code: String
-  public let reasons: [Reason]
+  package let code: String
+  package let reasons: [Reason]
 
   /// Of a verdict's reasons, of which there is at least one.
-  public init(_ reasons: [Base.Reason]) {
+  package init(_ reasons: [Base.Reason]) {
     self.reasons = reasons.map {
       Reason(code: $0.code.rawValue, document: $0.document, clause: $0.code.entry.clause)
     }
@@ -29,5 +29,5 @@ public struct LastError: Sendable, Hashable {
   }
 
   /// The server stopped, or could not open the challenge, between consuming it and recording what came of it.
-  public static let interrupted = LastError([Base.Reason(.sessionInterrupted)])
+  package static let interrupted = LastError([Base.Reason(.sessionInterrupted)])
 }

@@ -1,16 +1,16 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// The immutable report of one attempt as it is stored and served: codes, outcomes, clauses, and details that name
 /// elements, certificates or limits. Nothing personal.
-public struct ReportRecord: Sendable, Hashable {
-  public enum CheckRecord: Sendable, Hashable {
+package struct ReportRecord: Sendable, Hashable {
+  package enum CheckRecord: Sendable, Hashable {
     /// As this version's registry has it.
     case known(Check)
     /// Of another version's registry, with the words that it had.
     case other(code: String, outcome: String, clause: String, detail: String?)
 
-    public init(code: String, outcome: String, clause: String, detail: String?) {
+    package init(code: String, outcome: String, clause: String, detail: String?) {
       if let known = Code(rawValue: code), let worth = Check.Outcome(rawValue: outcome), known.entry.clause == clause {
         self = .known(Check(known, worth, detail: detail))
       } else {
@@ -18,28 +18,28 @@ public struct ReportRecord: Sendable, Hashable {
       }
     }
 
-    public var code: String {
+    package var code: String {
       switch self {
       case .known(let check): check.code.rawValue
       case .other(let code, _, _, _): code
       }
     }
 
-    public var outcome: String {
+    package var outcome: String {
       switch self {
       case .known(let check): check.outcome.rawValue
       case .other(_, let outcome, _, _): outcome
       }
     }
 
-    public var clause: String {
+    package var clause: String {
       switch self {
       case .known(let check): check.clause
       case .other(_, _, let clause, _): clause
       }
     }
 
-    public var detail: String? {
+    package var detail: String? {
       switch self {
       case .known(let check): check.detail
       case .other(_, _, _, let detail): detail
@@ -56,22 +56,22 @@ public struct ReportRecord: Sendable, Hashable {
     }
   }
 
-  public struct DocumentRecord: Sendable, Hashable {
-    public let checks: [CheckRecord]
+  package struct DocumentRecord: Sendable, Hashable {
+    package let checks: [CheckRecord]
   }
 
   /// Absent where nothing is stored: `mdoc verify`.
-  public let id: String?
+  package let id: String?
   /// Unix seconds.
-  public let verifiedAt: Int64
-  public let trustSnapshot: String
+  package let verifiedAt: Int64
+  package let trustSnapshot: String
   /// Absent in reports that were stored before there was one.
-  public let revocationPolicy: String?
+  package let revocationPolicy: String?
   /// Checks of the envelope and of the response as a whole.
-  public let checks: [CheckRecord]
-  public let documents: [DocumentRecord]
+  package let checks: [CheckRecord]
+  package let documents: [DocumentRecord]
 
-  public init(_ report: VerificationReport, id: ReportID?) {
+  package init(_ report: VerificationReport, id: ReportID?) {
     self.id = id?.text
     verifiedAt = report.verifiedAt.secondsSince1970
     trustSnapshot = report.trustSnapshot
@@ -102,7 +102,7 @@ public struct ReportRecord: Sendable, Hashable {
   }
 
   /// Without details: what remains after redaction is ids, times and codes.
-  public func redacted() -> ReportRecord {
+  package func redacted() -> ReportRecord {
     ReportRecord(self) { $0.redacted }
   }
 }

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// What the wallet carries back to the browser that sent it, in the fragment of the redirect: whoever presents it began
 /// the session and ended it in one place, which keeps a victim's answer from an attacker's session

@@ -1,7 +1,7 @@
 import Base
 
 /// A session's status as the API prints it.
-public enum SessionStatus: String, Sendable, Hashable, CaseIterable {
+package enum SessionStatus: String, Sendable, Hashable, CaseIterable {
   case requiresInput = "requires_input"
   case processing
   case verified
@@ -15,7 +15,7 @@ public enum SessionStatus: String, Sendable, Hashable, CaseIterable {
 ///
 /// `requires_input` → `processing` → `verified` | `failed` | `canceled`; or `canceled`, `expired`; afterwards
 /// `redacted`. One challenge, one attempt: there is no way back (HTTP API, Sessions).
-public enum SessionState: Sendable, Hashable {
+package enum SessionState: Sendable, Hashable {
   case requiresInput
   /// The challenge is consumed; its answer is being verified.
   case processing(Attempt)
@@ -27,20 +27,20 @@ public enum SessionState: Sendable, Hashable {
   /// Erased but for ids, times, status and codes.
   case redacted(at: Timestamp, lastError: LastError?)
 
-  public struct Attempt: Sendable, Hashable {
-    public let id: AttemptID
+  package struct Attempt: Sendable, Hashable {
+    package let id: AttemptID
     /// By which its challenge was taken; nil in sessions from before this was kept.
-    public let protocolName: String?
-    public let startedAt: Timestamp
+    package let protocolName: String?
+    package let startedAt: Timestamp
 
-    public init(id: AttemptID, protocolName: String?, startedAt: Timestamp) {
+    package init(id: AttemptID, protocolName: String?, startedAt: Timestamp) {
       self.id = id
       self.protocolName = protocolName
       self.startedAt = startedAt
     }
   }
 
-  public var status: SessionStatus {
+  package var status: SessionStatus {
     switch self {
     case .requiresInput: .requiresInput
     case .processing: .processing
@@ -52,7 +52,7 @@ public enum SessionState: Sendable, Hashable {
     }
   }
 
-  public var lastError: LastError? {
+  package var lastError: LastError? {
     switch self {
     case .failed(let error, _): error
     case .canceled(_, let error), .redacted(_, let error): error
@@ -64,7 +64,7 @@ public enum SessionState: Sendable, Hashable {
   ///
   /// A session expires at the very second `expiresAt`; one that is `processing` for more than 30 seconds was
   /// interrupted, at the second after.
-  public func seen(at now: Timestamp, expiresAt: Timestamp) -> SessionState {
+  package func seen(at now: Timestamp, expiresAt: Timestamp) -> SessionState {
     switch self {
     case .requiresInput where now >= expiresAt: .expired
     case .processing(let attempt) where now > attempt.startedAt + Limits.processingTimeout:

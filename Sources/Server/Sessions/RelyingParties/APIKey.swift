@@ -1,19 +1,19 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// An API key as the configuration holds it: never the key, only its SHA-256.
 ///
 /// A relying party may have several: to rotate one, the new key is added, the old one gets an end, and both are good
 /// until then.
-public struct APIKey: Sendable, Hashable {
-  public let sha256: [UInt8]
-  public let scopes: Set<Scope>
+package struct APIKey: Sendable, Hashable {
+  package let sha256: [UInt8]
+  package let scopes: Set<Scope>
   /// What logs call it.
-  public let id: String?
+  package let id: String?
   /// From when on it is answered like a key that nobody knows; nil: never.
-  public let expiresAt: Timestamp?
+  package let expiresAt: Timestamp?
 
-  public init(sha256: [UInt8], scopes: Set<Scope>, id: String? = nil, expiresAt: Timestamp? = nil) {
+  package init(sha256: [UInt8], scopes: Set<Scope>, id: String? = nil, expiresAt: Timestamp? = nil) {
     self.sha256 = sha256
     self.scopes = scopes
     self.id = id
@@ -21,7 +21,7 @@ public struct APIKey: Sendable, Hashable {
   }
 
   /// The hash by which a presented key is looked up.
-  public static func hash(of key: String) -> [UInt8] { HashAlgorithm.sha256.hash(Array(key.utf8)) }
+  package static func hash(of key: String) -> [UInt8] { HashAlgorithm.sha256.hash(Array(key.utf8)) }
 
-  public func isGood(at now: Timestamp) -> Bool { expiresAt.map { now < $0 } ?? true }
+  package func isGood(at now: Timestamp) -> Bool { expiresAt.map { now < $0 } ?? true }
 }

@@ -1,7 +1,7 @@
 import Base
 
 /// Who makes a call, authenticated.
-public enum Caller: Sendable {
+package enum Caller: Sendable {
   /// - Parameter id: what logs call the key.
   case apiKey(RelyingParty, scopes: Set<Scope>, id: String? = nil)
   /// The holder of a session's client secret: submit, cancel and GET of that session, and no personal data.
@@ -9,7 +9,7 @@ public enum Caller: Sendable {
   /// A wallet that posts its answer by itself: it sees nothing of what comes of it.
   case wallet(SessionID, of: RelyingParty)
 
-  public var relyingParty: RelyingParty {
+  package var relyingParty: RelyingParty {
     switch self {
     case .apiKey(let party, _, _): party
     case .clientSecret(_, let party), .wallet(_, let party): party
@@ -17,14 +17,14 @@ public enum Caller: Sendable {
   }
 
   /// What logs call the API key, where it has a name.
-  public var keyID: String? { if case .apiKey(_, _, let id) = self { id } else { nil } }
+  package var keyID: String? { if case .apiKey(_, _, let id) = self { id } else { nil } }
 
   func has(_ scope: Scope) -> Bool {
     if case .apiKey(_, let scopes, _) = self { scopes.contains(scope) } else { false }
   }
 
   /// An API key with at least one of `scopes`, or `api.forbidden`.
-  public func require(_ scopes: Scope...) throws(ServiceError) {
+  package func require(_ scopes: Scope...) throws(ServiceError) {
     guard scopes.contains(where: has) else {
       let names = scopes.map { "`\($0.rawValue)`" }.joined(separator: " or ")
       throw ServiceError(.apiForbidden, "This needs an API key with the scope \(names).")

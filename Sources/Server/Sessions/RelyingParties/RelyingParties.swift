@@ -1,13 +1,13 @@
 import Base
 
 /// All relying parties of this server, by id and by API key.
-public struct RelyingParties: Sendable {
-  public let all: [RelyingParty]
+package struct RelyingParties: Sendable {
+  package let all: [RelyingParty]
   private let byID: [String: RelyingParty]
   private let byKey: [[UInt8]: (RelyingParty, APIKey)]
 
   /// Refuses what would let one relying party act as another: an id or a key hash that occurs twice.
-  public init(_ parties: [RelyingParty]) throws(ConfigurationError) {
+  package init(_ parties: [RelyingParty]) throws(ConfigurationError) {
     var byID: [String: RelyingParty] = [:]
     var byKey: [[UInt8]: (RelyingParty, APIKey)] = [:]
     for party in parties {
@@ -28,30 +28,30 @@ public struct RelyingParties: Sendable {
     self.byKey = byKey
   }
 
-  public subscript(id: String) -> RelyingParty? { byID[id] }
+  package subscript(id: String) -> RelyingParty? { byID[id] }
 
   /// The owner of an API key that has not expired. The look-up is by the key's hash: its time tells nothing that helps
   /// to find a key.
-  public func owner(ofKey key: String, at now: Timestamp) -> Caller? {
+  package func owner(ofKey key: String, at now: Timestamp) -> Caller? {
     owner(ofKeyHash: APIKey.hash(of: key), at: now)
   }
 
-  public func owner(ofKeyHash hash: [UInt8], at now: Timestamp) -> Caller? {
+  package func owner(ofKeyHash hash: [UInt8], at now: Timestamp) -> Caller? {
     guard let (party, found) = byKey[hash], found.isGood(at: now) else { return nil }
     return .apiKey(party, scopes: found.scopes, id: found.id)
   }
 
   /// When the next of the keys that are good now expires.
-  public func nextKeyExpiry(after now: Timestamp) -> Timestamp? {
+  package func nextKeyExpiry(after now: Timestamp) -> Timestamp? {
     all.flatMap(\.apiKeys).compactMap(\.expiresAt).filter { now < $0 }.min()
   }
 }
 
 /// The configuration cannot be served; the message names the member, never a secret.
-public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-  public let message: String
+package struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+  package let message: String
 
-  public init(_ message: String) { self.message = message }
+  package init(_ message: String) { self.message = message }
 
-  public var description: String { message }
+  package var description: String { message }
 }

@@ -1,5 +1,5 @@
 /// What an API key may do (HTTP API, Authentication).
-public enum Scope: String, Sendable, Hashable, CaseIterable {
+package enum Scope: String, Sendable, Hashable, CaseIterable {
   /// Create, submit, cancel and redact sessions.
   case sessionsWrite = "sessions:write"
   /// Get verified element values.

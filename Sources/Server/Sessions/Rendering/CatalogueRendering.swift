@@ -1,14 +1,14 @@
+import Base
 import Mdoc
 import Presentation
-import Base
 
 /// The catalogue of document types and their elements.
-public enum CatalogueRendering {
+package enum CatalogueRendering {
   /// Every type, in the catalogue's order.
-  public static var json: JSON { .array(DocTypeCatalogue.all.map(json)) }
+  package static var json: JSON { .array(DocTypeCatalogue.all.map(json)) }
 
   /// `age_over` says whether a namespace has `age_over_NN` besides what it lists; no `types`: none is prescribed.
-  public static func json(_ definition: DocTypeDefinition) -> JSON {
+  package static func json(_ definition: DocTypeDefinition) -> JSON {
     [
       "doc_type": .string(definition.docType), "aliases": .array(definition.aliases.map { .string($0) }),
       "label": .string(definition.label), "source": .string(definition.source),

@@ -1,5 +1,5 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// Element values as JSON: text as strings, full dates as `YYYY-MM-DD`, date-times as RFC 3339, bytes as
 /// `{"media_type"?, "base64"}`, numbers, booleans, maps and arrays as themselves (HTTP API, Sessions).

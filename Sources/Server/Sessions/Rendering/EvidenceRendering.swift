@@ -1,16 +1,16 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// What judging a bundle came to, as `mdoc verify bundle --json` prints it: the members of a verdict, after whose
 /// evidence it is.
-public enum EvidenceRendering {
+package enum EvidenceRendering {
   /// Of a bundle that could not be opened.
-  public static func json(_ fault: EvidenceFault) -> JSON {
+  package static func json(_ fault: EvidenceFault) -> JSON {
     .object(verdict(failed: [Reason(fault.code)], report: .null))
   }
 
   /// What an audit log said of a bundle.
-  public enum Audit: Sendable {
+  package enum Audit: Sendable {
     case notConsulted
     /// It does not verify, or does not have the bundle.
     case without
@@ -20,7 +20,7 @@ public enum EvidenceRendering {
     case withHeads
   }
 
-  public static func json(
+  package static func json(
     _ bundle: EvidenceBundle, _ found: EvidenceBundle.Verification, audit: Audit = .notConsulted
   ) -> (json: JSON, fault: EvidenceFault?) {
     let origin: [JSON.Member] = [

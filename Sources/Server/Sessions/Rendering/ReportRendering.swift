@@ -1,10 +1,10 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// The `report` of an attempt: every check with its outcome and clause. `checks` on top are those of the envelope and
 /// of the response as a whole.
-public enum ReportRendering {
-  public static func json(_ report: ReportRecord) -> JSON { json(report) { .array($0.map(check)) } }
+package enum ReportRendering {
+  package static func json(_ report: ReportRecord) -> JSON { json(report) { .array($0.map(check)) } }
 
   /// The same as a part of a reply, whose checks cannot be read any more.
   static func written(_ report: ReportRecord) -> JSON { json(report, written) }

@@ -1,9 +1,9 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// The `result` of an accepted presentation.
-public enum ResultRendering {
-  public static func json(_ presentation: AcceptedPresentation) -> JSON {
+package enum ResultRendering {
+  package static func json(_ presentation: AcceptedPresentation) -> JSON {
     ["documents": .array(presentation.documents.map { document($0) })]
   }
 

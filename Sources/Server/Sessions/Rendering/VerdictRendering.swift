@@ -1,11 +1,11 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// A verdict outside any session, as `mdoc verify --json` prints it: the members of a session that an attempt sets, and
 /// whether a verified answer has nothing in it.
-public enum VerdictRendering {
+package enum VerdictRendering {
   /// - Parameter id: of a report that is stored.
-  public static func json(_ verdict: Verdict, id: ReportID? = nil) -> JSON {
+  package static func json(_ verdict: Verdict, id: ReportID? = nil) -> JSON {
     let report = ReportRendering.json(ReportRecord(verdict.report, id: id))
     switch verdict.outcome {
     case .accepted(let presentation):

@@ -1,7 +1,7 @@
 import Base
 
 /// What a wallet told the app or page that asked it, where its protocol has no word of its own for that.
-public enum CancelReason: String, Sendable, CaseIterable {
+package enum CancelReason: String, Sendable, CaseIterable {
   case declined, unavailable, failed
 
   /// As a wallet's own error (OpenID4VP 1.0, 8.5) is recorded.

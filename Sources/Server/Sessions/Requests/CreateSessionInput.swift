@@ -1,18 +1,18 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// The body of `POST /v1/verification_sessions`, read strictly.
-public struct CreateSessionInput: Sendable {
-  public let protocols: [String]
-  public let request: PresentationRequest
-  public let origin: String?
-  public let redirectURI: String?
+package struct CreateSessionInput: Sendable {
+  package let protocols: [String]
+  package let request: PresentationRequest
+  package let origin: String?
+  package let redirectURI: String?
   /// The relying party's merchant that asks in-app; nil elsewhere.
-  public let apple: AppleConfiguration?
+  package let apple: AppleConfiguration?
   /// Seconds.
-  public let expiresIn: Int64
-  public let clientReferenceID: String?
-  public let metadata: [SessionContent.MetadataEntry]
+  package let expiresIn: Int64
+  package let clientReferenceID: String?
+  package let metadata: [SessionContent.MetadataEntry]
 
   private static let members: Set<String> =
     PresentationRequestDecoder.members.union([
@@ -20,7 +20,7 @@ public struct CreateSessionInput: Sendable {
     ])
 
   /// `offered` are the names of the protocols that are built.
-  public init(
+  package init(
     parsing json: JSON, for relyingParty: RelyingParty, offered: Set<String>
   ) throws(ServiceError) {
     var faults = InputFaults()

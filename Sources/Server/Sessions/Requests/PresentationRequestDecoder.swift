@@ -1,10 +1,10 @@
+import Base
 import Mdoc
 import Presentation
-import Base
 
 /// Reads `documents` and `all_documents` of the API into a `PresentationRequest`: the creation of a session and
 /// `mdoc verify --request` share it. Faults carry JSON pointers.
-public struct PresentationRequestDecoder: Sendable {
+package struct PresentationRequestDecoder: Sendable {
   static let members: Set<String> = ["documents", "all_documents"]
   private static let elementMembers: Set = ["namespace", "identifier", "intent_to_retain", "retain_days", "required"]
   private static let inAppElementMembers = elementMembers.union(["apple_element"])
@@ -12,13 +12,13 @@ public struct PresentationRequestDecoder: Sendable {
   private let retention: RetentionPolicy
 
   /// The family decides on age thresholds: 1–125 in-app, 1–99 elsewhere, and no `age_in_years` beside one in-app.
-  public init(for family: ProtocolFamily, retention: RetentionPolicy = RetentionPolicy()) {
+  package init(for family: ProtocolFamily, retention: RetentionPolicy = RetentionPolicy()) {
     self.family = family
     self.retention = retention
   }
 
   /// An object of exactly these members.
-  public func decode(_ json: JSON) throws(ServiceError) -> PresentationRequest {
+  package func decode(_ json: JSON) throws(ServiceError) -> PresentationRequest {
     var faults = InputFaults()
     let request = ObjectInput(json, at: "", known: Self.members, &faults).map { decode($0, &faults) }
     try faults.throwIfAny()

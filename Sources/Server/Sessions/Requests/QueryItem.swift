@@ -1,9 +1,9 @@
 /// One decoded name and value of a URL's query.
-public struct QueryItem: Sendable, Hashable {
-  public let name: String
-  public let value: String
+package struct QueryItem: Sendable, Hashable {
+  package let name: String
+  package let value: String
 
-  public init(_ name: String, _ value: String) {
+  package init(_ name: String, _ value: String) {
     self.name = name
     self.value = value
   }

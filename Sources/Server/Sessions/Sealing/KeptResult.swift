@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// How a result is written before it is sealed: by itself; or, where the wallet was given a response code, with the
 /// code's hash, so that it cannot be read without it.

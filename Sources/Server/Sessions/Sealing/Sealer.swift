@@ -11,9 +11,9 @@ import FoundationEssentials
 /// Random nonces are safe for 2³² seals under one key (NIST SP 800-38D, 8.3). Each session has a key of its own, derived
 /// from the configured one, that seals a handful of fields; so has each kept reply that belongs to no session. What
 /// version 1 sealed, under the configured key itself, still opens.
-public struct Sealer: Sendable {
+package struct Sealer: Sendable {
   /// The bytes are not sealed in this format, by a configured key, for this place.
-  public struct OpenError: Error, Sendable {}
+  package struct OpenError: Error, Sendable {}
 
   private static let version: UInt8 = 2
   private static let firstVersion: UInt8 = 1
@@ -21,7 +21,7 @@ public struct Sealer: Sendable {
   private let sealing: SealingKey
   private let all: [SealingKey]
 
-  public init(_ keys: [SealingKey]) throws(ConfigurationError) {
+  package init(_ keys: [SealingKey]) throws(ConfigurationError) {
     guard let first = keys.first else { throw ConfigurationError("there is no sealing key") }
     guard Set(keys.map(\.id)).count == keys.count else {
       throw ConfigurationError("sealing keys have different ids")

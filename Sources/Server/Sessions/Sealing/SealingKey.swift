@@ -1,13 +1,13 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// An AES-256 key for data at rest, with the id that sealed data name it by.
-public final class SealingKey: Sendable {
-  public static let length = 32
-  public let id: String
+package final class SealingKey: Sendable {
+  package static let length = 32
+  package let id: String
   let key: SecretBytes
 
-  public init(id: String, key: consuming SecretBytes) throws(ConfigurationError) {
+  package init(id: String, key: consuming SecretBytes) throws(ConfigurationError) {
     guard (1...64).contains(id.utf8.count) else {
       throw ConfigurationError("a sealing key's id has 1 to 64 bytes")
     }
@@ -19,7 +19,7 @@ public final class SealingKey: Sendable {
   }
 
   /// What a key's file holds: 32 raw bytes, or text, in which white space at the end does not count.
-  public static func secret(in content: UnsafeRawBufferPointer) -> SecretBytes? {
+  package static func secret(in content: UnsafeRawBufferPointer) -> SecretBytes? {
     if content.count == length { return SecretBytes(copying: content) }
     let text = content.withoutTrailingSpace
     let decoded =

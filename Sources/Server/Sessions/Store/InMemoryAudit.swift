@@ -37,7 +37,7 @@ extension InMemoryAudit {
 }
 
 extension InMemoryStore {
-  public func auditEntries(
+  package func auditEntries(
     of node: NodeName, _ relyingParty: String?, after sequence: Int64, limit: Int
   ) async throws(StoreError) -> AuditPage {
     try locked { contents throws(StoreError) in
@@ -47,7 +47,7 @@ extension InMemoryStore {
     }
   }
 
-  public func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead] {
+  package func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead] {
     try locked { contents throws(StoreError) in contents.audit.links(of: relyingParty).last.map { [$0.head] } ?? [] }
   }
 }

@@ -129,45 +129,45 @@ struct InMemoryOutbox {
 }
 
 extension InMemoryStore {
-  public func event(_ id: EventID, of relyingParty: String) async throws(StoreError) -> EventRecord? {
+  package func event(_ id: EventID, of relyingParty: String) async throws(StoreError) -> EventRecord? {
     try locked { contents throws(StoreError) in contents.outbox.event(id, of: relyingParty) }
   }
 
-  public func events(of relyingParty: String, _ query: EventQuery) async throws(StoreError) -> EventPage? {
+  package func events(of relyingParty: String, _ query: EventQuery) async throws(StoreError) -> EventPage? {
     try locked { contents throws(StoreError) in contents.outbox.events(of: relyingParty, query) }
   }
 
-  public func distributeEvents(
+  package func distributeEvents(
     to subscriptions: [WebhookSubscription], at now: Timestamp, limit: Int
   ) async throws(StoreError) -> Int {
     try locked { contents throws(StoreError) in contents.outbox.distribute(to: subscriptions, at: now, limit: limit) }
   }
 
-  public func claimDeliveries(
+  package func claimDeliveries(
     _ quotas: [DeliveryQuota], limit: Int, at now: Timestamp
   ) async throws(StoreError) -> [DeliveryRecord] {
     try locked { contents throws(StoreError) in contents.outbox.claim(quotas, limit: limit, at: now) }
   }
 
-  public func recordDelivery(
+  package func recordDelivery(
     _ claimed: DeliveryRecord, _ result: DeliveryResult
   ) async throws(StoreError) -> Bool {
     try locked { contents throws(StoreError) in contents.outbox.record(claimed, result) }
   }
 
-  public func deliveries(
+  package func deliveries(
     of relyingParty: String, _ query: DeliveryQuery
   ) async throws(StoreError) -> DeliveryPage? {
     try locked { contents throws(StoreError) in contents.outbox.deliveries(of: relyingParty, query) }
   }
 
-  public func retryDelivery(
+  package func retryDelivery(
     _ id: DeliveryID, of relyingParty: String, at now: Timestamp
   ) async throws(StoreError) -> DeliveryRetry {
     try locked { contents throws(StoreError) in contents.outbox.retry(id, of: relyingParty, at: now) }
   }
 
-  public func outboxState() async throws(StoreError) -> OutboxState {
+  package func outboxState() async throws(StoreError) -> OutboxState {
     try locked { contents throws(StoreError) in contents.outbox.state }
   }
 }

@@ -2,8 +2,8 @@ import Base
 
 /// A store that lives as long as the process: for tests and for trying things out. It keeps the same rules as the
 /// others, and nothing else: a restart forgets every challenge.
-public final class InMemoryStore: SessionStore {
-  public let isLive: Bool
+package final class InMemoryStore: SessionStore {
+  package let isLive: Bool
   private let state: Locked<Contents>
 
   struct Contents {
@@ -23,7 +23,7 @@ public final class InMemoryStore: SessionStore {
     var reply: KeptReply?
   }
 
-  public init(isLive: Bool = false, node: NodeName = .standard) {
+  package init(isLive: Bool = false, node: NodeName = .standard) {
     self.isLive = isLive
     state = Locked(Contents(audit: InMemoryAudit(node: node, isLive: isLive)))
   }
@@ -40,7 +40,7 @@ public final class InMemoryStore: SessionStore {
 
   // MARK: Sessions
 
-  public func create(
+  package func create(
     _ session: SessionRecord, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) {
     try locked { contents throws(StoreError) in
@@ -51,7 +51,7 @@ public final class InMemoryStore: SessionStore {
     }
   }
 
-  public func consume(
+  package func consume(
     _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
   ) async throws(StoreError) -> Consumption {
     try locked { contents throws(StoreError) in
@@ -65,7 +65,7 @@ public final class InMemoryStore: SessionStore {
     }
   }
 
-  public func recordOutcome(
+  package func recordOutcome(
     _ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) -> OutcomeRecording {
     try locked { contents throws(StoreError) in
@@ -83,11 +83,11 @@ public final class InMemoryStore: SessionStore {
     }
   }
 
-  public func session(_ address: SessionAddress) async throws(StoreError) -> SessionRecord? {
+  package func session(_ address: SessionAddress) async throws(StoreError) -> SessionRecord? {
     try locked { contents throws(StoreError) in contents[address] }
   }
 
-  public func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
+  package func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
     try locked { contents throws(StoreError) in
       guard let record = id.flatMap({ contents.sessions[$0] }), record.clientSecretHash == clientSecretHash else {
         return nil
@@ -96,7 +96,7 @@ public final class InMemoryStore: SessionStore {
     }
   }
 
-  public func sessions(
+  package func sessions(
     of relyingParty: String, _ query: SessionQuery, at now: Timestamp
   ) async throws(StoreError) -> SessionPage? {
     try locked { contents throws(StoreError) in
@@ -117,7 +117,7 @@ public final class InMemoryStore: SessionStore {
     }
   }
 
-  public func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
+  package func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
     try locked { contents throws(StoreError) in
       guard var record = contents[address] else { return .notFound }
       guard case .requiresInput = record.state(at: now) else { return .refused(record) }
@@ -128,7 +128,7 @@ public final class InMemoryStore: SessionStore {
     }
   }
 
-  public func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
+  package func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
     try locked { contents throws(StoreError) in
       guard var record = contents[address] else { return .notFound }
       if case .redacted = record.state { return .refused(record) }
@@ -146,19 +146,19 @@ public final class InMemoryStore: SessionStore {
     }
   }
 
-  public func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
+  package func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
     try locked { contents throws(StoreError) in
       contents.sessions.values.first { $0.address.relyingParty == relyingParty && $0.report?.id == id.text }?.report
     }
   }
 
-  public func evidence(_ address: SessionAddress) async throws(StoreError) -> [UInt8]? {
+  package func evidence(_ address: SessionAddress) async throws(StoreError) -> [UInt8]? {
     try locked { contents throws(StoreError) in contents[address].flatMap { contents.evidence[$0.address.id] } }
   }
 
   // MARK: Idempotency
 
-  public func beginIdempotent(
+  package func beginIdempotent(
     _ claim: IdempotencyClaim, at now: Timestamp
   ) async throws(StoreError) -> IdempotencyStart {
     try locked { contents throws(StoreError) in
@@ -172,11 +172,11 @@ public final class InMemoryStore: SessionStore {
     }
   }
 
-  public func finishIdempotent(_ completion: IdempotencyCompletion) async throws(StoreError) {
+  package func finishIdempotent(_ completion: IdempotencyCompletion) async throws(StoreError) {
     try locked { contents throws(StoreError) in contents.finish(completion) }
   }
 
-  public func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError) {
+  package func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError) {
     try locked { contents throws(StoreError) in
       if let key = contents.keys[claim.scope], key.claim == claim, key.reply == nil { contents.keys[claim.scope] = nil }
     }
@@ -184,7 +184,7 @@ public final class InMemoryStore: SessionStore {
 
   // MARK: Upkeep
 
-  public func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage {
+  package func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage {
     try locked { contents throws(StoreError) in
       let own = contents.sessions.values.filter { $0.address.relyingParty == relyingParty }
       let kept = own.map { Int64($0.keptBytes + (contents.evidence[$0.address.id]?.count ?? 0)) }
@@ -196,13 +196,13 @@ public final class InMemoryStore: SessionStore {
     }
   }
 
-  public func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
+  package func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
     try locked { contents throws(StoreError) in contents.sweep(at: now, limit: limit) }
   }
 
-  public func probe() async throws(StoreError) { try locked { _ throws(StoreError) in } }
+  package func probe() async throws(StoreError) { try locked { _ throws(StoreError) in } }
 
-  public func close() async { state.withLock { $0.isClosed = true } }
+  package func close() async { state.withLock { $0.isClosed = true } }
 }
 
 extension InMemoryStore.Contents {

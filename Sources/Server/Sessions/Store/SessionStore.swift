@@ -7,7 +7,7 @@ import Base
 /// What time has ended (`expired`, interrupted) is written by `sweep`, but already holds before: `consume`, `cancel`,
 /// `recordOutcome` and the status filter of `sessions` judge by the state at `now`, and records carry what is needed
 /// for `SessionRecord.state(at:)`.
-public protocol SessionStore: EventStore, AuditStore {
+package protocol SessionStore: EventStore, AuditStore {
   /// Recorded when the store was made; it serves no other.
   var isLive: Bool { get }
 

@@ -1,5 +1,5 @@
 /// Why a store could not do what it was asked. Details name the fault, never what is stored.
-public enum StoreError: Error, Sendable, Hashable {
+package enum StoreError: Error, Sendable, Hashable {
   /// The disk is full, the file locked or unreadable, the connection gone: nothing was written, and it may work later.
   case unavailable(String)
   case closed

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// How a report's checks are stored: their codes and outcomes as five characters each, without the words that the
 /// registry has for them, and the details of the few that have one.

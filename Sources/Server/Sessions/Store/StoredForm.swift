@@ -4,17 +4,17 @@ import Base
 ///
 /// Written by hand: a session is written and read with every request, and the encoders of Codable took more time than
 /// the cryptography of a verification.
-public protocol StoredValue {
+package protocol StoredValue {
   var storedJSON: JSON { get }
   /// Nil for JSON of another shape; members that this version does not know are passed over.
   init?(storedJSON: JSON)
 }
 
 /// How values are written into a store's columns.
-public enum StoredForm {
-  public static func encode(_ value: some StoredValue) -> [UInt8] { value.storedJSON.serialized() }
+package enum StoredForm {
+  package static func encode(_ value: some StoredValue) -> [UInt8] { value.storedJSON.serialized() }
 
-  public static func decode<Value: StoredValue>(_ type: Value.Type, from bytes: [UInt8]) throws(StoreError) -> Value {
+  package static func decode<Value: StoredValue>(_ type: Value.Type, from bytes: [UInt8]) throws(StoreError) -> Value {
     guard let json = try? JSON(parsing: bytes, values: .max), let value = Value(storedJSON: json) else {
       throw .corrupt("\(type)")
     }
@@ -23,7 +23,7 @@ public enum StoredForm {
 
   /// JSON whose members come back in their order. Earlier versions wrote it for readers that kept none: objects as
   /// arrays, `["o", name, value, …]`, and arrays as `["a", value, …]`. Neither is what is written now: an object.
-  public static func decodeOrdered(_ bytes: [UInt8]) throws(StoreError) -> JSON {
+  package static func decodeOrdered(_ bytes: [UInt8]) throws(StoreError) -> JSON {
     guard let json = try? JSON(parsing: bytes, values: .max), let value = json.array == nil ? json : plain(json) else {
       throw .corrupt("JSON")
     }
@@ -31,7 +31,7 @@ public enum StoredForm {
   }
 
   /// The same for whoever does not look into it.
-  public static func text(_ bytes: [UInt8]) throws(StoreError) -> JSONText {
+  package static func text(_ bytes: [UInt8]) throws(StoreError) -> JSONText {
     if bytes.first == UInt8(ascii: "[") { return JSONText(try decodeOrdered(bytes)) }
     guard bytes.first == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}") else { throw .corrupt("JSON") }
     return JSONText(written: bytes)

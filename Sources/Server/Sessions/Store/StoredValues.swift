@@ -1,10 +1,10 @@
-import Mdoc
 import Base
+import Mdoc
 
 // MARK: What was asked for
 
 extension SessionContent: StoredValue {
-  public var storedJSON: JSON {
+  package var storedJSON: JSON {
     .members([
       "request": request.storedJSON, "origin": origin.map { .string($0) },
       "redirectURI": redirectURI.map { .string($0) }, "clientReferenceID": clientReferenceID.map { .string($0) },
@@ -12,7 +12,7 @@ extension SessionContent: StoredValue {
     ])
   }
 
-  public init?(storedJSON json: JSON) {
+  package init?(storedJSON json: JSON) {
     guard let request = json["request"].flatMap(PresentationRequest.init(storedJSON:)),
       let metadata: [MetadataEntry] = json.storedList(
         "metadata",
@@ -28,13 +28,13 @@ extension SessionContent: StoredValue {
 }
 
 extension PresentationRequest: StoredValue {
-  public var storedJSON: JSON {
+  package var storedJSON: JSON {
     [
       "documents": .array(documents.map(\.storedJSON)), "requiresAllDocuments": .bool(requiresAllDocuments),
     ]
   }
 
-  public init?(storedJSON json: JSON) {
+  package init?(storedJSON json: JSON) {
     guard let documents = json.storedList("documents", DocumentRequest.init(storedJSON:)),
       let requiresAll = json["requiresAllDocuments"]?.bool
     else { return nil }
@@ -43,14 +43,14 @@ extension PresentationRequest: StoredValue {
 }
 
 extension DocumentRequest: StoredValue {
-  public var storedJSON: JSON {
+  package var storedJSON: JSON {
     .members([
       "docType": .string(docType), "elements": .array(elements.map(\.storedJSON)),
       "ageOver": .array(ageOver.map { .integer(Int64($0)) }), "minimumAge": minimumAge.map { .integer(Int64($0)) },
     ])
   }
 
-  public init?(storedJSON json: JSON) {
+  package init?(storedJSON json: JSON) {
     guard let docType = json["docType"]?.string,
       let elements = json.storedList("elements", ElementRequest.init(storedJSON:)),
       let ageOver = json.storedList("ageOver", { $0.integer.flatMap { Int(exactly: $0) } }),
@@ -61,14 +61,14 @@ extension DocumentRequest: StoredValue {
 }
 
 extension ElementRequest: StoredValue {
-  public var storedJSON: JSON {
+  package var storedJSON: JSON {
     .members([
       "element": element.storedJSON, "intentToRetain": .bool(intentToRetain), "retainDays": retention.storedDays,
       "isRequired": .bool(isRequired), "alternatives": .array(alternatives.map(\.storedJSON)),
     ])
   }
 
-  public init?(storedJSON json: JSON) {
+  package init?(storedJSON json: JSON) {
     guard let element = json["element"].flatMap(ElementReference.init(storedJSON:)),
       let intentToRetain = json["intentToRetain"]?.bool, let isRequired = json["isRequired"]?.bool,
       let alternatives = json.storedList("alternatives", ElementReference.init(storedJSON:)),
@@ -84,9 +84,9 @@ extension Retention {
 }
 
 extension ElementReference: StoredValue {
-  public var storedJSON: JSON { ["namespace": .string(namespace), "identifier": .string(identifier)] }
+  package var storedJSON: JSON { ["namespace": .string(namespace), "identifier": .string(identifier)] }
 
-  public init?(storedJSON json: JSON) {
+  package init?(storedJSON json: JSON) {
     guard let namespace = json["namespace"]?.string, let identifier = json["identifier"]?.string else { return nil }
     self.init(namespace, identifier)
   }
@@ -95,7 +95,7 @@ extension ElementReference: StoredValue {
 // MARK: What came of it
 
 extension ReportRecord: StoredValue {
-  public var storedJSON: JSON { json { $0.compact ?? $0.writtenOut } }
+  package var storedJSON: JSON { json { $0.compact ?? $0.writtenOut } }
 
   /// With every word written out, for who may read it without this version's registry.
   var writtenOut: JSON { json(\.writtenOut) }
@@ -108,7 +108,7 @@ extension ReportRecord: StoredValue {
     ])
   }
 
-  public init?(storedJSON json: JSON) {
+  package init?(storedJSON json: JSON) {
     guard let verifiedAt = json["verifiedAt"]?.integer, let trustSnapshot = json["trustSnapshot"]?.string,
       let checks = json["checks"].flatMap([CheckRecord].init(storedJSON:)),
       let documents = json.storedList(
@@ -124,7 +124,7 @@ extension ReportRecord: StoredValue {
 }
 
 extension LastError: StoredValue {
-  public var storedJSON: JSON {
+  package var storedJSON: JSON {
     [
       "code": .string(code),
       "reasons": .array(
@@ -137,7 +137,7 @@ extension LastError: StoredValue {
     ]
   }
 
-  public init?(storedJSON json: JSON) {
+  package init?(storedJSON json: JSON) {
     guard let code = json["code"]?.string,
       let reasons: [Reason] = json.storedList(
         "reasons",

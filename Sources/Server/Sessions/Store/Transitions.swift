@@ -4,7 +4,7 @@ import Base
 /// update states the same rules in its query; one suite of tests runs over both.
 extension SessionRecord {
   /// Why its challenge cannot be consumed with this protocol now, or nil where it can.
-  public func consumeRefusal(protocolName: String, at now: Timestamp) -> ConsumeRefusal? {
+  package func consumeRefusal(protocolName: String, at now: Timestamp) -> ConsumeRefusal? {
     switch state(at: now) {
     case .requiresInput: offers.contains { $0.protocolName == protocolName } ? nil : .protocolMismatch
     case .expired: .expired

@@ -1,5 +1,5 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// One attempt at a session's challenge: consume (commit) → open → verify → outcome (commit).
 ///

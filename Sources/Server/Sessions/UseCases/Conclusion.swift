@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mdoc
-import Base
 
 /// What an attempt becomes: the session's next state, its report, and who gets the result and how.
 ///

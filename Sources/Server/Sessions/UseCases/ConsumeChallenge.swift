@@ -1,17 +1,17 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// A challenge that was taken from the store and can be answered once: it cannot be copied, and only this file makes
 /// one (architecture, 3.3). Evidence has one that was answered already, to see again what came of it.
-public struct ConsumedChallenge: ~Copyable, Sendable {
-  public let session: SessionID
-  public let protocolName: String
+package struct ConsumedChallenge: ~Copyable, Sendable {
+  package let session: SessionID
+  package let protocolName: String
   /// The request as it was handed out: `data` of the session's entry for this protocol. Never inlined, as
   /// `Authentication.questions`: evidence keeps it for longer than the challenge lives.
-  public var requestData: JSONText { @inline(never) get { handedOut } }
+  package var requestData: JSONText { @inline(never) get { handedOut } }
   private let handedOut: JSONText
   /// What the protocol gave away with the request.
-  public let material: SecretBytes
+  package let material: SecretBytes
 
   fileprivate init(session: SessionID, protocolName: String, requestData: JSONText, material: consuming SecretBytes) {
     self.session = session

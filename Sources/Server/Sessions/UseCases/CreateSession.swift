@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mdoc
-import Base
 
 /// Makes a session: one request for each protocol, each with its own nonce and key, and a client secret that is shown
 /// in this reply only.

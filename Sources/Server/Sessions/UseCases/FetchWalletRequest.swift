@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mdoc
-import Base
 
 /// Gives a wallet the signed request object of a session that waits for its answer, anew at each fetch.
 struct FetchWalletRequest {

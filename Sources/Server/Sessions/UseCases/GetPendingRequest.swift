@@ -1,14 +1,14 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// What a session asks, for a mock wallet to answer.
-public struct PendingRequest: Sendable {
-  public let session: SessionID
-  public let protocolName: String
-  public let data: JSON
-  public let request: PresentationRequest
-  public let relyingParty: RelyingParty
-  public let origin: String?
+package struct PendingRequest: Sendable {
+  package let session: SessionID
+  package let protocolName: String
+  package let data: JSON
+  package let request: PresentationRequest
+  package let relyingParty: RelyingParty
+  package let origin: String?
 }
 
 /// Test mode's way to a mock answer; live mode has none.

@@ -1,13 +1,13 @@
 import Base
 
 /// What a wallet gets for its answer, and what only this server's own log may say of it.
-public struct WalletReply: Sendable {
+package struct WalletReply: Sendable {
   /// `{}`, or where the wallet is to send the person: `{"redirect_uri"}`. It is the same whatever the verdict is.
-  public let body: JSON
-  public let session: SessionID
-  public let status: SessionStatus
+  package let body: JSON
+  package let session: SessionID
+  package let status: SessionStatus
   /// Of a session that failed, or that the wallet canceled.
-  public let code: Code?
+  package let code: Code?
 }
 
 /// Takes the answer that a wallet posts by itself (`direct_post`, `direct_post.jwt`; OpenID4VP 1.0, 8.2). The result

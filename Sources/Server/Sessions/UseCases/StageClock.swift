@@ -1,7 +1,7 @@
 import Base
 
 /// A part of the way of one answer, from its challenge's consumption to its outcome's commit.
-public enum VerificationStage: String, Sendable, Hashable, CaseIterable {
+package enum VerificationStage: String, Sendable, Hashable, CaseIterable {
   /// The challenge is taken and the commit waited for.
   case consume
   /// The envelope is opened and the response parsed.

@@ -6,18 +6,18 @@ import Sessions
 /// never printed; `description` names hosts and database only.
 ///
 /// What the URL leaves out comes by libpq's own means: `PGPASSWORD`, the password file, `PGSSLROOTCERT` and the like.
-public struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomReflectable {
+package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomReflectable {
   let url: String
-  public let description: String
+  package let description: String
 
-  public var customMirror: Mirror { Mirror(self, children: []) }
+  package var customMirror: Mirror { Mirror(self, children: []) }
 
-  public static func isOne(_ text: String) -> Bool {
+  package static func isOne(_ text: String) -> Bool {
     text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
   }
 
   /// Refuses what is no URL, and what would send sessions over a network to whoever answers there.
-  public init(_ url: String) throws(ConfigurationError) {
+  package init(_ url: String) throws(ConfigurationError) {
     // libpq's own complaint may quote the URL, password and all.
     guard Self.isOne(url), !Self.hasStrayAt(url), let given = Self.options(PQconninfoParse(url, nil)) else {
       throw ConfigurationError("is no postgresql:// URL; special characters in it are written %XX")

@@ -1,5 +1,5 @@
-import Glibc
 import Base
+import Glibc
 import Sessions
 
 /// A few connections to one database, each on a thread of its own, which take their work from one queue.

@@ -2,7 +2,7 @@ import Base
 import Sessions
 
 extension PostgreSQLStore {
-  public func auditEntries(
+  package func auditEntries(
     of node: NodeName, _ relyingParty: String?, after sequence: Int64, limit: Int
   ) async throws(StoreError) -> AuditPage {
     let own: [PostgreSQLValue] = relyingParty.map { [.text($0)] } ?? []
@@ -24,7 +24,7 @@ extension PostgreSQLStore {
     }
   }
 
-  public func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead] {
+  package func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead] {
     let all = "SELECT node, sequence, hash FROM audit_heads ORDER BY node"
     let own = """
       SELECT heads.node, last.sequence, last.hash FROM audit_heads AS heads CROSS JOIN LATERAL (

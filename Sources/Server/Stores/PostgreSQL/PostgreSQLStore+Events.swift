@@ -2,7 +2,7 @@ import Base
 import Sessions
 
 extension PostgreSQLStore {
-  public func event(_ id: EventID, of relyingParty: String) async throws(StoreError) -> EventRecord? {
+  package func event(_ id: EventID, of relyingParty: String) async throws(StoreError) -> EventRecord? {
     try await pool.perform { connection throws(StoreError) in
       try connection.first(
         "SELECT \(EventRow.columns) FROM events WHERE session_id = $1 AND type = $2 AND relying_party = $3",
@@ -10,7 +10,7 @@ extension PostgreSQLStore {
     }?.record()
   }
 
-  public func events(of relyingParty: String, _ query: EventQuery) async throws(StoreError) -> EventPage? {
+  package func events(of relyingParty: String, _ query: EventQuery) async throws(StoreError) -> EventPage? {
     let types = (query.type.map { [$0] } ?? EventType.allCases).map(\.status.rawValue)
     let rows = try await pool.perform(.list) { connection throws(StoreError) -> [EventRow]? in
       var before = Int64.max
@@ -37,7 +37,7 @@ extension PostgreSQLStore {
     return EventPage(events: events, hasMore: rows.count > query.limit)
   }
 
-  public func deliveries(
+  package func deliveries(
     of relyingParty: String, _ query: DeliveryQuery
   ) async throws(StoreError) -> DeliveryPage? {
     let rows = try await pool.perform(.list) { connection throws(StoreError) -> [DeliveryRow]? in

@@ -3,7 +3,7 @@ import Sessions
 
 extension PostgreSQLStore {
   /// One statement claims a key that is free, too old or abandoned; only if it did not is the key looked up.
-  public func beginIdempotent(
+  package func beginIdempotent(
     _ claim: IdempotencyClaim, at now: Timestamp
   ) async throws(StoreError) -> IdempotencyStart {
     try await pool.perform { connection throws(StoreError) in
@@ -41,7 +41,7 @@ extension PostgreSQLStore {
 
   /// Without the reply's content where the session that it shows was redacted before the reply came here. The session is
   /// held meanwhile, so that a redaction comes before or after and sees the reply.
-  public func finishIdempotent(_ completion: IdempotencyCompletion) async throws(StoreError) {
+  package func finishIdempotent(_ completion: IdempotencyCompletion) async throws(StoreError) {
     try await pool.perform { connection throws(StoreError) in
       _ = try connection.query(
         """
@@ -56,7 +56,7 @@ extension PostgreSQLStore {
     }
   }
 
-  public func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError) {
+  package func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError) {
     _ = try await pool.perform { connection throws(StoreError) in
       try connection.run(
         "DELETE FROM idempotency WHERE scope = $1 AND token = $2 AND NOT is_finished", .blob(claim.scope),

@@ -3,7 +3,7 @@ import Sessions
 
 extension PostgreSQLStore {
   /// Nodes that look at once share the events between them.
-  public func distributeEvents(
+  package func distributeEvents(
     to subscriptions: [WebhookSubscription], at now: Timestamp, limit: Int
   ) async throws(StoreError) -> Int {
     let wishes = subscriptions.flatMap { subscription in subscription.types.map { (subscription.address, $0) } }
@@ -25,7 +25,7 @@ extension PostgreSQLStore {
   }
 
   /// One statement for all quotas; what another node takes at this moment is left out.
-  public func claimDeliveries(
+  package func claimDeliveries(
     _ quotas: [DeliveryQuota], limit: Int, at now: Timestamp
   ) async throws(StoreError) -> [DeliveryRecord] {
     let rows = try await pool.perform { connection throws(StoreError) in
@@ -51,7 +51,7 @@ extension PostgreSQLStore {
     return records
   }
 
-  public func recordDelivery(
+  package func recordDelivery(
     _ claimed: DeliveryRecord, _ result: DeliveryResult
   ) async throws(StoreError) -> Bool {
     let (status, due, fault): (DeliveryStatus, Timestamp, DeliveryFault?) =
@@ -73,7 +73,7 @@ extension PostgreSQLStore {
     }
   }
 
-  public func retryDelivery(
+  package func retryDelivery(
     _ id: DeliveryID, of relyingParty: String, at now: Timestamp
   ) async throws(StoreError) -> DeliveryRetry {
     let (row, isBegun) = try await pool.perform { connection throws(StoreError) -> (DeliveryRow?, Bool) in
@@ -89,7 +89,7 @@ extension PostgreSQLStore {
     return isBegun ? .begun(record) : .refused(record)
   }
 
-  public func outboxState() async throws(StoreError) -> OutboxState {
+  package func outboxState() async throws(StoreError) -> OutboxState {
     let state = try await pool.perform(.list) { connection throws(StoreError) in
       try connection.first(
         """

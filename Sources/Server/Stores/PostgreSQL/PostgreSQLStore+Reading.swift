@@ -2,11 +2,11 @@ import Base
 import Sessions
 
 extension PostgreSQLStore {
-  public func session(_ address: SessionAddress) async throws(StoreError) -> SessionRecord? {
+  package func session(_ address: SessionAddress) async throws(StoreError) -> SessionRecord? {
     try await pool.perform { connection throws(StoreError) in try connection.row(address) }?.record()
   }
 
-  public func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
+  package func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
     try await pool.perform { connection throws(StoreError) in
       guard let id else {
         return try connection.first(
@@ -19,7 +19,7 @@ extension PostgreSQLStore {
     }?.record()
   }
 
-  public func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
+  package func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
     let report = try await pool.perform { connection throws(StoreError) in
       try connection.first(
         """
@@ -32,7 +32,7 @@ extension PostgreSQLStore {
     return try StoredForm.decode(ReportRecord.self, from: report)
   }
 
-  public func evidence(_ address: SessionAddress) async throws(StoreError) -> [UInt8]? {
+  package func evidence(_ address: SessionAddress) async throws(StoreError) -> [UInt8]? {
     try await pool.perform { connection throws(StoreError) in
       try connection.first(
         "SELECT evidence_bundle FROM sessions WHERE id = $1 AND relying_party = $2", .text(address.id.text),
@@ -42,7 +42,7 @@ extension PostgreSQLStore {
   }
 
   /// The status is as a reader sees it now: what time has ended is not yet written.
-  public func sessions(
+  package func sessions(
     of relyingParty: String, _ query: SessionQuery, at now: Timestamp
   ) async throws(StoreError) -> SessionPage? {
     let listing = SessionListing(query: query, dialect: Self.dialect)
@@ -71,7 +71,7 @@ extension PostgreSQLStore {
     requestColumns: ["protocols", "requests", "NULL"])
 
   /// From indexes that have all that is counted.
-  public func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage {
+  package func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage {
     let usage = try await pool.perform(.list) { connection throws(StoreError) in
       try connection.first(
         """

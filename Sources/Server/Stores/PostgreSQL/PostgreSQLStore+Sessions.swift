@@ -2,7 +2,7 @@ import Base
 import Sessions
 
 extension PostgreSQLStore {
-  public func create(
+  package func create(
     _ session: SessionRecord, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) {
     let content = session.content.map { StoredForm.encode($0) }
@@ -36,7 +36,7 @@ extension PostgreSQLStore {
   ///
   /// Both find the row by its key, and the inner one runs once: a plan that was made while the table was empty and small
   /// must not run it for each open session.
-  public func consume(
+  package func consume(
     _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
   ) async throws(StoreError) -> Consumption {
     let (row, isConsumed) = try await pool.perform { connection throws(StoreError) -> (SessionRow?, Bool) in
@@ -61,7 +61,7 @@ extension PostgreSQLStore {
     return .refused(record.consumeRefusal(protocolName: protocolName, at: now) ?? .alreadyUsed)
   }
 
-  public func recordOutcome(
+  package func recordOutcome(
     _ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) -> OutcomeRecording {
     let columns = OutcomeColumns(outcome)
@@ -103,7 +103,7 @@ extension PostgreSQLStore {
     return .superseded(try row?.record())
   }
 
-  public func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
+  package func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
     let (row, isChanged) = try await pool.perform { connection throws(StoreError) -> (SessionRow?, Bool) in
       let canceled = try connection.first(
         """
@@ -122,7 +122,7 @@ extension PostgreSQLStore {
     return isChanged ? .changed(record) : .refused(record)
   }
 
-  public func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
+  package func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
     let (row, isChanged) = try await pool.perform {
       [node, isLive] connection throws(StoreError) -> (SessionRow?, Bool) in
       try connection.transaction { connection throws(StoreError) in

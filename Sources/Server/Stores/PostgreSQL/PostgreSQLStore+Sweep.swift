@@ -4,7 +4,7 @@ import Sessions
 extension PostgreSQLStore {
   /// Each kind is a transaction of its own, and leaves out rows that somebody holds: nobody waits for a sweep, not even
   /// another node's.
-  public func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
+  package func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
     let interrupted = StoredForm.encode(LastError.interrupted)
     let limit = PostgreSQLValue.integer(Int64(limit))
     return try await pool.perform { [node, isLive] connection throws(StoreError) in

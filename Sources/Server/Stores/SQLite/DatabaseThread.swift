@@ -1,5 +1,5 @@
-import Glibc
 import Base
+import Glibc
 import Sessions
 
 /// The thread of one connection. Whoever waits for the disk waits here, and never on Swift's cooperative threads.

@@ -1,6 +1,6 @@
+import Base
 import CSQLite
 import Glibc
-import Base
 import Sessions
 
 /// One connection, used by one thread, with its prepared statements.
@@ -11,7 +11,7 @@ final class SQLiteConnection {
   /// Until when a read may go on, in nanoseconds of the monotonic clock; of a reader alone.
   private let deadline: UnsafeMutablePointer<Int64>
   /// The second of the monotonic clock in which a write was last tried for a probe.
-  private var probed: Int?
+  private var probed: Int64?
 
   enum Role { case writer, reader }
 
@@ -154,16 +154,10 @@ final class SQLiteConnection {
 
   /// Writes a page that means nothing, which a full or read-only disk refuses; at most once a second, since anybody may
   /// ask for it.
-  func proveWritable(in second: Int = SQLiteConnection.monotonicSecond()) throws(StoreError) {
+  func proveWritable(in second: Int64 = Deadline.now() / 1_000_000_000) throws(StoreError) {
     guard probed != second else { return }
     try execute("PRAGMA user_version = 1")
     probed = second
-  }
-
-  static func monotonicSecond() -> Int {
-    var now = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &now)
-    return now.tv_sec
   }
 
   /// From now on a read may take so long; beyond, it is ended as `unavailable`.

@@ -2,7 +2,7 @@ import Base
 import Sessions
 
 extension SQLiteStore {
-  public func auditEntries(
+  package func auditEntries(
     of node: NodeName, _ relyingParty: String?, after sequence: Int64, limit: Int
   ) async throws(StoreError) -> AuditPage {
     try await lister.perform { connection throws(StoreError) in
@@ -10,17 +10,17 @@ extension SQLiteStore {
     }
   }
 
-  public func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead] {
+  package func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead] {
     try await lister.perform { connection throws(StoreError) in try connection.auditHeads(of: relyingParty) }
   }
 }
 
 /// The audit entries of a store's file, read without a server and without changing anything.
-public final class SQLiteAuditReader: AuditStore {
+package final class SQLiteAuditReader: AuditStore {
   private let reader: DatabaseThread
 
   /// Refuses a file that is none, or of another version. It blocks.
-  public init(path: String) throws(StoreError) {
+  package init(path: String) throws(StoreError) {
     let connection = try SQLiteConnection(path: path, role: .reader)
     try SQLiteSchema.check(connection)
     reader = try DatabaseThread(connection, role: .reader)
@@ -28,7 +28,7 @@ public final class SQLiteAuditReader: AuditStore {
 
   deinit { reader.stop() }
 
-  public func auditEntries(
+  package func auditEntries(
     of node: NodeName, _ relyingParty: String?, after sequence: Int64, limit: Int
   ) async throws(StoreError) -> AuditPage {
     try await reader.perform { connection throws(StoreError) in
@@ -36,7 +36,7 @@ public final class SQLiteAuditReader: AuditStore {
     }
   }
 
-  public func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead] {
+  package func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead] {
     try await reader.perform { connection throws(StoreError) in try connection.auditHeads(of: relyingParty) }
   }
 }

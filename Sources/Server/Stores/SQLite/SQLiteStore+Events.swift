@@ -5,7 +5,7 @@ extension SQLiteStore {
   /// A session's `seq` by its id.
   static let sessionByID = "(SELECT seq FROM sessions WHERE id = ?)"
 
-  public func event(_ id: EventID, of relyingParty: String) async throws(StoreError) -> EventRecord? {
+  package func event(_ id: EventID, of relyingParty: String) async throws(StoreError) -> EventRecord? {
     try await reader.perform { connection throws(StoreError) in
       try connection.first(
         """
@@ -14,7 +14,7 @@ extension SQLiteStore {
     }?.record()
   }
 
-  public func events(of relyingParty: String, _ query: EventQuery) async throws(StoreError) -> EventPage? {
+  package func events(of relyingParty: String, _ query: EventQuery) async throws(StoreError) -> EventPage? {
     let rows = try await lister.perform { connection throws(StoreError) -> [EventRow]? in
       var before = Int64.max
       if let cursor = query.startingAfter {
@@ -40,7 +40,7 @@ extension SQLiteStore {
     return EventPage(events: events, hasMore: rows.count > query.limit)
   }
 
-  public func deliveries(
+  package func deliveries(
     of relyingParty: String, _ query: DeliveryQuery
   ) async throws(StoreError) -> DeliveryPage? {
     let rows = try await lister.perform { connection throws(StoreError) -> [DeliveryRow]? in

@@ -2,7 +2,7 @@ import Base
 import Sessions
 
 extension SQLiteStore {
-  public func beginIdempotent(
+  package func beginIdempotent(
     _ claim: IdempotencyClaim, at now: Timestamp
   ) async throws(StoreError) -> IdempotencyStart {
     try await writer.perform { connection throws(StoreError) in
@@ -23,11 +23,11 @@ extension SQLiteStore {
     }
   }
 
-  public func finishIdempotent(_ completion: IdempotencyCompletion) async throws(StoreError) {
+  package func finishIdempotent(_ completion: IdempotencyCompletion) async throws(StoreError) {
     try await writer.perform { connection throws(StoreError) in try connection.finish(completion) }
   }
 
-  public func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError) {
+  package func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError) {
     try await writer.perform { connection throws(StoreError) in
       _ = try connection.run(
         "DELETE FROM idempotency WHERE scope = ? AND token = ? AND NOT is_finished", .blob(claim.scope),

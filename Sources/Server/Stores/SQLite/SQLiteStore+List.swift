@@ -8,7 +8,7 @@ extension SQLiteStore {
     // The material is nobody's to read.
     requestColumns: ["protocols", "requests", "NULL"])
 
-  public func sessions(
+  package func sessions(
     of relyingParty: String, _ query: SessionQuery, at now: Timestamp
   ) async throws(StoreError) -> SessionPage? {
     let listing = SessionListing(query: query, dialect: Self.dialect)
@@ -31,7 +31,7 @@ extension SQLiteStore {
   }
 
   /// From indexes that have all that is counted.
-  public func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage {
+  package func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage {
     try await lister.perform { connection throws(StoreError) in
       let counts = try connection.first(
         """

@@ -2,7 +2,7 @@ import Base
 import Sessions
 
 extension SQLiteStore {
-  public func distributeEvents(
+  package func distributeEvents(
     to subscriptions: [WebhookSubscription], at now: Timestamp, limit: Int
   ) async throws(StoreError) -> Int {
     let subscriptions = Dictionary(grouping: subscriptions, by: \.address.relyingParty)
@@ -28,7 +28,7 @@ extension SQLiteStore {
     }
   }
 
-  public func claimDeliveries(
+  package func claimDeliveries(
     _ quotas: [DeliveryQuota], limit: Int, at now: Timestamp
   ) async throws(StoreError) -> [DeliveryRecord] {
     let rows = try await writer.perform { connection throws(StoreError) in
@@ -60,7 +60,7 @@ extension SQLiteStore {
     return records
   }
 
-  public func recordDelivery(
+  package func recordDelivery(
     _ claimed: DeliveryRecord, _ result: DeliveryResult
   ) async throws(StoreError) -> Bool {
     let (status, due, fault): (DeliveryStatus, Timestamp, DeliveryFault?) =
@@ -82,7 +82,7 @@ extension SQLiteStore {
     }
   }
 
-  public func retryDelivery(
+  package func retryDelivery(
     _ id: DeliveryID, of relyingParty: String, at now: Timestamp
   ) async throws(StoreError) -> DeliveryRetry {
     let (row, isBegun) = try await writer.perform { connection throws(StoreError) -> (DeliveryRow?, Bool) in
@@ -98,7 +98,7 @@ extension SQLiteStore {
     return isBegun ? .begun(record) : .refused(record)
   }
 
-  public func outboxState() async throws(StoreError) -> OutboxState {
+  package func outboxState() async throws(StoreError) -> OutboxState {
     try await lister.perform { connection throws(StoreError) in
       let pending = try connection.first("SELECT count(*), min(begun) FROM deliveries WHERE status = 'pending'") {
         (count: Int($0.integer(0)), oldest: $0.optionalInteger(1))

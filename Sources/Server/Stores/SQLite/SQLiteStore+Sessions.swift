@@ -2,7 +2,7 @@ import Base
 import Sessions
 
 extension SQLiteStore {
-  public func create(
+  package func create(
     _ session: SessionRecord, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) {
     let content = session.content.map { StoredForm.encode($0) }
@@ -25,7 +25,7 @@ extension SQLiteStore {
   }
 
   /// The row is read with its material, and changed if it can be, while nobody else writes.
-  public func consume(
+  package func consume(
     _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
   ) async throws(StoreError) -> Consumption {
     let (row, isConsumed) = try await writer.perform { connection throws(StoreError) -> (SessionRow?, Bool) in
@@ -48,7 +48,7 @@ extension SQLiteStore {
     return .consumed(record)
   }
 
-  public func recordOutcome(
+  package func recordOutcome(
     _ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) -> OutcomeRecording {
     let columns = OutcomeColumns(outcome)
@@ -84,11 +84,11 @@ extension SQLiteStore {
     return isRecorded ? .recorded : .superseded(try row?.record())
   }
 
-  public func session(_ address: SessionAddress) async throws(StoreError) -> SessionRecord? {
+  package func session(_ address: SessionAddress) async throws(StoreError) -> SessionRecord? {
     try await reader.perform { connection throws(StoreError) in try connection.row(address) }?.record()
   }
 
-  public func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
+  package func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
     try await reader.perform { connection throws(StoreError) in
       guard let id else {
         return try SessionRow.first(connection, where: "client_secret_hash = ?", .blob(clientSecretHash))
@@ -98,7 +98,7 @@ extension SQLiteStore {
     }?.record()
   }
 
-  public func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
+  package func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
     let report = try await reader.perform { connection throws(StoreError) in
       // One or the other: a report that is found by its session has no `report_id`.
       try connection.first(
@@ -112,7 +112,7 @@ extension SQLiteStore {
     return try StoredForm.decode(ReportRecord.self, from: report)
   }
 
-  public func evidence(_ address: SessionAddress) async throws(StoreError) -> [UInt8]? {
+  package func evidence(_ address: SessionAddress) async throws(StoreError) -> [UInt8]? {
     try await reader.perform { connection throws(StoreError) in
       try connection.first(
         "SELECT evidence_bundle FROM sessions WHERE id = ? AND relying_party = ?", .text(address.id.text),
@@ -121,7 +121,7 @@ extension SQLiteStore {
     }
   }
 
-  public func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
+  package func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
     let (row, isChanged) = try await writer.perform { connection throws(StoreError) -> (SessionRow?, Bool) in
       let seq = try connection.first(
         """
@@ -139,7 +139,7 @@ extension SQLiteStore {
     return isChanged ? .changed(record) : .refused(record)
   }
 
-  public func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
+  package func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
     let (row, isChanged) = try await writer.perform {
       [node, isLive] connection throws(StoreError) -> (SessionRow?, Bool) in
       guard let before = try connection.row(address) else { return (nil, false) }

@@ -2,7 +2,7 @@ import Base
 import Sessions
 
 extension SQLiteStore {
-  public func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
+  package func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
     let interrupted = StoredForm.encode(LastError.interrupted)
     let limit = SQLiteValue.integer(Int64(limit))
     return try await writer.perform { [node, isLive] connection throws(StoreError) in

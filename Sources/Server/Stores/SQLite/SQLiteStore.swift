@@ -6,16 +6,16 @@ import Sessions
 ///
 /// A consumed challenge survives power loss (`synchronous = FULL`), erased data leave neither the file nor its log
 /// (`secure_delete`, truncated log), and a fault of the disk is `unavailable` with nothing half-done.
-public final class SQLiteStore: SessionStore {
-  public let isLive: Bool
+package final class SQLiteStore: SessionStore {
+  package let isLive: Bool
   /// Whose chain of audit entries this process writes.
-  public let node: NodeName
+  package let node: NodeName
   let writer: DatabaseThread
   let reader: DatabaseThread
   let lister: DatabaseThread
 
   /// Opens or makes the file, and its schema. It blocks: for the start of the program, not for a task.
-  public convenience init(path: String, isLive: Bool, node: NodeName = .standard) throws(StoreError) {
+  package convenience init(path: String, isLive: Bool, node: NodeName = .standard) throws(StoreError) {
     let writing = try SQLiteConnection(path: path, role: .writer)
     try SQLiteSchema.prepare(writing, isLive: isLive)
     try self.init(path: path, isLive: isLive, node: node, writer: DatabaseThread(writing, role: .writer))
@@ -39,14 +39,14 @@ public final class SQLiteStore: SessionStore {
     lister.stop()
   }
 
-  public func probe() async throws(StoreError) {
+  package func probe() async throws(StoreError) {
     _ = try await reader.perform { connection throws(StoreError) in
       try connection.first("SELECT count(*) FROM migrations") { $0.integer(0) }
     }
     try await writer.perform { connection throws(StoreError) in try connection.proveWritable() }
   }
 
-  public func close() async {
+  package func close() async {
     await reader.close()
     await lister.close()
     await writer.close()

@@ -1,6 +1,6 @@
-import Glibc
-import Base
 import App
+import Base
+import Glibc
 
 /// Faults that are made under load, at moments that nobody chooses: a command of the shell, run again and again. A fault
 /// ends when its command does, and the next one waits until every node has recovered.

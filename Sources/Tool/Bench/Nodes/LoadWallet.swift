@@ -1,8 +1,8 @@
+import App
+import Base
 import Cryptography
 import Mock
-import Base
 import TestMode
-import App
 
 /// The mock wallet in the load's own process, so that a node can be killed without taking the wallet along.
 ///

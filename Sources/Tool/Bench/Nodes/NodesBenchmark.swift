@@ -1,7 +1,7 @@
-import Glibc
-import Base
-import TestMode
 import App
+import Base
+import Glibc
+import TestMode
 
 /// Several nodes on one store under load, with every answer posted to two of them at once and an account of what they
 /// acknowledged, while faults are made or none.

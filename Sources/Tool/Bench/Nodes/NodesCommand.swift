@@ -1,5 +1,6 @@
-import Base
 import App
+import Base
+import HTTP
 
 /// `mdoc bench --node`: several nodes on one store, and faults.
 enum NodesCommand {

@@ -1,6 +1,6 @@
-import Glibc
-import Base
 import App
+import Base
+import Glibc
 
 /// Asks the nodes what concerns all sessions together.
 struct NodesReader: Sendable {

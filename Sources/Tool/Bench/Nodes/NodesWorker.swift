@@ -1,5 +1,5 @@
-import Glibc
 import Base
+import Glibc
 
 /// One client of all nodes: creates a session at one of them, and posts its answer to two at the same moment.
 // Sendable by use: one thread at a time runs it, and the benchmark waits for all of them before the next step.

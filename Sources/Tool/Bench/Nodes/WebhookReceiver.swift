@@ -1,5 +1,6 @@
-import Base
 import App
+import Base
+import HTTP
 
 /// A relying party's endpoint that is silent at first, as one that hangs: what comes then gets no answer, and later
 /// messages do.

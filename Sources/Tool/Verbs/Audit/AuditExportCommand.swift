@@ -1,5 +1,5 @@
-import Sessions
 import App
+import Sessions
 
 /// `mdoc audit export`: all chains of a store as JSON Lines. A server may run on it meanwhile.
 enum AuditExportCommand {

@@ -1,6 +1,6 @@
+import App
 import Base
 import TestMode
-import App
 
 /// `mdoc demo`: a server in test mode, one good answer and three that are refused, over real HTTP.
 enum DemoCommand {

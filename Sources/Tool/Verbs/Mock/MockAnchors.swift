@@ -1,6 +1,6 @@
+import Base
 import Mock
 import PKIX
-import Base
 
 /// `mdoc mock anchors`: what a verifier is to trust so that mock answers verify.
 enum MockAnchors {

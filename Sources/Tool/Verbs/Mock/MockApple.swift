@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mock
-import Base
 
 /// `mdoc mock apple`: the answer of a mock iPhone to an in-app request.
 enum MockApple {

@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mock
-import Base
 
 /// `mdoc mock`: an issuing authority, a document signer and a wallet that answers rightly, or wrongly in any named way.
 enum MockCommand {

@@ -1,8 +1,8 @@
+import App
+import Base
 import Mock
 import PKIX
-import Base
 import TestMode
-import App
 
 /// `mdoc mock lists`: what the mock authority publishes, as files.
 enum MockLists {

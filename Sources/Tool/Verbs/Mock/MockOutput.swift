@@ -1,5 +1,5 @@
-import Mock
 import Base
+import Mock
 
 /// Writes an answer and says what a verifier is to say of it.
 enum MockOutput {

@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import Mock
-import Base
 import Sessions
 
 /// The request that a mock wallet answers: given in the HTTP API's shape, or the one that shows the variant best.

@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import Cryptography
 import Mock
-import Base
 
 /// `mdoc mock response`: a DeviceResponse as it is handed over in person, after a QR code or NFC.
 enum MockResponse {

@@ -1,5 +1,5 @@
-import Mock
 import Base
+import Mock
 
 /// `mdoc mock variants`: every way of answering that the mock wallet knows.
 enum MockVariants {

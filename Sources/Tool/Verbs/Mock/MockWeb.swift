@@ -1,5 +1,5 @@
-import Mock
 import Base
+import Mock
 
 /// `mdoc mock web`: what a wallet gives to a web page, or posts to the verifier.
 enum MockWeb {

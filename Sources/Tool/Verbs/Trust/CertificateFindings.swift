@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// What was found about one certificate.
 struct CertificateFindings: Sendable {

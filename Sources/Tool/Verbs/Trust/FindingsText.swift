@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// Findings about certificates for people: what was found, by which clause, and what to do about it.
 struct FindingsText: Sendable {

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// `mdoc trust check`: certificates by the profiles of ISO/IEC 18013-5, Annexes B and C.
 enum TrustCheck {

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 import Trust
 
 /// `mdoc trust`: what trust anchors say and what they are trusted for.

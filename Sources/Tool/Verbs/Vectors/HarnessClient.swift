@@ -1,7 +1,7 @@
-import Glibc
-import Base
-import Vectors
 import App
+import Base
+import Glibc
+import Vectors
 
 /// Asks another verifier through its harness: HTTP/1.1 without TLS, one connection a question.
 struct HarnessClient: Sendable {

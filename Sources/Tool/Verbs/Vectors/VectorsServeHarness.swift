@@ -1,6 +1,7 @@
-import Base
-import Vectors
 import App
+import Base
+import HTTP
+import Vectors
 
 /// `mdoc vectors serve-harness`: this verifier behind the harness, as an example for others and for our own tests.
 enum VectorsServeHarness {

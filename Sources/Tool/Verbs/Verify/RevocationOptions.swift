@@ -1,6 +1,6 @@
-import Network
-import Mdoc
 import Base
+import Mdoc
+import Network
 import Trust
 
 /// Where `mdoc verify` asks about revocation: lists in files, and the web only where it is told to.

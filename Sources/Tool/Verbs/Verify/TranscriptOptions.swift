@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import Mdoc
 import Presentation
-import Base
 
 /// What a reader received in a session, and its transcript in one file or in the parts that it is made of.
 enum TranscriptOptions {

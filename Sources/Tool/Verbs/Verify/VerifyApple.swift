@@ -1,5 +1,5 @@
-import Presentation
 import Base
+import Presentation
 import Sessions
 
 /// `mdoc verify apple`: the envelope that an iPhone gave an app, with the key that opens it.

@@ -1,7 +1,7 @@
+import Base
 import Mdoc
 import PKIX
 import Presentation
-import Base
 
 /// `mdoc verify reader`: who asks, as a wallet finds it out.
 enum VerifyReader {

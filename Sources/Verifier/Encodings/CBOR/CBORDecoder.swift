@@ -1,5 +1,5 @@
-import CLibCBOR
 import Base
+import CLibCBOR
 
 /// Builds the node tree, one libcbor streaming event at a time.
 ///
@@ -276,12 +276,12 @@ private func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
 }
 
 /// Bounds of one parse.
-public struct CBORLimits: Sendable {
-  public var bytes: Int
-  public var items: Int
-  public var depth: Int
+package struct CBORLimits: Sendable {
+  package var bytes: Int
+  package var items: Int
+  package var depth: Int
 
-  public init(bytes: Int = Limits.responseBytes, items: Int = Limits.cborItems, depth: Int = Limits.cborDepth) {
+  package init(bytes: Int = Limits.responseBytes, items: Int = Limits.cborItems, depth: Int = Limits.cborDepth) {
     self.bytes = bytes
     self.items = items
     self.depth = depth

@@ -3,14 +3,14 @@ import Base
 /// Diagnostic notation (RFC 8949, 8) of a parsed item, indented, for people.
 ///
 /// Values are elided unless asked for: keys, structure, sizes and simple values of the protocol stay, strings do not.
-public struct CBORDiagnostic: Sendable {
+package struct CBORDiagnostic: Sendable {
   /// Whether the values of data elements (`elementValue`, and what DeviceNameSpaces hold) and the content of all byte
   /// strings are shown.
-  public var showsValues: Bool
+  package var showsValues: Bool
 
-  public init(showsValues: Bool = false) { self.showsValues = showsValues }
+  package init(showsValues: Bool = false) { self.showsValues = showsValues }
 
-  public func describe(_ item: CBORItem) -> String {
+  package func describe(_ item: CBORItem) -> String {
     var output = ""
     write(item, indent: 0, isPersonal: false, to: &output)
     return output

@@ -1,5 +1,5 @@
 /// Items hold what wallets sent: neither logs nor error messages are to show it by accident.
 extension CBORItem: CustomStringConvertible, CustomReflectable {
-  public var description: String { "CBORItem(\(kind), \(encoded.count) bytes)" }
-  public var customMirror: Mirror { Mirror(self, children: []) }
+  package var description: String { "CBORItem(\(kind), \(encoded.count) bytes)" }
+  package var customMirror: Mirror { Mirror(self, children: []) }
 }

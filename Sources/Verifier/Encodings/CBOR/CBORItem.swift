@@ -6,8 +6,8 @@ import Base
 /// re-encoding. Input need not be deterministically encoded. Duplicate keys, trailing bytes, truncation, bad UTF-8,
 /// and depth, size or count abuse are refused when the input is parsed, as is tag 24 around a byte string that does not
 /// hold exactly one item. Tag 24 around anything else is well-formed, and has no `embedded` item.
-public struct CBORItem: Sendable {
-  public enum Kind: UInt8, Sendable, Hashable {
+package struct CBORItem: Sendable {
+  package enum Kind: UInt8, Sendable, Hashable {
     case unsigned, negative, bytes, text, array, map, tag, bool, null, undefined, float
   }
 
@@ -20,12 +20,12 @@ public struct CBORItem: Sendable {
   }
 
   /// Parses bytes that hold exactly one item.
-  public init(parsing bytes: [UInt8], limits: CBORLimits = CBORLimits()) throws(CBORError) {
+  package init(parsing bytes: [UInt8], limits: CBORLimits = CBORLimits()) throws(CBORError) {
     self.init(tree: try CBORDecoder.tree(parsing: bytes, in: 0..<bytes.count, limits: limits), index: 0)
   }
 
   /// Parses the content of a byte string as exactly one item, in place: offsets and bytes stay those of the input.
-  public init(parsingContentOf item: CBORItem, limits: CBORLimits = CBORLimits()) throws(CBORError) {
+  package init(parsingContentOf item: CBORItem, limits: CBORLimits = CBORLimits()) throws(CBORError) {
     guard item.kind == .bytes else { throw CBORError(.cborMalformed, at: item.startOffset) }
     let node = item.node
     if node.isChunked {
@@ -38,13 +38,13 @@ public struct CBORItem: Sendable {
 
   var node: CBORNode { tree.nodes[index] }
 
-  public var kind: Kind { node.kind }
+  package var kind: Kind { node.kind }
 
   /// Where the item begins in the input.
-  public var startOffset: Int { Int(node.start) }
+  package var startOffset: Int { Int(node.start) }
 
   /// The item's bytes as received, head included.
-  public var encoded: ArraySlice<UInt8> {
+  package var encoded: ArraySlice<UInt8> {
     let node = node
     return tree.bytes[Int(node.start)..<Int(node.end)]
   }
@@ -52,10 +52,10 @@ public struct CBORItem: Sendable {
   // MARK: Simple values
 
   /// An unsigned integer (major type 0).
-  public var unsigned: UInt64? { kind == .unsigned ? node.value : nil }
+  package var unsigned: UInt64? { kind == .unsigned ? node.value : nil }
 
   /// An integer of either sign, where it fits.
-  public var integer: Int64? {
+  package var integer: Int64? {
     switch kind {
     case .unsigned: Int64(exactly: node.value)
     case .negative: Int64(exactly: node.value).map { -1 - $0 }
@@ -64,23 +64,23 @@ public struct CBORItem: Sendable {
   }
 
   /// The argument n of a negative integer −1−n.
-  public var negativeArgument: UInt64? { kind == .negative ? node.value : nil }
+  package var negativeArgument: UInt64? { kind == .negative ? node.value : nil }
 
-  public var bool: Bool? { kind == .bool ? node.value == 1 : nil }
+  package var bool: Bool? { kind == .bool ? node.value == 1 : nil }
 
-  public var double: Double? { kind == .float ? Double(bitPattern: node.value) : nil }
+  package var double: Double? { kind == .float ? Double(bitPattern: node.value) : nil }
 
-  public var isNull: Bool { kind == .null }
+  package var isNull: Bool { kind == .null }
 
   // MARK: Strings
 
   /// The content of a byte string; chunks of an indefinite length are joined.
-  public var bytes: ArraySlice<UInt8>? { kind == .bytes ? content : nil }
+  package var bytes: ArraySlice<UInt8>? { kind == .bytes ? content : nil }
 
-  public var text: String? { kind == .text ? String(decoding: content, as: UTF8.self) : nil }
+  package var text: String? { kind == .text ? String(decoding: content, as: UTF8.self) : nil }
 
   /// Whether this is a text string of exactly these characters, compared byte by byte.
-  public func isText(_ text: String) -> Bool {
+  package func isText(_ text: String) -> Bool {
     tree.isText(index, text)
   }
 
@@ -88,16 +88,16 @@ public struct CBORItem: Sendable {
 
   // MARK: Tags and embedded items
 
-  public var tag: UInt64? { kind == .tag ? node.value : nil }
+  package var tag: UInt64? { kind == .tag ? node.value : nil }
 
   /// The item that a tag of this number holds.
-  public func content(ofTag number: UInt64) -> CBORItem? {
+  package func content(ofTag number: UInt64) -> CBORItem? {
     guard tag == number else { return nil }
     return CBORItem(tree: tree, index: index + 1)
   }
 
   /// The item inside tag 24 (`#6.24(bstr .cbor …)`), or nil where this is anything else.
-  public var embedded: CBORItem? {
+  package var embedded: CBORItem? {
     guard let string = content(ofTag: 24), string.kind == .bytes else { return nil }
     if string.node.isChunked { return tree.joined[string.index].map { CBORItem(tree: $0, index: 0) } }
     return CBORItem(tree: tree, index: string.index + 1)
@@ -106,7 +106,7 @@ public struct CBORItem: Sendable {
   // MARK: Arrays and maps
 
   /// Elements of an array or entries of a map.
-  public var count: Int? {
+  package var count: Int? {
     switch kind {
     case .array: Int(node.value)
     case .map: Int(node.value / 2)
@@ -115,24 +115,24 @@ public struct CBORItem: Sendable {
   }
 
   /// The elements of an array.
-  public var elements: CBORChildren? { kind == .array ? children : nil }
+  package var elements: CBORChildren? { kind == .array ? children : nil }
 
   /// The entries of a map, in the order received.
-  public var entries: CBOREntries? { kind == .map ? CBOREntries(children: children) : nil }
+  package var entries: CBOREntries? { kind == .map ? CBOREntries(children: children) : nil }
 
   /// The value of a text key.
-  public subscript(key key: String) -> CBORItem? {
+  package subscript(key key: String) -> CBORItem? {
     value { tree.isText($0, key) }
   }
 
   /// The value of an integer key.
-  public subscript(label label: Int64) -> CBORItem? {
+  package subscript(label label: Int64) -> CBORItem? {
     if label >= 0 { return self[unsigned: UInt64(label)] }
     return value { tree.nodes[$0].kind == .negative && tree.nodes[$0].value == UInt64(-1 - label) }
   }
 
   /// The value of a key that is this unsigned integer.
-  public subscript(unsigned key: UInt64) -> CBORItem? {
+  package subscript(unsigned key: UInt64) -> CBORItem? {
     value { tree.nodes[$0].kind == .unsigned && tree.nodes[$0].value == key }
   }
 
@@ -153,12 +153,12 @@ public struct CBORItem: Sendable {
 }
 
 /// The items directly inside another, in the order received.
-public struct CBORChildren: Sequence, IteratorProtocol, Sendable {
+package struct CBORChildren: Sequence, IteratorProtocol, Sendable {
   let tree: CBORTree
   var index: Int
   let end: Int
 
-  public mutating func next() -> CBORItem? {
+  package mutating func next() -> CBORItem? {
     guard index < end else { return nil }
     defer { index = Int(tree.nodes[index].next) }
     return CBORItem(tree: tree, index: index)
@@ -166,10 +166,10 @@ public struct CBORChildren: Sequence, IteratorProtocol, Sendable {
 }
 
 /// The entries of a map, in the order received.
-public struct CBOREntries: Sequence, IteratorProtocol, Sendable {
+package struct CBOREntries: Sequence, IteratorProtocol, Sendable {
   var children: CBORChildren
 
-  public mutating func next() -> (key: CBORItem, value: CBORItem)? {
+  package mutating func next() -> (key: CBORItem, value: CBORItem)? {
     guard let key = children.next(), let value = children.next() else { return nil }
     return (key, value)
   }

@@ -4,7 +4,7 @@ import CLibCBOR
 ///
 /// Hashes of handovers depend on this form, so it is the only one that is ever written. `encoded` splices bytes that
 /// are CBOR already, such as a received item.
-public indirect enum CBORValue: Sendable {
+package indirect enum CBORValue: Sendable {
   case unsigned(UInt64)
   /// −1−n.
   case negative(UInt64)
@@ -18,20 +18,20 @@ public indirect enum CBORValue: Sendable {
   case double(Double)
   case encoded([UInt8])
 
-  public static func integer(_ value: Int64) -> CBORValue {
+  package static func integer(_ value: Int64) -> CBORValue {
     value >= 0 ? .unsigned(UInt64(value)) : .negative(UInt64(-1 - value))
   }
 
   /// Tag 24 around a byte string that holds the item: `#6.24(bstr .cbor item)`.
-  public static func embedded(_ item: CBORValue) -> CBORValue { .tagged(24, .bytes(item.encoded())) }
+  package static func embedded(_ item: CBORValue) -> CBORValue { .tagged(24, .bytes(item.encoded())) }
 
-  public func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     var output: [UInt8] = []
     append(to: &output)
     return output
   }
 
-  public func append(to output: inout [UInt8]) {
+  package func append(to output: inout [UInt8]) {
     switch self {
     case .unsigned(let value): CBORHead.append(to: &output) { cbor_encode_uint(value, $0, $1) }
     case .negative(let value): CBORHead.append(to: &output) { cbor_encode_negint(value, $0, $1) }
@@ -62,25 +62,25 @@ public indirect enum CBORValue: Sendable {
 }
 
 /// Heads in shortest form, for structures that are written around bytes without copying these first.
-public enum CBORHead {
-  public static func appendArray(count: Int, to output: inout [UInt8]) {
+package enum CBORHead {
+  package static func appendArray(count: Int, to output: inout [UInt8]) {
     append(to: &output) { cbor_encode_array_start(count, $0, $1) }
   }
 
-  public static func appendBytes(count: Int, to output: inout [UInt8]) {
+  package static func appendBytes(count: Int, to output: inout [UInt8]) {
     append(to: &output) { cbor_encode_bytestring_start(count, $0, $1) }
   }
 
-  public static func appendText(_ text: String, to output: inout [UInt8]) {
+  package static func appendText(_ text: String, to output: inout [UInt8]) {
     append(to: &output) { cbor_encode_string_start(text.utf8.count, $0, $1) }
     output += text.utf8
   }
 
-  public static func appendNull(to output: inout [UInt8]) {
+  package static func appendNull(to output: inout [UInt8]) {
     append(to: &output) { cbor_encode_null($0, $1) }
   }
 
-  public static func appendTag(_ number: UInt64, to output: inout [UInt8]) {
+  package static func appendTag(_ number: UInt64, to output: inout [UInt8]) {
     append(to: &output) { cbor_encode_tag(number, $0, $1) }
   }
 
@@ -96,12 +96,12 @@ public enum CBORHead {
 extension CBORValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
   ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
 {
-  public init(stringLiteral value: String) { self = .text(value) }
-  public init(integerLiteral value: Int64) { self = .integer(value) }
-  public init(booleanLiteral value: Bool) { self = .bool(value) }
-  public init(arrayLiteral elements: CBORValue...) { self = .array(elements) }
-  public init(dictionaryLiteral elements: (CBORValue, CBORValue)...) {
+  package init(stringLiteral value: String) { self = .text(value) }
+  package init(integerLiteral value: Int64) { self = .integer(value) }
+  package init(booleanLiteral value: Bool) { self = .bool(value) }
+  package init(arrayLiteral elements: CBORValue...) { self = .array(elements) }
+  package init(dictionaryLiteral elements: (CBORValue, CBORValue)...) {
     self = .map(elements.map { (key: $0.0, value: $0.1) })
   }
-  public init(nilLiteral: ()) { self = .null }
+  package init(nilLiteral: ()) { self = .null }
 }

@@ -1,7 +1,7 @@
 import Base
 
 /// Why a COSE structure can't be used. A signature that does not verify is not an error but a verdict.
-public enum COSEError: Error, Sendable, Hashable {
+package enum COSEError: Error, Sendable, Hashable {
   /// Not the array, maps and byte strings of RFC 9052, or with a tag where none may be.
   case malformed
   /// The protected bucket is not well-formed CBOR: one of the `cbor.*` codes.

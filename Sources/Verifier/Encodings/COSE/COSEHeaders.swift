@@ -1,22 +1,22 @@
-import CBOR
 import Base
+import CBOR
 
 /// The protected and unprotected header maps of a COSE message (RFC 9052, 3).
-public struct COSEHeaders: Sendable {
+package struct COSEHeaders: Sendable {
   /// The content of the protected bucket's byte string, as it is signed.
-  public let protectedBytes: ArraySlice<UInt8>
+  package let protectedBytes: ArraySlice<UInt8>
   private let protected: CBORItem?
   /// Nil where nothing stands for it, which is as good as an empty map.
   private let unprotected: CBORItem?
 
-  public enum Label {
-    public static let algorithm: Int64 = 1
-    public static let critical: Int64 = 2
-    public static let contentType: Int64 = 3
-    public static let keyID: Int64 = 4
-    public static let type: Int64 = 16
-    public static let x5chain: Int64 = 33
-    public static let x5t: Int64 = 34
+  package enum Label {
+    package static let algorithm: Int64 = 1
+    package static let critical: Int64 = 2
+    package static let contentType: Int64 = 3
+    package static let keyID: Int64 = 4
+    package static let type: Int64 = 16
+    package static let x5chain: Int64 = 33
+    package static let x5t: Int64 = 34
   }
 
   /// The parameters that this project processes, and that `crit` may therefore name.
@@ -49,18 +49,18 @@ public struct COSEHeaders: Sendable {
   }
 
   /// The identifier under `alg`, from the protected bucket alone: elsewhere it is not signed and does not count.
-  public var algorithmIdentifier: Int64? { protected?[label: Label.algorithm]?.integer }
+  package var algorithmIdentifier: Int64? { protected?[label: Label.algorithm]?.integer }
 
   /// A parameter from either bucket.
-  public func parameter(_ label: Int64) -> CBORItem? { protected?[label: label] ?? unprotected?[label: label] }
+  package func parameter(_ label: Int64) -> CBORItem? { protected?[label: label] ?? unprotected?[label: label] }
 
   /// A parameter from the protected bucket: where a profile requires it to be signed.
-  public func protectedParameter(_ label: Int64) -> CBORItem? { protected?[label: label] }
+  package func protectedParameter(_ label: Int64) -> CBORItem? { protected?[label: label] }
 
   /// The certificates under `x5chain` (RFC 9360), leaf first: one as a byte string, several as an array.
   ///
   /// Nil where the parameter is absent, empty where it is there but empty or of another type.
-  public var x5chain: [ArraySlice<UInt8>]? {
+  package var x5chain: [ArraySlice<UInt8>]? {
     guard let item = parameter(Label.x5chain) else { return nil }
     if let certificate = item.bytes { return certificate.isEmpty ? [] : [certificate] }
     var certificates: [ArraySlice<UInt8>] = []
@@ -72,7 +72,7 @@ public struct COSEHeaders: Sendable {
   }
 
   /// The hash algorithm identifier and hash under `x5t`.
-  public var x5t: (algorithm: Int64?, hash: ArraySlice<UInt8>?)? {
+  package var x5t: (algorithm: Int64?, hash: ArraySlice<UInt8>?)? {
     guard let item = parameter(Label.x5t) else { return nil }
     let parts = item.elements.map(Array.init) ?? []
     return parts.count == 2 ? (parts[0].integer, parts[1].bytes) : (nil, nil)

@@ -2,15 +2,15 @@ import CBOR
 import Cryptography
 
 /// A COSE_Key (RFC 9052, 7; RFC 9053, 7) that holds a public key.
-public enum COSEKey {
+package enum COSEKey {
   /// Why an item is no public key. The description follows a name: `the device key` …
-  public enum Fault: Error, Sendable, Hashable {
+  package enum Fault: Error, Sendable, Hashable {
     case notMap, privatePart, noType, noCurve, typeOfOtherCurve, missing(String)
     /// In bytes.
     case length(String, found: Int, expected: Int)
     case notOnCurve
 
-    public var description: String {
+    package var description: String {
       switch self {
       case .notMap: "is no map"
       case .privatePart: "carries a private part (label -4)"
@@ -26,7 +26,7 @@ public enum COSEKey {
   }
 
   /// The public key, checked to be on its curve. Unknown members are ignored; a private part (label −4) is refused.
-  public static func publicKey(from item: CBORItem) throws(COSEError) -> PublicKey {
+  package static func publicKey(from item: CBORItem) throws(COSEError) -> PublicKey {
     do {
       return try read(item)
     } catch {
@@ -35,7 +35,7 @@ public enum COSEKey {
   }
 
   /// The same, with the reason where it is none.
-  public static func read(_ item: CBORItem) throws(Fault) -> PublicKey {
+  package static func read(_ item: CBORItem) throws(Fault) -> PublicKey {
     guard item.kind == .map else { throw .notMap }
     guard item[label: -4] == nil else { throw .privatePart }
     guard let type = item[label: 1]?.integer, type == 1 || type == 2 else { throw .noType }
@@ -67,7 +67,7 @@ public enum COSEKey {
   }
 
   /// The key as it is written: `{1: kty, -1: crv, -2: x, -3: y}`.
-  public static func encode(_ key: PublicKey) -> CBORValue {
+  package static func encode(_ key: PublicKey) -> CBORValue {
     let curve = CBORValue.integer(identifier(of: key.curve))
     guard let (x, y) = key.coordinates else { return [1: 1, -1: curve, -2: .bytes(key.encoded)] }
     return [1: 2, -1: curve, -2: .bytes(Array(x)), -3: .bytes(Array(y))]

@@ -7,7 +7,7 @@ extension COSESign1 {
   ///
   /// - Parameter certificates: DER, leaf first: one is written as a byte string, several as an array.
   /// - Throws: `unsupportedKey` for a key on a curve that does not sign.
-  public static func sign(
+  package static func sign(
     detached payload: [UInt8], key: PrivateKey, certificates: [[UInt8]]
   ) throws(CryptoError) -> CBORValue {
     guard let algorithm = SignatureAlgorithm.preferred(for: key.curve) else { throw .unsupportedKey }

@@ -2,25 +2,25 @@ import CBOR
 import Cryptography
 
 /// A COSE_Sign1 message (RFC 9052, 4.2).
-public struct COSESign1: Sendable {
+package struct COSESign1: Sendable {
   private let structure: COSEStructure
 
-  public static let tag: UInt64 = 18
+  package static let tag: UInt64 = 18
 
-  public var headers: COSEHeaders { structure.headers }
+  package var headers: COSEHeaders { structure.headers }
   /// The attached payload's byte string, or nil where it is detached.
-  public var payload: CBORItem? { structure.payload }
-  public var signature: ArraySlice<UInt8> { structure.authenticator }
+  package var payload: CBORItem? { structure.payload }
+  package var signature: ArraySlice<UInt8> { structure.authenticator }
 
   /// - Parameters:
   ///   - tag: nil (the mdoc form) requires an untagged message, a number requires that tag.
   ///   - readsPastSlips: whether null or undefined may stand for an empty unprotected header, and undefined for a
   ///     detached payload.
-  public init(parsing item: CBORItem, tag: UInt64? = nil, readsPastSlips: Bool = false) throws(COSEError) {
+  package init(parsing item: CBORItem, tag: UInt64? = nil, readsPastSlips: Bool = false) throws(COSEError) {
     structure = try COSEStructure(parsing: item, tag: tag, readsPastSlips: readsPastSlips)
   }
 
-  public enum Verdict: Sendable, Hashable {
+  package enum Verdict: Sendable, Hashable {
     case valid, invalid
     /// `alg` is absent from the protected header or not in the table.
     case algorithmUnsupported
@@ -29,7 +29,7 @@ public struct COSESign1: Sendable {
   }
 
   /// Verifies the signature over `payload`, by the algorithm of the protected header bound to the key's curve.
-  public func verify(payload: ArraySlice<UInt8>, key: PublicKey, externalAAD: [UInt8] = []) -> Verdict {
+  package func verify(payload: ArraySlice<UInt8>, key: PublicKey, externalAAD: [UInt8] = []) -> Verdict {
     guard let identifier = headers.algorithmIdentifier, let algorithm = SignatureAlgorithm(identifier: identifier)
     else { return .algorithmUnsupported }
     guard algorithm.curves.contains(key.curve) else { return .keyMismatch }
@@ -38,7 +38,7 @@ public struct COSESign1: Sendable {
   }
 
   /// The encoded Sig_structure.
-  public func toBeSigned(payload: ArraySlice<UInt8>, externalAAD: [UInt8] = []) -> [UInt8] {
+  package func toBeSigned(payload: ArraySlice<UInt8>, externalAAD: [UInt8] = []) -> [UInt8] {
     structure.toBeAuthenticated(context: "Signature1", payload: payload, externalAAD: externalAAD)
   }
 }

@@ -3,15 +3,15 @@ import Cryptography
 /// The signature algorithms of ISO/IEC 18013-5 (Table B.3 and 9.1.2.4), with their fully specified forms (RFC 9864).
 ///
 /// An algorithm is bound to its curves: ES256 with a P-384 key is refused before any signature is checked.
-public struct SignatureAlgorithm: Sendable, Hashable {
+package struct SignatureAlgorithm: Sendable, Hashable {
   /// The COSE algorithm identifier.
-  public let identifier: Int64
-  public let name: String
+  package let identifier: Int64
+  package let name: String
   /// Nil for EdDSA, which hashes by itself.
-  public let hash: HashAlgorithm?
-  public let curves: [Curve]
+  package let hash: HashAlgorithm?
+  package let curves: [Curve]
 
-  public static let all: [SignatureAlgorithm] = [
+  package static let all: [SignatureAlgorithm] = [
     .init(identifier: -7, name: "ES256", hash: .sha256, curves: [.p256, .brainpoolP256r1]),
     .init(identifier: -35, name: "ES384", hash: .sha384, curves: [.p384, .brainpoolP320r1, .brainpoolP384r1]),
     .init(identifier: -36, name: "ES512", hash: .sha512, curves: [.p521, .brainpoolP512r1]),
@@ -27,13 +27,13 @@ public struct SignatureAlgorithm: Sendable, Hashable {
     .init(identifier: -268, name: "ESB512", hash: .sha512, curves: [.brainpoolP512r1]),
   ]
 
-  public init?(identifier: Int64) {
+  package init?(identifier: Int64) {
     guard let algorithm = Self.all.first(where: { $0.identifier == identifier }) else { return nil }
     self = algorithm
   }
 
   /// The algorithm that we sign with: the one that every reader of ISO/IEC 18013-5:2021 knows comes first in the table.
-  public static func preferred(for curve: Curve) -> SignatureAlgorithm? {
+  package static func preferred(for curve: Curve) -> SignatureAlgorithm? {
     all.first { $0.curves.contains(curve) }
   }
 

@@ -1,5 +1,5 @@
 /// What stands around the compressed bytes.
-public enum CompressedFormat: Sendable, Hashable, CaseIterable {
+package enum CompressedFormat: Sendable, Hashable, CaseIterable {
   /// RFC 1950.
   case zlib
   /// RFC 1952, one member.

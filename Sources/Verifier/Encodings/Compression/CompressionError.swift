@@ -1,5 +1,5 @@
 /// Why compressed bytes were refused.
-public enum CompressionError: Error, Sendable, Hashable {
+package enum CompressionError: Error, Sendable, Hashable {
   /// Not of the format, or the checksum does not fit.
   case malformed
   /// The stream ends before its own end.

@@ -1,8 +1,8 @@
 import CZlib
 
 /// Compression into a zlib stream (RFC 1950).
-public enum Deflation {
-  public static func deflate(_ content: [UInt8]) throws(CompressionError) -> [UInt8] {
+package enum Deflation {
+  package static func deflate(_ content: [UInt8]) throws(CompressionError) -> [UInt8] {
     guard content.count < Int(UInt32.max) else { throw .tooLarge }
     var length = compressBound(UInt(content.count))
     var output = [UInt8](repeating: 0, count: Int(length))
@@ -14,7 +14,7 @@ public enum Deflation {
 
   /// A stream whose content is `chunk` so many times over. The chunk is compressed once: after a full flush the
   /// compressor remembers nothing, so that its output for each further time would be the same.
-  public static func deflate(repeating chunk: [UInt8], count: Int) throws(CompressionError) -> [UInt8] {
+  package static func deflate(repeating chunk: [UInt8], count: Int) throws(CompressionError) -> [UInt8] {
     let part = try flushed(chunk)
     let sum = adler32(1, chunk, UInt32(chunk.count))
     var total = adler32(0, nil, 0)

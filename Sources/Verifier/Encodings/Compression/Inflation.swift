@@ -5,11 +5,11 @@ import CZlib
 /// A megabyte can stand for a gigabyte, so nothing is believed: the stream is first run through a small buffer that is
 /// used again and again, to learn how long its content is and whether it is whole, and only then into memory of just
 /// that size. Twice the work, but a stream that is refused never had memory.
-public enum Inflation {
+package enum Inflation {
   /// The content of exactly one stream.
   ///
   /// - Parameter limit: the bytes that may come out.
-  public static func inflate(
+  package static func inflate(
     _ compressed: some Collection<UInt8>, format: CompressedFormat = .zlib, limit: Int
   ) throws(CompressionError) -> [UInt8] {
     let input = Array(compressed)

@@ -1,19 +1,19 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// A JSON Web Encryption in its compact serialization (RFC 7516, 7.1), encrypted directly to a key that is agreed by
 /// ECDH-ES (RFC 7518, 4.6).
 ///
 /// There is no other key management here: what has no encrypted key cannot be attacked through one.
-public struct CompactJWE: Sendable {
-  public let header: JWEHeader
+package struct CompactJWE: Sendable {
+  package let header: JWEHeader
   /// The base64url text of the header: the additional authenticated data (RFC 7516, 5.1, step 14).
   private let protectedHeader: [UInt8]
   private let initializationVector: [UInt8]
   /// Ciphertext ‖ tag.
   private let sealed: [UInt8]
 
-  public init(parsing text: some Sequence<UInt8>) throws(JWEError) {
+  package init(parsing text: some Sequence<UInt8>) throws(JWEError) {
     let text = Array(text)
     // One part too many is enough to see: a megabyte of dots would become fifty of parts.
     let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)
@@ -32,7 +32,7 @@ public struct CompactJWE: Sendable {
   }
 
   /// The plaintext, or why there is none; nothing is returned before the tag was checked.
-  public func decrypt(with recipient: PrivateKey) throws(JWEError) -> [UInt8] {
+  package func decrypt(with recipient: PrivateKey) throws(JWEError) -> [UInt8] {
     // An `epk` with a private part is refused as well: whoever reads it could open the message.
     guard let json = header.ephemeralKey, let ephemeral = try? JSONWebKey(parsing: json).key,
       ephemeral.curve == recipient.curve

@@ -1,15 +1,15 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// A JSON Web Signature in its compact serialization (RFC 7515, 7.1).
-public struct CompactJWS: Sendable {
-  public let header: JWSHeader
-  public let payload: [UInt8]
-  public let signature: [UInt8]
+package struct CompactJWS: Sendable {
+  package let header: JWSHeader
+  package let payload: [UInt8]
+  package let signature: [UInt8]
   private let signed: [UInt8]
 
   /// - Parameter critical: the header parameters that the caller processes where `crit` names them.
-  public init(parsing text: some Sequence<UInt8>, understanding critical: Set<String> = []) throws(JOSEError) {
+  package init(parsing text: some Sequence<UInt8>, understanding critical: Set<String> = []) throws(JOSEError) {
     let text = Array(text)
     // One part too many is enough to see: a megabyte of dots would become fifty of parts.
     let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
@@ -22,7 +22,7 @@ public struct CompactJWS: Sendable {
     signed = Array(text[..<parts[1].endIndex])
   }
 
-  public enum Verdict: Sendable, Hashable {
+  package enum Verdict: Sendable, Hashable {
     case valid, invalid
     /// `alg` is none of ours, or not among those that the caller allows.
     case algorithmUnsupported
@@ -34,7 +34,7 @@ public struct CompactJWS: Sendable {
   ///
   /// The key is always the caller's: `jwk`, `jku` and `x5u` of the header are never looked at, and `x5c` only by a caller
   /// that has validated its path.
-  public func verify(with key: PublicKey, allowing allowed: [JWSAlgorithm] = JWSAlgorithm.all) -> Verdict {
+  package func verify(with key: PublicKey, allowing allowed: [JWSAlgorithm] = JWSAlgorithm.all) -> Verdict {
     guard let algorithm = header.algorithm, allowed.contains(algorithm) else { return .algorithmUnsupported }
     guard algorithm.curves.contains(key.curve) else { return .keyMismatch }
     return algorithm.verify(signature, of: signed, key: key) ? .valid : .invalid

@@ -1,5 +1,5 @@
 /// Why bytes are no JWS or no JWK. What a well-formed JWS is worth, `CompactJWS.verify` says.
-public enum JOSEError: Error, Sendable, Hashable {
+package enum JOSEError: Error, Sendable, Hashable {
   /// Not the three parts of a compact serialization, or one of them is not strict base64url.
   case malformed
   /// The header is not a JSON object, names a parameter twice, or has a parameter of another type.

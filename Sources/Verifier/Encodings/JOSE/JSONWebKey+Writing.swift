@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 extension JSONWebKey {
   /// The members of a public key that are its value, in the order of RFC 7638, 3.2 and 3.3: alphabetical.
@@ -15,12 +15,12 @@ extension JSONWebKey {
   }
 
   /// The JWK thumbprint with SHA-256 (RFC 7638; RFC 8037, appendix A.3).
-  public static func thumbprint(of key: PublicKey) -> [UInt8] {
+  package static func thumbprint(of key: PublicKey) -> [UInt8] {
     HashAlgorithm.sha256.hash(JSON.object(requiredMembers(key)).serialized())
   }
 
   /// A public key to be published for encryption to it by ECDH-ES, named by its thumbprint.
-  public static func encryptionKey(_ key: PublicKey) -> JSON {
+  package static func encryptionKey(_ key: PublicKey) -> JSON {
     .object(
       requiredMembers(key) + [
         JSON.Member("kid", .string(Base64.encodeURLSafe(thumbprint(of: key)))),

@@ -1,19 +1,19 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// A public key as a JSON Web Key (RFC 7517; RFC 7518, 6.2; RFC 8037, 2), with what it says about its use.
-public struct JSONWebKey: Sendable {
-  public let key: PublicKey
-  public let keyID: String?
+package struct JSONWebKey: Sendable {
+  package let key: PublicKey
+  package let keyID: String?
   /// `alg`: the one algorithm that the key is meant for.
-  public let algorithmName: String?
+  package let algorithmName: String?
   /// `use`: `sig` or `enc`.
-  public let use: String?
+  package let use: String?
   /// `key_ops`.
-  public let operations: [String]?
+  package let operations: [String]?
 
   /// Unknown members are ignored; a private part (`d`) is refused: who sends one has lost the key.
-  public init(parsing json: JSON) throws(JOSEError) {
+  package init(parsing json: JSON) throws(JOSEError) {
     guard json.object != nil, json["d"] == nil else { throw .invalidKey }
     key = try Self.publicKey(json)
     keyID = try Self.text(json["kid"])
@@ -30,7 +30,7 @@ public struct JSONWebKey: Sendable {
   }
 
   /// Whether the key may verify signatures of this algorithm: curve, `alg`, `use` and `key_ops` agree.
-  public func mayVerify(_ algorithm: JWSAlgorithm) -> Bool {
+  package func mayVerify(_ algorithm: JWSAlgorithm) -> Bool {
     algorithm.curves.contains(key.curve) && (algorithmName?.hasSameBytes(as: algorithm.name) ?? true)
       && (use ?? "sig") == "sig" && (operations?.contains("verify") ?? true)
   }

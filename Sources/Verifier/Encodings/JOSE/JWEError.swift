@@ -1,7 +1,7 @@
 import Base
 
 /// Why a JWE is not opened. There is one way to be right, and each fault has the code that the report shows.
-public enum JWEError: Error, Sendable, Hashable {
+package enum JWEError: Error, Sendable, Hashable {
   /// Not the five parts of a compact serialization, one of them not strict base64url or of a wrong length.
   case malformed
   /// The header is no JSON object, names a parameter twice, has one of another type, or one that is critical.
@@ -15,7 +15,7 @@ public enum JWEError: Error, Sendable, Hashable {
   /// The ciphertext does not authenticate.
   case decryptionFailed
 
-  public var code: Code {
+  package var code: Code {
     switch self {
     case .malformed: .envelopeMalformed
     case .invalidHeader: .jweHeaderInvalid

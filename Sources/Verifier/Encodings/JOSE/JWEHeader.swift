@@ -2,22 +2,22 @@ import Base
 
 /// The protected header of a compact JWE (RFC 7516, 4.1), read once and strictly: what the profile of OpenID4VP 1.0,
 /// 8.3, leaves of it.
-public struct JWEHeader: Sendable {
+package struct JWEHeader: Sendable {
   /// Content encryption (RFC 7518, 5.3).
-  public enum ContentEncryption: String, Sendable, Hashable, CaseIterable {
+  package enum ContentEncryption: String, Sendable, Hashable, CaseIterable {
     case a128GCM = "A128GCM"
     case a256GCM = "A256GCM"
 
-    public var keyLength: Int { self == .a128GCM ? 16 : 32 }
+    package var keyLength: Int { self == .a128GCM ? 16 : 32 }
   }
 
-  public static let algorithmName = "ECDH-ES"
+  package static let algorithmName = "ECDH-ES"
 
-  public let contentEncryption: ContentEncryption
-  public let keyID: String?
+  package let contentEncryption: ContentEncryption
+  package let keyID: String?
   /// `apu` and `apv`, decoded; empty where absent (RFC 7518, 4.6.2).
-  public let partyUInfo: [UInt8]
-  public let partyVInfo: [UInt8]
+  package let partyUInfo: [UInt8]
+  package let partyVInfo: [UInt8]
   /// `epk`, to be checked when the recipient's curve is known.
   let ephemeralKey: JSON?
 

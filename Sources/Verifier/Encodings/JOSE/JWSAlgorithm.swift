@@ -1,18 +1,18 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// A digital signature algorithm of JOSE: RFC 7518, 3.4; RFC 8037, 3.1; RFC 9864, 2.
 ///
 /// An algorithm is bound to its curves, so that ES256 with a P-384 key is refused before any signature is checked.
 /// There is no `none` and no HMAC: a public key must never become a shared secret (RFC 8725, 2.1 and 3.1).
-public struct JWSAlgorithm: Sendable, Hashable {
-  public let name: String
+package struct JWSAlgorithm: Sendable, Hashable {
+  package let name: String
   /// Nil for EdDSA, which hashes by itself.
-  public let hash: HashAlgorithm?
-  public let curves: [Curve]
+  package let hash: HashAlgorithm?
+  package let curves: [Curve]
 
   /// The brainpool algorithms are registered for COSE; ISO/IEC TS 18013-7 uses their names in JOSE as well.
-  public static let all: [JWSAlgorithm] = [
+  package static let all: [JWSAlgorithm] = [
     .init(name: "ES256", hash: .sha256, curves: [.p256]),
     .init(name: "ES384", hash: .sha384, curves: [.p384]),
     .init(name: "ES512", hash: .sha512, curves: [.p521]),
@@ -26,7 +26,7 @@ public struct JWSAlgorithm: Sendable, Hashable {
   ]
 
   /// The algorithm of exactly this name (RFC 7515, 5.3: compared without any mapping).
-  public init?(name: String) {
+  package init?(name: String) {
     guard let algorithm = Self.all.first(where: { $0.name.hasSameBytes(as: name) }) else { return nil }
     self = algorithm
   }

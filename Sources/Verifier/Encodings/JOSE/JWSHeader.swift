@@ -1,33 +1,33 @@
 import Base
 
 /// The protected header of a compact JWS (RFC 7515, 4.1), read once and strictly.
-public struct JWSHeader: Sendable {
-  public enum Name {
-    public static let algorithm = "alg"
-    public static let critical = "crit"
-    public static let certificateChain = "x5c"
-    public static let issuedAt = "iat"
-    public static let keyID = "kid"
-    public static let type = "typ"
-    public static let unencodedPayload = "b64"
+package struct JWSHeader: Sendable {
+  package enum Name {
+    package static let algorithm = "alg"
+    package static let critical = "crit"
+    package static let certificateChain = "x5c"
+    package static let issuedAt = "iat"
+    package static let keyID = "kid"
+    package static let type = "typ"
+    package static let unencodedPayload = "b64"
   }
 
   /// The value of `alg`, whatever it is.
-  public let algorithmName: String
-  public let type: String?
-  public let keyID: String?
+  package let algorithmName: String
+  package let type: String?
+  package let keyID: String?
   /// NumericDate, for profiles that have it in the header (ETSI TS 119 182-1, 5.1.11).
-  public let issuedAt: Int64?
+  package let issuedAt: Int64?
   /// The certificates of `x5c`, DER, the signer's first. They claim a key; who may sign is the caller's to decide.
-  public let certificateChain: [[UInt8]]?
+  package let certificateChain: [[UInt8]]?
   /// What `crit` names, all of it understood by the caller.
-  public let critical: [String]
+  package let critical: [String]
   private let json: JSON
 
   /// Nil where the algorithm is none of ours.
-  public var algorithm: JWSAlgorithm? { JWSAlgorithm(name: algorithmName) }
+  package var algorithm: JWSAlgorithm? { JWSAlgorithm(name: algorithmName) }
 
-  public subscript(name: String) -> JSON? { json[name] }
+  package subscript(name: String) -> JSON? { json[name] }
 
   init(parsing bytes: [UInt8], understanding understood: Set<String>) throws(JOSEError) {
     guard let json = try? JSON(parsing: bytes), json.object != nil,

@@ -1,14 +1,14 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// Who signs a JWS (RFC 7515, 5.1), and what its protected header says.
-public struct JWSSigner: Sendable {
-  public let algorithm: JWSAlgorithm
+package struct JWSSigner: Sendable {
+  package let algorithm: JWSAlgorithm
   private let key: PrivateKey
   private let parameters: [JSON.Member]
 
   /// - Parameter parameters: of the protected header, in their order, beside `alg`, which the key's curve decides.
-  public init(key: PrivateKey, parameters: [JSON.Member]) throws(JOSEError) {
+  package init(key: PrivateKey, parameters: [JSON.Member]) throws(JOSEError) {
     guard let algorithm = JWSAlgorithm.all.first(where: { $0.curves.contains(key.curve) }) else { throw .invalidKey }
     self.algorithm = algorithm
     self.key = key
@@ -16,14 +16,14 @@ public struct JWSSigner: Sendable {
   }
 
   /// The compact serialization (RFC 7515, 7.1).
-  public func sign(_ payload: [UInt8]) throws(CryptoError) -> String {
+  package func sign(_ payload: [UInt8]) throws(CryptoError) -> String {
     let payload = Base64.encodeURLSafe(payload)
     let (protected, signature) = try sign(encoded: payload)
     return protected + "." + payload + "." + signature
   }
 
   /// The general JSON serialization (RFC 7515, 7.2.1), each signer with a protected header of its own.
-  public static func sign(_ payload: [UInt8], by signers: [JWSSigner]) throws(CryptoError) -> JSON {
+  package static func sign(_ payload: [UInt8], by signers: [JWSSigner]) throws(CryptoError) -> JSON {
     let payload = Base64.encodeURLSafe(payload)
     var signatures: [JSON] = []
     for signer in signers {

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// Where age questions find their answers.
 protocol AgeSource {

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// What Apple's simulator answered, or a device with its test profile: data that no issuer signed, for a developer to
 /// look at in test mode.

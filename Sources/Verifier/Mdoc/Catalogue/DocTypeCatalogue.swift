@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// The document types of the standards and their elements: the one place that knows their names, types and labels.
 ///

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// A document type that the standards describe, with its namespaces.
 public struct DocTypeDefinition: Sendable, Hashable {

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// The value of a data element, typed by its CBOR. It is personal: it has no description and no mirror.
 public indirect enum ElementValue: Sendable, Hashable {

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// A DeviceResponse (ISO/IEC 18013-5:2021, 8.3.2.1.2.2) as received.
 ///
@@ -18,10 +18,10 @@ public struct DeviceResponse: Sendable {
   let slips: [String]
 
   /// - Throws: a `cbor.*`, `mdoc.response.*` or `mdoc.item.*` code for bytes that are not a DeviceResponse.
-  public init(parsing bytes: [UInt8], limits: CBORLimits = CBORLimits()) throws(MdocParseError) {
+  public init(parsing bytes: [UInt8]) throws(MdocParseError) {
     let item: CBORItem
     do {
-      item = try CBORItem(parsing: bytes, limits: limits)
+      item = try CBORItem(parsing: bytes)
     } catch {
       throw MdocParseError(error)
     }
@@ -29,7 +29,7 @@ public struct DeviceResponse: Sendable {
   }
 
   /// Reads a DeviceResponse that is part of a larger item.
-  public init(parsing item: CBORItem) throws(MdocParseError) {
+  package init(parsing item: CBORItem) throws(MdocParseError) {
     let reader = StructureReader(code: .responseMalformed)
     var slips: [String] = []
     _ = try reader.entries(item, "the DeviceResponse")

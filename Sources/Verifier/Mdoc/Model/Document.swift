@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// One Document of a DeviceResponse. Its parts that must be authenticated are kept as received; what is wrong with
 /// them is found, and named, by the verifier.

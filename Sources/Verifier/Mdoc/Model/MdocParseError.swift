@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// Why bytes could not be read as what they should be.
 public struct MdocParseError: Error, Sendable, Hashable {

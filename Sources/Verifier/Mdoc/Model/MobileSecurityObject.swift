@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
-import Base
 
 /// The MobileSecurityObject (ISO/IEC 18013-5:2021, 9.1.2.4): what the issuer signed.
 struct MobileSecurityObject: Sendable {

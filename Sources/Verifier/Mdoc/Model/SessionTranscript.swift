@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// The exact encoded bytes of a SessionTranscript (ISO/IEC 18013-5:2021, 9.1.5.1), made by us and never taken from
 /// the answer that it authenticates.

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// Where a document's mobile security object says that its status is published (ISO/IEC 18013-5, second edition,
 /// 12.3.6). What it declares but nobody can ask for is kept with the reason: a declaration is never passed over.

@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import COSE
-import Base
 
 /// Recognises the answers that Apple's simulator and developer profile make (sample archive, README), so that they
 /// are refused by name. They have no document signer; a certificate with a bad signature is a forgery, not a mock.

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// A document after every check that needs nothing from outside: what it comes to is decided with the evidence on
 /// revocation.

@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
-import Base
 
 /// mdoc authentication (ISO/IEC 18013-5:2021, 9.1.3): the device key, what it may sign, and its signature or MAC over
 /// our transcript.

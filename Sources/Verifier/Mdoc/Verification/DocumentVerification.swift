@@ -1,8 +1,8 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
 import PKIX
-import Base
 
 /// Authenticates one document: the checks in their order, each noted once, with whatever depends on a failed premise
 /// noted as not run. Revocation comes afterwards (`AuthenticatedDocument`).

@@ -1,8 +1,8 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
 import PKIX
-import Base
 
 /// Issuer data authentication up to the mobile security object (ISO/IEC 18013-5:2021, 9.3.1): the chain, the
 /// signature, and the object that it covers.

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// Who may sign documents of which type: implemented by the trust store.
 public protocol IssuerTrust: Sendable {

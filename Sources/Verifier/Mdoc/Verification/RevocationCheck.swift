@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// Whether the document and its signer are still good (ISO/IEC 18013-5:2021, 9.3.3; second edition, 12.3.6): the
 /// questions, and what their answers come to under the relying party's policy.

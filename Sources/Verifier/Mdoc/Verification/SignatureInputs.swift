@@ -1,6 +1,6 @@
+import Base
 import COSE
 import Cryptography
-import Base
 
 /// What a document's signatures are made over, by size and hash: to compare with what another implementation prints.
 /// Nothing is verified by them, and nothing can be read out of them.

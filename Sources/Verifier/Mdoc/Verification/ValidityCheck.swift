@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// ValidityInfo against the clock and the signer's certificate (ISO/IEC 18013-5:2021, 9.1.2.4 and 9.3.1). Both ends
 /// are inclusive.

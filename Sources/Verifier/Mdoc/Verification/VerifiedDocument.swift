@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// A document whose issuer, digests, validity and device were all verified. Only the verifier makes one.
 ///

@@ -1,5 +1,5 @@
-import COpenSSL
 import Base
+import COpenSSL
 
 /// Who issued a revocation list, and when.
 enum CRLIssuance {

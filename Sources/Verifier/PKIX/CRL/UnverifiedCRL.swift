@@ -1,5 +1,5 @@
-import COpenSSL
 import Base
+import COpenSSL
 
 /// What a revocation list says of itself, nothing of it verified: to look at, never to decide by. `VerifiedCRL` decides.
 public struct UnverifiedCRL: Sendable {

@@ -1,5 +1,5 @@
-import COpenSSL
 import Base
+import COpenSSL
 
 /// A certificate revocation list (RFC 5280, 5) that one authority signed, that is full, and that was current when it was
 /// verified. There is no other way to have one: an unverified list answers nothing.

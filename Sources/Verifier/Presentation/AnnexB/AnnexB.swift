@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import Cryptography
 import Mdoc
-import Base
 
 /// The OpenID4VP profile of ISO/IEC TS 18013-7:2024, Annex B, which is that of draft 18: Presentation Exchange, a nonce
 /// of the mdoc's own, one DeviceResponse for all documents. Answers are always encrypted and posted by the wallet.

@@ -1,5 +1,5 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// Transcripts by which a wallet may have answered an Annex B request by mistake. Nothing is accepted by them.
 struct AnnexBMistakes {

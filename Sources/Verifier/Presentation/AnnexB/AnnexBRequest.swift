@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import JOSE
 import Mdoc
-import Base
 
 /// The request object of ISO/IEC TS 18013-7:2024, B.4.2: draft 18 of OpenID4VP, with the prefix of the client identifier
 /// in a parameter of its own.

@@ -1,6 +1,6 @@
+import Base
 import JOSE
 import Mdoc
-import Base
 
 /// A relying party's request as Presentation Exchange has it in ISO/IEC TS 18013-7:2024, B.4.2: an input descriptor for
 /// each document, named by its type, with a field for each element.

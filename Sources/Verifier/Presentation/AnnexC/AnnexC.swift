@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mdoc
-import Base
 
 /// The Digital Credentials API's protocol `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C): opens an EncryptedResponse and
 /// has its documents verified.

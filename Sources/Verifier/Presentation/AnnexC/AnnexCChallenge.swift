@@ -1,9 +1,9 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
 import FoundationEssentials
 import Mdoc
-import Base
 
 /// What an answer over the Digital Credentials API (ISO/IEC TS 18013-7, Annex C) must answer: a key of one request, the
 /// `encryptionInfo` that holds it with the nonce, and the origin of the page that asks.

@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Mdoc
-import Base
 
 /// A transcript that wallets are known to make by mistake, to explain in the report why an answer does not open.
 /// Nothing is ever read of an answer that opens with one.

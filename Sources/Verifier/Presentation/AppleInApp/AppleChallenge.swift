@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import Cryptography
 import Mdoc
-import Base
 
 /// What an Apple in-app answer must answer: the nonce with the merchant and team that it was given to.
 ///

@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 /// The HPKEEnvelope of Apple's in-app requests (Apple, Verifying Wallet identity requests), checked in its own right
 /// and not yet opened.

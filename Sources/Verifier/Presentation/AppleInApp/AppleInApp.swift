@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import Cryptography
 import Mdoc
-import Base
 
 /// Apple's in-app protocol (Apple, Verifying Wallet identity requests): opens `PKIdentityDocument.encryptedData` and
 /// has its document verified, in Apple's order of checks made strict.

@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import Cryptography
 import Mdoc
-import Base
 
 /// What an in-app session comes to, byte for byte, for comparison with Apple's sample files: its transcript and hashes,
 /// and of an answer what its signatures are made over. Nothing is verified by it.

@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import Cryptography
 import Mdoc
-import Base
 
 /// A merchant of a relying party, as Apple's transcript names it.
 public struct AppleMerchant: Sendable, Hashable {

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// What opens one Apple envelope and no other: the shared secret of its key encapsulation (RFC 9180, 4.1). Who keeps an
 /// answer keeps this beside it, and never the merchant's key.

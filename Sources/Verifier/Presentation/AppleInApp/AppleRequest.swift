@@ -1,5 +1,5 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// What an app passes to `PKIdentityRequest`, made from a relying party's request.
 public struct AppleRequest: Sendable {

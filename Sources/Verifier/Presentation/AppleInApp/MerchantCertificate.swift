@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import PKIX
-import Base
 
 /// The certificate that Apple issued for a merchant's encryption key (Apple, Configuring your environment for the Verify
 /// with Wallet API): an app's answers are encrypted to its key for as long as it is the merchant's in Apple's portal.

@@ -1,7 +1,7 @@
+import Base
 import COSE
 import Cryptography
 import JOSE
-import Base
 
 /// `client_metadata` of a request (OpenID4VP 1.0, 5.1 and 11.1): the key to encrypt to, and what is verified here.
 enum ClientMetadata {

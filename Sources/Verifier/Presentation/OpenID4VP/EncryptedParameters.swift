@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import JOSE
-import Base
 
 /// The parameters of an authorization response that came encrypted (OpenID4VP 1.0, 8.3): `response`, a JWE to the key
 /// of this one request.

@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Mdoc
-import Base
 
 /// OpenID4VP 1.0 for mdocs (B.2): opens an authorization response and has its documents verified, over the Digital
 /// Credentials API (`dc_api.jwt`, `dc_api`) and posted by the wallet (`direct_post.jwt`, `direct_post`).

@@ -1,8 +1,8 @@
+import Base
 import CBOR
 import Cryptography
 import JOSE
 import Mdoc
-import Base
 
 /// What an OpenID4VP answer must answer: the nonce, recipient and state of one request, and the key that the answer is
 /// encrypted to.

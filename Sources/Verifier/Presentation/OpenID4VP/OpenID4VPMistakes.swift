@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Mdoc
-import Base
 
 /// Transcripts that wallets are known to make by mistake, to explain in the report why a device signature is not for
 /// ours. Nothing is accepted by them.

@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import JOSE
 import Mdoc
-import Base
 
 /// An authorization request (OpenID4VP 1.0, 5 and A.3), in the forms in which wallets take it.
 public struct OpenID4VPRequest: Sendable {

@@ -1,5 +1,5 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// `vp_token` (OpenID4VP 1.0, 8.1): for each query that is answered an array of presentations, here of one
 /// DeviceResponse in base64url (B.2).

@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import Cryptography
 import Mdoc
-import Base
 
 /// Proximity presentation (ISO/IEC 18013-5:2021, 9.1.5): a response that a reader received in person, with the
 /// transcript of that session.

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// SessionEstablishment or SessionData (ISO/IEC 18013-5:2021, 9.1.1.4): what device and reader send each other.
 public struct SessionMessage: Sendable {

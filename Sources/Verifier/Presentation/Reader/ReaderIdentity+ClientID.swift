@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import JOSE
 import PKIX
-import Base
 
 extension ReaderIdentity {
   /// `client_id` of requests that are signed by this reader, its prefix included (OpenID4VP 1.0, 5.9.3).

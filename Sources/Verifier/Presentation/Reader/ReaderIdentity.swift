@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import PKIX
-import Base
 
 /// Who asks: a relying party's key for reader authentication (ISO/IEC 18013-5:2021, 9.1.4) and for signed requests of
 /// OpenID4VP, with the certificates that vouch for it.

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// What checking a reader's request came to: everything about the request, and about each signature in it.
 public struct ReaderReport: Sendable {

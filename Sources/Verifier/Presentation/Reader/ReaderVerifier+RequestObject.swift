@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import JOSE
 import PKIX
-import Base
 
 extension ReaderVerifier {
   /// Checks a signed request object of OpenID4VP (RFC 9101): a compact JWS, or the general JSON serialization with

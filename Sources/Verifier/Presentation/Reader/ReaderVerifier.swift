@@ -1,9 +1,9 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
 import Mdoc
 import PKIX
-import Base
 
 /// Checks what a reader asks as a wallet does that wants to know who asks: reader authentication of a DeviceRequest
 /// (ISO/IEC 18013-5:2021, 9.1.4), or the signature of an OpenID4VP request object.

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// A DeviceRequest (ISO/IEC 18013-5:2021, 8.3.2.1.2.1; second edition) as received: the parts that are signed, in their
 /// bytes, and the signatures.

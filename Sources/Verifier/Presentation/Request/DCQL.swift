@@ -1,5 +1,5 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// A relying party's request in the Digital Credentials Query Language (OpenID4VP 1.0, 6), for mdocs (B.2.3 there).
 ///

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// Where the revocation lists of a source's authorities may be asked for: one rule, and others for single authorities.
 public struct AuthorityCRLAddresses: Sendable, Hashable {

@@ -1,8 +1,8 @@
+import Base
 import CBOR
 import COSE
 import JOSE
 import PKIX
-import Base
 
 /// What a published list says, nothing of it verified: for people who want to look into a file. There is no way from
 /// here to a trust anchor: that takes `VICALReader` or `TrustedEntityListReader`.

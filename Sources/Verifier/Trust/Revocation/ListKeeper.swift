@@ -1,5 +1,5 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// A verified list with what its keeping depends on.
 struct Kept<List: Sendable>: Sendable {

@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import PKIX
-import Base
 
 /// Answers questions of revocation from lists that it fetches, verifies and keeps (ISO/IEC 18013-5:2021, 9.3.3 and
 /// B.3.2; second edition, 12.3.6).

@@ -1,5 +1,5 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// Whoever gathers the answers to questions of revocation. It never throws: what can't be found out is undetermined, for
 /// a stated reason.

@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import FoundationEssentials
 import Glibc
-import Base
 
 /// The last list that was accepted from each source, kept in a folder: nobody can serve an older one after a restart, and
 /// a server can start while the publisher is down.

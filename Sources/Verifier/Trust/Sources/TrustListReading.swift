@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import PKIX
-import Base
 
 /// One reading of a published list, whatever its format: what it makes trusted, and what to remember of it.
 struct TrustListReading {

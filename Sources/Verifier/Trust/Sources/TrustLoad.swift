@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// What loading every source came to.
 public struct TrustLoad: Sendable {

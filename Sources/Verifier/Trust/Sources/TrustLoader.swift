@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import FoundationEssentials
 import PKIX
-import Base
 
 /// Loads trust anchors from every source.
 ///

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// A named place that trust anchors come from.
 public struct TrustSource: Sendable {

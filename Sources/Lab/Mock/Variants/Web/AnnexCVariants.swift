@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 extension MockVariant {
   /// Wrong answers of the Digital Credentials API's `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C). The transcript is the

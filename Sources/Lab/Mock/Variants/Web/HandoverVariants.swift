@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 extension MockVariant {
   /// Answers of OpenID4VP whose device signed another session: the nonce, key, origin, client or response address is

@@ -1,6 +1,6 @@
+import Base
 import Compression
 import Cryptography
-import Base
 
 extension MockVariant {
   /// Wrong encryption of OpenID4VP's answers (OpenID4VP 1.0, 8.3; RFC 7516).

@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 /// What a wallet puts into the transcript of `org-iso-mdoc` and encrypts to (ISO/IEC TS 18013-7, Annex C).
 struct AnnexCDraft: Sendable {

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// What a web protocol's request asks for, as the wallet reads it: documents, and which of them answer it together.
 struct AskedDocuments: Sendable {

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// A compact JWE to be made, by ECDH-ES in direct mode with AES-GCM (RFC 7516, 7.1; RFC 7518, 4.6), right or wrong: the
 /// header goes out as it stands here.

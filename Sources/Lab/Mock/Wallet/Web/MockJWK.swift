@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// A P-256 key as JSON (RFC 7517), read and written here apart from the verifier.
 struct MockJWK: Sendable {

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 extension MockWallet {
   /// One DeviceResponse a query (OpenID4VP 1.0, B.2), or one for all of them (Annex B).

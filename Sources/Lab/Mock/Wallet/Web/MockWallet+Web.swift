@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 extension MockWallet {
   /// The answer to a request of the Digital Credentials API: `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C) or one of
@@ -11,7 +11,7 @@ extension MockWallet {
   ///   - data: `data` of the entry of `requests`, as the page passes it on.
   ///   - request: what the person agrees to, in place of what the request says; documents that it lacks are withheld.
   /// - Throws: `MockError` where the request cannot be read or nothing of it is there.
-  public func answer(
+  package func answer(
     digitalCredential protocolName: String, data: JSON, origin: String, request: MockRequest? = nil,
     authentication: MockWebAuthentication = .signature, variant: MockVariant = .good, at now: Timestamp
   ) throws -> MockWebAnswer {
@@ -24,7 +24,7 @@ extension MockWallet {
 
   /// The answer to a request object (RFC 9101), to be posted to its `response_uri`: OpenID4VP 1.0, or its older profile
   /// in ISO/IEC TS 18013-7, Annex B, where the object has a presentation definition.
-  public func answer(
+  package func answer(
     requestObject: [UInt8], request: MockRequest? = nil, authentication: MockWebAuthentication = .signature,
     variant: MockVariant = .good, at now: Timestamp
   ) throws -> MockWebAnswer {

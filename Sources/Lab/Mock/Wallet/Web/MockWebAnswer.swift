@@ -1,18 +1,18 @@
 import Base
 
 /// A wallet's answer to a web protocol's request, and what it was made for.
-public struct MockWebAnswer: Sendable {
+package struct MockWebAnswer: Sendable {
   /// `data` of the DigitalCredential; where the wallet posts its answer, the form's fields, all of them strings.
-  public let data: JSON
+  package let data: JSON
   /// Before they were encrypted: one, or one for each query that is answered.
-  public let deviceResponses: [[UInt8]]
+  package let deviceResponses: [[UInt8]]
   /// The transcript that the verifier is to build, also where the variant made the wallet use another.
-  public let sessionTranscript: [UInt8]
-  public let variant: MockVariant
+  package let sessionTranscript: [UInt8]
+  package let variant: MockVariant
 }
 
 /// How the device proves its key over a web protocol.
-public enum MockWebAuthentication: String, Sendable, CaseIterable {
+package enum MockWebAuthentication: String, Sendable, CaseIterable {
   case signature
   /// A MAC with the verifier's encryption key as the reader key (OpenID4VP 1.0, B.2.5), where the answer is encrypted.
   case mac

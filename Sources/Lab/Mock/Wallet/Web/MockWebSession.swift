@@ -1,22 +1,22 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 /// A verifier's side of a web protocol, for whoever has none at hand: it asks the mock wallet in every form that there
 /// is. Nothing is drawn at random; same inputs, same bytes.
-public struct MockWebSession: Sendable {
+package struct MockWebSession: Sendable {
   /// P-256: what answers are encrypted to.
-  public var encryptionKey: PrivateKey
-  public var nonce: [UInt8]
-  public var origin: String
+  package var encryptionKey: PrivateKey
+  package var nonce: [UInt8]
+  package var origin: String
   /// Who signs requests, as `x509_san_dns`.
-  public var reader: MockReader
-  public var responseURI: String
-  public var state: String?
+  package var reader: MockReader
+  package var responseURI: String
+  package var state: String?
   /// Whether OpenID4VP is to encrypt.
-  public var isEncrypted = true
+  package var isEncrypted = true
 
-  public init(
+  package init(
     encryptionKey: PrivateKey, nonce: [UInt8], origin: String, reader: MockReader, responseURI: String,
     state: String? = nil
   ) {
@@ -29,14 +29,14 @@ public struct MockWebSession: Sendable {
   }
 
   /// The key's name in requests and answers: its thumbprint (RFC 7638), as this project's verifier has it.
-  public var keyID: String { Base64.encodeURLSafe(MockJWK.thumbprint(of: encryptionKey.publicKey)) }
+  package var keyID: String { Base64.encodeURLSafe(MockJWK.thumbprint(of: encryptionKey.publicKey)) }
   /// The client in OpenID4VP 1.0; in Annex B it has no prefix.
-  public var clientID: String { "x509_san_dns:\(reader.dnsName)" }
+  package var clientID: String { "x509_san_dns:\(reader.dnsName)" }
   /// The nonce of OpenID4VP.
-  public var nonceText: String { Base64.encodeURLSafe(nonce) }
+  package var nonceText: String { Base64.encodeURLSafe(nonce) }
 
   /// `["dcapi", {"nonce": …, "recipientPublicKey": …}]` in base64url (ISO/IEC TS 18013-7, Annex C).
-  public var encryptionInfo: String {
+  package var encryptionInfo: String {
     let info: CBORValue = [
       "dcapi", ["nonce": .bytes(nonce), "recipientPublicKey": COSEKey.fields(of: encryptionKey.publicKey).value],
     ]
@@ -46,7 +46,7 @@ public struct MockWebSession: Sendable {
   /// `data` of the entry of `requests` for a protocol of the Digital Credentials API.
   ///
   /// - Parameter requiresAll: whether every document is wanted, rather than any of them.
-  public func data(for protocolName: String, _ request: MockRequest, requiresAll: Bool = false) throws -> JSON {
+  package func data(for protocolName: String, _ request: MockRequest, requiresAll: Bool = false) throws -> JSON {
     if protocolName == MockProtocol.annexC {
       return [
         "deviceRequest": .string(Base64.encodeURLSafe(deviceRequest(request, requiresAll: requiresAll))),
@@ -66,15 +66,15 @@ public struct MockWebSession: Sendable {
   }
 
   /// A signed request object whose answer is posted to `responseURI`.
-  public func requestObject(_ request: MockRequest, requiresAll: Bool = false) throws -> [UInt8] {
+  package func requestObject(_ request: MockRequest, requiresAll: Bool = false) throws -> [UInt8] {
     try signed(identified(redirected(query(request, requiresAll: requiresAll))))
   }
 
   /// The id of Annex B's presentation definition.
-  public static let definitionID = "mdoc-request"
+  package static let definitionID = "mdoc-request"
 
   /// The same as ISO/IEC TS 18013-7, Annex B has it.
-  public func annexBRequestObject(_ request: MockRequest) throws -> [UInt8] {
+  package func annexBRequestObject(_ request: MockRequest) throws -> [UInt8] {
     let descriptors = request.documents.map { document -> JSON in
       let fields = elements(of: document).map { element -> JSON in
         ["path": [.string("$['\(element.namespace)']['\(element.identifier)']")], "intent_to_retain": false]

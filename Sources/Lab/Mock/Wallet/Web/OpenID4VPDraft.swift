@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import Cryptography
-import Base
 
 /// What a wallet puts into the transcript of OpenID4VP: every value as the request has it, each still to be changed.
 struct OpenID4VPDraft: Sendable {

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// The parameters of an authorization request, as the wallet reads them; no signature is checked, only that the
 /// structure is there.

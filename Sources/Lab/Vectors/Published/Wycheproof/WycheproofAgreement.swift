@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// ECDH with points and with keys in SubjectPublicKeyInfo, X25519 and X448, and the curves' parameters.
 enum WycheproofAgreement {

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// ECDSA in the two forms that mdoc has, r‖s in COSE (IEEE P1363) and DER in certificates, and EdDSA.
 enum WycheproofSignatures {

@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 
 /// AES-GCM, HKDF and HMAC. Sizes that mdoc does not use are skipped, and must be refused all the same.
 enum WycheproofSymmetric {

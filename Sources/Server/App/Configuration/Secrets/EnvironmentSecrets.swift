@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Glibc
-import Base
 
 /// Secrets that the configuration takes from the environment: `{"env": "NAME"}`.
 ///

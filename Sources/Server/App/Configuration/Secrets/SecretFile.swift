@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import Glibc
-import Base
 
 /// Reads a file with a secret in it, if nobody else can, into memory that is wiped.
 enum SecretFile {

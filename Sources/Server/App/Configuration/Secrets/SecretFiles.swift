@@ -1,5 +1,5 @@
-import Cryptography
 import Base
+import Cryptography
 import Sessions
 
 /// Reads keys: sealing keys, the merchants' private keys and the readers'.

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// An explained chain for people.
 struct ExplanationText: Sendable {

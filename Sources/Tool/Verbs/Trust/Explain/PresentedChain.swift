@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import COSE
 import PKIX
-import Base
 
 /// A document signer's chain as it was presented, with nothing about it verified.
 struct PresentedChain: Sendable {

@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import PKIX
-import Base
 
 /// `mdoc trust explain`: which anchor a document would chain to, and why not the others.
 enum TrustExplain {

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// One anchor of a list as the two files that the trust loader reads.
 struct ImportedAnchor: Sendable {

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// `mdoc trust import`: the anchors of a verified list as files.
 enum TrustImport {

@@ -1,6 +1,6 @@
+import Base
 import PKIX
 import Presentation
-import Base
 
 extension ShownFile {
   /// A revocation list: verified where one of the named authorities issued it.

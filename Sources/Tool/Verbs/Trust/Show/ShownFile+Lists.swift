@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 import Trust
 
 extension ShownFile {

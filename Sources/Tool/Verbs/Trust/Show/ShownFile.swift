@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// What is shown of a file that has to do with trust.
 struct ShownFile: Sendable {

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 import Trust
 
 /// `mdoc trust show`: what a file says about whom to trust, and whether that may be believed.

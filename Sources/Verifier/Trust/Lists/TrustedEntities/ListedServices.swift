@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// Sorts a list's services by what their source configures: anchors, signers of status lists, and the rest.
 struct ListedServices {

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// A list of trusted entities (ETSI TS 119 602, 6) as it is written: who stands on it and with which certificates.
 ///

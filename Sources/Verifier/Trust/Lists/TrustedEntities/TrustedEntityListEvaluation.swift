@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// What one signed list of trusted entities came to.
 public struct TrustedEntityListEvaluation: Sendable {

@@ -1,7 +1,7 @@
+import Base
 import Cryptography
 import JOSE
 import PKIX
-import Base
 
 /// JAdES baseline B: what the header must say, and whether the signature verifies.
 extension TrustedEntityListRun {

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// One evaluation. Nothing of the payload is looked at before the signature has verified.
 struct TrustedEntityListRun {

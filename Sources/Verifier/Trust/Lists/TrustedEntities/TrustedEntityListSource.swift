@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// What an operator configures for one list of trusted entities: who may sign it, and what its services are good for.
 public struct TrustedEntityListSource: Sendable {

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// Reads the parts of a list of trusted entities, and notes what is odd about them.
 struct TrustedEntityReading {

@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 extension VICALContents {
   /// Reads the payload (ISO/IEC 18013-5, C.1.7). What is wrong with single entries is left in `entryFindings`.

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// What a verified issuer certificate authority list (ISO/IEC 18013-5, C.2) says: a provider's list of the issuing
 /// authorities that it has looked into, with the document types that each may issue.

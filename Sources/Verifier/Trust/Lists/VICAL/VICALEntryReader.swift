@@ -1,6 +1,6 @@
+import Base
 import CBOR
 import PKIX
-import Base
 
 /// Reads the entries of a VICAL (ISO/IEC 18013-5, C.1.7) one by one: what is wrong with one costs that one alone.
 struct VICALEntryReader {

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// What one VICAL came to.
 public struct VICALEvaluation: Sendable {

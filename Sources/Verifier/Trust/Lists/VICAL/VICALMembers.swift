@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// The members of one of a VICAL's maps, by their names and types.
 struct VICALMembers {

@@ -1,8 +1,8 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
 import PKIX
-import Base
 
 /// Reads a VICAL, an untagged COSE_Sign1 (ISO/IEC 18013-5, C.1), and what it makes trusted. A pure function of the
 /// bytes, the configured source and the time.

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// What an operator configures for one VICAL: who may sign it, and what document signers under its anchors must be.
 public struct VICALSource: Sendable {

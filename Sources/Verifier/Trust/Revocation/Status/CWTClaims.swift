@@ -1,5 +1,5 @@
-import CBOR
 import Base
+import CBOR
 
 /// The claims set of a verified token.
 struct CWTClaims: ListClaims {

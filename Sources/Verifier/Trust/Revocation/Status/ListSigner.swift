@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import PKIX
-import Base
 
 /// The signer of a list, by a path that the document's issuer stands for (ISO/IEC 18013-5, second edition, 12.3.6).
 ///

@@ -1,5 +1,5 @@
-import Compression
 import Base
+import Compression
 
 /// The unpacked entries of a status list, `bits` a piece, the first in the lowest bits (Token Status List, 4.1).
 public struct PackedStatuses: Sendable, Hashable {

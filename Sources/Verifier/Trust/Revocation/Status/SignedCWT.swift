@@ -1,7 +1,7 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
-import Base
 
 /// A list as a CBOR Web Token (ISO/IEC 18013-5, second edition, 12.3.6; RFC 8392): parsed, and nothing of it believed.
 struct SignedCWT: SignedList {

@@ -1,6 +1,6 @@
+import Base
 import Cryptography
 import JOSE
-import Base
 
 /// A status list as a JSON Web Token (Token Status List, 5.1), which ecosystems around other credentials publish.
 struct SignedJWT: SignedList {

@@ -1,6 +1,6 @@
+import Base
 import Mdoc
 import PKIX
-import Base
 
 /// Reads status lists and identifier lists: a function of the bytes, of who may have signed them, and of the time.
 public struct StatusListReader: Sendable {

@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// What a status list or identifier list says of itself, nothing of it verified: to look at, never to decide by. Who may
 /// sign it depends on the document that names it, so that `StatusListReader` wants its source.

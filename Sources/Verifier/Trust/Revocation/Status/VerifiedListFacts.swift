@@ -1,5 +1,5 @@
-import PKIX
 import Base
+import PKIX
 
 /// What is known of a list that was verified: how long it counts, and what about it was not as it should be.
 public struct VerifiedListFacts: Sendable {

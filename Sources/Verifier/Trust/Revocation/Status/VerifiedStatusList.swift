@@ -1,5 +1,5 @@
-import Mdoc
 import Base
+import Mdoc
 
 /// A status list whose signer, signature, subject and dates were verified (Token Status List, 8.3; ISO/IEC 18013-5,
 /// second edition, 12.3.6). It is kept, and answers for every document that names its source.

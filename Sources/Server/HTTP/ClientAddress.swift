@@ -2,12 +2,12 @@ import Glibc
 
 /// Where a client is, as far as limits tell them apart: an IPv4 address, or the first 64 bits of an IPv6 address, since
 /// whoever has one of those has all 2⁶⁴ of its network.
-enum ClientAddress: Hashable, Sendable {
+package enum ClientAddress: Hashable, Sendable {
   case four(UInt32)
   case six(UInt64)
 
   /// Nil for what is no numeric address.
-  init?(_ text: some StringProtocol) {
+  package init?(_ text: some StringProtocol) {
     guard let bytes = AddressBlock.bytes(of: text) else { return nil }
     let number = bytes.prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
     self = bytes.count == 4 ? .four(UInt32(truncatingIfNeeded: number)) : .six(number)
@@ -15,11 +15,11 @@ enum ClientAddress: Hashable, Sendable {
 }
 
 /// An address or a network, `192.0.2.7`, `10.0.0.0/8`, `2001:db8::/32` (RFC 4632, 3.1; RFC 4291, 2.3).
-struct AddressBlock: Sendable, Hashable {
+package struct AddressBlock: Sendable, Hashable {
   private let bytes: [UInt8]
   private let bits: Int
 
-  init?(_ text: String) {
+  package init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count <= 2, let bytes = Self.bytes(of: parts[0]) else { return nil }
     self.bytes = bytes
@@ -31,7 +31,7 @@ struct AddressBlock: Sendable, Hashable {
     self.bits = bits
   }
 
-  func contains(_ address: String) -> Bool {
+  package func contains(_ address: String) -> Bool {
     guard let other = Self.bytes(of: address), other.count == bytes.count else { return false }
     let whole = bits / 8
     guard other[..<whole] == bytes[..<whole] else { return false }
@@ -40,7 +40,7 @@ struct AddressBlock: Sendable, Hashable {
   }
 
   /// Four bytes or sixteen; an IPv4 address within IPv6 is one of four (RFC 4291, 2.5.5.2).
-  static func bytes(of text: some StringProtocol) -> [UInt8]? {
+  package static func bytes(of text: some StringProtocol) -> [UInt8]? {
     var four = in_addr()
     if inet_pton(AF_INET, String(text), &four) == 1 { return withUnsafeBytes(of: four) { Array($0) } }
     var six = in6_addr()
