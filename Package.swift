@@ -132,9 +132,10 @@ let package = Package(
       ],
       path: "Sources/Tool", swiftSettings: strict),
 
-    // What several test targets share: the published vectors' folder, seeded randomness, encryption to a verifier.
+    // What several test targets share: the published vectors' folder, seeded randomness, encryption to a verifier, threads for
+    // what has deadlines.
     .target(
-      name: "TestSupport", dependencies: ["Base", "Cryptography"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Base", "Cryptography", "HTTP"], path: "Tests/TestSupport",
       swiftSettings: testing),
 
     tests("Base", ["Mock", "TestSupport"]),
@@ -164,12 +165,12 @@ let package = Package(
       ]),
     tests("Network", ["Base", "Cryptography", "PKIX", "Trust", "Mock", "COpenSSL"]),
     tests("Stores", ["Base", "Cryptography", "Mdoc", "Sessions"]),
-    tests("HTTP", ["Base", "Cryptography", "Mock", "App", "COpenSSL"]),
+    tests("HTTP", ["Base", "Cryptography", "PKIX", "Mock", "TestSupport", "COpenSSL"]),
     tests(
       "App",
       [
         "Base", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Network", "HTTP",
-        "Sessions", "Stores", "Mock", "TestMode", "COpenSSL",
+        "Sessions", "Stores", "Mock", "TestMode", "TestSupport", "COpenSSL",
       ]),
     // The page of test mode in a browser; the tool has the HTTP client.
     .testTarget(

@@ -1,4 +1,4 @@
-import App
+import TestSupport
 import Testing
 
 /// What the server does with exact bytes on the wire. Each case runs against a server of its own.

@@ -1,5 +1,6 @@
 import COpenSSL
 import Cryptography
+import TestSupport
 import Testing
 
 @testable import HTTP

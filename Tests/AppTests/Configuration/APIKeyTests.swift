@@ -1,6 +1,7 @@
 import Base
 import Cryptography
 import Sessions
+import TestSupport
 import Testing
 
 @testable import App

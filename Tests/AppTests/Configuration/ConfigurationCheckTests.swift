@@ -2,6 +2,7 @@ import Base
 import Mdoc
 import PKIX
 import Sessions
+import TestSupport
 import Testing
 
 @testable import App

@@ -2,6 +2,7 @@ import Base
 import FoundationEssentials
 import Glibc
 import Sessions
+import TestSupport
 import Testing
 
 @testable import App

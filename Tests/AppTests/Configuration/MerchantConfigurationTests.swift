@@ -2,6 +2,7 @@ import Base
 import PKIX
 import Presentation
 import Sessions
+import TestSupport
 import Testing
 
 @testable import App

@@ -1,6 +1,7 @@
 import Base
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
 @testable import App

@@ -2,6 +2,7 @@ import Base
 import Cryptography
 import FoundationEssentials
 import Sessions
+import TestSupport
 import Testing
 
 @testable import App

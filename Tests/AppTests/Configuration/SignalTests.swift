@@ -2,6 +2,7 @@ import Base
 import Cryptography
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
 @testable import App

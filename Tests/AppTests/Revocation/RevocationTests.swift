@@ -1,6 +1,7 @@
 import Base
 import Mdoc
 import Mock
+import TestSupport
 import Testing
 
 @testable import App

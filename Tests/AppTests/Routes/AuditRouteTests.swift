@@ -1,5 +1,6 @@
 import Base
 import Sessions
+import TestSupport
 import Testing
 
 @testable import App

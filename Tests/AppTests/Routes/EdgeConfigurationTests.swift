@@ -1,6 +1,7 @@
 import Base
 import Glibc
 import HTTP
+import TestSupport
 import Testing
 
 @testable import App

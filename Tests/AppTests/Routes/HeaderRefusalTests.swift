@@ -1,5 +1,6 @@
 import Base
 import HTTP
+import TestSupport
 import Testing
 
 @testable import App

@@ -3,6 +3,7 @@ import Cryptography
 import Glibc
 import Mock
 import PKIX
+import TestSupport
 import Testing
 
 @testable import App

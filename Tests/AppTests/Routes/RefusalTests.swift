@@ -1,5 +1,6 @@
 import Base
 import Mock
+import TestSupport
 import Testing
 
 @testable import App

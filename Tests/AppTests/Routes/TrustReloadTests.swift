@@ -2,6 +2,7 @@ import Base
 import FoundationEssentials
 import Glibc
 import PKIX
+import TestSupport
 import Testing
 import Trust
 

@@ -1,6 +1,7 @@
 import Base
 import Mock
 import Sessions
+import TestSupport
 import Testing
 
 @testable import App

@@ -3,6 +3,7 @@ import Cryptography
 import HTTP
 import Sessions
 import Stores
+import TestSupport
 import Testing
 
 @testable import App

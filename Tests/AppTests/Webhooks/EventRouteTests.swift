@@ -1,6 +1,7 @@
 import Base
 import HTTP
 import Sessions
+import TestSupport
 import Testing
 
 @testable import App

@@ -2,6 +2,7 @@ import Base
 import HTTP
 import Sessions
 import Stores
+import TestSupport
 import Testing
 
 @testable import App
