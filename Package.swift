@@ -132,10 +132,11 @@ let package = Package(
       ],
       path: "Sources/Tool", swiftSettings: strict),
 
-    // What several test targets share: the published vectors' folder, seeded randomness, encryption to a verifier, threads for
-    // what has deadlines.
+    // What several test targets share: the published vectors' folder, seeded randomness, encryption to a verifier, clients
+    // of a server, threads for what has deadlines.
     .target(
-      name: "TestSupport", dependencies: ["Base", "Cryptography", "HTTP"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Base", "Cryptography", "PKIX", "HTTP", "Mock", "COpenSSL"],
+      path: "Tests/TestSupport",
       swiftSettings: testing),
 
     tests("Base", ["Mock", "TestSupport"]),

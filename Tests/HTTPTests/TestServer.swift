@@ -3,23 +3,6 @@ import Glibc
 
 @testable import HTTP
 
-/// Runs blocking code on a thread of its own, away from the pool that the handlers run on.
-func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
-  try await withCheckedThrowingContinuation { continuation in
-    let isStarted = BackgroundThread.start { continuation.resume(with: Result(catching: body)) }
-    if !isStarted { continuation.resume(throwing: HTTPServerError.cannotStart) }
-  }
-}
-
-/// Sends a request on a connection of its own and reads one response.
-func ask(_ port: UInt16, _ request: String) async throws -> RawClient.Response {
-  try await blocking {
-    let client = try RawClient(port: port)
-    client.send(request)
-    return try client.response()
-  }
-}
-
 /// Starts a server on a free port, and stops it after the body, whatever came of it.
 func withServer(
   handler: any HTTPHandler = EchoHandler(), _ adjust: (inout HTTPServerConfiguration) -> Void = { _ in },
@@ -85,22 +68,3 @@ final class GateHandler: HTTPHandler {
     HTTPResponse(status: fault.status, headers: [("X-Refused-By", "edge")], body: Array("\(fault)".utf8))
   }
 }
-
-/// Waits for a condition, at most so many seconds; false when it never came.
-func eventually(within seconds: Int = 10, _ condition: @Sendable () -> Bool) async -> Bool {
-  let end = ContinuousClock.now + .seconds(seconds)
-  while ContinuousClock.now < end {
-    if condition() { return true }
-    try? await Task.sleep(for: .milliseconds(5))
-  }
-  return condition()
-}
-
-/// Carries a client from one `blocking` to the next.
-// Sendable by use: a test awaits each `blocking` before it starts the next, so that no two threads hold it at once.
-final class Held<Value>: @unchecked Sendable {
-  var value: Value
-  init(_ value: Value) { self.value = value }
-}
-
-func usleepMilliseconds(_ count: UInt32) { usleep(count * 1000) }

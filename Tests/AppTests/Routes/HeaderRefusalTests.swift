@@ -1,9 +1,9 @@
 import Base
-import HTTP
 import TestSupport
 import Testing
 
 @testable import App
+@testable import HTTP
 
 /// What is refused by its header, before its body is taken.
 @Suite(.onOwnThreads) struct HeaderRefusalTests {

@@ -4,8 +4,8 @@ import Glibc
 ///
 /// Blocking, so that it is used through `blocking`: the cooperative pool has two threads here, and the server's handlers
 /// need them.
-final class RawClient {
-  enum Failure: Error, Equatable {
+package final class RawClient {
+  package enum Failure: Error, Equatable {
     case cannotConnect(Int32)
     case timedOut
     /// The peer ended or reset the connection; what had been read until then.
@@ -13,13 +13,13 @@ final class RawClient {
     case notHTTP(String)
   }
 
-  struct Response: Sendable {
-    let status: Int
-    let head: String
-    let bytes: [UInt8]
-    var body: String { String(decoding: bytes, as: UTF8.self) }
+  package struct Response: Sendable {
+    package let status: Int
+    package let head: String
+    package let bytes: [UInt8]
+    package var body: String { String(decoding: bytes, as: UTF8.self) }
 
-    func header(_ name: String) -> String? {
+    package func header(_ name: String) -> String? {
       let prefix = name.lowercased() + ":"
       return head.split(separator: "\r\n").first { $0.lowercased().hasPrefix(prefix) }
         .map { String($0.dropFirst(prefix.count).drop { $0 == " " }) }
@@ -29,7 +29,7 @@ final class RawClient {
   private let descriptor: Int32
   private var buffer: [UInt8] = []
 
-  init(port: UInt16, timeout: Int = 10, receiveBuffer: Int32? = nil) throws {
+  package init(port: UInt16, timeout: Int = 10, receiveBuffer: Int32? = nil) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var limit = timeval(tv_sec: timeout, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -56,7 +56,7 @@ final class RawClient {
 
   /// False when the peer no longer takes bytes.
   @discardableResult
-  func send(_ bytes: [UInt8]) -> Bool {
+  package func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
     while sent < bytes.count {
       let count = bytes[sent...].withUnsafeBytes {
@@ -69,13 +69,13 @@ final class RawClient {
   }
 
   @discardableResult
-  func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+  package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
   /// Ends our side of the stream, with the other still open.
-  func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+  package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// Reads one response, its body by `Content-Length`; none after `HEAD`.
-  func response(hasBody: Bool = true) throws -> Response {
+  package func response(hasBody: Bool = true) throws -> Response {
     let end = Array("\r\n\r\n".utf8)
     while true {
       if let start = (0..<max(0, buffer.count - 3)).first(where: { Array(buffer[$0..<$0 + 4]) == end }) {
@@ -96,7 +96,7 @@ final class RawClient {
   }
 
   /// Returns once the peer has closed, with what it sent before; throws when it does not close in time.
-  func untilClosed() throws -> String {
+  package func untilClosed() throws -> String {
     while true {
       do { try fill() } catch Failure.closed(let rest) { return rest }
     }

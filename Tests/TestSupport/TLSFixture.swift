@@ -7,13 +7,13 @@ import PKIX
 @testable import Mock
 
 /// A TLS certificate for `localhost` from an authority made for the test, as PEM.
-struct TLSFixture: Sendable {
-  let certificate: [UInt8]
-  let key: [UInt8]
-  let authority: [UInt8]
-  let notAfter: Timestamp
+package struct TLSFixture: Sendable {
+  package let certificate: [UInt8]
+  package let key: [UInt8]
+  package let authority: [UInt8]
+  package let notAfter: Timestamp
 
-  init(name: String = "test authority", days: Int64 = 30) throws {
+  package init(name: String = "test authority", days: Int64 = 30) throws {
     let now = Timestamp(secondsSince1970: Int64(time(nil)))
     let issuer = CertificateIssuer(
       name: CertificateName(country: "US", state: nil, organization: nil, commonName: name),
@@ -43,21 +43,29 @@ struct TLSFixture: Sendable {
 }
 
 /// Asks once over TLS, as OpenSSL does, and reads to the end. It blocks, so that it is used through `blocking`.
-struct TLSClient: Sendable {
-  enum Failure: Error, Equatable { case noContext, noConnection, noHandshake }
+package struct TLSClient: Sendable {
+  package enum Failure: Error, Equatable { case noContext, noConnection, noHandshake }
 
-  struct Answer: Sendable {
-    let version: String
-    let cipher: String
-    let text: String
+  package struct Answer: Sendable {
+    package let version: String
+    package let cipher: String
+    package let text: String
   }
 
-  let port: UInt16
+  package let port: UInt16
   /// PEM; the server must be `localhost` to it.
-  let authority: [UInt8]
-  var versions: ClosedRange<Int32> = TLS1_2_VERSION...TLS1_3_VERSION
+  package let authority: [UInt8]
+  package var versions: ClosedRange<Int32>
 
-  func ask(_ request: String) throws -> Answer {
+  package init(
+    port: UInt16, authority: [UInt8], versions: ClosedRange<Int32> = TLS1_2_VERSION...TLS1_3_VERSION
+  ) {
+    self.port = port
+    self.authority = authority
+    self.versions = versions
+  }
+
+  package func ask(_ request: String) throws -> Answer {
     guard let context = SSL_CTX_new(TLS_client_method()), let file = tmpfile() else { throw Failure.noContext }
     defer {
       SSL_CTX_free(context)
