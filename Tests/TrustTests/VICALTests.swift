@@ -53,9 +53,6 @@ import Trust
     let all = Set(Code.allCases.filter { $0.rawValue.hasPrefix("list.") })
     #expect(all.subtracting(codes) == [.listEntryNotGranted, .listSourceNotAllowed, .listUnavailable])
     #expect(Set(MockVICAL.all.flatMap(\.cases)) == ["V01", "V02", "V03", "V04"])
-    for mock in MockVICAL.all where !mock.cases.isEmpty {
-      #expect((mock.code ?? mock.documentCode)?.entry.cases.contains { mock.cases.contains($0) } == true)
-    }
   }
 
   // MARK: Time and order

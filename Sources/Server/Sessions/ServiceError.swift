@@ -29,7 +29,7 @@ package struct ServiceError: Error, Sendable, Hashable {
     self.retryAfter = retryAfter
   }
 
-  package var httpStatus: Int { code.entry.httpStatus }
+  package var httpStatus: Int { code.httpStatus }
 
   static let sessionNotFound = ServiceError(.sessionNotFound)
 

@@ -1,4 +1,5 @@
 import Base
+import Sessions
 
 /// The registry as Markdown, one table a group. The README holds exactly this text; a test compares them.
 enum CodeTables {
@@ -47,10 +48,10 @@ enum CodeTables {
   private static func row(_ code: Code) -> String {
     let entry = code.entry
     let consequence =
-      switch (entry.httpStatus, entry.isWarning) {
+      switch (code.httpStatus, entry.isWarning) {
       case (200, true): "warns"
       case (200, false): "refused"
-      default: "HTTP \(entry.httpStatus)"
+      default: "HTTP \(code.httpStatus)"
       }
     let cells = [entry.summary, entry.clause, "`\(code.rawValue)`", consequence]
     return "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"

@@ -1,4 +1,6 @@
 import Base
+import Sessions
+import Vectors
 
 /// `mdoc codes`: the registry of every check and refusal.
 enum CodesCommand {
@@ -42,17 +44,17 @@ enum CodesCommand {
     let entry = code.entry
     return [
       "code": .string(code.rawValue), "summary": .string(entry.summary), "clause": .string(entry.clause),
-      "http_status": .integer(Int64(entry.httpStatus)), "remedy": .string(entry.remedy),
-      "warning": .bool(entry.isWarning), "cases": .array(entry.cases.map { .string($0) }),
+      "http_status": .integer(Int64(code.httpStatus)), "remedy": .string(entry.remedy),
+      "warning": .bool(entry.isWarning), "cases": .array(code.cases.map { .string($0) }),
     ]
   }
 
   private static func text(_ code: Code, _ console: Console) -> String {
     let entry = code.entry
-    let status = "HTTP \(entry.httpStatus)" + (entry.isWarning ? ", warns" : "")
+    let status = "HTTP \(code.httpStatus)" + (entry.isWarning ? ", warns" : "")
     let rows = [
       entry.summary + ".", "\(entry.clause) · \(status)", entry.remedy,
-      entry.cases.isEmpty ? "" : "Cases " + entry.cases.joined(separator: " "),
+      code.cases.isEmpty ? "" : "Cases " + code.cases.joined(separator: " "),
     ]
     let style = Style(isColored: console.isColored)
     return ([style(code.rawValue, .bold)] + rows.filter { !$0.isEmpty }.map(indented(console.width))).joined(

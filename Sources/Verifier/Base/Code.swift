@@ -290,12 +290,6 @@ public struct CodeEntry: Sendable {
   public let clause: String
   /// What the person who meets it should do.
   public let remedy: String
-  /// The HTTP status it is answered with. 200: it is a verdict inside a session, not a failed request.
-  public let httpStatus: Int
   /// Whether a finding only warns, and rejects in strict mode alone.
   public let isWarning: Bool
-  /// The known ways to be wrong that it answers, by their names in the project's corpus.
-  public var cases: [String] { caseNames.split(separator: " ").map(String.init) }
-  /// As the registry writes them: most who ask for an entry want its clause alone.
-  let caseNames: String
 }

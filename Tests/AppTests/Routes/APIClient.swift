@@ -1,4 +1,5 @@
 import Base
+import Sessions
 import TestSupport
 import Testing
 
@@ -125,7 +126,7 @@ struct Contract {
     // Also of what is no operation: every refusal is one and the same schema.
     var found = SchemaChecker(document: document).violations(
       of: reply.json, OpenAPIDocument.reference("Problem"), at: "")
-    if code.entry.httpStatus != reply.status { found.append("\(code.rawValue) has another status") }
+    if code.httpStatus != reply.status { found.append("\(code.rawValue) has another status") }
     if reply.json["status"]?.integer != Int64(reply.status) { found.append("status differs") }
     if reply.json["type"]?.string != "urn:mdoc:problem:\(code.rawValue)" { found.append("type") }
     if reply.json["request_id"]?.string != reply.header("Request-Id") { found.append("request_id") }

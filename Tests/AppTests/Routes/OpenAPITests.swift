@@ -1,4 +1,5 @@
 import Base
+import Sessions
 import TestSupport
 import Testing
 
@@ -26,7 +27,7 @@ import Testing
         #expect(codes.allSatisfy { response.value["description"]?.string?.contains("`\($0)`") == true })
         return codes.map { [response.name, $0] }
       }
-      #expect(Set(codes) == Set(route.allProblems.map { ["\($0.entry.httpStatus)", $0.rawValue] }))
+      #expect(Set(codes) == Set(route.allProblems.map { ["\($0.httpStatus)", $0.rawValue] }))
       #expect(responses.map(\.name).contains("\(route.success.status)"))
       #expect(operation?["operationId"]?.string == route.name)
     }
@@ -163,7 +164,7 @@ import Testing
   @Test func `every code of a failed request is some operation's`() {
     let routes = RouteTable.documented(with: .sample).flatMap(\.routes)
     let listed = Set(routes.flatMap(\.allProblems)).union([.apiMethodNotAllowed])
-    let all = Set(Code.allCases.filter { $0.entry.httpStatus >= 400 })
+    let all = Set(Code.allCases.filter { $0.httpStatus >= 400 })
     #expect(all.subtracting(listed) == [])
   }
 

@@ -113,7 +113,7 @@ struct FuzzServer: Sendable {
 
   private func check(_ problem: JSON, of response: HTTPResponse, to request: HTTPRequest) {
     guard let code = problem["code"]?.string.flatMap(Code.init) else { fatalError("broken rule: a problem has a code") }
-    require(code.entry.httpStatus == response.status, "a code has one status")
+    require(code.httpStatus == response.status, "a code has one status")
     require((problem["errors"]?.array?.count ?? 0) <= Limits.reportedFaults, "no more faults than the limit are named")
     if case .route(let route, _) = router.match(method: request.method, path: request.path) {
       require(route.allProblems.contains(code), "\(route.name) documents \(code.rawValue)")

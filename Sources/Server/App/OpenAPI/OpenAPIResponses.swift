@@ -5,9 +5,9 @@ import Sessions
 enum OpenAPIResponses {
   static func json(_ route: Route) -> JSON {
     let success = JSON.Member("\(route.success.status)", success(route))
-    let statuses = Set(route.allProblems.map(\.entry.httpStatus)).sorted()
+    let statuses = Set(route.allProblems.map(\.httpStatus)).sorted()
     let problems = statuses.map { status in
-      JSON.Member("\(status)", problem(status, route.allProblems.filter { $0.entry.httpStatus == status }, route))
+      JSON.Member("\(status)", problem(status, route.allProblems.filter { $0.httpStatus == status }, route))
     }
     return .object([success] + problems)
   }

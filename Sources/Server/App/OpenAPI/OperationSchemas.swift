@@ -1,4 +1,5 @@
 import Base
+import Sessions
 
 /// Trust anchors, health, and the problem that every refusal is.
 enum OperationSchemas {
@@ -97,5 +98,5 @@ enum OperationSchemas {
     ], optional: ["errors"])
 
   private static let problemCode = Part.code(
-    Code.allCases.filter { $0.entry.httpStatus >= 400 }, "Why the request is refused; each reply lists its own.")
+    Code.allCases.filter { $0.httpStatus >= 400 }, "Why the request is refused; each reply lists its own.")
 }

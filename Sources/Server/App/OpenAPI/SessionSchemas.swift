@@ -76,6 +76,6 @@ enum SessionSchemas {
 
   /// Every code but those of failed requests: what a report lists and a session fails with.
   private static let verdictCode = Part.code(
-    Code.allCases.filter { $0.entry.httpStatus == 200 || $0 == .trustStoreEmpty },
+    Code.allCases.filter { $0.httpStatus == 200 || $0 == .trustStoreEmpty },
     "What a check is called, and what failed.")
 }

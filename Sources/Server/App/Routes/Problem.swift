@@ -43,7 +43,7 @@ struct Problem: Sendable {
     let entry = code.entry
     var json: [JSON.Member] = [
       .init("type", .string(Self.type(of: code))), .init("title", .string(entry.summary)),
-      .init("status", .integer(Int64(entry.httpStatus))), .init("detail", .string(detail)),
+      .init("status", .integer(Int64(code.httpStatus))), .init("detail", .string(detail)),
       .init("code", .string(code.rawValue)), .init("request_id", .string(requestID)),
     ]
     if !errors.isEmpty {
@@ -53,7 +53,7 @@ struct Problem: Sendable {
       json.append(.init("errors", .array(list)))
     }
     var answer = Answer(
-      status: entry.httpStatus, mediaType: Self.mediaType, body: JSON.object(json).serialized())
+      status: code.httpStatus, mediaType: Self.mediaType, body: JSON.object(json).serialized())
     answer.headers = headers
     answer.code = code
     return answer

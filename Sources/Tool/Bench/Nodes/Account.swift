@@ -62,7 +62,7 @@ struct Account {
     if entry.verifiedEvents != (entry.end == .verified ? 1 : 0) { note(.wrongEvents, entry) }
   }
 
-  private static let expired = "HTTP \(Code.sessionExpired.entry.httpStatus) \(Code.sessionExpired.rawValue)"
+  private static let expired = "HTTP \(Code.sessionExpired.httpStatus) \(Code.sessionExpired.rawValue)"
 
   private mutating func note(_ rule: Rule, _ entry: LedgerEntry) {
     broken[rule, default: 0] += 1
