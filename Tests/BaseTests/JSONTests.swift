@@ -78,10 +78,10 @@ import Testing
     #expect(JSON.null.memoryBytes == 0)
   }
 
-  /// A body of the largest size is read in a moment, whatever is in it.
+  /// A text of the largest size is read in a moment, whatever is in it.
   @Test(arguments: ["1,", "[],", "{},", "\"\",", "1e5,", "\"\\n\","])
   func readsInLinearTime(unit: String) {
-    let text = "[" + String(repeating: unit, count: Limits.requestBodyBytes / unit.utf8.count) + "1]"
+    let text = "[" + String(repeating: unit, count: Limits.responseBytes / unit.utf8.count) + "1]"
     let start = ContinuousClock.now
     #expect(parse(text) != nil)
     #expect(ContinuousClock.now - start < .seconds(10), "also without optimisation and beside other tests")
