@@ -26,3 +26,53 @@ final class AdmissionGate: Sendable {
     return await body()
   }
 }
+
+/// Lets each relying party read a few lists at one time: what one asks for beyond waits, and nobody else with it.
+final class ListTurns: Sendable {
+  private struct Party {
+    var running = 0
+    /// Those who wait, in order.
+    var waiting: [CheckedContinuation<Bool, Never>] = []
+  }
+
+  private let parties = Locked<[String: Party]>([:])
+
+  /// Reads when it is the relying party's turn, and makes of it what is answered; or throws `api.overloaded` where too many wait already.
+  func take<Value: Sendable>(
+    _ relyingParty: String, _ read: () async throws(StoreError) -> Value
+  ) async throws(ServiceError) -> Value {
+    let isAdmitted = await withCheckedContinuation { continuation in
+      let answer: Bool? = parties.withLock { parties in
+        var party = parties[relyingParty] ?? Party()
+        defer { parties[relyingParty] = party }
+        if party.running < Limits.lists {
+          party.running += 1
+          return true
+        }
+        guard party.waiting.count < Limits.waitingLists else { return false }
+        party.waiting.append(continuation)
+        return nil
+      }
+      if let answer { continuation.resume(returning: answer) }
+    }
+    guard isAdmitted else {
+      throw ServiceError(.apiOverloaded, "This relying party reads too many lists at one time.", retryAfter: 1)
+    }
+    defer { leave(relyingParty) }
+    do { return try await read() } catch { throw ServiceError(error) }
+  }
+
+  func waiting(_ relyingParty: String) -> Int { parties.withLock { $0[relyingParty]?.waiting.count ?? 0 } }
+
+  private func leave(_ relyingParty: String) {
+    let next: CheckedContinuation<Bool, Never>? = parties.withLock { parties in
+      guard var party = parties[relyingParty] else { return nil }
+      // Whoever is next takes the place over.
+      let next = party.waiting.isEmpty ? nil : party.waiting.removeFirst()
+      if next == nil { party.running -= 1 }
+      parties[relyingParty] = party.running > 0 ? party : nil
+      return next
+    }
+    next?.resume(returning: true)
+  }
+}

@@ -44,3 +44,63 @@ package struct ServiceError: Error, Sendable, Hashable {
     }
   }
 }
+
+/// What a use case answers, ready for the wire.
+package struct Reply: Sendable {
+  /// 200 or 201.
+  package let status: Int
+  package let text: JSONText
+  /// Whose session it shows, where it shows one.
+  package let session: SessionID?
+  /// What came of the attempt, where it tells of one that ended.
+  package let ending: Ending?
+  /// Whether it was kept under an Idempotency-Key and is given again.
+  package let isReplay: Bool
+
+  /// How an attempt ended; with the code, where it failed or the wallet canceled it.
+  package struct Ending: Sendable {
+    package let status: SessionStatus
+    package let code: Code?
+
+    init(_ state: SessionState) {
+      status = state.status
+      code = state.lastError.flatMap { Code(rawValue: $0.code) }
+    }
+  }
+
+  init(_ status: Int, _ body: JSON, session: SessionID? = nil, ending: Ending? = nil, isReplay: Bool = false) {
+    self.status = status
+    text = JSONText(body)
+    self.session = session
+    self.ending = ending
+    self.isReplay = isReplay
+  }
+}
+
+extension Code {
+  /// The HTTP status that the API answers it with. 200: it is a verdict inside a session, not a failed request.
+  package var httpStatus: Int {
+    switch self {
+    case .sessionProtocolMismatch, .apiMalformedRequest, .apiInvalidRequest, .apiUnknownMember,
+      .apiProtocolUnsupported, .apiOriginNotAllowed, .apiTooManyAgeRequests:
+      400
+    case .apiUnauthenticated: 401
+    case .responseCodeMismatch, .apiForbidden: 403
+    case .sessionNotFound, .apiNotFound: 404
+    case .apiMethodNotAllowed: 405
+    case .sessionAlreadyUsed, .sessionCanceled, .sessionWrongState, .apiIdempotencyInProgress,
+      .trustReloadFailed, .configurationReloadFailed:
+      409
+    case .sessionExpired, .sessionRedacted: 410
+    case .apiBodyTooLarge, .apiSessionTooLarge: 413
+    case .apiTargetTooLong: 414
+    case .apiUnsupportedMediaType: 415
+    case .apiIdempotencyKeyReused: 422
+    case .apiRateLimited, .apiQuotaExceeded: 429
+    case .apiHeadersTooLarge: 431
+    case .apiInternal: 500
+    case .trustStoreEmpty, .readerCertificateExpired, .apiOverloaded, .apiStoreUnavailable: 503
+    default: 200
+    }
+  }
+}

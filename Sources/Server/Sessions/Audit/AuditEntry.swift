@@ -99,3 +99,128 @@ package struct AuditEntry: Sendable, Hashable {
 
   private static func text(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
 }
+
+/// Where a node's chain of audit entries ends, or ended at some time.
+///
+/// `hash_n = SHA-256(hash_{n-1} ‖ n as 8 bytes, big-endian ‖ entry)`, and `hash_0 = SHA-256("mdoc-audit-v1" ‖ node)`:
+/// each hash speaks for every entry before it, so that whoever has noted a head finds any later change of them.
+package struct AuditHead: Sendable, Hashable {
+  package let node: NodeName
+  /// Of the last entry; 0 where there is none yet.
+  package let sequence: Int64
+  package let hash: [UInt8]
+
+  package init(node: NodeName, sequence: Int64, hash: [UInt8]) {
+    self.node = node
+    self.sequence = sequence
+    self.hash = hash
+  }
+
+  /// The beginning of a node's chain, before its first entry.
+  package init(beginning node: NodeName) {
+    self.init(node: node, sequence: 0, hash: HashAlgorithm.sha256.hash(Array("mdoc-audit-v1\(node)".utf8)))
+  }
+
+  /// The head after one more entry.
+  package func appending(_ entry: [UInt8]) -> AuditHead {
+    let next = sequence + 1
+    let number = withUnsafeBytes(of: next.bigEndian) { Array($0) }
+    return AuditHead(node: node, sequence: next, hash: HashAlgorithm.sha256.hash(hash + number + entry))
+  }
+}
+
+/// An entry in its place: its exact bytes, and the head of the chain that ends with it.
+package struct AuditLink: Sendable, Hashable {
+  package let head: AuditHead
+  package let entry: [UInt8]
+
+  package init(head: AuditHead, entry: [UInt8]) {
+    self.head = head
+    self.entry = entry
+  }
+
+  package init(_ entry: AuditEntry, after head: AuditHead) {
+    self.entry = entry.bytes
+    self.head = head.appending(self.entry)
+  }
+}
+
+/// One line of an exported audit log (JSON Lines): an entry in its place, or the head that a node's chain had.
+///
+/// An entry's text is a JSON string of its own, so that the bytes that were hashed are kept:
+/// `{"node","sequence","entry","hash"}`, and `{"node","head","hash"}` for a head, where `head` is its sequence.
+package enum AuditLine: Sendable, Hashable {
+  case entry(AuditLink)
+  case head(AuditHead)
+
+  /// Without the end of the line.
+  package var bytes: [UInt8] {
+    switch self {
+    case .entry(let link):
+      let json: JSON = [
+        "node": .string(link.head.node.text), "sequence": .integer(link.head.sequence),
+        "entry": .string(String(decoding: link.entry, as: UTF8.self)), "hash": .string(Hex.encode(link.head.hash)),
+      ]
+      return json.serialized()
+    case .head(let head):
+      let json: JSON = [
+        "node": .string(head.node.text), "head": .integer(head.sequence), "hash": .string(Hex.encode(head.hash)),
+      ]
+      return json.serialized()
+    }
+  }
+
+  /// Nil where the bytes are no such line.
+  package init?(parsing bytes: [UInt8]) {
+    guard let json = try? JSON(parsing: bytes), let members = json.object, let hash = json["hash"]?.string,
+      let digest = Hex.decode(hash), digest.count == 32, Hex.encode(digest) == hash,
+      let node = json["node"]?.string.flatMap(NodeName.init)
+    else { return nil }
+    if members.count == 4, let sequence = json["sequence"]?.integer, Self.sequences.contains(sequence),
+      let entry = json["entry"]?.string
+    {
+      self = .entry(
+        AuditLink(head: AuditHead(node: node, sequence: sequence, hash: digest), entry: Array(entry.utf8)))
+    } else if members.count == 3, let sequence = json["head"]?.integer, Self.sequences.contains(sequence) {
+      self = .head(AuditHead(node: node, sequence: sequence, hash: digest))
+    } else {
+      return nil
+    }
+  }
+
+  /// Lines as they are sent and written.
+  package static func bytes(of lines: [AuditLine]) -> [UInt8] { lines.flatMap { $0.bytes + [UInt8(ascii: "\n")] } }
+
+  /// The last number has no successor.
+  private static let sequences = 1..<Int64.max
+
+  package static let mediaType = "application/jsonl"
+}
+
+/// The name of one server process among those that share a store, or of one server: 1 to 63 of `a-z 0-9 . -`.
+///
+/// It names a chain of audit entries. Processes of one name on one store write one chain.
+package struct NodeName: Sendable, Hashable, Comparable, CustomStringConvertible {
+  package let text: String
+
+  /// Nil where the text is no name.
+  package init?(_ text: String) {
+    let isValid = text.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+      default: byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
+      }
+    }
+    guard isValid, (1...63).contains(text.utf8.count) else { return nil }
+    self.text = text
+  }
+
+  private init(unchecked text: String) { self.text = text }
+
+  /// Of a server that is alone and was given no name.
+  package static let standard = NodeName(unchecked: "node")
+
+  package static func < (left: NodeName, right: NodeName) -> Bool { left.text < right.text }
+
+  package var description: String { text }
+}

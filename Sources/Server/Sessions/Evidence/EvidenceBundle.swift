@@ -71,3 +71,101 @@ extension EvidenceBundle: CustomStringConvertible, CustomReflectable {
   package var description: String { "EvidenceBundle(\(session), redacted)" }
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
+
+/// The content of a bundle inside its seal.
+extension EvidenceBundle {
+  /// Its texts of the challenge's material and of what opens the answer are ordinary copies, for the moment until it is
+  /// sealed: beside them stands the answer itself, which they open.
+  var json: JSON {
+    .members([
+      "program": .string(program), "livemode": .bool(isLive), "session": .string(session.text),
+      "relying_party": .string(relyingParty), "protocol": .string(protocolName),
+      "request": request.storedJSON, "request_data": .written(requestData),
+      "material": .string(Base64.encode(material.bytes.exposed())), "answer": Self.json(answer),
+      "opening_secret": openingSecret.map { .string(Base64.encode($0.bytes.exposed())) },
+      "clock_skew": .integer(clockSkew),
+      "trust": trust.json, "revocation": revocation.json, "report": report.writtenOut,
+    ])
+  }
+
+  /// Nil for what `json` did not give.
+  init?(_ json: JSON) {
+    guard let program = json["program"]?.string, let isLive = json["livemode"]?.bool,
+      let session = json["session"]?.string.flatMap(SessionID.init), let party = json["relying_party"]?.string,
+      let protocolName = json["protocol"]?.string,
+      let request = json["request"].flatMap(PresentationRequest.init(storedJSON:)),
+      let requestData = json["request_data"].map(JSONText.init),
+      let material = json["material"]?.string.flatMap(Base64.decode), let answer = json["answer"].flatMap(Self.answer),
+      let clockSkew = json["clock_skew"]?.integer, (0...Limits.longestClockSkew).contains(clockSkew),
+      let trust = json["trust"].flatMap({ TrustExcerpt($0, allowsTestCertificates: !isLive) }),
+      let revocation = json["revocation"].flatMap({ EvidenceRevocation($0, isLive: isLive) }),
+      let report = json["report"].flatMap(ReportRecord.init(storedJSON:))
+    else { return nil }
+    self.init(
+      isLive: isLive, session: session, relyingParty: party, protocolName: protocolName, request: request,
+      requestData: requestData, material: SharedSecret(SecretBytes(copying: material)), answer: answer,
+      openingSecret: json["opening_secret"]?.string.flatMap(Base64.decode).map {
+        SharedSecret(SecretBytes(copying: $0))
+      }, clockSkew: clockSkew, trust: trust,
+      revocation: revocation, report: report, program: program)
+  }
+
+  private static func json(_ answer: WalletAnswer.Content) -> JSON {
+    switch answer {
+    case .bytes(let bytes): ["bytes": .string(Base64.encode(bytes))]
+    case .parameters(let parameters): ["parameters": parameters]
+    }
+  }
+
+  private static func answer(_ json: JSON) -> WalletAnswer.Content? {
+    if let parameters = json["parameters"] { return .parameters(parameters) }
+    return json["bytes"]?.string.flatMap(Base64.decode).map { .bytes($0) }
+  }
+}
+
+extension EvidenceBundle {
+  /// - `fault` is nil where the answer was accepted again, with the report that was given.
+  package typealias Verification = (verdict: Verdict, report: ReportRecord, fault: EvidenceFault?)
+
+  /// Verifies the answer once more, by the protocol and the verifier that servers use, at the time and with the trust
+  /// and the lists of then.
+  ///
+  /// The report is that of this verification. Where it is not the one that was given, or the answer is not accepted, the
+  /// bundle proves nothing: `evidence.report_mismatch`.
+  ///
+  /// - Parameter protocols: those that the program has.
+  package func verify(
+    by protocols: [any WalletProtocol] = BuiltProtocols.all(isLive: true)
+  ) async -> Verification {
+    let now = Timestamp(secondsSince1970: report.verifiedAt)
+    let policy = report.revocationPolicy.flatMap(RevocationPolicy.init) ?? .requireGood
+    let verifier = MdocVerifier(trust: trust, clockSkew: clockSkew, revocation: policy)
+    let authentication: Authentication
+    if let wallet = protocols.first(where: { $0.name == protocolName }) {
+      let secret = openingSecret.map { $0.bytes.withUnsafeBytes { SecretBytes(copying: $0) } }
+      authentication = wallet.reopening(with: secret).authenticate(
+        answer, answering: .kept(in: self), request: request, relyingParty: RelyingParty(id: relyingParty),
+        verifier: verifier, at: now)
+    } else {
+      authentication = verifier.refuse([Check(.sessionProtocolMismatch, .failed, detail: protocolName)], at: now)
+    }
+    let evidence = await revocation.evidence(for: authentication.questions, at: now)
+    let verdict = authentication.conclude(with: evidence)
+    let report = ReportRecord(verdict.report, id: self.report.id.flatMap(ReportID.init))
+    if case .accepted = verdict.outcome, report == self.report { return (verdict, report, nil) }
+    let detail = program == ProgramVersion.text ? nil : "kept by version \(program); this is \(ProgramVersion.text)"
+    return (verdict, report, EvidenceFault(.evidenceReportMismatch, detail))
+  }
+}
+
+/// What became of a verified session's evidence, where the relying party's policy asks for it.
+package enum EvidenceStatus: String, Sendable, Hashable, CaseIterable {
+  case kept
+  /// The answer disclosed an element that was not requested with `intent_to_retain: true`. The bundle would hold the
+  /// whole answer, since nothing can be taken out of what was signed.
+  case declined
+  /// With the lists that its revocation rests on, the bundle would be larger than the limits; or it nests deeper.
+  case tooLarge = "too_large"
+  /// Kept, and erased on the day of the value that may be kept the least.
+  case erased
+}

@@ -39,3 +39,115 @@ package struct ProximityProtocol: WalletProtocol {
     return Proximity(verifier: verifier).authenticate(input.answer, in: input.session, request: request, at: now)
   }
 }
+
+/// `data` of a proximity answer: the parts of its transcript, what the reader received, and the reader's private key
+/// where that is needed.
+struct ProximityInput {
+  let session: ReaderSession
+  let answer: Proximity.Answer
+
+  private static let members: Set<String> = [
+    "device_engagement", "e_reader_key", "handover", "device_response", "session_data", "reader_private_key",
+  ]
+
+  init(parsing data: JSON) throws(ServiceError) {
+    var faults = InputFaults()
+    let input = ObjectInput(data, at: "/data", known: Self.members, &faults)
+    let engagement = input?.bytes("device_engagement", required: true, &faults)
+    let readerKey = input?.bytes("e_reader_key", required: true, &faults)
+    let handover = input.flatMap { Self.handover($0, &faults) }
+    let answer = input.flatMap { Self.answer($0, &faults) }
+    try faults.throwIfAny()
+    guard let input, let engagement, let readerKey, let handover, let answer else {
+      throw ServiceError(.apiInvalidRequest)
+    }
+    let publicParts = try Self.session(engagement, readerKey, handover, privateKey: nil)
+    self.answer = answer
+    guard let keyText = input.value("reader_private_key") else {
+      session = publicParts
+      return
+    }
+    guard (keyText.string?.utf8.count ?? 0) <= Limits.submittedKeyBytes else {
+      throw Self.fault("reader_private_key", "must have at most \(Limits.submittedKeyBytes) bytes")
+    }
+    guard let key = keyText.string.flatMap({ Self.privateKey($0, on: publicParts.readerKey.curve) }) else {
+      throw Self.fault(
+        "reader_private_key",
+        "must be an unencrypted private key on one of the standard's curves in PEM, or its raw scalar in base64url")
+    }
+    session = try Self.session(engagement, readerKey, handover, privateKey: key)
+  }
+
+  private static func session(
+    _ engagement: [UInt8], _ readerKey: [UInt8], _ handover: Proximity.Handover, privateKey: PrivateKey?
+  ) throws(ServiceError) -> ReaderSession {
+    do throws(ReaderSession.Problem) {
+      return try ReaderSession(
+        deviceEngagement: engagement, readerKey: readerKey, handover: handover, privateKey: privateKey)
+    } catch {
+      switch error {
+      case .deviceEngagementMalformed: throw fault("device_engagement", "must be a DeviceEngagement")
+      case .readerKeyMalformed: throw fault("e_reader_key", "must be a COSE_Key that holds a public key")
+      }
+    }
+  }
+
+  private static func fault(_ member: String, _ detail: String) -> ServiceError {
+    ServiceError(.apiInvalidRequest, pointers: [.init(pointer: "/data/\(member)", detail: detail)])
+  }
+
+  /// `"qr"`, or `{"nfc": {"select": base64url, "request": base64url or null}}`.
+  private static func handover(_ input: ObjectInput, _ faults: inout InputFaults) -> Proximity.Handover? {
+    guard let value = input.value("handover") else {
+      faults.add(input.pointer(to: "handover"), "is required")
+      return nil
+    }
+    if value == "qr" { return .qr }
+    let pointer = input.pointer(to: "handover")
+    guard value.object != nil else {
+      faults.add(pointer, "must be `qr` or an object with `nfc`")
+      return nil
+    }
+    guard let outer = ObjectInput(value, at: pointer, known: ["nfc"], &faults), let messages = outer.value("nfc") else {
+      faults.add(pointer + "/nfc", "is required")
+      return nil
+    }
+    let nfc = ObjectInput(messages, at: pointer + "/nfc", known: ["select", "request"], &faults)
+    let request = nfc?.bytes("request", required: false, &faults)
+    return nfc?.bytes("select", required: true, &faults).map { .nfc(select: $0, request: request) }
+  }
+
+  private static func answer(_ input: ObjectInput, _ faults: inout InputFaults) -> Proximity.Answer? {
+    guard (input.value("device_response") == nil) != (input.value("session_data") == nil) else {
+      faults.add(input.pointer(to: "device_response"), "or `session_data` is required, and not both")
+      return nil
+    }
+    if let response = input.bytes("device_response", required: false, &faults) { return .deviceResponse(response) }
+    guard let message = input.bytes("session_data", required: false, &faults) else { return nil }
+    if input.value("reader_private_key") == nil {
+      faults.add(input.pointer(to: "reader_private_key"), "is required to open `session_data`")
+    }
+    return .sessionData(message)
+  }
+
+  /// PKCS #8 or SEC 1, or the raw scalar of the curve that the public half is on.
+  private static func privateKey(_ text: String, on curve: Curve) -> PrivateKey? {
+    if text.hasPrefix("-----BEGIN") { return try? PrivateKey(pem: Array(text.utf8)) }
+    return Base64.decodeURLSafe(text).flatMap { try? PrivateKey(curve: curve, scalar: $0) }
+  }
+}
+
+extension ObjectInput {
+  /// Base64url in its one accepted form.
+  fileprivate func bytes(_ name: String, required: Bool, _ faults: inout InputFaults) -> [UInt8]? {
+    guard let value = value(name) else {
+      if required { faults.add(pointer(to: name), "is required") }
+      return nil
+    }
+    guard let bytes = value.string.flatMap(Base64.decodeURLSafe), !bytes.isEmpty else {
+      faults.add(pointer(to: name), "must be base64url, without padding or white space")
+      return nil
+    }
+    return bytes
+  }
+}

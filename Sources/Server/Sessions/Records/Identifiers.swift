@@ -1,3 +1,4 @@
+import Base
 import Cryptography
 
 /// A session's name, `vs_` and 22 characters of base 62: 131 random bits, so that it cannot be guessed.
@@ -98,4 +99,66 @@ enum RandomName {
     return bytes.count == prefix.utf8.count + characters && text.hasPrefix(prefix)
       && bytes.dropFirst(prefix.utf8.count).allSatisfy(isCharacter)
   }
+}
+
+/// What an app or a page may hold: good for submit and GET of one session, shown once, stored only as its SHA-256.
+///
+/// It is never printed. It stops working when its session is canceled or redacted, and ten minutes after the session's
+/// time is over (HTTP API, Authentication).
+package struct ClientSecret: Sendable, CustomStringConvertible, CustomReflectable {
+  package static let prefix = "vcs_"
+  /// 43 characters of base 62 are 256 bits. Before them stand those of the session's id, by which it is found; in
+  /// secrets of before nothing does.
+  private static let characters = 43
+
+  /// For the creation reply alone.
+  package let text: String
+
+  package init?(_ text: String) {
+    let lengths = [Self.characters, RandomName.characters + Self.characters]
+    guard lengths.contains(where: { RandomName.isValid(text, prefix: Self.prefix, characters: $0) }) else { return nil }
+    self.text = text
+  }
+
+  package static func random(of session: SessionID) throws(CryptoError) -> ClientSecret {
+    ClientSecret(unchecked: try RandomName.make(prefix: prefix + session.characters, characters: characters))
+  }
+
+  private init(unchecked text: String) { self.text = text }
+
+  /// Whose it says it is; nil in secrets of before.
+  package var session: SessionID? {
+    let characters = text.dropFirst(Self.prefix.count).dropLast(Self.characters)
+    return SessionID(SessionID.prefix + characters)
+  }
+
+  package var sha256: [UInt8] { HashAlgorithm.sha256.hash(Array(text.utf8)) }
+
+  package var description: String { "ClientSecret(redacted)" }
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// What the wallet carries back to the browser that sent it, in the fragment of the redirect: whoever presents it began
+/// the session and ended it in one place, which keeps a victim's answer from an attacker's session
+/// (OpenID4VP 1.0, 8.2 and 13.3).
+///
+/// It is shown once, to the wallet, and stored only as its SHA-256, sealed with the result that it opens.
+struct ResponseCode: Sendable, CustomStringConvertible, CustomReflectable {
+  static let prefix = "vrc_"
+  /// 43 characters of base 62 are 256 bits.
+  private static let characters = 43
+
+  /// For the wallet's reply alone.
+  let text: String
+
+  static func random() throws(CryptoError) -> ResponseCode {
+    ResponseCode(text: try RandomName.make(prefix: prefix, characters: characters))
+  }
+
+  var sha256: [UInt8] { Self.sha256(of: text) }
+
+  static func sha256(of text: String) -> [UInt8] { HashAlgorithm.sha256.hash(Array(text.utf8)) }
+
+  var description: String { "ResponseCode(redacted)" }
+  var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,4 +1,5 @@
 import Base
+import Cryptography
 
 /// What a store keeps as JSON: objects whose members have the names of the properties, without those that are nil.
 ///
@@ -54,6 +55,109 @@ package enum StoredForm {
         members.append(JSON.Member(name, value))
       }
       return .object(members)
+    default: return nil
+    }
+  }
+}
+
+/// How a report's checks are stored: their codes and outcomes as five characters each, without the words that the
+/// registry has for them, and the details of the few that have one.
+///
+///     {"run": "pTAG1fTAG2…", "details": {"1": "the detail of the second"}}
+///
+/// Reports of before, and those that name what this version's registry does not, are arrays of whole checks.
+extension [ReportRecord.CheckRecord] {
+  /// Nil where a check is not the registry's.
+  var compact: JSON? {
+    var run: [UInt8] = []
+    run.reserveCapacity(count * StoredCheck.length)
+    var details: [JSON.Member] = []
+    for (index, record) in enumerated() {
+      guard case .known(let check) = record else { return nil }
+      run.append(check.outcome.letter)
+      run.append(contentsOf: StoredCheck.tags[check.code.place])
+      if let detail = check.detail { details.append(JSON.Member(String(index), .string(detail))) }
+    }
+    return .members([
+      "run": .string(String(decoding: run, as: UTF8.self)), "details": details.isEmpty ? nil : .object(details),
+    ])
+  }
+
+  var writtenOut: JSON {
+    .array(
+      map { record in
+        .members([
+          "code": .string(record.code), "outcome": .string(record.outcome), "clause": .string(record.clause),
+          "detail": record.detail.map { .string($0) },
+        ])
+      })
+  }
+
+  init?(storedJSON json: JSON) {
+    if let records = json.array {
+      self = []
+      reserveCapacity(records.count)
+      for record in records {
+        guard let code = record["code"]?.string, let outcome = record["outcome"]?.string,
+          let clause = record["clause"]?.string
+        else { return nil }
+        append(.init(code: code, outcome: outcome, clause: clause, detail: record["detail"]?.string))
+      }
+      return
+    }
+    guard let text = json["run"]?.string else { return nil }
+    let run = Array<UInt8>(text.utf8)
+    let details = json["details"]
+    guard run.count.isMultiple(of: StoredCheck.length) else { return nil }
+    self = []
+    reserveCapacity(run.count / StoredCheck.length)
+    for start in stride(from: 0, to: run.count, by: StoredCheck.length) {
+      guard let outcome = Check.Outcome(letter: run[start]) else { return nil }
+      let tag = Array<UInt8>(run[(start + 1)..<(start + StoredCheck.length)])
+      let detail = details?[String(count)]?.string
+      if let code = StoredCheck.codes[tag] {
+        append(.known(Check(code, outcome, detail: detail)))
+      } else {
+        guard let number = Base64.decodeURLSafe(String(decoding: tag, as: UTF8.self)) else { return nil }
+        // A node of a later version has stored it: the session can be read and redacted all the same.
+        append(
+          .init(
+            code: "unknown." + Hex.encode(number), outcome: outcome.rawValue,
+            clause: "a check of a later version", detail: detail))
+      }
+    }
+  }
+}
+
+enum StoredCheck {
+  /// A letter of the outcome and a code's tag.
+  static let length = 5
+
+  /// The first 24 bits of SHA-256 of each code's name, in base64url: a code keeps its tag for ever, as it does its name.
+  /// By the codes' places.
+  static let tags: [[UInt8]] = Code.allCases.map { code in
+    Array(Base64.encodeURLSafe(HashAlgorithm.sha256.hash(Array(code.rawValue.utf8)).prefix(3)).utf8)
+  }
+
+  static let codes: [[UInt8]: Code] = Dictionary(Code.allCases.map { (tags[$0.place], $0) }) { first, _ in first }
+}
+
+extension Check.Outcome {
+  fileprivate var letter: UInt8 {
+    switch self {
+    case .passed: UInt8(ascii: "p")
+    case .failed: UInt8(ascii: "f")
+    case .notRun: UInt8(ascii: "n")
+    case .warning: UInt8(ascii: "w")
+    }
+  }
+
+  fileprivate init?(letter: UInt8) {
+    switch letter {
+    case UInt8(ascii: "p"): self = .passed
+    case UInt8(ascii: "f"): self = .failed
+    case UInt8(ascii: "n"): self = .notRun
+    case UInt8(ascii: "w"): self = .warning
     default: return nil
     }
   }

@@ -240,3 +240,79 @@ final class PostgreSQLConnection {
     return (copies + [nil]).withUnsafeBufferPointer { list in list.baseAddress.flatMap(body) }
   }
 }
+
+/// A statement and its values, to be run later.
+struct PostgreSQLStatement: Sendable {
+  let sql: String
+  let values: [PostgreSQLValue]
+}
+
+extension PostgreSQLConnection {
+  /// Runs statements in one round trip and one transaction, and returns how many rows each changed or found: all of them
+  /// are done, or where one fails none.
+  ///
+  /// What is sent before a synchronisation point is one transaction, committed there (PostgreSQL 15, 34.5.1), so that a
+  /// failure of the commit itself comes before the point's own result.
+  func pipeline(_ statements: [PostgreSQLStatement]) throws(StoreError) -> [Int] {
+    // Before anything is sent: to prepare is a round trip of its own, once a connection.
+    var names: [String] = []
+    for statement in statements { names.append(try prepare(statement.sql, statement.values)) }
+    let deadline = Deadline(in: answerTime)
+    guard !isLost, PQenterPipelineMode(handle) == 1 else { throw lost() }
+    for (name, statement) in zip(names, statements) where send(name, statement.values.map(\.bytes)) != 1 {
+      throw lost()
+    }
+    guard PQpipelineSync(handle) == 1 else { throw lost() }
+    try flush(until: deadline)
+    var changes: [Int] = []
+    var failure: StoreError?
+    while true {
+      guard let result = try nextResult(until: deadline) else {
+        // Between the results of two statements, or the connection is gone.
+        guard PQstatus(handle) == CONNECTION_OK else { throw lost() }
+        continue
+      }
+      switch result.status {
+      case PGRES_COMMAND_OK, PGRES_TUPLES_OK: changes.append(result.changes)
+      // Not run, for the failure of one before it.
+      case PGRES_PIPELINE_ABORTED: continue
+      case PGRES_PIPELINE_SYNC:
+        guard PQexitPipelineMode(handle) == 1 else { throw lost() }
+        if let failure { throw failure }
+        return changes
+      default:
+        let fault = try fault(of: result)
+        failure = failure ?? fault
+      }
+    }
+  }
+}
+
+extension StoreError {
+  /// What a SQLSTATE means to a caller (PostgreSQL 15, Appendix A): something that may be over later, or a fault. The
+  /// server's message is left out, since it may quote values.
+  init(sqlState: String) {
+    let name = "PostgreSQL \(sqlState)"
+    switch sqlState.prefix(2) {
+    // Connection, transaction rolled back, resources, object in use, operator intervention, system; authentication and
+    // missing database, while somebody sets them up; a read-only transaction, after a failover.
+    case "08", "28", "3D", "40", "53", "55", "57", "58", "25": self = .unavailable(name)
+    default: self = .corrupt(name)
+    }
+  }
+
+  /// Why there is no connection: libpq's first line, which names host, port, user and database but no password.
+  init(connecting handle: OpaquePointer?) {
+    let text = handle.map { String(cString: PQerrorMessage($0)) } ?? "out of memory"
+    self = .unavailable(text.split(whereSeparator: \.isNewline).first.map(String.init) ?? "no connection")
+  }
+}
+
+/// States after which a connection does no more good: the server goes or was made read-only by a failover, or a
+/// prepared statement is not what it was.
+enum PostgreSQLState {
+  static func endsConnection(_ sqlState: String) -> Bool {
+    sqlState.hasPrefix("08")
+      || ["57P01", "57P02", "57P03", "57P05", "25006", "25P03", "26000", "0A000"].contains(sqlState)
+  }
+}

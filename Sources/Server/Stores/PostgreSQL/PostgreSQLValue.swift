@@ -54,3 +54,78 @@ enum PostgreSQLValue: Sendable {
     return bytes
   }
 }
+
+/// What a statement came to; it owns libpq's memory.
+final class PostgreSQLResult {
+  let handle: OpaquePointer
+
+  init(_ handle: OpaquePointer) { self.handle = handle }
+
+  deinit { PQclear(handle) }
+
+  var status: ExecStatusType { PQresultStatus(handle) }
+
+  /// Of an error (PostgreSQL 15, Appendix A); nil where the server did not say it.
+  var sqlState: String? { mdoc_pq_sqlstate(handle).map { String(cString: $0) } }
+
+  /// Rows inserted, changed or deleted.
+  var changes: Int { Int(String(cString: PQcmdTuples(handle))) ?? 0 }
+
+  var rows: [PostgreSQLRow] { (0..<PQntuples(handle)).map { PostgreSQLRow(result: self, row: $0) } }
+}
+
+/// A row of a result in binary form.
+struct PostgreSQLRow: StoredRow {
+  fileprivate let result: PostgreSQLResult
+  fileprivate let row: Int32
+
+  private func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+    // The result, which is kept, owns what this points to.
+    UnsafeRawBufferPointer(
+      start: PQgetvalue(result.handle, row, column), count: Int(PQgetlength(result.handle, row, column)))
+  }
+
+  func isNull(_ column: Int32) -> Bool { PQgetisnull(result.handle, row, column) != 0 }
+
+  /// Of every integer type and of BOOLEAN.
+  func integer(_ column: Int32) -> Int64 {
+    let bytes = bytes(column)
+    return bytes.reduce(Int64(bytes.count < 8 && bytes.first.map { $0 > 127 } == true ? -1 : 0)) { $0 << 8 | Int64($1) }
+  }
+
+  func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+
+  func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+
+  func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+
+  func blob(_ column: Int32) -> [UInt8] { Array(bytes(column)) }
+
+  func optionalBlob(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
+
+  /// An array's elements, each nil for NULL; none where the column is NULL.
+  func blobs(_ column: Int32) -> [[UInt8]?] {
+    let bytes = bytes(column)
+    func number(_ offset: Int) -> Int {
+      guard offset + 4 <= bytes.count else { return 0 }
+      return Int(Int32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self)))
+    }
+    // One dimension, whose elements begin after its header (`array_send`); an empty array has none.
+    guard number(0) == 1 else { return [] }
+    var elements: [[UInt8]?] = []
+    var offset = 20
+    for _ in 0..<number(12) {
+      let count = number(offset)
+      offset += 4
+      guard count >= 0, offset + count <= bytes.count else {
+        elements.append(nil)
+        continue
+      }
+      elements.append(Array(bytes[offset..<offset + count]))
+      offset += count
+    }
+    return elements
+  }
+
+  func texts(_ column: Int32) -> [String] { blobs(column).map { String(decoding: $0 ?? [], as: UTF8.self) } }
+}

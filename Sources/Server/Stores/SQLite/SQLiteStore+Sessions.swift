@@ -183,3 +183,98 @@ extension SQLiteConnection {
 extension SQLiteValue {
   static func time(_ time: Timestamp) -> SQLiteValue { .integer(time.secondsSince1970) }
 }
+
+extension SQLiteStore {
+  static let dialect = SessionListing.Dialect(
+    mark: "?", key: "seq", processingIndex: "INDEXED BY sessions_processing",
+    requestBytes: "length(requests)",
+    // The material is nobody's to read.
+    requestColumns: ["protocols", "requests", "NULL"])
+
+  package func sessions(
+    of relyingParty: String, _ query: SessionQuery, at now: Timestamp
+  ) async throws(StoreError) -> SessionPage? {
+    let listing = SessionListing(query: query, dialect: Self.dialect)
+    let found = try await lister.perform { connection throws(StoreError) -> [(row: SessionRow, found: Int)]? in
+      var before = Int64.max
+      if let cursor = query.startingAfter {
+        let seq = try connection.first(
+          "SELECT seq FROM sessions WHERE id = ? AND relying_party = ?", .text(cursor.text), .text(relyingParty)
+        ) { $0.integer(0) }
+        guard let seq else { return nil }
+        before = seq
+      }
+      let time = listing.time(at: now).map { [SQLiteValue.time($0)] } ?? []
+      return try connection.rows(
+        listing.sql, [.text(relyingParty), .integer(before), .integer(listing.rows)] + time
+      ) { (row: SessionRow($0), found: Int($0.integer(SessionRow.width + 3))) }
+    }
+    guard let found else { return nil }
+    return try SessionPage(rows: found.map(\.row), found: found.first?.found ?? 0, limit: query.limit)
+  }
+
+  /// From indexes that have all that is counted.
+  package func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage {
+    try await lister.perform { connection throws(StoreError) in
+      let counts = try connection.first(
+        """
+        SELECT
+          (SELECT count(*) FROM sessions WHERE relying_party = ?1 AND status = 'requires_input' AND expires_at > ?2),
+          (SELECT coalesce(sum(bytes), 0) + count(*) * ?3 FROM sessions
+            WHERE relying_party = ?1 AND status = 'requires_input'),
+          (SELECT coalesce(sum(bytes), 0) + count(*) * ?3 FROM sessions
+            WHERE relying_party = ?1 AND ended_at IS NOT NULL),
+          (SELECT coalesce(sum(bytes), 0) + count(*) * ?4 FROM idempotency WHERE relying_party = ?1 AND is_finished)
+        """, .text(relyingParty), .time(now), .integer(StoreUsage.sessionOverhead), .integer(StoreUsage.replyOverhead)
+      ) { row in
+        StoreUsage(
+          openSessions: row.integer(0), bytes: row.integer(1) + row.integer(2), idempotencyBytes: row.integer(3))
+      }
+      return counts ?? StoreUsage()
+    }
+  }
+}
+
+/// Reading sessions on a database thread.
+extension SessionRow {
+  static func first(
+    _ connection: SQLiteConnection, where condition: String, _ values: SQLiteValue...
+  ) throws(StoreError) -> SessionRow? {
+    try connection.rows("SELECT \(columnsWithOffers) FROM sessions WHERE \(condition)", values, SessionRow.init).first
+  }
+
+  /// Of a row that begins with `columnsWithOffers`, or with the last three as others.
+  init(_ row: SQLiteRow) {
+    self.init(columnsOf: row)
+    offers = Self.offers(
+      OfferLines.protocols(row.optionalText(18)), OfferLines.requests(row.blob(19)),
+      OfferLines.materials(row.optionalText(20)))
+  }
+}
+
+/// A session's offers as lines of three columns.
+enum OfferLines {
+  private static let end = UInt8(ascii: "\n")
+
+  static func protocols(_ offers: [ProtocolOffer]) -> String { offers.map(\.protocolName).joined(separator: "\n") }
+
+  static func protocols(_ text: String?) -> [String] {
+    (text ?? "").split(separator: "\n").map(String.init)
+  }
+
+  static func requests(_ offers: [ProtocolOffer]) -> [UInt8] {
+    Array(offers.map(\.data.bytes).joined(separator: CollectionOfOne(end)))
+  }
+
+  static func requests(_ bytes: [UInt8]) -> [[UInt8]] { bytes.split(separator: end).map(Array.init) }
+
+  /// Nil where there is none.
+  static func materials(_ offers: [ProtocolOffer]) -> String? {
+    guard offers.contains(where: { $0.sealedMaterial != nil }) else { return nil }
+    return offers.map { Hex.encode($0.sealedMaterial ?? []) }.joined(separator: "\n")
+  }
+
+  static func materials(_ text: String?) -> [[UInt8]?] {
+    (text ?? "").split(separator: "\n", omittingEmptySubsequences: false).map { $0.isEmpty ? nil : Hex.decode($0) }
+  }
+}

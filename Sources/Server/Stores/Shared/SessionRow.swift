@@ -124,3 +124,70 @@ struct SessionRow: Sendable {
 
   private func time(_ seconds: Int64) -> Timestamp { Timestamp(secondsSince1970: seconds) }
 }
+
+/// The row that a query stands on, whichever the database; columns are copied out, by their place.
+protocol StoredRow {
+  func integer(_ column: Int32) -> Int64
+  func optionalInteger(_ column: Int32) -> Int64?
+  func text(_ column: Int32) -> String
+  func optionalText(_ column: Int32) -> String?
+  func blob(_ column: Int32) -> [UInt8]
+  func optionalBlob(_ column: Int32) -> [UInt8]?
+}
+
+/// A session whose attempt the sweep found interrupted.
+struct InterruptedRow {
+  static let columns = "id, relying_party, attempt, attempt_protocol, consumed_at"
+
+  let id: String
+  let relyingParty: String
+  private let attempt: String
+  private let protocolName: String?
+  private let consumedAt: Int64
+
+  init(_ row: some StoredRow) {
+    id = row.text(0)
+    relyingParty = row.text(1)
+    attempt = row.text(2)
+    protocolName = row.optionalText(3)
+    consumedAt = row.integer(4)
+  }
+
+  /// What is written of its attempt.
+  func entry(at now: Timestamp, isLive: Bool) throws(StoreError) -> AuditEntry {
+    guard let session = SessionID(id), let attempt = AttemptID(attempt) else { throw .corrupt("an attempt") }
+    return AuditEntry(
+      unfinished: SessionState.Attempt(
+        id: attempt, protocolName: protocolName, startedAt: Timestamp(secondsSince1970: consumedAt)),
+      of: SessionAddress(relyingParty: relyingParty, id: session), .interrupted, at: now, isLive: isLive)
+  }
+}
+
+/// What is written of an attempt's outcome; made in the caller's task.
+struct OutcomeColumns: Sendable {
+  /// The status, and the event that tells of it.
+  let type: EventType
+  let lastError: [UInt8]?
+  let errorCode: String?
+  let results: SealedResults
+  /// Of a report that is not found by its session.
+  let reportID: String?
+  let report: [UInt8]?
+
+  /// What of them is kept for as long as the session.
+  var bytes: Int { [lastError, report, results.kept.stored].reduce(0) { $0 + ($1?.count ?? 0) } }
+
+  init(_ outcome: AttemptOutcome) {
+    let error: LastError?
+    (type, results, error) =
+      switch outcome.conclusion {
+      case .verified(let sealed): (.verified, sealed, nil)
+      case .failed(let error): (.failed, .none, error)
+      case .canceled(let error): (.canceled, .none, error)
+      }
+    lastError = error.map { StoredForm.encode($0) }
+    errorCode = error?.code
+    reportID = outcome.report?.id.flatMap { $0 == ReportID(of: outcome.address.id).text ? nil : $0 }
+    report = outcome.report.map { StoredForm.encode($0) }
+  }
+}

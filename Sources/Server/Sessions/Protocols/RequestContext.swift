@@ -1,0 +1,111 @@
+import Base
+import Mdoc
+import Presentation
+
+/// Where wallets reach one session on this server, by redirect or QR code (OpenID4VP 1.0, 5.10 and 8.2).
+package struct WalletAddresses: Sendable, Hashable {
+  /// `request_uri`.
+  package let request: String
+  /// `response_uri`.
+  package let response: String
+  /// The server's host, without its port.
+  package let host: String
+
+  /// - Parameter publicURL: `https://host[:port]`, without a path.
+  init(publicURL: String, session: SessionAddress) {
+    let base = [publicURL, "v1/wallet", Self.escaped(session.relyingParty), session.id.text].joined(separator: "/")
+    request = base + "/request"
+    response = base + "/response"
+    host = Self.host(of: publicURL)
+  }
+
+  /// The address that opens a wallet, with the request by reference (RFC 9101, 5.2).
+  func authorizationRequest(scheme: String, clientID: String) -> String {
+    let parameters = [("client_id", clientID), ("request_uri", request), ("request_uri_method", "post")]
+    return scheme + "://?" + parameters.map { "\($0)=\(Self.escaped($1))" }.joined(separator: "&")
+  }
+
+  /// All but the unreserved characters in their percent-encoding (RFC 3986, 2.1).
+  private static func escaped(_ text: String) -> String {
+    text.utf8.map { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        String(UnicodeScalar(byte))
+      default: "%" + Hex.encode([byte]).uppercased()
+      }
+    }.joined()
+  }
+
+  /// An address in brackets (RFC 3986, 3.2.2) has colons of its own.
+  private static func host(of url: String) -> String {
+    let authority = url.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first ?? ""
+    if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") { return String(authority[...end]) }
+    return String(authority.prefix { $0 != ":" })
+  }
+}
+
+extension RequestContext {
+  /// Of this session; throws where the operator has not said where wallets reach the server.
+  func walletAddresses(for wallet: some WalletProtocol) throws(ServiceError) -> WalletAddresses {
+    guard let publicURL else {
+      throw ServiceError(
+        .apiProtocolUnsupported,
+        "`\(wallet.name)` needs the address at which wallets reach this server (`public_url`), which is not configured."
+      )
+    }
+    return WalletAddresses(publicURL: publicURL, session: session)
+  }
+}
+
+extension RequestContext {
+  /// Who signs the request, if the relying party has anybody: the first reader that is valid, since wallets refuse a
+  /// signature of an expired one, without saying why.
+  func currentReader() throws(ServiceError) -> ReaderIdentity? {
+    let valid = relyingParty.readers.first { $0.validity?.contains(now) ?? false }
+    guard valid != nil || relyingParty.readers.isEmpty else { throw ServiceError(.readerCertificateExpired) }
+    return valid
+  }
+}
+
+/// Who signs the requests of a session (OpenID4VP 1.0, 5.9.3 and A.3.2).
+extension RequestContext {
+  /// Those who sign in the relying party's name, at least one, all of them valid now.
+  func signingReaders(for wallet: some WalletProtocol) throws(ServiceError) -> [ReaderIdentity] {
+    guard !relyingParty.readers.isEmpty else {
+      throw ServiceError(
+        .apiProtocolUnsupported, "`\(wallet.name)` needs a reader, and this relying party has none configured.")
+    }
+    let valid = relyingParty.readers.filter { $0.validity?.contains(now) ?? false }
+    guard !valid.isEmpty else { throw ServiceError(.readerCertificateExpired) }
+    return valid
+  }
+
+  /// The reader whose name the session's request bears, valid now: it may have been replaced since.
+  ///
+  /// - Parameter isNamed: whether a `client_id` of the protocol means a reader.
+  func reader(
+    for recipient: OpenID4VPRecipient, isNamed: (ReaderIdentity, String) -> Bool
+  ) throws(ServiceError) -> ReaderIdentity {
+    let named = relyingParty.readers.filter { reader in
+      if case .client(let id, _) = recipient { isNamed(reader, id) } else { false }
+    }
+    guard !named.isEmpty else {
+      throw ServiceError(.apiProtocolUnsupported, "The reader of this session's request is no longer configured.")
+    }
+    guard let valid = named.first(where: { $0.validity?.contains(now) ?? false }) else {
+      throw ServiceError(.readerCertificateExpired)
+    }
+    return valid
+  }
+
+  /// What is signed again at each fetch is not to be of any length.
+  static func check(walletNonce: String?) throws(ServiceError) {
+    guard walletNonce?.utf8.count ?? 0 <= Limits.walletNonceBytes else {
+      throw ServiceError(
+        .apiInvalidRequest,
+        pointers: [.init(pointer: "/wallet_nonce", detail: "must have at most \(Limits.walletNonceBytes) bytes")])
+    }
+  }
+}

@@ -1,0 +1,180 @@
+import Base
+import Cryptography
+import Mdoc
+import Presentation
+
+/// The session behind an address that a wallet was given, with the protocol that gave it.
+///
+/// Wallets have no credential: they know the session's id. Whatever is unknown, somebody else's or not for wallets to
+/// call answers alike.
+struct WalletAddress {
+  let record: SessionRecord
+  let relyingParty: RelyingParty
+  let wallet: any FetchedRequestProtocol
+
+  init(_ session: String, of relyingParty: String, context: ServiceContext) async throws(ServiceError) {
+    guard let party = context.relyingParties[relyingParty], let id = SessionID(session) else { throw .sessionNotFound }
+    record = try await context.record(at: SessionAddress(relyingParty: party.id, id: id))
+    if case .redacted = record.state { throw ServiceError(.sessionRedacted) }
+    guard let name = record.offers.first?.protocolName,
+      let wallet = context.protocols[name] as? any FetchedRequestProtocol
+    else { throw .sessionNotFound }
+    self.wallet = wallet
+    self.relyingParty = party
+  }
+}
+
+/// What a session asks, for a mock wallet to answer.
+package struct PendingRequest: Sendable {
+  package let session: SessionID
+  package let protocolName: String
+  package let data: JSON
+  package let request: PresentationRequest
+  package let relyingParty: RelyingParty
+  package let origin: String?
+}
+
+/// Test mode's way to a mock answer; live mode has none.
+struct GetPendingRequest {
+  let context: ServiceContext
+
+  func run(_ id: String, by protocolName: String?, as caller: Caller) async throws(ServiceError) -> PendingRequest {
+    guard !context.isLive else { throw ServiceError(.apiNotFound) }
+    try caller.require(.sessionsWrite)
+    let record = try await context.record(at: try caller.address(of: id))
+    guard let content = record.content, let first = record.offers.first else { throw ServiceError(.sessionRedacted) }
+    guard let offer = record.offers.first(where: { $0.protocolName == protocolName ?? first.protocolName }) else {
+      throw ServiceError(.sessionProtocolMismatch)
+    }
+    guard let data = try? offer.data.parsed() else { throw ServiceError(.apiInternal) }
+    return PendingRequest(
+      session: record.address.id, protocolName: offer.protocolName, data: data, request: content.request,
+      relyingParty: caller.relyingParty, origin: content.origin)
+  }
+}
+
+/// Gives a wallet the signed request object of a session that waits for its answer, anew at each fetch.
+struct FetchWalletRequest {
+  let context: ServiceContext
+
+  /// - Parameter parameters: reads the form's, where the wallet posted one, which costs what its sender likes. Those that
+  ///   we do not know are left alone.
+  func run(
+    _ session: String, of relyingParty: String, parameters: () throws(ServiceError) -> JSON?
+  ) async throws(ServiceError) -> [UInt8] {
+    let address = try await WalletAddress(session, of: relyingParty, context: context)
+    let record = address.record
+    let now = context.clock()
+    if let refusal = record.consumeRefusal(protocolName: address.wallet.name, at: now) {
+      throw ServiceError(refusal.code)
+    }
+    let walletNonce = try parameters()?["wallet_nonce"]?.string
+    guard let content = record.content, let sealed = record.offers.first?.sealedMaterial,
+      let opened = try? context.sealer.open(sealed, .challenge(record.address.id, protocolName: address.wallet.name))
+    else { throw ServiceError(.apiInternal, "A sealed record does not open with the configured keys.") }
+    // Anybody who knows the id may ask, and each time something is signed.
+    try context.gate.enter()
+    defer { context.gate.leave() }
+    let place = RequestContext(
+      session: record.address, relyingParty: address.relyingParty, origin: content.origin,
+      publicURL: context.publicURL, now: now)
+    return try address.wallet.requestObject(
+      opened, for: content.request, walletNonce: walletNonce, in: place)
+  }
+}
+
+/// What a wallet gets for its answer, and what only this server's own log may say of it.
+package struct WalletReply: Sendable {
+  /// `{}`, or where the wallet is to send the person: `{"redirect_uri"}`. It is the same whatever the verdict is.
+  package let body: JSON
+  package let session: SessionID
+  package let status: SessionStatus
+  /// Of a session that failed, or that the wallet canceled.
+  package let code: Code?
+}
+
+/// Takes the answer that a wallet posts by itself (`direct_post`, `direct_post.jwt`; OpenID4VP 1.0, 8.2). The result
+/// waits, sealed, for the relying party.
+struct ReceiveWalletResponse {
+  let context: ServiceContext
+
+  /// - Parameter parameters: reads the form's. That costs what its sender likes, so that it comes after the session was
+  ///   found to wait for an answer.
+  func run(
+    _ parameters: () throws(ServiceError) -> JSON, session: String, of relyingParty: String
+  ) async throws(ServiceError) -> WalletReply {
+    let address = try await WalletAddress(session, of: relyingParty, context: context)
+    if let refusal = address.record.consumeRefusal(protocolName: address.wallet.name, at: context.clock()) {
+      throw ServiceError(refusal.code)
+    }
+    let answer = try decode(parameters(), by: address.wallet)
+    let id = address.record.address.id
+    let attempted = try await AnswerChallenge(context: context).run(
+      answer, by: address.wallet, to: address.record.address, as: .wallet(id, of: address.relyingParty))
+    let state = attempted.record.state(at: attempted.time)
+    return WalletReply(
+      body: .members(["redirect_uri": redirect(attempted).map { .string($0) }]), session: id, status: state.status,
+      code: state.lastError.flatMap { Code(rawValue: $0.code) })
+  }
+
+  private func redirect(_ attempted: AnswerChallenge.Attempted) -> String? {
+    guard let uri = attempted.record.content?.redirectURI, let code = attempted.conclusion?.responseCode else {
+      return nil
+    }
+    return uri + "#response_code=" + code.text
+  }
+
+  /// The protocol speaks of `data`, which here is the form.
+  private func decode(
+    _ parameters: JSON, by wallet: any WalletProtocol
+  ) throws(ServiceError) -> WalletAnswer {
+    do throws(ServiceError) {
+      return try wallet.decodeAnswer(parameters)
+    } catch {
+      let prefix = "/data"
+      let pointers = error.pointers.map { pointed in
+        let isInside = pointed.pointer == prefix || pointed.pointer.hasPrefix(prefix + "/")
+        return ServiceError.PointedDetail(
+          pointer: isInside ? String(pointed.pointer.dropFirst(prefix.count)) : pointed.pointer,
+          detail: pointed.detail)
+      }
+      throw ServiceError(error.code, error.detail, pointers: pointers, retryAfter: error.retryAfter)
+    }
+  }
+}
+
+/// The parameters of an OpenID4VP authorization response as a wallet hands them over, read before the challenge is
+/// consumed: whatever could be an answer or an error, and nothing that could be two.
+enum WalletResponse {
+  private static let answers = ["response", "vp_token"]
+  /// What is read of an answer, by any version of the protocol.
+  private static let known = answers + ["state", "presentation_submission"]
+
+  /// `{"response": JWE}`, `{"vp_token": …}` or `{"error": …}`; what else a wallet sends is ignored
+  /// (RFC 6749, 4.1.2), and goes no further.
+  ///
+  /// - Parameter isForm: whether it came as a form, which has only text.
+  static func decode(_ data: JSON, isForm: Bool) throws(ServiceError) -> WalletAnswer {
+    guard let members = data.object else { throw fault("/data", "must be an object") }
+    let present = (answers + ["error"]).filter { data[$0] != nil }
+    guard present.count == 1 else {
+      throw fault("/data", "must have one of `response`, `vp_token` and `error`")
+    }
+    let texts = isForm ? answers + ["error", "state"] : ["response", "error"]
+    for name in texts {
+      guard let value = data[name], value.string == nil else { continue }
+      throw fault("/data/\(name)", "must be a string")
+    }
+    if let error = data["error"]?.string { return .refusal(Code(walletError: error)) }
+    return .answer(.parameters(.object(members.filter { Self.known.contains($0.name) })))
+  }
+
+  private static func fault(_ pointer: String, _ detail: String) -> ServiceError {
+    ServiceError(.apiInvalidRequest, pointers: [.init(pointer: pointer, detail: detail)])
+  }
+}
+
+extension RelyingParty {
+  /// What its wallets may have taken it for by mistake.
+  var names: RelyingPartyNames { RelyingPartyNames(origins: origins, clientIDs: readers.map(\.clientID)) }
+}

@@ -1,0 +1,69 @@
+import Base
+import Sessions
+
+/// An event's columns as they were read. Decoding them is left to the caller's task.
+struct EventRow: Sendable {
+  static let columns = "events.session_id, events.type, events.relying_party, events.created, events.error_code"
+
+  private let session: String
+  private let type: String
+  private let relyingParty: String
+  private let created: Int64
+  private let errorCode: String?
+
+  init(_ row: some StoredRow) {
+    session = row.text(0)
+    type = row.text(1)
+    relyingParty = row.text(2)
+    created = row.integer(3)
+    errorCode = row.optionalText(4)
+  }
+
+  func record() throws(StoreError) -> EventRecord {
+    guard let session = SessionID(session), let type = SessionStatus(rawValue: type).flatMap(EventType.init) else {
+      throw .corrupt("an event")
+    }
+    return EventRecord(
+      id: EventID(session, type), relyingParty: relyingParty, created: Timestamp(secondsSince1970: created),
+      errorCode: errorCode)
+  }
+}
+
+/// A delivery's columns, with its event's, as they were read.
+struct DeliveryRow: Sendable {
+  static let columns =
+    EventRow.columns
+    + ", deliveries.event, endpoint, status, attempts, begun, due, fault, fault_status"
+  static let tables = "deliveries JOIN events ON events.seq = deliveries.event"
+
+  /// The event's.
+  let seq: Int64
+  let endpoint: String
+  var attempts: Int
+  var due: Int64
+  private let event: EventRow
+  private let status: String
+  private let begun: Int64
+  private let fault: String?
+  private let faultStatus: Int64?
+
+  init(_ row: some StoredRow) {
+    event = EventRow(row)
+    seq = row.integer(5)
+    endpoint = row.text(6)
+    status = row.text(7)
+    attempts = Int(row.integer(8))
+    begun = row.integer(9)
+    due = row.integer(10)
+    fault = row.optionalText(11)
+    faultStatus = row.optionalInteger(12)
+  }
+
+  func record() throws(StoreError) -> DeliveryRecord {
+    guard let status = DeliveryStatus(rawValue: status) else { throw .corrupt("a delivery") }
+    return DeliveryRecord(
+      event: try event.record(), endpoint: endpoint, status: status, attempts: attempts,
+      begun: Timestamp(secondsSince1970: begun), due: Timestamp(secondsSince1970: due),
+      fault: fault.flatMap(DeliveryFault.Reason.init).map { DeliveryFault($0, httpStatus: faultStatus.map(Int.init)) })
+  }
+}
