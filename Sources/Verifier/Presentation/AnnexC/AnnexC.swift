@@ -1,4 +1,5 @@
 import Base
+import CBOR
 import Cryptography
 import Mdoc
 
@@ -56,5 +57,35 @@ extension EncryptedResponse {
   /// The plaintext, or nil where the ciphertext is for another key, transcript or message.
   fileprivate func open(info: [UInt8], key: PrivateKey) -> [UInt8]? {
     try? HPKE.p256SHA256AES128GCM.open(ciphertext, encapsulatedKey: encapsulatedKey, recipient: key, info: info)
+  }
+}
+
+/// EncryptedResponse (ISO/IEC TS 18013-7, Annex C): `["dcapi", {"enc": bstr, "cipherText": bstr}]`, not yet opened.
+struct EncryptedResponse {
+  let encapsulatedKey: PublicKey
+  let ciphertext: ArraySlice<UInt8>
+
+  /// Notes each check; nil where one failed.
+  init?(parsing bytes: [UInt8], checks: inout CheckList) {
+    let item: CBORItem
+    do throws(CBORError) {
+      item = try CBORItem(parsing: bytes)
+    } catch {
+      checks.failed(error.code)
+      return nil
+    }
+    let parts = item.elements.map { Array($0) } ?? []
+    guard parts.count == 2, parts[0].isText(AnnexCChallenge.label),
+      let encapsulatedKey = parts[1][key: "enc"]?.bytes, let ciphertext = parts[1][key: "cipherText"]?.bytes
+    else {
+      checks.failed(.envelopeMalformed)
+      return nil
+    }
+    checks.passed(.envelopeMalformed)
+    let point = try? PublicKey(curve: .p256, encoded: encapsulatedKey)
+    checks.require(point != nil, .envelopeEncapsulatedKeyInvalid)
+    guard let point else { return nil }
+    self.encapsulatedKey = point
+    self.ciphertext = ciphertext
   }
 }
