@@ -1,6 +1,7 @@
 import Base
 import Mock
 import Testing
+
 @testable import Mdoc
 
 /// The first failed check names a refusal, so that the order of the checks is declared, and is that of the reports.

@@ -4,6 +4,7 @@ import PKIX
 import Presentation
 import Testing
 import Trust
+
 @testable import Mdoc
 @testable import Mock
 

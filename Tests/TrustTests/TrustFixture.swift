@@ -70,7 +70,7 @@ struct ListFixture {
 
   func evaluate(
     _ variant: MockTrustedEntityList, source: TrustedEntityListSource? = nil, at now: Timestamp? = nil,
-    after last: TrustedEntityListEvaluation.LastAccepted? = nil
+    after last: AcceptedListMark? = nil
   ) throws -> TrustedEntityListEvaluation {
     let now = now ?? self.now
     let bytes = try variant.published(by: authority, at: now)

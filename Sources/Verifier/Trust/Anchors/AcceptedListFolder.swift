@@ -14,18 +14,7 @@ public struct AcceptedListFolder: Sendable {
   public struct Accepted: Sendable, Hashable {
     /// The list as it came.
     public let bytes: [UInt8]
-    public let issued: Timestamp
-    /// The list's own number, where it has one.
-    public let number: UInt64?
-    /// SHA-256 by which the same list is known again.
-    public let digest: [UInt8]
-
-    public init(bytes: [UInt8], issued: Timestamp, number: UInt64?, digest: [UInt8]) {
-      self.bytes = bytes
-      self.issued = issued
-      self.number = number
-      self.digest = digest
-    }
+    public let mark: AcceptedListMark
   }
 
   /// Why the memory can't be used. Without it an old list could pass for a new one, so nothing is accepted.
@@ -58,7 +47,7 @@ public struct AcceptedListFolder: Sendable {
   public func remember(_ accepted: Accepted, of source: String) throws(Fault) {
     pthread_mutex_lock(Self.turns)
     defer { pthread_mutex_unlock(Self.turns) }
-    if let last = try last(of: source), last.issued > accepted.issued { return }
+    if let last = try last(of: source), last.mark.issued > accepted.mark.issued { return }
     try write(accepted, of: source)
   }
 
@@ -107,9 +96,9 @@ public struct AcceptedListFolder: Sendable {
 
   private static func encode(_ accepted: Accepted) -> [UInt8] {
     let head: JSON = .members([
-      "issued": .integer(accepted.issued.secondsSince1970),
-      "number": accepted.number.map { .string(String($0)) },
-      "digest": .string(Hex.encode(accepted.digest)),
+      "issued": .integer(accepted.mark.issued.secondsSince1970),
+      "number": accepted.mark.number.map { .string(String($0)) },
+      "digest": .string(Hex.encode(accepted.mark.digest)),
       "sha256": .string(Hex.encode(HashAlgorithm.sha256.hash(accepted.bytes))),
     ])
     return head.serialized() + [UInt8(ascii: "\n")] + accepted.bytes
@@ -124,7 +113,9 @@ public struct AcceptedListFolder: Sendable {
     let number = head["number"]?.string
     guard number == nil || number.flatMap({ UInt64($0) }) != nil else { return nil }
     return Accepted(
-      bytes: bytes, issued: Timestamp(secondsSince1970: issued), number: number.flatMap { UInt64($0) }, digest: digest)
+      bytes: bytes,
+      mark: AcceptedListMark(
+        issued: Timestamp(secondsSince1970: issued), number: number.flatMap { UInt64($0) }, digest: digest))
   }
 
   // MARK: The file system

@@ -67,14 +67,6 @@ public struct TrustedEntityList: Sendable {
   }
 }
 
-/// Why a payload is no list of trusted entities.
-public enum TrustedEntityListError: Error, Sendable, Hashable {
-  case malformed(String)
-  case versionUnsupported
-  /// It has a critical extension; none is known here (6.3.17).
-  case criticalExtension(String)
-}
-
 extension TrustedEntityList {
   /// The only version there is (6.3.1).
   static let version: Int64 = 1
@@ -83,7 +75,7 @@ extension TrustedEntityList {
   ///
   /// What the scheme must say is required; an entity that can't be read is left out with a finding, as one broken entry
   /// must not take everybody's trust away.
-  public init(parsing payload: [UInt8]) throws(TrustedEntityListError) {
+  public init(parsing payload: [UInt8]) throws(TrustListError) {
     guard let json = try? JSON(parsing: payload, values: Limits.listItems), json.object != nil else {
       throw .malformed("the payload is not a JSON object")
     }

@@ -7,7 +7,7 @@ struct TrustedEntityReading {
 
   // MARK: Scheme
 
-  mutating func scheme(_ json: JSON) throws(TrustedEntityListError) -> TrustedEntityList.Scheme {
+  mutating func scheme(_ json: JSON) throws(TrustListError) -> TrustedEntityList.Scheme {
     guard let number = json["LoTESequenceNumber"]?.integer, number >= 0 else {
       throw .malformed("LoTESequenceNumber is missing or no number from 0")
     }
@@ -126,7 +126,7 @@ struct TrustedEntityReading {
 
   /// Where the format of an extension is open, so is how it says that it is critical; what is said otherwise than by
   /// `false` counts as critical.
-  mutating func requireNoCritical(in extensions: JSON?) throws(TrustedEntityListError) {
+  mutating func requireNoCritical(in extensions: JSON?) throws(TrustListError) {
     guard let extensions else { return }
     guard let list = extensions.array else { throw .malformed("extensions are no list") }
     for item in list {

@@ -20,6 +20,8 @@ public struct VICALContents: Sendable {
   public let entries: [Entry]
   /// How many others there are, which are left out; the findings say why.
   public let leftOut: Int
+  /// What is wrong with single entries, and what is tolerated.
+  let findings: [Check]
 
   /// Whether the list still speaks at a time: neither of its ends is past.
   public func isCurrent(at now: Timestamp) -> Bool { expiry.map { now <= $0 } ?? true }
@@ -39,15 +41,9 @@ public struct VICALContents: Sendable {
   }
 }
 
-/// Why the payload is no VICAL that can be read.
-enum VICALError: Error, Sendable, Hashable {
-  case malformed(String)
-  case versionUnsupported
-}
-
 extension VICALContents {
-  /// Reads the payload (ISO/IEC 18013-5, C.1.7). What is wrong with single entries is left in `entryFindings`.
-  init(reading payload: CBORItem, entryFindings: inout [Check]) throws(VICALError) {
+  /// Reads the payload (ISO/IEC 18013-5, C.1.7).
+  init(reading payload: CBORItem) throws(TrustListError) {
     let members = try VICALMembers(payload)
     let version = try VICALMembers.required(members.text("version"), "version")
     guard version.hasSameBytes(as: "1.0") else { throw .versionUnsupported }
@@ -63,7 +59,7 @@ extension VICALContents {
     let read = items.enumerated().map { reader.entry($1, number: $0 + 1) }
     entries = read.compactMap { $0 }
     leftOut = read.count - entries.count
-    entryFindings = reader.findings.checks
+    findings = reader.findings.checks
   }
 }
 
@@ -72,25 +68,25 @@ struct VICALMembers {
   private let map: CBORItem
 
   /// - Throws: where it is no map.
-  init(_ item: CBORItem) throws(VICALError) {
+  init(_ item: CBORItem) throws(TrustListError) {
     guard item.kind == .map else { throw .malformed("it is no map") }
     map = item
   }
 
-  func text(_ name: String) throws(VICALError) -> String? {
+  func text(_ name: String) throws(TrustListError) -> String? {
     guard let item = map[key: name] else { return nil }
     guard let text = item.text else { throw .malformed("\(name) is no text") }
     return text
   }
 
-  func bytes(_ name: String) throws(VICALError) -> ArraySlice<UInt8>? {
+  func bytes(_ name: String) throws(TrustListError) -> ArraySlice<UInt8>? {
     guard let item = map[key: name] else { return nil }
     guard let bytes = item.bytes else { throw .malformed("\(name) is no byte string") }
     return bytes
   }
 
   /// A `tdate`: tag 0 with an RFC 3339 time.
-  func time(_ name: String) throws(VICALError) -> Timestamp? {
+  func time(_ name: String) throws(TrustListError) -> Timestamp? {
     guard let item = map[key: name] else { return nil }
     guard let time = item.content(ofTag: 0)?.text.flatMap(Timestamp.init(rfc3339:)) else {
       throw .malformed("\(name) is no time")
@@ -98,14 +94,14 @@ struct VICALMembers {
     return time
   }
 
-  func unsigned(_ name: String) throws(VICALError) -> UInt64? {
+  func unsigned(_ name: String) throws(TrustListError) -> UInt64? {
     guard let item = map[key: name] else { return nil }
     guard let number = item.unsigned else { throw .malformed("\(name) is no unsigned integer") }
     return number
   }
 
   /// The octets of a number without leading zeros. Tag 2, which the standard has; small ones come as integers, too.
-  func bigUnsigned(_ name: String) throws(VICALError) -> ArraySlice<UInt8>? {
+  func bigUnsigned(_ name: String) throws(TrustListError) -> ArraySlice<UInt8>? {
     guard let item = map[key: name] else { return nil }
     if let octets = item.content(ofTag: 2)?.bytes { return octets.drop { $0 == 0 } }
     guard let number = item.unsigned else { throw .malformed("\(name) is no unsigned number") }
@@ -113,7 +109,7 @@ struct VICALMembers {
   }
 
   /// One text or more.
-  func texts(_ name: String) throws(VICALError) -> [String]? {
+  func texts(_ name: String) throws(TrustListError) -> [String]? {
     guard let item = map[key: name] else { return nil }
     let elements = item.elements.map { Array($0) } ?? []
     let texts = elements.compactMap(\.text)
@@ -121,13 +117,13 @@ struct VICALMembers {
     return texts
   }
 
-  func items(_ name: String) throws(VICALError) -> CBORChildren? {
+  func items(_ name: String) throws(TrustListError) -> CBORChildren? {
     guard let item = map[key: name] else { return nil }
     guard let elements = item.elements else { throw .malformed("\(name) is no array") }
     return elements
   }
 
-  func requireMap(_ name: String) throws(VICALError) {
+  func requireMap(_ name: String) throws(TrustListError) {
     guard let item = map[key: name] else { return }
     guard item.kind == .map else { throw .malformed("\(name) is no map") }
   }
@@ -138,7 +134,7 @@ struct VICALMembers {
     return map[key: name] == nil && map[key: capitalized] != nil ? capitalized : name
   }
 
-  static func required<Value>(_ value: Value?, _ name: String) throws(VICALError) -> Value {
+  static func required<Value>(_ value: Value?, _ name: String) throws(TrustListError) -> Value {
     guard let value else { throw .malformed("\(name) is missing") }
     return value
   }

@@ -8,7 +8,7 @@ struct VICALEntryReader {
 
   /// Nil where the entry is to be skipped, which is noted.
   mutating func entry(_ item: CBORItem, number: Int) -> VICALContents.Entry? {
-    do throws(VICALError) {
+    do throws(TrustListError) {
       let members = try VICALMembers(item)
       let entry = try entry(members, number: number)
       var differences = try differences(members, entry.certificate)
@@ -28,7 +28,7 @@ struct VICALEntryReader {
     return nil
   }
 
-  private mutating func entry(_ members: VICALMembers, number: Int) throws(VICALError) -> VICALContents.Entry {
+  private mutating func entry(_ members: VICALMembers, number: Int) throws(TrustListError) -> VICALContents.Entry {
     let der = try VICALMembers.required(members.bytes("certificate"), "certificate")
     let docTypes = try VICALMembers.required(members.texts("docType"), "docType")
     let certificate: Certificate
@@ -55,7 +55,8 @@ struct VICALEntryReader {
   /// The names of the members that are copies of the certificate's fields (C.1.7.1) and say something else. They are there
   /// so that readers need not parse certificates: one that differs would have different readers trust different
   /// authorities.
-  private mutating func differences(_ members: VICALMembers, _ certificate: Certificate) throws(VICALError) -> [String]
+  private mutating func differences(_ members: VICALMembers, _ certificate: Certificate) throws(TrustListError)
+    -> [String]
   {
     let serialNumber = try VICALMembers.required(members.bigUnsigned("serialNumber"), "serialNumber")
     let subject = certificate.subject
@@ -71,7 +72,7 @@ struct VICALEntryReader {
 
   /// The country and the state are the authority's (C.1.7.1), and no copies of its certificate's: many certificates have
   /// none. One that differs is worth a look and decides nothing, as the certificate's own are what signers' are held to.
-  private mutating func compareAuthority(_ members: VICALMembers, _ entry: VICALContents.Entry) throws(VICALError) {
+  private mutating func compareAuthority(_ members: VICALMembers, _ entry: VICALContents.Entry) throws(TrustListError) {
     let subject = entry.certificate.subject
     let comparisons = [
       ("issuingCountry", try members.text("issuingCountry"), subject.country),
@@ -94,7 +95,7 @@ struct VICALEntryReader {
 
   private mutating func differenceInKeyIdentifier(
     _ members: VICALMembers, _ certificate: Certificate
-  ) throws(VICALError) -> [String] {
+  ) throws(TrustListError) -> [String] {
     let stated = try VICALMembers.required(members.bytes("ski"), "ski")
     guard let own = certificate.extensions.subjectKeyIdentifier else {
       // Nothing is contradicted: who listed it has computed one.
@@ -118,7 +119,7 @@ struct VICALEntryReader {
   }
 
   /// What no path could end in is no entry. Whether an authority is within its validity is looked at when it is used.
-  private func requireAuthority(_ certificate: Certificate) throws(VICALError) {
+  private func requireAuthority(_ certificate: Certificate) throws(TrustListError) {
     guard certificate.extensions.isCA, certificate.extensions.keyUsage?.contains(.keyCertSign) ?? true else {
       throw .malformed("the certificate is of no certification authority")
     }
