@@ -80,7 +80,7 @@ public struct UnverifiedStatusToken: Sendable {
     self.mechanism = mechanism
     form = bytes.first == UInt8(ascii: "e") ? .jwt : .cwt
     signerChain = UnverifiedList.readable(list.chain)
-    do throws(StatusListError) {
+    do throws(ListFault) {
       let claims = try list.unverifiedClaims().registered()
       subject = claims.subject
       issuedAt = claims.issuedAt

@@ -10,27 +10,6 @@ struct Kept<List: Sendable>: Sendable {
   let freshUntil: Timestamp
   /// The first instant at which it no longer counts at all.
   let expires: Timestamp
-
-  init(_ list: List, bytes: Int, issuedAt: Timestamp, freshUntil: Timestamp, expires: Timestamp) {
-    self.list = list
-    self.bytes = bytes
-    self.issuedAt = issuedAt
-    self.freshUntil = freshUntil
-    self.expires = expires
-  }
-}
-
-/// Why a list can't be had.
-struct ListFault: Error, Sendable {
-  let uncertainty: RevocationUncertainty
-  let detail: String
-
-  init(_ uncertainty: RevocationUncertainty, _ detail: String) {
-    self.uncertainty = uncertainty
-    self.detail = detail
-  }
-
-  var finding: RevocationFinding { .undetermined(uncertainty, detail: detail) }
 }
 
 /// Verified lists by their source, each loaded by one task at a time.

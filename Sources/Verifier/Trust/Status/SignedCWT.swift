@@ -10,12 +10,12 @@ struct SignedCWT: SignedList {
   let chain: [ArraySlice<UInt8>]
 
   /// - Parameter types: what the protected header may give as the token's type.
-  init(parsing bytes: [UInt8], types: [String]) throws(StatusListError) {
+  init(parsing bytes: [UInt8], types: [String]) throws(ListFault) {
     let item: CBORItem
     do throws(CBORError) {
       item = try CBORItem(parsing: bytes, limits: Self.limits)
     } catch {
-      throw StatusListError(cbor: error)
+      throw ListFault(cbor: error)
     }
     do throws(COSEError) {
       // Tagged as COSE_Sign1, and not as CWT (tag 61).
@@ -37,7 +37,7 @@ struct SignedCWT: SignedList {
     }
   }
 
-  func claims(verifiedBy key: PublicKey) throws(StatusListError) -> any ListClaims {
+  func claims(verifiedBy key: PublicKey) throws(ListFault) -> any ListClaims {
     guard let payload = message.payload else { throw .invalid("the payload is detached") }
     switch message.verify(payload: payload.bytes ?? [], key: key) {
     case .valid: break
@@ -48,13 +48,15 @@ struct SignedCWT: SignedList {
     return try unverifiedClaims()
   }
 
-  func unverifiedClaims() throws(StatusListError) -> any ListClaims {
+  func unverifiedClaims() throws(ListFault) -> any ListClaims {
     guard let payload = message.payload, payload.bytes != nil else { throw .invalid("the payload is detached") }
+    let claims: CBORItem
     do throws(CBORError) {
-      return try CWTClaims(CBORItem(parsingContentOf: payload, limits: Self.limits))
+      claims = try CBORItem(parsingContentOf: payload, limits: Self.limits)
     } catch {
-      throw StatusListError(cbor: error)
+      throw ListFault(cbor: error)
     }
+    return try CWTClaims(claims)
   }
 
   private static func reason(_ error: COSEError) -> String {
@@ -69,7 +71,7 @@ struct SignedCWT: SignedList {
   private static let limits = CBORLimits(bytes: Limits.listBytes, items: Limits.listItems)
 }
 
-extension StatusListError {
+extension ListFault {
   init(cbor error: CBORError) {
     let isTooLarge = error.code == .cborInputTooLarge || error.code == .cborTooManyItems
     self.init(isTooLarge ? .listTooLarge : .statusListInvalid, error.code.rawValue)
@@ -90,24 +92,33 @@ struct CWTClaims: ListClaims {
     static let timeToLive: Int64 = 65_534
   }
 
-  init(_ map: CBORItem) { self.map = map }
-
-  func registered() throws(StatusListError) -> RegisteredClaims {
+  init(_ map: CBORItem) throws(ListFault) {
     guard map.kind == .map else { throw .invalid("the claims are no map") }
-    guard let subject = map[label: Label.subject]?.text else { throw .invalid("sub is missing or no text") }
-    guard let issuedAt = try date(Label.issuedAt, "iat") else { throw .invalid("iat is missing") }
-    guard let expires = try date(Label.expires, "exp") else { throw .invalid("exp is missing") }
-    var timeToLive: Int64?
-    if let item = map[label: Label.timeToLive] {
-      guard let seconds = item.integer, seconds > 0 else { throw .invalid("ttl is no positive integer") }
-      timeToLive = seconds
-    }
-    return RegisteredClaims(
-      subject: subject, issuedAt: issuedAt, expires: expires, notBefore: try date(Label.notBefore, "nbf"),
-      timeToLive: timeToLive)
+    self.map = map
   }
 
-  func statuses() throws(StatusListError) -> PackedStatuses {
+  var subject: String? { map[label: Label.subject]?.text }
+
+  func date(_ claim: DateClaim) throws(ListFault) -> Timestamp? {
+    let label =
+      switch claim {
+      case .expires: Label.expires
+      case .notBefore: Label.notBefore
+      case .issuedAt: Label.issuedAt
+      }
+    guard let item = map[label: label] else { return nil }
+    if let seconds = item.integer { return Timestamp(secondsSince1970: seconds) }
+    guard let date = item.double.flatMap(RegisteredClaims.date) else { throw .invalid("\(claim.rawValue) is no date") }
+    return date
+  }
+
+  func timeToLive() throws(ListFault) -> Int64? {
+    guard let item = map[label: Label.timeToLive] else { return nil }
+    guard let seconds = item.integer, seconds > 0 else { throw .invalid("ttl is no positive integer") }
+    return seconds
+  }
+
+  func statuses() throws(ListFault) -> PackedStatuses {
     guard let info = map[label: Label.statusList], let list = info[key: "lst"]?.bytes else {
       throw .invalid("there is no status list in the claims")
     }
@@ -115,7 +126,7 @@ struct CWTClaims: ListClaims {
   }
 
   /// Identifiers are byte strings; a text would be another identifier, and is not taken for the bytes that it spells.
-  func identifiers() throws(StatusListError) -> Set<ArraySlice<UInt8>> {
+  func identifiers() throws(ListFault) -> Set<ArraySlice<UInt8>> {
     guard let entries = map[label: Label.identifierList]?[key: "identifiers"]?.entries else {
       throw .invalid("there is no identifier list in the claims")
     }
@@ -127,12 +138,5 @@ struct CWTClaims: ListClaims {
       identifiers.insert(identifier)
     }
     return identifiers
-  }
-
-  private func date(_ label: Int64, _ name: String) throws(StatusListError) -> Timestamp? {
-    guard let item = map[label: label] else { return nil }
-    if let seconds = item.integer { return Timestamp(secondsSince1970: seconds) }
-    guard let date = item.double.flatMap(RegisteredClaims.date) else { throw .invalid("\(name) is no date") }
-    return date
   }
 }

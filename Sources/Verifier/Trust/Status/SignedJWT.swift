@@ -8,7 +8,7 @@ struct SignedJWT: SignedList {
   let chain: [ArraySlice<UInt8>]
 
   /// - Parameter types: what the header may give as the token's type.
-  init(parsing bytes: [UInt8], types: [String]) throws(StatusListError) {
+  init(parsing bytes: [UInt8], types: [String]) throws(ListFault) {
     do throws(JOSEError) {
       jws = try CompactJWS(parsing: bytes)
     } catch {
@@ -20,7 +20,7 @@ struct SignedJWT: SignedList {
     chain = jws.header.certificateChain?.map { $0[...] } ?? []
   }
 
-  func claims(verifiedBy key: PublicKey) throws(StatusListError) -> any ListClaims {
+  func claims(verifiedBy key: PublicKey) throws(ListFault) -> any ListClaims {
     switch jws.verify(with: key) {
     case .valid: break
     case .invalid: throw .invalid("the signature does not verify")
@@ -30,7 +30,7 @@ struct SignedJWT: SignedList {
     return try unverifiedClaims()
   }
 
-  func unverifiedClaims() throws(StatusListError) -> any ListClaims {
+  func unverifiedClaims() throws(ListFault) -> any ListClaims {
     guard let json = try? JSON(parsing: jws.payload), json.object != nil else {
       throw .invalid("the claims are no JSON object")
     }
@@ -44,37 +44,34 @@ struct JWTClaims: ListClaims {
 
   init(_ json: JSON) { self.json = json }
 
-  func registered() throws(StatusListError) -> RegisteredClaims {
-    guard let subject = json["sub"]?.string else { throw .invalid("sub is missing or no text") }
-    guard let issuedAt = try date("iat") else { throw .invalid("iat is missing") }
-    guard let expires = try date("exp") else { throw .invalid("exp is missing") }
-    var timeToLive: Int64?
-    if let value = json["ttl"] {
-      // A positive number (Token Status List, 5.1), which in JSON may have a fraction.
-      guard let seconds = Self.number(value), seconds > 0, let whole = RegisteredClaims.date(seconds) else {
-        throw .invalid("ttl is no positive number")
-      }
-      timeToLive = whole.secondsSince1970
+  var subject: String? { json["sub"]?.string }
+
+  func date(_ claim: DateClaim) throws(ListFault) -> Timestamp? {
+    guard let value = json[claim.rawValue] else { return nil }
+    guard let date = Self.number(value).flatMap(RegisteredClaims.date) else {
+      throw .invalid("\(claim.rawValue) is no date")
     }
-    return RegisteredClaims(
-      subject: subject, issuedAt: issuedAt, expires: expires, notBefore: try date("nbf"), timeToLive: timeToLive)
+    return date
   }
 
-  func statuses() throws(StatusListError) -> PackedStatuses {
+  /// A positive number (Token Status List, 5.1), which in JSON may have a fraction.
+  func timeToLive() throws(ListFault) -> Int64? {
+    guard let value = json["ttl"] else { return nil }
+    guard let seconds = Self.number(value), seconds > 0, let whole = RegisteredClaims.date(seconds) else {
+      throw .invalid("ttl is no positive number")
+    }
+    return whole.secondsSince1970
+  }
+
+  func statuses() throws(ListFault) -> PackedStatuses {
     guard let info = json["status_list"], let text = info["lst"]?.string, let list = Base64.decodeURLSafe(text) else {
       throw .invalid("there is no status list in the claims")
     }
     return try PackedStatuses(bits: info["bits"]?.integer, list: list)
   }
 
-  func identifiers() throws(StatusListError) -> Set<ArraySlice<UInt8>> {
+  func identifiers() throws(ListFault) -> Set<ArraySlice<UInt8>> {
     throw .invalid("identifier lists are no JSON Web Tokens")
-  }
-
-  private func date(_ name: String) throws(StatusListError) -> Timestamp? {
-    guard let value = json[name] else { return nil }
-    guard let date = Self.number(value).flatMap(RegisteredClaims.date) else { throw .invalid("\(name) is no date") }
-    return date
   }
 
   private static func number(_ value: JSON) -> Double? {

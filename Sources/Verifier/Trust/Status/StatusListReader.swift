@@ -13,23 +13,22 @@ public struct StatusListReader: Sendable {
   /// The list, verified once; it then answers for any document of its source until it expires.
   public func read(
     _ bytes: [UInt8], from source: StatusListSource, at now: Timestamp
-  ) throws(StatusListError) -> VerifiedList {
+  ) throws(ListFault) -> VerifiedList {
     let list = try parse(bytes, source.mechanism)
     let signer = try ListSigner(chain: list.chain, source: source, at: now)
     let claims = try list.claims(verifiedBy: signer.key)
     let registered = try claims.registered()
     try registered.require(subject: source.uri, at: now)
-    let facts = VerifiedListFacts(
+    // What is packed is unpacked only now that a trusted signer vouches for it.
+    let entries: VerifiedList.Entries =
+      switch source.mechanism {
+      case .statusList: .statuses(try claims.statuses())
+      case .identifierList: .identifiers(try claims.identifiers(), listBytes: bytes.count)
+      }
+    return VerifiedList(
       source: source, signer: signer.certificate, issuedAt: registered.issuedAt,
       expires: min(registered.expires, signer.validUntil + 1), timeToLive: registered.timeToLive,
-      deviations: signer.deviations)
-    // What is packed is unpacked only now that a trusted signer vouches for it.
-    return switch source.mechanism {
-    case .statusList: .statusList(VerifiedStatusList(facts: facts, statuses: try claims.statuses()))
-    case .identifierList:
-      .identifierList(
-        VerifiedIdentifierList(facts: facts, identifiers: try claims.identifiers(), listBytes: bytes.count))
-    }
+      deviations: signer.deviations, entries: entries)
   }
 
   /// What to ask a publisher for, best first.
@@ -41,9 +40,9 @@ public struct StatusListReader: Sendable {
   /// A token's form shows in its first byte: CBOR begins with a tag, a JSON Web Token with a letter.
   func parse(
     _ bytes: [UInt8], _ mechanism: StatusListSource.Mechanism
-  ) throws(StatusListError) -> any SignedList {
+  ) throws(ListFault) -> any SignedList {
     guard bytes.count <= Limits.listBytes else {
-      throw StatusListError(.listTooLarge, "more than \(Limits.listBytes) bytes")
+      throw ListFault(.listTooLarge, "more than \(Limits.listBytes) bytes")
     }
     guard bytes.first == UInt8(ascii: "e") else {
       return try SignedCWT(parsing: bytes, types: mechanism.types(suffix: "cwt"))
@@ -53,50 +52,39 @@ public struct StatusListReader: Sendable {
   }
 }
 
-/// A list that was verified, of either kind.
-public enum VerifiedList: Sendable {
-  case statusList(VerifiedStatusList)
-  case identifierList(VerifiedIdentifierList)
-
-  public var facts: VerifiedListFacts {
-    switch self {
-    case .statusList(let list): list.facts
-    case .identifierList(let list): list.facts
-    }
-  }
-
-  /// About how many bytes of memory the list takes while it is kept.
-  public var keptBytes: Int {
-    switch self {
-    case .statusList(let list): list.statuses.keptBytes
-    case .identifierList(let list): list.listBytes + 2 * list.count * MemoryLayout<ArraySlice<UInt8>>.stride
-    }
-  }
-
-  /// What the list says of the document that has this reference, at a time that may be long after it was verified.
-  public func finding(for reference: StatusReference, at now: Timestamp) -> RevocationFinding {
-    switch self {
-    case .statusList(let list): list.finding(for: reference, at: now)
-    case .identifierList(let list): list.finding(for: reference, at: now)
-    }
-  }
-}
-
 /// A list as it came, in one of its two forms: parsed, and nothing of it believed.
 protocol SignedList: Sendable {
   /// The signer's certificate first; empty where the list names none.
   var chain: [ArraySlice<UInt8>] { get }
   /// What the list says, where it was signed with this key.
-  func claims(verifiedBy key: PublicKey) throws(StatusListError) -> any ListClaims
+  func claims(verifiedBy key: PublicKey) throws(ListFault) -> any ListClaims
   /// The same whoever signed it: to be shown and never relied on.
-  func unverifiedClaims() throws(StatusListError) -> any ListClaims
+  func unverifiedClaims() throws(ListFault) -> any ListClaims
 }
 
-/// The claims of a list.
+/// The claims of a list, in one of the two forms.
 protocol ListClaims: Sendable {
-  func registered() throws(StatusListError) -> RegisteredClaims
-  func statuses() throws(StatusListError) -> PackedStatuses
-  func identifiers() throws(StatusListError) -> Set<ArraySlice<UInt8>>
+  var subject: String? { get }
+  /// Nil where there is none.
+  func date(_ claim: DateClaim) throws(ListFault) -> Timestamp?
+  /// Seconds; nil where there is none.
+  func timeToLive() throws(ListFault) -> Int64?
+  func statuses() throws(ListFault) -> PackedStatuses
+  func identifiers() throws(ListFault) -> Set<ArraySlice<UInt8>>
+}
+
+/// A claim that is a date, by its name in a JSON Web Token.
+enum DateClaim: String { case expires = "exp", notBefore = "nbf", issuedAt = "iat" }
+
+extension ListClaims {
+  func registered() throws(ListFault) -> RegisteredClaims {
+    guard let subject else { throw .invalid("sub is missing or no text") }
+    guard let issuedAt = try date(.issuedAt) else { throw .invalid("iat is missing") }
+    guard let expires = try date(.expires) else { throw .invalid("exp is missing") }
+    let timeToLive = try timeToLive()
+    return RegisteredClaims(
+      subject: subject, issuedAt: issuedAt, expires: expires, notBefore: try date(.notBefore), timeToLive: timeToLive)
+  }
 }
 
 /// What both kinds of list, in both forms, say of themselves (RFC 8392, 3.1; Token Status List, 5).
@@ -111,7 +99,7 @@ struct RegisteredClaims: Sendable {
   /// Whether the list is the one that was asked for, and current. Only dates of the signing may be ahead of our clock by
   /// what clocks differ; nothing makes a list live longer than its signer meant (ISO/IEC 18013-5, second edition,
   /// 12.3.6 requires the expiry).
-  func require(subject uri: String, at now: Timestamp) throws(StatusListError) {
+  func require(subject uri: String, at now: Timestamp) throws(ListFault) {
     guard subject.hasSameBytes(as: uri) else { throw .invalid("sub is not the address that the document names") }
     guard issuedAt <= now + Limits.clockSkew else { throw .invalid("issued in the future") }
     if let notBefore, notBefore > now + Limits.clockSkew { throw .invalid("not yet valid") }
@@ -126,8 +114,8 @@ struct RegisteredClaims: Sendable {
   }
 }
 
-/// Why a status list or identifier list cannot be used: the document's status is then not known.
-public struct StatusListError: Error, Sendable, Hashable {
+/// Why a list about revocation can't be had or used: what it would say is then not known.
+public struct ListFault: Error, Sendable, Hashable {
   public let uncertainty: RevocationUncertainty
   public let detail: String
 
@@ -137,7 +125,7 @@ public struct StatusListError: Error, Sendable, Hashable {
   }
 
   /// Malformed, expired, of another subject, or not validly signed.
-  static func invalid(_ detail: String) -> StatusListError { StatusListError(.statusListInvalid, detail) }
+  static func invalid(_ detail: String) -> ListFault { ListFault(.statusListInvalid, detail) }
 
   public var finding: RevocationFinding { .undetermined(uncertainty, detail: detail) }
 }

@@ -75,7 +75,7 @@ struct ListSigner: Sendable {
   let deviations: Set<StatusListDeviation>
 
   /// - Parameter chain: x5chain or x5c, the signer first.
-  init(chain: [ArraySlice<UInt8>], source: StatusListSource, at now: Timestamp) throws(StatusListError) {
+  init(chain: [ArraySlice<UInt8>], source: StatusListSource, at now: Timestamp) throws(ListFault) {
     guard !chain.isEmpty else { throw .invalid("the list names no signer where it must") }
     let path = SignerPath.validate(
       x5chain: chain, anchors: try Self.anchors(of: source), at: now, role: .statusListSigner,
@@ -94,7 +94,7 @@ struct ListSigner: Sendable {
 
   /// The document's anchor was held against the trust settings when the document's own path was validated, and the
   /// certificate of a status is the word of that document's issuer: whether either is for tests has been decided.
-  private static func anchors(of source: StatusListSource) throws(StatusListError) -> SignerPath.Anchors {
+  private static func anchors(of source: StatusListSource) throws(ListFault) -> SignerPath.Anchors {
     guard let der = source.certificate else {
       return SignerPath.Anchors(
         authorities: [source.anchor] + source.furtherSigners.filter(\.extensions.isCA),
