@@ -43,7 +43,7 @@ struct DeviceAuthentication {
     let mac = document.deviceSigned?.deviceMac
     checks.require(signature != nil || mac != nil, .deviceAuthMissing)
     checks.require(signature == nil || mac == nil, .deviceAuthAmbiguous)
-    defer { DeviceAuthentication.skip(&checks) }
+    defer { checks.skipRest(of: Self.codes) }
     switch (signature, mac) {
     case (let signature?, nil): return verify(signature: signature, key: key, &checks) ? .signature : nil
     case (nil, let mac?): return verify(mac: mac, key: key, &checks) ? .mac : nil
@@ -106,8 +106,8 @@ struct DeviceAuthentication {
 
   /// Says in the report which other session the device answered, if one is known. The check has failed and stays so.
   private func explain(_ code: Code, _ checks: inout CheckList, isFor: (SessionTranscript) -> Bool) {
-    guard let found = alternatives.first(where: { isFor($0.transcript) }) else { return }
-    checks.failed(code, "the device signed for \(found.difference)")
+    guard let difference = alternatives.difference(where: isFor) else { return }
+    checks.failed(code, "the device signed for \(difference)")
   }
 
   /// EMacKey (9.1.3.5): HKDF-SHA-256 over the agreed secret, salted with SHA-256 of SessionTranscriptBytes.
@@ -135,11 +135,6 @@ struct DeviceAuthentication {
     CBORValue.text(document.docType).append(to: &array)
     array += document.deviceSigned?.nameSpacesBytes ?? []
     return CBORValue.tagged(24, .bytes(array)).encoded()
-  }
-
-  /// Notes every check of this stage that was not made.
-  static func skip(_ checks: inout CheckList) {
-    checks.skipRest(of: codes)
   }
 
   /// Every check of this stage, in the order in which they are made.

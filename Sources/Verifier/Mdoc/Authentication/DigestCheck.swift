@@ -50,11 +50,6 @@ struct DigestCheck {
     checks.expect(short.isEmpty, .itemRandomTooShort, names(short))
   }
 
-  /// Notes every check of this stage that was not made.
-  static func skip(_ checks: inout CheckList) {
-    checks.skipRest(of: codes)
-  }
-
   /// Every check of this stage, in the order in which they are made.
   static let codes: [Code] = [
     .elementDuplicate, .digestIDDuplicate, .digestMissing, .digestMismatch, .digestIDOutOfRange, .itemRandomTooShort,

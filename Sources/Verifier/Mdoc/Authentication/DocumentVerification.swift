@@ -25,13 +25,13 @@ struct DocumentVerification {
     }
     if recognizesAppleMocks, let code = AppleMockRecognition(document: document, transcript: transcript).code {
       checks.failed(code)
-      IssuerAuthentication.skip(&checks)
-      skipAfterSignature(&checks)
+      checks.skipRest(of: IssuerAuthentication.codes)
+      checks.skipRest(of: Self.afterSignature)
       return AuthenticatedDocument(document: document, checks: checks)
     }
     let issuer = IssuerAuthentication(verifier: verifier, docType: document.docType, now: now)
     guard let signed = issuer.run(document.issuerAuth, into: &checks) else {
-      skipAfterSignature(&checks)
+      checks.skipRest(of: Self.afterSignature)
       return AuthenticatedDocument(document: document, checks: checks)
     }
     return verify(signed, &checks)
@@ -96,10 +96,6 @@ struct DocumentVerification {
     }
   }
 
-  private func skipAfterSignature(_ checks: inout CheckList) {
-    checks.skipRest(of: Self.afterSignature)
-  }
-
   private static let afterSignature: [Code] =
     [.msoVersionUnsupported, .digestAlgorithmUnsupported, .msoDocTypeMismatch] + DigestCheck.codes
     + ValidityCheck.codes + [.issuerJurisdictionMismatch] + DeviceAuthentication.codes
@@ -137,11 +133,6 @@ struct ValidityCheck {
     checks.require(validity.validFrom <= now + skew, .notYetValid)
     checks.require(now - skew <= validity.validUntil, .expired)
     checks.expect(validity.validUntil <= signer.validity.upperBound, .validityExceedsCertificate)
-  }
-
-  /// Notes every check of this stage that was not made.
-  static func skip(_ checks: inout CheckList) {
-    checks.skipRest(of: codes)
   }
 
   /// Every check of this stage, in the order in which they are made.

@@ -23,13 +23,13 @@ struct IssuerAuthentication {
   func run(_ issuerAuth: CBORItem?, into checks: inout CheckList) -> Signed? {
     checks.require(issuerAuth != nil, .issuerAuthMissing)
     guard let issuerAuth, let message = parse(issuerAuth, &checks) else {
-      IssuerAuthentication.skip(&checks)
+      checks.skipRest(of: Self.codes)
       return nil
     }
     let chain = message.headers.x5chain ?? []
     checks.require(!chain.isEmpty, .issuerCertificateMissing)
     guard let leaf = chain.first else {
-      IssuerAuthentication.skip(&checks)
+      checks.skipRest(of: Self.codes)
       return nil
     }
     checkThumbprint(message.headers, leaf: leaf, &checks)
@@ -97,11 +97,6 @@ struct IssuerAuthentication {
       checks.append([error.check])
       return nil
     }
-  }
-
-  /// Notes every check of this stage that was not made.
-  static func skip(_ checks: inout CheckList) {
-    checks.skipRest(of: codes)
   }
 
   /// Every check of this stage, in the order in which they are made.

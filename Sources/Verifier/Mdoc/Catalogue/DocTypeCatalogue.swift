@@ -84,17 +84,42 @@ public enum Namespace {
   public static let europeanAgeVerification = DocType.europeanAgeVerification
 }
 
-/// Compares spellings for error texts.
-enum Spelling {
+/// Guesses for error texts which name was meant.
+package enum Spelling {
+  /// The nearest of the names, or nil where none is near: one slip in three letters, and never more than four.
+  package static func nearest(to word: String, among names: [String]) -> String? {
+    let ranked = names.map { (name: $0, distance: distance(from: word, to: $0)) }
+    guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
+    let isStart = word.utf8.count > 3 && best.name.hasPrefix(word)
+    if let longer = names.first(where: { word.utf8.count > 3 && $0.hasPrefix(word) }), !isStart { return longer }
+    return isStart || best.distance <= min(4, max(1, word.utf8.count / 3)) ? best.name : nil
+  }
+
   /// Whether one byte inserted, removed or replaced leads from one name to the other, or they differ in case alone.
   static func isOneSlip(_ left: String, _ right: String) -> Bool {
-    let left = Array(left.utf8)
-    let right = Array(right.utf8)
-    guard left != right, abs(left.count - right.count) <= 1 else { return false }
-    if left.count == right.count, left.elementsEqual(right, by: { lowercased($0) == lowercased($1) }) { return true }
-    let start = zip(left, right).prefix { $0 == $1 }.count
-    let end = zip(left[start...].reversed(), right[start...].reversed()).prefix { $0 == $1 }.count
-    return max(left.count, right.count) - start - end <= 1
+    guard abs(left.utf8.count - right.utf8.count) <= 1, !left.hasSameBytes(as: right) else { return false }
+    return left.utf8.map(lowercased) == right.utf8.map(lowercased)
+      || distance(from: left, to: right, countingSwaps: false) == 1
+  }
+
+  /// Insertions, deletions and replacements of bytes, and where they count swaps of neighbours, that lead from one word
+  /// to the other. Only the first 64 bytes are compared.
+  package static func distance(from left: String, to right: String, countingSwaps: Bool = true) -> Int {
+    let left = Array(left.utf8.prefix(64))
+    let right = Array(right.utf8.prefix(64))
+    var rows = [Array(0...right.count)]
+    for (i, byte) in left.enumerated() {
+      var row = [i + 1]
+      for (j, other) in right.enumerated() {
+        var cost = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (byte == other ? 0 : 1))
+        if countingSwaps, i > 0, j > 0, byte == right[j - 1], left[i - 1] == other {
+          cost = min(cost, rows[i - 1][j - 1] + 1)
+        }
+        row.append(cost)
+      }
+      rows.append(row)
+    }
+    return rows[left.count][right.count]
   }
 
   private static func lowercased(_ byte: UInt8) -> UInt8 {

@@ -81,6 +81,13 @@ public struct AlternativeTranscript: Sendable {
   }
 }
 
+extension Array<AlternativeTranscript> {
+  /// How the first that fits differs from ours; nil where none fits.
+  package func difference(where fits: (SessionTranscript) -> Bool) -> String? {
+    first { fits($0.transcript) }?.difference
+  }
+}
+
 /// The exact encoded bytes of a SessionTranscript (ISO/IEC 18013-5:2021, 9.1.5.1), made by us and never taken from
 /// the answer that it authenticates.
 public struct SessionTranscript: Sendable, Hashable {

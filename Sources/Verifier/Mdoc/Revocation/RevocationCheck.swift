@@ -66,13 +66,11 @@ struct RevocationCheck: Sendable {
     if hasGood {
       for code in Self.sharedCodes where checks.outcome(of: code) == nil { checks.passed(code) }
     }
-    Self.skip(&checks)
+    checks.skipRest(of: Self.codes)
     return status
   }
 
-  /// Notes every check of this stage that was not made.
-  static func skip(_ checks: inout CheckList) { checks.skipRest(of: codes) }
-
+  /// Every check of this stage, in the order in which they are made.
   static let codes = RevocationQuestion.Subject.certificateCodes + RevocationQuestion.Subject.statusCodes + sharedCodes
 
   private static let sharedCodes: [Code] = [

@@ -56,14 +56,14 @@ public struct AnnexB: Sendable {
     guard checkState(opened.parameters, challenge, &checks),
       let bytes = deviceResponse(opened.parameters, definitionID, &checks)
     else { return nil }
-    let mistakes = AnnexBMistakes(
+    let mistakes = Self.mistakes(
       challenge, clientID: clientID, responseURI: responseURI, mdocNonce: mdocNonce, names: names)
     do throws(MdocParseError) {
       return PresentedResponse(
         response: try DeviceResponse(parsing: bytes),
         transcript: Self.transcript(
           clientID: clientID, responseURI: responseURI, nonce: challenge.nonce, mdocNonce: mdocNonce),
-        macPolicy: .allowed(readerKey: key), alternatives: mistakes.all)
+        macPolicy: .allowed(readerKey: key), alternatives: mistakes)
     } catch {
       checks.append([error.check])
       return nil
@@ -91,35 +91,30 @@ public struct AnnexB: Sendable {
   }
 
   private static let codes: [Code] = EncryptedParameters.codes + [.stateMismatch, .vpTokenMalformed]
-}
 
-/// Transcripts by which a wallet may have answered an Annex B request by mistake. Nothing is accepted by them.
-struct AnnexBMistakes {
-  private(set) var all: [AlternativeTranscript] = []
-
-  init(
+  /// Transcripts by which a wallet may have answered by mistake. Nothing is accepted by them.
+  private static func mistakes(
     _ challenge: borrowing OpenID4VPChallenge, clientID: String, responseURI: String, mdocNonce: String,
     names: RelyingPartyNames
-  ) {
+  ) -> [AlternativeTranscript] {
     let nonce = challenge.nonce
     let thumbprint = challenge.thumbprint
-    func add(_ difference: String, clientID: String, responseURI: String) {
-      all.append(
-        AlternativeTranscript(
-          difference,
-          AnnexB.transcript(clientID: clientID, responseURI: responseURI, nonce: nonce, mdocNonce: mdocNonce)))
-    }
     let prefixed = "x509_san_dns:" + clientID
-    for other in [prefixed] + names.clientIDs.filter({ !$0.hasSameBytes(as: clientID) && $0 != prefixed }) {
-      add("the client_id \(other)", clientID: other, responseURI: responseURI)
-    }
-    let slashed = responseURI.hasSuffix("/") ? String(responseURI.dropLast()) : responseURI + "/"
-    add("the response_uri \(slashed)", clientID: clientID, responseURI: slashed)
-    for id in [clientID, prefixed] {
-      let recipient = OpenID4VPRecipient.client(id: id, responseURI: responseURI)
-      all.append(
+    let clientIDs = [prefixed] + names.clientIDs.filter { !$0.hasSameBytes(as: clientID) && $0 != prefixed }
+    let slashed = OpenID4VPRecipient.withOtherEnd(responseURI)
+    return clientIDs.map { other in
+      AlternativeTranscript(
+        "the client_id \(other)",
+        transcript(clientID: other, responseURI: responseURI, nonce: nonce, mdocNonce: mdocNonce))
+    } + [
+      AlternativeTranscript(
+        "the response_uri \(slashed)",
+        transcript(clientID: clientID, responseURI: slashed, nonce: nonce, mdocNonce: mdocNonce))
+    ]
+      + [clientID, prefixed].map { id in
         AlternativeTranscript(
-          "the handover of OpenID4VP 1.0", recipient.transcript(nonce: nonce, thumbprint: thumbprint)))
-    }
+          "the handover of OpenID4VP 1.0",
+          OpenID4VPRecipient.client(id: id, responseURI: responseURI).transcript(nonce: nonce, thumbprint: thumbprint))
+      }
   }
 }

@@ -32,10 +32,11 @@ public struct AnnexC: Sendable {
     defer { checks.skipRest(of: Self.codes) }
     guard let response = EncryptedResponse(parsing: bytes, checks: &checks) else { return nil }
     let transcript = challenge.transcript
-    guard let plaintext = response.open(info: transcript.encoded, key: challenge.key) else {
-      let mistakes = AnnexCMistake.all(of: challenge, otherOrigins: otherOrigins)
-      let mistake = mistakes.first { response.open(info: $0.info, key: challenge.key) != nil }
-      checks.failed(.envelopeDecryptionFailed, mistake.map { "it opens with \($0.difference)" })
+    guard let plaintext = response.open(over: transcript, key: challenge.key) else {
+      let mistake = challenge.mistakes(otherOrigins: otherOrigins).difference {
+        response.open(over: $0, key: challenge.key) != nil
+      }
+      checks.failed(.envelopeDecryptionFailed, mistake.map { "it opens with \($0)" })
       return nil
     }
     checks.passed(.envelopeDecryptionFailed)
@@ -51,13 +52,6 @@ public struct AnnexC: Sendable {
   private static let codes: [Code] = [
     .envelopeMalformed, .envelopeEncapsulatedKeyInvalid, .envelopeDecryptionFailed,
   ]
-}
-
-extension EncryptedResponse {
-  /// The plaintext, or nil where the ciphertext is for another key, transcript or message.
-  fileprivate func open(info: [UInt8], key: PrivateKey) -> [UInt8]? {
-    try? HPKE.p256SHA256AES128GCM.open(ciphertext, encapsulatedKey: encapsulatedKey, recipient: key, info: info)
-  }
 }
 
 /// EncryptedResponse (ISO/IEC TS 18013-7, Annex C): `["dcapi", {"enc": bstr, "cipherText": bstr}]`, not yet opened.
@@ -87,5 +81,10 @@ struct EncryptedResponse {
     guard let point else { return nil }
     self.encapsulatedKey = point
     self.ciphertext = ciphertext
+  }
+  /// The plaintext, or nil where the ciphertext is for another key, transcript or message.
+  func open(over transcript: SessionTranscript, key: PrivateKey) -> [UInt8]? {
+    try? HPKE.p256SHA256AES128GCM.open(
+      ciphertext, encapsulatedKey: encapsulatedKey, recipient: key, info: transcript.encoded)
   }
 }

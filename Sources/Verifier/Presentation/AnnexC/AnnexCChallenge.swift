@@ -61,40 +61,25 @@ public struct AnnexCChallenge: ~Copyable, Sendable {
   }
 }
 
-/// A transcript that wallets are known to make by mistake, to explain in the report why an answer does not open.
-/// Nothing is ever read of an answer that opens with one.
-struct AnnexCMistake {
-  /// A phrase that completes "it opens with …".
-  let difference: String
-  /// HPKE's `info`.
-  let info: [UInt8]
+extension AnnexCChallenge {
+  /// Transcripts that wallets are known to make by mistake, to explain in the report why an answer does not open.
+  /// Nothing is ever read of an answer that opens with one.
+  ///
+  /// - Parameter otherOrigins: further origins of the relying party.
+  func mistakes(otherOrigins: [String]) -> [AlternativeTranscript] {
+    let encryptionInfo = encryptionInfo
+    let origin = origin
+    let origins = Self.origins(near: origin) + otherOrigins.filter { $0 != origin }.prefix(Self.triedOrigins)
+    let tagged = SessionTranscript(written: .encoded(transcript.taggedBytes))
+    return origins.map { other in
+      AlternativeTranscript("the origin \(other)", Self.transcript(encryptionInfo: encryptionInfo, origin: other))
+    } + [AlternativeTranscript("the transcript inside tag 24", tagged)]
+      + Self.encryptionInfos(like: encryptionInfo).map { difference, value in
+        AlternativeTranscript(difference, Self.transcript(encryptionInfo: value, origin: origin))
+      }
+  }
 
-  /// Origins that are tried, of those a relying party has.
   private static let triedOrigins = 16
-
-  private init(_ difference: String, info: [UInt8]) {
-    self.difference = difference
-    self.info = info
-  }
-
-  private init(_ difference: String, _ transcript: SessionTranscript) {
-    self.init(difference, info: transcript.encoded)
-  }
-
-  static func all(of challenge: borrowing AnnexCChallenge, otherOrigins: [String]) -> [AnnexCMistake] {
-    let encryptionInfo = challenge.encryptionInfo
-    let origin = challenge.origin
-    let origins = self.origins(near: origin) + otherOrigins.filter { $0 != origin }.prefix(triedOrigins)
-    var mistakes = origins.map { other in
-      AnnexCMistake(
-        "the origin \(other)", AnnexCChallenge.transcript(encryptionInfo: .text(encryptionInfo), origin: other))
-    }
-    mistakes.append(AnnexCMistake("the transcript inside tag 24", info: challenge.transcript.taggedBytes))
-    mistakes += encryptionInfos(like: encryptionInfo).map { difference, value in
-      AnnexCMistake(difference, AnnexCChallenge.transcript(encryptionInfo: value, origin: origin))
-    }
-    return mistakes
-  }
 
   /// The same origin in other words.
   private static func origins(near origin: String) -> [String] {

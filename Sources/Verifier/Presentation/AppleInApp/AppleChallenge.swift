@@ -61,38 +61,36 @@ public struct AppleMerchant: Sendable, Hashable {
   }
 }
 
-/// A transcript or key hash that apps and servers are known to make by mistake, to explain in the report why an answer
-/// is not this session's. Nothing is ever read of an answer that one of them fits.
-enum AppleMistake {
-  /// Of further merchants that a relying party has, how many are tried.
-  private static let triedMerchants = 16
-
-  /// A phrase that completes "it answers …", or nil where no mistake makes this `infoHash`.
-  static func behind(
-    _ infoHash: ArraySlice<UInt8>, nonce: [UInt8], own: AppleMerchant, recipient: RecipientKeyHashes,
-    others: [AppleMerchant]
-  ) -> String? {
-    let base64 = Base64.encode(nonce)
-    let swapped = AppleMerchant(merchantID: own.teamID, teamID: own.merchantID)
-    var tries: [(difference: String, nonce: [UInt8], merchant: AppleMerchant, keyHash: [UInt8])] = [
-      ("the nonce as its base64 text", Array(base64.utf8), own, recipient.point),
-      ("the nonce as its base64url text", Array(Base64.encodeURLSafe(nonce).utf8), own, recipient.point),
-      ("the nonce as hexadecimal text", Array(Hex.encode(nonce).utf8), own, recipient.point),
-      ("merchant and team swapped", nonce, swapped, recipient.point),
-      ("the hash of the key's SubjectPublicKeyInfo", nonce, own, recipient.keyInfo ?? recipient.point),
-      (
-        "the team of Apple's simulator", nonce,
-        AppleMerchant(merchantID: own.merchantID, teamID: AppleInApp.simulatorTeamID), recipient.point
-      ),
-    ]
-    tries += others.filter { $0 != own }.prefix(triedMerchants).map {
-      ("another of this relying party's merchants, \($0.merchantID) of team \($0.teamID)", nonce, $0, recipient.point)
+extension AppleChallenge {
+  /// Transcripts that apps and servers are known to make by mistake, to explain in the report why an answer is not this
+  /// session's. Nothing is ever read of an answer that one of them fits.
+  static func mistakes(
+    nonce: [UInt8], own: AppleMerchant, recipient: RecipientKeyHashes, others: [AppleMerchant]
+  ) -> [AlternativeTranscript] {
+    func with(_ difference: String, nonce: [UInt8]) -> AlternativeTranscript {
+      .init(difference, transcript(nonce: nonce, merchant: own, recipientKeyHash: recipient.point))
     }
-    return tries.first {
-      let transcript = AppleChallenge.transcript(nonce: $0.nonce, merchant: $0.merchant, recipientKeyHash: $0.keyHash)
-      return HashAlgorithm.sha256.matches(infoHash, digestOf: transcript.encoded)
-    }?.difference
+    func with(_ difference: String, _ merchant: AppleMerchant) -> AlternativeTranscript {
+      .init(difference, transcript(nonce: nonce, merchant: merchant, recipientKeyHash: recipient.point))
+    }
+    return [
+      with("the nonce as its base64 text", nonce: Array(Base64.encode(nonce).utf8)),
+      with("the nonce as its base64url text", nonce: Array(Base64.encodeURLSafe(nonce).utf8)),
+      with("the nonce as hexadecimal text", nonce: Array(Hex.encode(nonce).utf8)),
+      with("merchant and team swapped", AppleMerchant(merchantID: own.teamID, teamID: own.merchantID)),
+      .init(
+        "the hash of the key's SubjectPublicKeyInfo",
+        transcript(nonce: nonce, merchant: own, recipientKeyHash: recipient.keyInfo ?? recipient.point)),
+      with(
+        "the team of Apple's simulator",
+        AppleMerchant(merchantID: own.merchantID, teamID: AppleInApp.simulatorTeamID)),
+    ]
+      + others.filter { $0 != own }.prefix(triedMerchants).map {
+        with("another of this relying party's merchants, \($0.merchantID) of team \($0.teamID)", $0)
+      }
   }
+
+  private static let triedMerchants = 16
 }
 
 /// The hashes by which a recipient key is, rightly or by mistake, named.

@@ -44,6 +44,11 @@ struct AppleEnvelope {
     guard let point, !checks.hasFailed else { return nil }
     self.encapsulatedKey = point
   }
+
+  /// Whether it says that it was sealed over this transcript.
+  func isOver(_ transcript: SessionTranscript) -> Bool {
+    HashAlgorithm.sha256.matches(transcriptHash, digestOf: transcript.encoded)
+  }
 }
 
 /// What opens one Apple envelope and no other: the shared secret of its key encapsulation (RFC 9180, 4.1). Who keeps an
@@ -119,8 +124,8 @@ public struct AppleInspection: Sendable {
         detail: isInfo ? "it names the hash of the key's SubjectPublicKeyInfo" : nil)
     }
     guard envelope.transcriptHash.elementsEqual(infoHash) else {
-      let mistake = AppleMistake.behind(
-        envelope.transcriptHash, nonce: nonce, own: merchant, recipient: recipient, others: [])
+      let mistake = AppleChallenge.mistakes(nonce: nonce, own: merchant, recipient: recipient, others: [])
+        .difference(where: envelope.isOver)
       throw Problem(code: .envelopeTranscriptMismatch, detail: mistake.map { "it answers \($0)" })
     }
     let plaintext = try? HPKE.p256SHA256AES128GCM.open(

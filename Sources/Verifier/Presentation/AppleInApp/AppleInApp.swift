@@ -88,18 +88,18 @@ public struct AppleInApp: Sendable {
   private func open(
     _ bytes: [UInt8], challenge: borrowing AppleChallenge, checks: inout CheckList
   ) -> PresentedResponse? {
-    defer { skipUnchecked(&checks) }
+    defer { checks.skipRest(of: Self.codes) }
     guard let envelope = AppleEnvelope(parsing: bytes, checks: &checks),
       let recipient = recipientKey(for: envelope, &checks)
     else { return nil }
     let transcript = challenge.transcript(recipientKeyHash: recipient.hash, teamID: recipient.simulatorTeamID)
-    let isOurs = HashAlgorithm.sha256.matches(envelope.transcriptHash, digestOf: transcript.encoded)
+    let isOurs = envelope.isOver(transcript)
     if isOurs {
       checks.passed(.envelopeTranscriptMismatch)
     } else {
-      let mistake = AppleMistake.behind(
-        envelope.transcriptHash, nonce: challenge.nonce, own: challenge.merchant, recipient: recipient.hashes,
-        others: others.merchants)
+      let mistake = AppleChallenge.mistakes(
+        nonce: challenge.nonce, own: challenge.merchant, recipient: recipient.hashes, others: others.merchants
+      ).difference(where: envelope.isOver)
       checks.failed(.envelopeTranscriptMismatch, mistake.map { "it answers \($0)" })
     }
     guard isOurs, let plaintext = decrypt(envelope, recipient, transcript, &checks) else { return nil }
@@ -182,11 +182,6 @@ public struct AppleInApp: Sendable {
     let isWellFormed = identity?.kind == .map
     checks.require(isWellFormed, .envelopePlaintextMalformed)
     return isWellFormed ? identity : nil
-  }
-
-  /// Notes every check of the envelope that was not made.
-  private func skipUnchecked(_ checks: inout CheckList) {
-    checks.skipRest(of: Self.codes)
   }
 
   private static let codes: [Code] = [

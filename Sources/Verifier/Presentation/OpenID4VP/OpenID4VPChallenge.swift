@@ -115,6 +115,12 @@ public enum OpenID4VPRecipient: Sendable, Hashable {
     }
   }
 
+  /// The address with a slash at its end, or without the one that it has: another address, which wallets may mistake
+  /// for it.
+  static func withOtherEnd(_ address: String) -> String {
+    address.hasSuffix("/") ? String(address.dropLast()) : address + "/"
+  }
+
   /// `[null, null, [name, SHA-256(CBOR(info))]]`.
   static func transcript(_ name: String, _ info: [CBORValue]) -> SessionTranscript {
     let hash = HashAlgorithm.sha256.hash(CBORValue.array(info).encoded())

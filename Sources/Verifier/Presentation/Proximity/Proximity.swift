@@ -93,8 +93,8 @@ public struct Proximity: Sendable {
       checks.passed(.envelopeDecryptionFailed)
       return plaintext
     }
-    let mistake = session.alternatives.first { session.decrypt(data, over: $0.transcript) != nil }
-    checks.failed(.envelopeDecryptionFailed, mistake.map { "it opens with \($0.difference)" })
+    let mistake = session.alternatives.difference { session.decrypt(data, over: $0) != nil }
+    checks.failed(.envelopeDecryptionFailed, mistake.map { "it opens with \($0)" })
     return nil
   }
 

@@ -130,15 +130,18 @@ private final class KnownSigners: Sendable {
   }
 }
 
-/// The trust store that is in force. It is replaced as a whole: whoever verifies takes the store once and keeps it to the
-/// end, so that no verdict rests on parts of two.
-public final class TrustInForce: Sendable {
-  private let store: Locked<TrustStore>
+/// What is in force and may be replaced, as a whole: whoever needs it takes it once and keeps it to the end, so that
+/// nothing rests on parts of two.
+public final class Replaceable<Value: Sendable>: Sendable {
+  private let value: Locked<Value>
 
-  public init(_ store: TrustStore) { self.store = Locked(store) }
+  public init(_ value: Value) { self.value = Locked(value) }
 
-  public var current: TrustStore { store.withLock { $0 } }
+  public var current: Value { value.withLock { $0 } }
 
-  /// Verifications under way end with the store that they began with.
-  public func replace(by store: TrustStore) { self.store.withLock { $0 = store } }
+  /// What is under way ends with the value that it began with.
+  public func replace(by value: Value) { self.value.withLock { $0 = value } }
 }
+
+/// The trust store that is in force: no verdict rests on parts of two.
+public typealias TrustInForce = Replaceable<TrustStore>
