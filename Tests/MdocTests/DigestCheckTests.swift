@@ -66,6 +66,7 @@ import Testing
     made.items = (0..<count).map { Item(digestID: UInt64($0), identifier: "element_\($0)") }
     #expect(try check(made).codes(.failed) == [])
     var repeated = made
+    repeated.hashedItems = made.items
     repeated.items[1] = repeated.items[0]
     #expect(try check(repeated).codes(.failed) == [.elementDuplicate])
     var shared = made

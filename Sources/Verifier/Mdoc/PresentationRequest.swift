@@ -56,8 +56,8 @@ public struct DocumentRequest: Sendable, Hashable {
     return named
   }
 
-  /// For how long the relying party said that it means to keep the element: by its own name, as `namedElements` asks for
-  /// it, and wherever it may come in another's place, by that one's. An age threshold alone says nothing of the kind.
+  /// For how long the relying party may keep the element: the strictest of what it said of the element by name, and of
+  /// every element that this one may come in place of. An age threshold alone says nothing.
   func retention(of reference: ElementReference) -> Retention {
     let named = elements.filter { $0.element == reference }.map(\.retention)
     let represented = elements.filter { $0.alternatives.contains(reference) }.map(\.retention)

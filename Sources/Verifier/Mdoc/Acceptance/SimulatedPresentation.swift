@@ -98,7 +98,8 @@ struct AppleMockRecognition {
     return device.run(into: &checks) == .signature ? .appleProfileAnswer : nil
   }
 
-  /// Whether the document carries a certificate: a real one with its signatures blanked is refused, not looked at.
+  /// Whether the document carries a certificate: it may then be a real one with its signatures blanked, which is
+  /// refused and not shown.
   var claimsIssuer: Bool {
     document.issuerAuth.flatMap { try? COSESign1(parsing: $0, readsPastSlips: true) }?.headers.x5chain != nil
   }

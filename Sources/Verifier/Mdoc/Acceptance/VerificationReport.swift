@@ -42,6 +42,15 @@ public struct DocumentReport: Sendable, Hashable {
   }
 }
 
+extension CheckList {
+  /// Notes that a profile rule is kept or not. One that is not warns, and rejects in strict mode.
+  package mutating func expect(
+    _ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil, isStrict: Bool
+  ) {
+    if isStrict { require(condition, code, detail()) } else { expect(condition, code, detail()) }
+  }
+}
+
 /// What came of one answer: accepted with the requested elements, or refused with every reason.
 public struct Verdict: Sendable {
   public enum Outcome: Sendable {
@@ -54,11 +63,6 @@ public struct Verdict: Sendable {
   public let report: VerificationReport
   /// Beside the refusal of a simulator's answer, where the protocol was told to show it.
   public internal(set) var simulated: SimulatedPresentation?
-
-  public init(outcome: Outcome, report: VerificationReport) {
-    self.outcome = outcome
-    self.report = report
-  }
 
   /// A refusal for all failed checks of the report.
   public static func refused(_ report: VerificationReport) -> Verdict {

@@ -83,8 +83,7 @@ struct AuthenticatedResponse: Sendable {
   }
 }
 
-/// A document after every check that needs nothing from outside: what it comes to is decided with the evidence on
-/// revocation.
+/// A document after every check that needs nothing from outside. With the evidence on revocation it is concluded.
 struct AuthenticatedDocument: Sendable {
   let document: Document
   let checks: CheckList

@@ -10,9 +10,9 @@ struct DigestCheck {
   let hash: HashAlgorithm?
 
   private static let shortestRandom = 16
-  /// The issuer's digest identifiers are below it (9.1.2.4). What is not still names one digest.
+  /// An issuer's digest identifiers are to be below it (9.1.2.4). One that is not is used all the same, with a warning.
   private static let endOfIDs: UInt64 = 1 << 31
-  /// So many items are compared with each other faster than they are hashed.
+  /// Up to so many items, comparing each with each is faster than hashing.
   private static let few = 32
 
   func run(into checks: inout CheckList) {
@@ -55,8 +55,8 @@ struct DigestCheck {
     .elementDuplicate, .digestIDDuplicate, .digestMissing, .digestMismatch, .digestIDOutOfRange, .itemRandomTooShort,
   ]
 
-  /// Elements that stand more than once, issuer- and device-signed counted together where the device was authorised
-  /// (an unauthorised one has its own check).
+  /// Elements that come more than once. The device's count where the issuer authorised them; others have a check of
+  /// their own.
   private var duplicates: [ElementReference] {
     var repeated: [ElementReference] = []
     // A namespace stands once in the map, so only its own items can repeat each other.

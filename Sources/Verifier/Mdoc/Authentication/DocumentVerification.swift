@@ -4,7 +4,7 @@ import COSE
 import Cryptography
 import PKIX
 
-/// Authenticates one document: the checks in their order, each noted once, with whatever depends on a failed premise
+/// Authenticates one document. Its checks are made in their order and each is noted once; one whose premise failed is
 /// noted as not run. Revocation comes afterwards (`AuthenticatedDocument`).
 struct DocumentVerification {
   let document: Document

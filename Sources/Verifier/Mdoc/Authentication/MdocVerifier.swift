@@ -59,8 +59,8 @@ public struct MdocVerifier: Sendable {
   }
 
   /// Every check of an answer as a whole, and of each of its documents, in the order in which they are made. The first
-  /// that failed names a refusal, so that this order is part of what a refusal means. What a protocol finds about its
-  /// envelope comes before; bytes that can't be read are named where they are met.
+  /// that failed names the refusal: this order is part of what a refusal means. A protocol's checks of its envelope
+  /// come before; bytes that can't be read are named where they are met.
   static let responseChecks: [Code] = ResponseCheck.codes + [.documentMissing, .nothingDisclosed]
   static let documentChecks: [Code] = DocumentVerification.codes + RevocationCheck.codes + AcceptanceRules.codes
 

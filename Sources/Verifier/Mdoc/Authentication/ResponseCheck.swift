@@ -17,11 +17,7 @@ struct ResponseCheck {
     checks.require(documentErrorsAreHarmless, .documentErrorsPresent)
     checkKinds(isOK: isOK, &checks)
     checks.require(isExpectedNumber, .documentUnexpected, "\(response.documents.count) documents")
-    if isStrict {
-      checks.require(response.slips.isEmpty, .responseDeviation, slips)
-    } else {
-      checks.expect(response.slips.isEmpty, .responseDeviation, slips)
-    }
+    checks.expect(response.slips.isEmpty, .responseDeviation, slips, isStrict: isStrict)
   }
 
   /// Every check of one response, in the order in which they are made.

@@ -28,6 +28,16 @@ public struct DeviceResponse: Sendable {
     try self.init(parsing: item)
   }
 
+  /// Nil, with the fault noted, for bytes that are not a DeviceResponse.
+  package init?(parsing bytes: [UInt8], into checks: inout CheckList) {
+    do throws(MdocParseError) {
+      try self.init(parsing: bytes)
+    } catch {
+      checks.append([error.check])
+      return nil
+    }
+  }
+
   /// Reads a DeviceResponse that is part of a larger item.
   package init(parsing item: CBORItem) throws(MdocParseError) {
     let reader = StructureReader(code: .responseMalformed)
@@ -91,9 +101,9 @@ extension DeviceResponse: CustomStringConvertible, CustomReflectable {
 
 /// Slips of wallets and issuers that are read past, with a warning.
 ///
-/// Only what nobody signs is among them, and only where it can be read in one way: a member that must be left out and is
-/// null, undefined or empty says nothing, and whoever could write it so could leave it out as well. What is signed, what
-/// chooses between two readings, and what must be there is never made up for.
+/// A slip is a member that must be left out, and is null, undefined or empty instead. Nobody signs it, and it can only
+/// mean that nothing is there: whoever writes it could as well leave it out. Nothing else is forgiven: nothing that is
+/// signed, nothing that has two readings, nothing that must be there.
 enum Slip {
   /// The member, or nil where it is left out, rightly or by writing nothing into it; the slip is noted.
   static func member(_ key: String, of item: CBORItem, into slips: inout [String]) -> CBORItem? {

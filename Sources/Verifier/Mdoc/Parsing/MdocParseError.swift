@@ -21,10 +21,22 @@ public struct MdocParseError: Error, Sendable, Hashable {
   /// The check that failed, for a report.
   public var check: Check { Check(code, .failed, detail: detail) }
 
-  /// The same fault, seen from the member or item that holds it.
+  /// The same fault, with its place given from the member or item that holds it.
   func inside(_ place: String, document: Int? = nil) -> MdocParseError {
     let joined = detail.map { $0.first == "[" || $0.first == ":" ? place + $0 : "\(place).\($0)" }
     return MdocParseError(code, joined ?? place, document: self.document ?? document)
+  }
+}
+
+extension CBORItem {
+  /// Nil, with the fault noted, for bytes that are no well-formed item.
+  package init?(parsing bytes: [UInt8], into checks: inout CheckList) {
+    do throws(CBORError) {
+      try self.init(parsing: bytes)
+    } catch {
+      checks.failed(error.code)
+      return nil
+    }
   }
 }
 

@@ -78,7 +78,7 @@ struct MobileSecurityObject: Sendable {
     return digests.map { SignedDigests($0, isIndexed: lookUps > MobileSecurityObject.few) }
   }
 
-  /// So many entries are found faster by reading the map each time than by a table of it.
+  /// Up to so many entries, reading the map each time is faster than making a table of it.
   private static let few = 32
 
   private static func table(

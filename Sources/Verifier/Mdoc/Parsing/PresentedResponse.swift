@@ -9,7 +9,8 @@ public struct PresentedResponse: ~Copyable, Sendable {
   let parts: [Part]
   let transcript: SessionTranscript
   let macPolicy: MacPolicy
-  /// Of other sessions, to say which of them a device signature is for that is not for ours. Nothing is accepted by them.
+  /// Transcripts of other sessions. They say for which one a device signed, where it did not sign for ours; nothing is
+  /// accepted by them.
   let alternatives: [AlternativeTranscript]
   let recognizesAppleMocks: Bool
   /// Whether the wallet answers age questions with `age_in_years` by itself.

@@ -32,7 +32,7 @@ public struct StatusReference: Sendable, Hashable {
 /// Where a document's mobile security object says that its status is published (ISO/IEC 18013-5, second edition,
 /// 12.3.6). What it declares but nobody can ask for is kept with the reason: a declaration is never passed over.
 public struct DeclaredStatus: Sendable, Hashable {
-  /// One for each mechanism of the standard that is declared; of others only that there is nothing else.
+  /// One for each mechanism of the standard that is declared. Where there are only others, one that says so.
   public let declarations: [Declaration]
 
   public enum Declaration: Sendable, Hashable {

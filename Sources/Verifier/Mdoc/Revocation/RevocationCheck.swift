@@ -10,8 +10,8 @@ struct RevocationCheck: Sendable {
 
   init(mso: MobileSecurityObject, path: [Certificate], anchor: TrustAnchor) {
     var questions: [RevocationQuestion] = []
-    // A certificate without a distribution point declares nothing. The anchor's own is not asked for: what it lists is
-    // in the list that the certificate below it names.
+    // A certificate without a distribution point declares nothing. The anchor's own list is not asked for: it is the
+    // one that the certificate below the anchor names.
     let declares = path.dropLast().contains { $0.extensions.crlDistributionPoints != nil }
     if declares {
       questions.append(
@@ -19,8 +19,8 @@ struct RevocationCheck: Sendable {
           .certificates, path: path, allowsPlainHTTP: anchor.allowsPlainHTTP, crlAddresses: anchor.crlAddresses))
     }
     var unusable: [(RevocationUncertainty, String)] = []
-    // A signer that is itself the anchor may name its issuer's list all the same, and nobody at hand vouches for that
-    // issuer: whether it is listed there is not known, which is not the same as nothing being declared.
+    // A signer that is itself the anchor may name its issuer's list all the same. Nobody at hand vouches for that
+    // issuer, so that it is not known whether the signer is listed there: something is declared, and undetermined.
     if path.count == 1, path[0].extensions.crlDistributionPoints != nil {
       unusable.append((.crlInvalid, "the signer is trusted by itself: its issuer's list can't be verified"))
     }

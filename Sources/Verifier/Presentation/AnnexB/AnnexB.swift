@@ -54,20 +54,16 @@ public struct AnnexB: Sendable {
       return nil
     }
     guard checkState(opened.parameters, challenge, &checks),
-      let bytes = deviceResponse(opened.parameters, definitionID, &checks)
+      let bytes = deviceResponse(opened.parameters, definitionID, &checks),
+      let response = DeviceResponse(parsing: bytes, into: &checks)
     else { return nil }
     let mistakes = Self.mistakes(
       challenge, clientID: clientID, responseURI: responseURI, mdocNonce: mdocNonce, names: names)
-    do throws(MdocParseError) {
-      return PresentedResponse(
-        response: try DeviceResponse(parsing: bytes),
-        transcript: Self.transcript(
-          clientID: clientID, responseURI: responseURI, nonce: challenge.nonce, mdocNonce: mdocNonce),
-        macPolicy: .allowed(readerKey: key), alternatives: mistakes)
-    } catch {
-      checks.append([error.check])
-      return nil
-    }
+    return PresentedResponse(
+      response: response,
+      transcript: Self.transcript(
+        clientID: clientID, responseURI: responseURI, nonce: challenge.nonce, mdocNonce: mdocNonce),
+      macPolicy: .allowed(readerKey: key), alternatives: mistakes)
   }
 
   /// The printed example has no state in its answer; one that comes must be ours. The transcript binds the session.

@@ -30,23 +30,18 @@ public struct AnnexC: Sendable {
     _ bytes: [UInt8], _ challenge: borrowing AnnexCChallenge, _ otherOrigins: [String], _ checks: inout CheckList
   ) -> PresentedResponse? {
     defer { checks.skipRest(of: Self.codes) }
-    guard let response = EncryptedResponse(parsing: bytes, checks: &checks) else { return nil }
+    guard let encrypted = EncryptedResponse(parsing: bytes, checks: &checks) else { return nil }
     let transcript = challenge.transcript
-    guard let plaintext = response.open(over: transcript, key: challenge.key) else {
+    guard let plaintext = encrypted.open(over: transcript, key: challenge.key) else {
       let mistake = challenge.mistakes(otherOrigins: otherOrigins).difference {
-        response.open(over: $0, key: challenge.key) != nil
+        encrypted.open(over: $0, key: challenge.key) != nil
       }
       checks.failed(.envelopeDecryptionFailed, mistake.map { "it opens with \($0)" })
       return nil
     }
     checks.passed(.envelopeDecryptionFailed)
-    do throws(MdocParseError) {
-      return PresentedResponse(
-        response: try DeviceResponse(parsing: plaintext), transcript: transcript, macPolicy: .notAllowed)
-    } catch {
-      checks.append([error.check])
-      return nil
-    }
+    guard let response = DeviceResponse(parsing: plaintext, into: &checks) else { return nil }
+    return PresentedResponse(response: response, transcript: transcript, macPolicy: .notAllowed)
   }
 
   private static let codes: [Code] = [
@@ -61,13 +56,7 @@ struct EncryptedResponse {
 
   /// Notes each check; nil where one failed.
   init?(parsing bytes: [UInt8], checks: inout CheckList) {
-    let item: CBORItem
-    do throws(CBORError) {
-      item = try CBORItem(parsing: bytes)
-    } catch {
-      checks.failed(error.code)
-      return nil
-    }
+    guard let item = CBORItem(parsing: bytes, into: &checks) else { return nil }
     let parts = item.elements.map { Array($0) } ?? []
     guard parts.count == 2, parts[0].isText(AnnexCChallenge.label),
       let encapsulatedKey = parts[1][key: "enc"]?.bytes, let ciphertext = parts[1][key: "cipherText"]?.bytes

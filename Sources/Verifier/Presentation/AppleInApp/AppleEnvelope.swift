@@ -16,13 +16,7 @@ struct AppleEnvelope {
 
   /// Notes each check; nil where one failed.
   init?(parsing bytes: [UInt8], checks: inout CheckList) {
-    let item: CBORItem
-    do throws(CBORError) {
-      item = try CBORItem(parsing: bytes)
-    } catch {
-      checks.failed(error.code)
-      return nil
-    }
+    guard let item = CBORItem(parsing: bytes, into: &checks) else { return nil }
     guard let algorithm = item[key: "algorithm"], algorithm.kind == .text,
       let parameters = item[key: "params"],
       let mode = parameters[key: "mode"]?.unsigned, let encapsulatedKey = parameters[key: "pkEm"]?.bytes,

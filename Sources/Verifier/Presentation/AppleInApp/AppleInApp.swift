@@ -11,7 +11,8 @@ public struct AppleInApp: Sendable {
   private let publishedKey: PublishedKeyPolicy
   private let others: Others
 
-  /// What else a relying party has, to say so where an answer is for that. Nothing is opened with it.
+  /// Other merchants and keys of the relying party, to say so where an answer is for one of them. Nothing is opened
+  /// with them.
   public struct Others: Sendable {
     let merchants: [AppleMerchant]
     let keyHashes: [[UInt8]]
@@ -171,13 +172,7 @@ public struct AppleInApp: Sendable {
 
   /// The plaintext is `{"identity": DeviceResponse}`, embedded as a map.
   static func identity(in plaintext: [UInt8], checks: inout CheckList) -> CBORItem? {
-    let topics: CBORItem
-    do throws(CBORError) {
-      topics = try CBORItem(parsing: plaintext)
-    } catch {
-      checks.failed(error.code)
-      return nil
-    }
+    guard let topics = CBORItem(parsing: plaintext, into: &checks) else { return nil }
     let identity = topics.count == 1 ? topics[key: "identity"] : nil
     let isWellFormed = identity?.kind == .map
     checks.require(isWellFormed, .envelopePlaintextMalformed)

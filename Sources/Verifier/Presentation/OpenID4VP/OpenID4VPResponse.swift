@@ -73,12 +73,8 @@ struct VPToken {
     }
     var parts: [PresentedResponse.Part] = []
     for (docType, bytes) in presentations {
-      do throws(MdocParseError) {
-        parts.append(PresentedResponse.Part(try DeviceResponse(parsing: bytes), docType: docType))
-      } catch {
-        checks.append([error.check])
-        return nil
-      }
+      guard let response = DeviceResponse(parsing: bytes, into: &checks) else { return nil }
+      parts.append(PresentedResponse.Part(response, docType: docType))
     }
     self.parts = parts
   }

@@ -32,11 +32,7 @@ extension ReaderVerifier {
     if let claims, isObject {
       checkOrigin(claims, origin, &checks)
       let isForWallets = claims["aud"]?.string == "https://self-issued.me/v2"
-      if isStrict {
-        checks.require(isForWallets, .readerAudience)
-      } else {
-        checks.expect(isForWallets, .readerAudience)
-      }
+      checks.expect(isForWallets, .readerAudience, isStrict: isStrict)
     } else {
       checks.notRun(.readerOriginMismatch, .readerAudience)
     }
@@ -139,7 +135,7 @@ public struct ReaderReport: Sendable {
   public let signatures: [ReaderSignature]
 
   /// Whether a wallet that has the given roots knows who asks: every part is signed by a reader that is trusted, and no
-  /// signature is broken. One by a reader whose authority is another wallet's to trust does no harm.
+  /// signature is broken. One more by a reader that only other wallets know does no harm.
   public var isAuthenticated: Bool {
     !checks.contains { $0.outcome == .failed } && !signatures.contains(where: \.isBroken)
   }

@@ -8,7 +8,7 @@ import PKIX
 /// Checks what a reader asks as a wallet does that wants to know who asks: reader authentication of a DeviceRequest
 /// (ISO/IEC 18013-5:2021, 9.1.4), or the signature of an OpenID4VP request object.
 ///
-/// Nothing of what signs is trusted here but the way to put the signed bytes together.
+/// With the code that signs it shares only how the signed bytes are put together.
 public struct ReaderVerifier: Sendable {
   let anchors: SignerPath.Anchors
   let isStrict: Bool
@@ -45,7 +45,7 @@ public struct ReaderVerifier: Sendable {
       if signature.isGood { covered.insert(index) }
       signatures.append(signature)
     }
-    // A document's own signature does not cover it.
+    // `deviceRequestInfo` is covered by a signature over the whole request, and by no document's own.
     var isInfoCovered = request.info == nil
     let all = ReaderAuthentication.bytes(
       overAll: request.documents.map(\.itemsRequest), info: request.info, transcript)
@@ -140,7 +140,7 @@ public struct ReaderVerifier: Sendable {
   private func noteProfile(of leaf: Certificate, issuer: Certificate?, _ checks: inout CheckList, _ now: Timestamp) {
     let found = CertificateProfile.check(leaf, as: .readerAuthentication, issuer: issuer, at: now)
     for check in found where check.outcome == .warning {
-      if isStrict { checks.failed(check.code, check.detail) } else { checks.warned(check.code, check.detail) }
+      checks.expect(false, check.code, check.detail, isStrict: isStrict)
     }
   }
 }

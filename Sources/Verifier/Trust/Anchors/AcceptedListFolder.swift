@@ -42,8 +42,8 @@ public struct AcceptedListFolder: Sendable {
     return accepted
   }
 
-  /// On disk when it returns, whole: a crash leaves the one before. One that was issued later stays: of two loads at one
-  /// time the older list may be the last to come.
+  /// On disk when it returns, whole: a crash leaves the list before it. A list that was issued later stays: of two
+  /// loads at one time, the one with the older list may end last.
   public func remember(_ accepted: Accepted, of source: String) throws(Fault) {
     pthread_mutex_lock(Self.turns)
     defer { pthread_mutex_unlock(Self.turns) }

@@ -25,53 +25,54 @@ struct AnchorSettings {
   /// Without a settings file.
   init(defaultDocTypes: [String]?) { docTypes = defaultDocTypes }
 
-  /// - Throws: what is wrong, naming the member.
-  init(parsing bytes: [UInt8], defaultDocTypes: [String]?) throws(Problem) {
+  /// - Parameter path: what an error names beside the member.
+  init(parsing bytes: [UInt8], at path: String, defaultDocTypes: [String]?) throws(TrustLoadError) {
+    func fault(_ problem: String) -> TrustLoadError { TrustLoadError(path: path, problem: problem) }
     docTypes = defaultDocTypes
     guard let json = try? JSON(parsing: bytes), let members = json.object else {
-      throw Problem("is not a JSON object")
+      throw fault("is not a JSON object")
     }
     for member in members {
       switch member.name {
-      case "doc_types": docTypes = try Self.strings(member)
-      case "ekus": extendedKeyUsages = Set(try Self.strings(member))
+      case "doc_types": docTypes = try Self.strings(member, path)
+      case "ekus": extendedKeyUsages = Set(try Self.strings(member, path))
       case "max_path_length":
         guard let length = member.value.integer, (0...8).contains(length) else {
-          throw Problem("max_path_length is not an integer from 0 to 8")
+          throw fault("max_path_length is not an integer from 0 to 8")
         }
         maxPathLength = Int(length)
-      case "relax": relaxed = try Self.relaxations(member)
+      case "relax": relaxed = try Self.relaxations(member, path)
       case "allow_http":
-        guard let isAllowed = member.value.bool else { throw Problem("allow_http is neither true nor false") }
+        guard let isAllowed = member.value.bool else { throw fault("allow_http is neither true nor false") }
         allowsPlainHTTP = isAllowed
       case "crl_addresses":
         guard let addresses = member.value.string.flatMap(CRLAddresses.init) else {
-          throw Problem("crl_addresses is neither \"named\" nor \"https\"")
+          throw fault("crl_addresses is neither \"named\" nor \"https\"")
         }
         crlAddresses = addresses
       case "tier":
         guard let tier = member.value.string.flatMap(TrustAnchor.Tier.init) else {
-          throw Problem("tier is neither \"live\" nor \"test\"")
+          throw fault("tier is neither \"live\" nor \"test\"")
         }
         self.tier = tier
       case "source":
         guard let text = member.value.string, (1...256).contains(text.utf8.count) else {
-          throw Problem("source is not a text of at most 256 bytes")
+          throw fault("source is not a text of at most 256 bytes")
         }
         source = text
       case "kind":
         guard let kind = member.value.string.flatMap(TrustAnchor.Kind.init) else {
-          throw Problem("kind is neither \"authority\" nor \"document_signer\"")
+          throw fault("kind is neither \"authority\" nor \"document_signer\"")
         }
         self.kind = kind
-      default: throw Problem("has the unknown member \"\(member.name)\"")
+      default: throw fault("has the unknown member \"\(member.name)\"")
       }
     }
     if kind == .documentSigner, maxPathLength > 0 {
-      throw Problem("max_path_length has no meaning for a document signer")
+      throw fault("max_path_length has no meaning for a document signer")
     }
     if kind == .authority, let code = relaxed.intersection(TrustAnchor.relaxableForSigners).first {
-      throw Problem("relax: \"\(code.rawValue)\" is for the kind \"document_signer\" alone")
+      throw fault("relax: \"\(code.rawValue)\" is for the kind \"document_signer\" alone")
     }
     // Who says that nothing comes over plain HTTP means revocation lists as well.
     if crlAddresses == nil, json["allow_http"]?.bool == false { crlAddresses = .https }
@@ -88,25 +89,20 @@ struct AnchorSettings {
     return anchor
   }
 
-  struct Problem: Error {
-    let text: String
-    init(_ text: String) { self.text = text }
-  }
-
-  private static func strings(_ member: JSON.Member) throws(Problem) -> [String] {
+  private static func strings(_ member: JSON.Member, _ path: String) throws(TrustLoadError) -> [String] {
     let strings = member.value.array?.compactMap(\.string) ?? []
     guard !strings.isEmpty, strings.count == member.value.array?.count else {
-      throw Problem("\(member.name) is not a list of strings")
+      throw TrustLoadError(path: path, problem: "\(member.name) is not a list of strings")
     }
     return strings
   }
 
-  private static func relaxations(_ member: JSON.Member) throws(Problem) -> Set<Code> {
+  private static func relaxations(_ member: JSON.Member, _ path: String) throws(TrustLoadError) -> Set<Code> {
     var codes: Set<Code> = []
-    for name in try strings(member) {
+    for name in try strings(member, path) {
       guard let code = Code(rawValue: name), TrustAnchor.relaxable.contains(code) else {
         let allowed = TrustAnchor.relaxable.map(\.rawValue).sorted().joined(separator: ", ")
-        throw Problem("relax: \"\(name)\" can't be relaxed; these can: \(allowed)")
+        throw TrustLoadError(path: path, problem: "relax: \"\(name)\" can't be relaxed; these can: \(allowed)")
       }
       codes.insert(code)
     }
@@ -119,10 +115,6 @@ extension TrustAnchor {
   ///
   /// - Throws: `TrustLoadError`, with `source` for the path.
   public init(certificate: Certificate, settings: [UInt8], source: String) throws(TrustLoadError) {
-    do throws(AnchorSettings.Problem) {
-      self = try AnchorSettings(parsing: settings, defaultDocTypes: nil).anchor(certificate, source: source)
-    } catch {
-      throw TrustLoadError(path: source, problem: error.text)
-    }
+    self = try AnchorSettings(parsing: settings, at: source, defaultDocTypes: nil).anchor(certificate, source: source)
   }
 }

@@ -79,11 +79,7 @@ public struct TrustAnchorLoader: Sendable {
   private func settings(for path: String) throws(TrustLoadError) -> AnchorSettings {
     let file = Self.settingsFile(of: path)
     guard FileManager.default.fileExists(atPath: file) else { return AnchorSettings(defaultDocTypes: defaultDocTypes) }
-    do throws(AnchorSettings.Problem) {
-      return try AnchorSettings(parsing: try readSettings(file), defaultDocTypes: defaultDocTypes)
-    } catch {
-      throw TrustLoadError(path: file, problem: error.text)
-    }
+    return try AnchorSettings(parsing: read(file), at: file, defaultDocTypes: defaultDocTypes)
   }
 
   /// Where the settings of a file of anchors stand, if it has any.
@@ -94,11 +90,6 @@ public struct TrustAnchorLoader: Sendable {
     let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
     guard let dot = path[name...].lastIndex(of: "."), dot > name else { return path }
     return String(path[..<dot])
-  }
-
-  private func readSettings(_ path: String) throws(AnchorSettings.Problem) -> [UInt8] {
-    guard let data = FileManager.default.contents(atPath: path) else { throw .init("can't be read") }
-    return [UInt8](data)
   }
 
   private func read(_ path: String) throws(TrustLoadError) -> [UInt8] {

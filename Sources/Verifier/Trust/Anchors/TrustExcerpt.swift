@@ -5,8 +5,8 @@ import PKIX
 /// The anchors of a trust store that one verdict rests on, under the fingerprint of the whole store: what evidence keeps
 /// of it. Others would change nothing, and a store may have hundreds.
 ///
-/// They are evaluated as in the store, by the store's own rules; only the fingerprint is taken over, and with it whoever
-/// has the audit log finds the entry of the same attempt.
+/// They are evaluated by the store's own rules. The fingerprint stays the whole store's: by it whoever has the audit
+/// log finds the entry of the same attempt.
 public struct TrustExcerpt: IssuerTrust {
   public let snapshot: String
   private let store: TrustStore

@@ -48,8 +48,8 @@ public struct TrustLoader: Sendable {
     return TrustLoad(anchors: anchors, sources: reports)
   }
 
-  /// What the lists name that are here already: in files, and in the memory of those that were accepted last. Nobody is
-  /// asked and nothing is remembered.
+  /// The anchors of the lists that are here already: in files, and in the memory of those that were accepted last.
+  /// Nobody is asked and nothing is remembered.
   public func listedAnchorsAtHand(at now: Timestamp) -> [TrustAnchor] {
     sources.flatMap { source -> [TrustAnchor] in
       guard case .list(let list) = source.kind else { return [] }

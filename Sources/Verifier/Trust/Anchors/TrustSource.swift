@@ -9,7 +9,7 @@ public struct TrustSource: Sendable {
 
   public enum Kind: Sendable {
     /// Certificates in PEM or DER, and folders of them, each with its settings beside it.
-    /// The second says where revocation lists of authorities may be asked for whose settings say nothing of it.
+    /// `crlAddresses` counts for authorities whose settings say nothing of it.
     case files([String], crlAddresses: CRLAddresses = .named)
     case list(PublishedTrustList)
   }

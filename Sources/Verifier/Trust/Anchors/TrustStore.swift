@@ -34,7 +34,8 @@ public final class TrustStore: IssuerTrust, Sendable {
     snapshot = TrustStore.fingerprint(of: ordered.map(\.encoding), allowsTestCertificates: allowsTestCertificates)
   }
 
-  /// Who signs a status decides about documents as much as who signs these: anybody can sign with a published key.
+  /// Who signs a status decides about documents as much as who signs documents, and with a published key anybody can
+  /// sign.
   private static func withoutTestSigners(_ anchor: TrustAnchor) -> TrustAnchor {
     var anchor = anchor
     anchor.statusSigners.removeAll { $0.isMock || PublishedTestRoots.contains($0) }
@@ -95,10 +96,10 @@ public enum TrustStoreError: Error, Sendable, Hashable {
 
 /// Document signers that were validated under one set of anchors.
 ///
-/// Parsing and validating a chain costs several signature checks; a signer signs many documents. Only trusted chains
-/// are remembered, so nobody fills the memory with certificates of their own making, and each only for as long as all
-/// its certificates are valid. Who makes document types up can have a chain remembered again for each; what that comes
-/// to is that all are validated anew.
+/// Validating a chain costs several signature checks, and a signer signs many documents. Only trusted chains are
+/// remembered, so that nobody fills the memory with certificates of their own making, and each for as long as all its
+/// certificates are valid. Whoever makes up document types has a chain remembered once for each; a memory that is full
+/// is emptied, and chains are then validated anew.
 private final class KnownSigners: Sendable {
   private static let capacity = 4_096
   private let evaluations = Locked<[[UInt8]: PathEvaluation]>([:])

@@ -102,8 +102,8 @@ public struct InternalTargets: Sendable, Hashable {
     self.networks = networks
   }
 
-  /// Whether one of the networks has the address. What nobody means by a large network, this machine and the places
-  /// where clouds give out their credentials, takes a network that has nothing else.
+  /// Whether one of the networks has the address. Nobody who names a large network means this machine, or the places
+  /// where clouds give out their credentials: these take a network that lies wholly within them.
   public func contains(_ address: NetworkAddress) -> Bool {
     if AddressRange.mapped.contains(address), let embedded = address.embeddedIPv4 { return contains(embedded) }
     let special = AddressGuard.neverMeant.first { $0.contains(address) }

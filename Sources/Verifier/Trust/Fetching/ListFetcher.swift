@@ -141,7 +141,7 @@ public final class FetchLog: FetchObserver {
     public var tooLarge: Int
     public var unavailable: Int
 
-    public init(
+    package init(
       asked: Int = 0, connections: Int = 0, fetched: Int = 0, fetchedBytes: Int = 0, notAllowed: Int = 0,
       tooLarge: Int = 0, unavailable: Int = 0
     ) {

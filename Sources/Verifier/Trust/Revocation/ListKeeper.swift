@@ -123,9 +123,9 @@ final class ListKeeper<Source: Hashable & Sendable, List: Sendable>: Sendable {
     }
   }
 
-  /// Whether something that is remembered for so many seconds at most can end then. What ends later was remembered by a
-  /// clock that was ahead and has been set right since: without this, a publisher that failed meanwhile would count as
-  /// down for as long as the clock was ahead. The skew is for those whose time was taken a moment before.
+  /// Whether what is remembered for so many seconds at most can end at that time. What ends later was remembered while
+  /// the clock was ahead: without this, a publisher that failed then would count as down for as long as the clock was
+  /// ahead. The skew is for callers that took the time a moment ago.
   private static func isPlausible(_ end: Timestamp, within lifetime: Int64, of now: Timestamp) -> Bool {
     end <= now + lifetime + Limits.clockSkew
   }

@@ -92,8 +92,8 @@ struct ListSigner: Sendable {
     deviations = Self.deviations(of: signer)
   }
 
-  /// The document's anchor was held against the trust settings when the document's own path was validated, and the
-  /// certificate of a status is the word of that document's issuer: whether either is for tests has been decided.
+  /// Certificates for tests are allowed here. Whether the document's anchor may be one was decided when the document's
+  /// own path was validated, and the certificate of a status is the word of that document's issuer.
   private static func anchors(of source: StatusListSource) throws(ListFault) -> SignerPath.Anchors {
     guard let der = source.certificate else {
       return SignerPath.Anchors(
