@@ -97,6 +97,15 @@ import Testing
     #expect(neighbour == ElementReference(Namespace.mDL, meant))
   }
 
+  @Test func `letters that changed places are two slips of an element's name, and one step of a guess`() {
+    #expect(!Spelling.isOneSlip("given_nmae", "given_name"))
+    #expect(Spelling.distance(from: "vreify", to: "verify") == 1 && Spelling.distance(from: "", to: "abc") == 3)
+    let names = ["verify", "inspect", "keys"]
+    #expect(Spelling.nearest(to: "vreify", among: names) == "verify")
+    #expect(Spelling.nearest(to: "insp", among: names) == "inspect")
+    #expect(Spelling.nearest(to: "zebra", among: names) == nil)
+  }
+
   @Test func whatIsKnownOrFarAwayHasNoNeighbour() {
     for element in [
       ElementReference(Namespace.mDL, "given_name"), ElementReference(Namespace.mDL, "age_over_21"),

@@ -14,7 +14,7 @@ import Trust
   @Test(arguments: [
     "", "[]", "{}", #"{"LoTE":[]}"#, #"{"LoTE":{"ListAndSchemeInformation":1}}"#, "{\"LoTE\":\(least),\"LoTE\":1}",
   ])
-  func whatIsNoListIsRefused(text: String) { #expect(throws: TrustedEntityListError.self) { try read(text) } }
+  func whatIsNoListIsRefused(text: String) { #expect(throws: TrustListError.self) { try read(text) } }
 
   @Test(
     arguments: [
@@ -28,7 +28,7 @@ import Trust
       ("SchemeExtensions", "{}"),
     ] as [(String, String?)])
   func whatTheSchemeMustSayIsRequired(name: String, value: String?) throws {
-    let error = #expect(throws: TrustedEntityListError.self) { try read(changed(name, value)) }
+    let error = #expect(throws: TrustListError.self) { try read(changed(name, value)) }
     guard case .malformed = error else {
       Issue.record("\(String(describing: error))")
       return
@@ -36,8 +36,8 @@ import Trust
   }
 
   @Test func anotherVersionIsNotRead() throws {
-    #expect(throws: TrustedEntityListError.versionUnsupported) { try read(changed("LoTEVersionIdentifier", "2")) }
-    #expect(throws: TrustedEntityListError.versionUnsupported) { try read(changed("LoTEVersionIdentifier", "0")) }
+    #expect(throws: TrustListError.versionUnsupported) { try read(changed("LoTEVersionIdentifier", "2")) }
+    #expect(throws: TrustListError.versionUnsupported) { try read(changed("LoTEVersionIdentifier", "0")) }
   }
 
   @Test(arguments: [
@@ -45,7 +45,7 @@ import Trust
     #"[{"Critical":null}]"#, #"[{"Critical":false},{"CRITICAL":true}]"#,
   ])
   func whateverIsNotPlainlyUncriticalEndsTheList(extensions: String) throws {
-    let error = #expect(throws: TrustedEntityListError.self) { try read(changed("SchemeExtensions", extensions)) }
+    let error = #expect(throws: TrustListError.self) { try read(changed("SchemeExtensions", extensions)) }
     guard case .criticalExtension = error else {
       Issue.record("\(String(describing: error))")
       return

@@ -106,8 +106,8 @@ import Trust
     #expect(try fixture.evaluate(.good, after: later.accepted).codes(.failed) == [.listRollback])
     // Either alone is enough.
     for last in [
-      TrustedEntityListEvaluation.LastAccepted(sequenceNumber: first.sequenceNumber + 1, issued: first.issued),
-      .init(sequenceNumber: first.sequenceNumber, issued: first.issued + 1),
+      AcceptedListMark(issued: first.issued, number: first.number.map { $0 + 1 }, digest: []),
+      AcceptedListMark(issued: first.issued + 1, number: first.number, digest: []),
     ] {
       #expect(try fixture.evaluate(.good, after: last).codes(.failed) == [.listRollback])
     }

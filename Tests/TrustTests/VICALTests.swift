@@ -84,10 +84,10 @@ import Trust
   }
 
   @Test func `A newer list may have a lower number, and one of the same second a higher or none`() throws {
-    typealias Last = VICALEvaluation.LastAccepted
-    #expect(try evaluate(.good, after: Last(date: day - 1, issueID: .max, digest: [])).isAccepted)
-    #expect(try evaluate(.good, after: Last(date: day, issueID: 1, digest: [])).isAccepted)
-    #expect(try evaluate(.good, after: Last(date: day, issueID: nil, digest: [])).isAccepted)
+    for (issued, number) in [(day - 1, UInt64.max), (day, 1), (day, nil)] as [(Timestamp, UInt64?)] {
+      let last = AcceptedListMark(issued: issued, number: number, digest: [])
+      #expect(try evaluate(.good, after: last).isAccepted)
+    }
   }
 
   // MARK: Signers
@@ -156,7 +156,7 @@ import Trust
   private var day: Timestamp { Timestamp(date: fixture.now.date) }
 
   private func evaluate(
-    _ mock: MockVICAL, after last: VICALEvaluation.LastAccepted? = nil
+    _ mock: MockVICAL, after last: AcceptedListMark? = nil
   ) throws -> VICALEvaluation {
     reader.evaluate(try mock.published(by: fixture.authority, at: fixture.now), at: fixture.now, after: last)
   }

@@ -102,7 +102,7 @@ struct SignedListTarget: FuzzTarget {
     let reference = StatusReference(place, uri: uri)
     let source = StatusListSource(reference, anchor: root)
     guard let verified = try? StatusListReader(allowsJWT: true).read(list, from: source, at: now) else { return false }
-    require(verified.facts.expires > now, "a list that is verified is current")
+    require(verified.expires > now, "a list that is verified is current")
     require(verified.keptBytes <= Limits.unpackedListBytes + 64 * list.count, "a list takes bounded memory")
     if case .good = verified.finding(for: reference, at: now), case .statusList = place {
       fatalError("broken rule: an entry that is not there is not good")

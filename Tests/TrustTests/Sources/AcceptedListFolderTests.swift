@@ -11,10 +11,11 @@ import Testing
   private var path: String { fixture.folder + "/state" }
   private var folder: AcceptedListFolder { AcceptedListFolder(path) }
   private let first = AcceptedListFolder.Accepted(
-    bytes: [1, 10, 2], issued: Timestamp(secondsSince1970: 1_795_000_000), number: .max, digest: [7, 8])
+    bytes: [1, 10, 2],
+    mark: AcceptedListMark(issued: Timestamp(secondsSince1970: 1_795_000_000), number: .max, digest: [7, 8]))
   private let second = AcceptedListFolder.Accepted(
-    bytes: Array(repeating: 0x0a, count: 200_000), issued: Timestamp(secondsSince1970: 1_795_000_001), number: nil,
-    digest: [])
+    bytes: Array(repeating: 0x0a, count: 200_000),
+    mark: AcceptedListMark(issued: Timestamp(secondsSince1970: 1_795_000_001), number: nil, digest: []))
 
   init() throws { fixture = try TrustFixture() }
 
@@ -124,7 +125,8 @@ import Testing
     try folder.remember(first, of: "aamva")
     let lists = (0..<8).map { index in
       AcceptedListFolder.Accepted(
-        bytes: Array(repeating: UInt8(index), count: 100_000), issued: first.issued, number: nil, digest: [])
+        bytes: Array(repeating: UInt8(index), count: 100_000),
+        mark: AcceptedListMark(issued: first.mark.issued, number: nil, digest: []))
     }
     await withTaskGroup(of: Void.self) { group in
       for list in lists { group.addTask { try? folder.remember(list, of: "aamva") } }

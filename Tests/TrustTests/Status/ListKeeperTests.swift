@@ -33,7 +33,7 @@ import Testing
   private static func kept(
     _ list: String, bytes: Int = 1, issued: Int64 = 0, fresh: Int64 = 100, expires: Int64 = 1_000
   ) -> Kept<String> {
-    Kept(list, bytes: bytes, issuedAt: start + issued, freshUntil: start + fresh, expires: start + expires)
+    Kept(list: list, bytes: bytes, issuedAt: start + issued, freshUntil: start + fresh, expires: start + expires)
   }
 
   private static let down = ListFault(.unavailable, "down")

@@ -1,9 +1,10 @@
 import Base
 import Cryptography
 import Mdoc
+import PKIX
 import Testing
-
 @testable import Mock
+@testable import Trust
 
 /// Every way of publishing that the mock authority has gives the finding that it says.
 @Suite struct MockListTests {
@@ -67,5 +68,115 @@ import Testing
   @Test func everyRowOfTheNegativeCasesHasAList() {
     let covered = Set(MockStatusList.all.flatMap(\.cases) + MockIdentifierList.all.flatMap(\.cases))
     #expect(covered.isSuperset(of: ["R05", "R06", "R07", "R08", "R11", "R12"]))
+  }
+}
+
+/// The rules of a list hold in its JSON form as well.
+@Suite struct StatusListJWTTests {
+  let fixture: StatusFixture
+
+  init() throws { fixture = try StatusFixture() }
+
+  private static let reasons: KeyValuePairs<String, String> = [
+    "other-subject": "sub is not", "without-subject": "sub is missing", "expired": "expired",
+    "without-expiry": "exp is missing", "future": "issued in the future", "without-date": "iat is missing",
+    "not-before": "not yet valid", "ttl-zero": "ttl is", "without-type": "typ is not", "wrong-type": "typ is not",
+    "without-chain": "names no signer", "other-root": "no anchor", "other-anchor": "no anchor",
+    "other-key": "signature does not verify", "certificate-other": "no anchor", "signer-reader": "extKeyUsage",
+    "signer-expired": "has expired at", "signer-key-usage": "keyUsage", "signer-is-root": "is itself the anchor",
+  ]
+
+  @Test func everyWrongTokenIsRefusedForWhatIsWrongWithIt() throws {
+    for (name, reason) in Self.reasons {
+      let token = try #require(ListTokenDraft.wrongTokens.first { $0.name == name })
+      let finding = try fixture.finding(MockStatusList("test", "A test.", nil, isJWT: true, token.change))
+      #expect(finding.code == .statusListInvalid)
+      #expect(finding.detail?.contains(reason) == true, "\(name): \(finding)")
+    }
+  }
+
+  private func parts() throws -> [String] {
+    let bytes = try MockStatusList("test", "A test.", nil, isJWT: true)
+      .published(by: fixture.authority, at: StatusFixture.uri, now: fixture.now)
+    return String(decoding: bytes, as: UTF8.self).split(separator: ".", omittingEmptySubsequences: false).map(
+      String.init)
+  }
+
+  private func finding(_ parts: [String]) -> RevocationFinding {
+    fixture.finding(.mock(), Array(parts.joined(separator: ".").utf8), allowsJWT: true)
+  }
+
+  @Test func aTokenThatWasChangedAfterItWasSignedIsRefused() throws {
+    let parts = try parts()
+    #expect(finding(parts) == .good)
+    let payload = try #require(Base64.decodeURLSafe(parts[1]))
+    let longer = Base64.encodeURLSafe(payload + Array(" ".utf8))
+    #expect(finding([parts[0], longer, parts[2]]).detail?.contains("does not verify") == true)
+    #expect(finding([parts[0], parts[1], ""]).detail?.contains("does not verify") == true)
+    #expect(finding([parts[0], parts[1], parts[2] + "="]).code == .statusListInvalid)
+    #expect(finding([parts[0], parts[1]]).code == .statusListInvalid)
+  }
+
+  @Test func aTokenThatSaysItNeedsNoSignatureIsRefused() throws {
+    let parts = try parts()
+    let header = try #require(Base64.decodeURLSafe(parts[0]))
+    for algorithm in ["none", "HS256", "RS256", "es256"] {
+      let text = String(decoding: header, as: UTF8.self).replacing("\"ES256\"", with: "\"\(algorithm)\"")
+      let changed = Base64.encodeURLSafe(Array(text.utf8))
+      #expect(finding([changed, parts[1], ""]).detail?.contains("algorithm is not supported") == true)
+    }
+  }
+}
+
+/// What may not be answered with good, and what may not make anybody wait.
+@Suite struct RevocationAnswerTests {
+  let fixture: StatusFixture
+  let signer: Certificate
+
+  init() throws {
+    fixture = try StatusFixture()
+    let issuer = try fixture.authority.certificateIssuer(.good)
+    let made = try DocumentSigner(authority: fixture.authority, under: issuer, curve: .p256, at: fixture.now)
+    signer = try Certificate(der: #require(try made.chain().first))
+  }
+
+  @Test func `a question about certificates with nobody above them is not answered with good`() async {
+    let question = RevocationQuestion(.certificates, path: [signer])
+    let evidence = await RevocationChecker(fetcher: KeptLists()).evidence(for: [question], at: fixture.now)
+    #expect(evidence.finding(for: question).code == .revocationSourceNotAllowed)
+  }
+
+  /// A publisher that takes its time.
+  private final class SlowFetcher: ListFetcher {
+    let asked = Locked(0)
+
+    func fetch(_ address: String, allowing rules: FetchRules) async throws(FetchError) -> FetchedList {
+      asked.withLock { $0 += 1 }
+      try? await Task.sleep(for: .milliseconds(500))
+      throw .unavailable("too slow")
+    }
+  }
+
+  /// Both name one address, for two authorities: who asks at the same time shares the fetch.
+  @Test func `the lists of a path are asked for at the same time`() async throws {
+    let issuer = try fixture.authority.certificateIssuer(.notCA)
+    let other = try Certificate(
+      der: fixture.authority.anchorTemplate(.notCA, at: fixture.now).signed(by: issuer.key))
+    let question = RevocationQuestion(.certificates, path: [signer, fixture.anchor, other])
+    try #require(Set(CRLLink.links(of: question).map(\.source)).count == 2)
+    let fetcher = SlowFetcher()
+    let evidence = await RevocationChecker(fetcher: fetcher).evidence(for: [question], at: fixture.now)
+    #expect(evidence.finding(for: question).code == .revocationUnavailable)
+    #expect(fetcher.asked.withLock { $0 } == 1)
+  }
+
+  /// In live mode a list's signer is held to what a document's is held to.
+  @Test func `a mock certificate signs no status in live mode, whoever lists it`() throws {
+    var anchor = TrustAnchor(certificate: fixture.anchor)
+    anchor.statusSigners = [fixture.anchor]
+    for (allowed, count) in [(true, 1), (false, 0)] {
+      let store = try TrustStore(anchors: [anchor], allowsTestCertificates: allowed)
+      #expect(store.anchors.first?.statusSigners.count == count)
+    }
   }
 }

@@ -85,15 +85,15 @@ struct PublishedStatusListTests {
   @Test(arguments: ["status_list_cwt.cbor", "status_list.jwt"])
   func theSignedExamplesDoNotVerifyUnderAnotherKey(name: String) throws {
     let other = try PrivateKey(generatingOn: .p256).publicKey
-    #expect(throws: StatusListError.self) { try signed(name).claims(verifiedBy: other) }
+    #expect(throws: ListFault.self) { try signed(name).claims(verifiedBy: other) }
   }
 
   @Test(arguments: ["status_list_cwt.cbor", "status_list.jwt"])
   func theSignedExamplesCountUntilTheyExpire(name: String) throws {
     let registered = try signed(name).claims(verifiedBy: publishedKey()).registered()
     try registered.require(subject: Self.uri, at: registered.expires - 1)
-    #expect(throws: StatusListError.self) { try registered.require(subject: Self.uri, at: registered.expires) }
-    #expect(throws: StatusListError.self) { try registered.require(subject: Self.uri + "0", at: now) }
+    #expect(throws: ListFault.self) { try registered.require(subject: Self.uri, at: registered.expires) }
+    #expect(throws: ListFault.self) { try registered.require(subject: Self.uri + "0", at: now) }
   }
 
   /// A credential that refers to the list: its status is of the form that the mobile security object's has.

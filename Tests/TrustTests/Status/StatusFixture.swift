@@ -33,7 +33,7 @@ struct StatusFixture {
   }
 
   func finding(_ reference: StatusReference, _ bytes: [UInt8], allowsJWT: Bool = false) -> RevocationFinding {
-    do throws(StatusListError) {
+    do throws(ListFault) {
       return try read(bytes, reference, allowsJWT: allowsJWT).finding(for: reference, at: now)
     } catch {
       return error.finding
@@ -42,7 +42,7 @@ struct StatusFixture {
 
   func read(
     _ bytes: [UInt8], _ reference: StatusReference = .mock(), at time: Timestamp? = nil, allowsJWT: Bool = false
-  ) throws(StatusListError) -> VerifiedList {
+  ) throws(ListFault) -> VerifiedList {
     try StatusListReader(allowsJWT: allowsJWT)
       .read(bytes, from: StatusListSource(reference, anchor: anchor), at: time ?? now)
   }

@@ -62,7 +62,7 @@ import Trust
     #expect(try finding(ListTokenDraft.Label.expires, .integer(.max)) == .good)
     #expect(try finding(ListTokenDraft.Label.issuedAt, .integer(.min)) == .good)
     for now in [Int64.min, .max] {
-      #expect(throws: StatusListError.self) {
+      #expect(throws: ListFault.self) {
         try fixture.read(fixture.published(), at: Timestamp(secondsSince1970: now))
       }
     }

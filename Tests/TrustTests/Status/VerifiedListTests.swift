@@ -58,7 +58,7 @@ import Trust
 
   @Test func aListThatExpiredInTheCacheAnswersNoMore() throws {
     let list = try fixture.read(fixture.published())
-    let last = list.facts.expires - 1
+    let last = list.expires - 1
     #expect(list.finding(for: .mock(), at: last) == .good)
     #expect(list.finding(for: .mock(), at: last + 1).code == .statusListInvalid)
   }
@@ -66,7 +66,7 @@ import Trust
   @Test func aListCountsNoLongerThanItsSignersCertificate() throws {
     let end = fixture.now + 100
     let list = try fixture.read(fixture.published { $0.signer.certificate.notAfter = end })
-    #expect(list.facts.expires == end + 1)
+    #expect(list.expires == end + 1)
     #expect(list.finding(for: .mock(), at: end) == .good)
     #expect(list.finding(for: .mock(), at: end + 1).code == .statusListInvalid)
   }
@@ -79,7 +79,7 @@ import Trust
         $0.claims[ListTokenDraft.Label.timeToLive] = ttl.map { .integer($0) }
         $0.claims[ListTokenDraft.Label.expires] = .integer((now + expiresIn).secondsSince1970)
       }
-      let until = try fixture.read(bytes).facts.freshUntil(fetchedAt: now)
+      let until = try fixture.read(bytes).freshUntil(fetchedAt: now)
       return until.secondsSince1970 - now.secondsSince1970
     }
     #expect(try freshSeconds(ttl: 3_600, expiresIn: 100_000) == 3_600)
@@ -97,7 +97,7 @@ import Trust
           .extendedKeyUsage($0)
         }
       }
-      return try? fixture.read(bytes).facts.deviations
+      return try? fixture.read(bytes).deviations
     }
     #expect(try deviations(nil) == [])
     #expect(try deviations(["1.3.6.1.5.5.7.3.30"]) == [])
@@ -155,7 +155,7 @@ import Trust
     let reader = StatusListReader()
     #expect(try reader.read(bytes, from: source, at: fixture.now).finding(for: .mock(), at: fixture.now) == .good)
     let alone = StatusListSource(.mock(), anchor: fixture.anchor)
-    #expect(throws: StatusListError.self) { try reader.read(bytes, from: alone, at: fixture.now) }
+    #expect(throws: ListFault.self) { try reader.read(bytes, from: alone, at: fixture.now) }
     #expect(source != alone)
   }
 }

@@ -60,11 +60,11 @@ struct ListEvaluation {
 extension VectorList {
   fileprivate var lastVICAL: VICALEvaluation.LastAccepted? {
     guard let last, let date = Timestamp(rfc3339: last.date) else { return nil }
-    return .init(date: date, issueID: last.number.flatMap { UInt64(exactly: $0) }, digest: last.digest ?? [])
+    return .init(issued: date, number: last.number.flatMap { UInt64(exactly: $0) }, digest: last.digest ?? [])
   }
 
   fileprivate var lastTrustedEntities: TrustedEntityListEvaluation.LastAccepted? {
     guard let last, let issued = Timestamp(rfc3339: last.date) else { return nil }
-    return .init(sequenceNumber: last.number ?? 0, issued: issued)
+    return .init(issued: issued, number: UInt64(clamping: last.number ?? 0), digest: [])
   }
 }

@@ -6,8 +6,8 @@ import Base
 public struct AcceptedPresentation: Sendable {
   public let documents: [AcceptedDocument]
 
-  /// For how long the whole answer may be kept as it came: as long as the element that may be kept the least of all that
-  /// it discloses, also of what was not asked for.
+  /// For how long the whole answer may be kept as it came: as long as that element may be kept which must go first, of
+  /// all that the answer discloses, asked for or not.
   public var retention: Retention { .strictest(of: documents.map(\.retention)) }
 
   /// Whether there is an element or an answer about an age in it: a genuine document alone may have been all that was

@@ -60,3 +60,69 @@ public enum DocTypeCatalogue {
     }
   }
 }
+
+/// Names of document types that the standards give, used by more than one rule.
+public enum DocType {
+  public static let mDL = "org.iso.18013.5.1.mDL"
+  public static let photoID = "org.iso.23220.photoid.1"
+  /// The other spelling in circulation (drafts of ISO/IEC 23220-4). On the wire it is another document type.
+  public static let photoIDDraft = "org.iso.23220.photoID.1"
+  public static let europeanPID = "eu.europa.ec.eudi.pid.1"
+  public static let europeanAgeVerification = "eu.europa.ec.av.1"
+  public static let japanMyNumber = "org.iso.23220.1.jp.mnc"
+}
+
+/// Names of namespaces that the standards give.
+public enum Namespace {
+  public static let mDL = "org.iso.18013.5.1"
+  public static let aamva = "org.iso.18013.5.1.aamva"
+  public static let iso23220 = "org.iso.23220.1"
+  public static let iso23220PhotoID = "org.iso.23220.photoID.1"
+  public static let iso23220TravelDocument = "org.iso.23220.dtc.1"
+  public static let iso23220Japan = "org.iso.23220.1.jp"
+  public static let europeanPID = DocType.europeanPID
+  public static let europeanAgeVerification = DocType.europeanAgeVerification
+}
+
+/// Guesses for error texts which name was meant.
+package enum Spelling {
+  /// The nearest of the names, or nil where none is near: one slip in three letters, and never more than four.
+  package static func nearest(to word: String, among names: [String]) -> String? {
+    let ranked = names.map { (name: $0, distance: distance(from: word, to: $0)) }
+    guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
+    let isStart = word.utf8.count > 3 && best.name.hasPrefix(word)
+    if let longer = names.first(where: { word.utf8.count > 3 && $0.hasPrefix(word) }), !isStart { return longer }
+    return isStart || best.distance <= min(4, max(1, word.utf8.count / 3)) ? best.name : nil
+  }
+
+  /// Whether one byte inserted, removed or replaced leads from one name to the other, or they differ in case alone.
+  static func isOneSlip(_ left: String, _ right: String) -> Bool {
+    guard abs(left.utf8.count - right.utf8.count) <= 1, !left.hasSameBytes(as: right) else { return false }
+    return left.utf8.map(lowercased) == right.utf8.map(lowercased)
+      || distance(from: left, to: right, countingSwaps: false) == 1
+  }
+
+  /// Insertions, deletions and replacements of bytes, and where they count swaps of neighbours, that lead from one word
+  /// to the other. Only the first 64 bytes are compared.
+  package static func distance(from left: String, to right: String, countingSwaps: Bool = true) -> Int {
+    let left = Array(left.utf8.prefix(64))
+    let right = Array(right.utf8.prefix(64))
+    var rows = [Array(0...right.count)]
+    for (i, byte) in left.enumerated() {
+      var row = [i + 1]
+      for (j, other) in right.enumerated() {
+        var cost = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (byte == other ? 0 : 1))
+        if countingSwaps, i > 0, j > 0, byte == right[j - 1], left[i - 1] == other {
+          cost = min(cost, rows[i - 1][j - 1] + 1)
+        }
+        row.append(cost)
+      }
+      rows.append(row)
+    }
+    return rows[left.count][right.count]
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+  }
+}

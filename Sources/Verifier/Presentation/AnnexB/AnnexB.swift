@@ -54,20 +54,16 @@ public struct AnnexB: Sendable {
       return nil
     }
     guard checkState(opened.parameters, challenge, &checks),
-      let bytes = deviceResponse(opened.parameters, definitionID, &checks)
+      let bytes = deviceResponse(opened.parameters, definitionID, &checks),
+      let response = DeviceResponse(parsing: bytes, into: &checks)
     else { return nil }
-    let mistakes = AnnexBMistakes(
+    let mistakes = Self.mistakes(
       challenge, clientID: clientID, responseURI: responseURI, mdocNonce: mdocNonce, names: names)
-    do throws(MdocParseError) {
-      return PresentedResponse(
-        response: try DeviceResponse(parsing: bytes),
-        transcript: Self.transcript(
-          clientID: clientID, responseURI: responseURI, nonce: challenge.nonce, mdocNonce: mdocNonce),
-        macPolicy: .allowed(readerKey: key), alternatives: mistakes.all)
-    } catch {
-      checks.append([error.check])
-      return nil
-    }
+    return PresentedResponse(
+      response: response,
+      transcript: Self.transcript(
+        clientID: clientID, responseURI: responseURI, nonce: challenge.nonce, mdocNonce: mdocNonce),
+      macPolicy: .allowed(readerKey: key), alternatives: mistakes)
   }
 
   /// The printed example has no state in its answer; one that comes must be ours. The transcript binds the session.
@@ -91,4 +87,30 @@ public struct AnnexB: Sendable {
   }
 
   private static let codes: [Code] = EncryptedParameters.codes + [.stateMismatch, .vpTokenMalformed]
+
+  /// Transcripts by which a wallet may have answered by mistake. Nothing is accepted by them.
+  private static func mistakes(
+    _ challenge: borrowing OpenID4VPChallenge, clientID: String, responseURI: String, mdocNonce: String,
+    names: RelyingPartyNames
+  ) -> [AlternativeTranscript] {
+    let nonce = challenge.nonce
+    let thumbprint = challenge.thumbprint
+    let prefixed = "x509_san_dns:" + clientID
+    let clientIDs = [prefixed] + names.clientIDs.filter { !$0.hasSameBytes(as: clientID) && $0 != prefixed }
+    let slashed = OpenID4VPRecipient.withOtherEnd(responseURI)
+    return clientIDs.map { other in
+      AlternativeTranscript(
+        "the client_id \(other)",
+        transcript(clientID: other, responseURI: responseURI, nonce: nonce, mdocNonce: mdocNonce))
+    } + [
+      AlternativeTranscript(
+        "the response_uri \(slashed)",
+        transcript(clientID: clientID, responseURI: slashed, nonce: nonce, mdocNonce: mdocNonce))
+    ]
+      + [clientID, prefixed].map { id in
+        AlternativeTranscript(
+          "the handover of OpenID4VP 1.0",
+          OpenID4VPRecipient.client(id: id, responseURI: responseURI).transcript(nonce: nonce, thumbprint: thumbprint))
+      }
+  }
 }

@@ -1,4 +1,5 @@
 import Base
+import CBOR
 import Cryptography
 import Mdoc
 
@@ -29,22 +30,18 @@ public struct AnnexC: Sendable {
     _ bytes: [UInt8], _ challenge: borrowing AnnexCChallenge, _ otherOrigins: [String], _ checks: inout CheckList
   ) -> PresentedResponse? {
     defer { checks.skipRest(of: Self.codes) }
-    guard let response = EncryptedResponse(parsing: bytes, checks: &checks) else { return nil }
+    guard let encrypted = EncryptedResponse(parsing: bytes, checks: &checks) else { return nil }
     let transcript = challenge.transcript
-    guard let plaintext = response.open(info: transcript.encoded, key: challenge.key) else {
-      let mistakes = AnnexCMistake.all(of: challenge, otherOrigins: otherOrigins)
-      let mistake = mistakes.first { response.open(info: $0.info, key: challenge.key) != nil }
-      checks.failed(.envelopeDecryptionFailed, mistake.map { "it opens with \($0.difference)" })
+    guard let plaintext = encrypted.open(over: transcript, key: challenge.key) else {
+      let mistake = challenge.mistakes(otherOrigins: otherOrigins).difference {
+        encrypted.open(over: $0, key: challenge.key) != nil
+      }
+      checks.failed(.envelopeDecryptionFailed, mistake.map { "it opens with \($0)" })
       return nil
     }
     checks.passed(.envelopeDecryptionFailed)
-    do throws(MdocParseError) {
-      return PresentedResponse(
-        response: try DeviceResponse(parsing: plaintext), transcript: transcript, macPolicy: .notAllowed)
-    } catch {
-      checks.append([error.check])
-      return nil
-    }
+    guard let response = DeviceResponse(parsing: plaintext, into: &checks) else { return nil }
+    return PresentedResponse(response: response, transcript: transcript, macPolicy: .notAllowed)
   }
 
   private static let codes: [Code] = [
@@ -52,9 +49,31 @@ public struct AnnexC: Sendable {
   ]
 }
 
-extension EncryptedResponse {
+/// EncryptedResponse (ISO/IEC TS 18013-7, Annex C): `["dcapi", {"enc": bstr, "cipherText": bstr}]`, not yet opened.
+struct EncryptedResponse {
+  let encapsulatedKey: PublicKey
+  let ciphertext: ArraySlice<UInt8>
+
+  /// Notes each check; nil where one failed.
+  init?(parsing bytes: [UInt8], checks: inout CheckList) {
+    guard let item = CBORItem(parsing: bytes, into: &checks) else { return nil }
+    let parts = item.elements.map { Array($0) } ?? []
+    guard parts.count == 2, parts[0].isText(AnnexCChallenge.label),
+      let encapsulatedKey = parts[1][key: "enc"]?.bytes, let ciphertext = parts[1][key: "cipherText"]?.bytes
+    else {
+      checks.failed(.envelopeMalformed)
+      return nil
+    }
+    checks.passed(.envelopeMalformed)
+    let point = try? PublicKey(curve: .p256, encoded: encapsulatedKey)
+    checks.require(point != nil, .envelopeEncapsulatedKeyInvalid)
+    guard let point else { return nil }
+    self.encapsulatedKey = point
+    self.ciphertext = ciphertext
+  }
   /// The plaintext, or nil where the ciphertext is for another key, transcript or message.
-  fileprivate func open(info: [UInt8], key: PrivateKey) -> [UInt8]? {
-    try? HPKE.p256SHA256AES128GCM.open(ciphertext, encapsulatedKey: encapsulatedKey, recipient: key, info: info)
+  func open(over transcript: SessionTranscript, key: PrivateKey) -> [UInt8]? {
+    try? HPKE.p256SHA256AES128GCM.open(
+      ciphertext, encapsulatedKey: encapsulatedKey, recipient: key, info: transcript.encoded)
   }
 }

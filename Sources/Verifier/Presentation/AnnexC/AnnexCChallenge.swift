@@ -60,3 +60,48 @@ public struct AnnexCChallenge: ~Copyable, Sendable {
     return SessionTranscript(written: [nil, nil, [.text(label), .bytes(HashAlgorithm.sha256.hash(info))]])
   }
 }
+
+extension AnnexCChallenge {
+  /// Transcripts that wallets are known to make by mistake, to explain in the report why an answer does not open.
+  /// Nothing is ever read of an answer that opens with one.
+  ///
+  /// - Parameter otherOrigins: further origins of the relying party.
+  func mistakes(otherOrigins: [String]) -> [AlternativeTranscript] {
+    let encryptionInfo = encryptionInfo
+    let origin = origin
+    let origins = Self.origins(near: origin) + otherOrigins.filter { $0 != origin }.prefix(Self.triedOrigins)
+    let tagged = SessionTranscript(written: .encoded(transcript.taggedBytes))
+    return origins.map { other in
+      AlternativeTranscript("the origin \(other)", Self.transcript(encryptionInfo: encryptionInfo, origin: other))
+    } + [AlternativeTranscript("the transcript inside tag 24", tagged)]
+      + Self.encryptionInfos(like: encryptionInfo).map { difference, value in
+        AlternativeTranscript(difference, Self.transcript(encryptionInfo: value, origin: origin))
+      }
+  }
+
+  private static let triedOrigins = 16
+
+  /// The same origin in other words.
+  private static func origins(near origin: String) -> [String] {
+    let parts = origin.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let host = parts.last ?? origin
+    return [
+      origin + "/", "web-origin:" + origin, host, origin + ":443",
+      (parts.first == "http" ? "https://" : "http://") + host,
+    ]
+  }
+
+  /// The encryption info in other encodings than the one that was sent.
+  private static func encryptionInfos(like text: String) -> [(difference: String, value: CBORValue)] {
+    guard let bytes = Base64.decodeURLSafe(text) else { return [] }
+    let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+    let standard = Base64.encode(bytes)
+    let unpadded = String(standard.prefix { $0 != "=" })
+    return [
+      ("the encryption info padded", .text(text + padding)),
+      ("the encryption info in the standard base64 alphabet", .text(standard)),
+      ("the encryption info in the standard base64 alphabet, not padded", .text(unpadded)),
+      ("the encryption info as bytes", .bytes(bytes)), ("the encryption info as CBOR", .encoded(bytes)),
+    ]
+  }
+}

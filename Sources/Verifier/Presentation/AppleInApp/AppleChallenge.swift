@@ -2,6 +2,7 @@ import Base
 import CBOR
 import Cryptography
 import Mdoc
+import PKIX
 
 /// What an Apple in-app answer must answer: the nonce with the merchant and team that it was given to.
 ///
@@ -47,4 +48,99 @@ public struct AppleChallenge: ~Copyable, Sendable {
 public enum AppleChallengeError: Error, Sendable, Hashable {
   /// The nonce has fewer than 16 or more than 64 bytes.
   case nonceLength
+}
+
+/// A merchant of a relying party, as Apple's transcript names it.
+public struct AppleMerchant: Sendable, Hashable {
+  public let merchantID: String
+  public let teamID: String
+
+  public init(merchantID: String, teamID: String) {
+    self.merchantID = merchantID
+    self.teamID = teamID
+  }
+}
+
+extension AppleChallenge {
+  /// Transcripts that apps and servers are known to make by mistake, to explain in the report why an answer is not this
+  /// session's. Nothing is ever read of an answer that one of them fits.
+  static func mistakes(
+    nonce: [UInt8], own: AppleMerchant, recipient: RecipientKeyHashes, others: [AppleMerchant]
+  ) -> [AlternativeTranscript] {
+    func with(_ difference: String, nonce: [UInt8]) -> AlternativeTranscript {
+      .init(difference, transcript(nonce: nonce, merchant: own, recipientKeyHash: recipient.point))
+    }
+    func with(_ difference: String, _ merchant: AppleMerchant) -> AlternativeTranscript {
+      .init(difference, transcript(nonce: nonce, merchant: merchant, recipientKeyHash: recipient.point))
+    }
+    return [
+      with("the nonce as its base64 text", nonce: Array(Base64.encode(nonce).utf8)),
+      with("the nonce as its base64url text", nonce: Array(Base64.encodeURLSafe(nonce).utf8)),
+      with("the nonce as hexadecimal text", nonce: Array(Hex.encode(nonce).utf8)),
+      with("merchant and team swapped", AppleMerchant(merchantID: own.teamID, teamID: own.merchantID)),
+      .init(
+        "the hash of the key's SubjectPublicKeyInfo",
+        transcript(nonce: nonce, merchant: own, recipientKeyHash: recipient.keyInfo ?? recipient.point)),
+      with(
+        "the team of Apple's simulator",
+        AppleMerchant(merchantID: own.merchantID, teamID: AppleInApp.simulatorTeamID)),
+    ]
+      + others.filter { $0 != own }.prefix(triedMerchants).map {
+        with("another of this relying party's merchants, \($0.merchantID) of team \($0.teamID)", $0)
+      }
+  }
+
+  private static let triedMerchants = 16
+}
+
+/// The hashes by which a recipient key is, rightly or by mistake, named.
+struct RecipientKeyHashes: Sendable {
+  /// `pkRHash`: of the 65-byte uncompressed point.
+  let point: [UInt8]
+  private let key: PublicKey?
+
+  init(of key: PublicKey) {
+    point = HashAlgorithm.sha256.hash(key.encoded)
+    self.key = key
+  }
+
+  /// Of a key that is known by its hash alone.
+  init(point: [UInt8]) {
+    self.point = point
+    key = nil
+  }
+
+  /// Of the SubjectPublicKeyInfo, which is what other formats hash.
+  var keyInfo: [UInt8]? { key.map { HashAlgorithm.sha256.hash(PublicKey.p256InfoPrefix + $0.encoded) } }
+}
+
+/// The certificate that Apple issued for a merchant's encryption key (Apple, Configuring your environment for the Verify
+/// with Wallet API): an app's answers are encrypted to its key for as long as it is the merchant's in Apple's portal.
+///
+/// The merchant's identifier is its subject's UID, the team its OU. Nobody verifies it here: it is the relying party's own.
+public struct MerchantCertificate: Sendable {
+  public let certificate: Certificate
+
+  /// Why a certificate is not that of a merchant's key. Texts are what the certificate says.
+  public enum Problem: Error, Sendable, Hashable {
+    case otherKey
+    case otherMerchant(String?)
+    case otherTeam(String?)
+  }
+
+  public init(_ certificate: Certificate, of merchant: AppleMerchant, key: PublicKey) throws(Problem) {
+    guard certificate.publicKey?.encoded == key.encoded else { throw .otherKey }
+    let subject = certificate.subject
+    guard subject.userID == merchant.merchantID else { throw .otherMerchant(subject.userID) }
+    guard subject.organizationalUnit == merchant.teamID else { throw .otherTeam(subject.organizationalUnit) }
+    self.certificate = certificate
+  }
+
+  /// Whom a certificate names in the way of Apple's merchant certificates; nil where it is none.
+  public static func merchant(named certificate: Certificate) -> AppleMerchant? {
+    guard let merchant = certificate.subject.userID, let team = certificate.subject.organizationalUnit,
+      certificate.publicKey?.curve == .p256
+    else { return nil }
+    return AppleMerchant(merchantID: merchant, teamID: team)
+  }
 }

@@ -1,6 +1,7 @@
 import Base
 import CBOR
 import Cryptography
+import Mdoc
 
 /// The HPKEEnvelope of Apple's in-app requests (Apple, Verifying Wallet identity requests), checked in its own right
 /// and not yet opened.
@@ -15,13 +16,7 @@ struct AppleEnvelope {
 
   /// Notes each check; nil where one failed.
   init?(parsing bytes: [UInt8], checks: inout CheckList) {
-    let item: CBORItem
-    do throws(CBORError) {
-      item = try CBORItem(parsing: bytes)
-    } catch {
-      checks.failed(error.code)
-      return nil
-    }
+    guard let item = CBORItem(parsing: bytes, into: &checks) else { return nil }
     guard let algorithm = item[key: "algorithm"], algorithm.kind == .text,
       let parameters = item[key: "params"],
       let mode = parameters[key: "mode"]?.unsigned, let encapsulatedKey = parameters[key: "pkEm"]?.bytes,
@@ -42,5 +37,107 @@ struct AppleEnvelope {
     checks.require(point != nil, .envelopeEncapsulatedKeyInvalid)
     guard let point, !checks.hasFailed else { return nil }
     self.encapsulatedKey = point
+  }
+
+  /// Whether it says that it was sealed over this transcript.
+  func isOver(_ transcript: SessionTranscript) -> Bool {
+    HashAlgorithm.sha256.matches(transcriptHash, digestOf: transcript.encoded)
+  }
+}
+
+/// What opens one Apple envelope and no other: the shared secret of its key encapsulation (RFC 9180, 4.1). Who keeps an
+/// answer keeps this beside it, and never the merchant's key.
+public final class AppleOpening: Sendable {
+  let recipientKeyHash: [UInt8]
+  let sharedSecret: SecretBytes
+
+  private static let hashLength = 32
+
+  /// Nil where none of the keys is the envelope's.
+  public init?(of envelope: [UInt8], keys: [PrivateKey]) {
+    var checks = CheckList(expecting: 8)
+    guard let envelope = AppleEnvelope(parsing: envelope, checks: &checks),
+      let key = keys.first(where: {
+        $0.curve == .p256 && envelope.recipientKeyHash.elementsEqual(AppleInApp.recipientKeyHash($0.publicKey))
+      }),
+      let secret = try? HPKE.p256SHA256AES128GCM.sharedSecret(of: envelope.encapsulatedKey, recipient: key)
+    else { return nil }
+    recipientKeyHash = Array(envelope.recipientKeyHash)
+    sharedSecret = secret
+  }
+
+  // MARK: Keeping
+
+  /// Nil for what `serialized` did not give.
+  public init?(serialized: borrowing SecretBytes) {
+    guard serialized.count > Self.hashLength else { return nil }
+    recipientKeyHash = serialized.withUnsafeBytes { Array($0.prefix(Self.hashLength)) }
+    sharedSecret = serialized.withUnsafeBytes { SecretBytes(copying: $0[Self.hashLength...]) }
+  }
+
+  public var serialized: SecretBytes {
+    SecretBytes(copying: recipientKeyHash + sharedSecret.exposed())
+  }
+}
+
+/// What an in-app session comes to, byte for byte, for comparison with Apple's sample files: its transcript and hashes,
+/// and of an answer what its signatures are made over. Nothing is verified by it.
+public struct AppleInspection: Sendable {
+  public let transcript: SessionTranscript
+  /// SHA-256 of the transcript.
+  public let infoHash: [UInt8]
+  /// SHA-256 of the recipient's uncompressed point.
+  public let recipientKeyHash: [UInt8]
+  private let recipient: RecipientKeyHashes
+  private let nonce: [UInt8]
+  private let merchant: AppleMerchant
+
+  public init(of challenge: borrowing AppleChallenge, recipient key: PublicKey) {
+    recipient = RecipientKeyHashes(of: key)
+    recipientKeyHash = recipient.point
+    transcript = challenge.transcript(recipientKeyHash: recipient.point)
+    infoHash = HashAlgorithm.sha256.hash(transcript.encoded)
+    nonce = challenge.nonce
+    merchant = challenge.merchant
+  }
+
+  /// Why an envelope tells no more.
+  public struct Problem: Error, Sendable, Hashable {
+    public let code: Code
+    public let detail: String?
+  }
+
+  /// Of each document of an answer that is this session's.
+  public func signatureInputs(of envelope: [UInt8], key: PrivateKey) throws(Problem) -> [SignatureInputs] {
+    var checks = CheckList()
+    guard let envelope = AppleEnvelope(parsing: envelope, checks: &checks) else { throw Problem(checks) }
+    guard envelope.recipientKeyHash.elementsEqual(recipientKeyHash) else {
+      let isInfo = envelope.recipientKeyHash.elementsEqual(recipient.keyInfo ?? [])
+      throw Problem(
+        code: .envelopeRecipientKeyUnknown,
+        detail: isInfo ? "it names the hash of the key's SubjectPublicKeyInfo" : nil)
+    }
+    guard envelope.transcriptHash.elementsEqual(infoHash) else {
+      let mistake = AppleChallenge.mistakes(nonce: nonce, own: merchant, recipient: recipient, others: [])
+        .difference(where: envelope.isOver)
+      throw Problem(code: .envelopeTranscriptMismatch, detail: mistake.map { "it answers \($0)" })
+    }
+    let plaintext = try? HPKE.p256SHA256AES128GCM.open(
+      envelope.ciphertext, encapsulatedKey: envelope.encapsulatedKey, recipient: key, info: transcript.encoded)
+    guard let plaintext else { throw Problem(code: .envelopeDecryptionFailed, detail: nil) }
+    guard let identity = AppleInApp.identity(in: plaintext, checks: &checks) else { throw Problem(checks) }
+    do throws(MdocParseError) {
+      return try DeviceResponse(parsing: identity).signatureInputs(over: transcript)
+    } catch {
+      throw Problem(code: error.code, detail: nil)
+    }
+  }
+}
+
+extension AppleInspection.Problem {
+  /// Of the check that failed.
+  fileprivate init(_ checks: CheckList) {
+    let failed = checks.checks.first { $0.outcome == .failed }
+    self.init(code: failed?.code ?? .envelopeMalformed, detail: failed?.detail)
   }
 }

@@ -11,7 +11,8 @@ public struct AppleInApp: Sendable {
   private let publishedKey: PublishedKeyPolicy
   private let others: Others
 
-  /// What else a relying party has, to say so where an answer is for that. Nothing is opened with it.
+  /// Other merchants and keys of the relying party, to say so where an answer is for one of them. Nothing is opened
+  /// with them.
   public struct Others: Sendable {
     let merchants: [AppleMerchant]
     let keyHashes: [[UInt8]]
@@ -88,18 +89,18 @@ public struct AppleInApp: Sendable {
   private func open(
     _ bytes: [UInt8], challenge: borrowing AppleChallenge, checks: inout CheckList
   ) -> PresentedResponse? {
-    defer { skipUnchecked(&checks) }
+    defer { checks.skipRest(of: Self.codes) }
     guard let envelope = AppleEnvelope(parsing: bytes, checks: &checks),
       let recipient = recipientKey(for: envelope, &checks)
     else { return nil }
     let transcript = challenge.transcript(recipientKeyHash: recipient.hash, teamID: recipient.simulatorTeamID)
-    let isOurs = HashAlgorithm.sha256.matches(envelope.transcriptHash, digestOf: transcript.encoded)
+    let isOurs = envelope.isOver(transcript)
     if isOurs {
       checks.passed(.envelopeTranscriptMismatch)
     } else {
-      let mistake = AppleMistake.behind(
-        envelope.transcriptHash, nonce: challenge.nonce, own: challenge.merchant, recipient: recipient.hashes,
-        others: others.merchants)
+      let mistake = AppleChallenge.mistakes(
+        nonce: challenge.nonce, own: challenge.merchant, recipient: recipient.hashes, others: others.merchants
+      ).difference(where: envelope.isOver)
       checks.failed(.envelopeTranscriptMismatch, mistake.map { "it answers \($0)" })
     }
     guard isOurs, let plaintext = decrypt(envelope, recipient, transcript, &checks) else { return nil }
@@ -171,22 +172,11 @@ public struct AppleInApp: Sendable {
 
   /// The plaintext is `{"identity": DeviceResponse}`, embedded as a map.
   static func identity(in plaintext: [UInt8], checks: inout CheckList) -> CBORItem? {
-    let topics: CBORItem
-    do throws(CBORError) {
-      topics = try CBORItem(parsing: plaintext)
-    } catch {
-      checks.failed(error.code)
-      return nil
-    }
+    guard let topics = CBORItem(parsing: plaintext, into: &checks) else { return nil }
     let identity = topics.count == 1 ? topics[key: "identity"] : nil
     let isWellFormed = identity?.kind == .map
     checks.require(isWellFormed, .envelopePlaintextMalformed)
     return isWellFormed ? identity : nil
-  }
-
-  /// Notes every check of the envelope that was not made.
-  private func skipUnchecked(_ checks: inout CheckList) {
-    checks.skipRest(of: Self.codes)
   }
 
   private static let codes: [Code] = [

@@ -42,10 +42,10 @@ public struct OpenID4VP: Sendable {
     guard checkState(opened.parameters, challenge, &checks),
       let token = VPToken(opened.parameters["vp_token"], answering: request, checks: &checks)
     else { return nil }
-    let mistakes = OpenID4VPMistakes(challenge, names: names, mdocNonce: opened.mdocNonce)
     return PresentedResponse(
       parts: token.parts, transcript: challenge.transcript,
-      macPolicy: challenge.key.map(PresentedResponse.MacPolicy.allowed) ?? .notAllowed, alternatives: mistakes.all)
+      macPolicy: challenge.key.map(PresentedResponse.MacPolicy.allowed) ?? .notAllowed,
+      alternatives: challenge.mistakes(names: names, mdocNonce: opened.mdocNonce))
   }
 
   /// The parameters in clear, and the nonce by which an Annex B wallet would have answered.

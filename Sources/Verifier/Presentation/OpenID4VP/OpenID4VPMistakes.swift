@@ -2,27 +2,24 @@ import Base
 import CBOR
 import Mdoc
 
-/// Transcripts that wallets are known to make by mistake, to explain in the report why a device signature is not for
-/// ours. Nothing is accepted by them.
-struct OpenID4VPMistakes {
-  private(set) var all: [AlternativeTranscript] = []
-
-  /// Names that are tried, of those a relying party has.
-  private static let triedNames = 16
-
+extension OpenID4VPChallenge {
+  /// Transcripts that wallets are known to make by mistake, to explain in the report why a device signature is not for
+  /// ours. Nothing is accepted by them.
+  ///
   /// - Parameter mdocNonce: what the answer would mean by Annex B of ISO/IEC TS 18013-7.
-  init(_ challenge: borrowing OpenID4VPChallenge, names: RelyingPartyNames, mdocNonce: String?) {
-    let nonce = challenge.nonce
-    let thumbprint = challenge.thumbprint
+  func mistakes(names: RelyingPartyNames, mdocNonce: String?) -> [AlternativeTranscript] {
+    let nonce = nonce
+    let thumbprint = thumbprint
+    var all: [AlternativeTranscript] = []
     func add(_ difference: String, _ recipient: OpenID4VPRecipient, thumbprint: CBORValue) {
       all.append(AlternativeTranscript(difference, recipient.transcript(nonce: nonce, thumbprint: thumbprint)))
     }
     if case .bytes(let bytes) = thumbprint {
-      add("an answer that is not encrypted, without the key's thumbprint", challenge.recipient, thumbprint: nil)
+      add("an answer that is not encrypted, without the key's thumbprint", recipient, thumbprint: nil)
       let text = Base64.encodeURLSafe(bytes)
-      add("the key's thumbprint as text", challenge.recipient, thumbprint: .text(text))
+      add("the key's thumbprint as text", recipient, thumbprint: .text(text))
     }
-    switch challenge.recipient {
+    switch recipient {
     case .origin(let origin):
       for other in Self.origins(near: origin, names) {
         add("the origin \(other)", .origin(other), thumbprint: thumbprint)
@@ -39,13 +36,13 @@ struct OpenID4VPMistakes {
       for other in Self.clientIDs(near: id, names) {
         add("the client_id \(other)", .client(id: other, responseURI: responseURI), thumbprint: thumbprint)
       }
-      let slashed = responseURI.hasSuffix("/") ? String(responseURI.dropLast()) : responseURI + "/"
+      let slashed = OpenID4VPRecipient.withOtherEnd(responseURI)
       add("the response_uri \(slashed)", .client(id: id, responseURI: slashed), thumbprint: thumbprint)
       let origin = Self.origin(of: responseURI)
       for origin in [origin] + Self.origins(near: origin, names) {
         add("the handover of the Digital Credentials API", .origin(origin), thumbprint: thumbprint)
       }
-      guard let mdocNonce else { return }
+      guard let mdocNonce else { return all }
       for id in [id] + Self.clientIDs(near: id, names) {
         all.append(
           AlternativeTranscript(
@@ -53,7 +50,11 @@ struct OpenID4VPMistakes {
             AnnexB.transcript(clientID: id, responseURI: responseURI, nonce: nonce, mdocNonce: mdocNonce)))
       }
     }
+    return all
   }
+
+  /// Names that are tried, of those a relying party has.
+  private static let triedNames = 16
 
   /// The origin in spellings that wallets have used, and the relying party's others.
   private static func origins(near origin: String, _ names: RelyingPartyNames) -> [String] {

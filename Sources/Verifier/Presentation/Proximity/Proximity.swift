@@ -66,13 +66,7 @@ public struct Proximity: Sendable {
     case .deviceResponse(let response): bytes = checks.hasFailed ? nil : response
     case .sessionData(let message): bytes = open(message, session, &checks)
     }
-    guard let bytes else { return nil }
-    do throws(MdocParseError) {
-      return try DeviceResponse(parsing: bytes)
-    } catch {
-      checks.append([error.check])
-      return nil
-    }
+    return bytes.flatMap { DeviceResponse(parsing: $0, into: &checks) }
   }
 
   private func open(_ bytes: [UInt8], _ session: ReaderSession, _ checks: inout CheckList) -> [UInt8]? {
@@ -85,7 +79,7 @@ public struct Proximity: Sendable {
       return nil
     }
     checks.passed(.sessionDataMalformed)
-    // The last data may come with the word that it is the last.
+    // Data may come together with the status that ends the session.
     let isOver = message.data == nil || (message.status ?? .sessionTermination) != .sessionTermination
     checks.require(!isOver, .sessionTerminated, message.status.map { "status \($0.name)" })
     guard let data = message.data, !checks.hasFailed else { return nil }
@@ -93,8 +87,8 @@ public struct Proximity: Sendable {
       checks.passed(.envelopeDecryptionFailed)
       return plaintext
     }
-    let mistake = session.alternatives.first { session.decrypt(data, over: $0.transcript) != nil }
-    checks.failed(.envelopeDecryptionFailed, mistake.map { "it opens with \($0.difference)" })
+    let mistake = session.alternatives.difference { session.decrypt(data, over: $0) != nil }
+    checks.failed(.envelopeDecryptionFailed, mistake.map { "it opens with \($0)" })
     return nil
   }
 

@@ -32,11 +32,7 @@ extension ReaderVerifier {
     if let claims, isObject {
       checkOrigin(claims, origin, &checks)
       let isForWallets = claims["aud"]?.string == "https://self-issued.me/v2"
-      if isStrict {
-        checks.require(isForWallets, .readerAudience)
-      } else {
-        checks.expect(isForWallets, .readerAudience)
-      }
+      checks.expect(isForWallets, .readerAudience, isStrict: isStrict)
     } else {
       checks.notRun(.readerOriginMismatch, .readerAudience)
     }
@@ -124,4 +120,39 @@ extension ReaderVerifier {
     guard let origin else { return checks.notRun(code, "the page's origin is not given") }
     checks.require(expected.contains { $0.string?.hasSameBytes(as: origin) ?? false }, code)
   }
+}
+
+/// What checking a reader's request came to: everything about the request, and about each signature in it.
+public struct ReaderReport: Sendable {
+  public enum Kind: String, Sendable {
+    case deviceRequest = "device_request"
+    case requestObject = "request_object"
+  }
+
+  public let kind: Kind
+  /// Of the request as a whole.
+  public let checks: [Check]
+  public let signatures: [ReaderSignature]
+
+  /// Whether a wallet that has the given roots knows who asks: every part is signed by a reader that is trusted, and no
+  /// signature is broken. One more by a reader that only other wallets know does no harm.
+  public var isAuthenticated: Bool {
+    !checks.contains { $0.outcome == .failed } && !signatures.contains(where: \.isBroken)
+  }
+}
+
+/// One signature of a reader.
+public struct ReaderSignature: Sendable {
+  /// Where it stands: `docRequests[0].readerAuth`.
+  public let place: String
+  /// The certificates, the reader's own first, up to the root where one was found; what could be read of them.
+  public let certificates: [Certificate]
+  public let checks: [Check]
+
+  var isGood: Bool { !checks.contains { $0.outcome == .failed } }
+
+  /// Whether more is wrong than that nobody here knows the reader.
+  var isBroken: Bool { checks.contains { $0.outcome == .failed && !Self.ofStrangers.contains($0.code) } }
+
+  private static let ofStrangers: Set<Code> = [.readerUntrusted, .readerCertificateProfile]
 }

@@ -19,8 +19,8 @@ public struct ListAddress: Sendable, Hashable {
     return "\(isEncrypted ? "https" : "http")://\(named)\(isStandard ? "" : ":\(port)")\(target)"
   }
 
-  /// Who is asked at an address, so that those who wait for one can be counted: its host. All that can be asked nowhere
-  /// are one.
+  /// The host of an address, by which those who wait for it are counted; empty for every address that nobody may be
+  /// asked at.
   static func publisher(of address: String?) -> String {
     let rules = FetchRules(allowsPlainHTTP: true, allowsLoopback: true)
     guard let address, let read = try? ListAddress(address, allowing: rules) else { return "" }

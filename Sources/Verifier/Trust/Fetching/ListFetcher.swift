@@ -37,3 +37,142 @@ public enum FetchError: Error, Sendable, Hashable {
   /// No complete answer came.
   case unavailable(String)
 }
+
+/// What one fetch may do. The default is what live mode allows: HTTPS to public addresses on port 443.
+public struct FetchRules: Sendable, Hashable {
+  /// Plain HTTP: for revocation lists, and for others where the trust anchor's settings say so. What is fetched is
+  /// signed in itself, but who asked for which list then shows on the way. HTTPS is never left for it by a redirect.
+  public var allowsPlainHTTP: Bool
+  /// Any port from `Limits.lowestListPort` on, beside the scheme's own: where a certificate names one for its authority's
+  /// revocation list. A redirect leads to no other than the one that was named.
+  public var allowsOtherPorts: Bool
+  /// Test mode: addresses of this machine, there on any port.
+  public var allowsLoopback: Bool
+  /// What the operator allows beside public hosts on the standard port.
+  public var internalTargets: InternalTargets
+  /// What is asked for (`Accept`), best first, for publishers that have one list in several forms. Written by us, never
+  /// taken from a document. Empty: anything.
+  public var mediaTypes: [String]
+  /// Bytes of the list, counted as they come and again as they are decoded.
+  public var maximumBytes: Int
+  public var maximumRedirects: Int
+  /// From the call to its end: waiting, names, connections, redirects and all.
+  public var timeLimit: Duration
+
+  public init(
+    allowsPlainHTTP: Bool = false, allowsOtherPorts: Bool = false, allowsLoopback: Bool = false,
+    internalTargets: InternalTargets = .none,
+    mediaTypes: [String] = [],
+    maximumBytes: Int = Limits.listBytes, maximumRedirects: Int = Limits.fetchRedirects,
+    timeLimit: Duration = .seconds(Limits.fetchSeconds)
+  ) {
+    self.allowsPlainHTTP = allowsPlainHTTP
+    self.allowsOtherPorts = allowsOtherPorts
+    self.allowsLoopback = allowsLoopback
+    self.internalTargets = internalTargets
+    self.mediaTypes = mediaTypes
+    self.maximumBytes = maximumBytes
+    self.maximumRedirects = maximumRedirects
+    self.timeLimit = timeLimit
+  }
+}
+
+/// Lists that are already here, under the address that each would be fetched from: for verification without a network.
+///
+/// It keeps to the same rules as a fetch, as far as they can be broken without a connection, so that an address that a
+/// server would refuse is refused here too.
+public struct KeptLists: ListFetcher {
+  private var answers: [String: Result<FetchedList, FetchError>]
+  private let observer: (any FetchObserver)?
+
+  /// The addresses are compared as they are written, like the `uri` of a status list with its subject.
+  public init(_ answers: [String: Result<FetchedList, FetchError>] = [:], observer: (any FetchObserver)? = nil) {
+    self.answers = answers
+    self.observer = observer
+  }
+
+  /// What is answered at an address: bytes, or a fault.
+  public subscript(address: String) -> Result<FetchedList, FetchError>? {
+    get { answers[address] }
+    set { answers[address] = newValue }
+  }
+
+  public func fetch(_ address: String, allowing rules: FetchRules) async throws(FetchError) -> FetchedList {
+    observer?.observe(.asked)
+    let answer = answer(to: address, allowing: rules)
+    switch answer {
+    case .success(let list): observer?.observe(.fetched(bytes: list.bytes.count))
+    case .failure(let error): observer?.observe(.failed(error))
+    }
+    return try answer.get()
+  }
+
+  private func answer(to address: String, allowing rules: FetchRules) -> Result<FetchedList, FetchError> {
+    do { _ = try ListAddress(address, allowing: rules) } catch { return .failure(error) }
+    guard let answer = answers[address] else { return .failure(.unavailable("no list was given for the address")) }
+    if case .success(let list) = answer, list.bytes.count > rules.maximumBytes { return .failure(.tooLarge) }
+    return answer
+  }
+}
+
+/// What happens while a list is fetched, for counters and for tests. No event says whose list it was.
+public enum FetchEvent: Sendable, Hashable {
+  /// A list was asked for. Without this event nothing has left the process, not even the question for a name.
+  case asked
+  /// A socket is opened to an address that the rules allow: once a redirect, and once an address of a name.
+  case connecting
+  case fetched(bytes: Int)
+  case failed(FetchError)
+}
+
+/// Hears of every fetch, on whichever thread it happens.
+public protocol FetchObserver: Sendable {
+  func observe(_ event: FetchEvent)
+}
+
+/// Counts fetches.
+public final class FetchLog: FetchObserver {
+  public struct Counts: Sendable, Hashable {
+    public var asked: Int
+    public var connections: Int
+    public var fetched: Int
+    public var fetchedBytes: Int
+    public var notAllowed: Int
+    public var tooLarge: Int
+    public var unavailable: Int
+
+    package init(
+      asked: Int = 0, connections: Int = 0, fetched: Int = 0, fetchedBytes: Int = 0, notAllowed: Int = 0,
+      tooLarge: Int = 0, unavailable: Int = 0
+    ) {
+      self.asked = asked
+      self.connections = connections
+      self.fetched = fetched
+      self.fetchedBytes = fetchedBytes
+      self.notAllowed = notAllowed
+      self.tooLarge = tooLarge
+      self.unavailable = unavailable
+    }
+  }
+
+  private let counted = Locked(Counts())
+
+  public init() {}
+
+  public var counts: Counts { counted.withLock { $0 } }
+
+  public func observe(_ event: FetchEvent) {
+    counted.withLock { counts in
+      switch event {
+      case .asked: counts.asked += 1
+      case .connecting: counts.connections += 1
+      case .fetched(let bytes):
+        counts.fetched += 1
+        counts.fetchedBytes += bytes
+      case .failed(.notAllowed): counts.notAllowed += 1
+      case .failed(.tooLarge): counts.tooLarge += 1
+      case .failed(.unavailable): counts.unavailable += 1
+      }
+    }
+  }
+}

@@ -1,7 +1,4 @@
 import Base
-import CBOR
-import COSE
-import JOSE
 import PKIX
 
 /// What a published list says, nothing of it verified: for people who want to look into a file. There is no way from
@@ -18,8 +15,6 @@ public struct UnverifiedList: Sendable {
     case trustedEntities(TrustedEntityList, isSigned: Bool)
   }
 
-  private static let bounds = CBORLimits(bytes: Limits.listBytes)
-
   /// Nil where the bytes are no such list in any form.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count <= Limits.listBytes else { return nil }
@@ -32,27 +27,69 @@ public struct UnverifiedList: Sendable {
   }
 
   private static func vical(_ bytes: [UInt8]) -> UnverifiedList? {
-    var findings: [Check] = []
-    guard let message = try? COSESign1(parsing: CBORItem(parsing: bytes, limits: bounds)),
-      let payload = message.payload, payload.bytes != nil,
-      let content = try? CBORItem(parsingContentOf: payload, limits: bounds),
-      let list = try? VICALContents(reading: content, entryFindings: &findings)
+    guard let message = try? VICALReader.open(bytes), message.payload?.bytes != nil,
+      let list = try? VICALReader.contents(of: message)
     else { return nil }
-    let chain = (message.headers.x5chain ?? []).prefix(Limits.chainCertificates)
     return UnverifiedList(
-      .vical(list, findings: findings), signerChain: chain.compactMap { try? Certificate(der: $0) })
+      .vical(list, findings: list.findings), signerChain: readable(message.headers.x5chain ?? []))
   }
 
   private static func trustedEntities(_ bytes: [UInt8]) -> UnverifiedList? {
     if let list = try? TrustedEntityList(parsing: bytes) {
       return UnverifiedList(.trustedEntities(list, isSigned: false))
     }
-    let text = bytes.prefix(bytes.count - bytes.reversed().prefix { $0 == 0x0a || $0 == 0x0d }.count)
-    guard let jws = try? CompactJWS(parsing: text, understanding: ["sigT", JWSHeader.Name.issuedAt]),
-      let list = try? TrustedEntityList(parsing: jws.payload)
+    guard let jws = try? TrustedEntityListReader.open(bytes), let list = try? TrustedEntityList(parsing: jws.payload)
     else { return nil }
-    let chain = (jws.header.certificateChain ?? []).prefix(Limits.chainCertificates)
-    return UnverifiedList(
-      .trustedEntities(list, isSigned: true), signerChain: chain.compactMap { try? Certificate(der: $0) })
+    let chain = (jws.header.certificateChain ?? []).map { $0[...] }
+    return UnverifiedList(.trustedEntities(list, isSigned: true), signerChain: readable(chain))
+  }
+
+  /// Those of a chain's certificates that can be read.
+  fileprivate static func readable(_ chain: [ArraySlice<UInt8>]) -> [Certificate] {
+    chain.prefix(Limits.chainCertificates).compactMap { try? Certificate(der: $0) }
+  }
+}
+
+/// What a status list or identifier list says of itself, nothing of it verified: to look at, never to decide by. Who may
+/// sign it depends on the document that names it, so that `StatusListReader` wants its source.
+public struct UnverifiedStatusToken: Sendable {
+  public enum Form: String, Sendable { case cwt, jwt }
+
+  public let mechanism: StatusListSource.Mechanism
+  public let form: Form
+  /// The certificates that came with it, the signer's first.
+  public let signerChain: [Certificate]
+  /// Its address, by its own word.
+  public let subject: String?
+  public let issuedAt: Timestamp?
+  public let expires: Timestamp?
+  /// Seconds.
+  public let timeToLive: Int64?
+  /// Why the claims can't be read; nil where they can.
+  public let fault: String?
+
+  /// Nil for what has not the form and the type of such a token.
+  public init?(_ bytes: [UInt8]) {
+    let reader = StatusListReader(allowsJWT: true)
+    let text = Array(bytes.withoutLineEnd)
+    let mechanisms: [StatusListSource.Mechanism] = [.statusList, .identifierList]
+    let found = mechanisms.lazy.compactMap { mechanism in
+      (try? reader.parse(text, mechanism)).map { (mechanism, $0) }
+    }.first
+    guard let (mechanism, list) = found else { return nil }
+    self.mechanism = mechanism
+    form = bytes.first == UInt8(ascii: "e") ? .jwt : .cwt
+    signerChain = UnverifiedList.readable(list.chain)
+    do throws(ListFault) {
+      let claims = try list.unverifiedClaims().registered()
+      subject = claims.subject
+      issuedAt = claims.issuedAt
+      expires = claims.expires
+      timeToLive = claims.timeToLive
+      fault = nil
+    } catch {
+      (subject, issuedAt, expires, timeToLive) = (nil, nil, nil, nil)
+      fault = error.detail
+    }
   }
 }

@@ -10,27 +10,6 @@ struct Kept<List: Sendable>: Sendable {
   let freshUntil: Timestamp
   /// The first instant at which it no longer counts at all.
   let expires: Timestamp
-
-  init(_ list: List, bytes: Int, issuedAt: Timestamp, freshUntil: Timestamp, expires: Timestamp) {
-    self.list = list
-    self.bytes = bytes
-    self.issuedAt = issuedAt
-    self.freshUntil = freshUntil
-    self.expires = expires
-  }
-}
-
-/// Why a list can't be had.
-struct ListFault: Error, Sendable {
-  let uncertainty: RevocationUncertainty
-  let detail: String
-
-  init(_ uncertainty: RevocationUncertainty, _ detail: String) {
-    self.uncertainty = uncertainty
-    self.detail = detail
-  }
-
-  var finding: RevocationFinding { .undetermined(uncertainty, detail: detail) }
 }
 
 /// Verified lists by their source, each loaded by one task at a time.
@@ -144,9 +123,9 @@ final class ListKeeper<Source: Hashable & Sendable, List: Sendable>: Sendable {
     }
   }
 
-  /// Whether something that is remembered for so many seconds at most can end then. What ends later was remembered by a
-  /// clock that was ahead and has been set right since: without this, a publisher that failed meanwhile would count as
-  /// down for as long as the clock was ahead. The skew is for those whose time was taken a moment before.
+  /// Whether what is remembered for so many seconds at most can end at that time. What ends later was remembered while
+  /// the clock was ahead: without this, a publisher that failed then would count as down for as long as the clock was
+  /// ahead. The skew is for callers that took the time a moment ago.
   private static func isPlausible(_ end: Timestamp, within lifetime: Int64, of now: Timestamp) -> Bool {
     end <= now + lifetime + Limits.clockSkew
   }

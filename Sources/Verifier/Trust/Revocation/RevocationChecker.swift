@@ -84,15 +84,11 @@ public final class RevocationChecker: RevocationSource {
         let kept = try await statusLists.list(source, of: ListAddress.publisher(of: source.uri), at: now) {
           [fetcher, reader] () async throws(ListFault) in
           let fetched = try await fetcher.list(source.uri, allowing: rules)
-          do throws(StatusListError) {
-            let list = try reader.read(fetched.bytes, from: source, at: now)
-            return Kept(
-              SourcedList(list, RevocationList(address: source.uri, bytes: fetched.bytes)),
-              bytes: list.keptBytes + fetched.bytes.count, issuedAt: list.facts.issuedAt,
-              freshUntil: list.facts.freshUntil(fetchedAt: now), expires: list.facts.expires)
-          } catch {
-            throw ListFault(error.uncertainty, error.detail)
-          }
+          let list = try reader.read(fetched.bytes, from: source, at: now)
+          return Kept(
+            list: SourcedList(list: list, original: RevocationList(address: source.uri, bytes: fetched.bytes)),
+            bytes: list.keptBytes + fetched.bytes.count, issuedAt: list.issuedAt,
+            freshUntil: list.freshUntil(fetchedAt: now), expires: list.expires)
         }
         return (kept.list.finding(for: reference, at: now), [kept.original])
       } catch {
@@ -150,7 +146,8 @@ public final class RevocationChecker: RevocationSource {
       // The last instant of a list is its nextUpdate; that of the cache lies behind it.
       let fresh = min(list.nextUpdate, now + Limits.longestListLifetime)
       return Kept(
-        SourcedList(list, original), bytes: list.keptBytes + original.bytes.count, issuedAt: list.thisUpdate,
+        list: SourcedList(list: list, original: original), bytes: list.keptBytes + original.bytes.count,
+        issuedAt: list.thisUpdate,
         freshUntil: fresh, expires: list.nextUpdate + 1)
     } catch {
       throw ListFault(error == .tooLarge ? .listTooLarge : .crlInvalid, error.detail)
@@ -173,11 +170,6 @@ public final class RevocationChecker: RevocationSource {
 private struct SourcedList<List: Sendable>: Sendable {
   let list: List
   let original: RevocationList
-
-  init(_ list: List, _ original: RevocationList) {
-    self.list = list
-    self.original = original
-  }
 }
 
 extension RevocationFinding {
@@ -196,5 +188,20 @@ extension RevocationFinding {
     case (.undetermined, _): self
     case (.good, _): other
     }
+  }
+}
+
+/// Whoever gathers the answers to questions of revocation. It never throws: what can't be found out is undetermined, for
+/// a stated reason.
+public protocol RevocationSource: Sendable {
+  func evidence(for questions: [RevocationQuestion], at now: Timestamp) async -> RevocationEvidence
+}
+
+/// Asks nobody: whatever is declared is undetermined.
+public struct NoRevocationSource: RevocationSource {
+  public init() {}
+
+  public func evidence(for questions: [RevocationQuestion], at now: Timestamp) async -> RevocationEvidence {
+    RevocationEvidence()
   }
 }

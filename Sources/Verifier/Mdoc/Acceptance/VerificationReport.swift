@@ -1,0 +1,100 @@
+import Base
+
+/// Every check of one attempt with its outcome, in the order in which they are made. It holds nothing personal.
+public struct VerificationReport: Sendable, Hashable {
+  public let verifiedAt: Timestamp
+  /// SHA-256 of the trust anchors in force, in hexadecimal.
+  public let trustSnapshot: String
+  /// What had to be known about revocation.
+  public let revocationPolicy: RevocationPolicy
+  /// Checks of the envelope and of the response as a whole.
+  public var checks: [Check]
+  public var documents: [DocumentReport]
+
+  public init(
+    verifiedAt: Timestamp, trustSnapshot: String, revocationPolicy: RevocationPolicy = .off, checks: [Check],
+    documents: [DocumentReport] = []
+  ) {
+    self.verifiedAt = verifiedAt
+    self.trustSnapshot = trustSnapshot
+    self.revocationPolicy = revocationPolicy
+    self.checks = checks
+    self.documents = documents
+  }
+
+  /// The failed checks, in order: the first of them names the refusal.
+  public var reasons: [Reason] {
+    checks.filter { $0.outcome == .failed }.map { Reason($0.code) }
+      + documents.enumerated().flatMap { index, document in
+        document.checks.filter { $0.outcome == .failed }.map { Reason($0.code, document: index) }
+      }
+  }
+}
+
+public struct DocumentReport: Sendable, Hashable {
+  /// As the document names itself; nothing about it need be verified. Cut to 256 bytes that can be shown.
+  public let docType: String
+  public var checks: [Check]
+
+  public init(docType: String, checks: [Check]) {
+    self.docType = docType
+    self.checks = checks
+  }
+}
+
+extension CheckList {
+  /// Notes that a profile rule is kept or not. One that is not warns, and rejects in strict mode.
+  package mutating func expect(
+    _ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil, isStrict: Bool
+  ) {
+    if isStrict { require(condition, code, detail()) } else { expect(condition, code, detail()) }
+  }
+}
+
+/// What came of one answer: accepted with the requested elements, or refused with every reason.
+public struct Verdict: Sendable {
+  public enum Outcome: Sendable {
+    case accepted(AcceptedPresentation)
+    /// At least one reason, the first failed check first.
+    case refused([Reason])
+  }
+
+  public let outcome: Outcome
+  public let report: VerificationReport
+  /// Beside the refusal of a simulator's answer, where the protocol was told to show it.
+  public internal(set) var simulated: SimulatedPresentation?
+
+  /// A refusal for all failed checks of the report.
+  public static func refused(_ report: VerificationReport) -> Verdict {
+    precondition(!report.reasons.isEmpty, "a refusal has a failed check")
+    return Verdict(outcome: .refused(report.reasons), report: report)
+  }
+}
+
+/// A name that a wallet chose, fit for a report or log line: at most `limit` bytes, without control characters, line
+/// breaks, or marks that change how the text around them is displayed.
+func shown(_ name: String, limit: Int = 64) -> String {
+  if name.utf8.count <= limit, name.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return name }
+  var output = ""
+  for scalar in name.unicodeScalars {
+    let next = isPlain(scalar) ? Character(scalar) : "\u{fffd}"
+    guard output.utf8.count + next.utf8.count <= limit else { return output + "…" }
+    output.unicodeScalars.append(contentsOf: next.unicodeScalars)
+  }
+  return output
+}
+
+private func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+  switch scalar.properties.generalCategory {
+  case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+  default: true
+  }
+}
+
+/// Element names for a check's detail: bounded, because a wallet chooses them.
+func names(_ elements: [ElementReference]) -> String? {
+  guard !elements.isEmpty else { return nil }
+  let shownElements = elements.prefix(8).map { "\(shown($0.namespace)) \(shown($0.identifier))" }
+  return shownElements.joined(separator: ", ")
+    + (elements.count > shownElements.count ? " and \(elements.count - shownElements.count) more" : "")
+}

@@ -1,0 +1,186 @@
+import Base
+import CBOR
+import COSE
+import Cryptography
+
+/// mdoc authentication (ISO/IEC 18013-5:2021, 9.1.3): the device key, what it may sign, and its signature or MAC over
+/// our transcript.
+struct DeviceAuthentication {
+  let document: Document
+  let mso: MobileSecurityObject
+  let transcript: SessionTranscript
+  let macPolicy: PresentedResponse.MacPolicy
+  var alternatives: [AlternativeTranscript] = []
+  let issuerKey: PublicKey?
+
+  /// The method by which the device was authenticated, or nil; every check is noted either way.
+  func run(into checks: inout CheckList) -> DeviceAuthenticationMethod? {
+    let key = deviceKey(&checks)
+    checks.expect(key == nil || key != issuerKey, .deviceKeySameAsIssuer)
+    let elements = document.deviceSigned?.elements ?? []
+    let unauthorized = elements.map(\.reference).filter { !mso.keyAuthorizations.allows($0) }
+    checks.require(unauthorized.isEmpty, .deviceElementUnauthorized, names(unauthorized))
+    return authenticate(key: key, &checks)
+  }
+
+  private func deviceKey(_ checks: inout CheckList) -> PublicKey? {
+    guard let item = mso.deviceKey else {
+      checks.failed(.deviceKeyInvalid, "deviceKeyInfo has no deviceKey")
+      return nil
+    }
+    do throws(COSEKey.Fault) {
+      let key = try COSEKey.read(item)
+      checks.passed(.deviceKeyInvalid)
+      return key
+    } catch {
+      checks.failed(.deviceKeyInvalid, "the device key \(error.description)")
+      return nil
+    }
+  }
+
+  private func authenticate(key: PublicKey?, _ checks: inout CheckList) -> DeviceAuthenticationMethod? {
+    let signature = document.deviceSigned?.deviceSignature
+    let mac = document.deviceSigned?.deviceMac
+    checks.require(signature != nil || mac != nil, .deviceAuthMissing)
+    checks.require(signature == nil || mac == nil, .deviceAuthAmbiguous)
+    defer { checks.skipRest(of: Self.codes) }
+    switch (signature, mac) {
+    case (let signature?, nil): return verify(signature: signature, key: key, &checks) ? .signature : nil
+    case (nil, let mac?): return verify(mac: mac, key: key, &checks) ? .mac : nil
+    default: return nil
+    }
+  }
+
+  private func verify(signature: CBORItem, key: PublicKey?, _ checks: inout CheckList) -> Bool {
+    do throws(COSEError) {
+      let message = try COSESign1(parsing: signature, readsPastSlips: true)
+      guard message.payload == nil else { throw .malformed }
+      checks.passed(.deviceAuthMalformed)
+      checks.notRun(.deviceMacNotAllowed)
+      guard let key else { return false }
+      let verdict = message.verify(payload: Self.bytes(of: document, over: transcript)[...], key: key)
+      checks.note(
+        verdict,
+        in: [
+          (.algorithmUnsupported, .deviceAlgorithmUnsupported), (.keyMismatch, .deviceAlgorithmKeyMismatch),
+          (.invalid, .deviceSignatureInvalid),
+        ])
+      if verdict == .invalid {
+        explain(.deviceSignatureInvalid, &checks) { other in
+          message.verify(payload: Self.bytes(of: document, over: other)[...], key: key) == .valid
+        }
+      }
+      return verdict == .valid
+    } catch {
+      checks.failed(error.code(orMalformed: .deviceAuthMalformed))
+      return false
+    }
+  }
+
+  private func verify(mac: CBORItem, key: PublicKey?, _ checks: inout CheckList) -> Bool {
+    do throws(COSEError) {
+      let message = try COSEMac0(parsing: mac, readsPastSlips: true)
+      guard message.payload == nil else { throw .malformed }
+      checks.passed(.deviceAuthMalformed)
+      guard case .allowed(let readerKey) = macPolicy, key == nil || key?.curve == readerKey.curve else {
+        checks.failed(.deviceMacNotAllowed)
+        return false
+      }
+      checks.passed(.deviceMacNotAllowed)
+      guard let key else { return false }
+      let verdict = verify(message, over: transcript, key: key, readerKey: readerKey)
+      checks.note(verdict, in: [(.algorithmUnsupported, .deviceAlgorithmUnsupported)])
+      checks.notRun(.deviceAlgorithmKeyMismatch, .deviceSignatureInvalid)
+      if verdict != .algorithmUnsupported { checks.note(verdict, in: [(.invalid, .deviceMacInvalid)]) }
+      if verdict == .invalid {
+        explain(.deviceMacInvalid, &checks) { other in
+          verify(message, over: other, key: key, readerKey: readerKey) == .valid
+        }
+      }
+      return verdict == .valid
+    } catch {
+      checks.failed(error.code(orMalformed: .deviceAuthMalformed))
+      return false
+    }
+  }
+
+  /// Says in the report which other session the device answered, if one is known. The check has failed and stays so.
+  private func explain(_ code: Code, _ checks: inout CheckList, isFor: (SessionTranscript) -> Bool) {
+    guard let difference = alternatives.difference(where: isFor) else { return }
+    checks.failed(code, "the device signed for \(difference)")
+  }
+
+  /// EMacKey (9.1.3.5): HKDF-SHA-256 over the agreed secret, salted with SHA-256 of SessionTranscriptBytes.
+  private func verify(
+    _ message: COSEMac0, over transcript: SessionTranscript, key: PublicKey, readerKey: PrivateKey
+  ) -> COSEMac0.Verdict {
+    do throws(CryptoError) {
+      let secret = try readerKey.sharedSecret(with: key)
+      let salt = HashAlgorithm.sha256.hash(transcript.taggedBytes)
+      let macKey = try HKDF.deriveKey(from: secret, salt: salt, info: Array("EMacKey".utf8), length: 32)
+      return message.verify(payload: Self.bytes(of: document, over: transcript)[...], key: macKey)
+    } catch {
+      return .invalid
+    }
+  }
+
+  /// DeviceAuthenticationBytes (9.1.3.4): `#6.24(bstr .cbor ["DeviceAuthentication", SessionTranscript, DocType,
+  /// DeviceNameSpacesBytes])`, with the received bytes of the last.
+  static func bytes(of document: Document, over transcript: SessionTranscript) -> [UInt8] {
+    var array: [UInt8] = []
+    array.reserveCapacity(transcript.encoded.count + 256)
+    CBORHead.appendArray(count: 4, to: &array)
+    CBORValue.text("DeviceAuthentication").append(to: &array)
+    array += transcript.encoded
+    CBORValue.text(document.docType).append(to: &array)
+    array += document.deviceSigned?.nameSpacesBytes ?? []
+    return CBORValue.tagged(24, .bytes(array)).encoded()
+  }
+
+  /// Every check of this stage, in the order in which they are made.
+  static let codes: [Code] = [
+    .deviceKeyInvalid, .deviceKeySameAsIssuer, .deviceElementUnauthorized, .deviceAuthMissing, .deviceAuthAmbiguous,
+    .deviceAuthMalformed, .deviceMacNotAllowed, .deviceAlgorithmUnsupported, .deviceAlgorithmKeyMismatch,
+    .deviceSignatureInvalid, .deviceMacInvalid,
+  ]
+}
+
+/// What a document's signatures are made over, by size and hash: to compare with what another implementation prints.
+/// Nothing is verified by them, and nothing can be read out of them.
+public struct SignatureInputs: Sendable, Hashable {
+  /// An encoded Sig_structure (RFC 9052, 4.4).
+  public struct Input: Sendable, Hashable {
+    public let count: Int
+    public let sha256: [UInt8]
+
+    fileprivate init(_ bytes: [UInt8]) {
+      count = bytes.count
+      sha256 = HashAlgorithm.sha256.hash(bytes)
+    }
+  }
+
+  /// IssuerAuth's; nil where it can't be read.
+  public let issuer: Input?
+  /// The device signature's; nil where there is none.
+  public let device: Input?
+
+  init(of document: Document, over transcript: SessionTranscript) {
+    let issuerAuth = document.issuerAuth.flatMap { try? COSESign1(parsing: $0, readsPastSlips: true) }
+    issuer = issuerAuth.flatMap { message in
+      (message.payload?.bytes).map { Input(message.toBeSigned(payload: $0)) }
+    }
+    let signature = (document.deviceSigned?.deviceSignature).flatMap {
+      try? COSESign1(parsing: $0, readsPastSlips: true)
+    }
+    device = signature.map {
+      Input($0.toBeSigned(payload: DeviceAuthentication.bytes(of: document, over: transcript)[...]))
+    }
+  }
+}
+
+extension DeviceResponse {
+  /// Of each document, in their order.
+  public func signatureInputs(over transcript: SessionTranscript) -> [SignatureInputs] {
+    documents.map { SignatureInputs(of: $0, over: transcript) }
+  }
+}

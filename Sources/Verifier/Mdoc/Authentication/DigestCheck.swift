@@ -1,0 +1,123 @@
+import Base
+import CBOR
+import Cryptography
+
+/// Compares every returned element with its signed digest (ISO/IEC 18013-5:2021, 9.1.2.5 and 9.3.1).
+struct DigestCheck {
+  let document: Document
+  let mso: MobileSecurityObject
+  /// Nil where the digest algorithm is not supported.
+  let hash: HashAlgorithm?
+
+  private static let shortestRandom = 16
+  /// An issuer's digest identifiers are to be below it (9.1.2.4). One that is not is used all the same, with a warning.
+  private static let endOfIDs: UInt64 = 1 << 31
+  /// Up to so many items, comparing each with each is faster than hashing.
+  private static let few = 32
+
+  func run(into checks: inout CheckList) {
+    checks.require(duplicates.isEmpty, .elementDuplicate, names(duplicates))
+    guard let hash else {
+      return checks.skipRest(of: Self.codes)
+    }
+    var repeated: [ElementReference] = []
+    var missing: [ElementReference] = []
+    var wrong: [ElementReference] = []
+    var outOfRange: [ElementReference] = []
+    var short: [ElementReference] = []
+    for namespace in document.issuerSigned {
+      let digests = mso.digests(of: namespace.name, for: namespace.items.count)
+      let shared = sharedIDs(in: namespace)
+      for item in namespace.items {
+        if item.digestID >= Self.endOfIDs { outOfRange.append(reference(namespace, item)) }
+        if item.randomLength < Self.shortestRandom { short.append(reference(namespace, item)) }
+        // Of items with one digest identifier at most one can match; that they share it is the finding.
+        if shared.contains(item.digestID) {
+          repeated.append(reference(namespace, item))
+          continue
+        }
+        guard let digest = digests?[item.digestID] else {
+          missing.append(reference(namespace, item))
+          continue
+        }
+        if !hash.matches(digest, digestOf: item.digestInput) { wrong.append(reference(namespace, item)) }
+      }
+    }
+    checks.require(repeated.isEmpty, .digestIDDuplicate, names(repeated))
+    checks.require(missing.isEmpty, .digestMissing, names(missing))
+    checks.require(wrong.isEmpty, .digestMismatch, names(wrong))
+    checks.expect(outOfRange.isEmpty, .digestIDOutOfRange, names(outOfRange))
+    checks.expect(short.isEmpty, .itemRandomTooShort, names(short))
+  }
+
+  /// Every check of this stage, in the order in which they are made.
+  static let codes: [Code] = [
+    .elementDuplicate, .digestIDDuplicate, .digestMissing, .digestMismatch, .digestIDOutOfRange, .itemRandomTooShort,
+  ]
+
+  /// Elements that come more than once. The device's count where the issuer authorised them; others have a check of
+  /// their own.
+  private var duplicates: [ElementReference] {
+    var repeated: [ElementReference] = []
+    // A namespace stands once in the map, so only its own items can repeat each other.
+    for namespace in document.issuerSigned {
+      if namespace.items.count <= Self.few {
+        for index in namespace.items.indices where repeatsEarlier(index, in: namespace.items) {
+          repeated.append(reference(namespace, namespace.items[index]))
+        }
+      } else {
+        var seen: Set<ElementReference> = []
+        for item in namespace.items where !seen.insert(reference(namespace, item)).inserted {
+          repeated.append(reference(namespace, item))
+        }
+      }
+    }
+    let authorized = (document.deviceSigned?.elements ?? []).map(\.reference).filter(mso.keyAuthorizations.allows)
+    return authorized.isEmpty ? repeated : repeated + issuerSigned(among: authorized)
+  }
+
+  // By index, here and below: an item of the loop would be a copy, with its references counted.
+  private func repeatsEarlier(_ index: Int, in items: [IssuerSignedItem]) -> Bool {
+    for earlier in 0..<index where items[earlier].identifier.hasSameBytes(as: items[index].identifier) { return true }
+    return false
+  }
+
+  /// Devices rarely sign elements, and then the issuer's are hashed once, however many either signed.
+  private func issuerSigned(among elements: [ElementReference]) -> [ElementReference] {
+    var signed: Set<ElementReference> = []
+    for namespace in document.issuerSigned {
+      for item in namespace.items { signed.insert(reference(namespace, item)) }
+    }
+    return elements.filter(signed.contains)
+  }
+
+  /// Digest identifiers that items of different elements use. The same element twice is a finding of its own.
+  private func sharedIDs(in namespace: IssuerSignedNamespace) -> Set<UInt64> {
+    if namespace.items.count <= Self.few { return sharedIDs(ofFew: namespace.items) }
+    var elements: [UInt64: String] = [:]
+    elements.reserveCapacity(namespace.items.count)
+    var shared: Set<UInt64> = []
+    for item in namespace.items {
+      let other = elements.updateValue(item.identifier, forKey: item.digestID)
+      if let other, !other.hasSameBytes(as: item.identifier) { shared.insert(item.digestID) }
+    }
+    return shared
+  }
+
+  private func sharedIDs(ofFew items: [IssuerSignedItem]) -> Set<UInt64> {
+    var shared: Set<UInt64> = []
+    for index in items.indices {
+      for other in 0..<index
+      where items[other].digestID == items[index].digestID
+        && !items[other].identifier.hasSameBytes(as: items[index].identifier)
+      {
+        shared.insert(items[index].digestID)
+      }
+    }
+    return shared
+  }
+
+  private func reference(_ namespace: IssuerSignedNamespace, _ item: IssuerSignedItem) -> ElementReference {
+    ElementReference(namespace.name, item.identifier)
+  }
+}

@@ -1,0 +1,139 @@
+import Base
+import CBOR
+import COSE
+import Cryptography
+import PKIX
+
+/// Issuer data authentication up to the mobile security object (ISO/IEC 18013-5:2021, 9.3.1): the chain, the
+/// signature, and the object that it covers.
+struct IssuerAuthentication {
+  let verifier: MdocVerifier
+  let docType: String
+  let now: Timestamp
+
+  /// What the issuer signed, with the signer. `anchor` is nil, and `path` empty, where the chain failed.
+  struct Signed {
+    let mso: MobileSecurityObject
+    let signer: Certificate
+    let anchor: TrustAnchor?
+    let path: [Certificate]
+  }
+
+  /// The signed object, or nil where no valid signature covers one; every check is noted either way.
+  func run(_ issuerAuth: CBORItem?, into checks: inout CheckList) -> Signed? {
+    checks.require(issuerAuth != nil, .issuerAuthMissing)
+    guard let issuerAuth, let message = parse(issuerAuth, &checks) else {
+      checks.skipRest(of: Self.codes)
+      return nil
+    }
+    let chain = message.headers.x5chain ?? []
+    checks.require(!chain.isEmpty, .issuerCertificateMissing)
+    guard let leaf = chain.first else {
+      checks.skipRest(of: Self.codes)
+      return nil
+    }
+    checkThumbprint(message.headers, leaf: leaf, &checks)
+    let path = verifier.trust.evaluate(chain: chain, docType: docType, at: now, skew: verifier.clockSkew)
+    checks.append(path.checks)
+    return verifySignature(message, path: path, &checks)
+  }
+
+  private func parse(_ issuerAuth: CBORItem, _ checks: inout CheckList) -> COSESign1? {
+    do throws(COSEError) {
+      let message = try COSESign1(parsing: issuerAuth, readsPastSlips: true)
+      checks.passed(.issuerAuthMalformed)
+      checks.passed(.coseHeaderDuplicate)
+      checks.passed(.coseCritUnsupported)
+      return message
+    } catch {
+      if error != .malformed { checks.passed(.issuerAuthMalformed) }
+      checks.failed(error.code(orMalformed: .issuerAuthMalformed))
+      return nil
+    }
+  }
+
+  private func checkThumbprint(_ headers: COSEHeaders, leaf: ArraySlice<UInt8>, _ checks: inout CheckList) {
+    guard let x5t = headers.x5t else { return checks.notRun(.issuerCertificateThumbprintMismatch) }
+    let sha256: Int64 = -16
+    let isMatch = x5t.algorithm == sha256 && x5t.hash.map { HashAlgorithm.sha256.matches($0, digestOf: leaf) } ?? false
+    checks.require(isMatch, .issuerCertificateThumbprintMismatch)
+  }
+
+  private func verifySignature(
+    _ message: COSESign1, path: PathEvaluation, _ checks: inout CheckList
+  ) -> Signed? {
+    let signature: [Code] = [.issuerAlgorithmUnsupported, .issuerAlgorithmKeyMismatch, .issuerSignatureInvalid]
+    guard let payload = message.payload else {
+      for code in signature { checks.notRun(code) }
+      checks.failed(.msoMissing)
+      checks.notRun(.msoMalformed)
+      return nil
+    }
+    guard let signer = path.signer, let key = signer.publicKey else {
+      for code in signature { checks.notRun(code) }
+      checks.notRun(.msoMissing, .msoMalformed)
+      return nil
+    }
+    // An authority's signers are few, and sign all its documents.
+    if path.isTrusted { key.expectReuse() }
+    let verdict = message.verify(payload: payload.bytes ?? [], key: key)
+    let order: [(COSESign1.Verdict, Code)] = [
+      (.algorithmUnsupported, .issuerAlgorithmUnsupported), (.keyMismatch, .issuerAlgorithmKeyMismatch),
+      (.invalid, .issuerSignatureInvalid),
+    ]
+    checks.note(verdict, in: order)
+    checks.passed(.msoMissing)
+    guard verdict == .valid else {
+      checks.notRun(.msoMalformed)
+      return nil
+    }
+    do throws(MdocParseError) {
+      let mso = try MobileSecurityObject(parsing: payload)
+      checks.passed(.msoMalformed)
+      let isTrusted = path.isTrusted
+      return Signed(
+        mso: mso, signer: signer, anchor: isTrusted ? path.anchor : nil, path: isTrusted ? path.path : [])
+    } catch {
+      checks.append([error.check])
+      return nil
+    }
+  }
+
+  /// Every check of this stage, in the order in which they are made.
+  static let codes: [Code] =
+    [
+      .issuerAuthMissing, .issuerAuthMalformed, .coseHeaderDuplicate, .coseCritUnsupported, .issuerCertificateMissing,
+      .issuerCertificateThumbprintMismatch,
+    ] + PathValidator.codes + [
+      .issuerAlgorithmUnsupported, .issuerAlgorithmKeyMismatch, .issuerSignatureInvalid, .msoMissing, .msoMalformed,
+    ]
+}
+
+extension CheckList {
+  /// Notes a verdict that is one of several failures, found in this order: those before it passed, those after it did
+  /// not run.
+  mutating func note<Verdict: Equatable>(_ verdict: Verdict, in order: [(verdict: Verdict, code: Code)]) {
+    var hasFailed = false
+    for (failure, code) in order {
+      if hasFailed {
+        notRun(code)
+      } else if verdict == failure {
+        failed(code)
+        hasFailed = true
+      } else {
+        passed(code)
+      }
+    }
+  }
+}
+
+extension COSEError {
+  func code(orMalformed malformed: Code) -> Code {
+    switch self {
+    case .duplicateHeader: .coseHeaderDuplicate
+    case .unsupportedCritical: .coseCritUnsupported
+    case .invalidCBOR(let code): code
+    case .malformed, .invalidKey: malformed
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import Base
+import PKIX
+
+/// Verifies opened answers: issuer authentication, digests, validity, device authentication, and the request.
+///
+/// It does no I/O, reads no clock and makes no random bytes. What is wrong with a document is returned, all of it.
+public struct MdocVerifier: Sendable {
+  public var trust: any IssuerTrust
+  /// Seconds by which clocks may differ: widens validFrom, validUntil, signed-in-the-future and the validity of
+  /// certificates, and nothing else.
+  public var clockSkew: Int64
+  /// Whether findings of the certificate and data profiles reject.
+  public var isStrict: Bool
+  /// What must be known about revocation.
+  public var revocation: RevocationPolicy
+  /// Called where an answer has been opened and its documents are about to be checked, for whoever measures.
+  public var willAuthenticate: (@Sendable () -> Void)?
+
+  public init(
+    trust: any IssuerTrust, clockSkew: Int64 = Limits.clockSkew, isStrict: Bool = false,
+    revocation: RevocationPolicy = .off
+  ) {
+    self.trust = trust
+    self.clockSkew = max(0, clockSkew)
+    self.isStrict = isStrict
+    self.revocation = revocation
+  }
+
+  /// Checks everything about the answer that needs nothing from outside, and lists what must be asked before it can be
+  /// concluded.
+  ///
+  /// - Parameters:
+  ///   - request: what was asked; nil accepts every verified element of every verified document.
+  ///   - earlierChecks: what the protocol already checked, for the report.
+  public func authenticate(
+    _ presented: consuming PresentedResponse, request: PresentationRequest?, at now: Timestamp,
+    earlierChecks: [Check] = []
+  ) -> Authentication {
+    willAuthenticate?()
+    let presented = presented
+    var responseChecks = CheckList(expecting: 32)
+    responseChecks.append(earlierChecks)
+    for part in presented.parts {
+      ResponseCheck(part: part, request: request, maxDocuments: presented.maxDocuments, isStrict: isStrict)
+        .run(into: &responseChecks)
+    }
+    let documents = presented.parts.flatMap(\.response.documents).enumerated().map { index, document in
+      // All documents are signed over one transcript, so that the first says which. Trying every alternative on every
+      // document would give whoever may answer thousands of signatures to check, on the curve of their choice.
+      let verification = DocumentVerification(
+        document: document, transcript: presented.transcript, macPolicy: presented.macPolicy,
+        alternatives: index == 0 ? presented.alternatives : [], verifier: self, now: now)
+      return verification.run(request: request, recognizesAppleMocks: presented.recognizesAppleMocks)
+    }
+    return Authentication(
+      AuthenticatedResponse(
+        verifier: self, presented: presented, request: request, now: now, responseChecks: responseChecks,
+        documents: documents))
+  }
+
+  /// Every check of an answer as a whole, and of each of its documents, in the order in which they are made. The first
+  /// that failed names the refusal: this order is part of what a refusal means. A protocol's checks of its envelope
+  /// come before; bytes that can't be read are named where they are met.
+  static let responseChecks: [Code] = ResponseCheck.codes + [.documentMissing, .nothingDisclosed]
+  static let documentChecks: [Code] = DocumentVerification.codes + RevocationCheck.codes + AcceptanceRules.codes
+
+  /// For an answer that could not be opened or read: there is nothing to ask.
+  public func refuse(_ checks: [Check], at now: Timestamp) -> Authentication {
+    Authentication(
+      decided: .refused(
+        VerificationReport(
+          verifiedAt: now, trustSnapshot: trust.snapshot, revocationPolicy: revocation, checks: checks)))
+  }
+}
+
+/// What verifying one document came to. `rejected` carries no values, only checks.
+public enum DocumentOutcome: Sendable {
+  case verified(VerifiedDocument, DocumentReport)
+  case rejected(DocumentReport)
+
+  var isVerified: Bool { if case .verified = self { true } else { false } }
+
+  var docType: String {
+    switch self {
+    case .verified(let document, _): document.docType
+    case .rejected(let report): report.docType
+    }
+  }
+
+  var report: DocumentReport {
+    switch self {
+    case .verified(_, let report), .rejected(let report): report
+    }
+  }
+}
+
+/// Who may sign documents of which type: implemented by the trust store.
+public protocol IssuerTrust: Sendable {
+  /// SHA-256 of everything that decides about trust, in hexadecimal.
+  var snapshot: String { get }
+
+  /// Validates a document signer's chain for a document type.
+  func evaluate(chain: [ArraySlice<UInt8>], docType: String, at now: Timestamp, skew: Int64) -> PathEvaluation
+}

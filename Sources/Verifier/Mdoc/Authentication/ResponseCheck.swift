@@ -1,0 +1,93 @@
+import Base
+
+/// Checks of the DeviceResponse as a whole (ISO/IEC 18013-5:2021, 8.3.2.1.2.2).
+struct ResponseCheck {
+  let part: PresentedResponse.Part
+  let request: PresentationRequest?
+  let maxDocuments: Int?
+  /// Whether findings that only warn reject.
+  let isStrict: Bool
+
+  private var response: DeviceResponse { part.response }
+
+  func run(into checks: inout CheckList) {
+    checks.require(isMajorVersion1, .responseVersionUnsupported)
+    let isOK = response.status == 0
+    checks.require(isOK, .responseStatusNotOK, "status \(response.status)")
+    checks.require(documentErrorsAreHarmless, .documentErrorsPresent)
+    checkKinds(isOK: isOK, &checks)
+    checks.require(isExpectedNumber, .documentUnexpected, "\(response.documents.count) documents")
+    checks.expect(response.slips.isEmpty, .responseDeviation, slips, isStrict: isStrict)
+  }
+
+  /// Every check of one response, in the order in which they are made.
+  static let codes: [Code] = [
+    .responseVersionUnsupported, .responseStatusNotOK, .documentErrorsPresent, .zeroKnowledgeUnsupported,
+    .encryptedDocumentsUnsupported, .documentsMissing, .documentUnexpected, .responseDeviation,
+  ]
+
+  /// Of the three kinds of documents (second edition) only one is read here. Others refuse the answer where they are all
+  /// that it has; beside documents they are not looked at, and that is said.
+  private func checkKinds(isOK: Bool, _ checks: inout CheckList) {
+    let hasDocuments = !response.documents.isEmpty
+    let others = [
+      (response.zeroKnowledgeDocuments, Code.zeroKnowledgeUnsupported, "zero-knowledge proofs"),
+      (response.encryptedDocuments, .encryptedDocumentsUnsupported, "encrypted documents"),
+    ]
+    for (count, code, name) in others {
+      if count > 0, hasDocuments {
+        checks.notRun(code, "\(count) \(name) beside the documents were not looked at")
+      } else {
+        checks.require(count == 0, code, "\(count) \(name)")
+      }
+    }
+    if isOK, others.allSatisfy({ $0.0 == 0 }) {
+      checks.require(hasDocuments, .documentsMissing)
+    } else {
+      checks.notRun(.documentsMissing)
+    }
+  }
+
+  private var slips: String {
+    let shown = response.slips.prefix(Limits.reportedFaults)
+    let more = response.slips.count - shown.count
+    return shown.joined(separator: "; ") + (more > 0 ? "; and \(more) more" : "")
+  }
+
+  /// `1` or `1.x`: minor versions only add (the second edition's 1.1).
+  private var isMajorVersion1: Bool {
+    let version = Array(response.version.utf8)
+    return version.count > 2 && version.starts(with: "1.".utf8)
+      && version[2...].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+  }
+
+  /// An error may only excuse another document of an any-of request than the one returned.
+  private var documentErrorsAreHarmless: Bool {
+    response.documentErrors.allSatisfy { docType in
+      guard let request, !request.requiresAllDocuments else { return false }
+      return request.documents.contains { $0.docType.hasSameBytes(as: docType) }
+        && !response.documents.contains { $0.docType.hasSameBytes(as: docType) }
+    }
+  }
+
+  /// A type that nobody asked for is refused by a check of its own.
+  private func isRequested(_ docType: String) -> Bool {
+    request?.documents.contains { $0.docType.hasSameBytes(as: docType) } ?? true
+  }
+
+  private var isExpectedNumber: Bool {
+    let documents = response.documents
+    if let docType = part.docType {
+      return documents.count <= 1
+        && documents.allSatisfy { $0.docType.hasSameBytes(as: docType) || !isRequested($0.docType) }
+    }
+    if let maxDocuments, documents.count > maxDocuments { return false }
+    guard let request else { return true }
+    guard request.requiresAllDocuments else { return documents.count <= 1 }
+    return documents.count <= request.documents.count
+      && documents.map(\.docType).allSatisfy { docType in
+        documents.count { $0.docType.hasSameBytes(as: docType) }
+          <= max(1, request.documents.count { $0.docType.hasSameBytes(as: docType) })
+      }
+  }
+}

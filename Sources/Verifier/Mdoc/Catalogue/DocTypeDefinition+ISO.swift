@@ -1,0 +1,148 @@
+import PKIX
+
+extension DocTypeDefinition {
+  static let mDL = DocTypeDefinition(
+    DocType.mDL, "Mobile driving licence", source: "ISO/IEC 18013-5",
+    signerUsages: [TrustAnchor.documentSignerUsage], [.mDL, .aamva])
+}
+
+extension NamespaceDefinition {
+  /// ISO/IEC 18013-5:2021, Table 5, with what the second edition adds.
+  static let mDL = NamespaceDefinition(
+    Namespace.mDL, "Mobile driving licence", hasAgeAttestations: true,
+    [
+      .init("family_name", .text, "Family name", .mandatory),
+      .init("given_name", .text, "Given names", .mandatory),
+      .init("birth_date", .date, "Date of birth", .mandatory),
+      .init("issue_date", .date, "Date of issue", .mandatory),
+      .init("expiry_date", .date, "Date of expiry", .mandatory),
+      .init("issuing_country", .text, "Issuing country", .mandatory),
+      .init("issuing_authority", .text, "Issuing authority", .mandatory),
+      .init("document_number", .text, "Licence number", .mandatory),
+      .init("portrait", .bytes, "Portrait", .mandatory),
+      .init("driving_privileges", .array, "Driving privileges", .mandatory),
+      .init("un_distinguishing_sign", .text, "UN distinguishing sign", .mandatory),
+      .init("administrative_number", .text, "Administrative number"),
+      .init("sex", .unsigned, "Sex"),
+      .init("height", .unsigned, "Height (cm)"),
+      .init("weight", .unsigned, "Weight (kg)"),
+      .init("eye_colour", .text, "Eye colour"),
+      .init("hair_colour", .text, "Hair colour"),
+      .init("birth_place", .text, "Place of birth"),
+      .init("resident_address", .text, "Permanent place of residence"),
+      .init("portrait_capture_date", .date, "Portrait taken on"),
+      .init("age_in_years", .unsigned, "Age in years"),
+      .init("age_birth_year", .unsigned, "Year of birth"),
+      .init("issuing_jurisdiction", .text, "Issuing jurisdiction"),
+      .init("nationality", .text, "Nationality"),
+      .init("resident_street", .text, "Resident street"),
+      .init("resident_city", .text, "Resident city"),
+      .init("resident_state", .text, "Resident state, province or district"),
+      .init("resident_postal_code", .text, "Resident postal code"),
+      .init("resident_country", .text, "Resident country"),
+      .init("family_name_national_character", .text, "Family name in national characters"),
+      .init("given_name_national_character", .text, "Given names in national characters"),
+      .init("signature_usual_mark", .bytes, "Signature or usual mark"),
+    ])
+
+  /// AAMVA Mobile Driver's License Implementation Guidelines, 1.2 to 1.6.
+  static let aamva = NamespaceDefinition(
+    Namespace.aamva, "North America (AAMVA)",
+    [
+      .init("sex", .unsigned, "Sex (AAMVA)", .mandatory),
+      .init("family_name_truncation", .text, "Family name truncation", .mandatory),
+      .init("given_name_truncation", .text, "Given name truncation", .mandatory),
+      .init("domestic_driving_privileges", .array, "Domestic driving privileges"),
+      .init("name_suffix", .text, "Name suffix"),
+      .init("organ_donor", .unsigned, "Organ donor"),
+      .init("veteran", .unsigned, "Veteran"),
+      .init("aka_family_name.v2", .text, "Alias family name"),
+      .init("aka_given_name.v2", .text, "Alias given name"),
+      .init("aka_family_name", .text, "Alias family name (older)"),
+      .init("aka_given_name", .text, "Alias given name (older)"),
+      .init("aka_suffix", .text, "Alias suffix"),
+      .init("weight_range", .unsigned, "Weight range"),
+      .init("race_ethnicity", .text, "Race or ethnicity"),
+      .init("first_name", .text, "First name"),
+      .init("middle_names", .text, "Middle names"),
+      .init("first_name_truncation", .text, "First name truncation"),
+      .init("middle_names_truncation", .text, "Middle names truncation"),
+      .init("EDL_credential.v2", .notPrescribed, "Enhanced driver's license"),
+      .init("EDL_credential", .unsigned, "Enhanced driver's license (older)"),
+      .init("DHS_compliance", .text, "REAL ID compliance"),
+      .init("DHS_compliance_text", .text, "REAL ID compliance text"),
+      .init("DHS_temporary_lawful_status", .unsigned, "Temporary lawful status"),
+      .init("resident_county.v2", .notPrescribed, "Resident county"),
+      .init("resident_county", .text, "Resident county (older)"),
+      .init("hazmat_endorsement_expiration_date", .fullDate, "HAZMAT endorsement expires on"),
+      .init("CDL_indicator", .unsigned, "Commercial driver's license"),
+      .init("CDL_non_domiciled.v2", .notPrescribed, "Non-domiciled commercial license"),
+      .init("CDL_non_domiciled", .notPrescribed, "Non-domiciled commercial license (older)"),
+      .init("audit_information", .text, "Audit information (older)"),
+      .init("aamva_version", .unsigned, "AAMVA version (older)"),
+    ])
+}
+
+extension DocTypeDefinition {
+  static let photoID = DocTypeDefinition(
+    DocType.photoID, aliases: [DocType.photoIDDraft], "Photo ID", source: "ISO/IEC TS 23220-4",
+    [.iso23220, .iso23220PhotoID, .iso23220TravelDocument])
+}
+
+extension NamespaceDefinition {
+  /// ISO/IEC 23220-2, as photo IDs use it.
+  static let iso23220 = NamespaceDefinition(
+    Namespace.iso23220, "Photo ID", hasAgeAttestations: true,
+    [
+      .init("family_name_unicode", .text, "Family name", .mandatory),
+      .init("given_name_unicode", .text, "Given names", .mandatory),
+      // A map with the date and a mask for its unknown parts; some issuers write the date alone.
+      .init("birth_date", [.fullDate, .dateTime, .map], "Date of birth", .mandatory),
+      .init("portrait", .bytes, "Portrait", .mandatory),
+      .init("issue_date", .date, "Date of issue", .mandatory),
+      .init("expiry_date", .date, "Date of expiry", .mandatory),
+      .init("issuing_authority_unicode", .text, "Issuing authority", .mandatory),
+      .init("issuing_country", .text, "Issuing country", .mandatory),
+      .init("family_name_latin1", .text, "Family name in Latin characters"),
+      .init("given_name_latin1", .text, "Given names in Latin characters"),
+      .init("issuing_authority_latin1", .text, "Issuing authority in Latin characters"),
+      .init("age_in_years", .unsigned, "Age in years"),
+      .init("age_birth_year", .unsigned, "Year of birth"),
+      .init("portrait_capture_date", .date, "Portrait taken on"),
+      .init("birthplace", .notPrescribed, "Place of birth"),
+      .init("name_at_birth", .notPrescribed, "Name at birth"),
+      .init("resident_address_unicode", .text, "Permanent place of residence"),
+      .init("resident_city_unicode", .text, "Resident city"),
+      .init("resident_city_latin1", .text, "Resident city in Latin characters"),
+      .init("resident_postal_code", .text, "Resident postal code"),
+      .init("resident_country", .text, "Resident country"),
+      .init("sex", .unsigned, "Sex"),
+      .init("nationality", .text, "Nationality"),
+      .init("document_number", .text, "Document number"),
+      .init("issuing_subdivision", .text, "Issuing subdivision"),
+    ])
+
+  /// What is particular to photo IDs. The namespace has a capital D in both spellings of the document type.
+  static let iso23220PhotoID = NamespaceDefinition(
+    Namespace.iso23220PhotoID, "Particular to photo IDs",
+    [
+      .init("person_id", .notPrescribed, "Personal identification number"),
+      .init("birth_country", .notPrescribed, "Country of birth"),
+      .init("birth_state", .notPrescribed, "State of birth"),
+      .init("birth_city", .notPrescribed, "City of birth"),
+      .init("administrative_number", .notPrescribed, "Administrative number"),
+      .init("resident_street", .notPrescribed, "Resident street"),
+      .init("resident_house_number", .notPrescribed, "Resident house number"),
+      .init("resident_state", .notPrescribed, "Resident state, province or district"),
+      .init("travel_document_number", .notPrescribed, "Travel document number"),
+    ])
+
+  /// The contents of a digital travel credential (ICAO), as the chip of a passport has them.
+  static let iso23220TravelDocument = NamespaceDefinition(
+    Namespace.iso23220TravelDocument, "Digital travel credential",
+    [
+      .init("dtc_version", .notPrescribed, "Version"), .init("dtc_sod", .bytes, "Document security object"),
+    ] + (1...16).map { .init("dtc_dg\($0)", .bytes, "Data group \($0)") } + [
+      .init("dg_content_info", .bytes, "Contents of the data groups")
+    ])
+}

@@ -1,0 +1,136 @@
+import Base
+import CBOR
+
+/// A DeviceResponse (ISO/IEC 18013-5:2021, 8.3.2.1.2.2) as received.
+///
+/// It is opaque: nothing in it is verified, so nothing in it can be read outside this module. Only `MdocVerifier`
+/// turns it into documents whose elements have accessors. Unknown map keys are ignored everywhere.
+public struct DeviceResponse: Sendable {
+  let version: String
+  let status: UInt64
+  let documents: [Document]
+  /// The doc types under `documentErrors`.
+  let documentErrors: [String]
+  /// How many there are of the second edition's other kinds of documents, of which none is read here.
+  let zeroKnowledgeDocuments: Int
+  let encryptedDocuments: Int
+  /// What was read past (`Slip`), by member.
+  let slips: [String]
+
+  /// - Throws: a `cbor.*`, `mdoc.response.*` or `mdoc.item.*` code for bytes that are not a DeviceResponse.
+  public init(parsing bytes: [UInt8]) throws(MdocParseError) {
+    let item: CBORItem
+    do {
+      item = try CBORItem(parsing: bytes)
+    } catch {
+      throw MdocParseError(error)
+    }
+    try self.init(parsing: item)
+  }
+
+  /// Nil, with the fault noted, for bytes that are not a DeviceResponse.
+  package init?(parsing bytes: [UInt8], into checks: inout CheckList) {
+    do throws(MdocParseError) {
+      try self.init(parsing: bytes)
+    } catch {
+      checks.append([error.check])
+      return nil
+    }
+  }
+
+  /// Reads a DeviceResponse that is part of a larger item.
+  package init(parsing item: CBORItem) throws(MdocParseError) {
+    let reader = StructureReader(code: .responseMalformed)
+    var slips: [String] = []
+    _ = try reader.entries(item, "the DeviceResponse")
+    version = try reader.text("version", of: item)
+    status = try reader.unsigned("status", of: item)
+    let errors = Slip.member("documentErrors", of: item, into: &slips)
+    Slip.noteIfEmpty("documentErrors", errors, into: &slips)
+    documentErrors = try errors.map(DeviceResponse.docTypes) ?? []
+    zeroKnowledgeDocuments = try DeviceResponse.count(of: "zkDocuments", in: item, &slips)
+    encryptedDocuments = try DeviceResponse.count(of: "encryptedDocuments", in: item, &slips)
+    var documents: [Document] = []
+    if let list = Slip.member("documents", of: item, into: &slips) {
+      for element in try reader.elements(list, "documents") {
+        do {
+          documents.append(try Document(parsing: element))
+        } catch {
+          throw error.inside("documents[\(documents.count)]", document: documents.count)
+        }
+        guard documents.count <= Limits.documents else {
+          throw MdocParseError(.documentUnexpected, "more than \(Limits.documents) documents")
+        }
+      }
+    }
+    self.documents = documents
+    self.slips =
+      slips
+      + documents.enumerated().flatMap { index, document in
+        document.slips.map { "documents[\(index)].\($0)" }
+      }
+  }
+
+  private static func docTypes(inErrors item: CBORItem) throws(MdocParseError) -> [String] {
+    let reader = StructureReader(code: .responseMalformed)
+    var docTypes: [String] = []
+    for map in try reader.elements(item, "documentErrors") {
+      for (docType, code) in try reader.entries(map, "an entry of documentErrors") {
+        guard code.integer != nil else { throw reader.fault("a code in documentErrors", "no integer") }
+        docTypes.append(try reader.text(docType, "a document type in documentErrors"))
+      }
+    }
+    return docTypes
+  }
+
+  private static func count(
+    of key: String, in item: CBORItem, _ slips: inout [String]
+  ) throws(MdocParseError) -> Int {
+    guard let list = Slip.member(key, of: item, into: &slips) else { return 0 }
+    guard let count = list.elements == nil ? nil : list.count else {
+      throw StructureReader(code: .responseMalformed).fault(key, "no array")
+    }
+    return count
+  }
+}
+
+extension DeviceResponse: CustomStringConvertible, CustomReflectable {
+  public var description: String { "DeviceResponse(\(documents.count) documents, unverified)" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Slips of wallets and issuers that are read past, with a warning.
+///
+/// A slip is a member that must be left out, and is null, undefined or empty instead. Nobody signs it, and it can only
+/// mean that nothing is there: whoever writes it could as well leave it out. Nothing else is forgiven: nothing that is
+/// signed, nothing that has two readings, nothing that must be there.
+enum Slip {
+  /// The member, or nil where it is left out, rightly or by writing nothing into it; the slip is noted.
+  static func member(_ key: String, of item: CBORItem, into slips: inout [String]) -> CBORItem? {
+    guard let value = item[key: key] else { return nil }
+    guard let nothing = name(ofNothing: value) else { return value }
+    slips.append("\(key) is \(nothing)")
+    return nil
+  }
+
+  /// Notes a member that must not be empty where it is there (`{+ …}` and `[+ …]` in the standard's CDDL).
+  static func noteIfEmpty(_ key: String, _ item: CBORItem?, into slips: inout [String]) {
+    if item?.count == 0 { slips.append("\(key) is empty") }
+  }
+
+  /// Notes what stands for the unprotected header, which has its place even where it is empty (RFC 9052, 3), and for a
+  /// detached payload.
+  static func noteFields(of message: CBORItem?, _ name: String, into slips: inout [String]) {
+    guard let fields = message?.elements.map(Array.init), fields.count == 4 else { return }
+    if let nothing = self.name(ofNothing: fields[1]) { slips.append("\(name): the unprotected header is \(nothing)") }
+    if fields[2].kind == .undefined { slips.append("\(name): the payload is undefined") }
+  }
+
+  private static func name(ofNothing item: CBORItem) -> String? {
+    switch item.kind {
+    case .null: "null"
+    case .undefined: "undefined"
+    default: nil
+    }
+  }
+}

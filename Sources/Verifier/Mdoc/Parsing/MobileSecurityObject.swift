@@ -1,0 +1,165 @@
+import Base
+import CBOR
+import COSE
+import Cryptography
+
+/// The MobileSecurityObject (ISO/IEC 18013-5:2021, 9.1.2.4): what the issuer signed.
+struct MobileSecurityObject: Sendable {
+  let version: String
+  let digestAlgorithm: String
+  let docType: String
+  let validity: DocumentValidity
+  let keyAuthorizations: KeyAuthorizations
+  /// The COSE_Key as received, or nil where it is missing; whether it is a usable key is a check of its own.
+  let deviceKey: CBORItem?
+  let status: DeclaredStatus
+  private let valueDigests: CBORItem
+  /// The same by namespace, where there are many.
+  private let digestsByNamespace: [ExactText: CBORItem]?
+
+  /// - Parameter payload: the byte string that IssuerAuth carries, `bstr .cbor #6.24(bstr .cbor MobileSecurityObject)`.
+  init(parsing payload: CBORItem) throws(MdocParseError) {
+    let outer: CBORItem
+    do {
+      outer = try CBORItem(parsingContentOf: payload)
+    } catch {
+      throw MdocParseError(error.code, "in the payload that the issuer signed")
+    }
+    let reader = StructureReader(code: .msoMalformed)
+    let mso = try reader.embedded(outer, "the payload")
+    _ = try reader.entries(mso, "the mobile security object")
+    version = try reader.text("version", of: mso)
+    digestAlgorithm = try reader.text("digestAlgorithm", of: mso)
+    docType = try reader.text("docType", of: mso)
+    valueDigests = try reader.member("valueDigests", of: mso)
+    let namespaces = try Self.checkDigests(valueDigests)
+    digestsByNamespace =
+      namespaces > MobileSecurityObject.few ? try MobileSecurityObject.table(of: valueDigests, reader) : nil
+    validity = try MobileSecurityObject.validity(reader.member("validityInfo", of: mso))
+    let deviceKeyInfo = try reader.member("deviceKeyInfo", of: mso)
+    _ = try reader.entries(deviceKeyInfo, "deviceKeyInfo")
+    deviceKey = deviceKeyInfo[key: "deviceKey"]
+    do {
+      keyAuthorizations = try KeyAuthorizations(parsing: deviceKeyInfo[key: "keyAuthorizations"])
+    } catch {
+      throw error.inside("deviceKeyInfo.keyAuthorizations")
+    }
+    status = if let item = mso[key: "status"] { try DeclaredStatus(parsing: item) } else { .none }
+  }
+
+  /// `{+ NameSpace => {+ DigestID => Digest}}`; how many namespaces there are.
+  private static func checkDigests(_ valueDigests: CBORItem) throws(MdocParseError) -> Int {
+    let reader = StructureReader(code: .msoMalformed)
+    var namespaces = 0
+    for (namespace, digests) in try reader.entries(valueDigests, "valueDigests") {
+      _ = try reader.text(namespace, "a name in valueDigests")
+      guard let entries = digests.entries else { throw reader.fault("valueDigests[\(namespaces)]", "no map") }
+      var position = 0
+      for (identifier, digest) in entries {
+        guard identifier.kind == .unsigned else {
+          throw reader.fault("the DigestID of valueDigests[\(namespaces)][\(position)]", "no unsigned integer")
+        }
+        guard digest.kind == .bytes else {
+          throw reader.fault("valueDigests[\(namespaces)][\(position)]", "no byte string")
+        }
+        position += 1
+      }
+      namespaces += 1
+    }
+    return namespaces
+  }
+
+  /// The signed digests of one namespace, by their identifiers; nil where the namespace is not signed at all.
+  ///
+  /// - Parameter lookUps: how many are to be looked up.
+  func digests(of namespace: String, for lookUps: Int) -> SignedDigests? {
+    let digests =
+      if let digestsByNamespace { digestsByNamespace[ExactText(namespace)] } else { valueDigests[key: namespace] }
+    return digests.map { SignedDigests($0, isIndexed: lookUps > MobileSecurityObject.few) }
+  }
+
+  /// Up to so many entries, reading the map each time is faster than making a table of it.
+  private static let few = 32
+
+  private static func table(
+    of valueDigests: CBORItem, _ reader: StructureReader
+  ) throws(MdocParseError) -> [ExactText: CBORItem] {
+    var table: [ExactText: CBORItem] = [:]
+    for (namespace, digests) in try reader.entries(valueDigests, "valueDigests") {
+      table[ExactText(try reader.text(namespace, "a name in valueDigests"))] = digests
+    }
+    return table
+  }
+
+  /// DigestIDs of one namespace: looked up where they stand, or in a table where that would take long.
+  struct SignedDigests {
+    private let map: CBORItem
+    private var table: [UInt64: ArraySlice<UInt8>]?
+
+    fileprivate init(_ map: CBORItem, isIndexed: Bool) {
+      self.map = map
+      guard isIndexed, let entries = map.entries else { return }
+      var table: [UInt64: ArraySlice<UInt8>] = [:]
+      table.reserveCapacity(map.count ?? 0)
+      for (identifier, digest) in entries {
+        if let identifier = identifier.unsigned { table[identifier] = digest.bytes }
+      }
+      self.table = table
+    }
+
+    subscript(digestID: UInt64) -> ArraySlice<UInt8>? {
+      if let table { return table[digestID] }
+      return map[unsigned: digestID]?.bytes
+    }
+  }
+
+  private static func validity(_ item: CBORItem) throws(MdocParseError) -> DocumentValidity {
+    let reader = StructureReader(code: .msoMalformed)
+    func time(_ item: CBORItem, _ name: String) throws(MdocParseError) -> Timestamp {
+      guard let text = item.content(ofTag: 0)?.text else { throw reader.fault(name, "no text string with tag 0") }
+      guard let time = Timestamp(rfc3339: text) else { throw reader.fault(name, "no date and time in UTC of RFC 3339") }
+      return time
+    }
+    do throws(MdocParseError) {
+      _ = try reader.entries(item, ": it")
+      return DocumentValidity(
+        signed: try time(reader.member("signed", of: item), "signed"),
+        validFrom: try time(reader.member("validFrom", of: item), "validFrom"),
+        validUntil: try time(reader.member("validUntil", of: item), "validUntil"),
+        expectedUpdate: try item[key: "expectedUpdate"].map { item throws(MdocParseError) in
+          try time(item, "expectedUpdate")
+        })
+    } catch {
+      throw error.inside("validityInfo")
+    }
+  }
+}
+
+/// The device-signed elements that the issuer allows the device key to sign.
+struct KeyAuthorizations: Sendable {
+  private var namespaces: Set<ExactText> = []
+  private var elements: Set<ElementReference> = []
+
+  init(parsing item: CBORItem?) throws(MdocParseError) {
+    guard let item else { return }
+    let reader = StructureReader(code: .msoMalformed)
+    _ = try reader.entries(item, ": it")
+    if let list = item[key: "nameSpaces"] {
+      for name in try reader.elements(list, "nameSpaces") {
+        namespaces.insert(ExactText(try reader.text(name, "a name in nameSpaces")))
+      }
+    }
+    if let map = item[key: "dataElements"] {
+      for (namespace, list) in try reader.entries(map, "dataElements") {
+        let name = try reader.text(namespace, "a name in dataElements")
+        for identifier in try reader.elements(list, "what stands under a name in dataElements") {
+          elements.insert(ElementReference(name, try reader.text(identifier, "an identifier in dataElements")))
+        }
+      }
+    }
+  }
+
+  func allows(_ element: ElementReference) -> Bool {
+    namespaces.contains(ExactText(element.namespace)) || elements.contains(element)
+  }
+}

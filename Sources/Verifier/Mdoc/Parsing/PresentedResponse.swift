@@ -1,0 +1,122 @@
+import Base
+import CBOR
+import Cryptography
+
+/// An opened answer together with what its device authentication must cover. Only a protocol makes one, from its own
+/// transcript.
+public struct PresentedResponse: ~Copyable, Sendable {
+  /// One, or where every document was asked for by a query of its own, one for each.
+  let parts: [Part]
+  let transcript: SessionTranscript
+  let macPolicy: MacPolicy
+  /// Transcripts of other sessions. They say for which one a device signed, where it did not sign for ours; nothing is
+  /// accepted by them.
+  let alternatives: [AlternativeTranscript]
+  let recognizesAppleMocks: Bool
+  /// Whether the wallet answers age questions with `age_in_years` by itself.
+  let fallsBackToAgeInYears: Bool
+  let maxDocuments: Int?
+  /// Whether the data of a simulator's answer are shown beside its refusal.
+  let showsSimulatedAnswers: Bool
+
+  /// Whether a device MAC can be checked (ISO/IEC 18013-5:2021, 9.1.3.5).
+  public enum MacPolicy: Sendable {
+    case notAllowed
+    /// The private key of the reader's ephemeral pair, which the MAC key derives from.
+    case allowed(readerKey: PrivateKey)
+  }
+
+  /// One DeviceResponse.
+  package struct Part: Sendable {
+    let response: DeviceResponse
+    /// The one document that it must hold, where it answers a query of its own.
+    let docType: String?
+
+    package init(_ response: DeviceResponse, docType: String? = nil) {
+      self.response = response
+      self.docType = docType
+    }
+  }
+
+  package init(
+    parts: [Part], transcript: SessionTranscript, macPolicy: MacPolicy, alternatives: [AlternativeTranscript] = [],
+    recognizesAppleMocks: Bool = false, fallsBackToAgeInYears: Bool = false, maxDocuments: Int? = nil,
+    showsSimulatedAnswers: Bool = false
+  ) {
+    self.parts = parts
+    self.transcript = transcript
+    self.macPolicy = macPolicy
+    self.alternatives = alternatives
+    self.recognizesAppleMocks = recognizesAppleMocks
+    self.fallsBackToAgeInYears = fallsBackToAgeInYears
+    self.maxDocuments = maxDocuments
+    self.showsSimulatedAnswers = showsSimulatedAnswers
+  }
+
+  package init(
+    response: DeviceResponse, transcript: SessionTranscript, macPolicy: MacPolicy,
+    alternatives: [AlternativeTranscript] = [], recognizesAppleMocks: Bool = false,
+    fallsBackToAgeInYears: Bool = false, maxDocuments: Int? = nil, showsSimulatedAnswers: Bool = false
+  ) {
+    self.init(
+      parts: [Part(response)], transcript: transcript, macPolicy: macPolicy, alternatives: alternatives,
+      recognizesAppleMocks: recognizesAppleMocks, fallsBackToAgeInYears: fallsBackToAgeInYears,
+      maxDocuments: maxDocuments, showsSimulatedAnswers: showsSimulatedAnswers)
+  }
+}
+
+/// A transcript that a wallet may have used by mistake, with how it differs from ours: `another configured origin`.
+///
+/// It explains a refusal in the report and never accepts anything.
+public struct AlternativeTranscript: Sendable {
+  /// A phrase that completes "the device signed for …". It names configuration, never a nonce or a key.
+  public let difference: String
+  private let makeTranscript: @Sendable () -> SessionTranscript
+
+  /// Made only when it is asked for: a right answer needs none of them.
+  public var transcript: SessionTranscript { makeTranscript() }
+
+  package init(_ difference: String, _ transcript: @autoclosure @escaping @Sendable () -> SessionTranscript) {
+    self.difference = difference
+    makeTranscript = transcript
+  }
+}
+
+extension Array<AlternativeTranscript> {
+  /// How the first that fits differs from ours; nil where none fits.
+  package func difference(where fits: (SessionTranscript) -> Bool) -> String? {
+    first { fits($0.transcript) }?.difference
+  }
+}
+
+/// The exact encoded bytes of a SessionTranscript (ISO/IEC 18013-5:2021, 9.1.5.1), made by us and never taken from
+/// the answer that it authenticates.
+public struct SessionTranscript: Sendable, Hashable {
+  public let encoded: [UInt8]
+
+  /// Bytes that must be an array of three items: device engagement, reader key (or null), handover.
+  public init(encoded: [UInt8]) throws(MdocParseError) {
+    do {
+      guard try CBORItem(parsing: encoded).count == 3, encoded.first.map({ $0 >> 5 }) == 4 else {
+        throw MdocParseError(.responseMalformed)
+      }
+    } catch let error as CBORError {
+      throw MdocParseError(error)
+    } catch {
+      throw MdocParseError(.responseMalformed)
+    }
+    self.encoded = encoded
+  }
+
+  /// A transcript that one of our own protocols has just written.
+  package init(written value: CBORValue) { encoded = value.encoded() }
+
+  /// SessionTranscriptBytes: `#6.24(bstr .cbor SessionTranscript)`.
+  public var taggedBytes: [UInt8] { CBORValue.tagged(24, .bytes(encoded)).encoded() }
+}
+
+/// It holds the session's nonce: neither logs nor error messages are to show it.
+extension SessionTranscript: CustomStringConvertible, CustomReflectable {
+  public var description: String { "SessionTranscript(\(encoded.count) bytes)" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,115 @@
+import Base
+import Cryptography
+import JOSE
+import Mdoc
+
+/// The parameters of an authorization response that came encrypted (OpenID4VP 1.0, 8.3): `response`, a JWE to the key
+/// of this one request.
+struct EncryptedParameters {
+  let header: JWEHeader
+  /// A JSON object.
+  let parameters: JSON
+
+  /// Notes each check; nil where one failed.
+  init?(opening response: JSON, with key: PrivateKey, checks: inout CheckList) {
+    guard let text = response["response"]?.string else {
+      // Whoever leaves out the encryption is told so, be it a wallet or somebody in between.
+      checks.failed(response["vp_token"] == nil ? .envelopeMalformed : .envelopeNotEncrypted)
+      return nil
+    }
+    checks.passed(.envelopeNotEncrypted)
+    do throws(JWEError) {
+      let jwe = try CompactJWE(parsing: text.utf8)
+      for code in Self.parsingCodes { checks.passed(code) }
+      // A wallet repeats the `kid` of the key that it chose, and ours are named by their thumbprints.
+      let keyID = Base64.encodeURLSafe(JSONWebKey.thumbprint(of: key.publicKey))
+      let isOurs = jwe.header.keyID?.hasSameBytes(as: keyID) ?? false
+      checks.require(isOurs, .jweKeyUnknown)
+      guard isOurs else { return nil }
+      let plaintext = try jwe.decrypt(with: key)
+      checks.passed(.jweEphemeralKeyInvalid)
+      checks.passed(.envelopeDecryptionFailed)
+      let parameters = try? JSON(parsing: plaintext)
+      checks.require(parameters?.object != nil, .envelopePlaintextMalformed)
+      guard let parameters, parameters.object != nil else { return nil }
+      header = jwe.header
+      self.parameters = parameters
+    } catch {
+      checks.failed(error.code)
+      return nil
+    }
+  }
+
+  private static let parsingCodes: [Code] = [
+    .envelopeMalformed, .jweHeaderInvalid, .jweAlgorithmUnsupported, .jweCompressionNotAllowed,
+  ]
+
+  /// Every check of this stage, in the order in which they are made.
+  static let codes: [Code] =
+    [.envelopeNotEncrypted] + parsingCodes + [
+      .jweKeyUnknown, .jweEphemeralKeyInvalid, .envelopeDecryptionFailed, .envelopePlaintextMalformed,
+    ]
+}
+
+/// `vp_token` (OpenID4VP 1.0, 8.1): for each query that is answered an array of presentations, here of one
+/// DeviceResponse in base64url (B.2).
+struct VPToken {
+  /// One for each document of the request that was answered, in the request's order.
+  let parts: [PresentedResponse.Part]
+
+  /// Notes each check; nil where one failed.
+  init?(_ json: JSON?, answering request: PresentationRequest, checks: inout CheckList) {
+    guard let presentations = Self.presentations(json, request) else {
+      checks.failed(.vpTokenMalformed)
+      return nil
+    }
+    checks.passed(.vpTokenMalformed)
+    let needed = request.requiresAllDocuments ? request.documents.count : 1
+    checks.require(presentations.count >= needed, .vpTokenIncomplete)
+    guard presentations.count >= needed else { return nil }
+    // Of documents that exclude one another one is enough, and more than was asked for.
+    if !request.requiresAllDocuments, presentations.count > 1 {
+      checks.failed(.documentUnexpected, "\(presentations.count) documents")
+    }
+    var parts: [PresentedResponse.Part] = []
+    for (docType, bytes) in presentations {
+      guard let response = DeviceResponse(parsing: bytes, into: &checks) else { return nil }
+      parts.append(PresentedResponse.Part(response, docType: docType))
+    }
+    self.parts = parts
+  }
+
+  /// Nil where an id is none of the request's, or what stands under it is not one base64url text in an array.
+  private static func presentations(
+    _ json: JSON?, _ request: PresentationRequest
+  ) -> [(docType: String, bytes: [UInt8])]? {
+    guard let members = json?.object else { return nil }
+    var found: [(docType: String, bytes: [UInt8])] = []
+    for (index, document) in request.documents.enumerated() {
+      guard let value = json?[DCQLQuery.credentialID(index)] else { continue }
+      guard let elements = value.array, elements.count == 1,
+        let bytes = elements[0].string.flatMap(Base64.decodeURLSafe), !bytes.isEmpty
+      else { return nil }
+      found.append((document.docType, bytes))
+    }
+    // Names occur once in our JSON, so that all are known when as many were found.
+    return found.count == members.count ? found : nil
+  }
+}
+
+extension Code {
+  /// What a wallet's `error` says (OpenID4VP 1.0, 8.5; RFC 6749, 4.1.2.1).
+  public init(walletError name: String) {
+    self =
+      switch name {
+      case "access_denied": .walletAccessDenied
+      case "invalid_request": .walletInvalidRequest
+      case "invalid_client": .walletInvalidClient
+      case "vp_formats_not_supported": .walletFormatsNotSupported
+      case "invalid_request_uri_method": .walletInvalidRequestURIMethod
+      case "invalid_transaction_data": .walletInvalidTransactionData
+      case "wallet_unavailable": .walletUnavailable
+      default: .walletOtherError
+      }
+  }
+}

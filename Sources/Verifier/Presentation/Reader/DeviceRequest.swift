@@ -1,0 +1,139 @@
+import CBOR
+import COSE
+import Cryptography
+import Mdoc
+
+/// A DeviceRequest (ISO/IEC 18013-5:2021, 8.3.2.1.2.1; second edition 12.5) as it is sent.
+///
+/// Version 1.0 unless the second edition's members are needed: to say which of several documents are enough, or to
+/// sign the request as a whole.
+public struct DeviceRequest: Sendable, Hashable {
+  public let encoded: [UInt8]
+
+  /// Of a reader that does not say who it is.
+  public init(_ request: PresentationRequest) {
+    let items = request.documents.map(Self.itemsRequestBytes)
+    let isAnyOf = items.count > 1 && !request.requiresAllDocuments
+    encoded = Self.encode(
+      items.map { ["itemsRequest": .encoded($0)] }, info: isAnyOf ? Self.infoBytes(of: request) : nil, signature: nil)
+  }
+
+  /// Of a reader that signs each document's request, which wallets of the first edition check, and all of them
+  /// together.
+  public init(
+    _ request: PresentationRequest, signedBy reader: ReaderIdentity, over transcript: SessionTranscript
+  ) throws(CryptoError) {
+    let authentication = ReaderAuthentication(reader: reader, transcript: transcript)
+    let items = request.documents.map(Self.itemsRequestBytes)
+    let info = Self.infoBytes(of: request)
+    var documents: [CBORValue] = []
+    for item in items {
+      documents.append(["itemsRequest": .encoded(item), "readerAuth": try authentication.signature(over: item)])
+    }
+    encoded = Self.encode(
+      documents, info: info, signature: try authentication.signature(overAll: items, info: info))
+  }
+
+  /// Signed where there is a reader.
+  public init(
+    _ request: PresentationRequest, reader: ReaderIdentity?, transcript: SessionTranscript
+  ) throws(CryptoError) {
+    if let reader {
+      try self.init(request, signedBy: reader, over: transcript)
+    } else {
+      self.init(request)
+    }
+  }
+
+  private static func encode(_ documents: [CBORValue], info: [UInt8]?, signature: CBORValue?) -> [UInt8] {
+    var members: [(key: CBORValue, value: CBORValue)] = [
+      (key: "version", value: info == nil && signature == nil ? "1.0" : "1.1"),
+      (key: "docRequests", value: .array(documents)),
+    ]
+    if let signature { members.append((key: "readerAuthAll", value: [signature])) }
+    if let info { members.append((key: "deviceRequestInfo", value: .encoded(info))) }
+    return CBORValue.map(members).encoded()
+  }
+
+  /// `24({"docType", "nameSpaces": {NameSpace: {ElementIdentifier: IntentToRetain}}})`.
+  private static func itemsRequestBytes(_ document: DocumentRequest) -> [UInt8] {
+    let elements = document.namedElements
+    var namespaces: [(name: String, elements: [(key: CBORValue, value: CBORValue)])] = []
+    for request in elements {
+      let name = request.element.namespace
+      let entry = (key: CBORValue.text(request.element.identifier), value: CBORValue.bool(request.intentToRetain))
+      // By bytes, as wallets compare them.
+      if let index = namespaces.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+        namespaces[index].elements.append(entry)
+      } else {
+        namespaces.append((name, [entry]))
+      }
+    }
+    var members: [(key: CBORValue, value: CBORValue)] = [
+      (key: "docType", value: .text(document.docType)),
+      (key: "nameSpaces", value: .map(namespaces.map { (key: .text($0.name), value: .map($0.elements)) })),
+    ]
+    let alternatives = elements.filter { !$0.alternatives.isEmpty }
+    if !alternatives.isEmpty {
+      members.append(
+        (
+          key: "requestInfo", value: ["alternativeDataElements": .array(alternatives.map(alternativeDataElements))]
+        ))
+    }
+    return CBORValue.embedded(.map(members)).encoded()
+  }
+
+  /// Any one of the alternatives is enough, the first is liked best (second edition, DocRequestInfo).
+  private static func alternativeDataElements(_ request: ElementRequest) -> CBORValue {
+    func reference(_ element: ElementReference) -> CBORValue { [.text(element.namespace), .text(element.identifier)] }
+    return [
+      "requestedElement": reference(request.element),
+      "alternativeElementSets": .array(request.alternatives.map { [reference($0)] }),
+    ]
+  }
+
+  /// DeviceRequestInfoBytes with one mandatory use case: all documents together, or any one of them.
+  private static func infoBytes(of request: PresentationRequest) -> [UInt8] {
+    let indices = request.documents.indices.map { CBORValue.unsigned(UInt64($0)) }
+    let sets: [CBORValue] = request.requiresAllDocuments ? [.array(indices)] : indices.map { [$0] }
+    return CBORValue.embedded(["useCases": [["mandatory": true, "documentSets": .array(sets)]]]).encoded()
+  }
+}
+
+/// Reader authentication (ISO/IEC 18013-5:2021, 9.1.4): signatures over a request and the transcript of its session.
+struct ReaderAuthentication {
+  let reader: ReaderIdentity
+  let transcript: SessionTranscript
+
+  /// `readerAuth` of one document request.
+  ///
+  /// - Parameter itemsRequest: ItemsRequestBytes, tag 24 included.
+  func signature(over itemsRequest: [UInt8]) throws(CryptoError) -> CBORValue {
+    try sign(Self.bytes(over: itemsRequest, transcript))
+  }
+
+  /// `readerAuthAll` of the whole request (second edition, 12.5).
+  ///
+  /// - Parameter info: DeviceRequestInfoBytes, tag 24 included.
+  func signature(overAll itemsRequests: [[UInt8]], info: [UInt8]?) throws(CryptoError) -> CBORValue {
+    try sign(Self.bytes(overAll: itemsRequests, info: info, transcript))
+  }
+
+  private func sign(_ payload: [UInt8]) throws(CryptoError) -> CBORValue {
+    try COSESign1.sign(detached: payload, key: reader.key, certificates: reader.certificates.map(\.der))
+  }
+
+  /// ReaderAuthenticationBytes: `24(["ReaderAuthentication", SessionTranscript, ItemsRequestBytes])`.
+  static func bytes(over itemsRequest: [UInt8], _ transcript: SessionTranscript) -> [UInt8] {
+    CBORValue.embedded(["ReaderAuthentication", .encoded(transcript.encoded), .encoded(itemsRequest)]).encoded()
+  }
+
+  /// ReaderAuthenticationAllBytes: `24(["ReaderAuthenticationAll", SessionTranscript, [ItemsRequestBytes …],
+  /// DeviceRequestInfoBytes or null])`.
+  static func bytes(overAll itemsRequests: [[UInt8]], info: [UInt8]?, _ transcript: SessionTranscript) -> [UInt8] {
+    CBORValue.embedded([
+      "ReaderAuthenticationAll", .encoded(transcript.encoded), .array(itemsRequests.map(CBORValue.encoded)),
+      info.map(CBORValue.encoded) ?? nil,
+    ]).encoded()
+  }
+}

@@ -1,0 +1,100 @@
+import Base
+import Mdoc
+import PKIX
+
+/// The anchors of a trust store that one verdict rests on, under the fingerprint of the whole store: what evidence keeps
+/// of it. Others would change nothing, and a store may have hundreds.
+///
+/// They are evaluated by the store's own rules. The fingerprint stays the whole store's: by it whoever has the audit
+/// log finds the entry of the same attempt.
+public struct TrustExcerpt: IssuerTrust {
+  public let snapshot: String
+  private let store: TrustStore
+
+  /// - Parameter fingerprints: SHA-256 of the certificates, in hexadecimal. One of them may be trusted by several
+  ///   settings.
+  /// - Throws: `trust.store_empty` where the store has none of them.
+  public init(of store: TrustStore, anchors fingerprints: Set<String>) throws(TrustStoreError) {
+    snapshot = store.snapshot
+    self.store = try TrustStore(
+      anchors: store.anchors.filter { fingerprints.contains($0.certificate.fingerprint) },
+      allowsTestCertificates: store.validator.allowsTestCertificates)
+  }
+
+  public func evaluate(chain: [ArraySlice<UInt8>], docType: String, at now: Timestamp, skew: Int64) -> PathEvaluation {
+    store.evaluate(chain: chain, docType: docType, at: now, skew: skew)
+  }
+
+  // MARK: Keeping
+
+  public var json: JSON {
+    ["snapshot": .string(snapshot), "anchors": .array(store.anchors.map(\.json))]
+  }
+
+  /// Nil for what `json` did not give, and where nothing would be trusted.
+  ///
+  /// - Parameter allowsTestCertificates: of the mode in which it was kept: what only tests trust stays theirs.
+  public init?(_ json: JSON, allowsTestCertificates: Bool) {
+    guard let snapshot = json["snapshot"]?.string, let array = json["anchors"]?.array else { return nil }
+    let anchors = array.compactMap(TrustAnchor.init)
+    guard anchors.count == array.count,
+      let store = try? TrustStore(anchors: anchors, allowsTestCertificates: allowsTestCertificates)
+    else { return nil }
+    self.snapshot = snapshot
+    self.store = store
+  }
+}
+
+/// An anchor with all of its settings, also those that no settings file has: for evidence.
+extension TrustAnchor {
+  var json: JSON {
+    [
+      "certificate": .string(Base64.encode(certificate.der)), "kind": .string(kind.rawValue),
+      "doc_types": docTypes.map { .array($0.map(JSON.string)) } ?? .null,
+      "ekus": extendedKeyUsages.map { .array($0.sorted().map(JSON.string)) } ?? .null,
+      "max_path_length": .integer(Int64(maxPathLength)),
+      "relax": .array(relaxed.map(\.rawValue).sorted().map(JSON.string)), "allow_http": .bool(allowsPlainHTTP),
+      "crl_addresses": .string(crlAddresses.rawValue),
+      "status_signers": .array(statusSigners.map { .string(Base64.encode($0.der)) }), "tier": .string(tier.rawValue),
+      "trusted_until": trustedUntil.map { .integer($0.secondsSince1970) } ?? .null,
+      "source": .string(source),
+    ]
+  }
+
+  /// Nil for what `json` did not give.
+  init?(_ json: JSON) {
+    guard let certificate = json["certificate"].flatMap(Self.certificate),
+      let kind = json["kind"]?.string.flatMap(Kind.init), let usages = json["ekus"],
+      let length = json["max_path_length"]?.integer.flatMap(Int.init(exactly:)),
+      let relaxed = json["relax"].flatMap(Self.texts), let allowsHTTP = json["allow_http"]?.bool,
+      let signers = json["status_signers"]?.array, let tier = json["tier"]?.string.flatMap(Tier.init),
+      let source = json["source"]?.string, let listed = json["doc_types"], let end = json["trusted_until"],
+      listed.isNull || Self.texts(listed) != nil, usages.isNull || Self.texts(usages) != nil,
+      end.isNull || end.integer != nil
+    else { return nil }
+    // What was kept before there was this member fetched over HTTPS alone unless it was said otherwise.
+    let addresses = json["crl_addresses"].map { $0.string.flatMap(CRLAddresses.init) } ?? (allowsHTTP ? .named : .https)
+    guard let addresses else { return nil }
+    let codes = relaxed.compactMap(Code.init)
+    let statusSigners = signers.compactMap(Self.certificate)
+    guard codes.count == relaxed.count, statusSigners.count == signers.count else { return nil }
+    self.init(
+      certificate: certificate, kind: kind, docTypes: Self.texts(listed),
+      extendedKeyUsages: Self.texts(usages).map { Set($0) }, maxPathLength: length, relaxed: Set(codes), tier: tier,
+      source: source)
+    allowsPlainHTTP = allowsHTTP
+    crlAddresses = addresses
+    self.statusSigners = statusSigners
+    trustedUntil = end.integer.map { Timestamp(secondsSince1970: $0) }
+  }
+
+  private static func certificate(_ json: JSON) -> Certificate? {
+    json.string.flatMap(Base64.decode).flatMap { try? Certificate(der: $0) }
+  }
+
+  private static func texts(_ json: JSON) -> [String]? {
+    guard let array = json.array else { return nil }
+    let texts = array.compactMap(\.string)
+    return texts.count == array.count ? texts : nil
+  }
+}

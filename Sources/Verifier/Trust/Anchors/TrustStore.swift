@@ -1,0 +1,148 @@
+import Base
+import Cryptography
+import Mdoc
+import PKIX
+
+/// An immutable set of trust anchors, with a memory of the document signers that it has validated.
+public final class TrustStore: IssuerTrust, Sendable {
+  public let anchors: [TrustAnchor]
+  public let snapshot: String
+  /// The rules without the memory.
+  public let validator: PathValidator
+  private let known = KnownSigners()
+
+  /// - Parameter allowsTestCertificates: whether mock certificates, published test roots and anchors of the test tier
+  ///   are trusted: in test mode and in `mdoc verify`, never in a live server.
+  /// - Throws: `trust.store_empty` where nothing would be trusted.
+  public convenience init(anchors: [TrustAnchor], allowsTestCertificates: Bool) throws(TrustStoreError) {
+    let usable = anchors.filter { allowsTestCertificates || $0.tier == .live }
+      .map { allowsTestCertificates ? $0 : TrustStore.withoutTestSigners($0) }
+    guard !usable.isEmpty else { throw .empty }
+    self.init(usable: usable, allowsTestCertificates: allowsTestCertificates)
+  }
+
+  /// What is left where publishers have withdrawn everything that was trusted. Nothing starts with it.
+  public static let trustingNobody = TrustStore(usable: [], allowsTestCertificates: false)
+
+  private init(usable: [TrustAnchor], allowsTestCertificates: Bool) {
+    // Of two anchors that both fit, the first decides: their order must not depend on that of the files.
+    let ordered = usable.map { (encoding: TrustStore.encoding(of: $0), anchor: $0) }
+      .sorted { $0.encoding.lexicographicallyPrecedes($1.encoding) }
+    self.anchors = ordered.map(\.anchor)
+    validator = PathValidator(
+      anchors: self.anchors, allowsTestCertificates: allowsTestCertificates, usages: DocTypeCatalogue.signerUsages)
+    snapshot = TrustStore.fingerprint(of: ordered.map(\.encoding), allowsTestCertificates: allowsTestCertificates)
+  }
+
+  /// Who signs a status decides about documents as much as who signs documents, and with a published key anybody can
+  /// sign.
+  private static func withoutTestSigners(_ anchor: TrustAnchor) -> TrustAnchor {
+    var anchor = anchor
+    anchor.statusSigners.removeAll { $0.isMock || PublishedTestRoots.contains($0) }
+    return anchor
+  }
+
+  public func evaluate(chain: [ArraySlice<UInt8>], docType: String, at now: Timestamp, skew: Int64) -> PathEvaluation {
+    let key = KnownSigners.key(chain: chain, docType: docType, skew: skew)
+    if let evaluation = known.evaluation(for: key, at: now) { return evaluation }
+    let evaluation = validator.evaluate(chain: chain, docType: docType, at: now, skew: skew)
+    if evaluation.isTrusted { known.remember(evaluation, for: key) }
+    return evaluation
+  }
+
+  /// Over everything that decides about trust, and nothing else: each different anchor once.
+  private static func fingerprint(of encodings: [[UInt8]], allowsTestCertificates: Bool) -> String {
+    var input: [UInt8] = [allowsTestCertificates ? 1 : 0]
+    var previous: [UInt8]?
+    for encoding in encodings where encoding != previous {
+      append(encoding, to: &input)
+      previous = encoding
+    }
+    return Hex.encode(HashAlgorithm.sha256.hash(input))
+  }
+
+  /// Every part with its length before it, so that no two different anchors are written alike.
+  private static func encoding(of anchor: TrustAnchor) -> [UInt8] {
+    var output: [UInt8] = []
+    append(anchor.certificate.sha256, to: &output)
+    append(Array(anchor.kind.rawValue.utf8), to: &output)
+    append([anchor.docTypes == nil ? 0 : 1, anchor.extendedKeyUsages == nil ? 0 : 1], to: &output)
+    let lists = [
+      anchor.docTypes ?? [], Array(anchor.extendedKeyUsages ?? []), [String(anchor.maxPathLength)],
+      anchor.relaxed.map(\.rawValue) + (anchor.allowsPlainHTTP ? ["http"] : []) + [anchor.crlAddresses.rawValue],
+      anchor.statusSigners.map { Hex.encode($0.sha256) },
+      anchor.trustedUntil.map { [String($0.secondsSince1970)] } ?? [],
+    ]
+    for list in lists {
+      var part: [UInt8] = []
+      // As bytes: two spellings of a name that only look alike are two names.
+      for text in Set(list.map { Array($0.utf8) }).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+        append(text, to: &part)
+      }
+      append(part, to: &output)
+    }
+    return output
+  }
+
+  private static func append(_ part: [UInt8], to output: inout [UInt8]) {
+    withUnsafeBytes(of: UInt64(part.count).bigEndian) { output += $0 }
+    output += part
+  }
+}
+
+public enum TrustStoreError: Error, Sendable, Hashable {
+  case empty
+}
+
+/// Document signers that were validated under one set of anchors.
+///
+/// Validating a chain costs several signature checks, and a signer signs many documents. Only trusted chains are
+/// remembered, so that nobody fills the memory with certificates of their own making, and each for as long as all its
+/// certificates are valid. Whoever makes up document types has a chain remembered once for each; a memory that is full
+/// is emptied, and chains are then validated anew.
+private final class KnownSigners: Sendable {
+  private static let capacity = 4_096
+  private let evaluations = Locked<[[UInt8]: PathEvaluation]>([:])
+
+  /// SHA-256 over everything that the evaluation depends on, apart from the time.
+  static func key(chain: [ArraySlice<UInt8>], docType: String, skew: Int64) -> [UInt8] {
+    var input: [UInt8] = []
+    input.reserveCapacity(chain.reduce(64 + docType.utf8.count) { $0 + $1.count + 8 })
+    for part in chain + [Array(docType.utf8)[...]] {
+      withUnsafeBytes(of: UInt64(part.count).bigEndian) { input += $0 }
+      input += part
+    }
+    withUnsafeBytes(of: skew.bigEndian) { input += $0 }
+    return HashAlgorithm.sha256.hash(input)
+  }
+
+  func evaluation(for key: [UInt8], at now: Timestamp) -> PathEvaluation? {
+    guard let evaluation = evaluations.withLock({ $0[key] }), evaluation.window?.contains(now) == true else {
+      return nil
+    }
+    return evaluation
+  }
+
+  func remember(_ evaluation: PathEvaluation, for key: [UInt8]) {
+    evaluations.withLock { evaluations in
+      if evaluations.count >= Self.capacity { evaluations.removeAll(keepingCapacity: true) }
+      evaluations[key] = evaluation
+    }
+  }
+}
+
+/// What is in force and may be replaced, as a whole: whoever needs it takes it once and keeps it to the end, so that
+/// nothing rests on parts of two.
+public final class Replaceable<Value: Sendable>: Sendable {
+  private let value: Locked<Value>
+
+  public init(_ value: Value) { self.value = Locked(value) }
+
+  public var current: Value { value.withLock { $0 } }
+
+  /// What is under way ends with the value that it began with.
+  public func replace(by value: Value) { self.value.withLock { $0 = value } }
+}
+
+/// The trust store that is in force: no verdict rests on parts of two.
+public typealias TrustInForce = Replaceable<TrustStore>

@@ -1,0 +1,123 @@
+import Base
+import PKIX
+
+/// A list of trusted entities (ETSI TS 119 602, 6) as it is written: who stands on it and with which certificates.
+///
+/// Reading says nothing about trust: `TrustedEntityListReader` does, from the signature on.
+public struct TrustedEntityList: Sendable {
+  public let scheme: Scheme
+  /// The entities that could be read, in the list's order.
+  public let entities: [Entity]
+  /// How many others there are, which are left out; the findings say why.
+  public let leftOut: Int
+  /// Deviations that are tolerated, and entries that are left out.
+  public let findings: [Check]
+
+  /// The list's own description (6.3).
+  public struct Scheme: Sendable {
+    /// Never decreases from one list to the next.
+    public let sequenceNumber: Int64
+    public let operatorNames: [String]
+    public let issued: Timestamp
+    /// Nil: the list is closed and has no next one.
+    public let nextUpdate: Timestamp?
+    /// A URI.
+    public let type: String?
+    public let statusDeterminationApproach: String?
+    public let communityRules: [String]
+    /// A country of ISO 3166-1 (`UK` and `EL` for two of them) or `EU`.
+    public let territory: String?
+    /// Where other lists are, this one among them.
+    public let pointers: [Pointer]
+    public let hasHistoricalInformationPeriod: Bool
+  }
+
+  public struct Pointer: Sendable {
+    public let location: String
+    public let types: [String]
+  }
+
+  /// One trusted entity (6.4, 6.5).
+  public struct Entity: Sendable {
+    /// Its names, for people.
+    public let names: [String]
+    public let services: [Service]
+  }
+
+  /// One service of an entity (6.6).
+  public struct Service: Sendable {
+    public let names: [String]
+    /// A URI; nil where the list says nothing, and the service is then of no use here.
+    public let type: String?
+    /// A URI; nil where every service on the list is in force.
+    public let status: String?
+    public let statusSince: Timestamp?
+    /// Authorities, or signers that are trusted by themselves.
+    public let certificates: [Certificate]
+
+    /// Whether the list says that the service is in force.
+    public func isGranted(at now: Timestamp) -> Bool {
+      guard let status else { return true }
+      let word = status.split(separator: "/").last.map { $0.lowercased() } ?? ""
+      return Self.grantedWords.contains(word) && (statusSince.map { $0 <= now } ?? true)
+    }
+
+    /// The last part of a status URI: ETSI TS 119 602, Annex H, and the words of ETSI TS 119 612, 5.5.4.
+    private static let grantedWords: Set<String> = ["notified", "granted", "recognisedatnationallevel"]
+  }
+}
+
+extension TrustedEntityList {
+  /// The only version there is (6.3.1).
+  static let version: Int64 = 1
+
+  /// Reads an unsigned payload.
+  ///
+  /// What the scheme must say is required; an entity that can't be read is left out with a finding, as one broken entry
+  /// must not take everybody's trust away.
+  public init(parsing payload: [UInt8]) throws(TrustListError) {
+    guard let json = try? JSON(parsing: payload, values: Limits.listItems), json.object != nil else {
+      throw .malformed("the payload is not a JSON object")
+    }
+    var reading = TrustedEntityReading()
+    // The German sandbox's lists have no wrapper.
+    let list = json["LoTE"] ?? json
+    if json["LoTE"] == nil {
+      reading.findings.note(.listDeviation, "there is no LoTE member around the list")
+    } else if json.object?.count != 1 {
+      reading.findings.note(.listDeviation, "there are members beside LoTE")
+    }
+    guard let information = list["ListAndSchemeInformation"], information.object != nil else {
+      throw .malformed("ListAndSchemeInformation is missing")
+    }
+    guard let version = information["LoTEVersionIdentifier"]?.integer else {
+      throw .malformed("LoTEVersionIdentifier is missing or of another type")
+    }
+    guard version == Self.version else { throw .versionUnsupported }
+    // A list without entities may leave the member out.
+    guard let entries = (list["TrustedEntitiesList"] ?? []).array else {
+      throw .malformed("TrustedEntitiesList is not a list")
+    }
+    for place in Self.extensible(information, entries) { try reading.requireNoCritical(in: place) }
+    scheme = try reading.scheme(information)
+    entities = entries.enumerated().compactMap { reading.entity($1, number: $0 + 1) }
+    leftOut = entries.count - entities.count
+    findings = reading.findings.checks
+  }
+
+  /// All that may have extensions: an unknown critical one anywhere is the list's end, even where its entry is of no use
+  /// here or can't be read.
+  private static func extensible(_ information: JSON, _ entries: [JSON]) -> [JSON?] {
+    var places = [information["SchemeExtensions"]]
+    for entry in entries {
+      places.append(entry["TrustedEntityInformation"]?["TEInformationExtensions"])
+      for service in entry["TrustedEntityServices"]?.array ?? [] {
+        let histories = service["ServiceHistory"]?.array ?? []
+        for information in [service["ServiceInformation"]] + histories {
+          places.append(information?["ServiceInformationExtensions"])
+        }
+      }
+    }
+    return places
+  }
+}

@@ -1,0 +1,198 @@
+import Base
+import Cryptography
+import JOSE
+import PKIX
+
+/// Reads a signed list of trusted entities: a compact JWS by JAdES baseline B (ETSI TS 119 602, 6.8; ETSI TS 119 182-1),
+/// and what it makes trusted. A pure function of the bytes, the configured source and the time.
+public struct TrustedEntityListReader: Sendable {
+  public let source: TrustedEntityListSource
+
+  public init(source: TrustedEntityListSource) { self.source = source }
+
+  /// - Parameter last: what was remembered of the last list that was accepted from this source.
+  public func evaluate(
+    _ bytes: [UInt8], at now: Timestamp, after last: AcceptedListMark? = nil
+  ) -> TrustListEvaluation<TrustedEntityList> {
+    evaluation(of: bytes, at: now, after: last)
+  }
+}
+
+/// What an operator configures for one list of trusted entities: who may sign it, and what its services are good for.
+public struct TrustedEntityListSource: TrustListSource {
+  public var signers: SignerPath.Anchors
+  /// The document types that the certificates of a service type may vouch for. Services of other types are passed over.
+  public var issuance: [String: [String]]
+  /// The service types whose certificates sign status lists.
+  public var revocation: Set<String>
+  /// What document signers under these anchors must be certified for; nil: what their documents' types ask for.
+  public var extendedKeyUsages: Set<String>?
+  /// Certificates between a listed authority and a document signer.
+  public var maxPathLength: Int
+  /// Where revocation lists of the authorities may be asked for.
+  public var crlAddresses: AuthorityCRLAddresses
+  public var tier: TrustAnchor.Tier
+  /// What the list should keep to; nil: the general form alone.
+  public var profile: TrustedEntityListProfile?
+  /// Where the list is from, for people.
+  public var name: String
+
+  public init(
+    signers: SignerPath.Anchors, issuance: [String: [String]], revocation: Set<String> = [],
+    extendedKeyUsages: Set<String>? = nil, maxPathLength: Int = 0,
+    crlAddresses: AuthorityCRLAddresses = .init(.named), tier: TrustAnchor.Tier = .live,
+    profile: TrustedEntityListProfile? = nil, name: String = ""
+  ) {
+    self.signers = signers
+    self.issuance = issuance
+    self.revocation = revocation
+    self.extendedKeyUsages = extendedKeyUsages
+    self.maxPathLength = maxPathLength
+    self.crlAddresses = crlAddresses
+    self.tier = tier
+    self.profile = profile
+    self.name = name
+  }
+}
+
+extension TrustedEntityListReader: TrustListFormat {
+  static let signerRole = CertificateRole.trustedEntityListSigner
+
+  static let codes: [Code] = [
+    .listTooLarge, .listMalformed, .listSignerUntrusted, .listSignerProfile, .listAlgorithmUnsupported,
+    .listSignatureInvalid, .listVersionUnsupported, .listCriticalExtension, .listIssuedInFuture, .listExpired,
+    .listRollback, .listEntryMalformed, .listEntryMismatch, .listEntryNotGranted, .listDeviation,
+  ]
+
+  // MARK: The signature
+
+  /// Header parameters of JAdES that are processed here, and that `crit` may therefore name.
+  private static let understood: Set<String> = ["sigT", JWSHeader.Name.issuedAt]
+
+  static func open(_ bytes: [UInt8]) throws(TrustListError) -> CompactJWS {
+    do throws(JOSEError) {
+      return try CompactJWS(parsing: bytes.withoutLineEnd, understanding: understood)
+    } catch .unsupportedCritical {
+      throw .criticalExtension("the header has a critical parameter that is not known")
+    } catch {
+      throw .malformed("it is not a compact JWS with a proper header")
+    }
+  }
+
+  static func signerChain(of jws: CompactJWS) throws(TrustListError) -> [ArraySlice<UInt8>] {
+    guard let chain = jws.header.certificateChain else { throw .malformed("the header has no x5c") }
+    return chain.map { $0[...] }
+  }
+
+  func checkSignature(
+    of jws: CompactJWS, by path: SignerPath, key: PublicKey, at now: Timestamp, into checks: inout CheckList
+  ) {
+    switch jws.verify(with: key) {
+    case .algorithmUnsupported: checks.failed(.listAlgorithmUnsupported)
+    case .keyMismatch: checks.failed(.listAlgorithmUnsupported, "another key's algorithm")
+    case let verdict:
+      checks.require(verdict == .valid, .listSignatureInvalid)
+      // What the signer signed may name whose certificate it meant (ETSI TS 119 182-1, 5.2.2).
+      if let thumbprint = jws.header["x5t#S256"] {
+        let isSigners = thumbprint.string.flatMap(Base64.decodeURLSafe) == path.signer?.sha256
+        checks.require(isSigners, .listSignatureInvalid, "x5t#S256 is not the signer's")
+      }
+    }
+    checkSigningTime(jws.header, at: now, &checks)
+  }
+
+  /// `iat`, in older lists `sigT` (ETSI TS 119 182-1, 5.1.11 and 5.2.1).
+  private func checkSigningTime(_ header: JWSHeader, at now: Timestamp, _ checks: inout CheckList) {
+    var signed = header.issuedAt.map { Timestamp(secondsSince1970: $0) }
+    if let old = header["sigT"] {
+      guard let time = old.string.flatMap(Timestamp.init(rfc3339:)) else {
+        return checks.failed(.listMalformed, "sigT is no time")
+      }
+      signed = max(signed ?? time, time)
+    }
+    guard let signed else { return checks.warned(.listDeviation, "the header has neither iat nor sigT") }
+    checks.require(signed <= now + Limits.clockSkew, .listIssuedInFuture, "signed at \(signed)")
+  }
+
+  // MARK: The payload
+
+  func read(_ jws: CompactJWS) throws(TrustListError) -> TrustedEntityList {
+    try TrustedEntityList(parsing: jws.payload)
+  }
+
+  func mark(of list: TrustedEntityList, in jws: CompactJWS, _ bytes: [UInt8]) -> AcceptedListMark {
+    AcceptedListMark(
+      issued: list.scheme.issued, number: UInt64(clamping: list.scheme.sequenceNumber),
+      digest: HashAlgorithm.sha256.hash(bytes))
+  }
+
+  func judge(
+    _ list: TrustedEntityList, _ mark: AcceptedListMark, signedBy signer: Certificate, after last: AcceptedListMark?,
+    at now: Timestamp, into checks: inout CheckList
+  ) -> ListedTrust {
+    let scheme = list.scheme
+    let isOperators = signer.subject.organization.map { name in
+      scheme.operatorNames.contains { $0.hasSameBytes(as: name) }
+    }
+    checks.require(isOperators ?? false, .listSignerProfile, "the signer's organization is not the scheme's operator")
+    checks.require(
+      scheme.territory.map { Self.codes(of: $0).contains(signer.subject.country ?? "") } ?? true, .listSignerProfile,
+      "the signer's country is not the scheme's territory")
+    checks.require(
+      scheme.nextUpdate.map { now <= $0 } ?? false, .listExpired,
+      scheme.nextUpdate.map { "since \($0)" } ?? "the list is closed")
+    // Neither ever decreases.
+    let isOlder = last.map { mark.number ?? 0 < $0.number ?? 0 || mark.issued < $0.issued } ?? false
+    checks.require(!isOlder, .listRollback)
+    for deviation in source.profile?.deviations(of: list) ?? [] {
+      checks.warned(.listDeviation, "\(source.profile?.name ?? ""): \(deviation)")
+    }
+    checks.append(list.findings)
+    return listed(by: list, at: now, &checks)
+  }
+
+  /// EU lists have codes of their own for two countries, certificates those of ISO 3166-1.
+  private static func codes(of territory: String) -> Set<String> {
+    switch territory {
+    case "UK": ["UK", "GB"]
+    case "EL": ["EL", "GR"]
+    default: [territory]
+    }
+  }
+
+  /// Sorts the services by what the source configures: anchors, signers of status lists, and the rest.
+  private func listed(by list: TrustedEntityList, at now: Timestamp, _ checks: inout CheckList) -> ListedTrust {
+    var listed = ListedTrust(end: list.scheme.nextUpdate)
+    var findings = ListFindings()
+    for (index, entity) in list.entities.enumerated() {
+      var issuers: [Certificate] = []
+      var signers: [Certificate] = []
+      for service in entity.services {
+        let type = service.type ?? ""
+        let docTypes = source.issuance[type]
+        guard docTypes != nil || source.revocation.contains(type) else {
+          listed.ignoredServices[type, default: 0] += 1
+          continue
+        }
+        guard service.isGranted(at: now) else {
+          findings.note(.listEntryNotGranted, "entity \(index + 1): \(service.status ?? "")")
+          continue
+        }
+        guard let docTypes else {
+          signers += service.certificates
+          continue
+        }
+        issuers += service.certificates
+        for certificate in service.certificates {
+          // An authority vouches for those it certifies, any other certificate for itself alone (direct trust).
+          listed.add(
+            certificate, kind: certificate.extensions.isCA ? .authority : .documentSigner, docTypes: docTypes,
+            of: source, named: source.name)
+        }
+      }
+      listed.statusListSigners += signers.map { StatusListSigner(certificate: $0, issuers: issuers) }
+    }
+    checks.append(findings.checks)
+    return listed
+  }
+}

@@ -1,0 +1,156 @@
+import Base
+import CBOR
+import COSE
+import Cryptography
+import PKIX
+
+/// Reads a VICAL, an untagged COSE_Sign1 (ISO/IEC 18013-5, C.1), and what it makes trusted. A pure function of the
+/// bytes, the configured source and the time.
+public struct VICALReader: Sendable {
+  public let source: VICALSource
+
+  public init(source: VICALSource) { self.source = source }
+
+  /// - Parameter last: what was remembered of the last list that was accepted from this source.
+  public func evaluate(
+    _ bytes: [UInt8], at now: Timestamp, after last: AcceptedListMark? = nil
+  ) -> TrustListEvaluation<VICAL> {
+    evaluation(of: bytes, at: now, after: last)
+  }
+}
+
+/// What an operator configures for one VICAL: who may sign it, and what document signers under its anchors must be.
+public struct VICALSource: TrustListSource {
+  public var signers: SignerPath.Anchors
+  /// What document signers under these anchors must be certified for; nil: what their documents' types ask for.
+  public var extendedKeyUsages: Set<String>?
+  /// Certificates between a listed authority and a document signer.
+  public var maxPathLength: Int
+  /// Where revocation lists of the authorities may be asked for.
+  public var crlAddresses: AuthorityCRLAddresses
+  public var tier: TrustAnchor.Tier
+  /// Where the list is from, for people.
+  public var name: String
+
+  public init(
+    signers: SignerPath.Anchors, extendedKeyUsages: Set<String>? = nil,
+    maxPathLength: Int = 0, crlAddresses: AuthorityCRLAddresses = .init(.named), tier: TrustAnchor.Tier = .live,
+    name: String = ""
+  ) {
+    self.signers = signers
+    self.extendedKeyUsages = extendedKeyUsages
+    self.maxPathLength = maxPathLength
+    self.crlAddresses = crlAddresses
+    self.tier = tier
+    self.name = name
+  }
+}
+
+/// A verified issuer certificate authority list (ISO/IEC 18013-5, C.2): its provider's signature has verified, under an
+/// anchor that is configured for it. Only the reader, in this file, makes one.
+public struct VICAL: Sendable {
+  public let contents: VICALContents
+
+  fileprivate init(verified contents: VICALContents) { self.contents = contents }
+}
+
+extension VICALReader: TrustListFormat {
+  static let signerRole = CertificateRole.vicalSigner
+
+  static let codes: [Code] = [
+    .listMalformed, .listTooLarge, .listSignerUntrusted, .listSignerProfile, .listAlgorithmUnsupported,
+    .listSignatureInvalid, .listVersionUnsupported, .listCriticalExtension, .listIssuedInFuture, .listExpired,
+    .listRollback, .listEntryMalformed, .listEntryMismatch, .listDeviation,
+  ]
+
+  private static let bounds = CBORLimits(bytes: Limits.listBytes)
+
+  static func open(_ bytes: [UInt8]) throws(TrustListError) -> COSESign1 {
+    do {
+      return try COSESign1(parsing: CBORItem(parsing: bytes, limits: bounds))
+    } catch COSEError.unsupportedCritical {
+      throw .criticalExtension("the header has a critical parameter that is not known")
+    } catch let error as CBORError {
+      throw TrustListError(error)
+    } catch {
+      throw .malformed("it is no untagged COSE_Sign1")
+    }
+  }
+
+  static func signerChain(of message: COSESign1) throws(TrustListError) -> [ArraySlice<UInt8>] {
+    guard message.payload?.bytes != nil else { throw .malformed("the payload is detached") }
+    return message.headers.x5chain ?? []
+  }
+
+  func checkSignature(
+    of message: COSESign1, by path: SignerPath, key: PublicKey, at now: Timestamp, into checks: inout CheckList
+  ) {
+    switch message.verify(payload: message.payload?.bytes ?? [], key: key) {
+    case .valid:
+      checks.passed(.listSignatureInvalid)
+      let links = path.certificates.count
+      if path.isTrusted, links > 1, message.headers.x5chain?.count ?? 0 >= links {
+        checks.warned(.listDeviation, "x5chain carries a root")
+      }
+    case .invalid: checks.failed(.listSignatureInvalid)
+    case .algorithmUnsupported: checks.failed(.listAlgorithmUnsupported, "alg is absent or not one of the table's")
+    case .keyMismatch: checks.failed(.listAlgorithmUnsupported, "alg is another key's")
+    }
+  }
+
+  func read(_ message: COSESign1) throws(TrustListError) -> VICAL {
+    VICAL(verified: try Self.contents(of: message))
+  }
+
+  /// What the list says, whoever signed it.
+  static func contents(of message: COSESign1) throws(TrustListError) -> VICALContents {
+    guard let payload = message.payload else { throw .malformed("the payload is detached") }
+    let content: CBORItem
+    do throws(CBORError) {
+      content = try CBORItem(parsingContentOf: payload, limits: bounds)
+    } catch {
+      throw TrustListError(error)
+    }
+    return try VICALContents(reading: content)
+  }
+
+  func mark(of list: VICAL, in message: COSESign1, _ bytes: [UInt8]) -> AcceptedListMark {
+    AcceptedListMark(
+      issued: list.contents.date, number: list.contents.issueID,
+      digest: HashAlgorithm.sha256.hash(message.payload?.bytes ?? []))
+  }
+
+  func judge(
+    _ list: VICAL, _ mark: AcceptedListMark, signedBy signer: Certificate, after last: AcceptedListMark?,
+    at now: Timestamp, into checks: inout CheckList
+  ) -> ListedTrust {
+    let contents = list.contents
+    checks.append(contents.findings)
+    checks.require(contents.isCurrent(at: now), .listExpired, contents.expiry.map { "since \($0)" })
+    let isOlder = last.map { Self.isOlder(mark, than: $0) } ?? false
+    checks.require(
+      !isOlder, .listRollback, last.map { "issued at \(mark.issued), accepted before: \($0.issued)" })
+    var listed = ListedTrust(end: contents.expiry)
+    let name = source.name.isEmpty ? "" : source.name + ": "
+    for entry in contents.entries {
+      listed.add(
+        entry.certificate, docTypes: entry.docTypes, of: source,
+        named: "\(name)VICAL of \(contents.provider), \(contents.date), entry \(entry.number)")
+    }
+    return listed
+  }
+
+  /// Whether one list was issued before the other. The date decides; of two lists of one second, the number.
+  private static func isOlder(_ mark: AcceptedListMark, than other: AcceptedListMark) -> Bool {
+    guard mark.issued == other.issued, mark.digest != other.digest, let number = mark.number, let last = other.number
+    else { return mark.issued < other.issued }
+    return number < last
+  }
+}
+
+extension TrustListError {
+  fileprivate init(_ error: CBORError) {
+    let detail = error.code.rawValue
+    self = error.code == .cborTooManyItems ? .tooLarge(detail) : .malformed(detail)
+  }
+}

@@ -1,0 +1,142 @@
+import Base
+import CBOR
+import COSE
+import Cryptography
+
+/// A list as a CBOR Web Token (ISO/IEC 18013-5, second edition, 12.3.6; RFC 8392): parsed, and nothing of it believed.
+struct SignedCWT: SignedList {
+  private let message: COSESign1
+  /// The signer's certificate first; empty where the protected header has none.
+  let chain: [ArraySlice<UInt8>]
+
+  /// - Parameter types: what the protected header may give as the token's type.
+  init(parsing bytes: [UInt8], types: [String]) throws(ListFault) {
+    let item: CBORItem
+    do throws(CBORError) {
+      item = try CBORItem(parsing: bytes, limits: Self.limits)
+    } catch {
+      throw ListFault(cbor: error)
+    }
+    do throws(COSEError) {
+      // Tagged as COSE_Sign1, and not as CWT (tag 61).
+      message = try COSESign1(parsing: item, tag: COSESign1.tag)
+    } catch {
+      throw .invalid(Self.reason(error))
+    }
+    let headers = message.headers
+    guard let type = headers.protectedParameter(COSEHeaders.Label.type)?.text,
+      types.contains(where: { $0.hasSameBytes(as: type) })
+    else { throw .invalid("the type in the protected header is not \(types[0])") }
+    // Elsewhere than in the protected header a chain stands in neither list (12.3.6).
+    chain = headers.protectedParameter(COSEHeaders.Label.x5chain) == nil ? [] : headers.x5chain ?? []
+    if let x5t = headers.x5t, let leaf = chain.first {
+      let sha256: Int64 = -16
+      guard x5t.algorithm == sha256, x5t.hash.map({ HashAlgorithm.sha256.matches($0, digestOf: leaf) }) ?? false else {
+        throw .invalid("x5t is not the signer's")
+      }
+    }
+  }
+
+  func claims(verifiedBy key: PublicKey) throws(ListFault) -> any ListClaims {
+    guard let payload = message.payload else { throw .invalid("the payload is detached") }
+    switch message.verify(payload: payload.bytes ?? [], key: key) {
+    case .valid: break
+    case .invalid: throw .invalid("the signature does not verify")
+    case .algorithmUnsupported: throw .invalid("the signature's algorithm is not supported")
+    case .keyMismatch: throw .invalid("the signature's algorithm does not go with the signer's key")
+    }
+    return try unverifiedClaims()
+  }
+
+  func unverifiedClaims() throws(ListFault) -> any ListClaims {
+    guard let payload = message.payload, payload.bytes != nil else { throw .invalid("the payload is detached") }
+    let claims: CBORItem
+    do throws(CBORError) {
+      claims = try CBORItem(parsingContentOf: payload, limits: Self.limits)
+    } catch {
+      throw ListFault(cbor: error)
+    }
+    return try CWTClaims(claims)
+  }
+
+  private static func reason(_ error: COSEError) -> String {
+    switch error {
+    case .duplicateHeader: "a header parameter stands in both header maps"
+    case .unsupportedCritical: "a critical header parameter is unknown"
+    case .invalidCBOR(let code): "the protected header is \(code.rawValue)"
+    case .malformed, .invalidKey: "not a COSE_Sign1 under tag 18 and no other"
+    }
+  }
+
+  private static let limits = CBORLimits(bytes: Limits.listBytes, items: Limits.listItems)
+}
+
+extension ListFault {
+  init(cbor error: CBORError) {
+    let isTooLarge = error.code == .cborInputTooLarge || error.code == .cborTooManyItems
+    self.init(isTooLarge ? .listTooLarge : .statusListInvalid, error.code.rawValue)
+  }
+}
+
+/// The claims set of a verified token.
+struct CWTClaims: ListClaims {
+  private let map: CBORItem
+
+  enum Label {
+    static let subject: Int64 = 2
+    static let expires: Int64 = 4
+    static let notBefore: Int64 = 5
+    static let issuedAt: Int64 = 6
+    static let identifierList: Int64 = 65_530
+    static let statusList: Int64 = 65_533
+    static let timeToLive: Int64 = 65_534
+  }
+
+  init(_ map: CBORItem) throws(ListFault) {
+    guard map.kind == .map else { throw .invalid("the claims are no map") }
+    self.map = map
+  }
+
+  var subject: String? { map[label: Label.subject]?.text }
+
+  func date(_ claim: DateClaim) throws(ListFault) -> Timestamp? {
+    let label =
+      switch claim {
+      case .expires: Label.expires
+      case .notBefore: Label.notBefore
+      case .issuedAt: Label.issuedAt
+      }
+    guard let item = map[label: label] else { return nil }
+    if let seconds = item.integer { return Timestamp(secondsSince1970: seconds) }
+    guard let date = item.double.flatMap(RegisteredClaims.date) else { throw .invalid("\(claim.rawValue) is no date") }
+    return date
+  }
+
+  func timeToLive() throws(ListFault) -> Int64? {
+    guard let item = map[label: Label.timeToLive] else { return nil }
+    guard let seconds = item.integer, seconds > 0 else { throw .invalid("ttl is no positive integer") }
+    return seconds
+  }
+
+  func statuses() throws(ListFault) -> PackedStatuses {
+    guard let info = map[label: Label.statusList], let list = info[key: "lst"]?.bytes else {
+      throw .invalid("there is no status list in the claims")
+    }
+    return try PackedStatuses(bits: info[key: "bits"]?.integer, list: list)
+  }
+
+  /// Identifiers are byte strings; a text would be another identifier, and is not taken for the bytes that it spells.
+  func identifiers() throws(ListFault) -> Set<ArraySlice<UInt8>> {
+    guard let entries = map[label: Label.identifierList]?[key: "identifiers"]?.entries else {
+      throw .invalid("there is no identifier list in the claims")
+    }
+    var identifiers: Set<ArraySlice<UInt8>> = []
+    for (key, value) in entries {
+      guard let identifier = key.bytes, value.kind == .map else {
+        throw .invalid("an identifier is no byte string, or what is said of it no map")
+      }
+      identifiers.insert(identifier)
+    }
+    return identifiers
+  }
+}

@@ -1,0 +1,109 @@
+import Base
+import Compression
+import Mdoc
+import PKIX
+
+/// A status list or identifier list whose signer, signature, subject and dates were verified (Token Status List, 8.3;
+/// ISO/IEC 18013-5, second edition, 12.3.6). It is kept, and answers for every document that names its source.
+public struct VerifiedList: Sendable {
+  public let source: StatusListSource
+  public let signer: Certificate
+  public let issuedAt: Timestamp
+  /// The first instant at which the list no longer counts: its own expiry, or the end of its signer's certificates.
+  public let expires: Timestamp
+  /// Seconds after which the publisher wants the list to be fetched anew; it counts until it expires all the same.
+  public let timeToLive: Int64?
+  public let deviations: Set<StatusListDeviation>
+  let entries: Entries
+
+  enum Entries: Sendable {
+    case statuses(PackedStatuses)
+    /// Those of the documents that are revoked: views into the list's own bytes, of which there are so many.
+    case identifiers(Set<ArraySlice<UInt8>>, listBytes: Int)
+  }
+
+  /// About how many bytes of memory the list takes while it is kept.
+  public var keptBytes: Int {
+    switch entries {
+    case .statuses(let statuses): statuses.keptBytes
+    case .identifiers(let identifiers, let listBytes):
+      listBytes + 2 * identifiers.count * MemoryLayout<ArraySlice<UInt8>>.stride
+    }
+  }
+
+  /// Until when a list that was fetched at this time is taken from the cache: for its time to live or until it expires,
+  /// within the limits, and never beyond its expiry.
+  public func freshUntil(fetchedAt: Timestamp) -> Timestamp {
+    let wanted = timeToLive.map { fetchedAt + $0 } ?? expires
+    let bounded = min(max(wanted, fetchedAt + Limits.shortestListLifetime), fetchedAt + Limits.longestListLifetime)
+    return min(bounded, expires)
+  }
+
+  /// What the list says of the document that has this reference, at a time that may be long after it was verified.
+  public func finding(for reference: StatusReference, at now: Timestamp) -> RevocationFinding {
+    switch (entries, reference.place) {
+    case (.statuses(let statuses), .statusList(let index)):
+      refusal(of: reference, at: now) ?? Self.finding(in: statuses, at: index)
+    case (.identifiers(let identifiers, _), .identifierList(let identifier)):
+      refusal(of: reference, at: now) ?? (identifiers.contains(identifier[...]) ? .revoked(.documentRevoked) : .good)
+    default: .undetermined(.statusListInvalid, detail: "the list is of another mechanism")
+    }
+  }
+
+  /// Why the list can't answer for this document; nil where it can. That both have one anchor, the caller sees to, who
+  /// finds lists by their source.
+  private func refusal(of reference: StatusReference, at now: Timestamp) -> RevocationFinding? {
+    guard source.uri.hasSameBytes(as: reference.uri), source.certificate == reference.certificate else {
+      return .undetermined(.statusListInvalid, detail: "the list is of another source")
+    }
+    return now < expires ? nil : .undetermined(.statusListInvalid, detail: "expired")
+  }
+
+  /// The statuses 0 to 2 have a meaning everywhere (Token Status List, 7.1).
+  private static func finding(in statuses: PackedStatuses, at index: UInt64) -> RevocationFinding {
+    switch statuses[index] {
+    case nil: .undetermined(.statusIndexOutOfRange, detail: "the list has \(statuses.count) entries")
+    case 0?: .good
+    case 1?: .revoked(.documentRevoked)
+    case 2?: .revoked(.documentSuspended)
+    case let status?: .undetermined(.statusUnknown, detail: "status \(status)")
+    }
+  }
+}
+
+/// What deviates from the standard in a list that is used all the same.
+public enum StatusListDeviation: String, Sendable, Hashable, CaseIterable {
+  /// The signer's certificate is a document signer's: its extended key usage names only that.
+  case documentSignerUsage = "document_signer_usage"
+}
+
+/// The unpacked entries of a status list, `bits` a piece, the first in the lowest bits (Token Status List, 4.1).
+public struct PackedStatuses: Sendable, Hashable {
+  public let bits: Int
+  private let bytes: [UInt8]
+
+  /// - Parameter list: a zlib stream.
+  package init(bits: Int64?, list: some Collection<UInt8>) throws(ListFault) {
+    guard let bits, [1, 2, 4, 8].contains(bits) else { throw .invalid("bits is not 1, 2, 4 or 8") }
+    self.bits = Int(bits)
+    do throws(CompressionError) {
+      bytes = try Inflation.inflate(list, limit: Limits.unpackedListBytes)
+    } catch {
+      if error == .tooLarge { throw ListFault(.listTooLarge, "more than \(Limits.unpackedListBytes) bytes") }
+      throw .invalid("lst is no zlib stream: \(error)")
+    }
+  }
+
+  /// Bytes of memory.
+  public var keptBytes: Int { bytes.count }
+
+  public var count: Int { bytes.count * (8 / bits) }
+
+  /// Nil outside the list.
+  public subscript(index: UInt64) -> UInt8? {
+    guard let index = Int(exactly: index), index < count else { return nil }
+    let perByte = 8 / bits
+    let mask = UInt8(truncatingIfNeeded: (1 << bits) - 1)
+    return bytes[index / perByte] >> UInt8(index % perByte * bits) & mask
+  }
+}

@@ -1,0 +1,121 @@
+import Base
+import Mock
+import Testing
+
+@testable import Mdoc
+
+/// The first failed check names a refusal, so that the order of the checks is declared, and is that of the reports.
+@Suite struct CheckOrderTests {
+  /// The order of the architecture, by the first check of each of its steps, which no enumeration's order decides.
+  @Test func `steps come in the order of the architecture`() {
+    let steps: [Code] = [
+      .docTypeNotRequested, .issuerAuthMissing, .issuerCertificateMissing, .issuerUnknown,
+      .issuerNotTrustedForDocType, .certificateExpired, .certificateIsCA, .certificateKeyUsage,
+      .issuerAlgorithmUnsupported, .issuerSignatureInvalid, .msoMissing, .msoMalformed, .msoDocTypeMismatch,
+      .elementDuplicate, .digestMissing, .digestMismatch, .expired, .issuerJurisdictionMismatch, .deviceKeyInvalid,
+      .deviceElementUnauthorized, .deviceAuthMissing, .deviceSignatureInvalid, .signerRevoked, .documentRevoked,
+      .elementTypeInvalid, .elementMissing, .ageContradictory, .ageBelowMinimum,
+    ]
+    let places = steps.map { MdocVerifier.documentChecks.firstIndex(of: $0) ?? -1 }
+    #expect(!places.contains(-1) && places == places.sorted())
+    let response: [Code] = [
+      .responseVersionUnsupported, .responseStatusNotOK, .documentErrorsPresent, .documentsMissing,
+      .documentUnexpected, .documentMissing, .nothingDisclosed,
+    ]
+    #expect(MdocVerifier.responseChecks.filter(response.contains) == response)
+  }
+
+  @Test func `each check is declared once`() {
+    for declared in [MdocVerifier.responseChecks, MdocVerifier.documentChecks] {
+      #expect(Set(declared).count == declared.count)
+    }
+  }
+
+  @Test func `a report lists its checks in that order`() throws {
+    let attack = try Attack()
+    for variant in MockVariant.all
+    where [.anyProtocol, .notAppleInApp, .withoutReaderKey].contains(variant.applicability) {
+      let wallet = MockWallet(authority: attack.authority, documents: MockPerson.documents)
+      let answer = try wallet.answer(.standard, transcript: attack.transcript.encoded, variant: variant, at: attack.now)
+      let report = attack.verify(answer.bytes, request: Attack.request).report
+      // Unreadable bytes are named where they are met, and nothing is listed of what they hide.
+      #expect(isSorted(report.checks, as: MdocVerifier.responseChecks), "\(variant.name)")
+      for document in report.documents {
+        #expect(isSorted(document.checks, as: MdocVerifier.documentChecks), "\(variant.name)")
+      }
+    }
+  }
+
+  private func isSorted(_ checks: [Check], as declared: [Code]) -> Bool {
+    // What cannot be read has its fault as the one check.
+    if checks.count == 1, checks[0].outcome == .failed { return true }
+    // A check that is not declared would be missing where an earlier one fails; a fault of CBOR stands in its place.
+    let isDeclared = checks.allSatisfy { declared.contains($0.code) || $0.code.rawValue.hasPrefix("cbor.") }
+    guard isDeclared else { return false }
+    let made = checks.filter { $0.outcome != .notRun }.compactMap { declared.firstIndex(of: $0.code) }
+    return made == made.sorted()
+  }
+}
+
+/// A refusal says which member or item is at fault, by the standard's names and by places, and quotes nothing.
+@Suite struct FaultDetailTests {
+  let attack: Attack
+
+  init() throws { attack = try Attack() }
+
+  static let details: [(variant: String, code: Code, detail: String)] = [
+    ("item-without-random", .itemMalformed, "documents[0].issuerSigned.nameSpaces[0][#].random is missing"),
+    (
+      "item-identifier-bytes", .itemMalformed,
+      "documents[0].issuerSigned.nameSpaces[0][#].elementIdentifier is no text string"
+    ),
+    (
+      "item-digestid-negative", .itemMalformed,
+      "documents[0].issuerSigned.nameSpaces[0][#].digestID is no unsigned integer"
+    ),
+    ("item-not-tag24-map", .itemNotTag24, "documents[0].issuerSigned.nameSpaces[0][#]: no byte string with tag 24"),
+    ("response-version-absent", .responseMalformed, "version is missing"),
+    (
+      "slip-device-name-spaces-null", .responseMalformed,
+      "documents[0].deviceSigned.nameSpaces is no byte string with tag 24"
+    ),
+    ("mso-version-integer", .msoMalformed, "version is no text string"),
+    ("mso-not-tag24", .msoMalformed, "the payload is no byte string with tag 24"),
+    ("mso-without-device-key-info", .msoMalformed, "deviceKeyInfo is missing"),
+    ("mso-without-valid-until", .msoMalformed, "validityInfo.validUntil is missing"),
+    ("mso-date-untagged", .msoMalformed, "validityInfo.validUntil is no text string with tag 0"),
+    ("mso-date-offset", .msoMalformed, "validityInfo.validUntil is no date and time in UTC of RFC 3339"),
+    ("device-key-missing", .deviceKeyInvalid, "deviceKeyInfo has no deviceKey"),
+    ("device-key-off-curve", .deviceKeyInvalid, "the device key is not a point on its curve, or one of small order"),
+    ("device-key-private", .deviceKeyInvalid, "the device key carries a private part (label -4)"),
+    ("device-key-short", .deviceKeyInvalid, "the device key has 31 bytes of x (label -2) where its curve has 32"),
+    (
+      "device-key-type", .deviceKeyInvalid,
+      "the device key has a key type (label 1) that does not go with its curve (label -1)"
+    ),
+    ("cbor-trailing-after-mso", .cborTrailingBytes, "in the payload that the issuer signed"),
+    ("zk-documents-alone", .zeroKnowledgeUnsupported, "1 zero-knowledge proofs"),
+  ]
+
+  @Test(arguments: details)
+  func `a fault is named with its place`(variant: String, code: Code, detail: String) throws {
+    let mutation = try #require(MockVariant.named(variant))
+    let wallet = MockWallet(authority: attack.authority, documents: attack.documents)
+    let answer = try wallet.answer(.standard, transcript: attack.transcript.encoded, variant: mutation, at: attack.now)
+    let report = attack.verify(answer.bytes, request: Attack.request).report
+    let checks = report.checks + report.documents.flatMap(\.checks)
+    let found = try #require(checks.first { $0.code == code && $0.outcome == .failed }, "\(variant)")
+    let place = (found.detail ?? "").replacing(/nameSpaces\[0\]\[[0-9]+\]/, with: "nameSpaces[0][#]")
+    #expect(place == detail, "\(variant)")
+  }
+
+  @Test func `every slip is named with its place`() throws {
+    let mutation = try #require(MockVariant.named("slip-device-mac-undefined"))
+    let wallet = MockWallet(authority: attack.authority, documents: attack.documents)
+    let answer = try wallet.answer(.standard, transcript: attack.transcript.encoded, variant: mutation, at: attack.now)
+    let check = attack.verify(answer.bytes, request: Attack.request).report.checks.first {
+      $0.code == .responseDeviation
+    }
+    #expect(check?.detail == "documents[0].deviceSigned.deviceAuth.deviceMac is undefined")
+  }
+}

@@ -1,0 +1,153 @@
+import Base
+import Cryptography
+import Mdoc
+import Presentation
+import Testing
+@testable import Mock
+
+/// A refused in-app answer says which mistake would have made it; it stays refused.
+@Suite struct AppleMistakeTests {
+  private let setup: MockSetup
+  private let key: PrivateKey
+  private let nonce = [UInt8](100..<132)
+  private let own = AppleMerchant(merchantID: "merchant.example.shop", teamID: "ABCDE12345")
+
+  init() throws {
+    setup = try MockSetup()
+    key = try PrivateKey(generatingOn: .p256)
+  }
+
+  /// The detail of the first failed check of an answer that was made for a session like this.
+  private func detail(
+    nonce: [UInt8]? = nil, merchant: AppleMerchant? = nil, recipient: PublicKey? = nil,
+    others: AppleInApp.Others = .none,
+    is code: Code = .envelopeTranscriptMismatch
+  ) throws -> String? {
+    let merchant = merchant ?? own
+    let session = MockAppleSession(
+      nonce: nonce ?? self.nonce, merchantID: merchant.merchantID, teamID: merchant.teamID,
+      recipientKey: recipient ?? key.publicKey)
+    let answer = try setup.wallet.answerApple(.standard, session: session, at: setup.now).bytes
+    let challenge = try AppleChallenge(nonce: self.nonce, merchantID: own.merchantID, teamID: own.teamID)
+    let verdict = AppleInApp(verifier: MdocVerifier(trust: setup.trust), keys: [key], others: others)
+      .authenticate(answer, answering: challenge, request: nil, at: setup.now).conclude()
+    guard case .refused(let reasons) = verdict.outcome else {
+      Issue.record("accepted")
+      return nil
+    }
+    #expect(reasons.map(\.code) == [code])
+    return verdict.report.checks.first { $0.outcome == .failed }?.detail
+  }
+
+  @Test func `the nonce as text`() throws {
+    let base64 = Array(Base64.encode(nonce).utf8)
+    #expect(try detail(nonce: base64) == "it answers the nonce as its base64 text")
+    #expect(try detail(nonce: Array(Hex.encode(nonce).utf8)) == "it answers the nonce as hexadecimal text")
+  }
+
+  @Test func `merchant and team swapped`() throws {
+    let swapped = AppleMerchant(merchantID: own.teamID, teamID: own.merchantID)
+    #expect(try detail(merchant: swapped) == "it answers merchant and team swapped")
+  }
+
+  @Test func `another of the relying party's merchants, and nobody else's`() throws {
+    let other = AppleMerchant(merchantID: "merchant.example.bar", teamID: "ABCDE12345")
+    #expect(try detail(merchant: other) == nil)
+    let said = try detail(merchant: other, others: .init(merchants: [other], keys: []))
+    #expect(said == "it answers another of this relying party's merchants, merchant.example.bar of team ABCDE12345")
+  }
+
+  @Test func `a key of another of the relying party's merchants`() throws {
+    let other = try PrivateKey(generatingOn: .p256).publicKey
+    #expect(try detail(recipient: other, is: .envelopeRecipientKeyUnknown) == nil)
+    let said = try detail(
+      recipient: other, others: .init(merchants: [], keys: [other]), is: .envelopeRecipientKeyUnknown)
+    #expect(said == "it is encrypted to a key of another of this relying party's merchants")
+  }
+
+  @Test func `the hash of the SubjectPublicKeyInfo for the point's`() throws {
+    let hash = HashAlgorithm.sha256.hash(PublicKey.p256InfoPrefix + setup.session.recipientKey.encoded)
+    let variant = MockVariant("spki", "", .envelope { $0.nested("params") { $0["pkRHash"] = .bytes(hash) } })
+    let verdict = try setup.verifyApple(variant)
+    #expect(verdict.codes == [.envelopeRecipientKeyUnknown])
+    #expect(verdict.report.checks.first { $0.outcome == .failed }?.detail?.contains("SubjectPublicKeyInfo") == true)
+  }
+}
+
+/// What opens one Apple answer again, without the merchant's key.
+@Suite struct AppleOpeningTests {
+  @Test func `opens its own answer, to the same report`() throws {
+    let setup = try MockSetup()
+    let answer = try setup.answerApple()
+    let opening = try #require(setup.opening(of: answer))
+    let read = AppleOpening(serialized: opening.serialized)
+    let again = try #require(read)
+    let verdict = try setup.verifyApple(answer, opening: again)
+    #expect(try verdict.report == setup.verifyApple(answer).report)
+    guard case .accepted = verdict.outcome else {
+      Issue.record("not accepted")
+      return
+    }
+  }
+
+  @Test func `opens no other answer`() throws {
+    let setup = try MockSetup()
+    let other = try MockSetup()
+    let opening = try #require(setup.opening(of: setup.answerApple()))
+    let foreign = try setup.verifyApple(other.answerApple(), opening: opening)
+    #expect(foreign.report.reasons.first?.code == .envelopeRecipientKeyUnknown)
+    // To the same key, by another encapsulation.
+    var bytes = opening.serialized.exposed()
+    bytes[bytes.count - 1] ^= 1
+    let spoilt = AppleOpening(serialized: SecretBytes(copying: bytes))
+    let wrong = try #require(spoilt)
+    #expect(
+      try setup.verifyApple(setup.answerApple(), opening: wrong).report.reasons.first?.code
+        == .envelopeDecryptionFailed)
+    #expect(other.opening(of: try setup.answerApple()) == nil)
+    let short = AppleOpening(serialized: SecretBytes(copying: [UInt8](repeating: 0, count: 32)))
+    #expect(short == nil)
+  }
+}
+
+/// What an app is told to pass to `PKIdentityRequest`.
+@Suite struct AppleRequestTests {
+  private func request(_ elements: [(String, Retention)], ageOver: [Int] = []) -> PresentationRequest {
+    PresentationRequest(documents: [
+      DocumentRequest(
+        docType: DocType.mDL,
+        elements: elements.map { ElementRequest(ElementReference(Namespace.mDL, $0.0), retention: $0.1) },
+        ageOver: ageOver)
+    ])
+  }
+
+  @Test func `says of each element whether and for how long it may be stored, beside the names`() throws {
+    let asked = request(
+      [
+        ("given_name", .none), ("portrait", .days(7)), ("document_number", .unspecified), ("age_over_18", .days(30)),
+      ], ageOver: [21])
+    let document = try AppleRequest(asked).json(nonce: [1], merchantID: "m")["documents"]?.array?.first
+    #expect(
+      document?["elements"] == ["givenName", "portrait", "documentNumber", "age(atLeast: 18)", "age(atLeast: 21)"])
+    #expect(
+      document?["element_intents"] == [
+        ["element": "givenName", "intent_to_store": "will_not_store"],
+        ["element": "portrait", "intent_to_store": "may_store", "days": 7],
+        ["element": "documentNumber", "intent_to_store": "may_store"],
+        ["element": "age(atLeast: 18)", "intent_to_store": "may_store", "days": 30],
+        ["element": "age(atLeast: 21)", "intent_to_store": "will_not_store"],
+      ])
+  }
+
+  @Test(arguments: [Retention.none, .days(8), .unspecified])
+  func `one of Apple's elements has one intent`(other: Retention) {
+    // Both are within `address`.
+    let mixed = request([("portrait", .none), ("resident_city", .days(7)), ("resident_address", other)])
+    #expect(throws: AppleRequest.Problem.mixedIntents(document: 0, element: 2)) { try AppleRequest(mixed) }
+  }
+
+  @Test func `one intent for all of them is fine`() throws {
+    let same = request([("resident_city", .days(7)), ("resident_address", .days(7))])
+    #expect(try AppleRequest(same).documents.first?.elements.map(\.name) == ["address"])
+  }
+}
