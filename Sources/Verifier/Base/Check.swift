@@ -33,3 +33,106 @@ public struct Reason: Sendable, Hashable {
     self.document = document
   }
 }
+
+/// The checks of one document or one answer, noted in the order in which they are made.
+///
+/// A code stands in the list once; the worst outcome noted for it counts, with the details of all.
+public struct CheckList: Sendable {
+  public private(set) var checks: [Check] = []
+  /// The codes that are in the list: most are noted once, and then the list need not be searched.
+  private var noted = CodeSet()
+
+  /// - Parameter expected: about how many there will be; the default is what one document has.
+  public init(expecting expected: Int = 80) { checks.reserveCapacity(expected) }
+
+  public mutating func passed(_ code: Code) { note(Check(code, .passed)) }
+
+  public mutating func failed(_ code: Code, _ detail: String? = nil) { note(Check(code, .failed, detail: detail)) }
+
+  public mutating func warned(_ code: Code, _ detail: String? = nil) { note(Check(code, .warning, detail: detail)) }
+
+  public mutating func notRun(_ codes: Code...) {
+    for code in codes { note(Check(code, .notRun)) }
+  }
+
+  /// Notes a check that found nothing to look at, which is worth saying.
+  public mutating func notRun(_ code: Code, _ detail: String?) { note(Check(code, .notRun, detail: detail)) }
+
+  /// Notes that the check passed or failed.
+  public mutating func require(_ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil) {
+    if condition { passed(code) } else { failed(code, detail()) }
+  }
+
+  /// Notes that a profile rule is kept or not.
+  public mutating func expect(_ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil) {
+    if condition { passed(code) } else { warned(code, detail()) }
+  }
+
+  public mutating func append(_ others: [Check]) {
+    for check in others { note(check) }
+  }
+
+  public var hasFailed: Bool { checks.contains { $0.outcome == .failed } }
+
+  public func outcome(of code: Code) -> Check.Outcome? {
+    noted.contains(code) ? checks.first { $0.code == code }?.outcome : nil
+  }
+
+  /// Notes every one of these that was not made.
+  public mutating func skipRest(of codes: [Code]) {
+    for code in codes where !noted.contains(code) { notRun(code) }
+  }
+
+  private mutating func note(_ check: Check) {
+    guard noted.contains(check.code), let index = checks.firstIndex(where: { $0.code == check.code }) else {
+      noted.insert(check.code)
+      checks.append(check)
+      return
+    }
+    let earlier = checks[index]
+    let details = [earlier.detail, check.detail].compactMap { $0 }
+    checks[index] = Check(
+      check.code, earlier.outcome.worse(than: check.outcome) ? earlier.outcome : check.outcome,
+      detail: details.isEmpty ? nil : details.joined(separator: "; "))
+  }
+}
+
+/// Codes by their place in the enumeration, a bit each.
+private struct CodeSet {
+  private var bits: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+
+  func contains(_ code: Code) -> Bool {
+    let (word, bit) = Self.position(of: code)
+    return switch word {
+    case 0: bits.0 & bit != 0
+    case 1: bits.1 & bit != 0
+    case 2: bits.2 & bit != 0
+    default: bits.3 & bit != 0
+    }
+  }
+
+  mutating func insert(_ code: Code) {
+    let (word, bit) = Self.position(of: code)
+    switch word {
+    case 0: bits.0 |= bit
+    case 1: bits.1 |= bit
+    case 2: bits.2 |= bit
+    default: bits.3 |= bit
+    }
+  }
+
+  private static func position(of code: Code) -> (word: Int, bit: UInt64) { (code.place >> 6, 1 << (code.place & 63)) }
+}
+
+extension Check.Outcome {
+  fileprivate func worse(than other: Check.Outcome) -> Bool { rank > other.rank }
+
+  private var rank: Int {
+    switch self {
+    case .passed: 0
+    case .notRun: 1
+    case .warning: 2
+    case .failed: 3
+    }
+  }
+}

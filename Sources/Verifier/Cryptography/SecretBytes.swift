@@ -76,3 +76,81 @@ public func constantTimeEqual(_ left: some ContiguousBytes, _ right: some Contig
     }
   }
 }
+
+/// Secrets that are written as text, decoded without a copy that nobody wipes.
+extension SecretBytes {
+  /// What base64 with padding stands for (RFC 4648, 4), or nil. As `Base64` of Base it takes one text for a byte
+  /// string: no white space, no stray bits.
+  public static func decoding(base64 text: UnsafeRawBufferPointer) -> SecretBytes? {
+    guard !text.isEmpty, text.count % 4 == 0, text.count < 1 << 20 else { return nil }
+    let padding = text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
+    let decoded = try? SecretBytes(count: text.count / 4 * 3) { output throws(CryptoError) in
+      defer { ERR_clear_error() }
+      let count = EVP_DecodeBlock(
+        output.baseAddress?.assumingMemoryBound(to: UInt8.self), text.baseAddress?.assumingMemoryBound(to: UInt8.self),
+        Int32(text.count))
+      guard count == output.count else { throw .invalidLength }
+    }
+    guard let whole = decoded else { return nil }
+    let bytes = whole.withUnsafeBytes { SecretBytes(copying: $0.dropLast(padding)) }
+    guard bytes.isWritten(inBase64: text) else { return nil }
+    return bytes
+  }
+
+  /// The same in the alphabet of base64url and without padding (RFC 4648, 5), or nil.
+  public static func decoding(base64URLSafe text: UnsafeRawBufferPointer) -> SecretBytes? {
+    let padding = (4 - text.count % 4) % 4
+    let standard = try? SecretBytes(count: text.count + padding) { output throws(CryptoError) in
+      for (index, character) in text.enumerated() {
+        switch character {
+        case UInt8(ascii: "-"): output[index] = UInt8(ascii: "+")
+        case UInt8(ascii: "_"): output[index] = UInt8(ascii: "/")
+        case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): throw .invalidLength
+        default: output[index] = character
+        }
+      }
+      for index in text.count..<output.count { output[index] = UInt8(ascii: "=") }
+    }
+    guard let text = standard else { return nil }
+    return text.withUnsafeBytes { decoding(base64: $0) }
+  }
+
+  /// What hexadecimal digits stand for, or nil.
+  public static func decoding(hex text: UnsafeRawBufferPointer) -> SecretBytes? {
+    guard text.count % 2 == 0 else { return nil }
+    return try? SecretBytes(count: text.count / 2) { output throws(CryptoError) in
+      for index in output.indices {
+        let high = OPENSSL_hexchar2int(text[2 * index])
+        let low = OPENSSL_hexchar2int(text[2 * index + 1])
+        guard high >= 0, low >= 0 else { throw .invalidLength }
+        output[index] = UInt8(high << 4 | low)
+      }
+    }
+  }
+
+  private borrowing func isWritten(inBase64 text: UnsafeRawBufferPointer) -> Bool {
+    // The encoder ends its text with a zero byte.
+    let again = try? SecretBytes(count: text.count + 1) { output throws(CryptoError) in
+      let count = withUnsafeBytes { bytes in
+        EVP_EncodeBlock(
+          output.baseAddress?.assumingMemoryBound(to: UInt8.self),
+          bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(bytes.count))
+      }
+      guard Int(count) == text.count else { throw .invalidLength }
+    }
+    guard let again else { return false }
+    return again.withUnsafeBytes { constantTimeEqual(UnsafeRawBufferPointer(rebasing: $0.dropLast()), text) }
+  }
+}
+
+/// A secret that several hold: wiped when the last of them is gone.
+public final class SharedSecret: Sendable {
+  public let bytes: SecretBytes
+
+  public init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
+
+  /// A copy of its own.
+  public convenience init(copying bytes: borrowing SecretBytes) {
+    self.init(bytes.withUnsafeBytes { SecretBytes(copying: $0) })
+  }
+}

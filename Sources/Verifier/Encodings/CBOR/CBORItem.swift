@@ -174,3 +174,22 @@ package struct CBOREntries: Sequence, IteratorProtocol, Sendable {
     return (key, value)
   }
 }
+
+/// Items hold what wallets sent: neither logs nor error messages are to show it by accident.
+extension CBORItem: CustomStringConvertible, CustomReflectable {
+  package var description: String { "CBORItem(\(kind), \(encoded.count) bytes)" }
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Why bytes were refused as CBOR, and where.
+package struct CBORError: Error, Sendable, Hashable {
+  /// One of the `cbor.*` codes.
+  package let code: Code
+  /// Byte offset into the input at which the fault was noticed.
+  package let offset: Int
+
+  package init(_ code: Code, at offset: Int) {
+    self.code = code
+    self.offset = offset
+  }
+}

@@ -74,3 +74,35 @@ package enum Inflation {
     }
   }
 }
+
+/// What stands around the compressed bytes.
+package enum CompressedFormat: Sendable, Hashable, CaseIterable {
+  /// RFC 1950.
+  case zlib
+  /// RFC 1952, one member.
+  case gzip
+
+  /// zlib's argument for the largest window, with the format added.
+  var windowBits: Int32 {
+    switch self {
+    case .zlib: 15
+    case .gzip: 15 + 16
+    }
+  }
+}
+
+/// Why compressed bytes were refused.
+package enum CompressionError: Error, Sendable, Hashable {
+  /// Not of the format, or the checksum does not fit.
+  case malformed
+  /// The stream ends before its own end.
+  case truncated
+  /// Bytes follow the stream's end.
+  case trailingBytes
+  /// The stream needs a dictionary that it does not carry (RFC 1950, 2.2).
+  case presetDictionary
+  /// More comes out than was allowed.
+  case tooLarge
+  /// zlib could not allocate its own state.
+  case libraryFailure
+}

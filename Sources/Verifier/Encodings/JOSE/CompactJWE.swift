@@ -63,3 +63,83 @@ package struct CompactJWE: Sendable {
     Base64.decodeURLSafe(String(decoding: part, as: UTF8.self))
   }
 }
+
+/// The protected header of a compact JWE (RFC 7516, 4.1), read once and strictly: what the profile of OpenID4VP 1.0,
+/// 8.3, leaves of it.
+package struct JWEHeader: Sendable {
+  /// Content encryption (RFC 7518, 5.3).
+  package enum ContentEncryption: String, Sendable, Hashable, CaseIterable {
+    case a128GCM = "A128GCM"
+    case a256GCM = "A256GCM"
+
+    package var keyLength: Int { self == .a128GCM ? 16 : 32 }
+  }
+
+  package static let algorithmName = "ECDH-ES"
+
+  package let contentEncryption: ContentEncryption
+  package let keyID: String?
+  /// `apu` and `apv`, decoded; empty where absent (RFC 7518, 4.6.2).
+  package let partyUInfo: [UInt8]
+  package let partyVInfo: [UInt8]
+  /// `epk`, to be checked when the recipient's curve is known.
+  let ephemeralKey: JSON?
+
+  init(parsing bytes: [UInt8]) throws(JWEError) {
+    guard let json = try? JSON(parsing: bytes), json.object != nil, let algorithm = json["alg"]?.string,
+      let encryption = json["enc"]?.string
+    else { throw .invalidHeader }
+    // No extension is understood, so that whatever is critical is too much (RFC 7516, 4.1.13).
+    guard json["crit"] == nil else { throw .invalidHeader }
+    guard json["zip"] == nil else { throw .compressionNotAllowed }
+    guard algorithm.hasSameBytes(as: Self.algorithmName),
+      let contentEncryption = ContentEncryption.allCases.first(where: { $0.rawValue.hasSameBytes(as: encryption) })
+    else { throw .algorithmUnsupported }
+    self.contentEncryption = contentEncryption
+    keyID = try Self.text(json["kid"])
+    partyUInfo = try Self.bytes(json["apu"])
+    partyVInfo = try Self.bytes(json["apv"])
+    ephemeralKey = json["epk"]
+  }
+
+  private static func text(_ json: JSON?) throws(JWEError) -> String? {
+    guard let json else { return nil }
+    guard let text = json.string else { throw .invalidHeader }
+    return text
+  }
+
+  private static func bytes(_ json: JSON?) throws(JWEError) -> [UInt8] {
+    guard let json else { return [] }
+    guard let bytes = json.string.flatMap(Base64.decodeURLSafe), bytes.count <= Limits.partyInfoBytes else {
+      throw .invalidHeader
+    }
+    return bytes
+  }
+}
+
+/// Why a JWE is not opened. There is one way to be right, and each fault has the code that the report shows.
+package enum JWEError: Error, Sendable, Hashable {
+  /// Not the five parts of a compact serialization, one of them not strict base64url or of a wrong length.
+  case malformed
+  /// The header is no JSON object, names a parameter twice, has one of another type, or one that is critical.
+  case invalidHeader
+  /// `alg` is not ECDH-ES, or `enc` neither A128GCM nor A256GCM.
+  case algorithmUnsupported
+  /// `zip`: a compressed plaintext has any size (RFC 8725, 3.6).
+  case compressionNotAllowed
+  /// `epk` is missing, on another curve than the recipient's key, or no point of its curve.
+  case ephemeralKeyInvalid
+  /// The ciphertext does not authenticate.
+  case decryptionFailed
+
+  package var code: Code {
+    switch self {
+    case .malformed: .envelopeMalformed
+    case .invalidHeader: .jweHeaderInvalid
+    case .algorithmUnsupported: .jweAlgorithmUnsupported
+    case .compressionNotAllowed: .jweCompressionNotAllowed
+    case .ephemeralKeyInvalid: .jweEphemeralKeyInvalid
+    case .decryptionFailed: .envelopeDecryptionFailed
+    }
+  }
+}

@@ -1,3 +1,4 @@
+import COpenSSL
 import Cryptography
 
 /// A certificate in a role, with all that the rules of a profile look at.
@@ -59,6 +60,72 @@ extension CertificateRole {
     switch self {
     case .iacaLink, .documentSigner, .readerAuthentication, .ocspResponder, .vicalSigner: true
     case .iaca, .statusListSigner, .trustedEntityListSigner: false
+    }
+  }
+}
+
+/// What only profiles ask of a certificate. It is read when a profile asks, so that nothing else waits for it.
+struct ProfileFacts: Sendable {
+  let isVersion3: Bool
+  let subject: [NameAttribute]
+  /// The content of the public key's bit string.
+  let keyBits: [UInt8]
+  /// Nil where it is none of the supported ones.
+  let signatureAlgorithm: CertificateSignature.Algorithm?
+  /// Nil where the extension is absent or not well-formed.
+  let issuerAltName: [GeneralNames.Name]?
+  let subjectAltName: [GeneralNames.Name]?
+
+  init(_ certificate: Certificate) {
+    defer { ERR_clear_error() }
+    // It could be parsed before. Were it not so now, every rule would find what it looks for missing.
+    let x509 = parsedCertificate(certificate.der)
+    defer { X509_free(x509) }
+    isVersion3 = x509.map { X509_get_version($0) == X509_VERSION_3 } ?? false
+    subject = x509.flatMap { X509_get_subject_name($0) }.map(NameAttribute.all) ?? []
+    keyBits = x509.flatMap { X509_get0_pubkey_bitstr($0) }.map { octets(UnsafePointer($0)) } ?? []
+    signatureAlgorithm = x509.flatMap { CertificateSignature.Algorithm(nid: X509_get_signature_nid($0)) }
+    issuerAltName = x509.flatMap { GeneralNames($0, nid: NID_issuer_alt_name) }?.all
+    subjectAltName = x509.flatMap { GeneralNames($0, nid: NID_subject_alt_name) }?.all
+  }
+}
+
+extension Certificate {
+  /// The dNSNames of its subjectAltName (RFC 5280, 4.2.1.6).
+  public var dnsNames: [String] {
+    (ProfileFacts(self).subjectAltName ?? []).compactMap { if case .dNSName(let name) = $0 { name } else { nil } }
+  }
+}
+
+/// An attribute of a distinguished name.
+struct NameAttribute: Sendable {
+  enum Kind: Sendable {
+    case country, stateOrProvince, organization, commonName, other
+  }
+
+  let kind: Kind
+  let oid: String
+  let isPrintableString: Bool
+  let value: [UInt8]
+
+  static func all(_ name: OpaquePointer) -> [NameAttribute] {
+    (0..<X509_NAME_entry_count(name)).compactMap { index in
+      guard let entry = X509_NAME_get_entry(name, index), let object = X509_NAME_ENTRY_get_object(entry),
+        let data = X509_NAME_ENTRY_get_data(entry), let oid = dottedIdentifier(object)
+      else { return nil }
+      return NameAttribute(
+        kind: kind(OBJ_obj2nid(object)), oid: oid, isPrintableString: ASN1_STRING_type(data) == V_ASN1_PRINTABLESTRING,
+        value: octets(data))
+    }
+  }
+
+  private static func kind(_ nid: Int32) -> Kind {
+    switch nid {
+    case NID_countryName: .country
+    case NID_stateOrProvinceName: .stateOrProvince
+    case NID_organizationName: .organization
+    case NID_commonName: .commonName
+    default: .other
     }
   }
 }

@@ -1,5 +1,67 @@
 import Glibc
 
+/// A value behind a POSIX mutex.
+///
+/// In place of `Synchronization.Mutex` because ThreadSanitizer cannot see that one: its futex sits in a library without
+/// instrumentation, and Swift 6.3.1 on Linux then reports every pair of properly locked accesses as a race. It knows
+/// POSIX mutexes, so that a real race here is found.
+// Sendable by use: `value` is private and touched in `withLock` only, between lock and unlock, and what crosses that
+// border is `sending`.
+public final class Locked<Value>: @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private var value: Value
+
+  public init(_ value: sending Value) {
+    self.value = value
+    pthread_mutex_init(mutex, nil)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  /// Runs the body alone. It must neither block nor take another lock.
+  public func withLock<R>(_ body: (inout sending Value) throws -> sending R) rethrows -> sending R {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return try body(&value)
+  }
+}
+
+/// A moment of the monotonic clock, to wait until.
+package struct Deadline: Sendable {
+  package let nanoseconds: Int64
+
+  package init(in duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    nanoseconds = Self.now() + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  }
+
+  package var isPast: Bool { Self.now() >= nanoseconds }
+
+  /// For `poll`, rounded up; 0 once it is past.
+  package var milliseconds: Int32 { Int32(clamping: max(0, (nanoseconds - Self.now() + 999_999) / 1_000_000)) }
+
+  /// For `pthread_cond_timedwait` on a condition of the monotonic clock.
+  package var time: timespec {
+    timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+  }
+
+  /// Returns when it is past.
+  package func sleep() {
+    var time = time
+    while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
+  }
+
+  /// Nanoseconds.
+  package static func now() -> Int64 {
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+  }
+}
+
 /// A thread of its own, for what blocks: a disk, a network, a join, a wait for the time of day.
 ///
 /// Blocking a thread of Swift's cooperative pool instead would take it from those whose answers are waited for.

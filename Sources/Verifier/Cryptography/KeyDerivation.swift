@@ -1,0 +1,135 @@
+import COpenSSL
+import FoundationEssentials
+
+extension PrivateKey {
+  /// The x-coordinate of the ECDH point (SEC 1, 3.3.1), or the X25519/X448 output (RFC 7748), all-zero refused.
+  public func sharedSecret(with peer: PublicKey) throws(CryptoError) -> SecretBytes {
+    guard curve == peer.curve, curve.family != .edwards, let context = derivationContext() else {
+      throw .keyAgreementFailed
+    }
+    // An idle context still refers to the last peer. It reads nothing of it, and the next agreement replaces it first;
+    // so the peer's key may be given another point in the meantime (`KeyRecycler`).
+    defer { derivationContexts.giveBack(context) }
+    // Checking the peer again costs as much as the agreement. `PublicKey` checked that the point is on the curve and
+    // not infinity, and every curve here has cofactor 1 (or clamps, RFC 7748), so the check would add nothing.
+    guard EVP_PKEY_derive_set_peer_ex(context, peer.pkey, 0) == 1 else {
+      ERR_clear_error()
+      throw .keyAgreementFailed
+    }
+    let length = curve.coordinateLength
+    let secret = try SecretBytes(count: length) { buffer throws(CryptoError) in
+      var written = length
+      let output = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      guard EVP_PKEY_derive(context, output, &written) == 1, written == length else {
+        ERR_clear_error()
+        throw .keyAgreementFailed
+      }
+    }
+    if curve.family == .montgomery, secret.withUnsafeBytes({ $0.allSatisfy { $0 == 0 } }) { throw .keyAgreementFailed }
+    return secret
+  }
+  /// A context for this key that is ready for a peer, for the caller alone.
+  private func derivationContext() -> OpaquePointer? {
+    if let context = derivationContexts.take() { return context }
+    guard let context = EVP_PKEY_CTX_new(pkey, nil) else { return nil }
+    guard EVP_PKEY_derive_init(context) == 1 else {
+      EVP_PKEY_CTX_free(context)
+      ERR_clear_error()
+      return nil
+    }
+    return context
+  }
+}
+
+/// HKDF (RFC 5869): two uses of OpenSSL's HMAC.
+///
+/// OpenSSL's own KDF looks its parts up by name at every call, which costs three times as much; HPKE derives six times.
+public enum HKDF {
+  /// Bytes of `info`: far more than any mdoc protocol has.
+  static let longestInfo = 1024
+
+  /// `HKDF-Expand(HKDF-Extract(salt, secret), info, length)`.
+  public static func deriveKey(
+    from secret: borrowing SecretBytes, salt: some ContiguousBytes, info: some ContiguousBytes, length: Int,
+    hash: HashAlgorithm = .sha256
+  ) throws(CryptoError) -> SecretBytes {
+    try expand(extract(secret, salt: salt, hash: hash), info: info, length: length, hash: hash)
+  }
+
+  /// `HMAC(salt, secret)`; an absent salt is an empty one.
+  public static func extract(
+    _ secret: borrowing SecretBytes, salt: some ContiguousBytes, hash: HashAlgorithm = .sha256
+  ) throws(CryptoError) -> SecretBytes {
+    try secret.withUnsafeBytes { secret throws(CryptoError) in
+      try SecretBytes(count: hash.digestLength) { output throws(CryptoError) in
+        guard salt.withUnsafeBytes({ HMAC.compute([secret], key: $0, hash: hash, into: output) }) else {
+          throw .libraryFailure
+        }
+      }
+    }
+  }
+
+  /// T(1) ‖ T(2) ‖ …, where T(i) = HMAC(key, T(i−1) ‖ info ‖ i), cut to the length.
+  public static func expand(
+    _ pseudorandomKey: borrowing SecretBytes, info: some ContiguousBytes, length: Int, hash: HashAlgorithm = .sha256
+  ) throws(CryptoError) -> SecretBytes {
+    guard length > 0, length <= 255 * hash.digestLength, info.withUnsafeBytes({ $0.count <= longestInfo }) else {
+      throw .invalidLength
+    }
+    return try pseudorandomKey.withUnsafeBytes { key throws(CryptoError) in
+      try SecretBytes(count: length) { output throws(CryptoError) in
+        guard info.withUnsafeBytes({ expand(key, info: $0, hash: hash, into: output) }) else { throw .libraryFailure }
+      }
+    }
+  }
+
+  private static func expand(
+    _ key: UnsafeRawBufferPointer, info: UnsafeRawBufferPointer, hash: HashAlgorithm,
+    into output: UnsafeMutableRawBufferPointer
+  ) -> Bool {
+    withUnsafeTemporaryAllocation(byteCount: hash.digestLength, alignment: 1) { block in
+      defer { cleanse(block) }
+      var counter: UInt8 = 0
+      for start in stride(from: 0, to: output.count, by: hash.digestLength) {
+        counter += 1
+        let previous = counter == 1 ? UnsafeRawBufferPointer(start: nil, count: 0) : UnsafeRawBufferPointer(block)
+        let isDone = withUnsafeBytes(of: counter) { index in
+          HMAC.compute([previous, info, index], key: key, hash: hash, into: block)
+        }
+        guard isDone else { return false }
+        let end = min(start + hash.digestLength, output.count)
+        UnsafeMutableRawBufferPointer(rebasing: output[start..<end]).copyBytes(from: block[..<(end - start)])
+      }
+      return true
+    }
+  }
+}
+
+/// The concatenation key derivation function (NIST SP 800-56A, 5.8.1) as OpenSSL's single-step KDF: what ECDH-ES of
+/// JOSE derives its keys with (RFC 7518, 4.6.2).
+public enum ConcatKDF {
+  /// - Parameter info: OtherInfo, whole; at most what one protocol message can hold.
+  public static func deriveKey(
+    from secret: borrowing SecretBytes, info: some ContiguousBytes, length: Int, hash: HashAlgorithm = .sha256
+  ) throws(CryptoError) -> SecretBytes {
+    guard length > 0, length <= 255 * hash.digestLength else { throw .invalidLength }
+    return try secret.withUnsafeBytes { secret throws(CryptoError) in
+      try SecretBytes(count: length) { output throws(CryptoError) in
+        let isDerived = info.withUnsafeBytes { info in
+          mdoc_single_step_kdf(
+            FetchedKDF.singleStep, hash.algorithm, secret.baseAddress, secret.count, info.baseAddress, info.count,
+            output.baseAddress?.assumingMemoryBound(to: UInt8.self), output.count) == 1
+        }
+        guard isDerived else {
+          ERR_clear_error()
+          throw .libraryFailure
+        }
+      }
+    }
+  }
+}
+
+private enum FetchedKDF {
+  // Written once, never freed, immutable in OpenSSL: threads may share it.
+  nonisolated(unsafe) static let singleStep = EVP_KDF_fetch(nil, "SSKDF", nil)  // proof above
+}

@@ -1,0 +1,153 @@
+import CBOR
+import Cryptography
+
+/// A COSE_Sign1 message (RFC 9052, 4.2).
+package struct COSESign1: Sendable {
+  private let structure: COSEStructure
+
+  package static let tag: UInt64 = 18
+
+  package var headers: COSEHeaders { structure.headers }
+  /// The attached payload's byte string, or nil where it is detached.
+  package var payload: CBORItem? { structure.payload }
+  package var signature: ArraySlice<UInt8> { structure.authenticator }
+
+  /// - Parameters:
+  ///   - tag: nil (the mdoc form) requires an untagged message, a number requires that tag.
+  ///   - readsPastSlips: whether null or undefined may stand for an empty unprotected header, and undefined for a
+  ///     detached payload.
+  package init(parsing item: CBORItem, tag: UInt64? = nil, readsPastSlips: Bool = false) throws(COSEError) {
+    structure = try COSEStructure(parsing: item, tag: tag, readsPastSlips: readsPastSlips)
+  }
+
+  package enum Verdict: Sendable, Hashable {
+    case valid, invalid
+    /// `alg` is absent from the protected header or not in the table.
+    case algorithmUnsupported
+    /// The key is on a curve that `alg` does not go with.
+    case keyMismatch
+  }
+
+  /// Verifies the signature over `payload`, by the algorithm of the protected header bound to the key's curve.
+  package func verify(payload: ArraySlice<UInt8>, key: PublicKey, externalAAD: [UInt8] = []) -> Verdict {
+    guard let identifier = headers.algorithmIdentifier, let algorithm = SignatureAlgorithm(identifier: identifier)
+    else { return .algorithmUnsupported }
+    guard algorithm.curves.contains(key.curve) else { return .keyMismatch }
+    let message = toBeSigned(payload: payload, externalAAD: externalAAD)
+    return algorithm.verify(signature, of: message, key: key) ? .valid : .invalid
+  }
+
+  /// The encoded Sig_structure.
+  package func toBeSigned(payload: ArraySlice<UInt8>, externalAAD: [UInt8] = []) -> [UInt8] {
+    structure.toBeAuthenticated(context: "Signature1", payload: payload, externalAAD: externalAAD)
+  }
+}
+
+extension COSESign1 {
+  /// An untagged message with a detached payload, as mdoc requests carry them (ISO/IEC 18013-5:2021, 9.1.4.4): `alg`
+  /// protected, the certificates under `x5chain` (RFC 9360) unprotected.
+  ///
+  /// - Parameter certificates: DER, leaf first: one is written as a byte string, several as an array.
+  /// - Throws: `unsupportedKey` for a key on a curve that does not sign.
+  package static func sign(
+    detached payload: [UInt8], key: PrivateKey, certificates: [[UInt8]]
+  ) throws(CryptoError) -> CBORValue {
+    guard let algorithm = SignatureAlgorithm.preferred(for: key.curve) else { throw .unsupportedKey }
+    let protected = CBORValue.map([
+      (key: .integer(COSEHeaders.Label.algorithm), value: .integer(algorithm.identifier))
+    ]).encoded()
+    let chain: CBORValue =
+      certificates.count == 1 ? .bytes(certificates[0]) : .array(certificates.map(CBORValue.bytes))
+    let toBeSigned = COSEStructure.toBeAuthenticated(
+      context: "Signature1", protectedBytes: protected[...], payload: payload[...], externalAAD: [])
+    return [
+      .bytes(protected), .map([(key: .integer(COSEHeaders.Label.x5chain), value: chain)]), nil,
+      .bytes(try algorithm.sign(toBeSigned, key: key)),
+    ]
+  }
+}
+
+/// A COSE_Mac0 message (RFC 9052, 6.2), with the one algorithm that mdoc allows: HMAC 256/256.
+package struct COSEMac0: Sendable {
+  private let structure: COSEStructure
+
+  package static let tag: UInt64 = 17
+  /// HMAC with SHA-256, whole tag (RFC 9053, 3.1).
+  package static let hmac256: Int64 = 5
+
+  package var headers: COSEHeaders { structure.headers }
+  /// The attached payload's byte string, or nil where it is detached.
+  package var payload: CBORItem? { structure.payload }
+  package var authenticationTag: ArraySlice<UInt8> { structure.authenticator }
+
+  /// - Parameters:
+  ///   - tag: nil (the mdoc form) requires an untagged message, a number requires that tag.
+  ///   - readsPastSlips: whether null or undefined may stand for an empty unprotected header, and undefined for a
+  ///     detached payload.
+  package init(parsing item: CBORItem, tag: UInt64? = nil, readsPastSlips: Bool = false) throws(COSEError) {
+    structure = try COSEStructure(parsing: item, tag: tag, readsPastSlips: readsPastSlips)
+  }
+
+  package enum Verdict: Sendable, Hashable { case valid, invalid, algorithmUnsupported }
+
+  package func verify(payload: ArraySlice<UInt8>, key: borrowing SecretBytes, externalAAD: [UInt8] = []) -> Verdict {
+    guard headers.algorithmIdentifier == Self.hmac256 else { return .algorithmUnsupported }
+    let message = toBeAuthenticated(payload: payload, externalAAD: externalAAD)
+    return HMAC.isValid(authenticationTag, of: message, key: key, hash: .sha256) ? .valid : .invalid
+  }
+
+  /// The encoded MAC_structure.
+  package func toBeAuthenticated(payload: ArraySlice<UInt8>, externalAAD: [UInt8] = []) -> [UInt8] {
+    structure.toBeAuthenticated(context: "MAC0", payload: payload, externalAAD: externalAAD)
+  }
+}
+
+/// The four fields that COSE_Sign1 and COSE_Mac0 share, and the bytes that are signed or authenticated.
+struct COSEStructure: Sendable {
+  let headers: COSEHeaders
+  /// Nil where the payload is detached (`nil` in the message).
+  let payload: CBORItem?
+  let authenticator: ArraySlice<UInt8>
+
+  /// - Parameters:
+  ///   - tag: the tag the message must carry, or nil where it must be untagged, as everywhere in an mdoc.
+  ///   - readsPastSlips: whether null or undefined may stand for an empty unprotected header, and undefined for a
+  ///     detached payload. Neither is signed, and neither can be read in another way.
+  init(parsing item: CBORItem, tag: UInt64?, readsPastSlips: Bool) throws(COSEError) {
+    var message = item
+    if let tag {
+      guard let content = item.content(ofTag: tag) else { throw .malformed }
+      message = content
+    }
+    guard let fields = message.elements.map(Array.init), fields.count == 4 else { throw .malformed }
+    let hasHeader = !(readsPastSlips && [.null, .undefined].contains(fields[1].kind))
+    headers = try COSEHeaders(protected: fields[0], unprotected: hasHeader ? fields[1] : nil)
+    let isDetached = fields[2].isNull || (readsPastSlips && fields[2].kind == .undefined)
+    guard isDetached || fields[2].kind == .bytes, let authenticator = fields[3].bytes else { throw .malformed }
+    payload = isDetached ? nil : fields[2]
+    self.authenticator = authenticator
+  }
+
+  /// Sig_structure (RFC 9052, 4.4) or MAC_structure (6.3).
+  func toBeAuthenticated(context: String, payload: ArraySlice<UInt8>, externalAAD: [UInt8]) -> [UInt8] {
+    COSEStructure.toBeAuthenticated(
+      context: context, protectedBytes: headers.protectedBytes, payload: payload, externalAAD: externalAAD)
+  }
+
+  /// The same for a message that is still to be written.
+  static func toBeAuthenticated(
+    context: String, protectedBytes: ArraySlice<UInt8>, payload: ArraySlice<UInt8>, externalAAD: [UInt8]
+  ) -> [UInt8] {
+    var output: [UInt8] = []
+    output.reserveCapacity(payload.count + protectedBytes.count + externalAAD.count + 32)
+    CBORHead.appendArray(count: 4, to: &output)
+    CBORValue.text(context).append(to: &output)
+    CBORHead.appendBytes(count: protectedBytes.count, to: &output)
+    output += protectedBytes
+    CBORHead.appendBytes(count: externalAAD.count, to: &output)
+    output += externalAAD
+    CBORHead.appendBytes(count: payload.count, to: &output)
+    output += payload
+    return output
+  }
+}
