@@ -16,18 +16,11 @@ struct MockResponseInput {
   private var disclosed: [(namespace: String, identifier: String)]?
   private var changes: [JSON.Member] = []
 
-  private static let members: Set<String> = ["session", "protocol", "variant", "elements"]
-
   init(parsing json: JSON) throws(ServiceError) {
     guard let object = json.object else { throw Self.fault("", "must be an object") }
-    let unknown = object.filter { !Self.members.contains($0.name) }
-    guard unknown.isEmpty else {
-      throw ServiceError(
-        .apiUnknownMember,
-        pointers: unknown.prefix(Limits.reportedFaults).map {
-          .init(pointer: "/" + JSONPointer.escape($0.name), detail: "is not known here")
-        })
-    }
+    let known = MockResponseSchema.mockResponse.members.map(\.name)
+    let unknown = object.filter { !known.contains($0.name) }
+    guard unknown.isEmpty else { throw .unknownMembers(unknown) }
     guard let session = json["session"]?.string else { throw Self.fault("/session", "must be a session's id") }
     self.session = session
     protocolName = json["protocol"]?.string
@@ -113,33 +106,20 @@ struct MockResponseInput {
 
 /// What `POST /v1/test/mock_responses` takes.
 enum MockResponseSchema {
-  private typealias Part = OpenAPISchemas
+  static let all: [Schema.Member] = [.init("CreateMockResponse", mockResponse)]
 
-  static let all: [JSON.Member] = [.init("CreateMockResponse", mockResponse)]
-
-  private static let mockResponse = Part.object(
+  static let mockResponse: Schema = .object(
     [
-      "session": Part.text(like: SessionID.pattern),
-      "protocol": Part.described(
-        Part.orNull(Part.oneOf("PresentationProtocol", ProtocolFamily.allCases.flatMap(\.protocolNames))),
-        "Of the session's, the one that is answered; by default its first."),
-      "variant": Part.titled(
-        "MockVariant",
-        [
-          "type": "string", "enum": .array(variants.map { .string($0) }), "default": "good",
-          "description": "What `mdoc mock variants` lists.",
-        ]),
-      "elements": Part.orNull(
-        Part.titled(
-          "MockElements",
-          [
-            "oneOf": [
-              Part.list(of: Part.reference("ElementReference")),
-              Part.titled("MockDocumentElements", Part.map(of: Part.titled("MockElementValues", ["type": "object"]))),
-            ],
-            "description":
-              "An array: what the person discloses. An object by namespace: what the documents say instead.",
-          ])),
+      "session": .text(like: SessionID.pattern),
+      "protocol": .oneOf("PresentationProtocol", ProtocolFamily.allCases.flatMap(\.protocolNames)).orNull
+        .described("Of the session's, the one that is answered; by default its first."),
+      "variant": .oneOf(variants, default: "good").described("What `mdoc mock variants` lists.").titled("MockVariant"),
+      "elements": .oneOf([
+        .list(of: .reference("ElementReference")),
+        .map(of: Schema(["type": "object"]).titled("MockElementValues")).titled("MockDocumentElements"),
+      ])
+      .described("An array: what the person discloses. An object by namespace: what the documents say instead.")
+      .titled("MockElements").orNull,
     ], optional: ["protocol", "variant", "elements"])
 
   private static let variants = MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name)

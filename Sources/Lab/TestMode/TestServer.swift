@@ -162,7 +162,7 @@ extension ServerAdditions {
     _ wallet: MockWalletEndpoint, _ playground: Playground, end: @escaping @Sendable () async -> Void = {}
   ) -> ServerAdditions {
     ServerAdditions(
-      groups: [RouteGroup("Testing", "Test mode's mock wallet.", [MockRoutes.mockResponse(wallet)])],
+      groups: [RouteGroup("Testing", "Test mode's mock wallet.", [wallet.route])],
       schemas: MockResponseSchema.all, pages: PlaygroundRoutes.all(playground), end: end)
   }
 }

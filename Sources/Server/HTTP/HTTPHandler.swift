@@ -12,7 +12,7 @@ package protocol HTTPHandler: Sendable {
   /// not block.
   func admission(of request: HTTPRequest) -> Admission
 
-  /// Answers one request. Runs on the cooperative pool, never on a thread that reads sockets.
+  /// Answers one request. Runs on `WorkerThreads`, never on a thread that reads sockets.
   ///
   /// For `HEAD` return what `GET` would: the transport sends the length and keeps the body back. The task is cancelled
   /// when the server stops before the answer is there; what it returns after that is dropped.
@@ -31,7 +31,9 @@ package protocol HTTPHandler: Sendable {
 
 extension HTTPHandler {
   package func heading(of request: HTTPRequest) -> (any Sendable)? { nil }
-  package func bodyAdmission(of request: HTTPRequest) -> BodyAdmission { BodyAdmission(of: request) }
+  package func bodyAdmission(of request: HTTPRequest) -> BodyAdmission {
+    .taken(from: .address(ClientAddress(request.remoteAddress)))
+  }
   package func admission(of request: HTTPRequest) -> Admission { .normal }
   package func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] { [] }
 }
@@ -49,18 +51,9 @@ package enum Admission: Sendable {
 }
 
 /// What is to become of a request's body, before a byte of it is taken.
-package struct BodyAdmission: Sendable {
-  package enum Decision: Sendable {
-    case taken(from: BodyOwner)
-    case refused(HTTPResponse)
-  }
-
-  package let decision: Decision
-
-  package init(_ decision: Decision) { self.decision = decision }
-
-  /// It is taken, as one of the peer's.
-  package init(of request: HTTPRequest) { decision = .taken(from: .address(ClientAddress(request.remoteAddress))) }
+package enum BodyAdmission: Sendable {
+  case taken(from: BodyOwner)
+  case refused(HTTPResponse)
 }
 
 /// Why a server refuses a request for load.

@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  private func problem(_ apple: JSON) async throws -> ConfigurationProblem? {
+  private func problem(_ apple: JSON) async throws -> Schema.Fault? {
     do {
       _ = try await load(apple)
       return nil

@@ -43,12 +43,11 @@ import Testing
   }
 
   @Test func `the node's name is the host's, or configured`() throws {
-    let file = ConfigurationFile(path: "c.json")
     func node(_ json: JSON) throws -> String {
-      try NodeReader.node(ConfigurationReader(json, at: "", in: file, known: ConfigurationTables.root.names)).text
+      try NodeName(configured: Schema.Object(json, by: ConfigurationSchema.root.schema, in: Schema.Reading())).text
     }
     #expect(try node(["node": "a-1.example"]) == "a-1.example")
-    for wrong: JSON in ["A", "", 1, "a b"] { #expect(throws: StartError.self) { try node(["node": wrong]) } }
+    for wrong: JSON in ["A", "", 1, "a b"] { #expect(throws: Schema.Fault.self) { try node(["node": wrong]) } }
   }
 
   private func lines(_ body: String) -> [[UInt8]] { body.split(separator: "\n").map { Array($0.utf8) } }

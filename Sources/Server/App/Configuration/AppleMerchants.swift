@@ -4,25 +4,21 @@ import PKIX
 import Presentation
 import Sessions
 
-/// Reads `apple` of a relying party: one merchant, or a list of them.
+/// `apple` of a relying party, as it is configured: one merchant, or a list of them.
 ///
 /// ```json
 /// { "apple": { "merchant_id": "merchant.example.shop", "team_id": "ABCDE12345",
 ///              "encryption_keys": [ { "file": "keys/merchant.pem", "certificate": "keys/merchant.cer" } ] } }
 /// ```
-struct MerchantReader {
-  let secrets: SecretFiles
+struct ConfiguredMerchants {
+  let secrets: ConfiguredSecrets
 
-  func merchants(_ entry: ConfigurationReader) throws(StartError) -> [AppleConfiguration] {
-    let known = ConfigurationTables.apple.names
-    let isList = entry.value("apple")?.array != nil
-    let entries =
-      isList
-      ? try entry.objects("apple", isRequired: true, known: known)
-      : try entry.object("apple", known: known).map { [$0] } ?? []
+  func all(of party: Schema.Object) throws(Schema.Fault) -> [AppleConfiguration] {
+    let isList = party.value("apple")?.array != nil
+    let entries = isList ? try party.objects("apple") : try party.object("apple").map { [$0] } ?? []
     var merchants: [AppleConfiguration] = []
     for apple in entries {
-      guard let merchant = apple.attempt({ () throws(StartError) in try self.merchant(apple) }) ?? nil else { continue }
+      guard let merchant = apple.attempt(try self.merchant(apple)) ?? nil else { continue }
       guard !merchants.contains(where: { $0.merchantID == merchant.merchantID }) else {
         throw apple.fault("merchant_id", "is there twice; give all its keys in one place")
       }
@@ -32,9 +28,9 @@ struct MerchantReader {
   }
 
   /// Nil where a member is at fault, which has been noted; all are read nevertheless.
-  private func merchant(_ apple: ConfigurationReader) throws(StartError) -> AppleConfiguration? {
-    let merchant = apple.attempt { () throws(StartError) in try apple.string("merchant_id") }
-    let team = apple.attempt { () throws(StartError) in try apple.string("team_id") }
+  private func merchant(_ apple: Schema.Object) throws(Schema.Fault) -> AppleConfiguration? {
+    let merchant = apple.attempt(try apple.text("merchant_id"))
+    let team = apple.attempt(try apple.text("team_id"))
     guard let list = try apple.required("encryption_keys").array, !list.isEmpty else {
       throw apple.fault("encryption_keys", "must be a list of private keys with at least one")
     }
@@ -42,15 +38,12 @@ struct MerchantReader {
     var certificates: [MerchantCertificate] = []
     for (index, json) in list.enumerated() {
       let pointer = "\(apple.pointer)/encryption_keys/\(index)"
-      guard let key = apple.attempt({ () throws(StartError) in try secrets.encryptionKey(json, at: pointer) }) else {
-        continue
-      }
+      guard let key = apple.attempt(try secrets.encryptionKey(json, at: pointer)) else { continue }
       keys.append(key)
       guard let name = json["certificate"], let merchant, let team else { continue }
       let owner = AppleMerchant(merchantID: merchant, teamID: team)
-      let certificate = apple.attempt { () throws(StartError) in
-        try self.certificate(name, of: owner, key: key.publicKey, at: pointer + "/certificate")
-      }
+      let certificate = apple.attempt(
+        try self.certificate(name, of: owner, key: key.publicKey, at: pointer + "/certificate"))
       if let certificate { certificates.append(certificate) }
     }
     guard let merchant, let team else { return nil }
@@ -60,18 +53,18 @@ struct MerchantReader {
   /// Apple gives it in DER.
   private func certificate(
     _ name: JSON, of merchant: AppleMerchant, key: PublicKey, at pointer: String
-  ) throws(StartError) -> MerchantCertificate {
-    guard let name = name.string, !name.isEmpty else { throw secrets.file.fault(pointer, "must be a file's name") }
+  ) throws(Schema.Fault) -> MerchantCertificate {
+    guard let name = name.string, !name.isEmpty else { throw Schema.Fault(pointer, "must be a file's name") }
     let path = secrets.file.resolve(name)
     let bytes = try secrets.file.read(name, at: pointer)
     let blocks = String(validating: bytes, as: UTF8.self).flatMap { PEM.certificates(in: $0) } ?? []
     guard let certificate = try? Certificate(der: blocks.first ?? bytes) else {
-      throw secrets.file.fault(pointer, "\(path) holds no certificate in PEM or DER")
+      throw Schema.Fault(pointer, "\(path) holds no certificate in PEM or DER")
     }
     do throws(MerchantCertificate.Problem) {
       return try MerchantCertificate(certificate, of: merchant, key: key)
     } catch {
-      throw secrets.file.fault(pointer, "\(path) \(error.text(merchant))")
+      throw Schema.Fault(pointer, "\(path) \(error.text(merchant))")
     }
   }
 }

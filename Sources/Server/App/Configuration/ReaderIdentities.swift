@@ -3,30 +3,28 @@ import Cryptography
 import PKIX
 import Presentation
 
-/// Reads `readers` of a relying party: the keys that sign its requests, with the certificates that vouch for them.
+/// `readers` of a relying party, as they are configured: the keys that sign its requests, with the certificates that vouch for them.
 ///
 /// ```json
 /// { "readers": [ { "key": "keys/reader.pem", "certificates": "keys/reader-chain.pem", "client_id": "x509_hash" } ] }
 /// ```
 /// `certificates` has the leaf first. `client_id` is `x509_hash`, by default, or `x509_san_dns:` and a dNSName of the
 /// leaf.
-struct ReaderFiles {
+struct ConfiguredReaders {
   private static let dnsPrefix = "x509_san_dns:"
 
-  let secrets: SecretFiles
+  let secrets: ConfiguredSecrets
   let now: Timestamp
 
-  func readers(_ entry: ConfigurationReader, _ warnings: inout [String]) throws(StartError) -> [ReaderIdentity] {
+  func all(of party: Schema.Object, _ warnings: inout [String]) throws(Schema.Fault) -> [ReaderIdentity] {
     var readers: [ReaderIdentity] = []
-    for entry in try entry.objects("readers", isRequired: false, known: ConfigurationTables.reader.names) {
-      if let reader = entry.attempt({ () throws(StartError) in try reader(entry, &warnings) }) {
-        readers.append(reader)
-      }
+    for entry in try party.objects("readers") {
+      if let reader = entry.attempt(try reader(entry, &warnings)) { readers.append(reader) }
     }
     return readers
   }
 
-  private func reader(_ entry: ConfigurationReader, _ warnings: inout [String]) throws(StartError) -> ReaderIdentity {
+  private func reader(_ entry: Schema.Object, _ warnings: inout [String]) throws(Schema.Fault) -> ReaderIdentity {
     let key = try secrets.signingKey(try entry.required("key"), at: entry.pointer + "/key")
     let certificates = try chain(entry, &warnings)
     let name = try identifier(entry)
@@ -36,7 +34,7 @@ struct ReaderFiles {
     } catch {
       throw entry.fault(error)
     }
-    let path = secrets.file.resolve(try entry.string("certificates"))
+    let path = secrets.file.resolve(try entry.text("certificates"))
     if key.curve != .p256 {
       warnings.append("\(path): the key is on \(key.curve.rawValue); HAIP 1.0 has wallets know ES256, which is P-256's")
     }
@@ -49,9 +47,9 @@ struct ReaderFiles {
   /// The leaf and what is between it and the anchor. The anchor itself must not be sent: wallets trust their own copy
   /// (ISO/IEC 18013-5:2021, 9.1.4.4; HAIP 1.0, 5).
   private func chain(
-    _ entry: ConfigurationReader, _ warnings: inout [String]
-  ) throws(StartError) -> [Certificate] {
-    let name = try entry.string("certificates")
+    _ entry: Schema.Object, _ warnings: inout [String]
+  ) throws(Schema.Fault) -> [Certificate] {
+    let name = try entry.text("certificates")
     let path = secrets.file.resolve(name)
     let bytes = try secrets.file.read(name, at: entry.pointer + "/certificates")
     guard let text = String(validating: bytes, as: UTF8.self), let blocks = PEM.certificates(in: text), !blocks.isEmpty
@@ -75,9 +73,8 @@ struct ReaderFiles {
     return certificates
   }
 
-  private func identifier(_ entry: ConfigurationReader) throws(StartError) -> ReaderIdentity.ClientIdentifier {
-    guard entry.value("client_id") != nil else { return .certificateHash }
-    let text = try entry.string("client_id")
+  private func identifier(_ entry: Schema.Object) throws(Schema.Fault) -> ReaderIdentity.ClientIdentifier {
+    let text = try entry.text("client_id")
     if text == "x509_hash" { return .certificateHash }
     guard text.hasPrefix(Self.dnsPrefix), text.count > Self.dnsPrefix.count else {
       throw entry.fault("client_id", "must be x509_hash, or x509_san_dns: and a dNSName of the certificate")
@@ -86,8 +83,8 @@ struct ReaderFiles {
   }
 }
 
-extension ConfigurationReader {
-  fileprivate func fault(_ problem: ReaderIdentity.Problem) -> StartError {
+extension Schema.Object {
+  fileprivate func fault(_ problem: ReaderIdentity.Problem) -> Schema.Fault {
     switch problem {
     case .noCertificate: fault("certificates", "has no certificate")
     case .keyMismatch: fault("key", "is not the key of the first certificate, the leaf")

@@ -4,21 +4,16 @@ import Mdoc
 import Presentation
 import Sessions
 
-/// Reads `relying_parties`.
-struct RelyingPartyReader {
-  static let nameCharacters = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.".utf8)
-
-  let secrets: SecretFiles
+/// `relying_parties`, as they are configured.
+struct ConfiguredParties {
+  let secrets: ConfiguredSecrets
   let sealingKeys: [SealingKey]
   let now: Timestamp
 
-  func relyingParties(
-    _ root: ConfigurationReader, _ warnings: inout [String]
-  ) throws(StartError) -> RelyingParties {
-    let known = ConfigurationTables.relyingParty.names
+  func all(_ root: Schema.Object, _ warnings: inout [String]) throws(Schema.Fault) -> RelyingParties {
     var parties: [RelyingParty] = []
-    for entry in try root.objects("relying_parties", isRequired: true, known: known) {
-      if let party = relyingParty(entry, beside: parties, &warnings) { parties.append(party) }
+    for entry in try root.objects("relying_parties") {
+      if let party = party(entry, beside: parties, &warnings) { parties.append(party) }
     }
     do throws(ConfigurationError) {
       return try RelyingParties(parties)
@@ -28,27 +23,21 @@ struct RelyingPartyReader {
   }
 
   /// Nil where a member is at fault; all members are read nevertheless.
-  private func relyingParty(
-    _ entry: ConfigurationReader, beside others: [RelyingParty], _ warnings: inout [String]
+  private func party(
+    _ entry: Schema.Object, beside others: [RelyingParty], _ warnings: inout [String]
   ) -> RelyingParty? {
-    let id = entry.attempt { () throws(StartError) in try self.id(entry) }
-    let origins = entry.attempt { () throws(StartError) in try self.origins(entry) }
-    let keys = entry.attempt { () throws(StartError) in try APIKeyReader(now: now).apiKeys(entry, &warnings) }
-    let apple = entry.attempt { () throws(StartError) in try MerchantReader(secrets: secrets).merchants(entry) }
-    let readers = entry.attempt { () throws(StartError) in
-      try ReaderFiles(secrets: secrets, now: now).readers(entry, &warnings)
-    }
-    let openID4VP = entry.attempt { () throws(StartError) in
-      try OpenID4VPReader().configuration(entry, &warnings)
-    }
-    let revocation = entry.attempt { () throws(StartError) in try self.revocation(entry) }
-    let retainsResults = entry.attempt { () throws(StartError) in try entry.bool("retain_results", default: false) }
-    let retention = entry.attempt { () throws(StartError) in try self.retention(entry, &warnings) }
-    let evidence = entry.attempt { () throws(StartError) in try self.evidence(entry, beside: others) }
-    let webhooks = entry.attempt { () throws(StartError) in
-      try WebhookReader(secrets: secrets.reader).webhooks(entry)
-    }
-    let quota = entry.attempt { () throws(StartError) in try QuotaReader().quota(entry) }
+    let id = entry.attempt(try self.id(entry))
+    let origins = entry.attempt(try self.origins(entry))
+    let keys = entry.attempt(try APIKey.configured(entry, at: now, &warnings))
+    let apple = entry.attempt(try ConfiguredMerchants(secrets: secrets).all(of: entry))
+    let readers = entry.attempt(try ConfiguredReaders(secrets: secrets, now: now).all(of: entry, &warnings))
+    let openID4VP = entry.attempt(try OpenID4VPConfiguration(configured: entry, &warnings))
+    let revocation = entry.attempt(try self.revocation(entry))
+    let retainsResults = entry.attempt(try entry.flag("retain_results"))
+    let retention = entry.attempt(try self.retention(entry, &warnings))
+    let evidence = entry.attempt(try self.evidence(entry, beside: others))
+    let webhooks = entry.attempt(try ConfiguredWebhooks(secrets: secrets).all(of: entry))
+    let quota = entry.attempt(try Quota(configured: entry))
     guard let id, let origins, let keys, let apple, let readers, let openID4VP, let revocation, let retainsResults,
       let retention, let evidence, let webhooks, let quota
     else { return nil }
@@ -65,16 +54,16 @@ struct RelyingPartyReader {
   }
 
   /// It is written to logs and into addresses: a short name.
-  private func id(_ entry: ConfigurationReader) throws(StartError) -> String {
-    let id = try entry.string("id")
-    guard id.utf8.count <= 64, id.utf8.allSatisfy(Self.nameCharacters.contains), !id.hasPrefix(".") else {
+  private func id(_ entry: Schema.Object) throws(Schema.Fault) -> String {
+    let id = try entry.text("id")
+    guard isName(id[...]) else {
       throw entry.fault("id", "must have at most 64 letters, digits, and - _ . and not begin with a dot")
     }
     return id
   }
 
-  private func origins(_ entry: ConfigurationReader) throws(StartError) -> [String] {
-    let origins = try entry.strings("origins", isRequired: false)
+  private func origins(_ entry: Schema.Object) throws(Schema.Fault) -> [String] {
+    let origins = try entry.texts("origins")
     for (index, origin) in origins.enumerated() where !WebOrigin.isValid(origin) {
       throw entry.fault(
         "origins/\(index)",
@@ -83,9 +72,8 @@ struct RelyingPartyReader {
     return origins
   }
 
-  private func revocation(_ entry: ConfigurationReader) throws(StartError) -> RevocationPolicy {
-    guard entry.value("revocation") != nil else { return .requireGood }
-    guard let policy = RevocationPolicy(rawValue: try entry.string("revocation")) else {
+  private func revocation(_ entry: Schema.Object) throws(Schema.Fault) -> RevocationPolicy {
+    guard let policy = RevocationPolicy(rawValue: try entry.text("revocation")) else {
       let known = RevocationPolicy.allCases.map(\.rawValue).joined(separator: ", ")
       throw entry.fault("revocation", "must be one of \(known)")
     }
@@ -93,11 +81,10 @@ struct RelyingPartyReader {
   }
 
   private func retention(
-    _ entry: ConfigurationReader, _ warnings: inout [String]
-  ) throws(StartError) -> RetentionPolicy {
-    let longest = try entry.integer("longest_retain_days", in: Limits.retainDays, default: Limits.longestRetainDays)
-    guard entry.value("retain_days") != nil else { return RetentionPolicy(longest: Int(longest)) }
-    let days = try entry.integer("retain_days", in: Limits.retainDays, default: longest)
+    _ entry: Schema.Object, _ warnings: inout [String]
+  ) throws(Schema.Fault) -> RetentionPolicy {
+    let longest = try entry.number("longest_retain_days")
+    guard let days = try entry.ifAny("retain_days", entry.number) else { return RetentionPolicy(longest: Int(longest)) }
     if days > longest {
       warnings.append("\(entry.pointer)/retain_days is more than longest_retain_days, \(longest), which counts")
     }
@@ -105,9 +92,9 @@ struct RelyingPartyReader {
   }
 
   private func evidence(
-    _ entry: ConfigurationReader, beside others: [RelyingParty]
-  ) throws(StartError) -> EvidenceKey? {
-    guard let evidence = try entry.object("evidence", known: ConfigurationTables.evidence.names) else { return nil }
+    _ entry: Schema.Object, beside others: [RelyingParty]
+  ) throws(Schema.Fault) -> EvidenceKey? {
+    guard let evidence = try entry.object("evidence") else { return nil }
     let secret = try secrets.keySecret(of: "key", in: evidence)
     let key: EvidenceKey
     do throws(ConfigurationError) {
@@ -125,36 +112,30 @@ struct RelyingPartyReader {
   }
 }
 
-/// Reads `openid4vp` of a relying party: `{"encrypted_responses": true, "annex_b": false, "scheme": "openid4vp",
-/// "trusted_authorities": []}`.
-struct OpenID4VPReader {
+extension OpenID4VPConfiguration {
   /// Octets of a key identifier: SHA-1 by the profile, and what else authorities have made of it.
   private static let identifierOctets = 1...64
 
-  func configuration(
-    _ party: ConfigurationReader, _ warnings: inout [String]
-  ) throws(StartError) -> OpenID4VPConfiguration {
-    var configuration = OpenID4VPConfiguration()
-    let known = ConfigurationTables.openID4VP.names
-    guard let entry = try party.object("openid4vp", known: known) else { return configuration }
-    configuration.encryptsResponses = try entry.bool("encrypted_responses", default: true)
-    configuration.offersAnnexB = try entry.bool("annex_b", default: false)
-    if entry.value("scheme") != nil {
-      configuration.scheme = try entry.string("scheme")
-      guard Self.isScheme(configuration.scheme) else {
-        throw entry.fault("scheme", "must be the scheme of an address, in lower case and without \"://\"")
-      }
+  /// `openid4vp` of a relying party: `{"encrypted_responses": true, "annex_b": false, "scheme": "openid4vp",
+  /// "trusted_authorities": []}`.
+  init(configured party: Schema.Object, _ warnings: inout [String]) throws(Schema.Fault) {
+    self.init()
+    guard let entry = try party.object("openid4vp") else { return }
+    encryptsResponses = try entry.flag("encrypted_responses")
+    offersAnnexB = try entry.flag("annex_b")
+    scheme = try entry.text("scheme")
+    guard Self.isScheme(scheme) else {
+      throw entry.fault("scheme", "must be the scheme of an address, in lower case and without \"://\"")
     }
-    for (index, text) in try entry.strings("trusted_authorities", isRequired: false).enumerated() {
+    for (index, text) in try entry.texts("trusted_authorities").enumerated() {
       guard let identifier = Hex.decode(text), Self.identifierOctets.contains(identifier.count) else {
         throw entry.fault("trusted_authorities/\(index)", "must be a subject key identifier in hexadecimal")
       }
-      configuration.trustedAuthorities.append(identifier)
+      trustedAuthorities.append(identifier)
     }
-    if !configuration.encryptsResponses {
+    if !encryptsResponses {
       warnings.append("\(entry.pointer)/encrypted_responses: wallets are asked to answer in clear")
     }
-    return configuration
   }
 
   /// RFC 3986, 3.1.

@@ -2,32 +2,30 @@ import Base
 import Cryptography
 import Sessions
 
-/// Reads keys: sealing keys, the merchants' private keys and the readers'.
-struct SecretFiles {
-  let reader: SecretReader
-  var file: ConfigurationFile { reader.file }
-
+/// Keys: sealing keys, the merchants' private keys and the readers'.
+extension ConfiguredSecrets {
   /// Of 32 random bytes, fewer than twelve different ones come about once in 2⁸⁰.
   private static let leastDistinctBytes = 12
 
   /// Live mode needs one: the first seals, all open.
-  func sealingKeys(_ root: ConfigurationReader) throws(StartError) -> [SealingKey] {
+  func sealingKeys(_ root: Schema.Object) throws(Schema.Fault) -> [SealingKey] {
     var ids: Set<String> = []
-    let entries = try root.objects("sealing_keys", isRequired: true, known: ConfigurationTables.sealingKey.names)
-    return entries.compactMap { entry in
-      let id = entry.attempt { () throws(StartError) in try entry.string("id") }
+    var keys: [SealingKey] = []
+    for entry in try root.objects("sealing_keys") {
+      let id = entry.attempt(try entry.text("id"))
       if let id, !ids.insert(id).inserted {
-        file.problems.note(.init(pointer: entry.pointer + "/id", detail: "\"\(id)\" is there twice"))
+        file.reading.note(entry.fault("id", "\"\(id)\" is there twice"))
       }
-      let key = entry.attempt { () throws(StartError) in try keySecret(of: "file", in: entry) }
-      guard let id, let key else { return nil }
-      return entry.attempt { () throws(StartError) in try sealingKey(id, key, entry) }
+      let key = entry.attempt(try keySecret(of: "file", in: entry))
+      guard let id, let key, let sealing = entry.attempt(try sealingKey(id, key, entry)) else { continue }
+      keys.append(sealing)
     }
+    return keys
   }
 
   /// The 32 bytes of a key that seals.
-  func keySecret(of member: String, in entry: ConfigurationReader) throws(StartError) -> SharedSecret {
-    let secret = try reader.secret(entry.required(member), at: "\(entry.pointer)/\(member)")
+  func keySecret(of member: String, in entry: Schema.Object) throws(Schema.Fault) -> SharedSecret {
+    let secret = try secret(entry.required(member), at: "\(entry.pointer)/\(member)")
     // 32 letters of a variable are a text that somebody made up, not random bytes.
     guard !secret.isVariable || secret.bytes.count != SealingKey.length,
       let bytes = secret.bytes.withUnsafeBytes({ SealingKey.secret(in: $0) })
@@ -42,8 +40,8 @@ struct SecretFiles {
   }
 
   private func sealingKey(
-    _ id: String, _ key: SharedSecret, _ entry: ConfigurationReader
-  ) throws(StartError) -> SealingKey {
+    _ id: String, _ key: SharedSecret, _ entry: Schema.Object
+  ) throws(Schema.Fault) -> SealingKey {
     do throws(ConfigurationError) {
       return try SealingKey(id: id, key: key.bytes.withUnsafeBytes { SecretBytes(copying: $0) })
     } catch {
@@ -52,22 +50,22 @@ struct SecretFiles {
   }
 
   /// A PEM private key on P-256, as Apple's encryption certificates have.
-  func encryptionKey(_ json: JSON, at pointer: String) throws(StartError) -> PrivateKey {
-    let source = try reader.key(
-      json, at: pointer, variable: ConfigurationTables.merchantVariable, file: ConfigurationTables.merchantFile)
+  func encryptionKey(_ json: JSON, at pointer: String) throws(Schema.Fault) -> PrivateKey {
+    let source = try key(
+      json, at: pointer, in: ConfigurationSchema.merchantVariable, ConfigurationSchema.merchantFile)
     return try key(source, at: pointer, "P-256 private key") { $0.curve == .p256 }
   }
 
   /// A PEM private key on a curve that signs.
-  func signingKey(_ json: JSON, at pointer: String) throws(StartError) -> PrivateKey {
-    try key(reader.key(json, at: pointer), at: pointer, "private key for signatures") {
+  func signingKey(_ json: JSON, at pointer: String) throws(Schema.Fault) -> PrivateKey {
+    try key(key(json, at: pointer), at: pointer, "private key for signatures") {
       $0.curve.family != .montgomery
     }
   }
 
   private func key(
-    _ source: SecretReader.Key, at pointer: String, _ what: String, _ isGood: (PrivateKey) -> Bool
-  ) throws(StartError) -> PrivateKey {
+    _ source: Key, at pointer: String, _ what: String, _ isGood: (PrivateKey) -> Bool
+  ) throws(Schema.Fault) -> PrivateKey {
     let name = source.secret.name
     let key: PrivateKey
     do throws(CryptoError) {
@@ -78,18 +76,18 @@ struct SecretFiles {
     } catch {
       switch error {
       case .passphraseRequired:
-        throw file.fault(pointer, "\(name) is encrypted; give {\"file\": \"…\", \"passphrase\": {\"env\": \"NAME\"}}")
+        throw Schema.Fault(pointer, "\(name) is encrypted; give {\"file\": \"…\", \"passphrase\": {\"env\": \"NAME\"}}")
       case .passphraseWrong:
-        throw file.fault(pointer + "/passphrase", "does not decrypt \(name): the wrong passphrase, or a damaged key")
+        throw Schema.Fault(pointer + "/passphrase", "does not decrypt \(name): the wrong passphrase, or a damaged key")
       case .passphraseTooCostly:
-        throw file.fault(
+        throw Schema.Fault(
           pointer,
           "\(name) asks for more than \(Limits.passphraseRounds) rounds before a passphrase can be tried; encrypt it "
             + "with fewer: openssl pkcs8 -topk8 -iter 600000")
-      default: throw file.fault(pointer, "\(name) is no \(what) in PEM")
+      default: throw Schema.Fault(pointer, "\(name) is no \(what) in PEM")
       }
     }
-    guard isGood(key) else { throw file.fault(pointer, "\(name) is no \(what) in PEM") }
+    guard isGood(key) else { throw Schema.Fault(pointer, "\(name) is no \(what) in PEM") }
     return key
   }
 }

@@ -2,9 +2,9 @@ import Base
 import Cryptography
 import Glibc
 
-/// Reads a member whose value is a secret: a file's name, `{"file": "…"}` or `{"env": "NAME"}`; a private key's may have
+/// Secrets, as the configuration has them: a file's name, `{"file": "…"}` or `{"env": "NAME"}`; a private key's may have
 /// a `passphrase` beside, which is a secret again.
-struct SecretReader {
+struct ConfiguredSecrets {
   let file: ConfigurationFile
   let environment: EnvironmentSecrets
 
@@ -14,16 +14,16 @@ struct SecretReader {
     let passphrase: Secret?
   }
 
-  func secret(_ json: JSON, at pointer: String) throws(StartError) -> Secret {
+  func secret(_ json: JSON, at pointer: String) throws(Schema.Fault) -> Secret {
     if let name = json.string { return try content(of: name, at: pointer) }
-    return try place(json, at: pointer, ConfigurationTables.variable, ConfigurationTables.secretFile).secret
+    return try place(json, at: pointer, ConfigurationSchema.variable, ConfigurationSchema.secretFile).secret
   }
 
-  /// The tables may have members beside, which are the caller's to read.
+  /// The schemas, of a variable and of a file, may have members beside, which are the caller's to read.
   func key(
-    _ json: JSON, at pointer: String, variable: ConfigurationTable = ConfigurationTables.encryptedVariable,
-    file: ConfigurationTable = ConfigurationTables.encryptedFile
-  ) throws(StartError) -> Key {
+    _ json: JSON, at pointer: String, in variable: Schema.Member = ConfigurationSchema.encryptedVariable,
+    _ file: Schema.Member = ConfigurationSchema.encryptedFile
+  ) throws(Schema.Fault) -> Key {
     if let name = json.string { return Key(secret: try content(of: name, at: pointer), passphrase: nil) }
     let (secret, entry) = try place(json, at: pointer, variable, file)
     guard let phrase = entry.value("passphrase") else { return Key(secret: secret, passphrase: nil) }
@@ -31,29 +31,30 @@ struct SecretReader {
   }
 
   private func place(
-    _ json: JSON, at pointer: String, _ variable: ConfigurationTable, _ named: ConfigurationTable
-  ) throws(StartError) -> (secret: Secret, entry: ConfigurationReader) {
+    _ json: JSON, at pointer: String, _ variable: Schema.Member, _ named: Schema.Member
+  ) throws(Schema.Fault) -> (secret: Secret, entry: Schema.Object) {
     guard let members = json.object, members.contains(where: { $0.name == "env" || $0.name == "file" }) else {
-      throw file.fault(pointer, "must be a file's name, {\"file\": \"…\"} or {\"env\": \"NAME\"}")
+      throw Schema.Fault(pointer, "must be a file's name, {\"file\": \"…\"} or {\"env\": \"NAME\"}")
     }
     let isVariable = members.contains { $0.name == "env" }
-    let entry = try ConfigurationReader(json, at: pointer, in: file, known: (isVariable ? variable : named).names)
-    guard isVariable else { return (try content(of: entry.string("file"), at: pointer + "/file"), entry) }
-    let name = try entry.string("env")
+    let entry = try Schema.Object(
+      json, at: pointer, by: (isVariable ? variable : named).schema, in: file.reading)
+    guard isVariable else { return (try content(of: entry.text("file"), at: pointer + "/file"), entry) }
+    let name = try entry.text("env")
     guard let secret = environment.take(name) else {
       throw entry.fault("env", "the variable \(name) is not set, or empty; it is read when the server starts")
     }
     return (secret, entry)
   }
 
-  private func content(of name: String, at pointer: String) throws(StartError) -> Secret {
-    guard !name.isEmpty else { throw file.fault(pointer, "must be a file's name") }
+  private func content(of name: String, at pointer: String) throws(Schema.Fault) -> Secret {
+    guard !name.isEmpty else { throw Schema.Fault(pointer, "must be a file's name") }
     let path = file.resolve(name)
     file.requireProtectedFolder(around: path, at: pointer)
     do throws(SecretFile.Problem) {
       return Secret(name: path, isVariable: false, bytes: try SecretFile.read(path))
     } catch {
-      throw file.fault(pointer, error.text(path))
+      throw Schema.Fault(pointer, error.text(path))
     }
   }
 }

@@ -30,7 +30,7 @@ struct TrustPlan: Sendable {
   }
 }
 
-/// Reads `trust`, `trust_state` and `trust_refresh`: files of anchors, and lists that others publish.
+/// `trust`, `trust_state` and `trust_refresh`, as they are configured: files of anchors, and lists that others publish.
 ///
 /// ```json
 /// { "trust": [ "trust/",
@@ -40,13 +40,10 @@ struct TrustPlan: Sendable {
 ///       "crl_addresses": "https" } ],
 ///   "trust_state": "trust-state", "trust_refresh": 3600 }
 /// ```
-struct TrustReader {
-  static let refreshSeconds: ClosedRange<Int64> = 60...86_400
-  static let standardRefresh: Int64 = 3_600
-
+struct ConfiguredTrust {
   let file: ConfigurationFile
 
-  func plan(_ root: ConfigurationReader, fetcher: any ListFetcher) throws(StartError) -> TrustPlan {
+  func plan(_ root: Schema.Object, fetcher: any ListFetcher) throws(Schema.Fault) -> TrustPlan {
     guard let entries = try root.required("trust").array, !entries.isEmpty else {
       throw root.fault("trust", "must be a list with at least one path or list of anchors")
     }
@@ -56,11 +53,9 @@ struct TrustReader {
       if let path = entry.string, !path.isEmpty {
         paths[.named, default: []].append(file.resolve(path))
       } else if entry["files"]?.isNull == false {
-        root.attempt { () throws(StartError) in
-          let (path, addresses) = try files(entry, at: index)
-          paths[addresses, default: []].append(path)
-        }
-      } else if let source = root.attempt({ () throws(StartError) in try source(entry, at: index, after: sources) }) {
+        guard let (path, addresses) = root.attempt(try files(entry, at: index)) else { continue }
+        paths[addresses, default: []].append(path)
+      } else if let source = root.attempt(try source(entry, at: index, after: sources)) {
         sources.append(source)
       }
     }
@@ -70,36 +65,34 @@ struct TrustReader {
       return TrustSource(name: name, .files(paths, crlAddresses: addresses))
     }
     sources.insert(contentsOf: ofFiles, at: 0)
-    let state = file.resolve(root.value("trust_state") == nil ? "trust-state" : try root.string("trust_state"))
+    let state = file.resolve(try root.text("trust_state"))
     file.requireProtection(of: state, at: "/trust_state")
-    let refresh = try root.integer("trust_refresh", in: Self.refreshSeconds, default: Self.standardRefresh)
     return TrustPlan(
       loader: TrustLoader(
         sources: sources, defaultDocTypes: [DocType.mDL], fetcher: fetcher, memory: AcceptedListFolder(state)),
-      files: paths, hasLists: hasLists, refreshSeconds: refresh)
+      files: paths, hasLists: hasLists, refreshSeconds: try root.number("trust_refresh"))
   }
 
   /// The names of the sources of files, by where their authorities' revocation lists may be asked for.
   private static let fileSources: [CRLAddresses: String] = [.named: "files", .https: "files-https"]
 
-  private func files(_ entry: JSON, at index: Int) throws(StartError) -> (path: String, addresses: CRLAddresses) {
-    let reader = try ConfigurationReader(
-      entry, at: "/trust/\(index)", in: file, known: ConfigurationTables.anchorFiles.names)
-    return (file.resolve(try reader.string("files")), try crlAddresses(reader))
+  private func files(_ entry: JSON, at index: Int) throws(Schema.Fault) -> (path: String, addresses: CRLAddresses) {
+    let entry = try Schema.Object(
+      entry, at: "/trust/\(index)", by: ConfigurationSchema.anchorFiles.schema, in: file.reading)
+    return (file.resolve(try entry.text("files")), try crlAddresses(entry))
   }
 
-  private func crlAddresses(_ entry: ConfigurationReader) throws(StartError) -> CRLAddresses {
-    guard entry.value("crl_addresses") != nil else { return .named }
-    guard let addresses = CRLAddresses(rawValue: try entry.string("crl_addresses")) else {
+  private func crlAddresses(_ entry: Schema.Object) throws(Schema.Fault) -> CRLAddresses {
+    guard let addresses = CRLAddresses(rawValue: try entry.text("crl_addresses")) else {
       throw entry.fault("crl_addresses", "must be \"named\" or \"https\"")
     }
     return addresses
   }
 
-  private func authorityCRLAddresses(_ entry: ConfigurationReader) throws(StartError) -> AuthorityCRLAddresses {
+  private func authorityCRLAddresses(_ entry: Schema.Object) throws(Schema.Fault) -> AuthorityCRLAddresses {
     var addresses = AuthorityCRLAddresses(try crlAddresses(entry))
-    guard entry.value("crl_exceptions") != nil else { return addresses }
-    guard let members = try entry.required("crl_exceptions").object, !members.isEmpty else {
+    guard let exceptions = entry.value("crl_exceptions") else { return addresses }
+    guard let members = exceptions.object, !members.isEmpty else {
       throw entry.fault(
         "crl_exceptions", "must be an object of certificates' SHA-256, each with \"named\" or \"https\"")
     }
@@ -113,29 +106,29 @@ struct TrustReader {
     return addresses
   }
 
-  private func source(_ entry: JSON, at index: Int, after others: [TrustSource]) throws(StartError) -> TrustSource {
+  private func source(_ entry: JSON, at index: Int, after others: [TrustSource]) throws(Schema.Fault) -> TrustSource {
     // Which of the two it is says what else it may have.
     let isEntities = entry["vical"]?.isNull != false && entry["trusted_entities"] != nil
-    let table = isEntities ? ConfigurationTables.trustedEntities : ConfigurationTables.vical
-    let reader = try ConfigurationReader(entry, at: "/trust/\(index)", in: file, known: table.names)
-    let source = try list(reader)
+    let schema = isEntities ? ConfigurationSchema.trustedEntities.schema : ConfigurationSchema.vical.schema
+    let entry = try Schema.Object(entry, at: "/trust/\(index)", by: schema, in: file.reading)
+    let source = try list(entry)
     guard !others.contains(where: { $0.name == source.name }) else {
-      throw reader.fault("name", "\"\(source.name)\" is there twice")
+      throw entry.fault("name", "\"\(source.name)\" is there twice")
     }
     return source
   }
 
-  private func list(_ entry: ConfigurationReader) throws(StartError) -> TrustSource {
-    let name = try entry.string("name")
+  private func list(_ entry: Schema.Object) throws(Schema.Fault) -> TrustSource {
+    let name = try entry.text("name")
     let allowed = Array("abcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     guard name.utf8.count <= 64, name.utf8.allSatisfy(allowed.contains), !Self.fileSources.values.contains(name)
     else {
       throw entry.fault("name", "must have at most 64 of a–z, 0–9, - and _, and not be \"files\" or \"files-https\"")
     }
     let signers = SignerPath.Anchors(configured: try signerAnchors(entry), allowsTestCertificates: false)
-    let usages = entry.value("ekus") == nil ? nil : Set(try entry.strings("ekus", isRequired: true))
+    let usages = try entry.ifAny("ekus", entry.texts).map { Set($0) }
     let crlAddresses = try authorityCRLAddresses(entry)
-    let length = Int(try entry.integer("max_path_length", in: 0...8, default: 0))
+    let length = Int(try entry.number("max_path_length"))
     guard entry.value("trusted_entities") != nil else {
       guard entry.value("vical") != nil else {
         throw entry.fault("vical", "is required, or trusted_entities in its place; not both")
@@ -147,14 +140,14 @@ struct TrustReader {
     }
     let source = TrustedEntityListSource(
       signers: signers, issuance: try services(entry),
-      revocation: Set(try entry.strings("status_services", isRequired: false)), extendedKeyUsages: usages,
+      revocation: Set(try entry.texts("status_services")), extendedKeyUsages: usages,
       maxPathLength: length, crlAddresses: crlAddresses, name: name)
     return TrustSource(
       name: name, .list(PublishedTrustList(try place("trusted_entities", entry), .trustedEntities(source))))
   }
 
-  private func place(_ member: String, _ entry: ConfigurationReader) throws(StartError) -> PublishedTrustList.Place {
-    let text = try entry.string(member)
+  private func place(_ member: String, _ entry: Schema.Object) throws(Schema.Fault) -> PublishedTrustList.Place {
+    let text = try entry.text(member)
     guard text.contains("://") else {
       let path = file.resolve(text)
       file.requireProtection(of: path, at: "\(entry.pointer)/\(member)")
@@ -169,8 +162,8 @@ struct TrustReader {
     }
   }
 
-  private func signerAnchors(_ entry: ConfigurationReader) throws(StartError) -> [Certificate] {
-    let paths = try entry.strings("signer_anchors", isRequired: true).map(file.resolve)
+  private func signerAnchors(_ entry: Schema.Object) throws(Schema.Fault) -> [Certificate] {
+    let paths = try entry.texts("signer_anchors").map(file.resolve)
     for path in paths { file.requireProtection(of: path, at: entry.pointer + "/signer_anchors") }
     let anchors: [TrustAnchor]
     do throws(TrustLoadError) {
@@ -185,7 +178,7 @@ struct TrustReader {
     return anchors.map(\.certificate)
   }
 
-  private func services(_ entry: ConfigurationReader) throws(StartError) -> [String: [String]] {
+  private func services(_ entry: Schema.Object) throws(Schema.Fault) -> [String: [String]] {
     guard let members = try entry.required("services").object, !members.isEmpty else {
       throw entry.fault("services", "must be an object of service types, each with its document types")
     }

@@ -2,23 +2,21 @@ import Base
 import Sessions
 import Trust
 
-/// Reads `webhooks` of a relying party: where it is told of events.
+/// `webhooks` of a relying party, as they are configured: where it is told of events.
 ///
 /// ```json
 /// { "webhooks": [ { "id": "main", "url": "https://shop.example/hooks", "secrets": [ { "file": "keys/hook.secret" } ],
 ///                   "events": ["verification_session.verified"],
 ///                   "allow": { "hosts": ["shop.internal"], "ports": [8443], "networks": ["10.20.0.0/16"] } } ] }
 /// ```
-/// A secret, in a file or a variable, is one text, `whsec_` and the base64 of 24 to 64 bytes. Each secret signs; without `events` all
-/// types are told.
-struct WebhookReader {
-  private static let member = "webhooks"
+/// A secret, in a file or a variable, is one text, `whsec_` and the base64 of 24 to 64 bytes. Each
+/// secret signs; without `events` all types are told.
+struct ConfiguredWebhooks {
+  let secrets: ConfiguredSecrets
 
-  let secrets: SecretReader
-
-  func webhooks(_ party: ConfigurationReader) throws(StartError) -> [WebhookEndpoint] {
+  func all(of party: Schema.Object) throws(Schema.Fault) -> [WebhookEndpoint] {
     var endpoints: [WebhookEndpoint] = []
-    for entry in try party.objects(Self.member, isRequired: false, known: ConfigurationTables.webhook.names) {
+    for entry in try party.objects("webhooks") {
       let id = try id(entry)
       guard !endpoints.contains(where: { $0.id == id }) else { throw entry.fault("id", "\"\(id)\" is there twice") }
       let targets = try targets(entry)
@@ -27,13 +25,13 @@ struct WebhookReader {
           id: id, url: try url(entry, targets), secrets: try secrets(entry), types: try types(entry), targets: targets))
     }
     guard endpoints.count <= Limits.webhooks else {
-      throw party.fault(Self.member, "may have \(Limits.webhooks) at most")
+      throw party.fault("webhooks", "may have \(Limits.webhooks) at most")
     }
     return endpoints
   }
 
-  private func id(_ entry: ConfigurationReader) throws(StartError) -> String {
-    let id = try entry.string("id")
+  private func id(_ entry: Schema.Object) throws(Schema.Fault) -> String {
+    let id = try entry.text("id")
     guard WebhookEndpoint.isID(id) else {
       throw entry.fault(
         "id", "must have at most \(Limits.webhookIDCharacters) letters, digits, and - _ .")
@@ -42,8 +40,8 @@ struct WebhookReader {
   }
 
   /// As far as it can be judged without asking for the name.
-  private func url(_ entry: ConfigurationReader, _ targets: InternalTargets) throws(StartError) -> String {
-    let url = try entry.string("url")
+  private func url(_ entry: Schema.Object, _ targets: InternalTargets) throws(Schema.Fault) -> String {
+    let url = try entry.text("url")
     do throws(FetchError) {
       _ = try ListAddress(url, allowing: DeliveryAttempt.rules(isLive: true, targets))
       return url
@@ -55,38 +53,34 @@ struct WebhookReader {
 
   /// A host that is named may be in any private network; other networks, of this machine or the link, are named
   /// themselves.
-  private func targets(_ entry: ConfigurationReader) throws(StartError) -> InternalTargets {
-    guard let allow = try entry.object("allow", known: ConfigurationTables.webhookAllow.names) else { return .none }
+  private func targets(_ entry: Schema.Object) throws(Schema.Fault) -> InternalTargets {
+    guard let allow = try entry.object("allow") else { return .none }
     var targets = InternalTargets()
-    for (index, json) in (try list("ports", of: allow)).enumerated() {
+    let given = allow.value("ports") ?? []
+    guard let ports = given.array else { throw allow.fault("ports", "must be a list") }
+    for (index, json) in ports.enumerated() {
       guard let port = json.integer.flatMap({ UInt16(exactly: $0) }), port > 0 else {
         throw allow.fault("ports/\(index)", "must be a whole number from 1 to 65535")
       }
       targets.ports.insert(port)
     }
-    for (index, text) in try allow.strings("networks", isRequired: false).enumerated() {
+    for (index, text) in try allow.texts("networks").enumerated() {
       guard let network = AddressRange(text) else {
         throw allow.fault("networks/\(index)", "must be a network or an address, such as 10.20.0.0/16 or 10.20.0.7")
       }
       targets.networks.append(network)
     }
-    let hosts = try allow.strings("hosts", isRequired: false).map { $0.lowercased() }
+    let hosts = try allow.texts("hosts").map { $0.lowercased() }
     guard !hosts.isEmpty else { return targets }
     targets.networks += AddressGuard.privateNetworks
-    let address = try? ListAddress(entry.string("url"), allowing: DeliveryAttempt.rules(isLive: true, targets))
+    let address = try? ListAddress(entry.text("url"), allowing: DeliveryAttempt.rules(isLive: true, targets))
     guard address.map({ hosts.contains($0.host) }) ?? true else {
       throw allow.fault("hosts", "has not the host of `url`")
     }
     return targets
   }
 
-  private func list(_ name: String, of entry: ConfigurationReader) throws(StartError) -> [JSON] {
-    guard let value = entry.value(name) else { return [] }
-    guard let list = value.array else { throw entry.fault(name, "must be a list") }
-    return list
-  }
-
-  private func secrets(_ entry: ConfigurationReader) throws(StartError) -> [WebhookSecret] {
+  private func secrets(_ entry: Schema.Object) throws(Schema.Fault) -> [WebhookSecret] {
     guard let list = try entry.required("secrets").array, (1...Limits.webhookSecrets).contains(list.count) else {
       throw entry.fault("secrets", "must be a list of 1 to \(Limits.webhookSecrets) secrets")
     }
@@ -101,10 +95,10 @@ struct WebhookReader {
     return secrets
   }
 
-  private func types(_ entry: ConfigurationReader) throws(StartError) -> Set<EventType> {
-    guard entry.value("events") != nil else { return Set(EventType.allCases) }
+  private func types(_ entry: Schema.Object) throws(Schema.Fault) -> Set<EventType> {
+    guard let names = try entry.ifAny("events", entry.texts) else { return Set(EventType.allCases) }
     var types: Set<EventType> = []
-    for (index, name) in try entry.strings("events", isRequired: true).enumerated() {
+    for (index, name) in names.enumerated() {
       guard let type = EventType(rawValue: name) else {
         let known = EventType.allCases.map(\.rawValue).joined(separator: ", ")
         throw entry.fault("events/\(index)", "must be one of \(known)")

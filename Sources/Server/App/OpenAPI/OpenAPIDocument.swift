@@ -75,35 +75,36 @@ enum OpenAPIDocument {
   private static func requestBody(_ body: Route.RequestBody) -> JSON? {
     switch body {
     case .none: nil
-    case .empty: content(required: false, reference("Nothing"))
+    case .empty: content(required: false, "Nothing")
     case .json(let schema, let isRequired):
       content(
-        required: isRequired, reference(schema),
+        required: isRequired, schema,
         examples: schema == "CreateVerificationSession" ? CreateSessionSchemas.examples : nil)
-    case .form(let schema): content(required: false, reference(schema), mediaType: FormBody.mediaType)
+    case .form(let schema): content(required: false, schema, mediaType: FormBody.mediaType)
     }
   }
 
   private static func content(
-    required: Bool, _ schema: JSON, mediaType: String = "application/json", examples: JSON? = nil
+    required: Bool, _ schema: String, mediaType: String = "application/json", examples: JSON? = nil
   ) -> JSON {
-    let media = JSON.members(["schema": schema, "examples": examples])
+    let media = JSON.members(["schema": Schema.reference(schema).json, "examples": examples])
     return ["required": .bool(required), "content": .object([.init(mediaType, media)])]
   }
-
-  static func reference(_ schema: String) -> JSON { ["$ref": .string("#/components/schemas/\(schema)")] }
 }
 
 /// The parameters of an operation: what is variable in its path, its query, its headers.
 enum OpenAPIParameters {
   static func json(_ route: Route) -> JSON {
     let path = route.path.variables.map { name -> JSON in
-      ["name": .string(name), "in": "path", "required": true, "schema": schema(ofVariable: name, in: route.path.text)]
+      [
+        "name": .string(name), "in": "path", "required": true,
+        "schema": schema(ofVariable: name, in: route.path.text).json,
+      ]
     }
     let query = route.query.map { parameter -> JSON in
       .members([
         "name": .string(parameter.name), "in": "query", "description": .string(parameter.summary),
-        "required": parameter.isRequired ? true : nil, "schema": parameter.schema,
+        "required": parameter.isRequired ? true : nil, "schema": parameter.schema.json,
       ])
     }
     let keyed = route.takesIdempotencyKey ? [idempotencyKey] : []
@@ -111,14 +112,14 @@ enum OpenAPIParameters {
   }
 
   /// What names can look like; what looks otherwise is not found.
-  private static func schema(ofVariable name: String, in path: String) -> JSON {
+  private static func schema(ofVariable name: String, in path: String) -> Schema {
     let ids: KeyValuePairs = [
       "/v1/verification_sessions/{id}": SessionID.pattern, "/v1/verification_reports/{id}": ReportID.pattern,
       "/v1/events/{id}": EventID.pattern, "/v1/webhook_deliveries/{id}": DeliveryID.pattern,
       "/v1/wallet/{relying_party}/{session}": SessionID.pattern,
     ]
     let id = ids.first { path.hasPrefix($0.key) && name != "relying_party" }
-    return OpenAPISchemas.text(like: id?.value ?? "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$")
+    return .text(like: id?.value ?? "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$")
   }
 
   private static let idempotencyKey: JSON = [
@@ -137,8 +138,8 @@ struct OpenAPIComponents {
   private(set) var schemas: [JSON.Member] = []
 
   /// The schemas by their names, which are their titles.
-  init(_ named: [JSON.Member]) {
-    for schema in named { _ = lift(OpenAPISchemas.titled(schema.name, schema.value)) }
+  init(_ named: [Schema.Member]) {
+    for member in named { _ = lift(member.schema.titled(member.name).json) }
   }
 
   /// What stands in the place of the schemas, or of what holds them: itself, with a reference for each title.
@@ -149,7 +150,7 @@ struct OpenAPIComponents {
       // Of a member that has this name the value is a schema, and no text.
       guard let title = lifted["title"]?.string else { return lifted }
       add(title, lifted)
-      return OpenAPIDocument.reference(title)
+      return Schema.reference(title).json
     case .array(let elements): return .array(elements.map { lift($0) })
     default: return json
     }

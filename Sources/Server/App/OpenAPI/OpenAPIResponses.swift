@@ -14,22 +14,22 @@ enum OpenAPIResponses {
 
   private static func success(_ route: Route) -> JSON {
     let success = route.success
-    let schema = success.schema.map(OpenAPIDocument.reference) ?? bytes(success.mediaType)
+    let schema = success.schema.map(Schema.reference) ?? bytes(success.mediaType)
     return .members([
       "description": "Done.",
       "headers": headers(route, route.takesIdempotencyKey ? ["Idempotent-Replayed"] : []),
-      "content": .object([.init(success.mediaType, ["schema": schema])]),
+      "content": .object([.init(success.mediaType, ["schema": schema.json])]),
       "links": OpenAPILinks.json(route),
     ])
   }
 
   /// What is no JSON; JSON Lines are one JSON text each, and no JSON together.
-  private static func bytes(_ mediaType: String) -> JSON {
+  private static func bytes(_ mediaType: String) -> Schema {
     switch mediaType {
     case AuditLine.mediaType:
       ["type": "string", "description": "JSON Lines: an object in each line, which ends with a line feed."]
     case EvidenceBundle.mediaType: ["type": "string", "format": "binary"]
-    default: ["type": "string"]
+    default: .text
     }
   }
 
@@ -46,7 +46,7 @@ enum OpenAPIResponses {
     return [
       "description": .string(codes.map { "\($0.entry.summary) (`\($0.rawValue)`)." }.joined(separator: " ")),
       "headers": headers(route, own),
-      "content": .object([.init(Problem.mediaType, ["schema": OpenAPIDocument.reference("Problem")])]),
+      "content": .object([.init(Problem.mediaType, ["schema": Schema.reference("Problem").json])]),
       "x-problem-codes": .array(codes.map { .string($0.rawValue) }),
     ]
   }
@@ -64,23 +64,23 @@ enum OpenAPIResponses {
 
   /// `components.headers`.
   static let headers: JSON = [
-    "Request-Id": header("Names this request in our log.", ["type": "string", "pattern": "^req_[0-9a-f]{24}$"]),
-    "Cache-Control": header("Nothing is kept on the way.", OpenAPISchemas.constant("no-store")),
-    "X-Content-Type-Options": header("The media type is as said.", OpenAPISchemas.constant("nosniff")),
+    "Request-Id": header("Names this request in our log.", .text(like: "^req_[0-9a-f]{24}$")),
+    "Cache-Control": header("Nothing is kept on the way.", .constant("no-store")),
+    "X-Content-Type-Options": header("The media type is as said.", .constant("nosniff")),
     "Retry-After": header("Seconds after which to try again.", ["type": "integer", "minimum": 1]),
     "WWW-Authenticate": header(
-      "What is asked for (RFC 6750, 3).", ["type": "string", "pattern": "^Bearer realm=\"mdoc\""]),
+      "What is asked for (RFC 6750, 3).", .text(like: "^Bearer realm=\"mdoc\"")),
     "Idempotent-Replayed": header(
-      "The reply that was kept under this Idempotency-Key.", OpenAPISchemas.constant("true"), isRequired: false),
-    "Vary": header("Not on what is refused before it is read.", OpenAPISchemas.constant("Origin"), isRequired: false),
+      "The reply that was kept under this Idempotency-Key.", .constant("true"), isRequired: false),
+    "Vary": header("Not on what is refused before it is read.", .constant("Origin"), isRequired: false),
     "Access-Control-Allow-Origin": header(
-      "To pages of the relying party, whose call has the session's client secret.", ["type": "string"],
+      "To pages of the relying party, whose call has the session's client secret.", .text,
       isRequired: false),
-    "Access-Control-Expose-Headers": header("With the one before.", ["type": "string"], isRequired: false),
+    "Access-Control-Expose-Headers": header("With the one before.", .text, isRequired: false),
   ]
 
-  private static func header(_ description: String, _ schema: JSON, isRequired: Bool = true) -> JSON {
-    ["description": .string(description), "required": .bool(isRequired), "schema": schema]
+  private static func header(_ description: String, _ schema: Schema, isRequired: Bool = true) -> JSON {
+    ["description": .string(description), "required": .bool(isRequired), "schema": schema.json]
   }
 }
 

@@ -11,9 +11,9 @@ enum EventRoutes {
     [
       .init(
         name: "limit", summary: "\(what) on the page.",
-        schema: OpenAPISchemas.number(1...Int64(Limits.largestPage), fallback: Int64(Limits.pageSize))),
+        schema: .number(1...Int64(Limits.largestPage), default: Int64(Limits.pageSize))),
       .init(
-        name: "starting_after", summary: "The last one of the page before.", schema: OpenAPISchemas.text(like: ids)),
+        name: "starting_after", summary: "The last one of the page before.", schema: .text(like: ids)),
     ]
   }
 
@@ -22,7 +22,7 @@ enum EventRoutes {
     summary: "Lists what happened to the relying party's sessions in the last 30 days, newest first.", access: access,
     query: page("Events", ids: EventID.pattern) + [
       .init(
-        name: "type", summary: "Events of this type only.", schema: ["$ref": "#/components/schemas/EventType"])
+        name: "type", summary: "Events of this type only.", schema: .reference("EventType"))
     ], success: .json(200, "EventList"), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
     Answer(try await call.application.service.events(query: call.query, as: call.authenticated()))
@@ -42,7 +42,7 @@ enum EventRoutes {
     query: page("Deliveries", ids: DeliveryID.pattern) + [
       .init(
         name: "status", summary: "Deliveries of this status; `dead` by default.",
-        schema: OpenAPISchemas.reference("WebhookDeliveryStatus"))
+        schema: .reference("WebhookDeliveryStatus"))
     ], success: .json(200, "WebhookDeliveryList"), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
     Answer(try await call.application.service.webhookDeliveries(query: call.query, as: call.authenticated()))
@@ -71,14 +71,14 @@ enum AuditRoutes {
     query: [
       .init(
         name: "node", summary: "The node's name.",
-        schema: OpenAPISchemas.text(like: "^[a-z0-9.-]{1,63}$"), isRequired: true),
+        schema: .text(like: "^[a-z0-9.-]{1,63}$"), isRequired: true),
       .init(
         name: "after", summary: "Entries after this sequence; 0 by default.",
-        schema: OpenAPISchemas.number(0...Int64.max, fallback: 0)),
+        schema: .number(0...Int64.max, default: 0)),
       .init(
         name: "limit", summary: "Entries on the page.",
-        schema: OpenAPISchemas.number(
-          1...Int64(Limits.largestAuditPage), fallback: Int64(Limits.largestAuditPage))),
+        schema: .number(
+          1...Int64(Limits.largestAuditPage), default: Int64(Limits.largestAuditPage))),
     ], success: .content(AuditLine.mediaType), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
     let lines = try await call.application.service.auditEntries(query: call.query, as: call.authenticated())

@@ -41,11 +41,7 @@ enum RequestContent {
         throw ServiceError(.apiInvalidRequest, pointers: [.init(pointer: "", detail: "must be an object")])
       }
       guard members.isEmpty else {
-        throw ServiceError(
-          .apiUnknownMember,
-          pointers: members.prefix(Limits.reportedFaults).map {
-            .init(pointer: "/" + JSONPointer.escape($0.name), detail: "is not known here")
-          })
+        throw .unknownMembers(members)
       }
       return json
     }
@@ -97,13 +93,27 @@ enum RequestContent {
 
   /// A media type alone or with `charset=utf-8` (RFC 9110, 8.3.1).
   private static func isType(_ type: String, _ expected: String) -> Bool {
-    let parts = type.lowercased().split(separator: ";", omittingEmptySubsequences: false).map(trimmed)
+    let parts = type.lowercased().split(separator: ";", omittingEmptySubsequences: false).map(\.withoutBlanks)
     guard let first = parts.first, first == expected else { return false }
     return parts.count == 1 || (parts.count == 2 && ["charset=utf-8", "charset=\"utf-8\""].contains(parts[1]))
   }
+}
 
-  private static func trimmed(_ text: Substring) -> Substring {
-    let start = text.drop { $0 == " " || $0 == "\t" }
+extension ServiceError {
+  /// Members of a body that the operation does not know.
+  package static func unknownMembers(_ members: [JSON.Member]) -> ServiceError {
+    ServiceError(
+      .apiUnknownMember,
+      pointers: members.prefix(Limits.reportedFaults).map {
+        .init(pointer: "/" + JSONPointer.escape($0.name), detail: "is not known here")
+      })
+  }
+}
+
+extension Substring {
+  /// Without optional white space around it (RFC 9110, 5.6.3).
+  var withoutBlanks: Substring {
+    let start = drop { $0 == " " || $0 == "\t" }
     return start.lastIndex { $0 != " " && $0 != "\t" }.map { start[...$0] } ?? ""
   }
 }

@@ -73,7 +73,7 @@ package struct PathTemplate: Sendable, Hashable {
       switch segment {
       case .literal(let expected): guard text == expected else { return nil }
       case .variable(let name):
-        guard Self.isName(text) else { return nil }
+        guard isName(text) else { return nil }
         values[name] = String(text)
       }
     }
@@ -86,19 +86,22 @@ package struct PathTemplate: Sendable, Hashable {
     return path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
       .map { Substring($0) }
   }
+}
 
-  /// What an identifier of ours or the name of a relying party could be: letters, digits, `_`, `-` and `.`, at most 64;
-  /// not `..`, which proxies resolve.
-  private static func isName(_ text: Substring) -> Bool {
-    (1...64).contains(text.utf8.count) && text.first != "."
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"), UInt8(ascii: "-"),
-          UInt8(ascii: "."):
-          true
-        default: false
-        }
-      }
+/// What an identifier of ours or the name of a relying party could be: letters, digits, `_`, `-` and `.`, at most 64; not
+/// `..`, which proxies resolve.
+func isName(_ text: Substring) -> Bool {
+  (1...64).contains(text.utf8.count) && text.first != "." && text.utf8.allSatisfy(\.isNameCharacter)
+}
+
+extension UInt8 {
+  /// A letter, a digit, `_`, `-` or `.`.
+  var isNameCharacter: Bool {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+      true
+    default: false
+    }
   }
 }

@@ -37,15 +37,15 @@ enum SessionRoutes {
         ]),
       .init(
         name: "starting_after", summary: "The last session of the page before.",
-        schema: OpenAPISchemas.text(like: SessionID.pattern)),
+        schema: .text(like: SessionID.pattern)),
       .init(
         name: "status", summary: "Sessions of this status only.",
-        schema: ["$ref": "#/components/schemas/SessionStatus"]),
+        schema: .reference("SessionStatus")),
       .init(
         name: "expand[]", summary: "What to read besides, each once.",
         schema: [
           "type": "array", "uniqueItems": true,
-          "items": OpenAPISchemas.oneOf("SessionPart", SessionPart.allCases.map(\.rawValue)),
+          "items": Schema.oneOf("SessionPart", SessionPart.allCases.map(\.rawValue)).json,
         ]),
     ], success: .json(200, "VerificationSessionList"), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
@@ -59,11 +59,11 @@ enum SessionRoutes {
     query: [
       .init(
         name: "expand[]", summary: "What to read besides.",
-        schema: ["type": "string", "const": "result"]),
+        schema: .constant("result")),
       .init(
         name: "response_code",
         summary: "With which the wallet came back: of a session with a `redirect_uri`, needed to read the result.",
-        schema: ["type": "string"]),
+        schema: .text),
     ], success: .json(200, "VerificationSessionReply"),
     problems: [.sessionNotFound, .apiInvalidRequest, .responseCodeMismatch]
   ) { call throws(ServiceError) in

@@ -76,7 +76,7 @@ package final class ServerAdditions: Sendable {
   /// Routes that `/openapi.json` lists.
   let groups: [RouteGroup]
   /// Component schemas that those refer to.
-  let schemas: [JSON.Member]
+  let schemas: [Schema.Member]
   /// Routes that it does not list: files that only a page asks for.
   let pages: [Route]
   /// Ends what goes with the server, once that has stopped.
@@ -85,7 +85,7 @@ package final class ServerAdditions: Sendable {
   private let document = Locked<[UInt8]?>(nil)
 
   package init(
-    groups: [RouteGroup] = [], schemas: [JSON.Member] = [], pages: [Route] = [],
+    groups: [RouteGroup] = [], schemas: [Schema.Member] = [], pages: [Route] = [],
     end: @escaping @Sendable () async -> Void = {}
   ) {
     self.groups = groups
@@ -112,7 +112,7 @@ final class ServerState: Sendable {
     /// When the configuration in force was read.
     var loadedAt: Timestamp
     /// Why the latest reading was not put in force; none where it was.
-    var problems: [ConfigurationProblem] = []
+    var problems: [Schema.Fault] = []
     /// Readings that were not put in force.
     var failures = 0
 
@@ -141,7 +141,7 @@ final class ServerState: Sendable {
     }
   }
 
-  func failed(_ problems: [ConfigurationProblem]) -> Configuration {
+  func failed(_ problems: [Schema.Fault]) -> Configuration {
     content.withLock { content in
       content.configuration.problems = problems
       content.configuration.failures += 1

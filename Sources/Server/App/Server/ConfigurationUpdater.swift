@@ -39,7 +39,7 @@ final class ConfigurationUpdater: Sendable {
       // Its own, so that requests under way keep the trust that they began with.
       let trust = TrustUpdater(replacing: before.trust, by: configuration.trust)
       if let problem = await trust.reload().problem {
-        throw .configuration(source.path, [ConfigurationProblem(pointer: "/trust", detail: problem)])
+        throw .configuration(source.path, [Schema.Fault("/trust", problem)])
       }
       let after = try before.reconfigured(by: configuration, trust: trust)
       inForce.replace(by: after)
@@ -49,7 +49,7 @@ final class ConfigurationUpdater: Sendable {
       return status
     } catch {
       log.write(.error, "configuration.reload_failed", at: now, ["message": .string(error.message)])
-      let problems = error.problems.isEmpty ? [.init(pointer: "", detail: error.message)] : error.problems
+      let problems = error.problems.isEmpty ? [.init("", error.message)] : error.problems
       return state.failed(problems)
     }
   }
@@ -76,7 +76,7 @@ final class ConfigurationUpdater: Sendable {
       throw .configuration(
         path,
         changed.map {
-          ConfigurationProblem(pointer: "/\($0)", detail: "cannot change while the server runs; restart it")
+          Schema.Fault("/\($0)", "cannot change while the server runs; restart it")
         })
     }
   }

@@ -7,12 +7,7 @@ import Glibc
 /// Waiting with `sigwait` instead would need the signals blocked in every thread, those that Swift made before us
 /// included.
 package enum StopSignal {
-  // Written once before the handlers are installed and never freed; sem_post is safe in a signal handler.
-  nonisolated(unsafe) private static let semaphore = {
-    let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-    sem_init(semaphore, 0, 0)
-    return semaphore
-  }()
+  nonisolated(unsafe) private static let semaphore = makeSemaphore()
 
   /// From now on the signals no longer end the process; `wait` returns when one has come.
   package static func install() {
@@ -33,12 +28,7 @@ package enum StopSignal {
 
 /// SIGHUP, by which operators ask a server to read its configuration and trust anchors anew.
 package enum ReloadSignal {
-  // Written once before the handler is installed and never freed; sem_post is safe in a signal handler.
-  nonisolated(unsafe) private static let semaphore = {
-    let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-    sem_init(semaphore, 0, 0)
-    return semaphore
-  }()
+  nonisolated(unsafe) private static let semaphore = makeSemaphore()
 
   /// From now on the signal no longer ends the process.
   package static func install() {
@@ -55,6 +45,14 @@ package enum ReloadSignal {
       }
     }
   }
+}
+
+/// What a signal's handler posts: made once, before the handler is installed, and never freed; sem_post is safe in a
+/// handler.
+private func makeSemaphore() -> UnsafeMutablePointer<sem_t> {
+  let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+  sem_init(semaphore, 0, 0)
+  return semaphore
 }
 
 /// Ends the process when a stop takes longer than it may: a thread that computes or waits in a library cannot be told to
