@@ -40,8 +40,6 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
   }
 }
 
-private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
-
 /// A server that ends, with requests in every state.
 @Suite(.onOwnThreads) struct StopTests {
   @Test func `a graceful stop answers what has begun and refuses what is new`() async throws {
