@@ -1,5 +1,13 @@
+import Base
+import COpenSSL
+import Cryptography
+import FoundationEssentials
+import Glibc
+import PKIX
 import Testing
 import Trust
+
+@testable import Mock
 
 /// Who answers over HTTPS.
 @Suite(.timeLimit(.minutes(10))) struct TLSTests {
@@ -93,5 +101,73 @@ import Trust
     let fault = try await FetchFixture(authorities: "/nowhere/authorities.pem")
       .fault(server.url(scheme: "https", host: "localhost"), Self.rules)
     #expect(fault == .unavailable("the authorities of TLS can't be read"))
+  }
+}
+
+/// A TLS server's key and certificate, from a certification authority made for the test.
+// Unchecked, since the compiler does not see into OpenSSL: an SSL_CTX that nobody changes any more may be used by any
+// number of threads (openssl-threads(7)), and it is changed in the initialiser alone.
+final class ServerIdentity: @unchecked Sendable {
+  private let context: OpaquePointer
+  /// A file with the authority's certificate.
+  let authorityFile: String
+  private let folder: String
+
+  struct Fault: Error {}
+
+  init(
+    host: String = "localhost", authority name: String = "test authority", isExpired: Bool = false,
+    isSelfSigned: Bool = false
+  ) throws {
+    let now = Timestamp(secondsSince1970: Int64(time(nil)))
+    let authority = CertificateIssuer(
+      name: CertificateName(country: "US", state: nil, organization: nil, commonName: name),
+      key: try PrivateKey(generatingOn: .p256))
+    let key = isSelfSigned ? authority.key : try PrivateKey(generatingOn: .p256)
+    let root = CertificateTemplate(
+      issuer: authority.name, notBefore: now - 86_400, notAfter: now + 86_400, subject: authority.name,
+      publicKeyInfo: SubjectPublicKeyInfo.der(of: authority.key.publicKey),
+      extensions: [
+        .basicConstraints(isCA: true, pathLength: 0), .keyUsage(.keyCertSign),
+        .subjectKeyIdentifier(authority.keyIdentifier),
+      ])
+    let subject = CertificateName(country: "US", state: nil, organization: nil, commonName: host)
+    let names = DER.sequence(DER.implicit(2, Array(host.utf8)))
+    let leaf = CertificateTemplate(
+      issuer: isSelfSigned ? subject : authority.name, notBefore: now - 86_400,
+      notAfter: isExpired ? now - 3_600 : now + 86_400, subject: subject,
+      publicKeyInfo: SubjectPublicKeyInfo.der(of: key.publicKey),
+      extensions: [
+        .keyUsage(.digitalSignature), .extendedKeyUsage(["1.3.6.1.5.5.7.3.1"], isCritical: false),
+        CertificateExtension(oid: "2.5.29.17", isCritical: false, value: names),
+      ])
+
+    folder = FileManager.default.temporaryDirectory.path + "/mdoc-fetch-\(UInt64.random(in: 0 ... .max))"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    authorityFile = folder + "/authority.pem"
+    try Data(PEM.encode(certificate: root.signed(by: authority.key)).utf8).write(to: URL(filePath: authorityFile))
+    try Data(PEM.encode(certificate: leaf.signed(by: authority.key)).utf8)
+      .write(to: URL(filePath: folder + "/server.pem"))
+    try Data(key.pem()).write(to: URL(filePath: folder + "/server.key"))
+    guard let context = SSL_CTX_new(TLS_server_method()) else { throw Fault() }
+    self.context = context
+    guard SSL_CTX_use_certificate_file(context, folder + "/server.pem", SSL_FILETYPE_PEM) == 1,
+      SSL_CTX_use_PrivateKey_file(context, folder + "/server.key", SSL_FILETYPE_PEM) == 1
+    else { throw Fault() }
+  }
+
+  deinit {
+    SSL_CTX_free(context)
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// Nil where the other end does not go on with the handshake.
+  func accept(_ descriptor: Int32) -> OpaquePointer? {
+    guard let tls = SSL_new(context) else { return nil }
+    guard SSL_set_fd(tls, descriptor) == 1, SSL_accept(tls) == 1 else {
+      SSL_free(tls)
+      return nil
+    }
+    return tls
   }
 }

@@ -16,18 +16,11 @@ struct MockResponseInput {
   private var disclosed: [(namespace: String, identifier: String)]?
   private var changes: [JSON.Member] = []
 
-  private static let members: Set<String> = ["session", "protocol", "variant", "elements"]
-
   init(parsing json: JSON) throws(ServiceError) {
     guard let object = json.object else { throw Self.fault("", "must be an object") }
-    let unknown = object.filter { !Self.members.contains($0.name) }
-    guard unknown.isEmpty else {
-      throw ServiceError(
-        .apiUnknownMember,
-        pointers: unknown.prefix(Limits.reportedFaults).map {
-          .init(pointer: "/" + JSONPointer.escape($0.name), detail: "is not known here")
-        })
-    }
+    let known = MockResponseSchema.mockResponse.members.map(\.name)
+    let unknown = object.filter { !known.contains($0.name) }
+    guard unknown.isEmpty else { throw .unknownMembers(unknown) }
     guard let session = json["session"]?.string else { throw Self.fault("/session", "must be a session's id") }
     self.session = session
     protocolName = json["protocol"]?.string
@@ -108,5 +101,56 @@ struct MockResponseInput {
 
   private static func fault(_ pointer: String, _ detail: String) -> ServiceError {
     ServiceError(.apiInvalidRequest, pointers: [.init(pointer: pointer, detail: detail)])
+  }
+}
+
+/// What `POST /v1/test/mock_responses` takes.
+enum MockResponseSchema {
+  static let all: [Schema.Member] = [.init("CreateMockResponse", mockResponse)]
+
+  static let mockResponse: Schema = .object(
+    [
+      "session": .text(like: SessionID.pattern),
+      "protocol": .oneOf("PresentationProtocol", ProtocolFamily.allCases.flatMap(\.protocolNames)).orNull
+        .described("Of the session's, the one that is answered; by default its first."),
+      "variant": .oneOf(variants, default: "good").described("What `mdoc mock variants` lists.").titled("MockVariant"),
+      "elements": .oneOf([
+        .list(of: .reference("ElementReference")),
+        .map(of: Schema(["type": "object"]).titled("MockElementValues")).titled("MockDocumentElements"),
+      ])
+      .described("An array: what the person discloses. An object by namespace: what the documents say instead.")
+      .titled("MockElements").orNull,
+    ], optional: ["protocol", "variant", "elements"])
+
+  private static let variants = MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name)
+}
+
+/// What to tell somebody who asked for a variant that does not exist.
+enum VariantHint {
+  static func text(for name: String) -> String {
+    let near =
+      (MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name))
+      .map { (name: $0, distance: distance(name, $0)) }
+      .filter { $0.distance <= max(3, $0.name.utf8.count / 2) }.sorted { $0.distance < $1.distance }.prefix(3)
+      .map { "`\($0.name)`" }
+    let hint = near.isEmpty ? "" : "; did you mean \(near.joined(separator: ", "))?"
+    return "is no variant that `mdoc mock variants` lists" + hint
+  }
+
+  /// Levenshtein's, over at most the first 64 bytes.
+  private static func distance(_ left: String, _ right: String) -> Int {
+    let left = Array(left.utf8.prefix(64))
+    let right = Array(right.utf8.prefix(64))
+    var row = Array(0...right.count)
+    for (line, character) in left.enumerated() {
+      var diagonal = row[0]
+      row[0] = line + 1
+      for column in right.indices {
+        let replaced = diagonal + (character == right[column] ? 0 : 1)
+        diagonal = row[column + 1]
+        row[column + 1] = min(replaced, diagonal + 1, row[column] + 1)
+      }
+    }
+    return row[right.count]
   }
 }

@@ -8,7 +8,20 @@ import Sessions
 struct MockWalletEndpoint: Sendable {
   let authority: MockAuthority
 
-  func respond(_ call: RouteCall) async throws(ServiceError) -> Answer {
+  /// An `Idempotency-Key` is taken and has nothing to do: an answer changes no state, and for the same second it is
+  /// the same answer.
+  var route: Route {
+    Route(
+      method: .post, path: PathTemplate("/v1/test/mock_responses"), name: "createMockResponse",
+      summary: "A mock wallet's answer to a session, right or wrong in a named way, ready to submit.",
+      access: .apiKey([.sessionsWrite]), body: .json(schema: "CreateMockResponse"), success: .json(200, "SubmitAnswer"),
+      problems: [
+        .sessionNotFound, .sessionProtocolMismatch, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled,
+        .sessionRedacted, .readerCertificateExpired, .apiProtocolUnsupported, .apiNotFound,
+      ], respond: respond)
+  }
+
+  private func respond(_ call: RouteCall) async throws(ServiceError) -> Answer {
     let input = try MockResponseInput(parsing: call.body)
     let pending = try await call.application.service.pendingRequest(
       input.session, by: input.protocolName, as: call.authenticated())

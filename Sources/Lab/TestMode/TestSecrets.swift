@@ -1,6 +1,11 @@
 import App
 import Base
 import Cryptography
+import FoundationEssentials
+import Glibc
+import Mock
+import PKIX
+import Presentation
 import Sessions
 
 /// The secrets of one test server, all from one seed.
@@ -53,5 +58,41 @@ struct TestSecrets {
     } catch {
       return try PrivateKey(curve: .p256, scalar: derive("encryption, again", from: seed).exposed())
     }
+  }
+}
+
+/// Test mode's reader: its requests are signed as a real relying party's, under the mock reader authority.
+enum TestReader {
+  /// The reader and the authority's own certificate, DER, for wallets that authenticate readers.
+  ///
+  /// - Parameter host: that of the public address, since ISO/IEC TS 18013-7, Annex B names readers by it.
+  static func identity(
+    of authority: MockAuthority, named host: String, at now: Timestamp
+  ) throws(StartError) -> (reader: ReaderIdentity, root: [UInt8]) {
+    do {
+      let mock = try authority.reader(dnsName: host, at: now)
+      let certificates = try mock.certificates.map { try Certificate(der: $0) }
+      return (try ReaderIdentity(key: mock.key, certificates: certificates), mock.root)
+    } catch {
+      throw .unavailable("the mock reader failed: \(error)")
+    }
+  }
+}
+
+/// A new folder for the store of a test server, readable by its owner alone.
+enum TemporaryStore {
+  static func makeFolder() throws(StartError) -> String {
+    let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array("\(base)/mdoc-test-XXXXXX".utf8CString)
+    let folder = template.withUnsafeMutableBufferPointer { buffer in
+      buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
+    }
+    guard let folder else { throw .unavailable("\(base): no folder can be made") }
+    return folder
+  }
+
+  static func remove(_ folder: String) {
+    // What cannot be removed is left: it holds nothing but test data.
+    try? FileManager.default.removeItem(atPath: folder)
   }
 }

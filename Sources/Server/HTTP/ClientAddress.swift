@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// Where a client is, as far as limits tell them apart: an IPv4 address, or the first 64 bits of an IPv6 address, since
@@ -48,5 +49,35 @@ package struct AddressBlock: Sendable, Hashable {
     let bytes = withUnsafeBytes(of: six) { Array($0) }
     let mapped: [UInt8] = Array(repeating: 0, count: 10) + [0xff, 0xff]
     return bytes.starts(with: mapped) ? Array(bytes.suffix(4)) : bytes
+  }
+}
+
+/// The open connections of each client address, as `ClientAddress` tells them apart: libmicrohttpd's own count takes each
+/// of the 2⁶⁴ addresses of one IPv6 network for another client.
+final class ConnectionCounts: Sendable {
+  private let counts = Locked<[ClientAddress: Int]>([:])
+  /// Of one address; 0: any number.
+  private let limit: Int
+
+  init(limit: Int) { self.limit = limit }
+
+  /// Whether one more may be accepted. It counts from `opened` on: what is accepted may still fail for want of memory, and
+  /// then nobody says that it has closed.
+  func mayAccept(_ address: ClientAddress?) -> Bool {
+    guard limit > 0, let address else { return true }
+    return counts.withLock { $0[address, default: 0] < limit }
+  }
+
+  func opened(_ address: ClientAddress?) {
+    guard limit > 0, let address else { return }
+    counts.withLock { $0[address, default: 0] += 1 }
+  }
+
+  func closed(_ address: ClientAddress?) {
+    guard limit > 0, let address else { return }
+    counts.withLock { counts in
+      let rest = (counts[address] ?? 1) - 1
+      counts[address] = rest > 0 ? rest : nil
+    }
   }
 }

@@ -1,4 +1,5 @@
 import Base
+import CMicrohttpd
 
 /// Refuses every request whose head could be cut off the stream in more than one way, before a byte of its body is read.
 ///
@@ -110,5 +111,84 @@ enum FramingCheck {
       true
     default: false
     }
+  }
+}
+
+/// A request's header as libmicrohttpd hands it out: pointers into its memory, valid inside one callback only.
+struct RawHeader {
+  struct Field {
+    let name: UnsafeBufferPointer<UInt8>
+    let value: UnsafeBufferPointer<UInt8>
+  }
+
+  let method: UnsafeBufferPointer<UInt8>
+  let version: UnsafeBufferPointer<UInt8>
+  let fields: [Field]
+  /// From the method's first byte to the last of the empty line.
+  let size: Int
+
+  /// Nil only where libmicrohttpd breaks its own contract and passes a null pointer.
+  init?(connection: OpaquePointer, method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?) {
+    guard let method, let version else { return nil }
+    self.method = Self.bytes(method)
+    self.version = Self.bytes(version)
+    size = mdoc_http_header_size(connection)
+    var collected: [Field] = []
+    collected.reserveCapacity(16)
+    withUnsafeMutablePointer(to: &collected) { pointer in
+      _ = MHD_get_connection_values_n(connection, .HEADER_KIND, Self.collect, UnsafeMutableRawPointer(pointer))
+    }
+    fields = collected
+  }
+
+  private static let collect: MHD_KeyValueIteratorN = { context, _, name, nameSize, value, valueSize in
+    guard let context, let name else { return .NO }
+    let field = Field(name: bytes(name, nameSize), value: bytes(value ?? name + nameSize, value == nil ? 0 : valueSize))
+    context.assumingMemoryBound(to: [Field].self).pointee.append(field)
+    return .YES
+  }
+
+  private static func bytes(_ text: UnsafePointer<CChar>) -> UnsafeBufferPointer<UInt8> {
+    var count = 0
+    while text[count] != 0 { count += 1 }
+    return bytes(text, count)
+  }
+
+  private static func bytes(_ text: UnsafePointer<CChar>, _ count: Int) -> UnsafeBufferPointer<UInt8> {
+    let raw = UnsafeRawPointer(text).assumingMemoryBound(to: UInt8.self)
+    return UnsafeBufferPointer(start: raw, count: count)
+  }
+}
+
+/// Finds what libmicrohttpd 0.9.75 swallows while parsing: bare LF line ends, folded lines, NUL bytes, doubled spaces.
+///
+/// None of it shows in the values handed out, yet a proxy in front that reads such bytes otherwise sees another request
+/// (RFC 9112, 2.2, 5.2 and 11.2). It does show in *where* the values lie: this version cuts the header up in place, so
+/// that in a proper one every part starts exactly where the part before it and its delimiter end. Only addresses are
+/// compared; no byte outside the strings is read.
+///
+/// Another version may move its strings, and from 1.0 on rejects all of this itself, so the audit is tied to the
+/// version it was measured on.
+enum HeaderLayout {
+  private static let isAuditable = MHD_get_version().map { String(cString: $0) } == "0.9.75"
+
+  /// Whether every byte of the header is accounted for; `targetLength` is that of the target as it was received.
+  static func isContiguous(_ header: RawHeader, targetLength: Int) -> Bool {
+    guard isAuditable else { return true }
+    let start = address(header.method)
+    // "GET" SP target SP "HTTP/1.1" CRLF
+    var cursor = start + header.method.count + 1 + targetLength + 1
+    guard address(header.version) == cursor else { return false }
+    cursor += header.version.count + 2
+    for field in header.fields {
+      // name ":" OWS value CRLF; libmicrohttpd skips the white space before the value and keeps the one after it.
+      guard address(field.name) == cursor, address(field.value) > cursor + field.name.count else { return false }
+      cursor = address(field.value) + field.value.count + 2
+    }
+    return cursor + 2 == start + header.size
+  }
+
+  private static func address(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    Int(bitPattern: bytes.baseAddress)
   }
 }

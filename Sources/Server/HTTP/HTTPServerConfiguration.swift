@@ -1,5 +1,6 @@
 import CMicrohttpd
 import Glibc
+import Synchronization
 
 /// Where a server listens and what it takes on. Times are in whole seconds, the resolution of libmicrohttpd's timers.
 ///
@@ -64,4 +65,16 @@ package struct HTTPServerConfiguration: Sendable {
   /// libmicrohttpd keeps the header bytes, an entry for each field, and the reply's header in one pool a connection;
   /// what does not fit is its own 431 or 414.
   package var connectionMemory: Int { max(32 << 10, 2 * maxHeaderBytes) }
+}
+
+/// What a server holds at the moment, for its metrics.
+package final class TransportGauges: Sendable {
+  /// Requests that wait to be handled.
+  package let waiting = Atomic(0)
+  /// Requests that take one of the places among those handled at one time.
+  package let running = Atomic(0)
+  /// Bytes of bodies, whole and in part.
+  package let bodyBytes = Atomic(0)
+
+  package init() {}
 }

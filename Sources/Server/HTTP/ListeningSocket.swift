@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// Makes the listening socket ourselves: libmicrohttpd would tell neither why it failed nor which free port it took.
@@ -72,6 +73,34 @@ enum ListeningSocket {
   ) -> R {
     withUnsafeMutablePointer(to: &storage) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0) }
+    }
+  }
+}
+
+/// A listening socket that nobody serves yet, so that its port is known to what will be served on it. Peers that
+/// connect meanwhile wait in its queue.
+package final class BoundSocket: Sendable {
+  package let address: String
+  /// The port that it got, also where any was asked for.
+  package let port: UInt16
+  private let descriptor: Locked<Int32?>
+
+  package init(address: String, port: UInt16) throws(HTTPServerError) {
+    let socket = try ListeningSocket.open(address: address, port: port)
+    self.address = address
+    self.port = socket.port
+    descriptor = Locked(socket.descriptor)
+  }
+
+  /// The descriptor, for the one who serves it and closes it from now on.
+  package func take() throws(HTTPServerError) -> Int32 {
+    guard let descriptor = descriptor.withLock({ $0.take() }) else { throw .cannotStart }
+    return descriptor
+  }
+
+  deinit {
+    descriptor.withLock { descriptor in
+      if let descriptor { _ = close(descriptor) }
     }
   }
 }

@@ -101,3 +101,55 @@ final class RequestQueue<Element: Sendable>: Sendable {
     }
   }
 }
+
+/// How long a request may wait in a queue, by CoDel's idea (RFC 8289, 3.2): what matters is not how long a queue is, but
+/// whether it stands.
+///
+/// A queue that empties now and then evens out bursts, and a request in it may wait a whole `interval`. One that has not
+/// been empty for an interval stands: everybody in it waits, and nobody is handled sooner for it. Then a request waits
+/// `target` at most; whatever would wait longer is refused while refusing is all that it costs. Packets can be dropped
+/// one by one until their sender slows down; requests come from many, so that all above the bound are refused.
+///
+/// Times are nanoseconds of the monotonic clock.
+struct DelayControl: Sendable {
+  let target: Int64
+  let interval: Int64
+  private var lastEmpty = Int64.min
+
+  init(target: Int64, interval: Int64) {
+    self.target = target
+    self.interval = max(target, interval)
+  }
+
+  mutating func noteEmpty(at now: Int64) { lastEmpty = now }
+
+  func bound(at now: Int64) -> Int64 {
+    now - max(lastEmpty, 0) < interval ? interval : target
+  }
+}
+
+/// A queue whose both ends are cheap.
+struct FirstInFirstOut<Element> {
+  private var elements: [Element] = []
+  private var head = 0
+
+  var count: Int { elements.count - head }
+  var isEmpty: Bool { head == elements.count }
+  var first: Element? { isEmpty ? nil : elements[head] }
+
+  mutating func append(_ element: Element) { elements.append(element) }
+
+  mutating func popFirst() -> Element? {
+    guard let element = first else { return nil }
+    head += 1
+    // The taken front is dropped once it is the larger part.
+    if head == elements.count {
+      elements.removeAll(keepingCapacity: true)
+      head = 0
+    } else if head > 64, head * 2 > elements.count {
+      elements.removeFirst(head)
+      head = 0
+    }
+    return element
+  }
+}

@@ -98,7 +98,7 @@ final class TransportCore: Sendable {
     -> MHD_Result
   {
     let length = header.contentLength
-    switch handler.bodyAdmission(of: header.request).decision {
+    switch handler.bodyAdmission(of: header.request) {
     case .refused(let response): return dropBody(response, header, exchange, on: native)
     case .taken(let owner):
       switch bodies.hold(length ?? 0, for: owner) {

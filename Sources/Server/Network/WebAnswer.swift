@@ -51,3 +51,58 @@ package enum RetryAfter: Sendable, Hashable {
     }
   }
 }
+
+/// The header of one answer, read line by line as libcurl hands it over.
+struct AnswerHeader {
+  private(set) var status = 0
+  private(set) var isComplete = false
+  private(set) var mediaType: String?
+  private(set) var maxAge: Int64?
+  private(set) var expires: Timestamp?
+  private(set) var encoding: String?
+  private(set) var retryAfter: RetryAfter?
+  /// Every value of `Location`: two different ones lead nowhere.
+  private(set) var locations: Set<String> = []
+
+  var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
+
+  /// Takes a line without its end. What comes after a complete header (trailers) is left out.
+  mutating func read(_ line: String) {
+    if isComplete { return }
+    if line.hasPrefix("HTTP/") {
+      self = AnswerHeader()
+      let parts = line.split(separator: " ", maxSplits: 2)
+      status = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
+    } else if line.isEmpty {
+      // An interim answer is followed by another (RFC 9110, 15.2).
+      isComplete = status >= 200
+    } else if let colon = line.firstIndex(of: ":") {
+      take(line[..<colon].lowercased(), Self.trimmed(line[line.index(after: colon)...]))
+    }
+  }
+
+  private mutating func take(_ name: String, _ value: String) {
+    switch name {
+    case "content-type": mediaType = Self.trimmed(value.prefix { $0 != ";" }).lowercased()
+    case "content-encoding": encoding = (encoding.map { $0 + "," } ?? "") + value.lowercased()
+    case "location": locations.insert(value)
+    case "retry-after": retryAfter = RetryAfter(value)
+    case "cache-control":
+      for directive in value.lowercased().split(separator: ",") {
+        let parts = Self.trimmed(directive).split(separator: "=", maxSplits: 1)
+        if parts.count == 2, parts[0] == "max-age" { maxAge = Int64(parts[1]) }
+      }
+    case "expires":
+      let seconds = curl_getdate(value, nil)
+      expires = seconds < 0 ? nil : Timestamp(secondsSince1970: Int64(seconds))
+    default: break
+    }
+  }
+
+  private static func trimmed(_ text: some StringProtocol) -> String {
+    let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+    var text = Substring(text).drop(while: isBlank)
+    while let last = text.last, isBlank(last) { text.removeLast() }
+    return String(text)
+  }
+}

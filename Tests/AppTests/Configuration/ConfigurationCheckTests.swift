@@ -60,17 +60,17 @@ import Testing
   }
 
   @Test func `a quota is a number or false, and has a default`() throws {
-    let file = ConfigurationFile(path: "c.json")
+    let reading = Schema.Reading(ConfigurationSchema.definitions)
     func quota(_ json: JSON) throws -> Quota {
-      try QuotaReader().quota(
-        ConfigurationReader(.object([.init("quota", json)]), at: "", in: file, known: ["quota"]))
+      let party = JSON.object([.init("quota", json)])
+      return try Quota(configured: Schema.Object(party, by: ConfigurationSchema.relyingParty.schema, in: reading))
     }
     for standard: JSON in [.null, [:]] { #expect(try quota(standard) == .standard) }
     #expect(
       try quota(["open_sessions": 5, "bytes": false])
         == Quota(openSessions: 5, bytes: nil, idempotencyBytes: Limits.idempotencyBytes))
     for wrong: JSON in [["bytes": 0], ["bytes": true], ["bytes": "1"], ["open_sessions": -1], 7] {
-      #expect(throws: StartError.self) { try quota(wrong) }
+      #expect(throws: Schema.Fault.self) { try quota(wrong) }
     }
   }
 

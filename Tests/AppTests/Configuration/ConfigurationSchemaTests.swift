@@ -17,7 +17,7 @@ import Testing
   }
 
   /// Runs the body with what a check says of a configuration that is like the full one, but for one place.
-  private func withChecks(_ body: ((JSON) throws -> [ConfigurationProblem]) throws -> Void) async throws {
+  private func withChecks(_ body: ((JSON) throws -> [Schema.Fault]) throws -> Void) async throws {
     try await withFolder { path in
       let folder = try LiveFolder(path)
       try folder.writeReader()
@@ -42,8 +42,8 @@ import Testing
     }
   }
 
-  private func violations(_ configuration: JSON) -> [String] {
-    SchemaChecker(document: Self.schema).violations(of: configuration, Self.schema, at: "")
+  private func violations(_ configuration: JSON) -> [Schema.Fault] {
+    ConfigurationSchema.root.schema.violations(of: configuration, with: ConfigurationSchema.definitions)
   }
 
   @Test func `a configuration with every member is good to both`() async throws {

@@ -115,8 +115,9 @@ struct SchemaWalk {
   private mutating func visit(_ value: JSON, _ schema: JSON, at pointer: String) {
     if let target = definition(schema) { return visit(value, target, at: pointer) }
     if let choices = schema["anyOf"]?.array {
-      let checker = SchemaChecker(document: document)
-      guard let chosen = choices.first(where: { checker.violations(of: value, $0, at: "").isEmpty }) else { return }
+      let definitions = Schema.Definitions(of: document)
+      let chosen = choices.first { Schema($0).violations(of: value, with: definitions).isEmpty }
+      guard let chosen else { return }
       return visit(value, chosen, at: pointer)
     }
     switch value {

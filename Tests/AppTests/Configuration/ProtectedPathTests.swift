@@ -137,7 +137,7 @@ import Testing
 
   // MARK: Steps
 
-  private static func problems(_ folder: LiveFolder) -> [ConfigurationProblem] {
+  private static func problems(_ folder: LiveFolder) -> [Schema.Fault] {
     ConfigurationCheck(path: folder.configurationFile).problems
   }
 

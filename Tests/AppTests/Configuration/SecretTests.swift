@@ -15,7 +15,7 @@ import Testing
     ]
   }
 
-  private func problems(_ folder: LiveFolder) -> [ConfigurationProblem] {
+  private func problems(_ folder: LiveFolder) -> [Schema.Fault] {
     ConfigurationCheck(path: folder.configurationFile).problems
   }
 

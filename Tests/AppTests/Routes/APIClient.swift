@@ -98,7 +98,11 @@ struct Contract {
     }
     if reply.header("Content-Type") != content.name { found.append("media type is not \(content.name)") }
     guard method != "HEAD", content.name.hasSuffix("json"), let schema = content.value["schema"] else { return found }
-    return found + SchemaChecker(document: document).violations(of: reply.json, schema, at: "")
+    return found + violations(of: reply.json, schema, at: "")
+  }
+
+  private func violations(of value: JSON, _ schema: JSON, at place: String) -> [String] {
+    Schema(schema).violations(of: value, with: Schema.Definitions(of: document), at: place).map(\.text)
   }
 
   private func headerViolations(_ response: JSON?, _ reply: APIClient.Reply) -> [String] {
@@ -109,7 +113,7 @@ struct Contract {
       }
       guard let text = reply.header(name) else { return header["required"] == true ? ["no \(name)"] : [] }
       let value = schema["type"] == "integer" ? Int64(text).map(JSON.integer) : .string(text)
-      return SchemaChecker(document: document).violations(of: value ?? .string(text), schema, at: name)
+      return violations(of: value ?? .string(text), schema, at: name)
     }
   }
 
@@ -118,14 +122,13 @@ struct Contract {
     guard (200...299).contains(reply.status), let body, let json = try? JSON(parsing: body),
       let schema = operation["requestBody"]?["content"]?["application/json"]?["schema"]
     else { return [] }
-    return SchemaChecker(document: document).violations(of: json, schema, at: "request")
+    return violations(of: json, schema, at: "request")
   }
 
   private func problemViolations(_ reply: APIClient.Reply) -> [String] {
     guard let code = reply.code.flatMap(Code.init(rawValue:)) else { return ["no registered code"] }
     // Also of what is no operation: every refusal is one and the same schema.
-    var found = SchemaChecker(document: document).violations(
-      of: reply.json, OpenAPIDocument.reference("Problem"), at: "")
+    var found = violations(of: reply.json, Schema.reference("Problem").json, at: "")
     if code.httpStatus != reply.status { found.append("\(code.rawValue) has another status") }
     if reply.json["status"]?.integer != Int64(reply.status) { found.append("status differs") }
     if reply.json["type"]?.string != "urn:mdoc:problem:\(code.rawValue)" { found.append("type") }

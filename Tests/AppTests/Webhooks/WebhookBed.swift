@@ -129,7 +129,7 @@ func withReceivers(_ receivers: Receiver..., body: ([String]) async throws -> Vo
   for request in receivers.flatMap(\.seen) {
     let event = try JSON(parsing: request.body)
     #expect(
-      SchemaChecker(document: document).violations(of: event, OpenAPIDocument.reference("Event"), at: "event") == [])
+      Schema.reference("Event").violations(of: event, with: .init(of: document)) == [])
   }
 }
 

@@ -8,7 +8,7 @@ import Glibc
 package struct ConfigurationCheck: Sendable {
   package let path: String
   /// None: a server may be started with it.
-  package let problems: [ConfigurationProblem]
+  package let problems: [Schema.Fault]
   /// What is allowed and yet better changed.
   package let warnings: [String]
 
@@ -25,7 +25,7 @@ package struct ConfigurationCheck: Sendable {
       problems =
         Self.storeProblems(configuration.store)
         + (isTrusting
-          ? [] : [ConfigurationProblem(pointer: "/trust", detail: "no trust anchor for live mode in what is here now")])
+          ? [] : [Schema.Fault("/trust", "no trust anchor for live mode in what is here now")])
       warnings =
         configuration.warnings + missing + AnchorCertificates.warnings(of: configuration.anchors, at: now)
         + AnchorCertificates.crlWarnings(of: configuration.anchors + listed)
@@ -37,15 +37,15 @@ package struct ConfigurationCheck: Sendable {
   }
 
   /// The file is made by the start; its folder must be there.
-  private static func storeProblems(_ store: StoreLocation) -> [ConfigurationProblem] {
+  private static func storeProblems(_ store: StoreLocation) -> [Schema.Fault] {
     guard case .sqlite(let path) = store else { return [] }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
     guard access(folder, W_OK | X_OK) != 0 else { return [] }
     let reason = FileFault.reason(errno)
     return [
-      ConfigurationProblem(
-        pointer: "/store",
-        detail: "the folder \(folder): \(reason); the server's user must be able to make files in it")
+      Schema.Fault(
+        "/store",
+        "the folder \(folder): \(reason); the server's user must be able to make files in it")
     ]
   }
 

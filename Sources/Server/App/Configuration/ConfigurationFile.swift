@@ -5,8 +5,8 @@ import Glibc
 /// The configuration file, and the files that it names by paths relative to itself.
 struct ConfigurationFile {
   let path: String
-  /// What is found wrong while it is read.
-  let problems = ConfigurationProblems()
+  /// Notes what is found wrong while it is read.
+  let reading = Schema.Reading(ConfigurationSchema.definitions)
   private let folder: String
 
   init(path: String) {
@@ -14,37 +14,59 @@ struct ConfigurationFile {
     folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
   }
 
-  func json() throws(StartError) -> JSON {
-    let bytes = try contents(of: path, for: "")
-    do throws(JSON.SyntaxError) {
-      return try JSON(parsing: bytes, values: .max)
+  /// The object that the file is.
+  func root() throws(StartError) -> Schema.Object {
+    do throws(Schema.Fault) {
+      let bytes = try contents(of: path, for: "")
+      guard let json = try? JSON(parsing: bytes, values: .max) else {
+        throw Schema.Fault("", "is not JSON in UTF-8, or an object has two members of one name")
+      }
+      return try Schema.Object(json, by: ConfigurationSchema.root.schema, in: reading)
     } catch {
-      throw fault("", "is not JSON in UTF-8, or an object has two members of one name")
+      throw .configuration(path, [error])
     }
-  }
-
-  func fault(_ pointer: String, _ problem: String) -> StartError {
-    .configuration(path, [ConfigurationProblem(pointer: pointer, detail: problem)])
   }
 
   /// An absolute path as it is, any other from the configuration's folder.
   func resolve(_ text: String) -> String { text.hasPrefix("/") ? text : folder + text }
 
   /// A file named by the member at `pointer`.
-  func read(_ name: String, at pointer: String) throws(StartError) -> [UInt8] {
+  func read(_ name: String, at pointer: String) throws(Schema.Fault) -> [UInt8] {
     try contents(of: resolve(name), for: pointer)
   }
 
-  private func contents(of path: String, for pointer: String) throws(StartError) -> [UInt8] {
+  private func contents(of path: String, for pointer: String) throws(Schema.Fault) -> [UInt8] {
+    let subject = pointer.isEmpty ? "" : "the file \(path) "
     // A pipe or device would be read for ever.
     guard let data = FileManager.default.contents(atPath: path) else {
       let reason = access(path, R_OK) == 0 ? "it is no regular file" : FileFault.reason(errno)
-      throw fault(pointer, (pointer.isEmpty ? "" : "the file \(path) ") + "cannot be read: \(reason)")
+      throw Schema.Fault(pointer, subject + "cannot be read: \(reason)")
     }
     requireProtection(of: path, at: pointer)
-    guard data.count <= 1 << 20 else {
-      throw fault(pointer, (pointer.isEmpty ? "" : "the file \(path) ") + "is larger than 1 MiB")
-    }
+    guard data.count <= 1 << 20 else { throw Schema.Fault(pointer, subject + "is larger than 1 MiB") }
     return [UInt8](data)
   }
+}
+
+/// Why a server does not start, for the person at the terminal, with the exit code (sysexits.h).
+package struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
+  package let message: String
+  package let exitCode: Int32
+  /// The members of the configuration that are at fault, where that is the reason.
+  package private(set) var problems: [Schema.Fault] = []
+
+  /// `EX_CONFIG`: the configuration must be changed first.
+  package static func configuration(_ message: String) -> StartError { StartError(message: message, exitCode: 78) }
+
+  /// The same, by members of the file at `path`.
+  static func configuration(_ path: String, _ problems: [Schema.Fault]) -> StartError {
+    var error = configuration(problems.map { "\(path): \($0.text)" }.joined(separator: "; "))
+    error.problems = problems
+    return error
+  }
+
+  /// `EX_TEMPFAIL`: something outside the configuration is missing; the same start may work later.
+  package static func unavailable(_ message: String) -> StartError { StartError(message: message, exitCode: 75) }
+
+  package var description: String { message }
 }

@@ -1,4 +1,5 @@
 import Base
+import Glibc
 import Mdoc
 import PKIX
 import Sessions
@@ -23,41 +24,33 @@ struct ConfigurationLoader {
   /// Reads all of it, and throws all that is wrong with it.
   /// - Parameter now: for what is said about certificates.
   func load(at now: Timestamp = .systemNow()) throws(StartError) -> ServerConfiguration {
-    let root = try ConfigurationReader(file.json(), at: "", in: file, known: ConfigurationTables.root.names)
+    let root = try file.root()
     let network = if let network { network } else { try ServerNetwork() }
     var warnings: [String] = []
-    let secrets = SecretFiles(reader: SecretReader(file: file, environment: environment))
-    let isBehindProxy = root.attempt { () throws(StartError) in try root.bool("behind_proxy", default: false) }
-    let edge = root.attempt { () throws(StartError) in
-      try EdgeReader(secrets: secrets.reader).edge(root, isBehindProxy: isBehindProxy ?? true)
-    }
+    let secrets = ConfiguredSecrets(file: file, environment: environment)
+    let isBehindProxy = root.attempt(try root.flag("behind_proxy"))
+    let edge = root.attempt(
+      try EdgeConfiguration(configured: root, isBehindProxy: isBehindProxy ?? true, secrets))
     // What could not be read is not complained of twice.
     let isProtected = isBehindProxy ?? true || edge.map { $0.tls != nil } ?? true
-    let listen = root.attempt { () throws(StartError) in try self.listen(root, isProtected: isProtected) }
-    let publicURL = root.attempt { () throws(StartError) in try self.publicURL(root) }
-    let store = root.attempt { () throws(StartError) in try self.store(root) }
-    let node = root.attempt { () throws(StartError) in try NodeReader.node(root) }
-    let plan = root.attempt { () throws(StartError) in
-      try TrustReader(file: file).plan(root, fetcher: network.fetcher)
-    }
-    let anchors = plan.flatMap { plan in
-      root.attempt { () throws(StartError) in try self.anchors(root, plan) }
-    }
-    let clockSkew = root.attempt { () throws(StartError) in
-      try root.integer("clock_skew", in: 0...Limits.longestClockSkew, default: Limits.clockSkew)
-    }
-    let stop = root.attempt { () throws(StartError) in try stopTimes(root) }
-    let sealingKeys = root.attempt { () throws(StartError) in try secrets.sealingKeys(root) }
-    let parties = root.attempt { () throws(StartError) in
-      try RelyingPartyReader(secrets: secrets, sealingKeys: sealingKeys ?? [], now: now).relyingParties(root, &warnings)
-    }
+    let listen = root.attempt(try self.listen(root, isProtected: isProtected))
+    let publicURL = root.attempt(try self.publicURL(root))
+    let store = root.attempt(try self.store(root))
+    let node = root.attempt(try NodeName(configured: root))
+    let plan = root.attempt(try ConfiguredTrust(file: file).plan(root, fetcher: network.fetcher))
+    let anchors: [TrustAnchor]? = if let plan { root.attempt(try anchors(root, plan)) } else { nil }
+    let clockSkew = root.attempt(try root.number("clock_skew"))
+    let stop = root.attempt(try StopTimes(notice: root.number("stop_notice"), drain: root.number("stop_drain")))
+    let sealingKeys = root.attempt(try secrets.sealingKeys(root))
+    let parties = root.attempt(
+      try ConfiguredParties(secrets: secrets, sealingKeys: sealingKeys ?? [], now: now).all(root, &warnings))
     if let store, case .sqlite(let path) = store {
       for suffix in ["", "-wal", "-shm"] { file.requireProtection(of: path + suffix, at: "/store") }
       file.requireProtectedFolder(around: path, at: "/store")
     }
-    guard file.problems.all.isEmpty, let isBehindProxy, let edge, let listen, let publicURL, let store, let node,
+    guard file.reading.faults.isEmpty, let isBehindProxy, let edge, let listen, let publicURL, let store, let node,
       let plan, let anchors, let clockSkew, let stop, let sealingKeys, let parties
-    else { throw .configuration(file.path, file.problems.all) }
+    else { throw .configuration(file.path, file.reading.faults) }
     var configuration = ServerConfiguration(
       isLive: true, listen: listen, isBehindProxy: isBehindProxy, publicURL: publicURL, store: store,
       anchors: anchors, trust: plan, clockSkew: clockSkew, sealingKeys: sealingKeys, relyingParties: parties)
@@ -65,9 +58,7 @@ struct ConfigurationLoader {
     configuration.node = node
     configuration.stop = stop
     configuration.source = ConfigurationSource(path: file.path, environment: environment, network: network)
-    for member in ConfigurationTables.root.members where member.needsRestart {
-      configuration.fixedMembers[member.name] = root.value(member.name) ?? .null
-    }
+    for name in ConfigurationSchema.fixedMembers { configuration.fixedMembers[name] = root.value(name) ?? .null }
     configuration.fetches = network.fetches
     configuration.revocation = network.revocation
     configuration.warnings = warnings + Self.proxyWarnings(configuration) + Self.nameWarnings(configuration)
@@ -76,12 +67,12 @@ struct ConfigurationLoader {
 
   /// The store alone, for what reads it without serving.
   func store() throws(StartError) -> StoreLocation {
-    try store(ConfigurationReader(file.json(), at: "", in: file, known: ConfigurationTables.root.names))
+    let root = try file.root()
+    do throws(Schema.Fault) { return try store(root) } catch { throw .configuration(file.path, [error]) }
   }
 
-  private func listen(_ root: ConfigurationReader, isProtected: Bool) throws(StartError) -> ListenAddress {
-    let text = root.value("listen") == nil ? ListenAddress.standard : try root.string("listen")
-    guard let listen = ListenAddress(text) else {
+  private func listen(_ root: Schema.Object, isProtected: Bool) throws(Schema.Fault) -> ListenAddress {
+    guard let listen = ListenAddress(try root.text("listen")) else {
       throw root.fault("listen", "must be a numeric address and a port, such as 127.0.0.1:8080 or [::1]:8080")
     }
     guard listen.isLoopback || isProtected else {
@@ -93,9 +84,8 @@ struct ConfigurationLoader {
   }
 
   /// Where wallets reach us: they fetch requests from there and post their answers there.
-  private func publicURL(_ root: ConfigurationReader) throws(StartError) -> String? {
-    guard root.value("public_url") != nil else { return nil }
-    let text = try root.string("public_url")
+  private func publicURL(_ root: Schema.Object) throws(Schema.Fault) -> String? {
+    guard let text = try root.ifAny("public_url", root.text) else { return nil }
     guard WebOrigin.isValid(text) else {
       throw root.fault(
         "public_url", "must be https://host[:port] in lower case, without a path; http only for loopback")
@@ -123,15 +113,8 @@ struct ConfigurationLoader {
     }
   }
 
-  private func stopTimes(_ root: ConfigurationReader) throws(StartError) -> StopTimes {
-    let standard = StopTimes.standard
-    return StopTimes(
-      notice: try root.integer("stop_notice", in: StopTimes.noticeSeconds, default: standard.notice),
-      drain: try root.integer("stop_drain", in: StopTimes.drainSeconds, default: standard.drain))
-  }
-
-  private func store(_ root: ConfigurationReader) throws(StartError) -> StoreLocation {
-    let text = try root.string("store")
+  private func store(_ root: Schema.Object) throws(Schema.Fault) -> StoreLocation {
+    let text = try root.text("store")
     do throws(ConfigurationError) {
       return try StoreLocation(text, resolve: file.resolve)
     } catch {
@@ -140,7 +123,7 @@ struct ConfigurationLoader {
   }
 
   /// Those of the files. What is wrong with them stops the start before anything is opened or fetched.
-  private func anchors(_ root: ConfigurationReader, _ plan: TrustPlan) throws(StartError) -> [TrustAnchor] {
+  private func anchors(_ root: Schema.Object, _ plan: TrustPlan) throws(Schema.Fault) -> [TrustAnchor] {
     for path in plan.paths + plan.paths.map(TrustAnchorLoader.settingsFile) {
       file.requireProtection(of: path, at: "/trust")
     }
@@ -155,11 +138,32 @@ struct ConfigurationLoader {
     if let problem = TrustPlan.problem(with: anchors) { throw root.fault("trust", problem) }
     // Of a list whose entry is at fault, nobody knows what it would have brought.
     guard
-      plan.hasLists || file.problems.all.contains(where: { $0.pointer.hasPrefix("/trust/") })
+      plan.hasLists || file.reading.faults.contains(where: { $0.pointer.hasPrefix("/trust/") })
         || anchors.contains(where: { $0.tier == .live })
     else {
       throw root.fault("trust", "no trust anchor for live mode in \(plan.paths.joined(separator: ", "))")
     }
     return anchors
+  }
+}
+
+extension NodeName {
+  /// `node`: the name of this process among those that share a store; by default the host's.
+  init(configured root: Schema.Object) throws(Schema.Fault) {
+    let configured = try root.ifAny("node", root.text)
+    guard let node = NodeName(configured ?? Self.hostName().lowercased()) else {
+      throw root.fault(
+        "node",
+        configured == nil
+          ? "is required here, since the host's name has other characters than a-z, 0-9, . and -"
+          : "must be 1 to 63 of the characters a-z, 0-9, . and -")
+    }
+    self = node
+  }
+
+  private static func hostName() -> String {
+    var name = [CChar](repeating: 0, count: 256)
+    guard gethostname(&name, name.count - 1) == 0 else { return "" }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

@@ -110,14 +110,14 @@ extension ConfigurationFile {
   /// Notes what others could change.
   func requireProtection(of path: String, at pointer: String) {
     for detail in ProtectedPath.problems(at: path) {
-      problems.note(ConfigurationProblem(pointer: pointer, detail: detail))
+      reading.note(Schema.Fault(pointer, detail))
     }
   }
 
   /// The same of the folder alone in which a file is, or will be made.
   func requireProtectedFolder(around path: String, at pointer: String) {
     for detail in ProtectedPath.problemsAround(path) {
-      problems.note(ConfigurationProblem(pointer: pointer, detail: detail))
+      reading.note(Schema.Fault(pointer, detail))
     }
   }
 }

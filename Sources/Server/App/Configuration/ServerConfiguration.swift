@@ -1,5 +1,6 @@
 import Base
 import HTTP
+import Mdoc
 import PKIX
 import Sessions
 import Trust
@@ -49,5 +50,43 @@ extension ServerConfiguration {
     self.init(
       isLive: false, listen: ListenAddress(address: socket.address, port: socket.port), socket: socket,
       publicURL: publicURL, store: store, anchors: anchors, sealingKeys: sealingKeys, relyingParties: relyingParties)
+  }
+}
+
+/// What the application is made of, at the start and at every reload.
+extension ServerConfiguration {
+  func service(_ trust: TrustInForce, metrics: Metrics) -> ServiceConfiguration {
+    var parts = ServiceConfiguration(
+      isLive: isLive, relyingParties: relyingParties, protocols: BuiltProtocols.all(isLive: isLive), trust: trust,
+      revocation: UnhurriedRevocation(source: revocation), sealingKeys: sealingKeys)
+    parts.clockSkew = clockSkew
+    parts.publicURL = publicURL
+    parts.observe = metrics.finished
+    return parts
+  }
+}
+
+/// How a live server stops: first `/readyz` says so, for `notice` seconds, so that whoever balances load sends its
+/// requests elsewhere; then requests under way have `drain` seconds to finish.
+struct StopTimes: Sendable, Hashable {
+  /// Seconds for what comes after both: the last replies, deliveries under way, the store, the log.
+  static let closing: Int64 = 10
+  static let standard = StopTimes(notice: 5, drain: 20)
+
+  var notice: Int64
+  var drain: Int64
+
+  /// Seconds after which the process has ended, whatever its threads do (`StopWatchdog`).
+  var total: Int64 { notice + drain + Self.closing }
+}
+
+/// Revocation by another source, with the request's place lent to others while publishers are waited for: one that
+/// hangs must hold up nobody but those who ask for its lists.
+struct UnhurriedRevocation: RevocationSource {
+  let source: any RevocationSource
+
+  func evidence(for questions: [RevocationQuestion], at now: Timestamp) async -> RevocationEvidence {
+    guard !questions.isEmpty else { return await source.evidence(for: questions, at: now) }
+    return await HandlingPlace.lend { await source.evidence(for: questions, at: now) }
   }
 }

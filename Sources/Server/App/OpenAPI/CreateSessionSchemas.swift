@@ -9,23 +9,19 @@ import Sessions
 /// something, that a document type or an element is asked for once, that `age_over`, `minimum_age` and requested
 /// `age_over_NN` come to two thresholds.
 enum CreateSessionSchemas {
-  private typealias Part = OpenAPISchemas
-
-  static let all: [JSON.Member] =
+  static let all: [Schema.Member] =
     [
-      .init("CreateVerificationSession", ["oneOf": .array(ProtocolFamily.allCases.map { Part.reference(name($0)) })]),
+      .init("CreateVerificationSession", .oneOf(ProtocolFamily.allCases.map { .reference(name($0)) })),
       .init(
         "ExpiresIn",
-        Part.described(
-          Part.orNull(Part.number(Limits.sessionLifetimeRange, fallback: Limits.sessionLifetime)),
+        .number(Limits.sessionLifetimeRange, default: Limits.sessionLifetime).orNull.described(
           "Seconds in which an answer is taken.")),
       .init("Metadata", metadata),
       .init(
         "DocumentRequest",
-        Part.described(
-          document(docType: Part.text(1...255), elements: Part.reference("ElementRequest")), asksForSomething)),
-      .init("ElementRequest", element(namespace: Part.text(1...255), identifier: Part.text(1...255))),
-      .init("InAppDocumentRequest", ["oneOf": .array(AppleDocumentType.allCases.map(inAppDocument))]),
+        document(docType: .text(1...255), elements: .reference("ElementRequest")).described(asksForSomething)),
+      .init("ElementRequest", element(namespace: .text(1...255), identifier: .text(1...255))),
+      .init("InAppDocumentRequest", .oneOf(AppleDocumentType.allCases.map(inAppDocument))),
     ] + ProtocolFamily.allCases.map { .init(name($0), session($0)) }
 
   static let examples: JSON = .object(
@@ -64,96 +60,90 @@ enum CreateSessionSchemas {
     }
   }
 
-  private static func session(_ family: ProtocolFamily) -> JSON {
+  private static func session(_ family: ProtocolFamily) -> Schema {
     let document = family == .inApp ? "InAppDocumentRequest" : "DocumentRequest"
-    let shared: [JSON.Member] = [
-      .init("protocols", Part.described(protocols(family), "Any one of them may be answered, once.")),
-      .init("documents", Part.list(of: Part.reference(document), 1...Limits.requestedDocuments)),
+    let shared: [Schema.Member] = [
+      .init("protocols", protocols(family).described("Any one of them may be answered, once.")),
+      .init("documents", .list(of: .reference(document), 1...Limits.requestedDocuments)),
       // In-app one document comes back, whatever is asked.
       .init(
         "all_documents",
-        Part.described(
-          Part.orNull(family == .inApp ? ["type": "boolean", "const": false] : Part.flag),
+        (family == .inApp ? Schema.flag.with("const", false) : .flag).orNull.described(
           "Whether all documents must come; otherwise, and by default, any one of them is enough.")),
-      .init("origin", family == .web ? origin : Part.orNull(origin)),
-      .init("expires_in", Part.reference("ExpiresIn")),
+      .init("origin", family == .web ? origin : origin.orNull),
+      .init("expires_in", .reference("ExpiresIn")),
       .init(
         "client_reference_id",
-        Part.described(
-          Part.orNull(Part.text(1...Limits.metadataValueCharacters)),
+        .text(1...Limits.metadataValueCharacters).orNull.described(
           "Your own name for this attempt; it comes back with the session and its events.")),
-      .init("metadata", Part.orNull(Part.reference("Metadata"))),
+      .init("metadata", .reference("Metadata").orNull),
     ]
-    let own: [JSON.Member] =
+    let own: [Schema.Member] =
       switch family {
-      case .redirect: [.init("redirect_uri", Part.orNull(redirectURI))]
-      case .inApp: [.init("apple_merchant_id", Part.orNull(merchant))]
+      case .redirect: [.init("redirect_uri", redirectURI.orNull)]
+      case .inApp: [.init("apple_merchant_id", merchant.orNull)]
       default: []
       }
-    return Part.object(
+    return .object(
       shared + own, required: ["protocols", "documents"] + (family == .web ? ["origin"] : []))
   }
 
-  private static func protocols(_ family: ProtocolFamily) -> JSON {
+  private static func protocols(_ family: ProtocolFamily) -> Schema {
     let count = family == .web ? family.protocolNames.count : 1
-    return [
-      "type": "array", "items": Part.oneOf(protocolTitle(family), family.protocolNames), "minItems": 1,
-      "maxItems": .integer(Int64(count)), "uniqueItems": true,
-    ]
+    return Schema.list(of: .oneOf(protocolTitle(family), family.protocolNames), 1...count).with("uniqueItems", true)
   }
 
-  private static let origin: JSON = [
+  private static let origin: Schema = [
     "type": "string", "minLength": 1, "maxLength": 255,
     "description": "Of the page that asks: one of the relying party's, exactly as browsers write it.",
   ]
 
-  private static let redirectURI: JSON = [
+  private static let redirectURI: Schema = [
     "type": "string", "maxLength": 2048, "pattern": "^[A-Za-z0-9+.-]+://[A-Za-z0-9._~:/?\\[\\]@!$&'()*+,;=%-]*$",
     "description": "Where the wallet sends the person afterwards: at one of the relying party's origins, no fragment.",
   ]
 
-  private static let merchant: JSON = [
+  private static let merchant: Schema = [
     "type": "string", "minLength": 1, "maxLength": 255,
     "description": "Which of the relying party's Apple merchants asks; required where it has several.",
   ]
 
-  private static let metadata: JSON = [
+  private static let metadata: Schema = [
     "type": "object", "description": "What else you want to find with the session: strings by names of your own.",
     "maxProperties": .integer(Int64(Limits.metadataMembers)),
-    "propertyNames": Part.text(1...Limits.metadataValueCharacters),
-    "additionalProperties": Part.text(0...Limits.metadataValueCharacters),
+    "propertyNames": Schema.text(1...Limits.metadataValueCharacters).json,
+    "additionalProperties": Schema.text(0...Limits.metadataValueCharacters).json,
   ]
 
   // MARK: What is asked
 
-  private static func document(docType: JSON, elements: JSON, ages: ClosedRange<Int> = 1...99) -> JSON {
-    let age = Part.number(Int64(ages.lowerBound)...Int64(ages.upperBound))
-    return Part.object(
+  private static func document(docType: Schema, elements: Schema, ages: ClosedRange<Int> = 1...99) -> Schema {
+    let age = Schema.number(Int64(ages.lowerBound)...Int64(ages.upperBound))
+    return .object(
       [
-        .init("doc_type", Part.described(docType, "Of ISO/IEC 18013-5, such as `org.iso.18013.5.1.mDL`.")),
-        .init("elements", Part.orNull(Part.list(of: elements, 0...Limits.requestedElements))),
+        .init("doc_type", docType.described("Of ISO/IEC 18013-5, such as `org.iso.18013.5.1.mDL`.")),
+        .init("elements", .list(of: elements, 0...Limits.requestedElements).orNull),
         .init(
           "age_over",
-          Part.described(Part.orNull(Part.list(of: age)), "Ages of which the answer says whether they are reached.")),
+          .list(of: age).orNull.described("Ages of which the answer says whether they are reached.")),
         .init(
           "minimum_age",
-          Part.described(Part.orNull(age), "An age that the person must have reached, or the answer is refused.")),
+          age.orNull.described("An age that the person must have reached, or the answer is refused.")),
         .init(
           "retain_days",
-          Part.described(
-            Part.orNull(Part.number(Limits.retainDays)), "For its elements of `intent_to_retain` that do not say.")),
+          .number(Limits.retainDays).orNull.described("For its elements of `intent_to_retain` that do not say.")),
       ], required: ["doc_type"])
   }
 
   private static let asksForSomething =
     "One of `elements`, `age_over` and `minimum_age` must ask for something; no element is asked for twice."
 
-  private static func element(namespace: JSON, identifier: JSON) -> JSON {
-    Part.object(
+  private static func element(namespace: Schema, identifier: Schema) -> Schema {
+    .object(
       [.init("namespace", namespace), .init("identifier", identifier)] + wishes, required: ["namespace", "identifier"])
   }
 
-  private static let wishes: [JSON.Member] = [
+  private static let wishes: [Schema.Member] = [
     .init(
       "intent_to_retain",
       [
@@ -162,8 +152,7 @@ enum CreateSessionSchemas {
       ]),
     .init(
       "retain_days",
-      Part.described(
-        Part.orNull(Part.number(Limits.retainDays)),
+      .number(Limits.retainDays).orNull.described(
         "With `intent_to_retain`: days, up to the configured bound, after which a kept value is erased.")),
     .init(
       "required",
@@ -174,20 +163,18 @@ enum CreateSessionSchemas {
 
   // MARK: In-app
 
-  private static func inAppDocument(_ type: AppleDocumentType) -> JSON {
+  private static func inAppDocument(_ type: AppleDocumentType) -> Schema {
     let title = title(type)
-    let apple = Part.object(
-      [.init("apple_element", Part.oneOf("\(title)AppleElementName", type.elementNames))] + wishes,
+    let apple = Schema.object(
+      [.init("apple_element", .oneOf("\(title)AppleElementName", type.elementNames))] + wishes,
       required: ["apple_element"])
-    let age = element(namespace: Part.text(1...255), identifier: ["type": "string", "pattern": "^age_over_[0-9]{2}$"])
-    let elements = [Part.titled("\(title)AppleElement", apple), Part.titled("InAppAgeElement", age)]
-    return Part.titled(
-      "\(title)Request",
-      Part.described(
-        document(
-          docType: Part.constant(type.docType),
-          elements: Part.titled("\(title)Element", ["oneOf": .array(elements + byNamespace(type))]),
-          ages: ProtocolFamily.inApp.ageThresholds), asksForSomething))
+    let age = element(namespace: .text(1...255), identifier: .text(like: "^age_over_[0-9]{2}$"))
+    let elements = [apple.titled("\(title)AppleElement"), age.titled("InAppAgeElement")]
+    return document(
+      docType: .constant(type.docType),
+      elements: Schema.oneOf(elements + byNamespace(type)).titled("\(title)Element"),
+      ages: ProtocolFamily.inApp.ageThresholds
+    ).described(asksForSomething).titled("\(title)Request")
   }
 
   private static func title(_ type: AppleDocumentType) -> String {
@@ -209,7 +196,7 @@ enum CreateSessionSchemas {
   }
 
   /// The elements that Apple's stand for.
-  private static func byNamespace(_ type: AppleDocumentType) -> [JSON] {
+  private static func byNamespace(_ type: AppleDocumentType) -> [Schema] {
     let requests = type.elementNames.flatMap { name in
       type.elementRequests(for: name, retention: .none, isRequired: true) ?? []
     }
@@ -224,11 +211,10 @@ enum CreateSessionSchemas {
     }
     return namespaces.map { namespace in
       let title = title(type) + title(ofNamespace: namespace.name)
-      return Part.titled(
-        "\(title)Element",
-        element(
-          namespace: Part.constant(namespace.name),
-          identifier: Part.oneOf("\(title)Identifier", namespace.identifiers)))
+      return element(
+        namespace: .constant(namespace.name),
+        identifier: .oneOf("\(title)Identifier", namespace.identifiers)
+      ).titled("\(title)Element")
     }
   }
 }

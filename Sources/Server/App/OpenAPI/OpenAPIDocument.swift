@@ -1,4 +1,5 @@
 import Base
+import Sessions
 
 /// The contract as OpenAPI 3.1, made from the table of routes.
 enum OpenAPIDocument {
@@ -74,21 +75,93 @@ enum OpenAPIDocument {
   private static func requestBody(_ body: Route.RequestBody) -> JSON? {
     switch body {
     case .none: nil
-    case .empty: content(required: false, reference("Nothing"))
+    case .empty: content(required: false, "Nothing")
     case .json(let schema, let isRequired):
       content(
-        required: isRequired, reference(schema),
+        required: isRequired, schema,
         examples: schema == "CreateVerificationSession" ? CreateSessionSchemas.examples : nil)
-    case .form(let schema): content(required: false, reference(schema), mediaType: FormBody.mediaType)
+    case .form(let schema): content(required: false, schema, mediaType: FormBody.mediaType)
     }
   }
 
   private static func content(
-    required: Bool, _ schema: JSON, mediaType: String = "application/json", examples: JSON? = nil
+    required: Bool, _ schema: String, mediaType: String = "application/json", examples: JSON? = nil
   ) -> JSON {
-    let media = JSON.members(["schema": schema, "examples": examples])
+    let media = JSON.members(["schema": Schema.reference(schema).json, "examples": examples])
     return ["required": .bool(required), "content": .object([.init(mediaType, media)])]
   }
+}
 
-  static func reference(_ schema: String) -> JSON { ["$ref": .string("#/components/schemas/\(schema)")] }
+/// The parameters of an operation: what is variable in its path, its query, its headers.
+enum OpenAPIParameters {
+  static func json(_ route: Route) -> JSON {
+    let path = route.path.variables.map { name -> JSON in
+      [
+        "name": .string(name), "in": "path", "required": true,
+        "schema": schema(ofVariable: name, in: route.path.text).json,
+      ]
+    }
+    let query = route.query.map { parameter -> JSON in
+      .members([
+        "name": .string(parameter.name), "in": "query", "description": .string(parameter.summary),
+        "required": parameter.isRequired ? true : nil, "schema": parameter.schema.json,
+      ])
+    }
+    let keyed = route.takesIdempotencyKey ? [idempotencyKey] : []
+    return .array(path + query + keyed)
+  }
+
+  /// What names can look like; what looks otherwise is not found.
+  private static func schema(ofVariable name: String, in path: String) -> Schema {
+    let ids: KeyValuePairs = [
+      "/v1/verification_sessions/{id}": SessionID.pattern, "/v1/verification_reports/{id}": ReportID.pattern,
+      "/v1/events/{id}": EventID.pattern, "/v1/webhook_deliveries/{id}": DeliveryID.pattern,
+      "/v1/wallet/{relying_party}/{session}": SessionID.pattern,
+    ]
+    let id = ids.first { path.hasPrefix($0.key) && name != "relying_party" }
+    return .text(like: id?.value ?? "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$")
+  }
+
+  private static let idempotencyKey: JSON = [
+    "name": "Idempotency-Key", "in": "header",
+    "description": "With an API key: the same request again gets the same reply for 24 hours.",
+    "schema": ["type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"],
+  ]
+}
+
+/// The component schemas while the document is made.
+///
+/// A generator names a type by the component that it stands in, and a schema within another has no name of its own: two
+/// of one member's name meet, and the package that is made of them cannot be read. So whatever has a title becomes a
+/// component, with a reference in its place.
+struct OpenAPIComponents {
+  private(set) var schemas: [JSON.Member] = []
+
+  /// The schemas by their names, which are their titles.
+  init(_ named: [Schema.Member]) {
+    for member in named { _ = lift(member.schema.titled(member.name).json) }
+  }
+
+  /// What stands in the place of the schemas, or of what holds them: itself, with a reference for each title.
+  mutating func lift(_ json: JSON) -> JSON {
+    switch json {
+    case .object(let members):
+      let lifted = JSON.object(members.map { JSON.Member($0.name, lift($0.value)) })
+      // Of a member that has this name the value is a schema, and no text.
+      guard let title = lifted["title"]?.string else { return lifted }
+      add(title, lifted)
+      return Schema.reference(title).json
+    case .array(let elements): return .array(elements.map { lift($0) })
+    default: return json
+    }
+  }
+
+  private mutating func add(_ title: String, _ schema: JSON) {
+    guard let known = schemas.first(where: { $0.name == title }) else {
+      schemas.append(JSON.Member(title, schema))
+      return
+    }
+    // Of constants alone, all of which a test makes.
+    precondition(known.value == schema, "two schemas have the title \(title)")
+  }
 }

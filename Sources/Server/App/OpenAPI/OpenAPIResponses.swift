@@ -14,22 +14,22 @@ enum OpenAPIResponses {
 
   private static func success(_ route: Route) -> JSON {
     let success = route.success
-    let schema = success.schema.map(OpenAPIDocument.reference) ?? bytes(success.mediaType)
+    let schema = success.schema.map(Schema.reference) ?? bytes(success.mediaType)
     return .members([
       "description": "Done.",
       "headers": headers(route, route.takesIdempotencyKey ? ["Idempotent-Replayed"] : []),
-      "content": .object([.init(success.mediaType, ["schema": schema])]),
+      "content": .object([.init(success.mediaType, ["schema": schema.json])]),
       "links": OpenAPILinks.json(route),
     ])
   }
 
   /// What is no JSON; JSON Lines are one JSON text each, and no JSON together.
-  private static func bytes(_ mediaType: String) -> JSON {
+  private static func bytes(_ mediaType: String) -> Schema {
     switch mediaType {
     case AuditLine.mediaType:
       ["type": "string", "description": "JSON Lines: an object in each line, which ends with a line feed."]
     case EvidenceBundle.mediaType: ["type": "string", "format": "binary"]
-    default: ["type": "string"]
+    default: .text
     }
   }
 
@@ -46,7 +46,7 @@ enum OpenAPIResponses {
     return [
       "description": .string(codes.map { "\($0.entry.summary) (`\($0.rawValue)`)." }.joined(separator: " ")),
       "headers": headers(route, own),
-      "content": .object([.init(Problem.mediaType, ["schema": OpenAPIDocument.reference("Problem")])]),
+      "content": .object([.init(Problem.mediaType, ["schema": Schema.reference("Problem").json])]),
       "x-problem-codes": .array(codes.map { .string($0.rawValue) }),
     ]
   }
@@ -64,22 +64,69 @@ enum OpenAPIResponses {
 
   /// `components.headers`.
   static let headers: JSON = [
-    "Request-Id": header("Names this request in our log.", ["type": "string", "pattern": "^req_[0-9a-f]{24}$"]),
-    "Cache-Control": header("Nothing is kept on the way.", OpenAPISchemas.constant("no-store")),
-    "X-Content-Type-Options": header("The media type is as said.", OpenAPISchemas.constant("nosniff")),
+    "Request-Id": header("Names this request in our log.", .text(like: "^req_[0-9a-f]{24}$")),
+    "Cache-Control": header("Nothing is kept on the way.", .constant("no-store")),
+    "X-Content-Type-Options": header("The media type is as said.", .constant("nosniff")),
     "Retry-After": header("Seconds after which to try again.", ["type": "integer", "minimum": 1]),
     "WWW-Authenticate": header(
-      "What is asked for (RFC 6750, 3).", ["type": "string", "pattern": "^Bearer realm=\"mdoc\""]),
+      "What is asked for (RFC 6750, 3).", .text(like: "^Bearer realm=\"mdoc\"")),
     "Idempotent-Replayed": header(
-      "The reply that was kept under this Idempotency-Key.", OpenAPISchemas.constant("true"), isRequired: false),
-    "Vary": header("Not on what is refused before it is read.", OpenAPISchemas.constant("Origin"), isRequired: false),
+      "The reply that was kept under this Idempotency-Key.", .constant("true"), isRequired: false),
+    "Vary": header("Not on what is refused before it is read.", .constant("Origin"), isRequired: false),
     "Access-Control-Allow-Origin": header(
-      "To pages of the relying party, whose call has the session's client secret.", ["type": "string"],
+      "To pages of the relying party, whose call has the session's client secret.", .text,
       isRequired: false),
-    "Access-Control-Expose-Headers": header("With the one before.", ["type": "string"], isRequired: false),
+    "Access-Control-Expose-Headers": header("With the one before.", .text, isRequired: false),
   ]
 
-  private static func header(_ description: String, _ schema: JSON, isRequired: Bool = true) -> JSON {
-    ["description": .string(description), "required": .bool(isRequired), "schema": schema]
+  private static func header(_ description: String, _ schema: Schema, isRequired: Bool = true) -> JSON {
+    ["description": .string(description), "required": .bool(isRequired), "schema": schema.json]
+  }
+}
+
+/// What can be done with what an operation made (OpenAPI 3.1, Link Object).
+enum OpenAPILinks {
+  /// Nil where the reply leads nowhere.
+  static func json(_ route: Route) -> JSON? {
+    switch route.name {
+    case "createVerificationSession":
+      let sessions = [
+        "getVerificationSession", "submitVerificationSession", "cancelVerificationSession", "redactVerificationSession",
+      ]
+      // Which relying party's it is, the reply does not say.
+      let byWallet = ["getWalletRequest", "postWalletRequest", "postWalletResponse"]
+      return .object(
+        sessions.map { JSON.Member($0, link(to: $0, ["id": "$response.body#/id"])) }
+          + byWallet.map { JSON.Member($0, link(to: $0, ["session": "$response.body#/id"])) })
+    case "submitVerificationSession":
+      return [
+        "getVerificationReport": link(to: "getVerificationReport", ["id": "$response.body#/report/id"]),
+        "getVerificationSession": link(to: "getVerificationSession", ["id": "$request.path.id"]),
+      ]
+    case "createMockResponse":
+      return [
+        "submitVerificationSession": [
+          "operationId": "submitVerificationSession", "parameters": ["id": "$request.body#/session"],
+          "requestBody": "$response.body",
+        ]
+      ]
+    case "listVerificationSessions":
+      return [
+        "getVerificationSession": link(to: "getVerificationSession", ["id": "$response.body#/data/0/id"])
+      ]
+    case "getVerificationSession":
+      return ["getVerificationReport": link(to: "getVerificationReport", ["id": "$response.body#/report/id"])]
+    case "listEvents": return ["getEvent": link(to: "getEvent", ["id": "$response.body#/data/0/id"])]
+    case "listWebhookDeliveries":
+      return [
+        "retryWebhookDelivery": link(to: "retryWebhookDelivery", ["id": "$response.body#/data/0/id"]),
+        "getEvent": link(to: "getEvent", ["id": "$response.body#/data/0/event"]),
+      ]
+    default: return nil
+    }
+  }
+
+  private static func link(to operation: String, _ parameters: JSON) -> JSON {
+    ["operationId": .string(operation), "parameters": parameters]
   }
 }

@@ -1,81 +1,156 @@
 import Base
+import Mdoc
 import Sessions
 
 /// The session object, as an API key and as a client secret see it.
 enum SessionSchemas {
-  private typealias Part = OpenAPISchemas
-
-  static let all: [JSON.Member] = [
+  static let all: [Schema.Member] = [
     .init("VerificationSession", session), .init("VerificationSessionForClient", clientSession),
     .init(
       "VerificationSessionReply",
-      Part.described(
-        ["oneOf": [Part.reference("VerificationSession"), Part.reference("VerificationSessionForClient")]],
+      .oneOf([.reference("VerificationSession"), .reference("VerificationSessionForClient")]).described(
         "To an API key the first, to a client secret the second.")),
-    .init("VerificationSessionList", Part.listObject(of: "VerificationSessionSummary")),
+    .init("VerificationSessionList", .listObject(of: "VerificationSessionSummary")),
     .init("VerificationSessionSummary", summary),
-    .init("SessionStatus", Part.oneOf(SessionStatus.allCases.map(\.rawValue))),
-    .init("LastError", lastError), .init("LastErrorCode", Part.object(["code": Part.reference("VerdictCode")])),
+    .init("SessionStatus", .oneOf(SessionStatus.allCases.map(\.rawValue))),
+    .init("LastError", lastError), .init("LastErrorCode", .object(["code": .reference("VerdictCode")])),
     .init("VerdictCode", verdictCode),
   ]
 
   /// What a session has wherever it is shown to an API key.
-  private static let common: [JSON.Member] = [
-    .init("id", Part.text(like: SessionID.pattern)),
-    .init("object", Part.constant("verification_session")),
-    .init("livemode", Part.flag),
-    .init("status", Part.reference("SessionStatus")),
-    .init("created", Part.seconds),
-    .init("expires_at", Part.seconds),
-    .init("requests", Part.list(of: Part.reference("WalletRequest"))),
-    .init("digital_credential_requests", Part.list(of: Part.reference("WalletRequest"))),
-    .init("client_reference_id", Part.textOrNull),
-    .init("metadata", Part.reference("Metadata")),
-    .init("result_expires_at", Part.secondsOrNull),
+  private static let common: [Schema.Member] = [
+    .init("id", .text(like: SessionID.pattern)),
+    .init("object", .constant("verification_session")),
+    .init("livemode", .flag),
+    .init("status", .reference("SessionStatus")),
+    .init("created", .seconds),
+    .init("expires_at", .seconds),
+    .init("requests", .list(of: .reference("WalletRequest"))),
+    .init("digital_credential_requests", .list(of: .reference("WalletRequest"))),
+    .init("client_reference_id", .text.orNull),
+    .init("metadata", .reference("Metadata")),
+    .init("result_expires_at", .seconds.orNull),
     .init(
       "evidence",
-      Part.described(
-        Part.oneOf("EvidenceStatus", EvidenceStatus.allCases.map(\.rawValue)),
+      .oneOf("EvidenceStatus", EvidenceStatus.allCases.map(\.rawValue)).described(
         "Of a verified session, where the relying party's policy asks for evidence: whether there is a bundle.")),
-    .init("report", Part.orNull(Part.reference("VerificationReport"))),
-    .init("last_error", Part.orNull(Part.reference("LastError"))),
+    .init("report", .reference("VerificationReport").orNull),
+    .init("last_error", .reference("LastError").orNull),
   ]
 
   private static let session = closed(
     common + [
-      .init("client_secret", ["type": "string", "description": "In the creation reply only."]),
-      .init("result", Part.orNull(Part.reference("VerificationResult"))),
-      .init("simulated_result", Part.reference("SimulatedResult")),
+      .init("client_secret", .text.described("In the creation reply only.")),
+      .init("result", .reference("VerificationResult").orNull),
+      .init("simulated_result", .reference("SimulatedResult")),
     ], optional: ["client_secret", "simulated_result", "evidence"])
 
   /// As an entry of a list.
   private static let summary = closed(
     common, optional: ["requests", "digital_credential_requests", "report", "evidence"])
 
-  private static func closed(_ members: [JSON.Member], optional: Set<String>) -> JSON {
-    Part.object(members, required: members.map(\.name).filter { !optional.contains($0) })
+  private static func closed(_ members: [Schema.Member], optional: Set<String>) -> Schema {
+    .object(members, required: members.map(\.name).filter { !optional.contains($0) })
   }
 
-  private static let clientSession = Part.object([
-    "id": Part.text(like: SessionID.pattern),
-    "status": Part.reference("SessionStatus"),
-    "expires_at": Part.seconds,
-    "requests": Part.list(of: Part.reference("WalletRequest")),
-    "last_error": Part.orNull(Part.reference("LastErrorCode")),
+  private static let clientSession: Schema = .object([
+    "id": .text(like: SessionID.pattern),
+    "status": .reference("SessionStatus"),
+    "expires_at": .seconds,
+    "requests": .list(of: .reference("WalletRequest")),
+    "last_error": .reference("LastErrorCode").orNull,
   ])
 
-  private static let lastError = Part.object([
-    "code": Part.reference("VerdictCode"),
-    "reasons": Part.list(
-      of: Part.object(
+  private static let lastError: Schema = .object([
+    "code": .reference("VerdictCode"),
+    "reasons": .list(
+      of: .object(
         "FailureReason",
         [
-          "code": Part.reference("VerdictCode"), "document": Part.orNull(Part.count), "clause": Part.text,
+          "code": .reference("VerdictCode"), "document": .count.orNull, "clause": .text,
         ])),
   ])
 
   /// Every code but those of failed requests: what a report lists and a session fails with.
-  private static let verdictCode = Part.code(
+  private static let verdictCode: Schema = .code(
     Code.allCases.filter { $0.httpStatus == 200 || $0 == .trustStoreEmpty },
     "What a check is called, and what failed.")
+}
+
+/// The `result` of a verified session: the one place with personal data.
+enum ResultSchemas {
+  static let all: [Schema.Member] = [
+    .init("VerificationResult", .object(["documents": .list(of: .reference("VerifiedDocument"))])),
+    .init("VerifiedDocument", document), .init("ElementsByNamespace", elements),
+    .init("SimulatedResult", simulated), .init("AgeAnswer", age),
+  ]
+
+  private static let document: Schema = .object([
+    "doc_type": .text,
+    "elements": .reference("ElementsByNamespace"),
+    "device_signed_elements": .reference("ElementsByNamespace"),
+    "age_over": .list(of: .reference("AgeAnswer")),
+    "missing_elements": .list(of: .reference("ElementReference")),
+    "unrequested_elements": .list(of: .reference("ElementReference")),
+    "issuer": .object(
+      "Issuer",
+      [
+        "country": .text.orNull, "state_or_province": .text.orNull, "common_name": .text.orNull,
+        "certificate_sha256": .sha256, "anchor_sha256": .sha256,
+      ]),
+    "validity": .object(
+      "DocumentValidity", ["signed": .seconds, "valid_from": .seconds, "valid_until": .seconds]),
+    "device_authentication": .oneOf(
+      "DeviceAuthenticationMethod", DeviceAuthenticationMethod.allCases.map(\.rawValue)),
+    "revocation": .oneOf("RevocationStatus", RevocationStatus.allCases.map(\.rawValue)),
+  ])
+
+  private static let age: Schema = .object([
+    "threshold": .count, "answer": .flag, "proved_by": .reference("ElementReference"),
+  ])
+
+  /// Test mode only, beside `apple.simulator_answer` and `apple.profile_answer`: what Apple's simulator, or a device with
+  /// its test profile, answered. It proves nothing.
+  private static let simulated: Schema = .object([
+    "documents": .list(
+      of: .object(
+        "SimulatedDocument",
+        [
+          "doc_type": .text, "elements": .reference("ElementsByNamespace"),
+          "age_over": .list(of: .reference("AgeAnswer")),
+        ]))
+  ])
+
+  private static let elements: Schema = [
+    "type": "object",
+    "description": .string(
+      "Namespaces, in each identifiers with their values: text, `full-date` as YYYY-MM-DD, `tdate` as RFC 3339, bytes "
+        + "as {\"media_type\"?, \"base64\"}, numbers, booleans, maps and arrays as themselves."),
+    "additionalProperties": Schema(["type": "object"]).titled("ElementValues").json,
+  ]
+}
+
+/// The report of an attempt.
+enum ReportSchemas {
+  static let all: [Schema.Member] = [
+    .init("VerificationReport", report), .init("Check", check),
+  ]
+
+  private static let report: Schema = .object(
+    [
+      "id": .text(like: ReportID.pattern),
+      "verified_at": .seconds,
+      "trust_snapshot": .sha256,
+      "revocation_policy": .oneOf("RevocationPolicy", RevocationPolicy.allCases.map(\.rawValue)),
+      "checks": .list(of: .reference("Check")),
+      "documents": .list(of: .object("DocumentReport", ["checks": .list(of: .reference("Check"))])),
+    ], optional: ["revocation_policy"])
+
+  private static let check: Schema = .object(
+    [
+      "code": .reference("VerdictCode"),
+      "outcome": .oneOf("CheckOutcome", ["passed", "failed", "not_run", "warning"]),
+      "clause": .text,
+      "detail": .text.described("Names of elements, certificates or limits; never a value."),
+    ], optional: ["detail"])
 }

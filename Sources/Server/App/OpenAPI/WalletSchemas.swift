@@ -5,96 +5,85 @@ import Sessions
 /// What goes to wallets and comes back from them, protocol by protocol: `data` of requests and answers, and the forms
 /// that wallets post by themselves. Members beside those that are listed are the protocol's, and wallets' own.
 enum WalletSchemas {
-  private typealias Part = OpenAPISchemas
-
-  static let all: [JSON.Member] = [
+  static let all: [Schema.Member] = [
     .init("WalletRequest", byProtocol("Request", requestData)), .init("SubmitAnswer", byProtocol("Answer", answerData)),
     .init("AppleElementIntent", appleIntent),
     .init("WalletRequestForm", form(requestForm)),
-    .init("WalletResponseForm", form(Part.described(open(responseMembers, required: []), oneOfAnswers))),
-    .init("WalletReply", Part.object(["redirect_uri": Part.text], optional: ["redirect_uri"])),
+    .init("WalletResponseForm", form(.openObject(responseMembers).described(oneOfAnswers))),
+    .init("WalletReply", .object(["redirect_uri": .text], optional: ["redirect_uri"])),
   ]
 
   // MARK: Requests
 
-  private static func requestData(_ name: String) -> JSON {
+  private static func requestData(_ name: String) -> Schema {
     switch name {
     case "apple-in-app":
-      Part.object([
-        "nonce": Part.text, "merchant_identifier": Part.text,
-        "documents": Part.list(
-          of: Part.object(
+      .object([
+        "nonce": .text, "merchant_identifier": .text,
+        "documents": .list(
+          of: .object(
             "AppleDocumentRequest",
             [
-              "document_type": Part.oneOf("AppleDocumentType", AppleDocumentType.allCases.map(\.appleName)),
-              "elements": Part.list(of: Part.text),
-              "element_intents": Part.list(of: Part.reference("AppleElementIntent")),
+              "document_type": .oneOf("AppleDocumentType", AppleDocumentType.allCases.map(\.appleName)),
+              "elements": .list(of: .text),
+              "element_intents": .list(of: .reference("AppleElementIntent")),
             ])),
       ])
-    case "org-iso-mdoc": Part.object(["deviceRequest": base64URL, "encryptionInfo": base64URL])
+    case "org-iso-mdoc": .object(["deviceRequest": base64URL, "encryptionInfo": base64URL])
     case "openid4vp-v1-unsigned":
-      open(
+      .openObject(
         [
-          "response_type": Part.constant("vp_token"),
-          "response_mode": Part.oneOf("ResponseMode", ["dc_api.jwt", "dc_api"]),
-          "nonce": Part.text, "dcql_query": Part.titled("DCQLQuery", ["type": "object"]),
+          "response_type": .constant("vp_token"),
+          "response_mode": .oneOf("ResponseMode", ["dc_api.jwt", "dc_api"]),
+          "nonce": .text, "dcql_query": Schema(["type": "object"]).titled("DCQLQuery"),
         ], required: ["response_type", "response_mode", "nonce", "dcql_query"])
     case "openid4vp-v1-signed":
-      Part.object(["request": ["type": "string", "description": "A request object: a compact JWS."]])
+      .object(["request": .text.described("A request object: a compact JWS.")])
     case "openid4vp-v1-multisigned":
-      Part.object([
-        "request": Part.titled(
-          "MultisignedRequestObject",
-          ["type": "object", "description": "A request object: a JWS with several signatures."])
+      .object([
+        "request": Schema(["type": "object", "description": "A request object: a JWS with several signatures."]).titled(
+          "MultisignedRequestObject")
       ])
     case "openid4vp", "openid4vp-iso-18013-7-annex-b":
-      open(
+      .openObject(
         [
-          "request_uri": Part.text, "request_uri_method": Part.constant("post"), "client_id": Part.text,
-          "authorization_request": [
-            "type": "string", "description": "The address that opens the wallet, as a link or a QR code.",
-          ],
+          "request_uri": .text, "request_uri_method": .constant("post"), "client_id": .text,
+          "authorization_request": .text.described("The address that opens the wallet, as a link or a QR code."),
         ], required: ["request_uri", "request_uri_method", "client_id", "authorization_request"])
-    case "iso-18013-5-proximity": Part.object(["device_request": base64URL])
+    case "iso-18013-5-proximity": .object(["device_request": base64URL])
     default: ["type": "object"]
     }
   }
 
   /// `PKIdentityIntentToStore`.
-  private static let appleIntent = Part.object(
+  private static let appleIntent: Schema = .object(
     [
-      "element": Part.text, "intent_to_store": Part.oneOf("AppleIntentToStore", ["will_not_store", "may_store"]),
-      "days": [
-        "type": "integer", "description": "Of `may_store`, for how long; without it nothing is said of that.",
-      ],
+      "element": .text, "intent_to_store": .oneOf("AppleIntentToStore", ["will_not_store", "may_store"]),
+      "days": .count.described("Of `may_store`, for how long; without it nothing is said of that."),
     ], optional: ["days"])
 
   // MARK: Answers
 
-  private static func answerData(_ name: String) -> JSON {
+  private static func answerData(_ name: String) -> Schema {
     switch name {
-    case "apple-in-app": Part.object(["encrypted_data": anyBase64])
+    case "apple-in-app": .object(["encrypted_data": anyBase64])
     case "org-iso-mdoc":
       // The member is `Response` in the text of the standard.
-      Part.described(
-        open(["response": base64URL, "Response": base64URL], required: []), "Exactly one of the two.")
+      .openObject(["response": base64URL, "Response": base64URL]).described("Exactly one of the two.")
     case "openid4vp-v1-unsigned", "openid4vp-v1-signed", "openid4vp-v1-multisigned":
-      Part.described(
-        open(
-          [
-            "response": ["type": "string", "description": "A compact JWE, where an encrypted answer was asked for."],
-            "vp_token": ["description": "Else an object of the presentations by query."],
-            "error": Part.text,
-          ], required: []), oneOfAnswers)
+      .openObject(
+        [
+          "response": .text.described("A compact JWE, where an encrypted answer was asked for."),
+          "vp_token": ["description": "Else an object of the presentations by query."],
+          "error": .text,
+        ]).described(oneOfAnswers)
     case "openid4vp", "openid4vp-iso-18013-7-annex-b":
-      Part.described(open(responseMembers, required: []), oneOfAnswers)
+      .openObject(responseMembers).described(oneOfAnswers)
     case "iso-18013-5-proximity":
-      [
-        "oneOf": [
-          Part.titled("ProximityResponse", proximity("device_response", [])),
-          Part.titled("ProximitySessionData", proximity("session_data", ["reader_private_key"])),
-        ]
-      ]
+      .oneOf([
+        proximity("device_response", []).titled("ProximityResponse"),
+        proximity("session_data", ["reader_private_key"]).titled("ProximitySessionData"),
+      ])
     default: ["type": "object"]
     }
   }
@@ -103,93 +92,78 @@ enum WalletSchemas {
   private static let oneOfAnswers = "Exactly one of `response`, `vp_token` and `error`."
 
   /// With what the reader received in one of its two forms.
-  private static func proximity(_ answer: String, _ more: [String]) -> JSON {
-    let members: [JSON.Member] = [
+  private static func proximity(_ answer: String, _ more: [String]) -> Schema {
+    let members: [Schema.Member] = [
       .init("device_engagement", nonEmptyBase64URL), .init("e_reader_key", nonEmptyBase64URL),
       .init("handover", handover), .init(answer, nonEmptyBase64URL),
       .init(
         "reader_private_key",
-        [
-          "type": "string",
-          "description": "In PEM, or the raw scalar in base64url; for a MAC, and for `session_data`.",
-        ]),
+        .text.described("In PEM, or the raw scalar in base64url; for a MAC, and for `session_data`.")),
     ]
-    return Part.object(members, required: ["device_engagement", "e_reader_key", "handover", answer] + more)
+    return .object(members, required: ["device_engagement", "e_reader_key", "handover", answer] + more)
   }
 
-  private static let handover = Part.titled(
-    "ProximityHandover",
-    [
-      "oneOf": [
-        Part.oneOf("QRHandover", ["qr"]),
-        Part.object(
-          "NFCHandover",
-          [
-            "nfc": Part.object(
-              "NFCHandoverMessages",
-              ["select": nonEmptyBase64URL, "request": Part.orNull(nonEmptyBase64URL)], optional: ["request"])
-          ]),
-      ],
-      "description": "How the engagement went: by QR code, or the messages of the negotiated or static NFC handover.",
-    ])
+  private static let handover = Schema.oneOf([
+    .oneOf("QRHandover", ["qr"]),
+    .object(
+      "NFCHandover",
+      [
+        "nfc": .object(
+          "NFCHandoverMessages",
+          ["select": nonEmptyBase64URL, "request": nonEmptyBase64URL.orNull], optional: ["request"])
+      ]),
+  ])
+  .described("How the engagement went: by QR code, or the messages of the negotiated or static NFC handover.")
+  .titled("ProximityHandover")
 
   /// The fields of the form that the wallet posts, all of them texts.
-  private static let responseMembers: KeyValuePairs<String, JSON> = [
-    "response": ["type": "string", "description": "A compact JWE (`direct_post.jwt`)."],
-    "vp_token": ["type": "string", "description": "As JSON text (`direct_post`)."],
-    "state": Part.text,
-    "error": ["type": "string", "description": "The wallet's refusal (OpenID4VP 1.0, 8.5)."],
-    "error_description": Part.text,
+  private static let responseMembers: KeyValuePairs<String, Schema> = [
+    "response": .text.described("A compact JWE (`direct_post.jwt`)."),
+    "vp_token": .text.described("As JSON text (`direct_post`)."),
+    "state": .text,
+    "error": .text.described("The wallet's refusal (OpenID4VP 1.0, 8.5)."),
+    "error_description": .text,
   ]
 
-  private static let requestForm = open(
+  private static let requestForm = Schema.openObject(
     [
       "wallet_nonce": [
         "type": "string", "maxLength": .integer(Int64(Limits.walletNonceBytes)),
         "description": "Comes back in the request object.",
       ],
-      "wallet_metadata": ["type": "string", "description": "Is not looked at."],
-    ], required: [])
+      "wallet_metadata": .text.described("Is not looked at."),
+    ])
 
   // MARK: Parts
 
   /// In the one form that each byte string has: no padding, no stray bits.
   private static let base64URLText =
     "([A-Za-z0-9_-]{4})*([A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?"
-  private static let base64URL = Part.text(like: "^\(base64URLText)$")
-  private static let nonEmptyBase64URL: JSON = .object((base64URL.object ?? []) + [.init("minLength", 2)])
+  private static let base64URL: Schema = .text(like: "^\(base64URLText)$")
+  private static let nonEmptyBase64URL = base64URL.with("minLength", 2)
   private static let base64Text =
     "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?"
-  private static let anyBase64 = Part.described(
-    Part.text(like: "^(\(base64Text)|\(base64URLText))$"), "In base64 or base64url.")
-
-  /// An object that may have other members as well.
-  private static func open(_ members: KeyValuePairs<String, JSON>, required: [String]) -> JSON {
-    [
-      "type": "object", "properties": .object(members.map { JSON.Member($0.key, $0.value) }),
-      "required": .array(required.map { .string($0) }),
-    ]
-  }
+  private static let anyBase64: Schema = .text(like: "^(\(base64Text)|\(base64URLText))$").described(
+    "In base64 or base64url.")
 
   /// A form has texts alone, each name once.
-  private static func form(_ schema: JSON) -> JSON {
-    .object((schema.object ?? []) + [.init("additionalProperties", Part.text)])
+  private static func form(_ schema: Schema) -> Schema {
+    schema.with("additionalProperties", Schema.text.json)
   }
 
   /// `{protocol, data}`, with the data of each protocol.
-  private static func byProtocol(_ kind: String, _ data: (String) -> JSON) -> JSON {
+  private static func byProtocol(_ kind: String, _ data: (String) -> Schema) -> Schema {
     let names = ProtocolFamily.allCases.flatMap(\.protocolNames)
     let titles = names.map { title(ofProtocol: $0) + kind }
-    return [
-      "oneOf": .array(
-        zip(names, titles).map { name, title in
-          Part.object(title, ["protocol": Part.constant(name), "data": Part.titled(title + "Data", data(name))])
-        }),
-      "discriminator": [
+    let forms = zip(names, titles).map { name, title in
+      Schema.object(title, ["protocol": .constant(name), "data": data(name).titled(title + "Data")])
+    }
+    return .oneOf(forms).with(
+      "discriminator",
+      [
         "propertyName": "protocol",
         "mapping": .object(zip(names, titles).map { .init($0, .string("#/components/schemas/\($1)")) }),
-      ],
-    ]
+      ])
   }
 
   private static func title(ofProtocol name: String) -> String {

@@ -25,7 +25,7 @@ struct ProxyRule: Sendable, Hashable {
     }
     guard let hop = request.headers.values(header.rawValue).last?.split(separator: ",").last else { return nil }
     return switch header {
-    case .xForwardedFor: Self.address(in: Self.trimmed(hop))
+    case .xForwardedFor: Self.address(in: hop.withoutBlanks)
     case .forwarded: Self.node(of: hop).flatMap(Self.address)
     }
   }
@@ -34,8 +34,8 @@ struct ProxyRule: Sendable, Hashable {
   private static func node(of element: Substring) -> Substring? {
     for pair in element.split(separator: ";") {
       let sides = pair.split(separator: "=", maxSplits: 1)
-      guard sides.count == 2, trimmed(sides[0]).lowercased() == "for" else { continue }
-      let value = trimmed(sides[1])
+      guard sides.count == 2, sides[0].withoutBlanks.lowercased() == "for" else { continue }
+      let value = sides[1].withoutBlanks
       return value.count > 1 && value.first == "\"" && value.last == "\"" ? value.dropFirst().dropLast() : value
     }
     return nil
@@ -46,10 +46,5 @@ struct ProxyRule: Sendable, Hashable {
     if text.first == "[" { return text.dropFirst().split(separator: "]").first.flatMap { ClientAddress($0) } }
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     return parts.count == 2 ? ClientAddress(parts[0]) : ClientAddress(text)
-  }
-
-  private static func trimmed(_ text: Substring) -> Substring {
-    let start = text.drop { $0 == " " || $0 == "\t" }
-    return start.lastIndex { $0 != " " && $0 != "\t" }.map { start[...$0] } ?? ""
   }
 }

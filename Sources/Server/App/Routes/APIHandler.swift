@@ -72,14 +72,14 @@ struct APIHandler: HTTPHandler {
     if let fault = rateFault(heading.counted, application) {
       var response = refusal(fault)
       response.headers += refusalHeaders(for: request)
-      return BodyAdmission(.refused(response))
+      return .refused(response)
     }
     let length = request.headers.single("Content-Length").flatMap { Int($0) } ?? 0
     application.edge.limiter.charge(heading.counted, bytes: length, at: Deadline.now())
-    if let response = headerRefusal(of: request, heading) { return BodyAdmission(.refused(response)) }
+    if let response = headerRefusal(of: request, heading) { return .refused(response) }
     return switch heading.counted {
-    case .key(let sha256): BodyAdmission(.taken(from: .key(sha256)))
-    case .other(_, let address): BodyAdmission(.taken(from: .address(address)))
+    case .key(let sha256): .taken(from: .key(sha256))
+    case .other(_, let address): .taken(from: .address(address))
     }
   }
 

@@ -1,4 +1,5 @@
 import Base
+import HTTP
 import Sessions
 
 /// A reply before it is put on the wire, with what the log and the metrics say about it.
@@ -43,5 +44,69 @@ package struct Answer: Sendable {
     self.init(reply)
     verification = reply.ending.flatMap { Verification(rawValue: $0.status.rawValue) }
     code = reply.ending?.code
+  }
+}
+
+/// A refusal on the wire (RFC 9457), made from a code of the registry.
+struct Problem: Sendable {
+  static let mediaType = "application/problem+json"
+
+  let code: Code
+  let detail: String
+  var errors: [ServiceError.PointedDetail] = []
+  var headers: [(name: String, value: String)] = []
+
+  /// The code's stable address; it names and does not locate.
+  static func type(of code: Code) -> String { "urn:mdoc:problem:\(code.rawValue)" }
+
+  init(_ error: ServiceError) {
+    code = error.code
+    detail = error.detail
+    errors = error.pointers
+    // Every 503 says when to come again.
+    let retryAfter = error.retryAfter ?? (error.httpStatus == 503 ? 1 : nil)
+    if let retryAfter { headers.append(("Retry-After", String(retryAfter))) }
+    if error.code == .apiUnauthenticated { headers.append(("WWW-Authenticate", "Bearer realm=\"mdoc\"")) }
+    if error.code == .apiForbidden {
+      headers.append(("WWW-Authenticate", "Bearer realm=\"mdoc\", error=\"insufficient_scope\""))
+    }
+  }
+
+  init(_ fault: HTTPFault) {
+    switch fault {
+    case .malformed(let rule): self.init(ServiceError(.apiMalformedRequest, "The request is malformed: \(rule)."))
+    case .bodyTooLarge(let limit): self.init(.tooLarge(.apiBodyTooLarge, limit))
+    case .targetTooLong(let limit): self.init(.tooLarge(.apiTargetTooLong, limit))
+    case .headersTooLarge(let limit): self.init(.tooLarge(.apiHeadersTooLarge, limit))
+    case .overloaded(_, let seconds): self.init(ServiceError(.apiOverloaded, retryAfter: seconds))
+    case .rateLimited(let seconds): self.init(ServiceError(.apiRateLimited, retryAfter: seconds))
+    case .shuttingDown: self.init(ServiceError(.apiOverloaded, "The server is stopping.", retryAfter: 1))
+    }
+  }
+
+  func answer(requestID: String) -> Answer {
+    let entry = code.entry
+    var json: [JSON.Member] = [
+      .init("type", .string(Self.type(of: code))), .init("title", .string(entry.summary)),
+      .init("status", .integer(Int64(code.httpStatus))), .init("detail", .string(detail)),
+      .init("code", .string(code.rawValue)), .init("request_id", .string(requestID)),
+    ]
+    if !errors.isEmpty {
+      let list = errors.map {
+        JSON.object([.init("pointer", .string($0.pointer)), .init("detail", .string($0.detail))])
+      }
+      json.append(.init("errors", .array(list)))
+    }
+    var answer = Answer(
+      status: code.httpStatus, mediaType: Self.mediaType, body: JSON.object(json).serialized())
+    answer.headers = headers
+    answer.code = code
+    return answer
+  }
+}
+
+extension ServiceError {
+  fileprivate static func tooLarge(_ code: Code, _ limit: Int) -> ServiceError {
+    ServiceError(code, "\(code.entry.summary): \(limit) bytes.")
   }
 }

@@ -11,9 +11,9 @@ enum EventRoutes {
     [
       .init(
         name: "limit", summary: "\(what) on the page.",
-        schema: OpenAPISchemas.number(1...Int64(Limits.largestPage), fallback: Int64(Limits.pageSize))),
+        schema: .number(1...Int64(Limits.largestPage), default: Int64(Limits.pageSize))),
       .init(
-        name: "starting_after", summary: "The last one of the page before.", schema: OpenAPISchemas.text(like: ids)),
+        name: "starting_after", summary: "The last one of the page before.", schema: .text(like: ids)),
     ]
   }
 
@@ -22,7 +22,7 @@ enum EventRoutes {
     summary: "Lists what happened to the relying party's sessions in the last 30 days, newest first.", access: access,
     query: page("Events", ids: EventID.pattern) + [
       .init(
-        name: "type", summary: "Events of this type only.", schema: ["$ref": "#/components/schemas/EventType"])
+        name: "type", summary: "Events of this type only.", schema: .reference("EventType"))
     ], success: .json(200, "EventList"), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
     Answer(try await call.application.service.events(query: call.query, as: call.authenticated()))
@@ -42,7 +42,7 @@ enum EventRoutes {
     query: page("Deliveries", ids: DeliveryID.pattern) + [
       .init(
         name: "status", summary: "Deliveries of this status; `dead` by default.",
-        schema: OpenAPISchemas.reference("WebhookDeliveryStatus"))
+        schema: .reference("WebhookDeliveryStatus"))
     ], success: .json(200, "WebhookDeliveryList"), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
     Answer(try await call.application.service.webhookDeliveries(query: call.query, as: call.authenticated()))
@@ -56,5 +56,43 @@ enum EventRoutes {
     Answer(
       try await call.application.service.retryWebhookDelivery(
         call.id, as: call.authenticated(), idempotency: call.idempotency))
+  }
+}
+
+/// `/v1/audit`: what is kept of every attempt, as JSON Lines, in the form that `mdoc audit export` writes.
+enum AuditRoutes {
+  static let all = [entries, heads]
+
+  private static let entries = Route(
+    method: .get, path: PathTemplate("/v1/audit/entries"), name: "listAuditEntries",
+    summary: "A node's audit entries as JSON Lines, oldest first, and in the last line the head of its chain: where "
+      + "that is beyond the last entry, there are more. With `admin` alone those of the key's own relying party.",
+    access: .apiKey([.admin, .auditReadAll]),
+    query: [
+      .init(
+        name: "node", summary: "The node's name.",
+        schema: .text(like: "^[a-z0-9.-]{1,63}$"), isRequired: true),
+      .init(
+        name: "after", summary: "Entries after this sequence; 0 by default.",
+        schema: .number(0...Int64.max, default: 0)),
+      .init(
+        name: "limit", summary: "Entries on the page.",
+        schema: .number(
+          1...Int64(Limits.largestAuditPage), default: Int64(Limits.largestAuditPage))),
+    ], success: .content(AuditLine.mediaType), problems: [.apiInvalidRequest]
+  ) { call throws(ServiceError) in
+    let lines = try await call.application.service.auditEntries(query: call.query, as: call.authenticated())
+    return Answer(status: 200, mediaType: AuditLine.mediaType, body: lines)
+  }
+
+  private static let heads = Route(
+    method: .get, path: PathTemplate("/v1/audit/heads"), name: "listAuditHeads",
+    summary:
+      "The heads of all nodes' chains as JSON Lines: worth noting where the server's operators cannot reach. With "
+      + "`admin` alone those of the own relying party's last entries.",
+    access: .apiKey([.admin, .auditReadAll]), success: .content(AuditLine.mediaType)
+  ) { call throws(ServiceError) in
+    let lines = try await call.application.service.auditHeads(as: call.authenticated())
+    return Answer(status: 200, mediaType: AuditLine.mediaType, body: lines)
   }
 }

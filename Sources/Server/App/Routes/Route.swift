@@ -54,7 +54,7 @@ package struct Route: Sendable {
   package struct QueryParameter: Sendable {
     let name: String
     let summary: String
-    let schema: JSON
+    let schema: Schema
     var isRequired = false
   }
 

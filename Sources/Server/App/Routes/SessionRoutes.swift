@@ -37,15 +37,15 @@ enum SessionRoutes {
         ]),
       .init(
         name: "starting_after", summary: "The last session of the page before.",
-        schema: OpenAPISchemas.text(like: SessionID.pattern)),
+        schema: .text(like: SessionID.pattern)),
       .init(
         name: "status", summary: "Sessions of this status only.",
-        schema: ["$ref": "#/components/schemas/SessionStatus"]),
+        schema: .reference("SessionStatus")),
       .init(
         name: "expand[]", summary: "What to read besides, each once.",
         schema: [
           "type": "array", "uniqueItems": true,
-          "items": OpenAPISchemas.oneOf("SessionPart", SessionPart.allCases.map(\.rawValue)),
+          "items": Schema.oneOf("SessionPart", SessionPart.allCases.map(\.rawValue)).json,
         ]),
     ], success: .json(200, "VerificationSessionList"), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
@@ -59,11 +59,11 @@ enum SessionRoutes {
     query: [
       .init(
         name: "expand[]", summary: "What to read besides.",
-        schema: ["type": "string", "const": "result"]),
+        schema: .constant("result")),
       .init(
         name: "response_code",
         summary: "With which the wallet came back: of a session with a `redirect_uri`, needed to read the result.",
-        schema: ["type": "string"]),
+        schema: .text),
     ], success: .json(200, "VerificationSessionReply"),
     problems: [.sessionNotFound, .apiInvalidRequest, .responseCodeMismatch]
   ) { call throws(ServiceError) in
@@ -119,5 +119,65 @@ enum SessionRoutes {
     var answer = Answer(status: 200, mediaType: EvidenceBundle.mediaType, body: bundle)
     answer.session = SessionID(call.id)?.text
     return answer
+  }
+}
+
+/// `/v1/verification_reports`.
+enum ReportRoutes {
+  static let all = [get]
+
+  private static let get = Route(
+    method: .get, path: PathTemplate("/v1/verification_reports/{id}"), name: "getVerificationReport",
+    summary: "Reads the immutable report of one attempt; it holds no personal data.",
+    access: .apiKey([.sessionsWrite, .resultsRead]), success: .json(200, "VerificationReport"),
+    problems: [.apiNotFound]
+  ) { call throws(ServiceError) in
+    Answer(try await call.application.service.report(call.id, as: call.authenticated()))
+  }
+}
+
+/// `/v1/wallet`: what wallets call by themselves, knowing nothing but an address (OpenID4VP 1.0, 5.10 and 8.2). Pages
+/// have no business here: nothing of it is cross-origin.
+enum WalletRoutes {
+  static let all = [request, postedRequest, response]
+
+  private static let requestPath = PathTemplate("/v1/wallet/{relying_party}/{session}/request")
+  private static let requestType = "application/oauth-authz-req+jwt"
+  private static let stateProblems: [Code] = [
+    .sessionNotFound, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled, .sessionRedacted, .apiStoreUnavailable,
+  ]
+
+  private static let request = Route(
+    method: .get, path: requestPath, name: "getWalletRequest",
+    summary: "The signed request object of a session that waits for its answer.", access: .anyone,
+    success: .content(requestType), problems: stateProblems + [.readerCertificateExpired]
+  ) { call throws(ServiceError) in
+    Answer(status: 200, mediaType: requestType, body: try await requestObject(call, nil))
+  }
+
+  private static let postedRequest = Route(
+    method: .post, path: requestPath, name: "postWalletRequest",
+    summary: "The same, with the wallet's nonce in it.", access: .anyone, body: .form(schema: "WalletRequestForm"),
+    success: .content(requestType), problems: stateProblems + [.readerCertificateExpired]
+  ) { call throws(ServiceError) in
+    Answer(status: 200, mediaType: requestType, body: try await requestObject(call, try call.form()))
+  }
+
+  private static let response = Route(
+    method: .post, path: PathTemplate("/v1/wallet/{relying_party}/{session}/response"), name: "postWalletResponse",
+    summary: "Takes a wallet's answer or its error; what came of it is told to the relying party alone.",
+    access: .anyone, body: .form(schema: "WalletResponseForm"), success: .json(200, "WalletReply"),
+    problems: stateProblems
+  ) { call throws(ServiceError) in
+    let reply = try await call.application.service.receiveWalletResponse(
+      try call.form(), session: call.parameters["session"] ?? "", of: call.parameters["relying_party"] ?? "")
+    return Answer(reply)
+  }
+
+  private static func requestObject(
+    _ call: RouteCall, _ parameters: @autoclosure () throws(ServiceError) -> JSON?
+  ) async throws(ServiceError) -> [UInt8] {
+    try await call.application.service.walletRequest(
+      call.parameters["session"] ?? "", of: call.parameters["relying_party"] ?? "", parameters: try parameters())
   }
 }

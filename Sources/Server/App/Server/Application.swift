@@ -56,3 +56,96 @@ package final class Application: Sendable {
     return next
   }
 }
+
+/// The application that answers. It is replaced as a whole: a request takes it once, at its beginning, and keeps it to
+/// its end, so that no reply rests on parts of two configurations.
+final class ApplicationInForce: Sendable {
+  private let application: Locked<Application>
+
+  init(_ application: Application) { self.application = Locked(application) }
+
+  var current: Application { application.withLock { $0 } }
+
+  func replace(by application: Application) { self.application.withLock { $0 = application } }
+}
+
+/// What a server has beside the API of every server: in test mode the mock wallet and a page. A live server has nothing.
+package final class ServerAdditions: Sendable {
+  package static let none = ServerAdditions()
+
+  /// Routes that `/openapi.json` lists.
+  let groups: [RouteGroup]
+  /// Component schemas that those refer to.
+  let schemas: [Schema.Member]
+  /// Routes that it does not list: files that only a page asks for.
+  let pages: [Route]
+  /// Ends what goes with the server, once that has stopped.
+  let end: @Sendable () async -> Void
+
+  private let document = Locked<[UInt8]?>(nil)
+
+  package init(
+    groups: [RouteGroup] = [], schemas: [Schema.Member] = [], pages: [Route] = [],
+    end: @escaping @Sendable () async -> Void = {}
+  ) {
+    self.groups = groups
+    self.schemas = schemas
+    self.pages = pages
+    self.end = end
+  }
+
+  /// `/openapi.json` of such a server, as it is served; made once.
+  var openAPI: [UInt8] {
+    document.withLock { document in
+      if let document { return document }
+      let made = OpenAPIDocument.json(with: self).serialized()
+      document = made
+      return made
+    }
+  }
+}
+
+/// What a server knows of itself, whatever configuration is in force: what its readings of the configuration came to,
+/// and whether it is about to stop.
+final class ServerState: Sendable {
+  struct Configuration: Sendable {
+    /// When the configuration in force was read.
+    var loadedAt: Timestamp
+    /// Why the latest reading was not put in force; none where it was.
+    var problems: [Schema.Fault] = []
+    /// Readings that were not put in force.
+    var failures = 0
+
+    var isCurrent: Bool { problems.isEmpty }
+  }
+
+  private struct Content {
+    var configuration: Configuration
+    var isStopping = false
+  }
+
+  private let content: Locked<Content>
+
+  init(loadedAt: Timestamp) { content = Locked(Content(configuration: Configuration(loadedAt: loadedAt))) }
+
+  var configuration: Configuration { content.withLock { $0.configuration } }
+  /// From then on `/readyz` sends new requests elsewhere.
+  var isStopping: Bool { content.withLock { $0.isStopping } }
+
+  func stop() { content.withLock { $0.isStopping = true } }
+
+  func loaded(at now: Timestamp) -> Configuration {
+    content.withLock { content in
+      content.configuration = Configuration(loadedAt: now, failures: content.configuration.failures)
+      return content.configuration
+    }
+  }
+
+  func failed(_ problems: [Schema.Fault]) -> Configuration {
+    content.withLock { content in
+      content.configuration.problems = problems
+      content.configuration.failures += 1
+      return content.configuration
+    }
+  }
+}

@@ -1,4 +1,5 @@
 import Base
+import HTTP
 import Sessions
 import Trust
 
@@ -38,7 +39,7 @@ final class ConfigurationUpdater: Sendable {
       // Its own, so that requests under way keep the trust that they began with.
       let trust = TrustUpdater(replacing: before.trust, by: configuration.trust)
       if let problem = await trust.reload().problem {
-        throw .configuration(source.path, [ConfigurationProblem(pointer: "/trust", detail: problem)])
+        throw .configuration(source.path, [Schema.Fault("/trust", problem)])
       }
       let after = try before.reconfigured(by: configuration, trust: trust)
       inForce.replace(by: after)
@@ -48,7 +49,7 @@ final class ConfigurationUpdater: Sendable {
       return status
     } catch {
       log.write(.error, "configuration.reload_failed", at: now, ["message": .string(error.message)])
-      let problems = error.problems.isEmpty ? [.init(pointer: "", detail: error.message)] : error.problems
+      let problems = error.problems.isEmpty ? [.init("", error.message)] : error.problems
       return state.failed(problems)
     }
   }
@@ -75,7 +76,7 @@ final class ConfigurationUpdater: Sendable {
       throw .configuration(
         path,
         changed.map {
-          ConfigurationProblem(pointer: "/\($0)", detail: "cannot change while the server runs; restart it")
+          Schema.Fault("/\($0)", "cannot change while the server runs; restart it")
         })
     }
   }
@@ -117,5 +118,40 @@ final class ConfigurationUpdater: Sendable {
       task?.cancel()
       await task?.value
     }
+  }
+}
+
+/// One load at a time.
+///
+/// Whoever asks while one is under way has changed something, perhaps, that it has read already: all of them get the
+/// result of one more, which begins after it.
+final class LoadQueue<Result: Sendable>: Sendable {
+  private struct Loads {
+    var running: Task<Result, Never>?
+    /// Begins when the running one ends.
+    var next: Task<Result, Never>?
+  }
+
+  private let loads = Locked(Loads())
+
+  /// What `load` comes to, or what one that another caller asked for at the same time does.
+  func run(_ load: @escaping @Sendable () async -> Result) async -> Result {
+    let task = loads.withLock { loads in
+      if let next = loads.next { return next }
+      let running = loads.running
+      // Not on the pool where anything else may be computing for long.
+      let task = Task(executorPreference: WorkerThreads.shared) { () -> Result in
+        if let running {
+          _ = await running.value
+          self.loads.withLock { $0 = Loads(running: $0.next) }
+        }
+        let result = await load()
+        self.loads.withLock { $0.running = nil }
+        return result
+      }
+      if running == nil { loads.running = task } else { loads.next = task }
+      return task
+    }
+    return await task.value
   }
 }

@@ -63,3 +63,8 @@ extension VerifierServer {
     return code
   }
 }
+
+extension Timestamp {
+  /// The wall clock's.
+  package static func systemNow() -> Timestamp { Timestamp(secondsSince1970: Int64(time(nil))) }
+}

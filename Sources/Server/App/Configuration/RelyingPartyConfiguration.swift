@@ -1,0 +1,148 @@
+import Base
+import Cryptography
+import Mdoc
+import Presentation
+import Sessions
+
+/// `relying_parties`, as they are configured.
+struct ConfiguredParties {
+  let secrets: ConfiguredSecrets
+  let sealingKeys: [SealingKey]
+  let now: Timestamp
+
+  func all(_ root: Schema.Object, _ warnings: inout [String]) throws(Schema.Fault) -> RelyingParties {
+    var parties: [RelyingParty] = []
+    for entry in try root.objects("relying_parties") {
+      if let party = party(entry, beside: parties, &warnings) { parties.append(party) }
+    }
+    do throws(ConfigurationError) {
+      return try RelyingParties(parties)
+    } catch {
+      throw root.fault("relying_parties", error.message)
+    }
+  }
+
+  /// Nil where a member is at fault; all members are read nevertheless.
+  private func party(
+    _ entry: Schema.Object, beside others: [RelyingParty], _ warnings: inout [String]
+  ) -> RelyingParty? {
+    let id = entry.attempt(try self.id(entry))
+    let origins = entry.attempt(try self.origins(entry))
+    let keys = entry.attempt(try APIKey.configured(entry, at: now, &warnings))
+    let apple = entry.attempt(try ConfiguredMerchants(secrets: secrets).all(of: entry))
+    let readers = entry.attempt(try ConfiguredReaders(secrets: secrets, now: now).all(of: entry, &warnings))
+    let openID4VP = entry.attempt(try OpenID4VPConfiguration(configured: entry, &warnings))
+    let revocation = entry.attempt(try self.revocation(entry))
+    let retainsResults = entry.attempt(try entry.flag("retain_results"))
+    let retention = entry.attempt(try self.retention(entry, &warnings))
+    let evidence = entry.attempt(try self.evidence(entry, beside: others))
+    let webhooks = entry.attempt(try ConfiguredWebhooks(secrets: secrets).all(of: entry))
+    let quota = entry.attempt(try Quota(configured: entry))
+    guard let id, let origins, let keys, let apple, let readers, let openID4VP, let revocation, let retainsResults,
+      let retention, let evidence, let webhooks, let quota
+    else { return nil }
+    if let key = keys.firstIndex(where: { $0.scopes.contains(.admin) && !$0.scopes.contains(.auditReadAll) }) {
+      warnings.append(
+        "\(entry.pointer)/api_keys/\(key): admin reads the audit entries of \"\(id)\" alone; all need audit:read_all")
+    }
+    if keys.isEmpty { warnings.append("relying party \"\(id)\" has no api_keys: nobody can ask in its name") }
+    return RelyingParty(
+      id: id, origins: origins, apiKeys: keys, apple: apple, readers: readers, openID4VP: openID4VP,
+      policies: .init(
+        retainsResults: retainsResults, retention: retention, revocation: revocation, evidenceKey: evidence),
+      webhooks: webhooks, quota: quota)
+  }
+
+  /// It is written to logs and into addresses: a short name.
+  private func id(_ entry: Schema.Object) throws(Schema.Fault) -> String {
+    let id = try entry.text("id")
+    guard isName(id[...]) else {
+      throw entry.fault("id", "must have at most 64 letters, digits, and - _ . and not begin with a dot")
+    }
+    return id
+  }
+
+  private func origins(_ entry: Schema.Object) throws(Schema.Fault) -> [String] {
+    let origins = try entry.texts("origins")
+    for (index, origin) in origins.enumerated() where !WebOrigin.isValid(origin) {
+      throw entry.fault(
+        "origins/\(index)",
+        "must be https://host[:port] as browsers write it: lower case, no path, no :443; http only for loopback")
+    }
+    return origins
+  }
+
+  private func revocation(_ entry: Schema.Object) throws(Schema.Fault) -> RevocationPolicy {
+    guard let policy = RevocationPolicy(rawValue: try entry.text("revocation")) else {
+      let known = RevocationPolicy.allCases.map(\.rawValue).joined(separator: ", ")
+      throw entry.fault("revocation", "must be one of \(known)")
+    }
+    return policy
+  }
+
+  private func retention(
+    _ entry: Schema.Object, _ warnings: inout [String]
+  ) throws(Schema.Fault) -> RetentionPolicy {
+    let longest = try entry.number("longest_retain_days")
+    guard let days = try entry.ifAny("retain_days", entry.number) else { return RetentionPolicy(longest: Int(longest)) }
+    if days > longest {
+      warnings.append("\(entry.pointer)/retain_days is more than longest_retain_days, \(longest), which counts")
+    }
+    return RetentionPolicy(days: Int(days), longest: Int(longest))
+  }
+
+  private func evidence(
+    _ entry: Schema.Object, beside others: [RelyingParty]
+  ) throws(Schema.Fault) -> EvidenceKey? {
+    guard let evidence = try entry.object("evidence") else { return nil }
+    let secret = try secrets.keySecret(of: "key", in: evidence)
+    let key: EvidenceKey
+    do throws(ConfigurationError) {
+      key = try EvidenceKey(secret.bytes.withUnsafeBytes { SecretBytes(copying: $0) })
+    } catch {
+      throw evidence.fault("key", error.message)
+    }
+    guard !sealingKeys.contains(where: key.isSame) else {
+      throw evidence.fault("key", "is one of sealing_keys: whoever opens bundles could open the store")
+    }
+    guard !others.contains(where: { $0.policies.evidenceKey == key }) else {
+      throw evidence.fault("key", "is another relying party's: whoever judges its bundles could open these")
+    }
+    return key
+  }
+}
+
+extension OpenID4VPConfiguration {
+  /// Octets of a key identifier: SHA-1 by the profile, and what else authorities have made of it.
+  private static let identifierOctets = 1...64
+
+  /// `openid4vp` of a relying party: `{"encrypted_responses": true, "annex_b": false, "scheme": "openid4vp",
+  /// "trusted_authorities": []}`.
+  init(configured party: Schema.Object, _ warnings: inout [String]) throws(Schema.Fault) {
+    self.init()
+    guard let entry = try party.object("openid4vp") else { return }
+    encryptsResponses = try entry.flag("encrypted_responses")
+    offersAnnexB = try entry.flag("annex_b")
+    scheme = try entry.text("scheme")
+    guard Self.isScheme(scheme) else {
+      throw entry.fault("scheme", "must be the scheme of an address, in lower case and without \"://\"")
+    }
+    for (index, text) in try entry.texts("trusted_authorities").enumerated() {
+      guard let identifier = Hex.decode(text), Self.identifierOctets.contains(identifier.count) else {
+        throw entry.fault("trusted_authorities/\(index)", "must be a subject key identifier in hexadecimal")
+      }
+      trustedAuthorities.append(identifier)
+    }
+    if !encryptsResponses {
+      warnings.append("\(entry.pointer)/encrypted_responses: wallets are asked to answer in clear")
+    }
+  }
+
+  /// RFC 3986, 3.1.
+  private static func isScheme(_ text: String) -> Bool {
+    let letters = Array("abcdefghijklmnopqrstuvwxyz".utf8)
+    let others = Array("0123456789+-.".utf8)
+    guard let first = text.utf8.first, letters.contains(first), text.utf8.count <= 64 else { return false }
+    return text.utf8.allSatisfy { letters.contains($0) || others.contains($0) }
+  }
+}
