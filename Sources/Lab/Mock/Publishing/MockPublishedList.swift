@@ -95,3 +95,94 @@ extension MockPublishedList.Issuer {
     }
   }
 }
+
+extension MockPublishedList {
+  /// Everything that a publisher serves.
+  package static let all = standing + chosen
+
+  /// The lists that documents name unless a variant says otherwise: one for each authority that has issued anything
+  /// that is right. Nothing is revoked on them.
+  package static let standing: [MockPublishedList] =
+    AnchorKind.allCases.map { standing($0.rawValue, .anchor($0)) } + [
+      standing(CertificateIssuer.intermediateList, .intermediate),
+      MockPublishedList(
+        "status", MockStatusList.good.summary, cases: [], nil, .statusList(.good), path: "status"),
+      MockPublishedList(
+        "identifiers", MockIdentifierList.good.summary, cases: [], nil, .identifierList(.good), path: "identifiers"),
+    ]
+
+  /// The lists that a variant's document names, each by the variant's name.
+  package static let chosen: [MockPublishedList] =
+    MockCRL.all.map { MockPublishedList($0.name, $0.summary, cases: $0.cases, $0.code, .revocationList($0)) }
+    + MockStatusList.all.filter { $0.name != costly }.map {
+      MockPublishedList($0.name, $0.summary, cases: $0.cases, $0.code, .statusList($0))
+    }
+    + MockIdentifierList.all.map {
+      MockPublishedList($0.name, $0.summary, cases: $0.cases, $0.code, .identifierList($0))
+    }
+    + unserved
+
+  package static func named(_ name: String) -> MockPublishedList? { chosen.first { $0.name == name } }
+
+  private static let unserved = [
+    unserved("crl", "The signer's revocation list", .revocationList(.good), .isUnavailable),
+    unserved("crl", "The signer's revocation list", .revocationList(.good), .isSilent),
+    unserved("status", "The document's status list", .statusList(.good), .isUnavailable),
+    unserved("status", "The document's status list", .statusList(.good), .isSilent),
+  ]
+
+  /// Compressing its gigabyte takes longer than anybody waits for a list.
+  private static let costly = "status-bomb"
+
+  private static func standing(_ name: String, _ issuer: Issuer) -> MockPublishedList {
+    MockPublishedList(
+      name, MockCRL.good.summary, cases: [], nil, .revocationList(.good, issuer: issuer), path: "\(name).crl")
+  }
+
+  private static func unserved(
+    _ prefix: String, _ subject: String, _ content: Content, _ manner: Manner
+  ) -> MockPublishedList {
+    MockPublishedList(
+      manner == .isSilent ? "\(prefix)-silent" : "\(prefix)-unreachable",
+      manner == .isSilent ? "\(subject) is asked for, and no answer comes." : "\(subject) can't be had.",
+      cases: ["R04"], .revocationUnavailable, content, manner: manner)
+  }
+}
+
+/// What a mock publisher serves at one address.
+package struct MockPublication: Sendable, Hashable {
+  package let address: String
+  package let answer: Answer
+
+  package enum Answer: Sendable, Hashable {
+    case list(bytes: [UInt8], mediaType: String)
+    case fault(Fault)
+  }
+
+  /// Why there is no list at an address, though the address is one that may be asked.
+  package enum Fault: String, Sendable, CaseIterable {
+    /// No complete answer comes.
+    case unavailable
+    /// More bytes come than any verifier here takes.
+    case tooLarge = "too_large"
+  }
+
+  package init(address: String, bytes: [UInt8], mediaType: String) {
+    self.address = address
+    answer = .list(bytes: bytes, mediaType: mediaType)
+  }
+
+  package init(address: String, fault: Fault) {
+    self.address = address
+    answer = .fault(fault)
+  }
+
+  package var bytes: [UInt8]? { if case .list(let bytes, _) = answer { bytes } else { nil } }
+  package var mediaType: String? { if case .list(_, let mediaType) = answer { mediaType } else { nil } }
+  package var fault: Fault? { if case .fault(let fault) = answer { fault } else { nil } }
+
+  /// As the formats' own standards name them: RFC 2585, RFC 9052, RFC 7515.
+  package static let crlMediaType = "application/pkix-crl"
+  package static let vicalMediaType = "application/cose"
+  package static let trustedEntityListMediaType = "application/jose"
+}

@@ -1,4 +1,6 @@
 import Base
+import CBOR
+import Cryptography
 
 /// One named circumstance in which it is asked whether a document and its signer are still good: what the wallet
 /// answers, what publishers serve, and under which policy that comes to what.
@@ -79,4 +81,104 @@ extension MockRevocationCase {
   }
 
   private static let revoked: Set<Code> = [.signerRevoked, .authorityRevoked, .documentRevoked, .documentSuspended]
+}
+
+// Whose word about revocation is asked for, and when nobody's is.
+
+extension MockRevocationCase {
+  static let declarations: [MockRevocationCase] =
+    [
+      MockRevocationCase(
+        MockVariant(
+          "revocation-not-declared", "Neither the signer's certificate nor the document names a list.",
+          warnings: [.profileRevocationSource], .setup { $0.signer.setDistributionPoint(nil) }),
+        isAsked: false
+      ) { _, _ in [] }
+    ] + untrusted + intermediates
+
+  /// An issuer that is not trusted, or did not sign, could have anything fetched (row R10). What is published would be
+  /// found, and weigh more, if it were asked for.
+  private static let untrusted: [MockRevocationCase] = [
+    nobodyAsked(
+      "status-issuer-unknown", "Nobody trusts the issuer of a document that names a status list.", .issuerUnknown,
+      MockMutation(setup: {
+        try $0.useUnknownRoot()
+        $0.status = try revokedStatus($0)
+      })),
+    nobodyAsked(
+      "status-issuer-signature", "The issuer's signature of a document that names a status list does not verify.",
+      .issuerSignatureInvalid,
+      MockMutation(
+        setup: { $0.status = try revokedStatus($0) }, issuerAuthParts: { $0.signature = $0.signature.flipped })),
+    nobodyAsked(
+      "crl-signer-certificate-signature", "The signer's certificate names a list, and the anchor has not signed it.",
+      .certificateSignatureInvalid,
+      .setup { $0.signer.issuerKey = try $0.authority.seed.key("impostor", on: $0.authority.issuerCurve) }),
+  ]
+
+  private static func revokedStatus(_ setup: AnswerSetup) throws -> CBORValue? {
+    try MockStatusList.named("status-revoked")?.status(by: setup.authority, now: setup.now)
+  }
+
+  private static func nobodyAsked(
+    _ name: String, _ summary: String, _ code: Code, _ mutation: MockMutation
+  ) -> MockRevocationCase {
+    MockRevocationCase(MockVariant(name, summary, cases: "R10", codes: [code], mutation), isAsked: false) {
+      try [
+        crl(MockCRL.named("crl-signer-revoked") ?? .good, by: $0, at: $1),
+        statusList(.named("status-revoked"), by: $0, at: $1),
+      ]
+    }
+  }
+
+  /// A certificate between anchor and signer: each of the two has its issuer's list (row R02).
+  private static let intermediates: [MockRevocationCase] = [
+    intermediate("crl-intermediate", "Neither the signer nor the authority between it and the anchor is revoked.", []),
+    intermediate(
+      "crl-intermediate-revoked", "The authority between the anchor and the signer is revoked.", [.authorityRevoked]
+    ) { $0.entries.append(.init(serialNumber: intermediateNumber, date: $0.thisUpdate)) },
+    intermediate(
+      "crl-intermediate-stale", "The anchor's list, on which the authority below it would be, is a second too old.",
+      [.crlInvalid]
+    ) { $0.nextUpdate = $0.thisUpdate + 1 },
+  ]
+
+  private static let intermediateNumber: [UInt8] = [0x49, 0x43, 0x41, 0x18, 0x01, 0x35, 0x05, 0x2d]
+
+  private static func intermediate(
+    _ name: String, _ summary: String, _ codes: [Code],
+    _ change: @escaping @Sendable (inout RevocationListTemplate) -> Void = { _ in }
+  ) -> MockRevocationCase {
+    MockRevocationCase(
+      MockVariant(
+        name, summary, cases: codes == [.crlInvalid] ? "R03" : "R02", codes: codes,
+        .setup { setup in
+          let addresses = setup.authority.addresses
+          try setup.useIntermediate(under: .pathLengthOne) {
+            $0.serialNumber = intermediateNumber
+            $0[oid: CertificateExtension.crlDistributionPointsOID] = .crlDistributionPoint(uri: addresses.anchorCRL)
+          }
+          setup.signer.setDistributionPoint(.crlDistributionPoint(uri: addresses.intermediateCRL))
+        })
+    ) { authority, now in
+      let intermediate = CertificateIssuer(
+        name: authority.name("mdoc Mock Intermediate CA"),
+        key: try authority.seed.key("intermediate", on: authority.issuerCurve))
+      var ofAnchor = RevocationListTemplate(issuer: try authority.certificateIssuer(.pathLengthOne), at: now)
+      change(&ofAnchor)
+      return [
+        MockPublication(
+          address: authority.addresses.anchorCRL, bytes: try ofAnchor.der(), mediaType: MockPublication.crlMediaType),
+        MockPublication(
+          address: authority.addresses.intermediateCRL,
+          bytes: try RevocationListTemplate(issuer: intermediate, at: now).der(),
+          mediaType: MockPublication.crlMediaType),
+      ]
+    }
+  }
+}
+
+extension MockAddresses {
+  fileprivate var anchorCRL: String { base + "path-length-1.crl" }
+  fileprivate var intermediateCRL: String { base + "intermediate.crl" }
 }
