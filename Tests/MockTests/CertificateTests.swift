@@ -2,6 +2,7 @@ import Base
 import Cryptography
 import Mock
 import Testing
+
 @testable import Mock
 
 @Suite struct CertificateTests {

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Mock
 import Testing
 import Vectors
+
 @testable import Vectors
 
 /// The committed corpus: what it holds, that it is what is declared, and that our verifier is right about all of it.

@@ -2,6 +2,7 @@ import Base
 import FoundationEssentials
 import TestSupport
 import Testing
+
 @testable import Vectors
 
 /// What the published sets come to, by folder and file. A set that its publisher changes changes these numbers.

@@ -1,6 +1,7 @@
 import Base
 import Sessions
 import Testing
+
 @testable import Vectors
 
 /// Reports of runs that went wrong.

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Mdoc
 import Mock
 import Testing
+
 @testable import Vectors
 
 /// Vectors of revocation: who is asked what, and what a verifier that does not ask lets pass.

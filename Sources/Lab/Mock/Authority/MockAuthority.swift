@@ -42,7 +42,7 @@ package struct MockAuthority: Sendable {
         certificate: try anchorTemplate(kind, at: now)
           .signed(by: issuer.key, damagingSignature: kind == .brokenSelfSignature),
         docTypes: kind.docTypes,
-        extendedKeyUsages: [DocumentSigner.mDLKeyUsage],
+        extendedKeyUsages: [MockSigner.mDLKeyUsage],
         maxPathLength: kind == .pathLengthOne ? 1 : 0)
     }
   }
@@ -55,7 +55,7 @@ package struct MockAuthority: Sendable {
 
   /// The certificate of the good issuing authority, DER.
   func goodRoot(at now: Timestamp) throws -> [UInt8] {
-    try anchorTemplate(.good, at: now).signed(by: certificateIssuer(.good).key)
+    try rootCertificate(of: certificateIssuer(.good), at: now)
   }
 
   func certificateIssuer(_ kind: AnchorKind) throws -> CertificateIssuer {

@@ -1,5 +1,6 @@
 import Base
 import CBOR
+import Compression
 import Cryptography
 
 /// A status list or identifier list to be published (Token Status List, 5; ISO/IEC 18013-5, second edition, 12.3.6),
@@ -19,7 +20,7 @@ struct ListTokenDraft: Sendable {
   var content: Content
   /// What is signed, where it is not claims and content.
   var payload: CBORValue?
-  var signer: ListSigner
+  var signer: MockSigner
   /// Headers beside the algorithm; the chain is added under `x5chain` unless there is one.
   var protected: MapDraft
   var unprotected = MapDraft()
@@ -61,7 +62,7 @@ struct ListTokenDraft: Sendable {
     self.mechanism = mechanism
     self.content = content
     reference = MapDraft([(.text(place.key), place.value), ("uri", .text(uri))])
-    signer = try ListSigner(authority: authority, under: authority.certificateIssuer(.good), at: now)
+    signer = try MockSigner(.statusLists, authority: authority, under: authority.certificateIssuer(.good), at: now)
     protected = MapDraft([(.integer(Int64(Label.type)), .text(type))])
     claims = MapDraft([
       (.integer(Int64(Label.subject)), .text(uri)),
@@ -111,37 +112,12 @@ struct ListTokenDraft: Sendable {
 
 extension ListTokenDraft {
   /// The list as a JSON Web Token (Token Status List, 5.1): the same claims by their names in JSON.
-  func jwt() throws -> [UInt8] {
-    let algorithm = try algorithmName()
-    let header: JSON = .members([
-      "alg": .string(algorithm), "typ": type.map { .string($0) },
-      "x5c": carriesChain ? .array(try signer.chain().map { .string(Base64.encode($0)) }) : nil,
-    ])
-    let toBeSigned = [header, try jsonClaims()].map { Base64.encodeURLSafe($0.serialized()) }.joined(separator: ".")
-    let signature =
-      try signer.key.curve.family == .weierstrass
-      ? signer.key.signDeterministically(
-        Array(toBeSigned.utf8), hash: COSEAlgorithm.hash(for: signer.key.curve) ?? .sha256)
-      : signer.key.signEdDSA(Array(toBeSigned.utf8))
-    return Array("\(toBeSigned).\(Base64.encodeURLSafe(signature))".utf8)
-  }
-
-  private var type: String? {
-    if case .text(let type)? = protected[Label.type] { type } else { nil }
-  }
-
-  private func algorithmName() throws -> String {
-    switch signer.key.curve {
-    case .p256: "ES256"
-    case .p384: "ES384"
-    case .p521: "ES512"
-    case .ed25519, .ed448: "EdDSA"
-    case .brainpoolP256r1: "ESB256"
-    case .brainpoolP320r1: "ESB320"
-    case .brainpoolP384r1: "ESB384"
-    case .brainpoolP512r1: "ESB512"
-    case .x25519, .x448: throw MockError.curveCannotSign(signer.key.curve.rawValue)
-    }
+  private func jwt() throws -> [UInt8] {
+    var jws = CompactJWSDraft(payload: try jsonClaims().serialized())
+    jws["alg"] = .string(CompactJWSDraft.algorithm(for: signer.key.curve))
+    if case .text(let type)? = protected[Label.type] { jws["typ"] = .string(type) }
+    if carriesChain { jws["x5c"] = .array(try signer.chain().map { .string(Base64.encode($0)) }) }
+    return try jws.signed(by: signer.key)
   }
 
   private func jsonClaims() throws -> JSON {
@@ -164,4 +140,13 @@ extension ListTokenDraft {
     default: nil
     }
   }
+}
+
+/// Entries of `bits` bits, the first in the lowest bits, as a zlib stream (Token Status List, 4.1).
+func packedStatuses(_ entries: [UInt8], bits: Int) throws -> [UInt8] {
+  var bytes = [UInt8](repeating: 0, count: (entries.count * bits + 7) / 8)
+  for (index, entry) in entries.enumerated() {
+    bytes[index * bits / 8] |= entry << UInt8(index * bits % 8)
+  }
+  return try Deflation.deflate(bytes)
 }

@@ -2,15 +2,10 @@ import Base
 import Cryptography
 
 /// One named way for the mock authority to publish its certificate revocation list: rightly, or wrongly in one respect.
-package struct MockCRL: Sendable {
-  package let name: String
-  /// What is particular about it, in one sentence.
-  package let summary: String
-  /// The rows of the project's list of negative cases.
-  package let cases: [String]
-  /// What a verifier finds about a document signer under the good anchor; nil: that nothing is revoked.
-  package let code: Code?
-  let change: @Sendable (inout Draft) throws -> Void
+package struct MockCRL: MockCatalogued {
+  /// Its code is what a verifier finds about a document signer under the good anchor; none: nothing is revoked.
+  package let declaration: MockDeclaration
+  let change: MockChange<Draft>
 
   /// A list under way, and whose numbers may go into it.
   struct Draft {
@@ -23,7 +18,7 @@ package struct MockCRL: Sendable {
     /// The certificate of the signer that the mock wallet's documents have unless a variant says otherwise.
     func signerSerialNumber() throws -> [UInt8] {
       let issuer = try authority.certificateIssuer(.good)
-      var signer = try DocumentSigner(authority: authority, under: issuer, curve: authority.issuerCurve, at: now)
+      var signer = try MockSigner(authority: authority, under: issuer, at: now)
       if let address { signer.nameList(at: address) }
       return signer.certificate.serialNumber(signedBy: issuer.key)
     }
@@ -39,12 +34,9 @@ package struct MockCRL: Sendable {
 
   init(
     _ name: String, _ summary: String, cases: String = "", _ code: Code? = nil,
-    _ change: @escaping @Sendable (inout Draft) throws -> Void = { _ in }
+    _ change: @escaping MockChange<Draft> = { _ in }
   ) {
-    self.name = name
-    self.summary = summary
-    self.cases = cases.split(separator: " ").map(String.init)
-    self.code = code
+    declaration = MockDeclaration(name, summary, cases: cases, code: code)
     self.change = change
   }
 
@@ -65,8 +57,6 @@ package struct MockCRL: Sendable {
     try change(&draft)
     return try draft.list.der()
   }
-
-  package static func named(_ name: String) -> MockCRL? { all.first { $0.name == name } }
 }
 
 extension MockCRL {
@@ -164,7 +154,7 @@ extension MockCRL {
   private static let unknown = CertificateExtension(oid: "1.3.6.1.4.1.99999.18013.9", isCritical: true, value: DER.null)
 
   private static func invalid(
-    _ name: String, _ summary: String, _ change: @escaping @Sendable (inout Draft) throws -> Void
+    _ name: String, _ summary: String, _ change: @escaping MockChange<Draft>
   ) -> MockCRL {
     MockCRL(name, summary, cases: "R03", .crlInvalid, change)
   }

@@ -4,7 +4,7 @@ import Base
 ///
 /// Each has an address of its own that never changes its mind, so that what a verifier keeps of one list says nothing
 /// about another.
-package struct MockPublishedList: Sendable {
+package struct MockPublishedList: MockDeclared {
   /// What the publisher does when it is asked.
   package enum Manner: Sendable, Hashable {
     case serves
@@ -26,29 +26,18 @@ package struct MockPublishedList: Sendable {
     case intermediate
   }
 
-  package let name: String
-  /// What is particular about it, in one sentence.
-  package let summary: String
-  /// The rows of the project's list of negative cases.
-  package let cases: [String]
-  /// What a verifier that requires a good status finds about the document; nil: that it is good.
-  package let code: Code?
+  /// Its code is what a verifier that requires a good status finds about the document; none: it is good.
+  package let declaration: MockDeclaration
   package let manner: Manner
   /// Under the publisher's base address.
   package let path: String
   let content: Content
 
-  init(
-    _ name: String, _ summary: String, cases: [String], _ code: Code?, _ content: Content, manner: Manner = .serves,
-    path: String? = nil
-  ) {
-    self.name = name
-    self.summary = summary
-    self.cases = cases
-    self.code = code
+  init(_ declaration: MockDeclaration, _ content: Content, manner: Manner = .serves, path: String? = nil) {
+    self.declaration = declaration
     self.content = content
     self.manner = manner
-    self.path = path ?? "lists/\(name)"
+    self.path = path ?? "lists/\(declaration.name)"
   }
 
   package var mediaType: String {
@@ -73,7 +62,7 @@ package struct MockPublishedList: Sendable {
   /// A right answer, whose document's status or whose signer's certificate names this list.
   package var variant: MockVariant {
     MockVariant(
-      name, summary, cases: cases.joined(separator: " "), codes: code.map { [$0] } ?? [],
+      declaration,
       .setup { setup in
         let address = address(setup.authority)
         switch content {
@@ -106,20 +95,16 @@ extension MockPublishedList {
     AnchorKind.allCases.map { standing($0.rawValue, .anchor($0)) } + [
       standing(CertificateIssuer.intermediateList, .intermediate),
       MockPublishedList(
-        "status", MockStatusList.good.summary, cases: [], nil, .statusList(.good), path: "status"),
+        MockDeclaration("status", MockStatusList.good.summary), .statusList(.good), path: "status"),
       MockPublishedList(
-        "identifiers", MockIdentifierList.good.summary, cases: [], nil, .identifierList(.good), path: "identifiers"),
+        MockDeclaration("identifiers", MockIdentifierList.good.summary), .identifierList(.good), path: "identifiers"),
     ]
 
   /// The lists that a variant's document names, each by the variant's name.
   package static let chosen: [MockPublishedList] =
-    MockCRL.all.map { MockPublishedList($0.name, $0.summary, cases: $0.cases, $0.code, .revocationList($0)) }
-    + MockStatusList.all.filter { $0.name != costly }.map {
-      MockPublishedList($0.name, $0.summary, cases: $0.cases, $0.code, .statusList($0))
-    }
-    + MockIdentifierList.all.map {
-      MockPublishedList($0.name, $0.summary, cases: $0.cases, $0.code, .identifierList($0))
-    }
+    MockCRL.all.map { MockPublishedList($0.declaration, .revocationList($0)) }
+    + MockStatusList.all.filter { $0.name != costly }.map { MockPublishedList($0.declaration, .statusList($0)) }
+    + MockIdentifierList.all.map { MockPublishedList($0.declaration, .identifierList($0)) }
     + unserved
 
   package static func named(_ name: String) -> MockPublishedList? { chosen.first { $0.name == name } }
@@ -136,16 +121,18 @@ extension MockPublishedList {
 
   private static func standing(_ name: String, _ issuer: Issuer) -> MockPublishedList {
     MockPublishedList(
-      name, MockCRL.good.summary, cases: [], nil, .revocationList(.good, issuer: issuer), path: "\(name).crl")
+      MockDeclaration(name, MockCRL.good.summary), .revocationList(.good, issuer: issuer), path: "\(name).crl")
   }
 
   private static func unserved(
     _ prefix: String, _ subject: String, _ content: Content, _ manner: Manner
   ) -> MockPublishedList {
     MockPublishedList(
-      manner == .isSilent ? "\(prefix)-silent" : "\(prefix)-unreachable",
-      manner == .isSilent ? "\(subject) is asked for, and no answer comes." : "\(subject) can't be had.",
-      cases: ["R04"], .revocationUnavailable, content, manner: manner)
+      MockDeclaration(
+        manner == .isSilent ? "\(prefix)-silent" : "\(prefix)-unreachable",
+        manner == .isSilent ? "\(subject) is asked for, and no answer comes." : "\(subject) can't be had.",
+        cases: "R04", code: .revocationUnavailable),
+      content, manner: manner)
   }
 }
 

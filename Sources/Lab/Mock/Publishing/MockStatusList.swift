@@ -5,26 +5,18 @@ import Cryptography
 
 /// One named way for the mock authority to publish a document's status in a status list: rightly, or wrongly in one
 /// respect. A document is issued with `status`, and the list is served at the address that this names.
-package struct MockStatusList: Sendable {
-  package let name: String
-  /// What is particular about it, in one sentence.
-  package let summary: String
-  /// The rows of the project's list of negative cases.
-  package let cases: [String]
-  /// What a verifier finds about the document; nil: that it is good.
-  package let code: Code?
+package struct MockStatusList: MockCatalogued {
+  /// Its code is what a verifier finds about the document; none: it is good.
+  package let declaration: MockDeclaration
   /// Whether the list is a JSON Web Token, which a verifier takes only where its policy says so.
   package let isJWT: Bool
-  let change: @Sendable (inout ListTokenDraft) throws -> Void
+  let change: MockChange<ListTokenDraft>
 
   init(
     _ name: String, _ summary: String, cases: String = "", _ code: Code? = nil, isJWT: Bool = false,
-    _ change: @escaping @Sendable (inout ListTokenDraft) throws -> Void = { _ in }
+    _ change: @escaping MockChange<ListTokenDraft> = { _ in }
   ) {
-    self.name = name
-    self.summary = summary
-    self.cases = cases.split(separator: " ").map(String.init)
-    self.code = code
+    declaration = MockDeclaration(name, summary, cases: cases, code: code)
     self.isJWT = isJWT
     self.change = change
   }
@@ -42,8 +34,6 @@ package struct MockStatusList: Sendable {
   package func published(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> [UInt8] {
     try draft(authority, uri, now).encoded()
   }
-
-  package static func named(_ name: String) -> MockStatusList? { all.first { $0.name == name } }
 
   /// The document's place in lists that have nothing else to say about it, and how many entries these have.
   static let index = 412
@@ -103,7 +93,7 @@ extension MockStatusList {
     },
     MockStatusList("status-document-signer", "The list is signed by a document signer of the same root.") {
       $0.signer.certificate[oid: CertificateExtension.extendedKeyUsageOID] = .extendedKeyUsage([
-        DocumentSigner.mDLKeyUsage
+        MockSigner.mDLKeyUsage
       ])
     },
     MockStatusList("status-jwt", "The list is a JSON Web Token.", isJWT: true),
@@ -198,7 +188,7 @@ extension MockStatusList {
   }
 
   private static func invalid(
-    _ name: String, _ summary: String, _ change: @escaping @Sendable (inout ListTokenDraft) throws -> Void
+    _ name: String, _ summary: String, _ change: @escaping MockChange<ListTokenDraft>
   ) -> MockStatusList {
     MockStatusList(name, summary, cases: "R06", .statusListInvalid, change)
   }

@@ -2,19 +2,12 @@ import Base
 import Cryptography
 
 /// One named way for the mock operator to publish a list of trusted entities: rightly, or wrongly in one respect.
-package struct MockTrustedEntityList: Sendable {
-  package let name: String
-  /// What is particular about it, in one sentence.
-  package let summary: String
-  /// The rows of the project's list of negative cases.
-  package let cases: [String]
-  /// The code that refuses the list, where the good one of the same time was accepted before; nil: it is accepted.
-  package let code: Code?
-  /// The codes that warn.
-  package let warnings: [Code]
+package struct MockTrustedEntityList: MockCatalogued {
+  /// Its code refuses the list where the good one of the same time was accepted before.
+  package let declaration: MockDeclaration
   /// Whether the list, where it is accepted, makes anything trusted.
   package let hasAnchors: Bool
-  let change: @Sendable (inout TrustedEntityListDraft) throws -> Void
+  let change: MockChange<TrustedEntityListDraft>
 
   /// The type of the services that issue documents, here of the mock authority's types.
   package static let issuanceService = "http://uri.etsi.org/19602/SvcType/mDL/Issuance"
@@ -25,13 +18,9 @@ package struct MockTrustedEntityList: Sendable {
 
   init(
     _ name: String, _ summary: String, cases: String = "", _ code: Code? = nil, warnings: [Code] = [],
-    hasAnchors: Bool = true, _ change: @escaping @Sendable (inout TrustedEntityListDraft) throws -> Void = { _ in }
+    hasAnchors: Bool = true, _ change: @escaping MockChange<TrustedEntityListDraft> = { _ in }
   ) {
-    self.name = name
-    self.summary = summary
-    self.cases = cases.split(separator: " ").map(String.init)
-    self.code = code
-    self.warnings = warnings
+    declaration = MockDeclaration(name, summary, cases: cases, code: code, warnings: warnings)
     self.hasAnchors = hasAnchors
     self.change = change
   }
@@ -45,15 +34,13 @@ package struct MockTrustedEntityList: Sendable {
 
   /// DER of the root that a verifier configures for the list's signer.
   package static func signerRoot(of authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
-    try SchemeOperator.rootCertificate(authority, at: now)
+    try authority.rootCertificate(of: authority.schemeOperator(), at: now)
   }
 
   /// What a verifier remembers of the good list that it has accepted: when it was issued, and its number.
   package static func remembered(at now: Timestamp) -> (issued: Timestamp, number: Int64) {
     (Timestamp(date: now.date), Int64(now.date.daysSince1970))
   }
-
-  package static func named(_ name: String) -> MockTrustedEntityList? { all.first { $0.name == name } }
 }
 
 extension MockTrustedEntityList {
@@ -63,9 +50,8 @@ extension MockTrustedEntityList {
 
   private static let controls: [MockTrustedEntityList] = [
     .init("lote-direct-trust", "It lists the document signer itself, and no authority.") {
-      let signer = try DocumentSigner(
-        authority: $0.authority, under: $0.authority.certificateIssuer(.good), curve: $0.authority.issuerCurve,
-        at: $0.now)
+      let signer = try MockSigner(
+        authority: $0.authority, under: $0.authority.certificateIssuer(.good), at: $0.now)
       $0.entities[0].services[0] = .init(issuanceService, certificates: [try signer.chain()[0]])
     },
     .init("lote-sigt", "It states its signing time by `sigT`, as lists did until 2025.") {
@@ -150,19 +136,19 @@ extension MockTrustedEntityList {
   ]
 
   private static func deviating(
-    _ name: String, _ summary: String, _ change: @escaping @Sendable (inout TrustedEntityListDraft) throws -> Void
+    _ name: String, _ summary: String, _ change: @escaping MockChange<TrustedEntityListDraft>
   ) -> MockTrustedEntityList {
     .init(name, summary, warnings: [.listDeviation], change)
   }
 
   private static func malformed(
-    _ name: String, _ summary: String, _ change: @escaping @Sendable (inout TrustedEntityListDraft) throws -> Void
+    _ name: String, _ summary: String, _ change: @escaping MockChange<TrustedEntityListDraft>
   ) -> MockTrustedEntityList {
     .init(name, summary, .listMalformed, change)
   }
 
   private static func critical(
-    _ name: String, _ summary: String, _ change: @escaping @Sendable (inout TrustedEntityListDraft) throws -> Void
+    _ name: String, _ summary: String, _ change: @escaping MockChange<TrustedEntityListDraft>
   ) -> MockTrustedEntityList {
     .init(name, summary, .listCriticalExtension, change)
   }

@@ -86,7 +86,7 @@ extension MockVICAL {
   ]
 
   private static func malformed(
-    _ name: String, _ summary: String, _ change: @escaping @Sendable (inout VICALDraft) throws -> Void
+    _ name: String, _ summary: String, _ change: @escaping MockChange<VICALDraft>
   ) -> MockVICAL {
     MockVICAL(name, summary, .listMalformed, change)
   }
@@ -113,9 +113,8 @@ extension MockVICAL {
       "vical-entry-no-map", "An entry is an array.", warnings: [.listEntryMalformed], documentCode: .issuerUnknown
     ) { $0.entries[0] = [] },
     MockVICAL("vical-entry-signer", "An entry is a document signer's.", warnings: [.listEntryMalformed]) {
-      let signer = try DocumentSigner(
-        authority: $0.authority, under: $0.authority.certificateIssuer(.good), curve: $0.authority.issuerCurve,
-        at: $0.now)
+      let signer = try MockSigner(
+        authority: $0.authority, under: $0.authority.certificateIssuer(.good), at: $0.now)
       $0.entries.append(try $0.entry(of: signer))
     },
     MockVICAL("vical-entry-not-ca", "An entry's certificate has no CA flag.", warnings: [.listEntryMalformed]) {
@@ -177,7 +176,7 @@ extension MockVICAL {
 
 extension VICALDraft {
   /// An entry that says everything rightly of a document signer's certificate.
-  fileprivate func entry(of signer: DocumentSigner) throws -> CBORValue {
+  fileprivate func entry(of signer: MockSigner) throws -> CBORValue {
     let template = signer.certificate
     let subject = CertificateIssuer(name: template.subject, key: signer.key)
     var entry = try entry(template, signedBy: subject, docTypes: [MockDocType.mDL])

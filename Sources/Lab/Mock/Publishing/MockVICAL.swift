@@ -3,33 +3,21 @@ import CBOR
 import Cryptography
 
 /// One named way for a mock provider to publish its VICAL: rightly, or wrongly in one respect.
-package struct MockVICAL: Sendable {
-  package let name: String
-  /// What is particular about it, in one sentence.
-  package let summary: String
-  /// The rows of the project's list of negative cases.
-  package let cases: [String]
-  /// What a verifier refuses the list for; nil: it is accepted.
-  package let code: Code?
-  /// What it warns of in a list that it accepts.
-  package let warnings: [Code]
+package struct MockVICAL: MockCatalogued {
+  package let declaration: MockDeclaration
   /// What a driving licence under the good authority is refused for, where this list is all that is trusted; nil: it is
   /// verified. A list that is refused makes nobody trusted.
   package let documentCode: Code?
   /// Whether `code` is found only once the good list of the same time has been accepted.
   package let followsGood: Bool
-  let change: @Sendable (inout VICALDraft) throws -> Void
+  let change: MockChange<VICALDraft>
 
   init(
     _ name: String, _ summary: String, cases: String = "", _ code: Code? = nil, warnings: [Code] = [],
     documentCode: Code? = nil, followsGood: Bool = false,
-    _ change: @escaping @Sendable (inout VICALDraft) throws -> Void = { _ in }
+    _ change: @escaping MockChange<VICALDraft> = { _ in }
   ) {
-    self.name = name
-    self.summary = summary
-    self.cases = cases.split(separator: " ").map(String.init)
-    self.code = code
-    self.warnings = warnings
+    declaration = MockDeclaration(name, summary, cases: cases, code: code, warnings: warnings)
     self.documentCode = documentCode
     self.followsGood = followsGood
     self.change = change
@@ -44,7 +32,7 @@ package struct MockVICAL: Sendable {
 
   /// The certificate of the provider's authority, DER: the anchor to be configured for the list's signer.
   package static func signerAnchor(of authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
-    try VICALSigner.root(authority, VICALSigner.provider(authority), at: now)
+    try authority.rootCertificate(of: authority.vicalProvider(), at: now)
   }
 
   /// What a verifier remembers of the good list that it has accepted: its date and number, and the payload's SHA-256.
@@ -54,8 +42,6 @@ package struct MockVICAL: Sendable {
     let payload = try VICALDraft(authority: authority, at: now).message().payload
     return (Timestamp(date: now.date), Int64(now.date.daysSince1970), HashAlgorithm.sha256.hash(payload))
   }
-
-  package static func named(_ name: String) -> MockVICAL? { all.first { $0.name == name } }
 }
 
 extension MockVICAL {
@@ -143,11 +129,11 @@ extension MockVICAL {
       try $0.useSigner(under: issuer)
     },
     untrusted("vical-look-alike-root", "The signer is under a root of the right name with another key.") {
-      try $0.useSigner(under: VICALSigner.provider($0.authority, key: "vical look-alike"))
+      try $0.useSigner(under: $0.authority.vicalProvider(key: "vical look-alike"))
     },
     untrusted("vical-document-authority", "The signer is certified by the authority that it lists.") {
       let issuer = try $0.authority.certificateIssuer(.good)
-      $0.signer = try VICALSigner(authority: $0.authority, under: issuer, at: $0.now)
+      $0.signer = try MockSigner(.vicals, authority: $0.authority, under: issuer, at: $0.now)
     },
     untrusted("vical-signer-expired", "The signer's certificate ended a second ago.") {
       $0.signer.certificate.notAfter = $0.now - 1
@@ -159,7 +145,7 @@ extension MockVICAL {
       $0.changeMessage = { $0.unprotected = MapDraft() }
     },
     misfit("vical-signer-purpose", "The signer is certified for signing documents.") {
-      $0[oid: CertificateExtension.extendedKeyUsageOID] = .extendedKeyUsage([DocumentSigner.mDLKeyUsage])
+      $0[oid: CertificateExtension.extendedKeyUsageOID] = .extendedKeyUsage([MockSigner.mDLKeyUsage])
     },
     misfit("vical-signer-without-purpose", "The signer is certified for no purpose.") {
       $0[oid: CertificateExtension.extendedKeyUsageOID] = nil
@@ -176,7 +162,7 @@ extension MockVICAL {
   ]
 
   private static func untrusted(
-    _ name: String, _ summary: String, _ change: @escaping @Sendable (inout VICALDraft) throws -> Void
+    _ name: String, _ summary: String, _ change: @escaping MockChange<VICALDraft>
   ) -> MockVICAL {
     MockVICAL(name, summary, cases: "V01", .listSignerUntrusted, change)
   }
@@ -191,8 +177,8 @@ extension MockVICAL {
 extension VICALDraft {
   /// Another provider's signer, with that provider's root behind it.
   fileprivate mutating func useSigner(under issuer: CertificateIssuer) throws {
-    signer = try VICALSigner(authority: authority, under: issuer, at: now)
-    signer.further = [try VICALSigner.root(authority, issuer, at: now)]
+    signer = try MockSigner(.vicals, authority: authority, under: issuer, at: now)
+    signer.further = [try authority.rootCertificate(of: issuer, at: now)]
   }
 }
 

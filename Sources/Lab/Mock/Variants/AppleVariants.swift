@@ -89,7 +89,7 @@ extension MockVariant {
   }
 
   private static func apple(
-    _ name: String, _ summary: String, _ cases: String, _ code: Code, _ change: @escaping MockMutation.Change<MapDraft>
+    _ name: String, _ summary: String, _ cases: String, _ code: Code, _ change: @escaping MockChange<MapDraft>
   ) -> MockVariant {
     MockVariant(name, summary, cases: cases, codes: [code], applicability: .appleInApp, .envelope(change))
   }
@@ -104,7 +104,7 @@ extension MockVariant {
 
   private static func session(
     _ name: String, _ summary: String, _ cases: String, _ code: Code,
-    _ change: @escaping MockMutation.Change<AppleEnvelopeDraft>
+    _ change: @escaping MockChange<AppleEnvelopeDraft>
   ) -> MockVariant {
     MockVariant(name, summary, cases: cases, codes: [code], applicability: .appleInApp, .session(change))
   }

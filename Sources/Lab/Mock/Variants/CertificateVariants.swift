@@ -21,7 +21,7 @@ extension MockVariant {
     usage("signer-eku-missing", "The certificate has no extended key usage.", nil)
     usage("signer-eku-tls", "The certificate is for TLS servers.", .extendedKeyUsage(["1.3.6.1.5.5.7.3.1"]))
     usage(
-      "signer-eku-reader", "The certificate is for mdoc readers.", .extendedKeyUsage([DocumentSigner.readerKeyUsage]))
+      "signer-eku-reader", "The certificate is for mdoc readers.", .extendedKeyUsage([MockSigner.readerKeyUsage]))
     MockVariant(
       "signer-eku-not-critical", "The extended key usage is not critical.", cases: "T13",
       warnings: [.profileCriticality],

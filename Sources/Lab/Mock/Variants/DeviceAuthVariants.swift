@@ -113,14 +113,14 @@ extension MockVariant {
   }
 
   private static func signature(
-    _ name: String, _ summary: String, cases: String = "K02", _ change: @escaping MockMutation.Change<[CBORValue]>
+    _ name: String, _ summary: String, cases: String = "K02", _ change: @escaping MockChange<[CBORValue]>
   ) -> MockVariant {
     MockVariant(name, summary, cases: cases, codes: [.deviceSignatureInvalid], .deviceSignatureParts(change))
   }
 
   private static func draft(
     _ name: String, _ summary: String, _ cases: String, _ code: Code,
-    _ change: @escaping MockMutation.Change<DeviceAuthDraft>
+    _ change: @escaping MockChange<DeviceAuthDraft>
   ) -> MockVariant {
     MockVariant(
       name, summary, cases: cases, codes: [code],
@@ -132,13 +132,13 @@ extension MockVariant {
 
   private static func header(
     _ name: String, _ summary: String, cases: String = "", _ code: Code,
-    _ change: @escaping MockMutation.Change<COSESign1Draft>
+    _ change: @escaping MockChange<COSESign1Draft>
   ) -> MockVariant {
     draft(name, summary, cases, code) { $0.changeSignature = change }
   }
 
   private static func mac(
-    _ name: String, _ summary: String, _ code: Code, _ change: @escaping MockMutation.Change<DeviceAuthDraft>
+    _ name: String, _ summary: String, _ code: Code, _ change: @escaping MockChange<DeviceAuthDraft>
   ) -> MockVariant {
     MockVariant(
       name, summary, cases: "K09", codes: [code], applicability: .deviceMAC,

@@ -4,7 +4,7 @@ import Cryptography
 
 /// One named circumstance in which it is asked whether a document and its signer are still good: what the wallet
 /// answers, what publishers serve, and under which policy that comes to what.
-package struct MockRevocationCase: Sendable {
+package struct MockRevocationCase: MockCatalogued {
   /// What the relying party wants to know of revocation, by its name in the HTTP API.
   package enum Policy: String, Sendable, CaseIterable {
     case requireGood = "require_good"
@@ -27,11 +27,7 @@ package struct MockRevocationCase: Sendable {
   package let isAsked: Bool
   let publish: @Sendable (MockAuthority, Timestamp) throws -> [MockPublication]
 
-  package var name: String { variant.name }
-  package var summary: String { variant.summary }
-  package var cases: [String] { variant.cases }
-  package var codes: [Code] { variant.codes }
-  package var warnings: [Code] { variant.warnings }
+  package var declaration: MockDeclaration { variant.declaration }
 
   init(
     _ variant: MockVariant, policy: Policy = .requireGood, allowsJWT: Bool = false, allowsPlainHTTP: Bool = false,
@@ -56,10 +52,6 @@ package struct MockRevocationCase: Sendable {
   /// Every case, in the order of the codes that it is about.
   package static let all: [MockRevocationCase] =
     lists + unreachable + policies + sources + declarations
-
-  package static func named(_ name: String) -> MockRevocationCase? { byName[name] }
-
-  private static let byName = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
 }
 
 extension MockRevocationCase {
@@ -69,13 +61,14 @@ extension MockRevocationCase {
     let ofRevocation = codes.filter { $0.rawValue.hasPrefix("revocation.") }
     let passing = ofRevocation.filter { !stays.contains($0) }
     let stem = summary.hasSuffix(".") ? String(summary.dropLast()) : summary
-    let changed = MockVariant(
-      "\(name)-\(policy == .off ? "off" : "allowed")",
-      "\(stem), \(policy == .off ? "and nothing is asked" : "and what is not known may pass").",
-      cases: cases.joined(separator: " "), codes: codes.filter { !passing.contains($0) },
-      warnings: warnings + (policy == .off ? [] : passing), request: variant.request, variant.mutation)
+    var changed = declaration
+    changed.name += policy == .off ? "-off" : "-allowed"
+    changed.summary = "\(stem), \(policy == .off ? "and nothing is asked" : "and what is not known may pass")."
+    changed.codes.removeAll(where: passing.contains)
+    changed.warnings += policy == .off ? [] : passing
     return MockRevocationCase(
-      changed, policy: policy, allowsJWT: allowsJWT, allowsPlainHTTP: allowsPlainHTTP,
+      MockVariant(changed, request: variant.request, variant.mutation), policy: policy, allowsJWT: allowsJWT,
+      allowsPlainHTTP: allowsPlainHTTP,
       keepsCRLsToHTTPS: keepsCRLsToHTTPS, needsLiveRules: needsLiveRules, isAsked: isAsked && policy != .off,
       publish: publish)
   }

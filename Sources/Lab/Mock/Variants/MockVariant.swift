@@ -1,7 +1,7 @@
 import Base
 
 /// One named way to answer: rightly, or wrongly in one respect.
-package struct MockVariant: Sendable {
+package struct MockVariant: MockCatalogued {
   /// Where a variant's codes hold. Elsewhere it may answer rightly, or be wrong in another way.
   package enum Applicability: String, Sendable {
     /// Every protocol.
@@ -28,16 +28,7 @@ package struct MockVariant: Sendable {
     case annexB
   }
 
-  package let name: String
-  /// What it breaks, in one sentence.
-  package let summary: String
-  /// The rows of the project's list of negative cases.
-  package let cases: [String]
-  /// Exactly the codes that a verifier finds failed, in the order of `Code.allCases`; the first is the primary one.
-  /// None: the answer is to be verified.
-  package let codes: [Code]
-  /// The codes that warn, in lenient mode.
-  package let warnings: [Code]
+  package let declaration: MockDeclaration
   package let applicability: Applicability
   /// The request that shows the variant best. The codes hold for `MockRequest.standard` too.
   package let request: MockRequest
@@ -50,11 +41,16 @@ package struct MockVariant: Sendable {
     applicability: Applicability = .anyProtocol, request: MockRequest = .standard, needsFixedClock: Bool = false,
     _ mutation: MockMutation = .none
   ) {
-    self.name = name
-    self.summary = summary
-    self.cases = cases.split(separator: " ").map(String.init)
-    self.codes = codes
-    self.warnings = warnings
+    self.init(
+      MockDeclaration(name, summary, cases: cases, codes: codes, warnings: warnings), applicability: applicability,
+      request: request, needsFixedClock: needsFixedClock, mutation)
+  }
+
+  init(
+    _ declaration: MockDeclaration, applicability: Applicability = .anyProtocol, request: MockRequest = .standard,
+    needsFixedClock: Bool = false, _ mutation: MockMutation
+  ) {
+    self.declaration = declaration
     self.applicability = applicability
     self.request = request
     self.needsFixedClock = needsFixedClock

@@ -91,7 +91,7 @@ extension MockVariant {
 
   private static func response(
     _ name: String, _ summary: String, _ cases: String, _ code: Code,
-    _ change: @escaping MockMutation.Change<ResponseDraft>
+    _ change: @escaping MockChange<ResponseDraft>
   ) -> MockVariant {
     MockVariant(name, summary, cases: cases, codes: [code], .response(change))
   }

@@ -15,7 +15,7 @@ struct AnswerSetup: Sendable {
   let held: [MockDocumentData]
 
   var data: MockDocumentData
-  var signer: DocumentSigner
+  var signer: MockSigner
   var deviceKey: PrivateKey
   var digestAlgorithm = HashAlgorithm.sha256
   var digestAlgorithmName = "SHA-256"

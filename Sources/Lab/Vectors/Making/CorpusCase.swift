@@ -3,21 +3,18 @@ import Cryptography
 import Mock
 
 /// One vector to be made: a variant of the mock wallet, and under which circumstances it answers and is judged.
-struct CorpusCase: Sendable {
+struct CorpusCase: MockDeclared {
   /// How the answer travels.
   enum Form: Sendable, Hashable {
     case appleInApp, proximity, proximityMAC, annexC
     case openID4VP(protocolName: String, isEncrypted: Bool = true, usesMAC: Bool = false)
   }
 
-  var id: String
+  /// The vector's own, which need not be the variant's.
+  var declaration: MockDeclaration
   var group: String
   var variant: MockVariant
   var form: Form
-  var summary: String
-  var cases: [String]
-  var codes: [Code]
-  var warnings: [Code]
   var request: MockRequest
   /// Members that only some requests have, beside those of the mock request.
   var minimumAge: Int?
@@ -41,16 +38,15 @@ struct CorpusCase: Sendable {
   var anchorList: ListCase?
 
   init(_ variant: MockVariant, group: String, form: Form, id: String? = nil) {
-    self.id = id ?? variant.name
+    declaration = variant.declaration
+    declaration.name = id ?? variant.name
     self.group = group
     self.variant = variant
     self.form = form
-    summary = variant.summary
-    cases = variant.cases
-    codes = variant.codes
-    warnings = variant.warnings
     request = variant.request
   }
+
+  var id: String { name }
 
   /// A case of its own around a right answer, or another variant.
   static func make(
@@ -58,10 +54,7 @@ struct CorpusCase: Sendable {
     variant: MockVariant = .good, form: Form = .proximity, change: (inout CorpusCase) -> Void = { _ in }
   ) -> CorpusCase {
     var made = CorpusCase(variant, group: group, form: form, id: id)
-    made.summary = summary
-    made.cases = cases.split(separator: " ").map(String.init)
-    made.codes = codes
-    made.warnings = warnings
+    made.declaration = MockDeclaration(id, summary, cases: cases, codes: codes, warnings: warnings)
     change(&made)
     return made
   }
@@ -107,11 +100,6 @@ extension CorpusCase {
     reference ?? (codes.first ?? warnings.first)?.entry.clause ?? "ISO/IEC 18013-5:2021, 9.3"
   }
 
-  var flags: [VectorFlag] {
-    let found = (codes.isEmpty ? warnings : codes).map(VectorFlag.ofMissing)
-    return codes.isEmpty ? [.control] + found : found
-  }
-
   /// What refuses is a must, but for strict mode; what is accepted is, unless it warns or needs what few have.
   var importance: TestVector.Importance {
     if policy.isStrict || allFeatures.contains(where: Self.isRare) { return .should }
@@ -152,5 +140,13 @@ extension CorpusCase {
   private func isVariant(_ prefix: String, _ curve: Curve) -> Bool {
     let label = curve.rawValue.lowercased()
     return [label, label.filter { $0 != "-" }].contains { variant.name == prefix + $0 }
+  }
+}
+
+extension MockDeclared {
+  /// What letting it pass would mean, for each of its codes.
+  var flags: [VectorFlag] {
+    let found = (codes.isEmpty ? warnings : codes).map(VectorFlag.ofMissing)
+    return codes.isEmpty ? [.control] + found : found
   }
 }

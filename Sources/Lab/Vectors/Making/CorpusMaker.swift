@@ -48,7 +48,7 @@ package struct CorpusMaker: Sendable {
     vector.anchorList = try made.anchorList.map { list in
       VectorAnchorList(
         list: try self.list(list), signers: [list.format.signer],
-        input: VectorInput(describing: try list.publish(authority, now)))
+        input: VectorInput(describing: try list.list.published(by: authority, at: now)))
     }
     return vector
   }

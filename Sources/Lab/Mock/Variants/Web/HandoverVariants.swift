@@ -59,7 +59,7 @@ extension MockVariant {
 
   private static func handover(
     _ name: String, _ summary: String, _ cases: String, _ applicability: Applicability,
-    _ change: @escaping MockMutation.Change<OpenID4VPDraft>
+    _ change: @escaping MockChange<OpenID4VPDraft>
   ) -> MockVariant {
     MockVariant(
       "openid4vp-\(name)", summary, cases: cases, codes: [.deviceSignatureInvalid], applicability: applicability,
