@@ -87,7 +87,7 @@ import Vectors
   }
 }
 
-/// The committed corpus, found from this file: Tests/VectorKitTests/CommittedCorpus.swift.
+/// The committed corpus, found from this file, in Tests/VectorsTests.
 enum CommittedCorpus {
   static let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
   static let path = root + "/TestVectors"

@@ -129,8 +129,8 @@ package struct MockAddresses: Sendable, Hashable {
 
   package init(base: String? = nil) { self.base = base ?? Self.nowhere }
 
-  /// What stands in the anchors themselves, wherever the lists are: with the same seed come the same anchors. Nobody
-  /// asks for the list that an anchor names.
+  /// What the anchors themselves name, wherever the lists are: the same seed gives the same anchors. Nobody asks for
+  /// the list that an anchor names.
   var home: String { Self.nowhere }
 
   package var authority: String { home }

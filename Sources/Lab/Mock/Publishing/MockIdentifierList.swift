@@ -12,7 +12,11 @@ package struct MockIdentifierList: MockCatalogued {
     _ name: String, _ summary: String, cases: String = "", _ code: Code? = nil,
     _ change: @escaping MockChange<ListTokenDraft> = { _ in }
   ) {
-    declaration = MockDeclaration(name, summary, cases: cases, code: code)
+    self.init(MockDeclaration(name, summary, cases: cases, code: code), change)
+  }
+
+  init(_ declaration: MockDeclaration, _ change: @escaping MockChange<ListTokenDraft>) {
+    self.declaration = declaration
     self.change = change
   }
 

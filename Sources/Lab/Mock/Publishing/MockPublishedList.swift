@@ -2,8 +2,7 @@ import Base
 
 /// A list of the mock authority's as a publisher serves it, and the answer whose document refers to it.
 ///
-/// Each has an address of its own that never changes its mind, so that what a verifier keeps of one list says nothing
-/// about another.
+/// Each has an address of its own, so what a verifier keeps of one list says nothing about another.
 package struct MockPublishedList: MockDeclared {
   /// What the publisher does when it is asked.
   package enum Manner: Sendable, Hashable {

@@ -16,7 +16,11 @@ package struct MockStatusList: MockCatalogued {
     _ name: String, _ summary: String, cases: String = "", _ code: Code? = nil, isJWT: Bool = false,
     _ change: @escaping MockChange<ListTokenDraft> = { _ in }
   ) {
-    declaration = MockDeclaration(name, summary, cases: cases, code: code)
+    self.init(MockDeclaration(name, summary, cases: cases, code: code), isJWT: isJWT, change)
+  }
+
+  init(_ declaration: MockDeclaration, isJWT: Bool = false, _ change: @escaping MockChange<ListTokenDraft>) {
+    self.declaration = declaration
     self.isJWT = isJWT
     self.change = change
   }

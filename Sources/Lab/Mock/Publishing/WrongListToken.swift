@@ -3,25 +3,23 @@ import CBOR
 import Cryptography
 
 /// One way for the token around a list to be wrong, which is the same for status lists and identifier lists.
-struct WrongListToken: Sendable {
-  let name: String
-  let summary: String
+struct WrongListToken: MockDeclared {
+  let declaration: MockDeclaration
   let change: MockChange<ListTokenDraft>
 
-  init(
-    _ name: String, _ summary: String, _ change: @escaping MockChange<ListTokenDraft>
-  ) {
-    self.name = name
-    self.summary = summary
+  init(_ name: String, _ summary: String, _ change: @escaping MockChange<ListTokenDraft>) {
+    declaration = MockDeclaration(name, summary, cases: "R06", codes: [.statusListInvalid])
     self.change = change
   }
 
-  func statusList() -> MockStatusList {
-    MockStatusList("status-\(name)", summary, cases: "R06", .statusListInvalid, change)
-  }
+  func statusList() -> MockStatusList { MockStatusList(named("status"), change) }
 
-  func identifierList() -> MockIdentifierList {
-    MockIdentifierList("identifiers-\(name)", summary, cases: "R06", .statusListInvalid, change)
+  func identifierList() -> MockIdentifierList { MockIdentifierList(named("identifiers"), change) }
+
+  private func named(_ kind: String) -> MockDeclaration {
+    var declaration = declaration
+    declaration.name = "\(kind)-\(name)"
+    return declaration
   }
 }
 

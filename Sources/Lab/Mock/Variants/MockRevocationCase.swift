@@ -154,9 +154,7 @@ extension MockRevocationCase {
           setup.signer.setDistributionPoint(.crlDistributionPoint(uri: addresses.intermediateCRL))
         })
     ) { authority, now in
-      let intermediate = CertificateIssuer(
-        name: authority.name("mdoc Mock Intermediate CA"),
-        key: try authority.seed.key("intermediate", on: authority.issuerCurve))
+      let intermediate = try authority.intermediateIssuer()
       var ofAnchor = RevocationListTemplate(issuer: try authority.certificateIssuer(.pathLengthOne), at: now)
       change(&ofAnchor)
       return [

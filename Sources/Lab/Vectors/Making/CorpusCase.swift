@@ -10,7 +10,7 @@ struct CorpusCase: MockDeclared {
     case openID4VP(protocolName: String, isEncrypted: Bool = true, usesMAC: Bool = false)
   }
 
-  /// The vector's own, which need not be the variant's.
+  /// What the vector says of itself; it may say something else than the variant does.
   var declaration: MockDeclaration
   var group: String
   var variant: MockVariant
