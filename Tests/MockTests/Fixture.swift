@@ -38,3 +38,58 @@ struct Fixture {
     try wallet.answer(request, transcript: transcript, authentication: authentication, variant: variant, at: now)
   }
 }
+
+/// One verifier's session over the web protocols, beside the fixture of this module.
+struct WebFixture {
+  /// What goes out: the protocol by its name in the HTTP API, and how.
+  struct Way: Sendable, CustomTestStringConvertible {
+    var protocolName: String
+    var isEncrypted = true
+
+    var testDescription: String { protocolName + (isEncrypted ? "" : " in clear") }
+
+    static let all = [
+      Way(protocolName: "org-iso-mdoc"), Way(protocolName: "openid4vp-v1-unsigned"),
+      Way(protocolName: "openid4vp-v1-unsigned", isEncrypted: false), Way(protocolName: "openid4vp-v1-signed"),
+      Way(protocolName: "openid4vp-v1-multisigned"), Way(protocolName: "openid4vp"),
+      Way(protocolName: "openid4vp", isEncrypted: false), Way(protocolName: "openid4vp-iso-18013-7-annex-b"),
+    ]
+  }
+
+  let fixture: Fixture
+  var session: MockWebSession
+
+  init(deviceCurve: Curve = .p256) throws {
+    fixture = try Fixture(deviceCurve: deviceCurve)
+    session = MockWebSession(
+      encryptionKey: try PrivateKey(curve: .p256, scalar: [UInt8](repeating: 0x21, count: 32)),
+      nonce: [UInt8](repeating: 0xcd, count: 32), origin: "https://shop.example",
+      reader: try fixture.authority.reader(dnsName: "shop.example", at: fixture.now),
+      responseURI: "https://shop.example/response", state: "state-0123456789")
+  }
+
+  func answer(
+    _ way: Way, _ variant: MockVariant = .good, _ request: MockRequest = .standard, requiresAll: Bool = false,
+    held: [MockDocumentData] = MockPerson.documents, authentication: MockWebAuthentication = .signature
+  ) throws -> MockWebAnswer {
+    var session = session
+    session.isEncrypted = way.isEncrypted
+    let wallet = MockWallet(
+      authority: fixture.authority, documents: held, deviceCurve: fixture.wallet.deviceCurve)
+    switch way.protocolName {
+    case "openid4vp":
+      return try wallet.answer(
+        requestObject: session.requestObject(request, requiresAll: requiresAll), authentication: authentication,
+        variant: variant, at: fixture.now)
+    case "openid4vp-iso-18013-7-annex-b":
+      return try wallet.answer(
+        requestObject: session.annexBRequestObject(request), authentication: authentication, variant: variant,
+        at: fixture.now)
+    default:
+      return try wallet.answer(
+        digitalCredential: way.protocolName,
+        data: session.data(for: way.protocolName, request, requiresAll: requiresAll), origin: session.origin,
+        authentication: authentication, variant: variant, at: fixture.now)
+    }
+  }
+}

@@ -1,4 +1,6 @@
 import Base
+import Cryptography
+import FoundationEssentials
 import Mdoc
 import Mock
 import Testing
@@ -57,5 +59,95 @@ import Testing
       unpublished.publications = []
       #expect(await verifier.judge(unpublished).codes == [Code.revocationUnavailable.rawValue], "\(vector.id)")
     }
+  }
+}
+
+/// Every way to be wrong that the mock wallet knows has its codes over every web protocol, whatever the corpus holds.
+@Suite struct WebVariantTests {
+  struct Way: Sendable, CustomTestStringConvertible {
+    var form: CorpusCase.Form
+    var protocolName: String
+    var isEncrypted = true
+    var usesMAC = false
+
+    init(_ protocolName: String, isEncrypted: Bool = true, usesMAC: Bool = false) {
+      form =
+        protocolName == VectorSession.annexCName
+        ? .annexC : .openID4VP(protocolName: protocolName, isEncrypted: isEncrypted, usesMAC: usesMAC)
+      self.protocolName = protocolName
+      self.isEncrypted = isEncrypted
+      self.usesMAC = usesMAC
+    }
+
+    var testDescription: String { protocolName + (isEncrypted ? "" : " in clear") + (usesMAC ? " with MACs" : "") }
+  }
+
+  static let ways = [
+    Way("org-iso-mdoc"), Way("openid4vp-v1-unsigned"), Way("openid4vp-v1-unsigned", isEncrypted: false),
+    Way("openid4vp"), Way("openid4vp", isEncrypted: false), Way("openid4vp-iso-18013-7-annex-b"),
+  ]
+
+  private let maker: CorpusMaker
+  private let verifier: OwnVerifier
+  /// Variants whose answers are large: making one takes long in a debug build, and one way of each is enough.
+  private let large: Set<String>
+
+  init() throws {
+    maker = try CorpusMaker()
+    let suite = try CommittedCorpus.suite()
+    verifier = OwnVerifier(anchors: suite.anchors)
+    large = Set(suite.entries.map(\.vector).filter { $0.input.count > 1 << 18 }.map(\.id))
+  }
+
+  /// With `MDOC_EXHAUSTIVE` each over every way.
+  private static let isExhaustive = ProcessInfo.processInfo.environment["MDOC_EXHAUSTIVE"] == "1"
+
+  @Test(arguments: ways.indices) func `every variant has its codes`(_ index: Int) async throws {
+    let way = Self.ways[index]
+    for (position, variant) in MockVariant.all.enumerated()
+    where variant.holds(over: way.protocolName, isEncrypted: way.isEncrypted) {
+      if large.contains(variant.name) {
+        guard way.form == .annexC else { continue }
+      } else if variant.applicability == .anyProtocol, !Self.isExhaustive {
+        // What is wrong with a document is the same in every envelope: one way of each is enough.
+        guard position % Self.ways.count == index else { continue }
+      }
+      var made = CorpusCase(variant, group: "test", form: way.form)
+      made.request = .standard
+      let problem = try await problem(made)
+      #expect(problem == nil, "\(variant.name): \(problem ?? "")")
+    }
+  }
+
+  @Test(
+    arguments: [
+      Way("openid4vp-v1-signed", usesMAC: true), Way("openid4vp", usesMAC: true),
+      Way("openid4vp-iso-18013-7-annex-b", usesMAC: true),
+    ])
+  func `right and wrong MACs have their codes`(_ way: Way) async throws {
+    for variant in MockVariant.all where variant.applicability == .deviceMAC || variant.name == "good" {
+      let problem = try await problem(CorpusCase(variant, group: "test", form: way.form))
+      #expect(problem == nil, "\(variant.name): \(problem ?? "")")
+    }
+  }
+
+  /// What is right for one session is refused by every other: of another protocol, origin, client or encryption.
+  @Test func `a right answer is none to another protocol's session`() async throws {
+    let vectors = try Self.ways.map { way in
+      try maker.vector(CorpusCase(.good, group: "test", form: way.form, id: way.testDescription))
+    }
+    for answer in vectors {
+      for var session in vectors where session.id != answer.id {
+        session.input = answer.input
+        let judgement = await verifier.judge(session)
+        #expect(!judgement.isAccepted && judgement.codes?.isEmpty == false, "\(answer.id) to \(session.id)")
+      }
+    }
+  }
+
+  private func problem(_ made: CorpusCase) async throws -> String? {
+    var vector = try maker.vector(made)
+    vector.trustAnchors = maker.anchors.map(\.name)
+    return vector.expectation.problem(with: await verifier.judge(vector))
   }
 }

@@ -54,7 +54,7 @@ enum ListForm: Int, CaseIterable {
   private func token(
     _ payload: [UInt8], _ type: String, _ authority: MockAuthority, _ now: Timestamp
   ) throws -> [UInt8] {
-    let signer = try ListSigner(authority: authority, under: authority.certificateIssuer(.good), at: now)
+    let signer = try MockSigner(.statusLists, authority: authority, under: authority.certificateIssuer(.good), at: now)
     var draft = COSESign1Draft(payload: payload, isDetached: false, key: signer.key)
     draft.protected[ListTokenDraft.Label.type] = .text(type)
     draft.protected[ListTokenDraft.Label.x5chain] = try signer.x5chain()

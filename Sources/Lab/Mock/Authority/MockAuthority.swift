@@ -42,7 +42,7 @@ package struct MockAuthority: Sendable {
         certificate: try anchorTemplate(kind, at: now)
           .signed(by: issuer.key, damagingSignature: kind == .brokenSelfSignature),
         docTypes: kind.docTypes,
-        extendedKeyUsages: [DocumentSigner.mDLKeyUsage],
+        extendedKeyUsages: [MockSigner.mDLKeyUsage],
         maxPathLength: kind == .pathLengthOne ? 1 : 0)
     }
   }
@@ -55,7 +55,7 @@ package struct MockAuthority: Sendable {
 
   /// The certificate of the good issuing authority, DER.
   func goodRoot(at now: Timestamp) throws -> [UInt8] {
-    try anchorTemplate(.good, at: now).signed(by: certificateIssuer(.good).key)
+    try rootCertificate(of: certificateIssuer(.good), at: now)
   }
 
   func certificateIssuer(_ kind: AnchorKind) throws -> CertificateIssuer {
@@ -129,8 +129,8 @@ package struct MockAddresses: Sendable, Hashable {
 
   package init(base: String? = nil) { self.base = base ?? Self.nowhere }
 
-  /// What stands in the anchors themselves, wherever the lists are: with the same seed come the same anchors. Nobody
-  /// asks for the list that an anchor names.
+  /// What the anchors themselves name, wherever the lists are: the same seed gives the same anchors. Nobody asks for
+  /// the list that an anchor names.
   var home: String { Self.nowhere }
 
   package var authority: String { home }
@@ -141,4 +141,67 @@ package struct MockAddresses: Sendable, Hashable {
   var readerCRL: String { home + "reader.crl" }
   package var statusList: String { base + "status" }
   package var identifierList: String { base + "identifiers" }
+}
+
+/// The one source of everything that looks random here: HKDF of the seed, one label a purpose, so that the same seed
+/// and the same inputs give the same bytes.
+struct MockSeed: Sendable {
+  private let secret: [UInt8]
+
+  init(_ secret: [UInt8]) { self.secret = secret }
+
+  func bytes(_ label: String, count: Int) throws -> [UInt8] {
+    let key = try HKDF.deriveKey(
+      from: SecretBytes(copying: secret), salt: Array("mdoc mock issuance 1".utf8), info: Array(label.utf8),
+      length: count)
+    return key.exposed()
+  }
+
+  /// A seed for one answer: `context` is what makes the answer its own, such as the session transcript.
+  func child(_ label: String, context: [UInt8]) throws -> MockSeed {
+    MockSeed(try bytes("\(label)/\(hexText(HashAlgorithm.sha256.hash(context)))", count: 32))
+  }
+
+  func key(_ label: String, on curve: Curve) throws -> PrivateKey {
+    // A candidate above the group's order is refused; the next one is tried. Two in three fail at worst (brainpool).
+    for attempt in 0..<64 {
+      var scalar = try bytes("key/\(curve.rawValue)/\(label)/\(attempt)", count: curve.coordinateLength)
+      // The order of P-521 has 521 bits, in 66 bytes.
+      if curve == .p521 { scalar[0] &= 0x01 }
+      if let key = try? PrivateKey(curve: curve, scalar: scalar) { return key }
+    }
+    throw MockError.keyDerivationFailed(label)
+  }
+
+  private func hexText(_ bytes: [UInt8]) -> String {
+    bytes.map { String($0, radix: 16) }.joined(separator: ".")
+  }
+}
+
+/// Why nothing could be made. Wrong answers are made on purpose and are no errors.
+package enum MockError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The wallet has no document of a type that was requested.
+  case noRequestedDocument([String])
+  /// What a web protocol's request lacks, or has in another form.
+  case unreadableRequest(String)
+  /// The document data cannot be read; where, and why.
+  case invalidData(path: String, reason: String)
+  /// The curve cannot sign certificates or documents.
+  case curveCannotSign(String)
+  /// The variant has nothing to work on in this request or document data.
+  case nothingToChange(String)
+  case unknownVariant(String)
+  case keyDerivationFailed(String)
+
+  package var description: String {
+    switch self {
+    case .noRequestedDocument(let types): "The mock wallet has no document of type \(types.joined(separator: ", "))"
+    case .unreadableRequest(let reason): "The mock wallet cannot read the request: \(reason)"
+    case .invalidData(let path, let reason): "Mock document data: \(path): \(reason)"
+    case .curveCannotSign(let curve): "\(curve) keys cannot sign"
+    case .nothingToChange(let reason): "The variant does not apply: \(reason)"
+    case .unknownVariant(let name): "There is no variant \(name)"
+    case .keyDerivationFailed(let label): "No key could be derived for \(label)"
+    }
+  }
 }

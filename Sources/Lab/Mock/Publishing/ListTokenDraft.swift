@@ -1,5 +1,6 @@
 import Base
 import CBOR
+import Compression
 import Cryptography
 
 /// A status list or identifier list to be published (Token Status List, 5; ISO/IEC 18013-5, second edition, 12.3.6),
@@ -19,7 +20,7 @@ struct ListTokenDraft: Sendable {
   var content: Content
   /// What is signed, where it is not claims and content.
   var payload: CBORValue?
-  var signer: ListSigner
+  var signer: MockSigner
   /// Headers beside the algorithm; the chain is added under `x5chain` unless there is one.
   var protected: MapDraft
   var unprotected = MapDraft()
@@ -61,7 +62,7 @@ struct ListTokenDraft: Sendable {
     self.mechanism = mechanism
     self.content = content
     reference = MapDraft([(.text(place.key), place.value), ("uri", .text(uri))])
-    signer = try ListSigner(authority: authority, under: authority.certificateIssuer(.good), at: now)
+    signer = try MockSigner(.statusLists, authority: authority, under: authority.certificateIssuer(.good), at: now)
     protected = MapDraft([(.integer(Int64(Label.type)), .text(type))])
     claims = MapDraft([
       (.integer(Int64(Label.subject)), .text(uri)),
@@ -107,4 +108,45 @@ struct ListTokenDraft: Sendable {
     case .none: return nil
     }
   }
+}
+
+extension ListTokenDraft {
+  /// The list as a JSON Web Token (Token Status List, 5.1): the same claims by their names in JSON.
+  private func jwt() throws -> [UInt8] {
+    var jws = CompactJWSDraft(payload: try jsonClaims().serialized())
+    jws["alg"] = .string(CompactJWSDraft.algorithm(for: signer.key.curve))
+    if case .text(let type)? = protected[Label.type] { jws["typ"] = .string(type) }
+    if carriesChain { jws["x5c"] = .array(try signer.chain().map { .string(Base64.encode($0)) }) }
+    return try jws.signed(by: signer.key)
+  }
+
+  private func jsonClaims() throws -> JSON {
+    let names: KeyValuePairs<Int, String> = [
+      Label.subject: "sub", Label.issuedAt: "iat", Label.expires: "exp", Label.notBefore: "nbf",
+      Label.timeToLive: "ttl",
+    ]
+    var members = names.compactMap { label, name in claims[label].flatMap(json).map { JSON.Member(name, $0) } }
+    if case .statuses(let entries, let bits) = content {
+      let list = Base64.encodeURLSafe(try packedStatuses(entries, bits: Int(bits)))
+      members.append(JSON.Member("status_list", ["bits": .integer(bits), "lst": .string(list)]))
+    }
+    return .object(members)
+  }
+
+  private func json(_ value: CBORValue) -> JSON? {
+    switch value {
+    case .unsigned(let number): .integer(Int64(clamping: number))
+    case .text(let text): .string(text)
+    default: nil
+    }
+  }
+}
+
+/// Entries of `bits` bits, the first in the lowest bits, as a zlib stream (Token Status List, 4.1).
+func packedStatuses(_ entries: [UInt8], bits: Int) throws -> [UInt8] {
+  var bytes = [UInt8](repeating: 0, count: (entries.count * bits + 7) / 8)
+  for (index, entry) in entries.enumerated() {
+    bytes[index * bits / 8] |= entry << UInt8(index * bits % 8)
+  }
+  return try Deflation.deflate(bytes)
 }

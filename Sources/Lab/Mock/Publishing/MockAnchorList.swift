@@ -2,7 +2,7 @@ import Base
 
 /// A list of trust anchors as a publisher serves it, right or wrong in one respect: a VICAL, or a list of trusted
 /// entities.
-package struct MockAnchorList: Sendable {
+package struct MockAnchorList: MockDeclared {
   package enum Format: String, Sendable, CaseIterable {
     case vical
     case trustedEntities = "trusted-entities"
@@ -17,24 +17,28 @@ package struct MockAnchorList: Sendable {
   }
 
   package let format: Format
-  package let name: String
-  /// What is particular about it, in one sentence.
-  package let summary: String
-  /// What a verifier that has accepted the good list refuses it for; nil: it is accepted.
-  package let code: Code?
+  /// Its code is what a verifier that has accepted the good list refuses it for.
+  package let declaration: MockDeclaration
+  /// Whether the code is found only once the good list of the same time has been accepted.
+  package let followsGood: Bool
   private let make: @Sendable (MockAuthority, Timestamp) throws -> [UInt8]
 
+  package init(_ list: MockVICAL) {
+    format = .vical
+    declaration = list.declaration
+    followsGood = list.followsGood
+    make = list.published
+  }
+
+  package init(_ list: MockTrustedEntityList) {
+    format = .trustedEntities
+    declaration = list.declaration
+    followsGood = list.code == .listRollback
+    make = list.published
+  }
+
   package static let all: [MockAnchorList] =
-    MockVICAL.all.map { list in
-      MockAnchorList(
-        format: .vical, name: list.name, summary: list.summary, code: list.code,
-        make: { try list.published(by: $0, at: $1) })
-    }
-    + MockTrustedEntityList.all.map { list in
-      MockAnchorList(
-        format: .trustedEntities, name: list.name, summary: list.summary, code: list.code,
-        make: { try list.published(by: $0, at: $1) })
-    }
+    MockVICAL.all.map { MockAnchorList($0) } + MockTrustedEntityList.all.map { MockAnchorList($0) }
 
   /// Under the publisher's base address.
   package var path: String { "anchors/\(name)" }

@@ -1,15 +1,11 @@
 import Base
+import Cryptography
 
 /// One named way for the mock authority to publish its certificate revocation list: rightly, or wrongly in one respect.
-package struct MockCRL: Sendable {
-  package let name: String
-  /// What is particular about it, in one sentence.
-  package let summary: String
-  /// The rows of the project's list of negative cases.
-  package let cases: [String]
-  /// What a verifier finds about a document signer under the good anchor; nil: that nothing is revoked.
-  package let code: Code?
-  let change: @Sendable (inout Draft) throws -> Void
+package struct MockCRL: MockCatalogued {
+  /// Its code is what a verifier finds about a document signer under the good anchor; none: nothing is revoked.
+  package let declaration: MockDeclaration
+  let change: MockChange<Draft>
 
   /// A list under way, and whose numbers may go into it.
   struct Draft {
@@ -22,7 +18,7 @@ package struct MockCRL: Sendable {
     /// The certificate of the signer that the mock wallet's documents have unless a variant says otherwise.
     func signerSerialNumber() throws -> [UInt8] {
       let issuer = try authority.certificateIssuer(.good)
-      var signer = try DocumentSigner(authority: authority, under: issuer, curve: authority.issuerCurve, at: now)
+      var signer = try MockSigner(authority: authority, under: issuer, at: now)
       if let address { signer.nameList(at: address) }
       return signer.certificate.serialNumber(signedBy: issuer.key)
     }
@@ -38,12 +34,9 @@ package struct MockCRL: Sendable {
 
   init(
     _ name: String, _ summary: String, cases: String = "", _ code: Code? = nil,
-    _ change: @escaping @Sendable (inout Draft) throws -> Void = { _ in }
+    _ change: @escaping MockChange<Draft> = { _ in }
   ) {
-    self.name = name
-    self.summary = summary
-    self.cases = cases.split(separator: " ").map(String.init)
-    self.code = code
+    declaration = MockDeclaration(name, summary, cases: cases, code: code)
     self.change = change
   }
 
@@ -64,6 +57,115 @@ package struct MockCRL: Sendable {
     try change(&draft)
     return try draft.list.der()
   }
+}
 
-  package static func named(_ name: String) -> MockCRL? { all.first { $0.name == name } }
+extension MockCRL {
+  /// Nothing is revoked, and nothing is wrong.
+  package static let good = MockCRL("crl-empty", "Nothing is revoked.")
+
+  package static let all: [MockCRL] =
+    [
+      good,
+      MockCRL("crl-others", "Other certificates are revoked, with reasons; one has a negative number.") {
+        $0.list([0x01, 0x02, 0x03], .reasonCode(1))
+        $0.list([0x7f] + [UInt8](repeating: 0xaa, count: 19), .reasonCode(9))
+        // The signer's number with the sign turned.
+        $0.list(negated(try $0.signerSerialNumber()))
+      },
+    ] + revoked + notTheAuthoritys + notCurrent + notFull + misshapen
+
+  private static let revoked = [
+    MockCRL("crl-signer-revoked", "The document signer is revoked.", cases: "R01", .signerRevoked) {
+      $0.list([0x01])
+      $0.list(try $0.signerSerialNumber(), .reasonCode(1))
+    },
+    MockCRL("crl-signer-on-hold", "The document signer is on hold.", cases: "R01", .signerRevoked) {
+      $0.list(try $0.signerSerialNumber(), .reasonCode(6))
+    },
+    MockCRL("crl-authority-revoked", "The authority lists itself.", cases: "R02", .authorityRevoked) {
+      $0.list(try $0.anchorSerialNumber(), .reasonCode(2))
+    },
+  ]
+
+  private static let notTheAuthoritys = [
+    invalid("crl-bad-signature", "The signature does not verify.") { $0.list.signature = .damaged },
+    invalid("crl-unsigned", "The signature is empty.") { $0.list.signature = .absent },
+    invalid("crl-signed-by-another", "Another key has signed it in the authority's name.") {
+      $0.list.key = try $0.authority.seed.key("crl/other", on: $0.authority.issuerCurve)
+    },
+    invalid("crl-other-issuer", "It is issued under another name, by the authority's key.") {
+      $0.list.issuer = $0.authority.name("mdoc Mock other authority")
+    },
+    invalid("crl-other-key-identifier", "It names another key identifier.") {
+      $0.list.extensions[0] = .authorityKeyIdentifier([UInt8](repeating: 0x55, count: 20))
+    },
+    invalid("crl-two-algorithms", "The signed part names another algorithm than the list.") {
+      $0.list.namedAlgorithm = .ecdsaWithSHA1
+    },
+  ]
+
+  private static let notCurrent = [
+    invalid("crl-stale", "The next update was due a second ago.") {
+      $0.list.thisUpdate = $0.now - 10 * Seconds.day
+      $0.list.nextUpdate = $0.now - 1
+    },
+    invalid("crl-future", "It is dated a second in the future.") { $0.list.thisUpdate = $0.now + 1 },
+    invalid("crl-without-next-update", "It does not say when the next one comes.") { $0.list.nextUpdate = nil },
+    invalid("crl-ends-before-it-begins", "The next update lies before this one.") {
+      $0.list.nextUpdate = $0.list.thisUpdate - 1
+    },
+  ]
+
+  private static let notFull = [
+    invalid("crl-indirect", "It is an indirect list.") { $0.list.extensions.append(.issuingDistributionPoint(4)) },
+    invalid("crl-indirect-entry", "An entry is of another issuer's certificate.") {
+      $0.list([0x05], .certificateIssuer($0.authority.name("mdoc Mock other authority")))
+    },
+    invalid("crl-delta", "It is a delta list.") { $0.list.extensions.append(.deltaCRLIndicator(base: 1)) },
+    invalid("crl-distribution-point", "A critical issuing distribution point restricts it to CA certificates.") {
+      $0.list.extensions.append(.issuingDistributionPoint(2))
+    },
+    invalid("crl-distribution-point-not-critical", "It is restricted to user certificates, and not critically.") {
+      $0.list.extensions.append(.issuingDistributionPoint(1, isCritical: false))
+    },
+    invalid("crl-removal", "An entry takes the signer's revocation back, in a full list.") {
+      $0.list(try $0.signerSerialNumber(), .reasonCode(8))
+    },
+  ]
+
+  private static let misshapen = [
+    invalid("crl-version-1", "It is of version 1, without extensions.") {
+      $0.list.version = nil
+      $0.list.extensions = []
+    },
+    invalid("crl-critical-extension", "It has a critical extension that nobody knows.") {
+      $0.list.extensions.append(unknown)
+    },
+    invalid("crl-critical-entry-extension", "An entry has a critical extension that nobody knows.") {
+      $0.list([0x05], unknown)
+    },
+    invalid("crl-trailing-bytes", "A byte follows it.") { $0.list.trailer = [0x00] },
+    MockCRL("crl-too-large", "It is larger than any verifier here takes.", cases: "R08", .revocationListTooLarge) {
+      let filler = [UInt8](repeating: 0, count: Limits.listBytes)
+      $0.list.extensions.append(CertificateExtension(oid: unknown.oid, isCritical: false, value: filler))
+    },
+  ]
+
+  private static let unknown = CertificateExtension(oid: "1.3.6.1.4.1.99999.18013.9", isCritical: true, value: DER.null)
+
+  private static func invalid(
+    _ name: String, _ summary: String, _ change: @escaping MockChange<Draft>
+  ) -> MockCRL {
+    MockCRL(name, summary, cases: "R03", .crlInvalid, change)
+  }
+}
+
+/// The number with its sign turned, in two's complement.
+private func negated(_ number: [UInt8]) -> [UInt8] {
+  var bytes = number.map { ~$0 }
+  for index in bytes.indices.reversed() {
+    bytes[index] &+= 1
+    if bytes[index] != 0 { break }
+  }
+  return bytes
 }

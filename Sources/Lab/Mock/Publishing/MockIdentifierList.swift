@@ -3,24 +3,20 @@ import CBOR
 
 /// One named way for the mock authority to publish a document's status in an identifier list, which names the revoked
 /// documents: rightly, or wrongly in one respect.
-package struct MockIdentifierList: Sendable {
-  package let name: String
-  /// What is particular about it, in one sentence.
-  package let summary: String
-  /// The rows of the project's list of negative cases.
-  package let cases: [String]
-  /// What a verifier finds about the document; nil: that it is good.
-  package let code: Code?
-  let change: @Sendable (inout ListTokenDraft) throws -> Void
+package struct MockIdentifierList: MockCatalogued {
+  /// Its code is what a verifier finds about the document; none: it is good.
+  package let declaration: MockDeclaration
+  let change: MockChange<ListTokenDraft>
 
   init(
     _ name: String, _ summary: String, cases: String = "", _ code: Code? = nil,
-    _ change: @escaping @Sendable (inout ListTokenDraft) throws -> Void = { _ in }
+    _ change: @escaping MockChange<ListTokenDraft> = { _ in }
   ) {
-    self.name = name
-    self.summary = summary
-    self.cases = cases.split(separator: " ").map(String.init)
-    self.code = code
+    self.init(MockDeclaration(name, summary, cases: cases, code: code), change)
+  }
+
+  init(_ declaration: MockDeclaration, _ change: @escaping MockChange<ListTokenDraft>) {
+    self.declaration = declaration
     self.change = change
   }
 
@@ -35,8 +31,6 @@ package struct MockIdentifierList: Sendable {
   package func published(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> [UInt8] {
     try draft(authority, uri, now).encoded()
   }
-
-  package static func named(_ name: String) -> MockIdentifierList? { all.first { $0.name == name } }
 
   package static let good = MockIdentifierList("identifiers-others", "Other documents are revoked.", cases: "R12")
 
@@ -66,7 +60,7 @@ package struct MockIdentifierList: Sendable {
   private static let others: [CBORValue] = (0..<16).map { .bytes(Array(identifier.dropLast()) + [0x40 + $0]) }
 
   private static func invalid(
-    _ name: String, _ summary: String, _ change: @escaping @Sendable (inout ListTokenDraft) throws -> Void
+    _ name: String, _ summary: String, _ change: @escaping MockChange<ListTokenDraft>
   ) -> MockIdentifierList {
     MockIdentifierList(name, summary, cases: "R06", .statusListInvalid, change)
   }

@@ -7,7 +7,10 @@ extension MockTrustedEntityList {
   static let signers: [MockTrustedEntityList] = [
     .init(
       "lote-look-alike", "The signer's root has the right name and another key.", cases: "V01", .listSignerUntrusted
-    ) { $0.signer = try SchemeOperator(authority: $0.authority, root: "look-alike", at: $0.now) },
+    ) {
+      let root = try $0.authority.schemeOperator(key: "look-alike")
+      $0.signer = try MockSigner(.trustedEntityLists, authority: $0.authority, under: root, at: $0.now)
+    },
     .init("lote-self-signed", "The signer has certified itself.", cases: "V01", .listSignerUntrusted) {
       $0.signer.certificate.issuer = $0.signer.certificate.subject
       $0.signer.issuerKey = $0.signer.key
@@ -133,19 +136,19 @@ extension MockTrustedEntityList {
   ]
 
   private static func profile(
-    _ name: String, _ summary: String, _ change: @escaping @Sendable (inout TrustedEntityListDraft) throws -> Void
+    _ name: String, _ summary: String, _ change: @escaping MockChange<TrustedEntityListDraft>
   ) -> MockTrustedEntityList {
     .init(name, summary, cases: "V01", .listSignerProfile, change)
   }
 
   private static func algorithm(
-    _ name: String, _ summary: String, _ change: @escaping @Sendable (inout TrustedEntityListDraft) throws -> Void
+    _ name: String, _ summary: String, _ change: @escaping MockChange<TrustedEntityListDraft>
   ) -> MockTrustedEntityList {
     .init(name, summary, cases: "V01", .listAlgorithmUnsupported, change)
   }
 
   private static func signature(
-    _ name: String, _ summary: String, _ change: @escaping @Sendable (inout TrustedEntityListDraft) throws -> Void
+    _ name: String, _ summary: String, _ change: @escaping MockChange<TrustedEntityListDraft>
   ) -> MockTrustedEntityList {
     .init(name, summary, cases: "V01", .listSignatureInvalid, change)
   }

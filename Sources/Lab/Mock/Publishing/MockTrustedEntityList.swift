@@ -1,19 +1,13 @@
 import Base
+import Cryptography
 
 /// One named way for the mock operator to publish a list of trusted entities: rightly, or wrongly in one respect.
-package struct MockTrustedEntityList: Sendable {
-  package let name: String
-  /// What is particular about it, in one sentence.
-  package let summary: String
-  /// The rows of the project's list of negative cases.
-  package let cases: [String]
-  /// The code that refuses the list, where the good one of the same time was accepted before; nil: it is accepted.
-  package let code: Code?
-  /// The codes that warn.
-  package let warnings: [Code]
+package struct MockTrustedEntityList: MockCatalogued {
+  /// Its code refuses the list where the good one of the same time was accepted before.
+  package let declaration: MockDeclaration
   /// Whether the list, where it is accepted, makes anything trusted.
   package let hasAnchors: Bool
-  let change: @Sendable (inout TrustedEntityListDraft) throws -> Void
+  let change: MockChange<TrustedEntityListDraft>
 
   /// The type of the services that issue documents, here of the mock authority's types.
   package static let issuanceService = "http://uri.etsi.org/19602/SvcType/mDL/Issuance"
@@ -24,13 +18,9 @@ package struct MockTrustedEntityList: Sendable {
 
   init(
     _ name: String, _ summary: String, cases: String = "", _ code: Code? = nil, warnings: [Code] = [],
-    hasAnchors: Bool = true, _ change: @escaping @Sendable (inout TrustedEntityListDraft) throws -> Void = { _ in }
+    hasAnchors: Bool = true, _ change: @escaping MockChange<TrustedEntityListDraft> = { _ in }
   ) {
-    self.name = name
-    self.summary = summary
-    self.cases = cases.split(separator: " ").map(String.init)
-    self.code = code
-    self.warnings = warnings
+    declaration = MockDeclaration(name, summary, cases: cases, code: code, warnings: warnings)
     self.hasAnchors = hasAnchors
     self.change = change
   }
@@ -44,13 +34,122 @@ package struct MockTrustedEntityList: Sendable {
 
   /// DER of the root that a verifier configures for the list's signer.
   package static func signerRoot(of authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
-    try SchemeOperator.rootCertificate(authority, at: now)
+    try authority.rootCertificate(of: authority.schemeOperator(), at: now)
   }
 
   /// What a verifier remembers of the good list that it has accepted: when it was issued, and its number.
   package static func remembered(at now: Timestamp) -> (issued: Timestamp, number: Int64) {
     (Timestamp(date: now.date), Int64(now.date.daysSince1970))
   }
+}
 
-  package static func named(_ name: String) -> MockTrustedEntityList? { all.first { $0.name == name } }
+extension MockTrustedEntityList {
+  package static let good = MockTrustedEntityList("lote", "Nothing is wrong.")
+
+  package static let all: [MockTrustedEntityList] = [good] + controls + form + signers + signatures + scheme + entries
+
+  private static let controls: [MockTrustedEntityList] = [
+    .init("lote-direct-trust", "It lists the document signer itself, and no authority.") {
+      let signer = try MockSigner(
+        authority: $0.authority, under: $0.authority.certificateIssuer(.good), at: $0.now)
+      $0.entities[0].services[0] = .init(issuanceService, certificates: [try signer.chain()[0]])
+    },
+    .init("lote-sigt", "It states its signing time by `sigT`, as lists did until 2025.") {
+      let signed = Timestamp(date: $0.now.date)
+      $0.changeJWS = {
+        $0["iat"] = nil
+        $0["sigT"] = time(signed)
+        $0["crit"] = ["sigT"]
+      }
+    },
+    .init("lote-granted", "Its services are granted, with a date.") {
+      $0.entities[0].services[0].information += [
+        .init("ServiceStatus", "http://uri.etsi.org/19602/SvcStatus/granted"),
+        .init("StatusStartingTime", time($0.now - Seconds.day)),
+      ]
+    },
+    .init("lote-extension", "It has an extension that is not critical.") {
+      $0.scheme.set("SchemeExtensions", to: [["Critical": false, "Unknown": 1]])
+    },
+    deviating("lote-unwrapped", "The list stands without the member LoTE around it.") { $0.isWrapped = false },
+    deviating("lote-fraction", "A date has a fraction of a second.") {
+      let text = Timestamp(date: $0.now.date).description
+      $0.scheme.set("ListIssueDateTime", to: .string(text.dropLast() + ".123456Z"))
+    },
+    deviating("lote-language", "A language is written with its country.") {
+      $0.scheme.set("SchemeName", to: texts("EU:mdoc Mock list", language: "de-DE"))
+      $0.entities[0].information.set("TEName", to: texts("mdoc Mock Issuing Authority", language: "de-DE"))
+    },
+    deviating("lote-no-signing-time", "It states no signing time.") { $0.changeJWS = { $0["iat"] = nil } },
+    deviating("lote-long", "It is in force for more than six months.") {
+      $0.scheme.set("NextUpdate", to: time(Timestamp(date: $0.now.date) + 190 * Seconds.day))
+    },
+  ]
+
+  private static let form: [MockTrustedEntityList] = [
+    .init("lote-too-large", "It is larger than any verifier here takes.", .listTooLarge) {
+      $0.finish = { $0 + [UInt8](repeating: UInt8(ascii: "A"), count: Limits.listBytes) }
+    },
+    malformed("lote-unsigned-json", "It is the payload, without a signature around it.") {
+      let payload = JSON.object($0.scheme).serialized()
+      $0.finish = { _ in payload }
+    },
+    malformed("lote-padded", "Its signature has base64's padding.") { $0.finish = { $0 + Array("==".utf8) } },
+    malformed("lote-alg-twice", "The header names two algorithms.") {
+      $0.changeJWS = { $0.header.append(.init("alg", "none")) }
+    },
+    malformed("lote-no-chain", "The header has no certificate.") { $0.changeJWS = { $0["x5c"] = nil } },
+    malformed("lote-member-twice", "The payload has a member twice.") {
+      $0.scheme.append(.init("LoTESequenceNumber", 1))
+    },
+    malformed("lote-no-sequence-number", "It has no sequence number.") { $0.scheme.set("LoTESequenceNumber", to: nil) },
+    malformed("lote-no-operator", "It names no operator.") { $0.scheme.set("SchemeOperatorName", to: nil) },
+    malformed("lote-no-next-update", "It does not say whether there is a next list.") {
+      $0.scheme.set("NextUpdate", to: nil)
+    },
+    malformed("lote-bad-date", "Its date is no time.") { $0.scheme.set("ListIssueDateTime", to: "2026-13-01") },
+    .init("lote-version-2", "It is of version 2.", .listVersionUnsupported) {
+      $0.scheme.set("LoTEVersionIdentifier", to: 2)
+    },
+    critical("lote-unknown-crit", "The header marks a parameter critical that nobody knows.") {
+      $0.changeJWS = {
+        $0["https://mdoc-mock.invalid/"] = 1
+        $0["crit"] = ["https://mdoc-mock.invalid/"]
+      }
+    },
+    critical("lote-unencoded", "The payload is said not to be encoded.") {
+      $0.changeJWS = {
+        $0["b64"] = false
+        $0["crit"] = ["b64"]
+      }
+    },
+    critical("lote-critical-extension", "The scheme has a critical extension that nobody knows.") {
+      $0.scheme.set("SchemeExtensions", to: [["Critical": true, "Unknown": 1]])
+    },
+    critical("lote-critical-entity-extension", "An entity has a critical extension that nobody knows.") {
+      $0.entities[0].information.set("TEInformationExtensions", to: [["Critical": true, "Unknown": 1]])
+    },
+    critical("lote-critical-service-extension", "A service has a critical extension that nobody knows.") {
+      $0.entities[0].services[1].information.set(
+        "ServiceInformationExtensions", to: [["Critical": "true", "Unknown": 1]])
+    },
+  ]
+
+  private static func deviating(
+    _ name: String, _ summary: String, _ change: @escaping MockChange<TrustedEntityListDraft>
+  ) -> MockTrustedEntityList {
+    .init(name, summary, warnings: [.listDeviation], change)
+  }
+
+  private static func malformed(
+    _ name: String, _ summary: String, _ change: @escaping MockChange<TrustedEntityListDraft>
+  ) -> MockTrustedEntityList {
+    .init(name, summary, .listMalformed, change)
+  }
+
+  private static func critical(
+    _ name: String, _ summary: String, _ change: @escaping MockChange<TrustedEntityListDraft>
+  ) -> MockTrustedEntityList {
+    .init(name, summary, .listCriticalExtension, change)
+  }
 }

@@ -40,13 +40,13 @@ struct TrustedEntityListDraft: Sendable {
 
   let authority: MockAuthority
   let now: Timestamp
-  var signer: SchemeOperator
+  var signer: MockSigner
   /// ListAndSchemeInformation.
   var scheme: [JSON.Member]
   var entities: [Entity]
   var isWrapped = true
   /// Changes the JWS before it is signed; `x5c` and `alg` are in its header.
-  var changeJWS: @Sendable (inout CompactJWSDraft) throws -> Void = { _ in }
+  var changeJWS: MockChange<CompactJWSDraft> = { _ in }
   /// Takes the finished bytes.
   var finish: @Sendable ([UInt8]) -> [UInt8] = { $0 }
 
@@ -54,7 +54,7 @@ struct TrustedEntityListDraft: Sendable {
   init(authority: MockAuthority, at now: Timestamp) throws {
     self.authority = authority
     self.now = now
-    signer = try SchemeOperator(authority: authority, at: now)
+    signer = try MockSigner(.trustedEntityLists, authority: authority, under: authority.schemeOperator(), at: now)
     let issued = Timestamp(date: now.date)
     scheme = [
       .init("LoTEVersionIdentifier", 1), .init("LoTESequenceNumber", .integer(Int64(now.date.daysSince1970))),
@@ -77,7 +77,7 @@ struct TrustedEntityListDraft: Sendable {
       "ListAndSchemeInformation": .object(scheme), "TrustedEntitiesList": .array(entities.map(\.json)),
     ]
     let payload = (isWrapped ? ["LoTE": list] : list).serialized()
-    let certificate = try signer.certificate.signed(by: signer.issuerKey)
+    let certificate = try signer.chain()[0]
     var jws = CompactJWSDraft(
       header: [
         .init("alg", .string(CompactJWSDraft.algorithm(for: signer.key.curve))),

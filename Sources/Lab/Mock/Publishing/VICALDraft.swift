@@ -6,7 +6,7 @@ import Cryptography
 struct VICALDraft: Sendable {
   let authority: MockAuthority
   let now: Timestamp
-  var signer: VICALSigner
+  var signer: MockSigner
   /// Without `certificateInfos`.
   var list: MapDraft
   var entries: [CBORValue]
@@ -21,7 +21,7 @@ struct VICALDraft: Sendable {
   init(authority: MockAuthority, at now: Timestamp) throws {
     self.authority = authority
     self.now = now
-    signer = try VICALSigner(authority: authority, under: VICALSigner.provider(authority), at: now)
+    signer = try MockSigner(.vicals, authority: authority, under: authority.vicalProvider(), at: now)
     let date = Timestamp(date: now.date)
     list = MapDraft([
       ("version", "1.0"), ("vicalProvider", "mdoc Mock"), ("date", .time(date)),

@@ -3,25 +3,23 @@ import CBOR
 import Cryptography
 
 /// One way for the token around a list to be wrong, which is the same for status lists and identifier lists.
-struct WrongListToken: Sendable {
-  let name: String
-  let summary: String
-  let change: @Sendable (inout ListTokenDraft) throws -> Void
+struct WrongListToken: MockDeclared {
+  let declaration: MockDeclaration
+  let change: MockChange<ListTokenDraft>
 
-  init(
-    _ name: String, _ summary: String, _ change: @escaping @Sendable (inout ListTokenDraft) throws -> Void
-  ) {
-    self.name = name
-    self.summary = summary
+  init(_ name: String, _ summary: String, _ change: @escaping MockChange<ListTokenDraft>) {
+    declaration = MockDeclaration(name, summary, cases: "R06", codes: [.statusListInvalid])
     self.change = change
   }
 
-  func statusList() -> MockStatusList {
-    MockStatusList("status-\(name)", summary, cases: "R06", .statusListInvalid, change)
-  }
+  func statusList() -> MockStatusList { MockStatusList(named("status"), change) }
 
-  func identifierList() -> MockIdentifierList {
-    MockIdentifierList("identifiers-\(name)", summary, cases: "R06", .statusListInvalid, change)
+  func identifierList() -> MockIdentifierList { MockIdentifierList(named("identifiers"), change) }
+
+  private func named(_ kind: String) -> MockDeclaration {
+    var declaration = declaration
+    declaration.name = "\(kind)-\(name)"
+    return declaration
   }
 }
 
@@ -99,8 +97,8 @@ extension ListTokenDraft {
       $0.signer.further = [try $0.ownRoot()]
     },
     WrongListToken("other-anchor", "The signer is under another trusted root than the document's.") {
-      $0.signer = try ListSigner(
-        authority: $0.authority, under: $0.authority.certificateIssuer(.pathLengthOne), at: $0.now)
+      $0.signer = try MockSigner(
+        .statusLists, authority: $0.authority, under: $0.authority.certificateIssuer(.pathLengthOne), at: $0.now)
     },
     WrongListToken("other-key", "Another key than the signer's has signed.") {
       $0.signer.key = try $0.authority.seed.key("other status list signer", on: $0.authority.issuerCurve)
@@ -113,7 +111,7 @@ extension ListTokenDraft {
     },
     WrongListToken("signer-reader", "The signer's certificate is a reader's.") {
       $0.signer.certificate[oid: CertificateExtension.extendedKeyUsageOID] = .extendedKeyUsage([
-        DocumentSigner.readerKeyUsage
+        MockSigner.readerKeyUsage
       ])
     },
     WrongListToken("signer-expired", "The signer's certificate has expired.") {
@@ -131,7 +129,7 @@ extension ListTokenDraft {
 
   /// Puts the signer under a root that exists for status lists alone.
   mutating func signUnderOwnRoot() throws {
-    signer = try ListSigner(authority: authority, under: ownIssuer(), at: now)
+    signer = try MockSigner(.statusLists, authority: authority, under: ownIssuer(), at: now)
   }
 
   func ownRoot() throws -> [UInt8] {

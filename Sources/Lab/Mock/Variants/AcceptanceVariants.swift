@@ -94,7 +94,7 @@ extension MockVariant {
 
   private static func missing(
     _ name: String, _ summary: String, _ cases: String, _ request: MockRequest = .standard,
-    _ change: @escaping MockMutation.Change<AnswerSetup>
+    _ change: @escaping MockChange<AnswerSetup>
   ) -> MockVariant {
     MockVariant(name, summary, cases: cases, codes: [.elementMissing], request: request, .setup(change))
   }

@@ -81,7 +81,7 @@ extension MockVariant {
       [.certificateExtendedKeyUsage]
     ) {
       try $0.useIntermediate(under: .pathLengthOne) {
-        $0.extensions.append(.extendedKeyUsage([DocumentSigner.readerKeyUsage]))
+        $0.extensions.append(.extendedKeyUsage([MockSigner.readerKeyUsage]))
       }
     }
     chain("intermediate-eku-any", "The certificate between anchor and signer names any extended key usage.", "T13", [])
@@ -125,7 +125,7 @@ extension MockVariant {
 
   private static func chain(
     _ name: String, _ summary: String, _ cases: String, _ codes: [Code],
-    _ change: @escaping MockMutation.Change<AnswerSetup>
+    _ change: @escaping MockChange<AnswerSetup>
   ) -> MockVariant {
     MockVariant(name, summary, cases: cases, codes: codes, .setup(change))
   }
@@ -164,6 +164,6 @@ extension CertificateTemplate {
   fileprivate mutating func makeSigner() {
     self[oid: CertificateExtension.basicConstraintsOID] = nil
     self[oid: CertificateExtension.keyUsageOID] = .keyUsage(.digitalSignature)
-    extensions.append(.extendedKeyUsage([DocumentSigner.mDLKeyUsage]))
+    extensions.append(.extendedKeyUsage([MockSigner.mDLKeyUsage]))
   }
 }

@@ -102,14 +102,14 @@ extension MockVariant {
     Hex.decode("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551") ?? []
 
   private static func signed(
-    _ name: String, _ summary: String, cases: String = "I01", _ change: @escaping MockMutation.Change<[CBORValue]>
+    _ name: String, _ summary: String, cases: String = "I01", _ change: @escaping MockChange<[CBORValue]>
   ) -> MockVariant {
     MockVariant(name, summary, cases: cases, codes: [.issuerSignatureInvalid], .issuerAuthParts(change))
   }
 
   private static func header(
     _ name: String, _ summary: String, _ cases: String, _ code: Code,
-    _ change: @escaping MockMutation.Change<COSESign1Draft>
+    _ change: @escaping MockChange<COSESign1Draft>
   ) -> MockVariant {
     MockVariant(name, summary, cases: cases, codes: [code], .issuerAuth(change))
   }

@@ -1,8 +1,10 @@
 import Base
+import CBOR
+import Cryptography
 
 /// One named circumstance in which it is asked whether a document and its signer are still good: what the wallet
 /// answers, what publishers serve, and under which policy that comes to what.
-package struct MockRevocationCase: Sendable {
+package struct MockRevocationCase: MockCatalogued {
   /// What the relying party wants to know of revocation, by its name in the HTTP API.
   package enum Policy: String, Sendable, CaseIterable {
     case requireGood = "require_good"
@@ -25,11 +27,7 @@ package struct MockRevocationCase: Sendable {
   package let isAsked: Bool
   let publish: @Sendable (MockAuthority, Timestamp) throws -> [MockPublication]
 
-  package var name: String { variant.name }
-  package var summary: String { variant.summary }
-  package var cases: [String] { variant.cases }
-  package var codes: [Code] { variant.codes }
-  package var warnings: [Code] { variant.warnings }
+  package var declaration: MockDeclaration { variant.declaration }
 
   init(
     _ variant: MockVariant, policy: Policy = .requireGood, allowsJWT: Bool = false, allowsPlainHTTP: Bool = false,
@@ -54,10 +52,6 @@ package struct MockRevocationCase: Sendable {
   /// Every case, in the order of the codes that it is about.
   package static let all: [MockRevocationCase] =
     lists + unreachable + policies + sources + declarations
-
-  package static func named(_ name: String) -> MockRevocationCase? { byName[name] }
-
-  private static let byName = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
 }
 
 extension MockRevocationCase {
@@ -67,16 +61,115 @@ extension MockRevocationCase {
     let ofRevocation = codes.filter { $0.rawValue.hasPrefix("revocation.") }
     let passing = ofRevocation.filter { !stays.contains($0) }
     let stem = summary.hasSuffix(".") ? String(summary.dropLast()) : summary
-    let changed = MockVariant(
-      "\(name)-\(policy == .off ? "off" : "allowed")",
-      "\(stem), \(policy == .off ? "and nothing is asked" : "and what is not known may pass").",
-      cases: cases.joined(separator: " "), codes: codes.filter { !passing.contains($0) },
-      warnings: warnings + (policy == .off ? [] : passing), request: variant.request, variant.mutation)
+    var changed = declaration
+    changed.name += policy == .off ? "-off" : "-allowed"
+    changed.summary = "\(stem), \(policy == .off ? "and nothing is asked" : "and what is not known may pass")."
+    changed.codes.removeAll(where: passing.contains)
+    changed.warnings += policy == .off ? [] : passing
     return MockRevocationCase(
-      changed, policy: policy, allowsJWT: allowsJWT, allowsPlainHTTP: allowsPlainHTTP,
+      MockVariant(changed, request: variant.request, variant.mutation), policy: policy, allowsJWT: allowsJWT,
+      allowsPlainHTTP: allowsPlainHTTP,
       keepsCRLsToHTTPS: keepsCRLsToHTTPS, needsLiveRules: needsLiveRules, isAsked: isAsked && policy != .off,
       publish: publish)
   }
 
   private static let revoked: Set<Code> = [.signerRevoked, .authorityRevoked, .documentRevoked, .documentSuspended]
+}
+
+// Whose word about revocation is asked for, and when nobody's is.
+
+extension MockRevocationCase {
+  static let declarations: [MockRevocationCase] =
+    [
+      MockRevocationCase(
+        MockVariant(
+          "revocation-not-declared", "Neither the signer's certificate nor the document names a list.",
+          warnings: [.profileRevocationSource], .setup { $0.signer.setDistributionPoint(nil) }),
+        isAsked: false
+      ) { _, _ in [] }
+    ] + untrusted + intermediates
+
+  /// An issuer that is not trusted, or did not sign, could have anything fetched (row R10). What is published would be
+  /// found, and weigh more, if it were asked for.
+  private static let untrusted: [MockRevocationCase] = [
+    nobodyAsked(
+      "status-issuer-unknown", "Nobody trusts the issuer of a document that names a status list.", .issuerUnknown,
+      MockMutation(setup: {
+        try $0.useUnknownRoot()
+        $0.status = try revokedStatus($0)
+      })),
+    nobodyAsked(
+      "status-issuer-signature", "The issuer's signature of a document that names a status list does not verify.",
+      .issuerSignatureInvalid,
+      MockMutation(
+        setup: { $0.status = try revokedStatus($0) }, issuerAuthParts: { $0.signature = $0.signature.flipped })),
+    nobodyAsked(
+      "crl-signer-certificate-signature", "The signer's certificate names a list, and the anchor has not signed it.",
+      .certificateSignatureInvalid,
+      .setup { $0.signer.issuerKey = try $0.authority.seed.key("impostor", on: $0.authority.issuerCurve) }),
+  ]
+
+  private static func revokedStatus(_ setup: AnswerSetup) throws -> CBORValue? {
+    try MockStatusList.named("status-revoked")?.status(by: setup.authority, now: setup.now)
+  }
+
+  private static func nobodyAsked(
+    _ name: String, _ summary: String, _ code: Code, _ mutation: MockMutation
+  ) -> MockRevocationCase {
+    MockRevocationCase(MockVariant(name, summary, cases: "R10", codes: [code], mutation), isAsked: false) {
+      try [
+        crl(MockCRL.named("crl-signer-revoked") ?? .good, by: $0, at: $1),
+        statusList(.named("status-revoked"), by: $0, at: $1),
+      ]
+    }
+  }
+
+  /// A certificate between anchor and signer: each of the two has its issuer's list (row R02).
+  private static let intermediates: [MockRevocationCase] = [
+    intermediate("crl-intermediate", "Neither the signer nor the authority between it and the anchor is revoked.", []),
+    intermediate(
+      "crl-intermediate-revoked", "The authority between the anchor and the signer is revoked.", [.authorityRevoked]
+    ) { $0.entries.append(.init(serialNumber: intermediateNumber, date: $0.thisUpdate)) },
+    intermediate(
+      "crl-intermediate-stale", "The anchor's list, on which the authority below it would be, is a second too old.",
+      [.crlInvalid]
+    ) { $0.nextUpdate = $0.thisUpdate + 1 },
+  ]
+
+  private static let intermediateNumber: [UInt8] = [0x49, 0x43, 0x41, 0x18, 0x01, 0x35, 0x05, 0x2d]
+
+  private static func intermediate(
+    _ name: String, _ summary: String, _ codes: [Code],
+    _ change: @escaping @Sendable (inout RevocationListTemplate) -> Void = { _ in }
+  ) -> MockRevocationCase {
+    MockRevocationCase(
+      MockVariant(
+        name, summary, cases: codes == [.crlInvalid] ? "R03" : "R02", codes: codes,
+        .setup { setup in
+          let addresses = setup.authority.addresses
+          try setup.useIntermediate(under: .pathLengthOne) {
+            $0.serialNumber = intermediateNumber
+            $0[oid: CertificateExtension.crlDistributionPointsOID] = .crlDistributionPoint(uri: addresses.anchorCRL)
+          }
+          setup.signer.setDistributionPoint(.crlDistributionPoint(uri: addresses.intermediateCRL))
+        })
+    ) { authority, now in
+      let intermediate = try authority.intermediateIssuer()
+      var ofAnchor = RevocationListTemplate(issuer: try authority.certificateIssuer(.pathLengthOne), at: now)
+      change(&ofAnchor)
+      return [
+        MockPublication(
+          address: authority.addresses.anchorCRL, bytes: try ofAnchor.der(), mediaType: MockPublication.crlMediaType),
+        MockPublication(
+          address: authority.addresses.intermediateCRL,
+          bytes: try RevocationListTemplate(issuer: intermediate, at: now).der(),
+          mediaType: MockPublication.crlMediaType),
+      ]
+    }
+  }
+}
+
+extension MockAddresses {
+  fileprivate var anchorCRL: String { base + "path-length-1.crl" }
+  fileprivate var intermediateCRL: String { base + "intermediate.crl" }
 }

@@ -1,7 +1,7 @@
 import Base
 
 /// One named way to answer: rightly, or wrongly in one respect.
-package struct MockVariant: Sendable {
+package struct MockVariant: MockCatalogued {
   /// Where a variant's codes hold. Elsewhere it may answer rightly, or be wrong in another way.
   package enum Applicability: String, Sendable {
     /// Every protocol.
@@ -28,16 +28,7 @@ package struct MockVariant: Sendable {
     case annexB
   }
 
-  package let name: String
-  /// What it breaks, in one sentence.
-  package let summary: String
-  /// The rows of the project's list of negative cases.
-  package let cases: [String]
-  /// Exactly the codes that a verifier finds failed, in the order of `Code.allCases`; the first is the primary one.
-  /// None: the answer is to be verified.
-  package let codes: [Code]
-  /// The codes that warn, in lenient mode.
-  package let warnings: [Code]
+  package let declaration: MockDeclaration
   package let applicability: Applicability
   /// The request that shows the variant best. The codes hold for `MockRequest.standard` too.
   package let request: MockRequest
@@ -50,11 +41,16 @@ package struct MockVariant: Sendable {
     applicability: Applicability = .anyProtocol, request: MockRequest = .standard, needsFixedClock: Bool = false,
     _ mutation: MockMutation = .none
   ) {
-    self.name = name
-    self.summary = summary
-    self.cases = cases.split(separator: " ").map(String.init)
-    self.codes = codes
-    self.warnings = warnings
+    self.init(
+      MockDeclaration(name, summary, cases: cases, codes: codes, warnings: warnings), applicability: applicability,
+      request: request, needsFixedClock: needsFixedClock, mutation)
+  }
+
+  init(
+    _ declaration: MockDeclaration, applicability: Applicability = .anyProtocol, request: MockRequest = .standard,
+    needsFixedClock: Bool = false, _ mutation: MockMutation
+  ) {
+    self.declaration = declaration
     self.applicability = applicability
     self.request = request
     self.needsFixedClock = needsFixedClock
@@ -105,4 +101,33 @@ enum MockVariantList {
   static func buildExpression(_ variant: MockVariant) -> [MockVariant] { [variant] }
   static func buildExpression(_ variants: [MockVariant]) -> [MockVariant] { variants }
   static func buildArray(_ variants: [[MockVariant]]) -> [MockVariant] { variants.flatMap { $0 } }
+}
+
+extension MockVariant {
+  /// Whether the variant's codes hold for answers over this protocol, by its name in the HTTP API.
+  ///
+  /// - Parameters:
+  ///   - isEncrypted: whether the request asks for an encrypted answer, where the protocol leaves the choice.
+  ///   - usesMAC: whether the device sends a MAC in place of a signature.
+  package func holds(over protocolName: String, isEncrypted: Bool = true, usesMAC: Bool = false) -> Bool {
+    let isInApp = protocolName == "apple-in-app"
+    let isRedirect = protocolName == "openid4vp"
+    let isAnnexB = protocolName == "openid4vp-iso-18013-7-annex-b"
+    let isWeb = protocolName.hasPrefix("openid4vp-v1-")
+    // OpenID4VP's encryption key is the reader key; in person there may be one.
+    let hasReaderKey = isAnnexB || ((isRedirect || isWeb) && isEncrypted) || usesMAC
+    return switch applicability {
+    case .anyProtocol: true
+    case .appleInApp: isInApp
+    case .notAppleInApp: !isInApp
+    case .deviceMAC: hasReaderKey
+    case .withoutReaderKey: !hasReaderKey
+    case .annexC: protocolName == MockProtocol.annexC
+    case .openID4VP: isRedirect || isWeb
+    case .openID4VPEncrypted: (isRedirect || isWeb) && isEncrypted
+    case .openID4VPDigitalCredentials: isWeb
+    case .openID4VPRedirect: isRedirect
+    case .annexB: isAnnexB
+    }
+  }
 }

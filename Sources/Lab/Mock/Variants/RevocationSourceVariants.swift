@@ -167,7 +167,7 @@ extension MockRevocationCase {
   }()
 }
 
-extension DocumentSigner {
+extension MockSigner {
   mutating func setDistributionPoint(_ point: CertificateExtension?) {
     certificate[oid: CertificateExtension.crlDistributionPointsOID] = point
   }

@@ -79,27 +79,19 @@ extension MockRevocationCase {
   // MARK: One list
 
   private static func crl(_ list: MockCRL) -> MockRevocationCase {
-    MockRevocationCase(
-      MockVariant(
-        list.name, list.summary, cases: list.cases.joined(separator: " "), codes: [list.code].compactMap(\.self))
-    ) { try [crl(list, by: $0, at: $1)] }
+    MockRevocationCase(MockVariant(list.declaration, .none)) { try [crl(list, by: $0, at: $1)] }
   }
 
   private static func status(_ list: MockStatusList) -> MockRevocationCase {
-    MockRevocationCase(
-      MockVariant(
-        list.name, list.summary, cases: list.cases.joined(separator: " "), codes: [list.code].compactMap(\.self),
-        .status(list)),
-      allowsJWT: list.isJWT
-    ) { try [crl(by: $0, at: $1), statusList(list, by: $0, at: $1)] }
+    MockRevocationCase(MockVariant(list.declaration, .status(list)), allowsJWT: list.isJWT) {
+      try [crl(by: $0, at: $1), statusList(list, by: $0, at: $1)]
+    }
   }
 
   private static func identifiers(_ list: MockIdentifierList) -> MockRevocationCase {
-    MockRevocationCase(
-      MockVariant(
-        list.name, list.summary, cases: list.cases.joined(separator: " "), codes: [list.code].compactMap(\.self),
-        .identifiers(list))
-    ) { try [crl(by: $0, at: $1), identifierList(list, by: $0, at: $1)] }
+    MockRevocationCase(MockVariant(list.declaration, .identifiers(list))) {
+      try [crl(by: $0, at: $1), identifierList(list, by: $0, at: $1)]
+    }
   }
 
   // MARK: Publications

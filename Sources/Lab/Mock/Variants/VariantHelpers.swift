@@ -12,8 +12,7 @@ extension AnswerSetup {
   }
 
   mutating func useSigner(on curve: Curve? = nil, under issuer: CertificateIssuer) throws {
-    signer = try DocumentSigner(
-      authority: authority, under: issuer, curve: curve ?? authority.issuerCurve, at: now)
+    signer = try MockSigner(authority: authority, under: issuer, curve: curve, at: now)
   }
 
   /// Puts a certificate between the anchor and the signer.

@@ -44,3 +44,30 @@ struct AppleEnvelopeDraft: Sendable {
     ])
   }
 }
+
+/// What an app gives to Apple's in-app request, and the merchant's key that the answer is encrypted to.
+package struct MockAppleSession: Sendable {
+  package var nonce: [UInt8]
+  package var merchantID: String
+  package var teamID: String
+  /// P-256, of the merchant's Identity Access Certificate.
+  package var recipientKey: PublicKey
+
+  package init(nonce: [UInt8], merchantID: String, teamID: String, recipientKey: PublicKey) {
+    self.nonce = nonce
+    self.merchantID = merchantID
+    self.teamID = teamID
+    self.recipientKey = recipientKey
+  }
+
+  /// `pkRHash`: SHA-256 of the uncompressed point.
+  var recipientHash: [UInt8] { HashAlgorithm.sha256.hash(recipientKey.encoded) }
+}
+
+/// What Apple's simulator encrypts to: a key whose private half is published, under this team.
+enum AppleSimulator {
+  static let teamID = "PassKit_Identity_Test_Team_ID"
+  static let recipientPoint =
+    "040f1887e50e18c7752bba4136956084aeaf0df1ba82f421cb2eb0302f3e41984d5ed2cce3ede1e68dc7507d0c1d5255d24caad22065ac1c25"
+    + "87ca840cc678f8f7"
+}

@@ -46,8 +46,8 @@ struct DocumentBuilder {
   private func makeSetup(_ data: MockDocumentData, _ requested: MockRequest.Document) throws -> AnswerSetup {
     var setup = AnswerSetup(
       authority: authority, now: now, seed: seed, requested: requested, held: held, data: data,
-      signer: try DocumentSigner(
-        authority: authority, under: authority.certificateIssuer(.good), curve: authority.issuerCurve, at: now),
+      signer: try MockSigner(
+        authority: authority, under: authority.certificateIssuer(.good), at: now),
       deviceKey: try walletSeed.key("device/\(data.docType)", on: deviceCurve),
       validity: ValidityInfo(
         signed: now - issuing.age, validFrom: now - issuing.age, validUntil: now + issuing.remainingLifetime))

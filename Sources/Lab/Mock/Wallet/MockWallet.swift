@@ -93,3 +93,79 @@ package struct MockWallet: Sendable {
     return bytes
   }
 }
+
+/// What a relying party asks for, as far as a wallet cares: document types, and elements of namespaces.
+package struct MockRequest: Sendable {
+  package struct Document: Sendable {
+    package var docType: String
+    package var elements: [(namespace: String, identifier: String)]
+    /// The NN of every "is at least NN years old"; answered by the nearest attestation.
+    package var ageOver: [Int]
+
+    package init(docType: String, elements: [(namespace: String, identifier: String)], ageOver: [Int] = []) {
+      self.docType = docType
+      self.elements = elements
+      self.ageOver = ageOver
+    }
+  }
+
+  /// In the order of preference; an Apple in-app answer holds the first that the wallet has.
+  package var documents: [Document]
+
+  package init(documents: [Document]) { self.documents = documents }
+
+  /// The request that every variant's expected codes hold for.
+  package static let standard = MockRequest(documents: [.standardMDL])
+
+  /// As `standard`, without the birth date: here an age can be proved by `age_over_NN` alone.
+  package static let ageOnly = MockRequest(documents: [
+    Document(
+      docType: MockDocType.mDL,
+      elements: Document.standardMDL.elements.filter { $0.identifier != "birth_date" }, ageOver: [21])
+  ])
+
+  /// As `standard`, with the document's own expiry date.
+  package static let withExpiryDate = MockRequest(documents: [
+    Document(
+      docType: MockDocType.mDL, elements: Document.standardMDL.elements + [(MockNamespace.mDL, "expiry_date")],
+      ageOver: [21])
+  ])
+
+  /// An mDL or a photo ID, whichever the person has.
+  package static let anyOf = MockRequest(documents: [.standardMDL, .standardPhotoID])
+}
+
+extension MockRequest.Document {
+  package static let standardMDL = MockRequest.Document(
+    docType: MockDocType.mDL,
+    elements: [
+      "given_name", "family_name", "birth_date", "portrait", "document_number", "issuing_country",
+      "issuing_jurisdiction",
+    ].map { (MockNamespace.mDL, $0) },
+    ageOver: [21])
+
+  package static let standardPhotoID = MockRequest.Document(
+    docType: MockDocType.photoID,
+    elements: [
+      "given_name_unicode", "family_name_unicode", "birth_date", "portrait", "document_number", "issuing_country",
+    ].map { (MockNamespace.photoID, $0) },
+    ageOver: [21])
+}
+
+/// A wallet's answer, and what it was made for.
+package struct MockAnswer: Sendable {
+  /// What goes over the wire: the Apple envelope, or the DeviceResponse.
+  package let bytes: [UInt8]
+  package let deviceResponse: [UInt8]
+  /// The transcript of the session that was answered: the one that the verifier is to build, also where the variant
+  /// made the wallet use another.
+  package let sessionTranscript: [UInt8]
+  package let variant: MockVariant
+}
+
+/// How the device proves that it holds the device key.
+package enum MockDeviceAuthentication: Sendable {
+  case signature
+  /// A MAC keyed by ECDH with the reader's ephemeral key, on the device key's curve.
+  case mac(readerKey: PublicKey)
+}

@@ -72,3 +72,179 @@ package struct VectorExpectation: Sendable, Hashable {
 
   package var isAccepted: Bool { stage == .accepted }
 }
+
+/// What is wrong with a vector's file, and where in it.
+package struct VectorFault: Error, Sendable, Hashable, CustomStringConvertible {
+  package let pointer: String
+  package let problem: String
+
+  package var description: String { "\(pointer.isEmpty ? "the file" : pointer) \(problem)" }
+}
+
+extension TestVector {
+  /// Reads a file. The first fault ends it: a vector that is half understood proves nothing.
+  package init(json: JSON) throws(VectorFault) {
+    let reader = MemberReader(json, at: "")
+    id = try reader.string("id")
+    description = try reader.string("description")
+    reference = try reader.string("reference")
+    cases = try reader.strings("cases")
+    flags = try reader.elements("flags").map { element throws(VectorFault) in
+      VectorFlag(try element.string("name"), try element.choice("bug_class"))
+    }
+    importance = try reader.choice("importance")
+    features = try reader.strings("features")
+    guard let time = Timestamp(rfc3339: try reader.string("validation_time")) else {
+      throw reader.fault("validation_time", "is not a time like 2026-11-20T10:00:00Z")
+    }
+    validationTime = time
+    session = try VectorSession(name: reader.string("protocol"), reader.object("session"))
+    request = try reader.value("request")
+    trustAnchors = try reader.strings("trust_anchors")
+    policy = try reader.optional("policy") == nil ? VectorPolicy() : VectorPolicy(reader.object("policy"))
+    if reader.optional("publications") != nil {
+      publications = try reader.elements("publications").map { element throws(VectorFault) in
+        try VectorPublication(element)
+      }
+    }
+    if reader.optional("anchor_list") != nil { anchorList = try VectorAnchorList(reader.object("anchor_list")) }
+    input = try VectorInput(reader)
+    expectation = try VectorExpectation(reader.object("expect"))
+  }
+
+  /// Reads what a harness is asked: a vector without flags and expectation.
+  package init(question: JSON) throws(VectorFault) {
+    var members = question.object ?? []
+    if question["flags"] == nil { members.append(JSON.Member("flags", [])) }
+    if question["expect"] == nil { members.append(JSON.Member("expect", ["stage": "accepted", "codes": []])) }
+    try self.init(json: .object(members))
+  }
+}
+
+extension VectorPolicy {
+  fileprivate init(_ reader: MemberReader) throws(VectorFault) {
+    self.init()
+    isStrict = try reader.bool("strict") ?? isStrict
+    clockSkew = try reader.optional("clock_skew") == nil ? clockSkew : reader.integer("clock_skew")
+    trustsTestCertificates = try reader.bool("test_certificates") ?? trustsTestCertificates
+    revocation = try reader.optional("revocation") == nil ? revocation : reader.choice("revocation")
+    allowsJWTStatusLists = try reader.bool("jwt_status_lists") ?? allowsJWTStatusLists
+  }
+}
+
+extension VectorInput {
+  /// The most that a generator may make; a file must not be able to fill the memory of whoever runs it.
+  private static let largest = 64 << 20
+
+  /// - Parameter member: which holds the bytes, where no generator describes them.
+  init(_ reader: MemberReader, member: String = "input") throws(VectorFault) {
+    guard reader.optional("generator") != nil else {
+      self.init(parts: [Part(try reader.bytes(member))])
+      return
+    }
+    guard reader.optional(member) == nil else { throw reader.fault(member, "stands beside a generator") }
+    var parts: [Part] = []
+    var total = 0
+    for element in try reader.elements("generator") {
+      let bytes = try element.bytes("bytes")
+      let times = try element.optional("times") == nil ? 1 : element.integer("times")
+      guard (1...Int64(Self.largest)).contains(times), bytes.count <= Self.largest,
+        total + bytes.count * Int(times) <= Self.largest
+      else { throw reader.fault("generator", "makes more than \(Self.largest >> 20) MiB") }
+      total += bytes.count * Int(times)
+      parts.append(Part(bytes, times: Int(times)))
+    }
+    self.init(parts: parts)
+  }
+}
+
+extension VectorExpectation {
+  fileprivate init(_ reader: MemberReader) throws(VectorFault) {
+    self.init(
+      stage: try reader.choice("stage"), codes: try reader.strings("codes"),
+      warnings: try reader.optional("warnings") == nil ? nil : reader.strings("warnings"))
+  }
+}
+
+extension TestVector {
+  /// The file's content: its members in a fixed order, so that the same vector is the same bytes.
+  package var json: JSON { json(isQuestion: false) }
+
+  /// What another verifier is asked: everything but the expectation, the input in full, the anchors themselves.
+  package func question(anchors: [JSON]) -> JSON {
+    var members = json(isQuestion: true).object ?? []
+    members.removeAll { ["flags", "generator", "input"].contains($0.name) }
+    members.append(JSON.Member("anchors", .array(anchors)))
+    members.append(JSON.Member("input", .string(Base64.encodeURLSafe(input.bytes))))
+    return .object(members)
+  }
+
+  /// Ready to be written to a file.
+  package var fileContent: [UInt8] { json.serialized(pretty: true) + [UInt8(ascii: "\n")] }
+
+  private func json(isQuestion: Bool) -> JSON {
+    .members([
+      "id": .string(id), "description": .string(description), "reference": .string(reference),
+      "cases": .strings(cases),
+      "flags": .array(flags.map { ["name": .string($0.name), "bug_class": .string($0.bugClass.rawValue)] }),
+      "importance": .string(importance.rawValue),
+      "features": .strings(features),
+      "validation_time": .string(validationTime.description),
+      "protocol": .string(session.protocolName),
+      "session": session.json,
+      "request": request,
+      "trust_anchors": .strings(trustAnchors),
+      "policy": policy.json,
+      "publications": JSON.when(!publications.isEmpty, .array(publications.map { $0.json(isInFull: isQuestion) })),
+      "anchor_list": anchorList.map { $0.json(isInFull: isQuestion) },
+      "input": JSON.when(!input.isGenerated, .bytes(input.parts[0].bytes)),
+      "generator": JSON.when(input.isGenerated, input.json),
+      "expect": JSON.when(!isQuestion, expectation.json),
+    ])
+  }
+}
+
+extension VectorPolicy {
+  /// Nil where everything is as usual.
+  fileprivate var json: JSON? {
+    let usual = VectorPolicy()
+    guard self != usual else { return nil }
+    return .members([
+      "strict": JSON.when(isStrict != usual.isStrict, .bool(isStrict)),
+      "clock_skew": JSON.when(clockSkew != usual.clockSkew, .integer(clockSkew)),
+      "test_certificates": JSON.when(
+        trustsTestCertificates != usual.trustsTestCertificates, .bool(trustsTestCertificates)),
+      "revocation": JSON.when(revocation != usual.revocation, .string(revocation.rawValue)),
+      "jwt_status_lists": JSON.when(
+        allowsJWTStatusLists != usual.allowsJWTStatusLists, .bool(allowsJWTStatusLists)),
+    ])
+  }
+}
+
+extension VectorInput {
+  var json: JSON {
+    .array(
+      parts.map { part in
+        .members([
+          "bytes": .bytes(part.bytes), "times": JSON.when(part.times != 1, .integer(Int64(part.times))),
+        ])
+      })
+  }
+}
+
+extension VectorExpectation {
+  fileprivate var json: JSON {
+    .members([
+      "stage": .string(stage.rawValue), "codes": .strings(codes), "warnings": warnings.map { .strings($0) },
+    ])
+  }
+}
+
+extension JSON {
+  /// The value, or nothing.
+  static func when(_ condition: Bool, _ value: @autoclosure () -> JSON) -> JSON? { condition ? value() : nil }
+
+  static func strings(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
+
+  static func bytes(_ bytes: [UInt8]) -> JSON { .string(Base64.encodeURLSafe(bytes)) }
+}

@@ -42,3 +42,110 @@ package enum BugClass: String, Sendable, Hashable, CaseIterable {
     }
   }
 }
+
+extension BugClass {
+  /// What a verifier that lets the code's fault pass gives to an attacker.
+  static func ofMissing(_ code: Code) -> BugClass {
+    switch code {
+    case .cborNestingTooDeep, .cborLengthExceedsInput, .cborTooManyItems, .cborInputTooLarge, .chainTooLong,
+      .revocationListTooLarge, .listTooLarge, .jweCompressionNotAllowed:
+      .denialOfService
+    case .envelopeTranscriptMismatch, .envelopeDecryptionFailed, .deviceSignatureInvalid, .stateMismatch: .replay
+    case .envelopeRecipientKeyUnknown, .envelopeEncapsulatedKeyInvalid, .envelopeModeUnsupported,
+      .envelopeAlgorithmUnsupported, .envelopeNotEncrypted, .jweAlgorithmUnsupported, .jweKeyUnknown,
+      .jweEphemeralKeyInvalid:
+      .disclosure
+    case .appleSimulatorAnswer, .appleProfileAnswer, .issuerAuthMissing, .issuerSignatureInvalid,
+      .issuerAlgorithmUnsupported, .issuerAlgorithmKeyMismatch, .digestMissing, .digestMismatch, .digestIDDuplicate,
+      .digestAlgorithmUnsupported, .msoMissing, .msoDocTypeMismatch, .itemRandomTooShort:
+      .forgery
+    case .validityInconsistent, .signedInFuture, .notYetValid, .expired, .validityExceedsCertificate,
+      .documentExpired, .anchorExpired, .certificateExpired, .signedOutsideCertificate, .listExpired, .listRollback,
+      .listIssuedInFuture:
+      .staleData
+    case .revocationSourceNotAllowed, .listSourceNotAllowed: .requestForgery
+    case .listMalformed, .listCriticalExtension, .listVersionUnsupported: .parserDifferential
+    case .listSignerUntrusted, .listSignerProfile, .listSignatureInvalid, .listAlgorithmUnsupported,
+      .listEntryMismatch, .listEntryNotGranted:
+      .issuerImpersonation
+    case .documentUnexpected, .documentsMissing, .documentErrorsPresent, .responseStatusNotOK, .docTypeNotRequested,
+      .elementTypeInvalid, .zeroKnowledgeUnsupported, .encryptedDocumentsUnsupported:
+      .policyBypass
+    default: ofFamily(code)
+    }
+  }
+
+  private static func ofFamily(_ code: Code) -> BugClass {
+    let name = code.rawValue
+    let families: [(String, BugClass)] = [
+      ("cbor.", .parserDifferential), ("cose.", .parserDifferential), ("envelope.", .parserDifferential),
+      ("jwe.", .parserDifferential), ("vp_token.", .policyBypass), ("wallet.", .interoperability),
+      ("trust.profile.", .interoperability), ("trust.", .issuerImpersonation), ("mdoc.device", .authenticationBypass),
+      ("mdoc.issuer.", .issuerImpersonation), ("mdoc.issuer_auth.certificate", .issuerImpersonation),
+      ("policy.", .policyBypass), ("mdoc.", .parserDifferential), ("revocation.", .staleData),
+    ]
+    return families.first { name.hasPrefix($0.0) }?.1 ?? .interoperability
+  }
+}
+
+extension VectorFlag {
+  /// The flag of cases in which a check is to fail or to warn: `ElementDuplicate` for `mdoc.element.duplicate`.
+  static func ofMissing(_ code: Code) -> VectorFlag {
+    let name = "\(code)"
+    return VectorFlag(name.prefix(1).uppercased() + name.dropFirst(), BugClass.ofMissing(code))
+  }
+
+  /// Right answers, which guard against a verifier that rejects everything.
+  static let control = VectorFlag("PositiveControl", .interoperability)
+}
+
+/// How far an answer gets: parse → open → authenticate → accept.
+package enum VectorStage: String, Sendable, Hashable, CaseIterable {
+  /// The DeviceResponse can't be read as one.
+  case parse
+  /// The envelope is not one, is not for this session, or can't be decrypted.
+  case open
+  /// Issuer, digests, validity or device do not hold.
+  case authenticate
+  /// The document is genuine and not what was asked for.
+  case accept
+  /// Verified.
+  case accepted
+
+  /// The stages at which a code can be the primary one.
+  package static func stages(of code: Code) -> Set<VectorStage> {
+    let name = code.rawValue
+    if name.hasPrefix("cbor.") { return [.parse, .open, .authenticate] }
+    if opening.contains(where: name.hasPrefix) || code == .stateMismatch { return [.open] }
+    if name.hasPrefix("apple.") { return [.open, .authenticate] }
+    if unheard.contains(where: name.hasPrefix) { return [] }
+    if structural.contains(code) || readInLists.contains(code) { return [.parse, .authenticate] }
+    return [natural(code)]
+  }
+
+  /// The stage of a code that belongs to one, once the answer is open and read.
+  static func natural(_ code: Code) -> VectorStage {
+    code.rawValue.hasPrefix("policy.") || answering.contains(code) ? .accept : .authenticate
+  }
+
+  /// Families of what is wrong around the DeviceResponse.
+  static let opening = ["envelope.", "jwe.", "vp_token.", "wallet."]
+
+  /// Families that no vector can reach: there is no session, no HTTP, and nobody hands in session data.
+  private static let unheard = ["session.", "api.", "proximity."]
+
+  /// What does not fit the request, though every part of it may be genuine.
+  private static let answering: Set<Code> = [
+    .responseStatusNotOK, .documentErrorsPresent, .documentsMissing, .documentUnexpected, .docTypeNotRequested,
+    .elementTypeInvalid, .zeroKnowledgeUnsupported, .encryptedDocumentsUnsupported,
+  ]
+
+  /// Faults of a list's own form, met while reading the signature's envelope or what is signed inside it.
+  static let readInLists: Set<Code> = [.listMalformed, .listTooLarge, .listCriticalExtension]
+
+  /// Faults of structure, met while reading the response or what is signed inside it.
+  static let structural: Set<Code> = [
+    .responseMalformed, .issuerAuthMissing, .issuerAuthMalformed, .itemMalformed, .itemNotTag24, .coseHeaderDuplicate,
+    .coseCritUnsupported, .msoMissing, .msoMalformed, .deviceAuthMalformed, .deviceAuthMissing, .deviceAuthAmbiguous,
+  ]
+}

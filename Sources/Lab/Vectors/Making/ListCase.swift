@@ -2,65 +2,59 @@ import Base
 import Mock
 
 /// One vector of a list of anchors to be made: how the mock publishes it, and what a reader makes of it.
-struct ListCase: Sendable {
-  var id: String
-  var format: VectorList.Format
-  var summary: String
-  var cases: [String]
-  var codes: [Code]
-  var warnings: [Code]
+struct ListCase: MockDeclared {
+  let list: MockAnchorList
+  var declaration: MockDeclaration
   /// Whether the good list of the same time has been accepted before.
   var followsGood: Bool
-  let publish: @Sendable (MockAuthority, Timestamp) throws -> [UInt8]
 
-  init(_ list: MockVICAL) {
-    id = list.name
-    format = .vical
-    summary = list.summary
-    cases = list.cases
-    codes = [list.code].compactMap { $0 }
-    warnings = list.warnings
-    followsGood = list.followsGood
-    publish = list.published
+  var id: String { name }
+
+  var format: VectorList.Format {
+    switch list.format {
+    case .vical: .vical
+    case .trustedEntities: .trustedEntities
+    }
   }
 
-  init(_ list: MockTrustedEntityList) {
-    id = list.name
-    format = .trustedEntities
-    summary = list.summary
-    cases = list.cases
-    codes = [list.code].compactMap { $0 }
-    warnings = list.warnings
-    followsGood = list.code == .listRollback
-    publish = list.published
+  private init(_ list: MockAnchorList) {
+    self.list = list
+    declaration = list.declaration
+    followsGood = list.followsGood
   }
 
   /// Every list that the mock publishes, and lists that come again or for the first time.
   static let all: [ListCase] =
-    MockVICAL.all.map { ListCase($0) } + MockTrustedEntityList.all.map { ListCase($0) } + order
+    published + ["vical-good", "lote"].flatMap(again)
+    + ["vical-older", "lote-older-date"].flatMap(first)
 
-  private static let order: [ListCase] = [
-    again(ListCase(MockVICAL.good)), again(ListCase(MockTrustedEntityList.good)),
-    first(MockVICAL.named("vical-older").map { ListCase($0) }),
-    first(MockTrustedEntityList.named("lote-older-date").map { ListCase($0) }),
-  ].compactMap { $0 }
+  private static let published = MockAnchorList.all.map { ListCase($0) }
 
-  private static func again(_ list: ListCase) -> ListCase {
-    var list = list
-    list.id += "-again"
-    list.summary = "The list that was accepted last comes again."
-    list.followsGood = true
-    return list
+  /// The case of a list, changed.
+  private static func changed(_ name: String, _ change: (inout ListCase) -> Void) -> [ListCase] {
+    published.filter { $0.name == name }.map { list in
+      var list = list
+      change(&list)
+      return list
+    }
   }
 
-  private static func first(_ list: ListCase?) -> ListCase? {
-    guard var list else { return nil }
-    list.id += "-first"
-    list.summary = "A list of yesterday is the first that is seen."
-    list.codes = []
-    list.cases = []
-    list.followsGood = false
-    return list
+  private static func again(_ name: String) -> [ListCase] {
+    changed(name) {
+      $0.declaration.name += "-again"
+      $0.declaration.summary = "The list that was accepted last comes again."
+      $0.followsGood = true
+    }
+  }
+
+  private static func first(_ name: String) -> [ListCase] {
+    changed(name) {
+      $0.declaration.name += "-first"
+      $0.declaration.summary = "A list of yesterday is the first that is seen."
+      $0.declaration.codes = []
+      $0.declaration.cases = []
+      $0.followsGood = false
+    }
   }
 
   // MARK: What a vector says about itself
@@ -83,11 +77,6 @@ struct ListCase: Sendable {
 
   var clause: String { (codes.first ?? warnings.first)?.entry.clause ?? format.clause }
 
-  var flags: [VectorFlag] {
-    let found = (codes.isEmpty ? warnings : codes).map(VectorFlag.ofMissing)
-    return codes.isEmpty ? [.control] + found : found
-  }
-
   var importance: TestVector.Importance { codes.isEmpty && !warnings.isEmpty ? .should : .must }
 }
 
@@ -105,5 +94,39 @@ extension VectorList.Format {
     case .vical: "ISO/IEC 18013-5:2021, C.1"
     case .trustedEntities: "ETSI TS 119 602, 6"
     }
+  }
+}
+
+extension CorpusMaker {
+  func vector(_ made: ListCase) throws -> TestVector {
+    let input = VectorInput(describing: try made.list.published(by: authority, at: now))
+    var features = [made.format.rawValue]
+    if input.count >= Limits.listBytes { features.append("large-input") }
+    if made.codes.isEmpty, !made.warnings.isEmpty { features.append("warnings") }
+    return TestVector(
+      id: made.id, description: made.summary, reference: made.clause, cases: made.cases, flags: made.flags,
+      importance: made.importance, features: features.sorted(), validationTime: now, session: .list(try list(made)),
+      request: [:], trustAnchors: [made.format.signer], policy: VectorPolicy(), input: input,
+      expectation: made.expectation)
+  }
+
+  /// What is configured and remembered for a list.
+  func list(_ made: ListCase) throws -> VectorList {
+    var list = VectorList(format: made.format)
+    switch made.format {
+    case .vical:
+      guard made.followsGood else { return list }
+      let good = try MockVICAL.remembered(of: authority, at: now)
+      list.last = .init(date: good.date.description, number: good.number, digest: good.digest)
+    case .trustedEntities:
+      list.issuance = [
+        .init(type: MockTrustedEntityList.issuanceService, docTypes: MockTrustedEntityList.docTypes)
+      ]
+      list.revocation = [MockTrustedEntityList.revocationService]
+      guard made.followsGood else { return list }
+      let good = MockTrustedEntityList.remembered(at: now)
+      list.last = .init(date: good.issued.description, number: good.number)
+    }
+    return list
   }
 }

@@ -1,4 +1,5 @@
 import Base
+import Mdoc
 
 /// A set of vectors that others published, in the layout in which they published it. For one more, make a type that
 /// adopts this and list it in `PublishedSuite.sets`; where `LaterSet` had a row for it, that row goes.
@@ -78,5 +79,106 @@ struct PublishedCase {
 
   private static func text(_ codes: [Code]) -> String {
     CaseSummary.Expectation.refused(codes.map(\.rawValue)).text
+  }
+}
+
+extension PublishedCase {
+  /// An answer or a chain of certificates, which is accepted where there are no codes and refused with them otherwise.
+  init(_ id: String, _ description: String, reference: String, codes: [Code], judge: @escaping () -> Finding) {
+    self.init(
+      part: "", id: id, description: description, reference: reference,
+      flag: codes.first.map(VectorFlag.ofMissing) ?? .control,
+      expectation: codes.isEmpty ? .accepted : .refused(codes.map(\.rawValue)), judge: judge)
+  }
+}
+
+extension PublishedCase.Finding {
+  /// - Parameter elements: of all documents, as many as the published answer has.
+  static func ofVerdict(_ verdict: Verdict, elements: Int) -> Self {
+    switch verdict.outcome {
+    case .refused(let reasons): return .refused(reasons.map(\.code))
+    case .accepted(let presentation):
+      let count = presentation.documents.reduce(0) { $0 + $1.elements.count }
+      return count == elements ? .accepted : .other("accepted with \(count) elements in place of \(elements)")
+    }
+  }
+}
+
+/// Sets that others published, in the layouts in which they published them: run like the corpus, by our verifier.
+package enum PublishedSuite {
+  /// In the order in which they are asked whether a folder is theirs.
+  static let sets: [any PublishedSet] =
+    [
+      WycheproofSet(), AnnexDSet(), AppleInAppSet(), HPKESet(), AppendixASet(), COSESet(), BrainpoolSet(), ChainSet(),
+      VICALSet(), TrustedEntityListSet(), StatusListSet(), AnnexBSet(), AnnexCSet(), OpenID4VPSet(),
+    ] + LaterSet.all
+
+  /// The results of a folder that holds a known set, or of a folder of such folders; nil where it is neither.
+  ///
+  /// - Throws: where a set is known and a file of it can't be read.
+  package static func run(at path: String, filter: String?) throws(SuiteError) -> RunReport? {
+    let folder = SuiteFolder(path)
+    let clock = ContinuousClock()
+    let start = clock.now
+    guard let results = try results(in: folder, filter: filter) else { return nil }
+    return RunReport(subject: "mdoc", suite: folder.path, results: results, duration: (clock.now - start).seconds)
+  }
+
+  private static func results(in folder: SuiteFolder, filter: String?) throws(SuiteError) -> [VectorResult]? {
+    if let set = set(in: folder) { return try results(of: set, in: folder, filter) { $0.isEmpty ? set.name : $0 } }
+    let folders = try folder.folders()
+    guard folders.contains(where: { set(in: $0) != nil }) else { return nil }
+    var all: [VectorResult] = []
+    for folder in folders {
+      all += try results(of: set(in: folder) ?? UnknownSet(name: folder.name), in: folder, filter) { _ in folder.name }
+    }
+    return all
+  }
+
+  private static func set(in folder: SuiteFolder) -> (any PublishedSet)? { sets.first { $0.isHere(folder) } }
+
+  private static func results(
+    of set: any PublishedSet, in folder: SuiteFolder, _ filter: String?, group: (_ part: String) -> String
+  ) throws(SuiteError) -> [VectorResult] {
+    var results: [VectorResult] = []
+    for item in try set.cases(in: folder) where filter.map({ item.fullID(in: set.name).contains($0) }) ?? true {
+      results.append(item.result(in: set.name, group: group(item.part)))
+    }
+    return results
+  }
+}
+
+/// A published set that cannot be judged: its files are named as skipped, so that no report looks more complete than it
+/// is.
+struct LaterSet: PublishedSet {
+  let name: String
+  let files: [String]
+  let reason: String
+
+  static let all: [any PublishedSet] = [
+    LaterSet(
+      name: "apple-dcapi", files: ["apple-doc-sample-request.json"],
+      reason: "a request, whose origin is not published")
+  ]
+
+  func isHere(_ folder: SuiteFolder) -> Bool { files.contains(where: folder.has) }
+
+  func cases(in folder: SuiteFolder) -> [PublishedCase] { files.filter(folder.has).map { .skipped($0, reason) } }
+}
+
+/// A folder among published sets in a layout that is not known here.
+struct UnknownSet: PublishedSet {
+  let name: String
+
+  func isHere(_ folder: SuiteFolder) -> Bool { true }
+
+  func cases(in folder: SuiteFolder) -> [PublishedCase] { [.skipped("folder", "its layout is not known here")] }
+}
+
+extension PublishedCase {
+  static func skipped(_ id: String, _ reason: String) -> PublishedCase {
+    PublishedCase(
+      part: "", id: id, description: "Not judged.", reference: "None", flag: .control, expectation: .either,
+      judge: { .skipped(reason) })
   }
 }

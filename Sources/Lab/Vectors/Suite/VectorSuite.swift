@@ -1,4 +1,6 @@
 import Base
+import PKIX
+import Trust
 
 /// The vectors of one folder, read and ready to be run.
 package struct VectorSuite: Sendable {
@@ -36,6 +38,76 @@ package struct VectorSuite: Sendable {
       return try TestVector(json: json)
     } catch {
       throw SuiteError(path: "\(folder.path)/\(file)", problem: error.description)
+    }
+  }
+}
+
+/// The trust anchors that vectors name, and the stores that are made of them.
+package struct SuiteAnchors: Sendable {
+  private let anchorsByName: [String: [TrustAnchor]]
+  private let settingsByName: [String: JSON]
+
+  init(in folder: SuiteFolder, named names: Set<String>) throws(SuiteError) {
+    var anchors: [String: [TrustAnchor]] = [:]
+    var settings: [String: JSON] = [:]
+    for name in names.sorted() {
+      let file = "\(SuiteFolder.anchors)/\(name)"
+      do throws(TrustLoadError) {
+        anchors[name] = try TrustAnchorLoader(defaultDocTypes: nil).load(["\(folder.path)/\(file).pem"])
+      } catch {
+        throw SuiteError(path: error.path, problem: error.problem)
+      }
+      if folder.has("\(file).json") {
+        settings[name] = try? JSON(parsing: folder.read("\(file).json"))
+      }
+    }
+    anchorsByName = anchors
+    settingsByName = settings
+  }
+
+  /// Anchors given with a question: `[{"name", "certificate", "settings"}]`.
+  package init(question: JSON) throws(VectorFault) {
+    var anchors: [String: [TrustAnchor]] = [:]
+    for element in try MemberReader(question, at: "").elements("anchors") {
+      let name = try element.string("name")
+      let settings = element.optional("settings") ?? [:]
+      guard let certificate = try? Certificate(der: element.bytes("certificate")),
+        let anchor = try? TrustAnchor(certificate: certificate, settings: settings.serialized(), source: name)
+      else { throw VectorFault(pointer: "/anchors", problem: "hold one that is no anchor: \(name)") }
+      anchors[name, default: []].append(anchor)
+    }
+    anchorsByName = anchors
+    settingsByName = [:]
+  }
+
+  package var names: [String] { anchorsByName.keys.sorted() }
+
+  /// Nil where nobody would be trusted.
+  ///
+  /// - Parameter more: what a list makes trusted.
+  func store(of vector: TestVector, and more: [TrustAnchor] = []) -> TrustStore? {
+    try? TrustStore(
+      anchors: vector.trustAnchors.flatMap { anchorsByName[$0] ?? [] } + more,
+      allowsTestCertificates: vector.policy.trustsTestCertificates)
+  }
+
+  /// Who may sign a list.
+  func signers(named names: [String], of vector: TestVector) -> SignerPath.Anchors {
+    SignerPath.Anchors(
+      configured: names.flatMap { anchorsByName[$0] ?? [] }.map(\.certificate),
+      allowsTestCertificates: vector.policy.trustsTestCertificates)
+  }
+
+  /// What another verifier is asked, which has none of our files.
+  package func question(of vector: TestVector) -> JSON { vector.question(anchors: json(of: vector)) }
+
+  private func json(of vector: TestVector) -> [JSON] {
+    vector.namedAnchors.flatMap { name in
+      (anchorsByName[name] ?? []).map { anchor in
+        .members([
+          "name": .string(name), "certificate": .bytes(anchor.certificate.der), "settings": settingsByName[name],
+        ])
+      }
     }
   }
 }

@@ -79,7 +79,7 @@ extension MockVariant {
   }
 
   private static func session(
-    _ name: String, _ summary: String, _ cases: String, _ change: @escaping MockMutation.Change<AnnexCDraft>
+    _ name: String, _ summary: String, _ cases: String, _ change: @escaping MockChange<AnnexCDraft>
   ) -> MockVariant {
     MockVariant(
       "annex-c-\(name)", summary, cases: cases, codes: [.envelopeDecryptionFailed], applicability: .annexC,
@@ -96,7 +96,7 @@ extension MockVariant {
 
   private static func response(
     _ name: String, _ summary: String, _ cases: String, _ code: Code,
-    _ change: @escaping MockMutation.Change<EncryptedResponseDraft>
+    _ change: @escaping MockChange<EncryptedResponseDraft>
   ) -> MockVariant {
     MockVariant(
       "annex-c-\(name)", summary, cases: cases, codes: [code], applicability: .annexC, .encryptedResponse(change))
@@ -113,7 +113,7 @@ extension MockVariant {
 
   private static func bytes(
     _ name: String, _ summary: String, _ cases: String, _ code: Code,
-    _ change: @escaping MockMutation.Change<[UInt8]>
+    _ change: @escaping MockChange<[UInt8]>
   ) -> MockVariant {
     MockVariant(
       "annex-c-\(name)", summary, cases: cases, codes: [code], applicability: .annexC,

@@ -97,7 +97,7 @@ extension MockVariant {
   }
 
   private static func header(
-    _ name: String, _ summary: String, _ cases: String, _ code: Code, _ change: @escaping MockMutation.Change<JWEDraft>
+    _ name: String, _ summary: String, _ cases: String, _ code: Code, _ change: @escaping MockChange<JWEDraft>
   ) -> MockVariant {
     MockVariant(
       "jwe-\(name)", summary, cases: cases, codes: [code], applicability: .openID4VPEncrypted, .jwe(change))
@@ -111,7 +111,7 @@ extension MockVariant {
 
   private static func parts(
     _ name: String, _ summary: String, _ code: Code, cases: String = "",
-    _ change: @escaping MockMutation.Change<[String]>
+    _ change: @escaping MockChange<[String]>
   ) -> MockVariant {
     MockVariant(
       "jwe-\(name)", summary, cases: cases, codes: [code], applicability: .openID4VPEncrypted, .jweParts(change))

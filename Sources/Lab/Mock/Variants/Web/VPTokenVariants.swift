@@ -61,7 +61,7 @@ extension MockVariant {
 
   private static func token(
     _ name: String, _ summary: String, _ code: Code = .vpTokenMalformed, cases: String = "D15",
-    _ change: @escaping MockMutation.Change<AuthorizationResponseDraft>
+    _ change: @escaping MockChange<AuthorizationResponseDraft>
   ) -> MockVariant {
     MockVariant(
       "vp-token-\(name)", summary, cases: cases, codes: [code], applicability: .openID4VP,

@@ -1,4 +1,5 @@
 import Base
+import CBOR
 import Cryptography
 
 extension MockWallet {
@@ -66,4 +67,82 @@ extension MockWallet {
 /// The names that the web protocols have in requests and answers.
 enum MockProtocol {
   static let annexC = "org-iso-mdoc"
+}
+
+/// A wallet's answer to a web protocol's request, and what it was made for.
+package struct MockWebAnswer: Sendable {
+  /// `data` of the DigitalCredential; where the wallet posts its answer, the form's fields, all of them strings.
+  package let data: JSON
+  /// Before they were encrypted: one, or one for each query that is answered.
+  package let deviceResponses: [[UInt8]]
+  /// The transcript that the verifier is to build, also where the variant made the wallet use another.
+  package let sessionTranscript: [UInt8]
+  package let variant: MockVariant
+}
+
+/// How the device proves its key over a web protocol.
+package enum MockWebAuthentication: String, Sendable, CaseIterable {
+  case signature
+  /// A MAC with the verifier's encryption key as the reader key (OpenID4VP 1.0, B.2.5), where the answer is encrypted.
+  case mac
+}
+
+/// What the page or the response endpoint is to get, still to be changed.
+struct WebDataDraft: Sendable {
+  var members: [JSON.Member]
+  /// The same answer in clear, where it is encrypted.
+  let clear: [JSON.Member]
+
+  subscript(name: String) -> JSON? {
+    get { members.first { $0.name == name }?.value }
+    set { members.set(name, to: newValue) }
+  }
+}
+
+/// What a wallet puts into the transcript of `org-iso-mdoc` and encrypts to (ISO/IEC TS 18013-7, Annex C).
+struct AnnexCDraft: Sendable {
+  /// The base64url text of EncryptionInfo, as it was sent.
+  var encryptionInfo: String
+  var origin: String
+  var recipientKey: PublicKey
+  /// The HPKE `info`, where it is not the transcript that the device signs over.
+  var otherInfo: [UInt8]?
+  /// Takes the DeviceResponse before it is encrypted.
+  var wrap: @Sendable ([UInt8]) -> [UInt8] = { $0 }
+
+  init(encryptionInfo text: String, origin: String) throws {
+    // ["dcapi", {"nonce": …, "recipientPublicKey": COSE_Key}]
+    guard let bytes = Base64.decodeURLSafe(text), let item = try? CBORItem(parsing: bytes),
+      let elements = item.elements.map(Array.init), elements.count == 2, elements[0].isText("dcapi"),
+      let key = elements[1][key: "recipientPublicKey"], key[label: -1]?.integer == 1, let x = key[label: -2]?.bytes,
+      let y = key[label: -3]?.bytes, let recipient = try? PublicKey(curve: .p256, x: x, y: y)
+    else { throw MockError.unreadableRequest("encryptionInfo is no EncryptionInfo with a P-256 key") }
+    encryptionInfo = text
+    self.origin = origin
+    recipientKey = recipient
+  }
+
+  var transcript: [UInt8] {
+    MockSessionTranscript.digitalCredentialsAPI(encryptionInfo: encryptionInfo, origin: origin)
+  }
+
+  func seal(_ plaintext: [UInt8], ephemeralKey: PrivateKey, seed: MockSeed) throws -> EncryptedResponseDraft {
+    let sealed = try HPKE.p256SHA256AES128GCM.seal(
+      plaintext, to: recipientKey, info: otherInfo ?? transcript, ephemeralKey: ephemeralKey)
+    return EncryptedResponseDraft(
+      seed: seed,
+      fields: MapDraft([("enc", .bytes(sealed.encapsulatedKey)), ("cipherText", .bytes(sealed.ciphertext))]))
+  }
+}
+
+/// `["dcapi", {"enc": …, "cipherText": …}]`, to be made.
+struct EncryptedResponseDraft: Sendable {
+  /// The answer's own seed.
+  let seed: MockSeed
+  var name: CBORValue = "dcapi"
+  var fields: MapDraft
+  /// What follows the two elements.
+  var further: [CBORValue] = []
+
+  var value: CBORValue { .array([name, fields.value] + further) }
 }

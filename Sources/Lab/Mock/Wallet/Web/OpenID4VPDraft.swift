@@ -2,6 +2,101 @@ import Base
 import CBOR
 import Cryptography
 
+extension MockWallet {
+  /// One DeviceResponse a query (OpenID4VP 1.0, B.2), or one for all of them (Annex B).
+  func answer(
+    _ parsed: OpenID4VPRequest, request: MockRequest?, authentication: MockWebAuthentication, variant: MockVariant,
+    at now: Timestamp
+  ) throws -> MockWebAnswer {
+    let mutation = variant.mutation
+    let asked = parsed.asked.restricted(to: request)
+    var session = try OpenID4VPDraft(parsed, seed: authority.seed)
+    let expected = session.transcript
+    try mutation.openID4VP?(&session)
+    let seed = try answerSeed(session.transcript)
+    let chosen = try asked.chosen(holding: docTypes)
+    let device = try deviceAuthentication(authentication, parsed)
+
+    func response(_ queries: [AskedDocuments.Query]) throws -> [UInt8] {
+      try deviceResponse(
+        MockRequest(documents: queries.map(\.document)), of: asked.request, transcript: session.transcript,
+        authentication: device, readerKey: parsed.recipient?.key, mutation: mutation, documentLimit: queries.count,
+        seed: seed, at: now)
+    }
+    let groups = parsed.channel.isAnnexB ? [chosen] : chosen.map { [$0] }
+    let responses = try groups.map(response)
+    var authorization = AuthorizationResponseDraft(
+      presentations: zip(groups, responses).map { queries, response in
+        JSON.Member(queries[0].id, [.string(Base64.encodeURLSafe(response))])
+      }, state: parsed.state)
+    if parsed.channel.isAnnexB {
+      authorization.isAnnexB = true
+      authorization.submission = submission(of: chosen, to: parsed)
+    }
+    try mutation.authorizationResponse?(&authorization)
+    var web = try webData(authorization, session, seed: seed, mutation: mutation)
+    try mutation.webData?(&web)
+    return MockWebAnswer(
+      data: .object(web.members), deviceResponses: responses, sessionTranscript: expected, variant: variant)
+  }
+
+  /// `{"response": JWE}`, or the members themselves; in a form they are text.
+  private func webData(
+    _ authorization: AuthorizationResponseDraft, _ session: OpenID4VPDraft, seed: MockSeed, mutation: MockMutation
+  ) throws -> WebDataDraft {
+    let request = session.request
+    let clear = request.channel.isForm ? authorization.members.map(\.asFormField) : authorization.members
+    guard let recipient = request.recipient else { return WebDataDraft(members: clear, clear: clear) }
+    var jwe = try JWEDraft(
+      JSON.object(authorization.members).serialized(), to: recipient.key, keyID: recipient.keyID,
+      encryption: request.encryption, agreementInfo: session.agreementInfo, seed: seed)
+    try mutation.jwe?(&jwe)
+    var parts = try jwe.parts()
+    try mutation.jweParts?(&parts)
+    return WebDataDraft(members: [.init("response", .string(parts.joined(separator: ".")))], clear: clear)
+  }
+
+  private func deviceAuthentication(
+    _ authentication: MockWebAuthentication, _ request: OpenID4VPRequest
+  ) throws -> MockDeviceAuthentication {
+    guard authentication == .mac else { return .signature }
+    guard let recipient = request.recipient, deviceCurve == recipient.key.curve else {
+      throw MockError.nothingToChange("a MAC needs the verifier's encryption key on the device key's curve")
+    }
+    return .mac(readerKey: recipient.key)
+  }
+
+  private func submission(of queries: [AskedDocuments.Query], to request: OpenID4VPRequest) -> JSON {
+    [
+      "definition_id": .string(request.definitionID ?? ""), "id": "mock-submission",
+      "descriptor_map": .array(
+        queries.map { ["id": .string($0.id), "format": "mso_mdoc", "path": "$"] }),
+    ]
+  }
+}
+
+extension OpenID4VPRequest.Channel {
+  fileprivate var isAnnexB: Bool { if case .annexB = self { true } else { false } }
+
+  /// Whether the wallet posts a form, rather than handing an object to the page.
+  fileprivate var isForm: Bool { if case .digitalCredentialsAPI = self { false } else { true } }
+}
+
+extension OpenID4VPDraft {
+  /// `apu` and `apv`: in Annex B the mdoc's nonce and the verifier's, which make its transcript.
+  fileprivate var agreementInfo: [JSON.Member] {
+    guard request.channel.isAnnexB else { return [] }
+    return [("apu", mdocNonce), ("apv", nonce)].map { name, text in
+      JSON.Member(name, .string(Base64.encodeURLSafe(Array(text.utf8))))
+    }
+  }
+}
+
+extension JSON.Member {
+  /// A form has only text: what is none is written as JSON (OpenID4VP 1.0, 8.2).
+  fileprivate var asFormField: JSON.Member { JSON.Member(name, value.string == nil ? .string(value.text()) : value) }
+}
+
 /// What a wallet puts into the transcript of OpenID4VP: every value as the request has it, each still to be changed.
 struct OpenID4VPDraft: Sendable {
   /// The handovers that exist, each by the text that names it.

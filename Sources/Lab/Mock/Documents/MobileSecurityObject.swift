@@ -1,3 +1,4 @@
+import Base
 import CBOR
 import Cryptography
 
@@ -94,4 +95,61 @@ extension MockSeed {
       return a.elementsEqual(b) ? left < right : a.lexicographicallyPrecedes(b)
     }
   }
+}
+
+/// The dates of a mobile security object, as CBOR so that they can be wrong.
+struct ValidityInfo: Sendable {
+  var signed: CBORValue
+  var validFrom: CBORValue
+  var validUntil: CBORValue
+  var expectedUpdate: CBORValue?
+
+  init(signed: Timestamp, validFrom: Timestamp, validUntil: Timestamp) {
+    self.signed = .tdate(signed)
+    self.validFrom = .tdate(validFrom)
+    self.validUntil = .tdate(validUntil)
+  }
+
+  var value: CBORValue {
+    var fields = MapDraft([("signed", signed), ("validFrom", validFrom), ("validUntil", validUntil)])
+    fields["expectedUpdate"] = expectedUpdate
+    return fields.value
+  }
+}
+
+/// MobileSecurityObject (ISO/IEC 18013-5, 9.1.2.4), its members in the order of the standard's CDDL.
+func mobileSecurityObject(_ setup: AnswerSetup, digests: [DigestNamespace], deviceKey: PublicKey) -> MapDraft {
+  var deviceKeyInfo = MapDraft([("deviceKey", COSEKey.fields(of: deviceKey).value)])
+  deviceKeyInfo["keyAuthorizations"] = setup.keyAuthorizations
+  var fields = MapDraft([
+    ("version", "1.0"),
+    ("digestAlgorithm", .text(setup.digestAlgorithmName)),
+    (
+      "valueDigests",
+      .map(
+        digests.map { namespace in
+          (.text(namespace.name), .map(namespace.digests.map { (.unsigned($0.id), .bytes($0.digest)) }))
+        })
+    ),
+    ("deviceKeyInfo", deviceKeyInfo.value),
+    ("docType", .text(setup.data.docType)),
+    ("validityInfo", setup.validity.value),
+  ])
+  fields["status"] = setup.status
+  return fields
+}
+
+/// How the mock authority issues, where nothing else is said.
+package struct MockIssuing: Sendable {
+  /// SHA-256, SHA-384 or SHA-512.
+  package var digestAlgorithm = HashAlgorithm.sha256
+  /// Seconds since `signed` and `validFrom`, and until `validUntil`.
+  package var age: Int64 = Seconds.day
+  package var remainingLifetime: Int64 = 30 * Seconds.day
+  /// KeyAuthorizations and Status of the mobile security object (ISO/IEC 18013-5, 9.1.2.4; second edition, 12.3.6), as
+  /// they are to stand there.
+  package var keyAuthorizations: CBORValue?
+  package var status: CBORValue?
+
+  package init() {}
 }

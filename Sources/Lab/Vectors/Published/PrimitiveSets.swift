@@ -1,0 +1,146 @@
+import Base
+import CBOR
+import COSE
+import Cryptography
+
+/// The Brainpool curves' parameters (RFC 5639) and their numbers in COSE (RFC 9864).
+struct BrainpoolSet: PublishedSet {
+  let name = "brainpool"
+
+  private static let file = "rfc5639-domain-parameters.json"
+
+  func isHere(_ folder: SuiteFolder) -> Bool { folder.has(Self.file) }
+
+  func cases(in folder: SuiteFolder) throws(SuiteError) -> [PublishedCase] {
+    (try folder.json(Self.file).object ?? []).map { member in
+      PublishedCase(
+        part: "", id: member.name, description: "Parameters and numbers of \(member.name).", reference: "RFC 5639, 3",
+        flag: VectorFlag("CurveParameters", .forgery), expectation: .accepted,
+        judge: { Self.finding(on: member.name, member.value) })
+    }
+  }
+
+  private static func finding(on name: String, _ parameters: JSON) -> PublishedCase.Finding {
+    guard let curve = CurveParameters.curve(named: name) else { return .skipped("\(name) is not used by mdoc") }
+    guard parameters["fieldBytes"]?.integer == Int64(curve.coordinateLength) else {
+      return .other("its field has another length")
+    }
+    for algorithm in parameters["coseAlgFullySpecified"]?.object ?? [] {
+      let ours = algorithm.value.integer.flatMap(SignatureAlgorithm.init(identifier:))
+      guard ours?.name == algorithm.name, ours?.curves == [curve],
+        ours?.hash.map({ "SHA-\($0.digestLength * 8)" }) == parameters["hash"]?.string
+      else { return .other("\(algorithm.name) is another algorithm") }
+    }
+    guard hasNumber(parameters["coseCrv"]?.integer, curve) else { return .other("its number in COSE is another") }
+    return CurveParameters.finding(on: curve, parameters)
+  }
+
+  /// Of the curve in a COSE_Key, as it is written.
+  private static func hasNumber(_ number: Int64?, _ curve: Curve) -> Bool {
+    guard let number, let key = try? PrivateKey(generatingOn: curve).publicKey,
+      case .map(let entries) = COSEKey.encode(key)
+    else { return false }
+    return entries.contains { $0.key.encoded() == [0x20] && $0.value.encoded() == CBORValue.integer(number).encoded() }
+  }
+}
+
+/// Published parameters of a curve, held against the curve that computes here.
+enum CurveParameters {
+  /// Names of SEC 2 and RFC 5639.
+  static func curve(named name: String) -> Curve? {
+    switch name {
+    case "secp256r1": .p256
+    case "secp384r1": .p384
+    case "secp521r1": .p521
+    case "edwards25519": .ed25519
+    case "edwards448": .ed448
+    case "curve25519": .x25519
+    case "curve448": .x448
+    default: Curve(rawValue: name).flatMap { $0.family == .weierstrass ? $0 : nil }
+    }
+  }
+
+  /// The generator is a point of the curve, is 1 times itself and the negative of n−1 times itself, and n is no scalar.
+  static func finding(on curve: Curve, _ parameters: JSON) -> PublishedCase.Finding {
+    let x = padded(parameters.hex("gx"), curve)
+    let y = padded(parameters.hex("gy"), curve)
+    let order = padded(parameters.hex("n"), curve)
+    guard let generator = try? PublicKey(curve: curve, x: x, y: y) else { return .other("its generator is refused") }
+    // The order is odd, so that these change the last bit alone.
+    guard (try? PublicKey(curve: curve, x: x, y: lastBitFlipped(y))) == nil else {
+      return .other("a point beside its generator is taken")
+    }
+    let one = [UInt8](repeating: 0, count: curve.coordinateLength - 1) + [1]
+    guard (try? PrivateKey(curve: curve, scalar: one))?.publicKey == generator else {
+      return .other("its generator is another")
+    }
+    let opposite = (try? PrivateKey(curve: curve, scalar: lastBitFlipped(order)))?.publicKey
+    guard opposite?.coordinates.map({ Array($0.x) }) == x, opposite != generator,
+      (try? PrivateKey(curve: curve, scalar: order)) == nil
+    else { return .other("its order is another") }
+    return .accepted
+  }
+
+  /// As long as the field: published numbers have a leading zero or lack one.
+  static func padded(_ number: [UInt8], _ curve: Curve) -> [UInt8] {
+    let digits = Array(number.drop { $0 == 0 })
+    return [UInt8](repeating: 0, count: max(0, curve.coordinateLength - digits.count)) + digits
+  }
+
+  private static func lastBitFlipped(_ bytes: [UInt8]) -> [UInt8] { bytes.dropLast() + bytes.suffix(1).map { $0 ^ 1 } }
+}
+
+/// The test vectors of RFC 9180, of which this project has one suite in base mode.
+struct HPKESet: PublishedSet {
+  let name = "hpke"
+
+  private static let file = "rfc9180-vectors-trimmed.json"
+  private static let ours = "mode 0, KEM 0x0010, KDF 0x0001, AEAD 0x0001"
+
+  func isHere(_ folder: SuiteFolder) -> Bool { folder.has(Self.file) }
+
+  func cases(in folder: SuiteFolder) throws(SuiteError) -> [PublishedCase] {
+    (try folder.json(Self.file).array ?? []).enumerated().map { index, vector in
+      let suite = Self.suite(of: vector)
+      return PublishedCase(
+        part: "", id: "\(index + 1)", description: "\(suite).", reference: "RFC 9180, 6.1",
+        flag: VectorFlag("HPKE", .interoperability), expectation: .accepted,
+        judge: { suite == Self.ours ? Self.finding(on: vector) : .skipped("another suite than that of \(Self.ours)") })
+    }
+  }
+
+  private static func suite(of vector: JSON) -> String {
+    func hex(_ name: String) -> String {
+      let value = UInt16(truncatingIfNeeded: vector[name]?.integer ?? 0)
+      return "0x" + Hex.encode([UInt8(value >> 8), UInt8(value & 0xff)])
+    }
+    return "mode \(vector["mode"]?.integer ?? -1), KEM \(hex("kem_id")), KDF \(hex("kdf_id")), AEAD \(hex("aead_id"))"
+  }
+
+  private static func finding(on vector: JSON) -> PublishedCase.Finding {
+    let messages = vector["encryptions"]?.array ?? []
+    guard let recipient = try? PrivateKey(curve: .p256, scalar: vector.hex("skRm")),
+      let ephemeral = try? PrivateKey(curve: .p256, scalar: vector.hex("skEm")), let first = messages.first
+    else { return .other("its keys are refused") }
+    let (hpke, info) = (HPKE.p256SHA256AES128GCM, vector.hex("info"))
+    func opened(_ message: JSON) -> [UInt8]? {
+      try? hpke.open(
+        message.hex("ct"), encapsulatedKey: vector.hex("enc"), recipient: recipient, info: info,
+        additionalData: message.hex("aad"))
+    }
+    let sealed = try? hpke.seal(
+      first.hex("pt"), to: recipient.publicKey, info: info, additionalData: first.hex("aad"), ephemeralKey: ephemeral)
+    guard sealed?.encapsulatedKey == vector.hex("enc"), sealed?.ciphertext == first.hex("ct") else {
+      return .other("sealed to other bytes")
+    }
+    guard let plaintext = opened(first) else { return .refused() }
+    guard plaintext == first.hex("pt") else { return .other("opened to another plaintext") }
+    // Later messages have other nonces: a single shot must not open them.
+    return messages.dropFirst().allSatisfy { opened($0) == nil } ? .accepted : .other("opened a later message")
+  }
+}
+
+extension JSON {
+  /// A member's bytes, which it gives in hexadecimal; none where it has none.
+  func hex(_ name: String) -> [UInt8] { self[name]?.string.flatMap { Hex.decode($0) } ?? [] }
+}
