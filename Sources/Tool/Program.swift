@@ -28,6 +28,9 @@ enum Program {
       CatalogueCommand.command,
       KeysCommand.command,
       BenchCommand.command,
+      ReferenceCommand.command,
+      ManCommand.command,
+      CompletionCommand.command,
     ],
     notes: [
       "mdoc --version prints the version that audit entries and evidence name.",

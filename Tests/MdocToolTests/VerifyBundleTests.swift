@@ -6,6 +6,7 @@ import Sessions
 import TestMode
 import Testing
 
+@testable import Bench
 @testable import MdocTool
 
 /// `mdoc verify bundle`: evidence of a server, judged from its file.

@@ -1,7 +1,6 @@
 import Base
 
 @testable import App
-@testable import MdocTool
 
 /// A headless Chromium, driven through chromedriver's HTTP interface (W3C WebDriver).
 struct Browser: Sendable {

@@ -1,5 +1,4 @@
 import Base
-import Bench
 import CBOR
 import COSE
 import Cryptography

@@ -1,14 +1,14 @@
 import Base
 
 /// The figures of one run of `mdoc bench`, as text and as JSON.
-struct BenchReport {
+package struct BenchReport {
   let cases: [(name: String, figures: AppleBenchmark.Figures)]
 
   /// Verifications in one measurement: enough for the clock, few enough that floor and verification meet the same
   /// machine.
   private static let perRound = 200
 
-  init(rounds: Int) async throws {
+  package init(rounds: Int) async throws {
     var cases: [(String, AppleBenchmark.Figures)] = []
     for benchmark in AppleBenchmark.all {
       cases.append((benchmark.name, try await benchmark.run(rounds: rounds, perRound: Self.perRound)))
@@ -18,7 +18,7 @@ struct BenchReport {
 
   // MARK: Text
 
-  var text: String { cases.map { text($0.name, $0.figures) }.joined(separator: "\n\n") }
+  package var text: String { cases.map { text($0.name, $0.figures) }.joined(separator: "\n\n") }
 
   private func text(_ name: String, _ figures: AppleBenchmark.Figures) -> String {
     var lines = ["\(name) (\(figures.answerBytes) bytes)"]
@@ -46,7 +46,7 @@ struct BenchReport {
 
   // MARK: JSON
 
-  var json: JSON {
+  package var json: JSON {
     [
       "cases": .array(
         cases.map { name, figures in

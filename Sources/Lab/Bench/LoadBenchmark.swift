@@ -1,9 +1,8 @@
 import App
 import Base
-import Bench
 
 /// A load on a server of its own process, or on one in test mode that runs already.
-struct LoadBenchmark {
+package struct LoadBenchmark {
   let rate: Double
   let seconds: Double
   let connections: Int
@@ -13,18 +12,29 @@ struct LoadBenchmark {
   let afterwards: Double
   let target: Target
 
-  enum Target {
+  package enum Target {
     /// Starts a server, on these processors (`taskset`) and with this store where they are named.
     case own(processors: String?, store: String?)
     case running(port: UInt16, token: String)
   }
 
-  typealias Failed = ServerBenchmark.Failed
+  package typealias Failed = ServerBenchmark.Failed
 
   /// The mock wallet works in the server: more connections than processors only queue there.
   private static let preparingConnections = 8
 
-  func run() async throws(Failed) -> LoadFigures {
+  package init(
+    rate: Double, seconds: Double, connections: Int, answers: Int, afterwards: Double, target: Target
+  ) {
+    self.rate = rate
+    self.seconds = seconds
+    self.connections = connections
+    self.answers = answers
+    self.afterwards = afterwards
+    self.target = target
+  }
+
+  package func run() async throws(Failed) -> LoadFigures {
     switch target {
     case .running(let port, let token): return try await load(port, token, nil)
     case .own(let processors, let store):
@@ -42,7 +52,7 @@ struct LoadBenchmark {
   private func load(_ port: UInt16, _ token: String, _ server: ServerProcess?) async throws(Failed) -> LoadFigures {
     let workers = (0..<Self.preparingConnections).map { _ in ServerBenchmarkWorker(port: port, token: token) }
     let share = (answers + workers.count - 1) / workers.count
-    try await ServerBenchmark.each(workers) { worker throws(KeptConnection.Fault) in try worker.prepare(share) }
+    try await ServerBenchmark.each(workers) { worker throws(ClientConnection.Fault) in try worker.prepare(share) }
     let prepared = workers.flatMap { $0.takeAnswers() }
     let generator = LoadGenerator(port: port, token: token, connections: connections)
     let (rate, seconds, afterwards) = (rate, seconds, afterwards)

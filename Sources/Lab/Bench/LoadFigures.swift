@@ -1,7 +1,7 @@
 import Base
 
 /// What came of a load.
-struct LoadFigures: Sendable {
+package struct LoadFigures: Sendable {
   let rate: Double
   let seconds: Double
   /// Seconds from sending to the reply, of requests that were accepted.
@@ -67,7 +67,7 @@ struct LoadFigures: Sendable {
     "\(decimal(percentile(values, 50) * 1_000, 2)) / \(decimal(percentile(values, 99) * 1_000, 2)) ms"
   }
 
-  var text: String {
+  package var facts: [(name: String, value: String)] {
     var facts = [
       ("flows a second, offered", decimal(rate, 0)), ("flows a second, verified", decimal(goodput, 0)),
       ("created, p50 / p99", Self.milliseconds(created)), ("submitted, p50 / p99", Self.milliseconds(submitted)),
@@ -105,10 +105,10 @@ struct LoadFigures: Sendable {
     }
     facts.append(("generator's, a flow", cost(generator)))
     if database > 0 { facts.append(("PostgreSQL's, a flow", cost(database))) }
-    return Wrapping.columns(facts, indent: 0, width: 100)
+    return facts
   }
 
-  var json: JSON {
+  package var json: JSON {
     func micros(_ values: [Double], _ percent: Int) -> JSON {
       .integer(Int64(Self.percentile(values, percent) * 1e6))
     }
@@ -167,8 +167,8 @@ struct StageTimes: Sendable {
 
   /// Empty where the server does not tell.
   init(port: UInt16, token: String) {
-    guard let connection = try? KeptConnection(port: port, token: token),
-      (try? connection.send("GET", "/metrics", [])) != nil, let reply = try? connection.receiveReply()
+    guard let connection = try? ClientConnection(port: port, token: token),
+      (try? connection.send("GET", "/metrics")) != nil, let reply = try? connection.receive()
     else { return }
     for line in String(decoding: reply.body, as: UTF8.self).split(separator: "\n") {
       let fields = line.split(separator: " ")

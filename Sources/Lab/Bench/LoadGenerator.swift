@@ -30,7 +30,7 @@ struct LoadGenerator {
   }
 
   private struct Place {
-    var connection: LoadConnection
+    var connection: ClientConnection
     var call: Call?
   }
 
@@ -40,15 +40,13 @@ struct LoadGenerator {
   /// - Parameter afterwards: flows a second after the load; 0 for none.
   func run(rate: Double, seconds: Double, afterwards: Double, answers: [Answer]) throws(Failed) -> LoadFigures {
     var places: [Place] = []
-    defer { for place in places { place.connection.end() } }
     for _ in 0..<connections {
-      guard let connection = LoadConnection(port: port) else { throw Failed(reason: "no connection") }
+      guard let connection = connect() else { throw Failed(reason: "no connection") }
       places.append(Place(connection: connection))
     }
     var pool = answers
     var free = Array(places.indices)
     var figures = LoadFigures(rate: rate, seconds: seconds)
-    var chunk = [UInt8](repeating: 0, count: 1 << 16)
     let schedule = LoadSchedule(rate: rate, seconds: seconds, afterwards: afterwards)
     let start = CPUClock.wall()
     var started = 0
@@ -69,7 +67,7 @@ struct LoadGenerator {
       guard free.count < places.count || started < schedule.count, now < schedule.end + Self.grace else { break }
       for index in try ready(places) {
         guard let call = places[index].call else { continue }
-        let next = finish(call, &places[index], &chunk, &pool, &figures, from: start)
+        let next = finish(call, &places[index], &pool, &figures, from: start)
         guard let next else { continue }
         if case .submit? = next {
           send(next ?? .create, due: call.due, at: (CPUClock.wall() - start) / 1e6, in: &places[index], &figures)
@@ -91,14 +89,14 @@ struct LoadGenerator {
   }
 
   private func send(_ step: Step, due: Double, at now: Double, in place: inout Place, _ figures: inout LoadFigures) {
-    let bytes =
+    let (path, body) =
       switch step {
-      case .create: request("/v1/verification_sessions", ServerBenchmarkWorker.requestBytes)
-      case .submit(let answer): request("/v1/verification_sessions/\(answer.session)/submit", answer.body)
+      case .create: ("/v1/verification_sessions", ServerBenchmarkWorker.requestBytes)
+      case .submit(let answer): ("/v1/verification_sessions/\(answer.session)/submit", answer.body)
       }
-    guard place.connection.send(bytes) else {
+    guard place.connection.sendAtOnce("POST", path, body) else {
       figures.broken += 1
-      _ = place.connection.reopen()
+      reopen(&place)
       return
     }
     place.call = Call(step: step, due: due, sent: now)
@@ -106,16 +104,16 @@ struct LoadGenerator {
 
   /// The flow's next step; nothing where its reply is not here yet, and no step where it has ended.
   private func finish(
-    _ call: Call, _ place: inout Place, _ chunk: inout [UInt8], _ pool: inout [Answer], _ figures: inout LoadFigures,
+    _ call: Call, _ place: inout Place, _ pool: inout [Answer], _ figures: inout LoadFigures,
     from start: Double
   ) -> Step?? {
-    let reply: LoadConnection.Reply
-    switch place.connection.receive(by: &chunk) {
+    let reply: ClientConnection.Reply
+    switch place.connection.receiveAtOnce() {
     case .waiting: return nil
     case .broken:
       figures.broken += 1
       place.call = nil
-      _ = place.connection.reopen()
+      reopen(&place)
       return .some(nil)
     case .replied(let received): reply = received
     }
@@ -144,17 +142,10 @@ struct LoadGenerator {
 
   private static let verified = Array("\"status\":\"verified\"".utf8)
 
-  private func request(_ path: String, _ body: [UInt8]) -> [UInt8] {
-    Array(
-      """
-      POST \(path) HTTP/1.1\r
-      Host: 127.0.0.1:\(port)\r
-      Authorization: Bearer \(token)\r
-      Content-Type: application/json\r
-      Content-Length: \(body.count)\r
-      \r\n
-      """.utf8) + body
-  }
+  private func connect() -> ClientConnection? { try? ClientConnection(port: port, token: token) }
+
+  /// A new connection in the place of a broken one; the broken one, if there is none.
+  private func reopen(_ place: inout Place) { place.connection = connect() ?? place.connection }
 }
 
 /// When flows are due: at one rate, and then at another.

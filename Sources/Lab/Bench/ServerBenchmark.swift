@@ -2,14 +2,19 @@ import App
 import Base
 
 /// A server under load: answers handed in over kept connections, and its memory from the first thousand on.
-struct ServerBenchmark {
+package struct ServerBenchmark {
   let connections: Int
   let verifications: Int
 
   /// Answers of one batch; made before its clock runs, because making them is the mock wallet's work.
   private static let batch = 1_000
 
-  struct Figures {
+  package init(connections: Int, verifications: Int) {
+    self.connections = connections
+    self.verifications = verifications
+  }
+
+  package struct Figures {
     var perSecond: Double
     var p50Microseconds: Double
     var p99Microseconds: Double
@@ -21,9 +26,9 @@ struct ServerBenchmark {
     var growth: Double { Double(memoryLate) / Double(max(memoryEarly, 1)) - 1 }
   }
 
-  struct Failed: Error { let reason: String }
+  package struct Failed: Error { package let reason: String }
 
-  func run() async throws(Failed) -> Figures {
+  package func run() async throws(Failed) -> Figures {
     let server: ServerProcess
     do throws(ServerProcess.Failed) { server = try ServerProcess() } catch { throw Failed(reason: error.reason) }
     defer { server.stop() }
@@ -34,9 +39,9 @@ struct ServerBenchmark {
     var early = 0
     for batch in 0..<batches {
       let share = Self.batch / connections
-      try await Self.each(workers) { worker throws(KeptConnection.Fault) in try worker.prepare(share) }
+      try await Self.each(workers) { worker throws(ClientConnection.Fault) in try worker.prepare(share) }
       let start = CPUClock.wall()
-      try await Self.each(workers) { worker throws(KeptConnection.Fault) in try worker.submit() }
+      try await Self.each(workers) { worker throws(ClientConnection.Fault) in try worker.submit() }
       rates.add(Double(share * connections) / (CPUClock.wall() - start) * 1e6)
       latencies += workers.flatMap { $0.takeLatencies() }
       if batch == 0 { early = server.residentMemory() ?? 0 }
@@ -51,14 +56,14 @@ struct ServerBenchmark {
   /// Every worker on a thread of its own, because its calls block.
   static func each(
     _ workers: [ServerBenchmarkWorker],
-    _ body: @escaping @Sendable (ServerBenchmarkWorker) throws(KeptConnection.Fault) -> Void
+    _ body: @escaping @Sendable (ServerBenchmarkWorker) throws(ClientConnection.Fault) -> Void
   ) async throws(Failed) {
     let fault = Locked<String?>(nil)
     await withTaskGroup(of: Void.self) { group in
       for worker in workers {
         group.addTask {
           await BackgroundThread.run {
-            do throws(KeptConnection.Fault) {
+            do throws(ClientConnection.Fault) {
               try body(worker)
             } catch {
               fault.withLock { $0 = error.reason }
@@ -74,16 +79,15 @@ struct ServerBenchmark {
 // MARK: Output
 
 extension ServerBenchmark.Figures {
-  var text: String {
-    let facts = [
+  package var facts: [(name: String, value: String)] {
+    [
       ("verifications a second", decimal(perSecond, 0)), ("p50", "\(decimal(p50Microseconds / 1_000, 2)) ms"),
       ("p99", "\(decimal(p99Microseconds / 1_000, 2)) ms"), ("memory after 1000", "\(memoryEarly) KiB"),
       ("memory after \(verifications)", "\(memoryLate) KiB"), ("growth", "\(decimal(max(0, growth) * 100, 1)) %"),
     ]
-    return Wrapping.columns(facts, indent: 0, width: 100)
   }
 
-  var json: JSON {
+  package var json: JSON {
     [
       "verifications_per_second": .integer(Int64(perSecond)), "p50_microseconds": .integer(Int64(p50Microseconds)),
       "p99_microseconds": .integer(Int64(p99Microseconds)), "resident_kib_after_1000": .integer(Int64(memoryEarly)),
@@ -100,7 +104,7 @@ final class ServerBenchmarkWorker: @unchecked Sendable {
 
   private let port: UInt16
   private let token: String
-  private var connection: KeptConnection?
+  private var connection: ClientConnection?
   private var answers: [Answer] = []
   private var latencies: [Double] = []
 
@@ -120,41 +124,41 @@ final class ServerBenchmarkWorker: @unchecked Sendable {
   }
 
   /// Creates sessions and has the mock wallet answer them.
-  func prepare(_ count: Int) throws(KeptConnection.Fault) {
+  func prepare(_ count: Int) throws(ClientConnection.Fault) {
     for _ in 0..<count {
       let created = try call("/v1/verification_sessions", Self.requestBytes, status: 201)
       guard let session = (try? JSON(parsing: created))?["id"]?.string else {
-        throw KeptConnection.Fault(reason: "a session without an id")
+        throw ClientConnection.Fault(reason: "a session without an id")
       }
       let wanted: JSON = ["session": .string(session), "variant": "good"]
       answers.append((session, try call("/v1/test/mock_responses", wanted.serialized(), status: 200)))
     }
   }
 
-  func submit() throws(KeptConnection.Fault) {
+  func submit() throws(ClientConnection.Fault) {
     for (session, body) in answers {
       let start = CPUClock.wall()
       let reply = try call("/v1/verification_sessions/\(session)/submit", body, status: 200)
       latencies.append(CPUClock.wall() - start)
       guard (try? JSON(parsing: reply))?["status"]?.string == "verified" else {
-        throw KeptConnection.Fault(reason: "an answer was not verified")
+        throw ClientConnection.Fault(reason: "an answer was not verified")
       }
     }
     answers.removeAll(keepingCapacity: true)
   }
 
-  private func call(_ path: String, _ body: [UInt8], status: Int) throws(KeptConnection.Fault) -> [UInt8] {
+  private func call(_ path: String, _ body: [UInt8], status: Int) throws(ClientConnection.Fault) -> [UInt8] {
     let connection = try openConnection()
     let reply = try connection.post(path, body)
     guard reply.status == status else {
-      throw KeptConnection.Fault(reason: "HTTP \(reply.status) where \(status) was due, at \(path)")
+      throw ClientConnection.Fault(reason: "HTTP \(reply.status) where \(status) was due, at \(path)")
     }
     return reply.body
   }
 
-  private func openConnection() throws(KeptConnection.Fault) -> KeptConnection {
+  private func openConnection() throws(ClientConnection.Fault) -> ClientConnection {
     if let connection { return connection }
-    let opened = try KeptConnection(port: port, token: token)
+    let opened = try ClientConnection(port: port, token: token)
     connection = opened
     return opened
   }

@@ -5,14 +5,14 @@ import Mdoc
 import Sessions
 
 /// What a store can take: sessions created, consumed and concluded, by one caller and by sixteen at once.
-struct StoreBenchmark {
+package struct StoreBenchmark {
   static let callers = [1, 16]
 
   let store: any SessionStore
   /// Sessions of one measurement.
   let sessions: Int
 
-  struct Figures {
+  package struct Figures {
     let callers: Int
     let perSecond: Double
     /// Of each of the three calls.
@@ -20,7 +20,12 @@ struct StoreBenchmark {
     let p99Microseconds: Double
   }
 
-  func run() async throws -> [Figures] {
+  package init(store: any SessionStore, sessions: Int) {
+    self.store = store
+    self.sessions = sessions
+  }
+
+  package func run() async throws -> [Figures] {
     // Connections prepare their statements when they first run them.
     _ = try await measure(callers: 16, sessions: 200)
     var figures: [Figures] = []
@@ -87,12 +92,12 @@ struct StoreBenchmark {
 // MARK: Output
 
 extension StoreBenchmark.Figures {
-  var text: String {
+  package var text: String {
     "\(callers) caller\(callers == 1 ? "" : "s"): \(decimal(perSecond, 0)) sessions a second; "
       + "one call p50 \(decimal(p50Microseconds / 1_000, 2)) ms, p99 \(decimal(p99Microseconds / 1_000, 2)) ms"
   }
 
-  var json: JSON {
+  package var json: JSON {
     [
       "callers": .integer(Int64(callers)), "sessions_per_second": .integer(Int64(perSecond)),
       "p50_microseconds": .integer(Int64(p50Microseconds)), "p99_microseconds": .integer(Int64(p99Microseconds)),

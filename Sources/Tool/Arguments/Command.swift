@@ -50,6 +50,27 @@ struct Command: Sendable {
 
   /// The verbs of a group; none of a verb.
   var verbs: [Command] { if case .verbs(let verbs) = content { verbs } else { [] } }
+
+  /// The options of a verb; none of a group.
+  var options: [Option] { if case .action(let options, _, _) = content { options } else { [] } }
+
+  var operand: Operand? { if case .action(_, let operand, _) = content { operand } else { nil } }
+
+  /// A verb that does something, with the commands that lead to it.
+  struct Leaf: Sendable {
+    /// From the program down to the verb.
+    let path: [Command]
+    let command: Command
+
+    /// As it is typed.
+    var spelled: String { path.map(\.name).joined(separator: " ") }
+  }
+
+  /// Every verb at or below this command, in the order of the declarations.
+  var leaves: [Leaf] {
+    guard case .verbs(let verbs) = content else { return [Leaf(path: [self], command: self)] }
+    return verbs.flatMap(\.leaves).map { Leaf(path: [self] + $0.path, command: $0.command) }
+  }
 }
 
 /// An argument without a name.
@@ -60,6 +81,8 @@ struct Operand: Sendable {
   var isRepeatable = false
   /// Whether there may be none.
   var isOptional = false
+  /// The only values that are taken, where there are few.
+  var choices: [String] = []
 }
 
 /// A named argument: `--name`, `--name VALUE` or `--name=VALUE`.

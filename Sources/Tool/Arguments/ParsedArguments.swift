@@ -17,6 +17,9 @@ struct ParsedArguments: Sendable {
         guard let operand, operands.isEmpty || operand.isRepeatable else {
           throw .usage(Self.surplus(word, operand))
         }
+        guard operand.choices.isEmpty || operand.choices.contains(word) else {
+          throw .usage("\(operand.placeholder) is one of \(operand.choices.joined(separator: ", ")), not \"\(word)\"")
+        }
         operands.append(word)
       } else if word == "--" {
         onlyOperands = true

@@ -1,5 +1,6 @@
 import App
 import Base
+import Bench
 import Glibc
 import HTTP
 import Sessions
@@ -65,6 +66,10 @@ enum BenchCommand {
     return .done
   }
 
+  private static func table(_ facts: [(name: String, value: String)]) -> String {
+    Wrapping.columns(facts, indent: 0, width: 100)
+  }
+
   private static func runServer(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
     let benchmark = ServerBenchmark(
       connections: Int(try arguments.integer(.connections, in: 1...256)),
@@ -75,7 +80,7 @@ enum BenchCommand {
     } catch {
       throw .internal("the server's benchmark failed: \(error.reason)")
     }
-    if arguments.has(.json) { console.print(figures.json) } else { console.print(figures.text) }
+    if arguments.has(.json) { console.print(figures.json) } else { console.print(table(figures.facts)) }
     return .done
   }
 }
@@ -99,7 +104,7 @@ extension BenchCommand {
     } catch {
       throw .internal("the load failed: \(error.reason)")
     }
-    if arguments.has(.json) { console.print(figures.json) } else { console.print(figures.text) }
+    if arguments.has(.json) { console.print(figures.json) } else { console.print(table(figures.facts)) }
     return .done
   }
 
@@ -215,7 +220,8 @@ enum NodesCommand {
     await server?.stop(drainSeconds: 0)
     switch result {
     case .success(let figures):
-      console.print(printsJSON ? figures.json.text() : figures.text)
+      console.print(
+        printsJSON ? figures.json.text() : Wrapping.columns(figures.facts, indent: 0, leftLimit: 60, width: 110))
       return figures.isKept ? .done : .rejected
     case .failure(let error): throw .internal("the load failed: \(error.reason)")
     }

@@ -12,7 +12,7 @@ enum CodesCommand {
       .init("What does a code mean?", "mdoc codes trust.issuer_unknown"),
       .init("All that may be wrong with a device's signature", "mdoc codes mdoc.device_auth"),
       .init("The registry for programs", "mdoc codes --json"),
-      .init("The tables of the README", "mdoc codes --markdown"),
+      .init("The tables of the documentation", "mdoc codes --markdown"),
     ],
     action: run)
 
@@ -69,10 +69,10 @@ extension Code {
 }
 
 extension Option {
-  fileprivate static let markdown = Option(flag: "markdown", "print Markdown tables, as the README has them")
+  fileprivate static let markdown = Option(flag: "markdown", "print Markdown tables, as the documentation has them")
 }
 
-/// The registry as Markdown, one table a group. The README holds exactly this text; a test compares them.
+/// The registry as Markdown, one table a group. The documentation holds exactly this text; a test compares them.
 enum CodeTables {
   /// Titles, and the beginnings of the codes below them, in the order in which an answer is checked. The first group
   /// that fits takes a code.

@@ -1,5 +1,6 @@
 import App
 import Base
+import Bench
 import TestMode
 
 /// `mdoc demo`: a server in test mode, one good answer and three that are refused, over real HTTP.

@@ -146,7 +146,7 @@ enum LedgerReply: Hashable {
   /// None that a fault excuses.
   case wrong(String)
 
-  init(_ reply: KeptConnection.Reply?) {
+  init(_ reply: ClientConnection.Reply?) {
     guard let reply else {
       self = .unanswered
       return

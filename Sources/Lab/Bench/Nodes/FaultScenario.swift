@@ -4,9 +4,14 @@ import Glibc
 
 /// Faults that are made under load, at moments that nobody chooses: a command of the shell, run again and again. A fault
 /// ends when its command does, and the next one waits until every node has recovered.
-struct FaultScenario: Sendable {
+package struct FaultScenario: Sendable {
   let command: String
   let count: Int
+
+  package init(command: String, count: Int) {
+    self.command = command
+    self.count = count
+  }
 
   /// Seconds of calm before each fault.
   private static let calm = 0.5...2.5

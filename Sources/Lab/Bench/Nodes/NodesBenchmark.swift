@@ -5,25 +5,32 @@ import TestMode
 
 /// Several nodes on one store under load, with every answer posted to two of them at once and an account of what they
 /// acknowledged, while faults are made or none.
-struct NodesBenchmark {
+package struct NodesBenchmark {
   let ports: [UInt16]
   /// What the nodes were started with.
   let seed: [UInt8]
   let connections: Int
   /// How many sessions where there are no faults; with faults the load lasts as long as they do.
   let sessions: Int
-  var faults: FaultScenario?
+  package var faults: FaultScenario?
   /// Listens for the nodes' webhooks.
-  var receiver: WebhookReceiver?
+  package var receiver: WebhookReceiver?
   /// Where the faults are wrong clocks.
-  var mayFail = false
+  package var mayFail = false
 
-  struct Failed: Error { let reason: String }
+  package struct Failed: Error { package let reason: String }
 
   /// Seconds that nodes may take to be ready when the load is over.
   private static let readyTime = 60
 
-  func run() async throws(Failed) -> NodesFigures {
+  package init(ports: [UInt16], seed: [UInt8], connections: Int, sessions: Int) {
+    self.ports = ports
+    self.seed = seed
+    self.connections = connections
+    self.sessions = sessions
+  }
+
+  package func run() async throws(Failed) -> NodesFigures {
     let mode = try ownMode()
     let figures: NodesFigures
     do throws(Failed) {
@@ -45,15 +52,17 @@ struct NodesBenchmark {
     let workers = (0..<connections).map { _ in
       NodesWorker(ports: ports, token: mode.apiKey, wallet: wallet, watch: watch)
     }
-    let reader = NodesReader(ports: ports, token: mode.apiKey)
-    guard await reader.areReady(within: Self.readyTime) else { throw Failed(reason: "a node is not ready") }
+    let observer = NodesObserver(ports: ports, token: mode.apiKey)
+    guard await observer.areReady(within: Self.readyTime) else { throw Failed(reason: "a node is not ready") }
     receiver?.begin()
     async let recoveries = faults?.run(watch)
     await Self.each(workers) { $0.load() }
     let loadTime = watch.now
     var figures = NodesFigures(verified: watch.verified, seconds: loadTime, recoveries: await recoveries ?? [])
-    guard await reader.areReady(within: Self.readyTime) else { throw Failed(reason: "a node did not get ready again") }
-    try await settle(workers, reader)
+    guard await observer.areReady(within: Self.readyTime) else {
+      throw Failed(reason: "a node did not get ready again")
+    }
+    try await settle(workers, observer)
     let entries = workers.flatMap(\.entries)
     figures.account = Account(entries, mayFail: mayFail)
     figures.notCreated = workers.reduce(into: [:]) { sum, worker in
@@ -66,13 +75,13 @@ struct NodesBenchmark {
   }
 
   /// Reads everything back; what is then still being processed, again when it must be over.
-  private func settle(_ workers: [NodesWorker], _ reader: NodesReader) async throws(Failed) {
+  private func settle(_ workers: [NodesWorker], _ observer: NodesObserver) async throws(Failed) {
     await Self.each(workers) { $0.settle() }
     if workers.contains(where: { $0.entries.contains { $0.end == .processing } }) {
       try? await Task.sleep(for: .seconds(Limits.processingTimeout + 2))
       await Self.each(workers) { $0.settle() }
     }
-    guard let events = await reader.verifiedEvents() else { throw Failed(reason: "the events cannot be read") }
+    guard let events = await observer.verifiedEvents() else { throw Failed(reason: "the events cannot be read") }
     for worker in workers { worker.noteEvents(events) }
   }
 
@@ -96,7 +105,7 @@ struct NodesBenchmark {
 }
 
 /// Asks the nodes what concerns all sessions together.
-struct NodesReader: Sendable {
+struct NodesObserver: Sendable {
   let ports: [UInt16]
   let token: String
 

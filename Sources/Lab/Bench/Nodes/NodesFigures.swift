@@ -1,7 +1,7 @@
 import Base
 
 /// What came of a load on several nodes.
-struct NodesFigures {
+package struct NodesFigures {
   /// When each answer was acknowledged as verified: seconds from the start, sorted.
   let verified: [Double]
   let seconds: Double
@@ -18,7 +18,7 @@ struct NodesFigures {
   }
 
   /// Whether every rule was kept and every fault recovered from.
-  var isKept: Bool {
+  package var isKept: Bool {
     account.isKept && wrongCreations.isEmpty && (deliveries?.missing ?? 0) == 0
       && recoveries.allSatisfy { $0.exitStatus == 0 && $0.recovered.isComplete }
   }
@@ -38,7 +38,7 @@ struct NodesFigures {
 // MARK: Output
 
 extension NodesFigures {
-  var text: String {
+  package var facts: [(name: String, value: String)] {
     var facts = [
       ("sessions created", "\(account.sessions)"),
       ("verified once, used once", "\(account.verifiedOnce)"),
@@ -71,7 +71,7 @@ extension NodesFigures {
     for recovery in recoveries where recovery.exitStatus != 0 {
       facts.append(("the fault's command", "status \(recovery.exitStatus)"))
     }
-    return Wrapping.columns(facts, indent: 0, leftLimit: 60, width: 110)
+    return facts
   }
 
   private static func counted(_ start: String, _ counts: [String: Int]) -> [(String, String)] {
@@ -83,7 +83,7 @@ extension NodesFigures {
     return "\(decimal(least, 2)) to \(decimal(most, 2)) s, median \(decimal(sorted[sorted.count / 2], 2)) s"
   }
 
-  var json: JSON {
+  package var json: JSON {
     func counts(_ counts: [String: Int]) -> JSON {
       .object(counts.sorted { $0.key < $1.key }.map { .init($0.key, .integer(Int64($0.value))) })
     }

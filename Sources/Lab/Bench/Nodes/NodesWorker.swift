@@ -75,7 +75,7 @@ final class NodesWorker: @unchecked Sendable {
     return entry
   }
 
-  private func note(_ reply: KeptConnection.Reply?, from node: Int, sentAt sent: Double) -> LedgerReply {
+  private func note(_ reply: ClientConnection.Reply?, from node: Int, sentAt sent: Double) -> LedgerReply {
     let said = LedgerReply(reply)
     watch.note(node, sentAt: sent, answers: !said.leavesInDoubt, verified: said == .verified)
     return said
@@ -127,7 +127,7 @@ extension LedgerEntry.End {
 final class NodeConnection {
   private let port: UInt16
   private let token: String
-  private var connection: KeptConnection?
+  private var connection: ClientConnection?
 
   init(port: UInt16, token: String) {
     self.port = port
@@ -135,14 +135,14 @@ final class NodeConnection {
   }
 
   /// Nil where no reply came: the request may have been carried out or not.
-  func call(_ method: String, _ path: String, _ body: [UInt8] = []) -> KeptConnection.Reply? {
+  func call(_ method: String, _ path: String, _ body: [UInt8] = []) -> ClientConnection.Reply? {
     send(method, path, body) ? receive() : nil
   }
 
   /// False where not all of the request could be sent.
   func send(_ method: String, _ path: String, _ body: [UInt8]) -> Bool {
     do {
-      let open = if let connection { connection } else { try KeptConnection(port: port, token: token) }
+      let open = if let connection { connection } else { try ClientConnection(port: port, token: token) }
       connection = open
       try open.send(method, path, body)
       return true
@@ -152,8 +152,8 @@ final class NodeConnection {
     }
   }
 
-  func receive() -> KeptConnection.Reply? {
-    guard let reply = try? connection?.receiveReply() else {
+  func receive() -> ClientConnection.Reply? {
+    guard let reply = try? connection?.receive() else {
       connection = nil
       return nil
     }

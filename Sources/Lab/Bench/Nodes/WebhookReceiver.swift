@@ -4,7 +4,7 @@ import HTTP
 
 /// A relying party's endpoint that is silent at first, as one that hangs: what comes then gets no answer, and later
 /// messages do.
-final class WebhookReceiver: HTTPHandler {
+package final class WebhookReceiver: HTTPHandler {
   struct Deliveries: Sendable {
     /// Messages that got no answer.
     var held = 0
@@ -32,14 +32,14 @@ final class WebhookReceiver: HTTPHandler {
   private let state = Locked(State())
 
   /// - Parameter silence: seconds from the beginning of the load.
-  init(silence: Double) { self.silence = silence }
+  package init(silence: Double) { self.silence = silence }
 
   func begin() {
     let answersFrom = CPUClock.wall() + silence * 1e6
     state.withLock { $0.answersFrom = answersFrom }
   }
 
-  func start(port: UInt16) throws(HTTPServerError) -> HTTPServer {
+  package func start(port: UInt16) throws(HTTPServerError) -> HTTPServer {
     var configuration = HTTPServerConfiguration()
     configuration.port = port
     configuration.threads = 1
@@ -48,7 +48,7 @@ final class WebhookReceiver: HTTPHandler {
     return try HTTPServer(configuration: configuration, handler: self)
   }
 
-  func respond(to request: HTTPRequest) async -> HTTPResponse {
+  package func respond(to request: HTTPRequest) async -> HTTPResponse {
     let now = CPUClock.wall()
     let body = try? JSON(parsing: request.body)
     let isHeld = state.withLock { state in
@@ -69,7 +69,7 @@ final class WebhookReceiver: HTTPHandler {
     return HTTPResponse(status: isHeld ? 503 : 204)
   }
 
-  func refusal(_ fault: HTTPFault) -> HTTPResponse { HTTPResponse(status: fault.status) }
+  package func refusal(_ fault: HTTPFault) -> HTTPResponse { HTTPResponse(status: fault.status) }
 
   /// Until the event of each of these sessions has come.
   func waitForAll(_ sessions: Set<String>) async -> Deliveries {

@@ -1,6 +1,6 @@
 import App
 import Base
-import Glibc
+import Bench
 import HTTP
 import Vectors
 
@@ -77,7 +77,7 @@ extension Option {
 /// Asks another verifier through its harness: HTTP/1.1 without TLS, one connection a question.
 struct HarnessClient: Sendable {
   private let host: String
-  private let port: String
+  private let port: UInt16
   private let path: String
 
   /// Nil for what is no `http://` URL.
@@ -91,88 +91,42 @@ struct HarnessClient: Sendable {
     let colon = authority[(end ?? authority.startIndex)...].firstIndex(of: ":")
     let name = authority[..<(colon ?? authority.endIndex)]
     host = isBracketed ? String(name.dropFirst().dropLast()) : String(name)
-    port = colon.map { String(authority[authority.index(after: $0)...]) } ?? "80"
-    guard !host.isEmpty, UInt16(port) != nil, !isBracketed || end != nil else { return nil }
+    guard let port = UInt16(colon.map { authority[authority.index(after: $0)...] } ?? "80") else { return nil }
+    self.port = port
+    guard !host.isEmpty, !isBracketed || end != nil else { return nil }
   }
 
   /// The exchange blocks, so it has a thread of its own.
   func judge(_ vector: TestVector, anchors: SuiteAnchors) async throws(VectorRunner.NoVerdict) -> Judgement {
     let question = anchors.question(of: vector).serialized()
-    let reply = Locked<Result<[UInt8], VectorRunner.NoVerdict>>(.failure(.init(reason: "no thread for the call")))
+    let result = Locked<Result<Judgement, VectorRunner.NoVerdict>>(.failure(.init(reason: "no thread for the call")))
     await BackgroundThread.run {
       do throws(VectorRunner.NoVerdict) {
-        let bytes = try exchange(request(question))
-        reply.withLock { $0 = .success(bytes) }
+        let judgement = try judgement(on: question)
+        result.withLock { $0 = .success(judgement) }
       } catch {
-        reply.withLock { $0 = .failure(error) }
+        result.withLock { $0 = .failure(error) }
       }
     }
-    return try judgement(in: reply.withLock { $0 }.get())
+    return try result.withLock { $0 }.get()
   }
 
-  private func request(_ content: [UInt8]) -> [UInt8] {
-    let name = host.contains(":") ? "[\(host)]" : host
-    let head = [
-      "POST \(path) HTTP/1.1", "Host: \(name):\(port)", "Content-Type: application/json",
-      "Accept: application/json", "Content-Length: \(content.count)", "Connection: close",
-    ]
-    return Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8) + content
-  }
-
-  private func judgement(in bytes: [UInt8]) throws(VectorRunner.NoVerdict) -> Judgement {
-    let end = Array("\r\n\r\n".utf8)
-    guard let split = bytes.indices.first(where: { bytes[$0] == end[0] && bytes[$0...].starts(with: end) }) else {
-      throw .init(reason: "the harness's reply is no HTTP")
-    }
-    let head = String(decoding: bytes[..<split], as: UTF8.self)
-    let status = head.split(separator: " ").dropFirst().first ?? ""
-    guard status == "200" else { throw .init(reason: "the harness answered HTTP \(status)") }
-    guard let json = try? JSON(parsing: Array(bytes[(split + end.count)...])),
-      let judgement = Judgement(harnessAnswer: json)
-    else { throw .init(reason: "the harness's reply has no verdict") }
-    return judgement
-  }
-
-  // MARK: Socket
-
-  private func exchange(_ request: [UInt8]) throws(VectorRunner.NoVerdict) -> [UInt8] {
-    let descriptor = try connected()
-    defer { close(descriptor) }
-    var rest = request[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+  private func judgement(on question: [UInt8]) throws(VectorRunner.NoVerdict) -> Judgement {
+    let reply: ClientConnection.Reply
+    do throws(ClientConnection.Fault) {
+      let connection = try ClientConnection(
+        host: host, port: port, headers: ["Accept: application/json", "Connection: close"], peer: "the harness",
+        patience: 60, limit: 1 << 20)
       // A harness may answer before it has read everything.
-      guard count > 0 else { break }
-      rest = rest.dropFirst(count)
+      try? connection.send("POST", path, question)
+      reply = try connection.receive()
+    } catch {
+      throw .init(reason: error.reason)
     }
-    var reply: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while reply.count < 1 << 20 {
-      let count = recv(descriptor, &chunk, chunk.count, 0)
-      guard count > 0 else { break }
-      reply += chunk[..<count]
+    guard reply.status == 200 else { throw .init(reason: "the harness answered HTTP \(reply.status)") }
+    guard let json = try? JSON(parsing: reply.body), let judgement = Judgement(harnessAnswer: json) else {
+      throw .init(reason: "the harness's reply has no verdict")
     }
-    guard !reply.isEmpty else { throw .init(reason: "the harness gave no reply") }
-    return reply
-  }
-
-  private func connected() throws(VectorRunner.NoVerdict) -> Int32 {
-    var hints = addrinfo()
-    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    var found: UnsafeMutablePointer<addrinfo>?
-    guard getaddrinfo(host, port, &hints, &found) == 0 else { throw .init(reason: "there is no host \(host)") }
-    defer { freeaddrinfo(found) }
-    var limit = timeval(tv_sec: 60, tv_usec: 0)
-    var next = found
-    while let address = next?.pointee {
-      next = address.ai_next
-      let descriptor = socket(address.ai_family, address.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), 0)
-      guard descriptor >= 0 else { continue }
-      setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-      setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-      if connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 { return descriptor }
-      close(descriptor)
-    }
-    throw .init(reason: "no connection to \(host) port \(port)")
+    return judgement
   }
 }
