@@ -1,7 +1,6 @@
 import App
 import Base
 import Bench
-import Bench
 import Cryptography
 import Mock
 import Sessions
