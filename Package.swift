@@ -123,7 +123,13 @@ let package = Package(
         "Base", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc", "Trust", "Presentation",
         "Sessions", "Mock", "CMalloc",
       ]),
-    module("Bench", in: .lab, ["Cryptography", "COpenSSL"]),
+    // What verifications and servers cost, and what nodes do under faults; with the only HTTP client.
+    module(
+      "Bench", in: .lab,
+      [
+        "Base", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation", "Sessions", "HTTP", "App",
+        "Mock", "TestMode", "COpenSSL",
+      ]),
     .executableTarget(
       name: "MdocTool",
       dependencies: [
@@ -173,16 +179,16 @@ let package = Package(
         "Base", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Network", "HTTP",
         "Sessions", "Stores", "Mock", "TestMode", "TestSupport", "COpenSSL",
       ]),
-    // The page of test mode in a browser; the tool has the HTTP client.
+    // The page of test mode in a browser; Bench has the HTTP client.
     .testTarget(
-      name: "PlaygroundTests", dependencies: ["Base", "TestMode", "App", "MdocTool"],
+      name: "PlaygroundTests", dependencies: ["Base", "Bench", "TestMode", "App"],
       swiftSettings: testing),
     tests("Mock", ["Base", "CBOR", "Cryptography"]),
     tests("Vectors", ["Base", "Cryptography", "Mdoc", "Sessions", "Mock", "TestSupport"]),
     tests(
       "MdocTool",
       [
-        "Base", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Mock", "Sessions", "Stores",
+        "Base", "Bench", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Mock", "Sessions", "Stores",
         "HTTP", "App", "TestMode", "TestSupport",
       ]),
   ]

@@ -1,6 +1,7 @@
 import Base
 import Testing
 
+@testable import Bench
 @testable import MdocTool
 
 /// The rules by which `mdoc bench --node` judges what nodes acknowledged.
@@ -108,6 +109,6 @@ import Testing
   }
 
   private static func reply(_ status: Int, _ body: JSON) -> LedgerReply {
-    LedgerReply(KeptConnection.Reply(status: status, body: body.serialized(), closes: false))
+    LedgerReply(ClientConnection.Reply(status: status, body: body.serialized(), closes: false))
   }
 }

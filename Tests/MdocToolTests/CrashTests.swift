@@ -2,6 +2,7 @@ import Base
 import Glibc
 import Testing
 
+@testable import Bench
 @testable import MdocTool
 
 /// What is left of a session when the server is killed, on the same SQLite file after the next start (S01, S02, S09).

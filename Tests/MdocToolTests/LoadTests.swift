@@ -1,6 +1,7 @@
 import Base
 import Testing
 
+@testable import Bench
 @testable import MdocTool
 
 /// `mdoc bench --server --rate`: what its figures count, and its arguments.

@@ -3,6 +3,7 @@ import Base
 import TestMode
 import Testing
 
+@testable import Bench
 @testable import MdocTool
 
 /// `mdoc bench --node`: loads on nodes that run already, with and without faults.

@@ -1,5 +1,6 @@
 import App
 import Base
+import Bench
 import Cryptography
 import Mock
 import Sessions
@@ -41,13 +42,10 @@ import Testing
   private func fetch(_ path: String, _ client: LoopbackClient) async throws -> [UInt8] {
     let received = Locked<[UInt8]>([])
     await BackgroundThread.run {
-      guard let socket = try? LoopbackSocket(port: client.port) else { return }
-      let lines = ["GET \(path) HTTP/1.1", "Host: localhost", "Authorization: Bearer \(client.token)"]
-      try? socket.send(Array((lines + ["Connection: close", "", ""]).joined(separator: "\r\n").utf8))
-      var bytes: [UInt8] = []
-      var chunk = [UInt8](repeating: 0, count: 1 << 16)
-      while (try? socket.receive(into: &bytes, by: &chunk)) == true {}
-      received.withLock { $0 = bytes }
+      guard let connection = try? ClientConnection(port: client.port, token: client.token),
+        (try? connection.send("GET", path)) != nil, let reply = try? connection.receive()
+      else { return }
+      received.withLock { $0 = reply.body }
     }
     let bytes = received.withLock { $0 }
     let mark = Array("mdoc-evidence".utf8)

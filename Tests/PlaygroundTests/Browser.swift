@@ -3,7 +3,6 @@ import TestMode
 import Testing
 
 @testable import App
-@testable import MdocTool
 
 /// A headless Chromium, driven through chromedriver's HTTP interface (W3C WebDriver).
 struct Browser: Sendable {

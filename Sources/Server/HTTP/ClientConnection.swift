@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// libmicrohttpd's own timeout is a timer of *silence*: a peer that sends a byte a second stays for ever. The deadline
 /// here is absolute, and the sweeper enforces it.
-final class ClientConnection: Sendable {
+final class AcceptedConnection: Sendable {
   let descriptor: Int32
   let remoteAddress: String
   let client: ClientAddress?
@@ -79,14 +79,14 @@ final class DeadlineSweeper: Sendable {
   private static let interval: UInt32 = 100_000  // microseconds: how late a cut can be
 
   private struct State {
-    var connections: [ObjectIdentifier: ClientConnection] = [:]
+    var connections: [ObjectIdentifier: AcceptedConnection] = [:]
     var stopped = false
   }
 
   private let state = Locked(State())
 
   /// All that are open, in no order.
-  var connections: [ClientConnection] {
+  var connections: [AcceptedConnection] {
     state.withLock { Array($0.connections.values) }
   }
 
@@ -105,13 +105,13 @@ final class DeadlineSweeper: Sendable {
     state.withLock { $0.stopped = true }
   }
 
-  func add(_ connection: ClientConnection) {
+  func add(_ connection: AcceptedConnection) {
     state.withLock { $0.connections[ObjectIdentifier(connection)] = connection }
   }
 
   /// Must be called before the descriptor is closed: the lock keeps a sweep from shutting down whatever socket gets the
   /// same number next.
-  func remove(_ connection: ClientConnection) {
+  func remove(_ connection: AcceptedConnection) {
     _ = state.withLock { $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
   }
 

@@ -35,12 +35,12 @@ final class HTTPExchange: Sendable {
     var task: Task<Void, Never>?
   }
 
-  let connection: ClientConnection
+  let connection: AcceptedConnection
   /// As received, query included; libmicrohttpd decodes its own copy in place right after.
   let target: [UInt8]
   private let state = Locked(State())
 
-  init(connection: ClientConnection, target: [UInt8]) {
+  init(connection: AcceptedConnection, target: [UInt8]) {
     self.connection = connection
     self.target = target
   }

@@ -85,7 +85,7 @@ enum MicrohttpdCallbacks {
     } else if let raw = slot.pointee {
       // CLOSED comes before the descriptor is closed, which the sweeper depends on.
       slot.pointee = nil
-      core.closed(Unmanaged<ClientConnection>.fromOpaque(raw).takeRetainedValue())
+      core.closed(Unmanaged<AcceptedConnection>.fromOpaque(raw).takeRetainedValue())
     }
   }
 
@@ -94,7 +94,7 @@ enum MicrohttpdCallbacks {
     guard let core = core(context), let target, let native, let raw = mdoc_http_socket_context(native) else {
       return nil
     }
-    let connection = Unmanaged<ClientConnection>.fromOpaque(raw).takeUnretainedValue()
+    let connection = Unmanaged<AcceptedConnection>.fromOpaque(raw).takeUnretainedValue()
     return Unmanaged.passUnretained(core.makeExchange(on: connection, target: target)).toOpaque()
   }
 

@@ -48,8 +48,8 @@ final class TransportCore: Sendable {
   func mayAccept(_ address: String) -> Bool { counts.mayAccept(ClientAddress(address)) }
 
   /// A socket was accepted; the first request must be here in time.
-  func makeConnection(_ native: OpaquePointer) -> ClientConnection {
-    let connection = ClientConnection(
+  func makeConnection(_ native: OpaquePointer) -> AcceptedConnection {
+    let connection = AcceptedConnection(
       descriptor: mdoc_http_connection_fd(native),
       remoteAddress: ListeningSocket.numericText(of: mdoc_http_client_address(native)),
       seconds: configuration.requestDeadline)
@@ -59,7 +59,7 @@ final class TransportCore: Sendable {
   }
 
   /// The request line is here.
-  func makeExchange(on connection: ClientConnection, target: UnsafePointer<CChar>) -> HTTPExchange {
+  func makeExchange(on connection: AcceptedConnection, target: UnsafePointer<CChar>) -> HTTPExchange {
     connection.allow(seconds: configuration.requestDeadline)
     let length = strnlen(target, configuration.maxHeaderBytes + 1)
     let bytes = UnsafeRawBufferPointer(start: target, count: length)
@@ -231,7 +231,7 @@ final class TransportCore: Sendable {
   }
 
   /// The reply was written, or the connection broke.
-  func finish(on connection: ClientConnection) {
+  func finish(on connection: AcceptedConnection) {
     connection.allow(seconds: configuration.nextRequestDeadline)
     guard let exchange = connection.endExchange(), exchange.hasHeader else { return }
     exchange.end()
@@ -239,7 +239,7 @@ final class TransportCore: Sendable {
   }
 
   /// The socket is about to be closed.
-  func closed(_ connection: ClientConnection) {
+  func closed(_ connection: AcceptedConnection) {
     sweeper.remove(connection)
     counts.closed(connection.client)
     finish(on: connection)

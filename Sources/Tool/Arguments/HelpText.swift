@@ -15,7 +15,7 @@ struct HelpText {
     var sections = [Wrapping.wrap("\(spelled): \(command.summary)", width: width)]
     switch command.content {
     case .verbs(let verbs): sections += groupSections(spelled, verbs)
-    case .action(let options, let operand, _): sections += verbSections(spelled, options, operand, command.examples)
+    case .action: sections += verbSections(spelled, command.examples)
     }
     sections += command.notes.map { Wrapping.wrap($0, width: width) }
     return sections.joined(separator: "\n\n")
@@ -33,18 +33,27 @@ struct HelpText {
     ]
   }
 
-  private func verbSections(
-    _ spelled: String, _ options: [Option], _ operand: Operand?, _ examples: [Command.Example]
-  ) -> [String] {
-    let usage = (operand.map { [self.usage($0)] } ?? []) + options.map(usage)
-    let rows =
-      (operand.map { [($0.placeholder, $0.help)] } ?? [])
-      + (options + [.help]).map { ("--\($0.name)" + ($0.placeholder.map { " " + $0 } ?? ""), description(of: $0)) }
+  private func verbSections(_ spelled: String, _ examples: [Command.Example]) -> [String] {
     let lines = examples.map { "  # \($0.purpose)\n  \($0.line.replacing("\n", with: "\n  "))" }
     return [
       "Usage:\n" + Wrapping.wrap(words: usage, first: "  \(spelled) ", width: width),
-      "Options:\n" + Wrapping.columns(rows, width: width),
+      "Options:\n" + Wrapping.columns(rows.map { ($0.name, $0.meaning) }, width: width),
     ] + (lines.isEmpty ? [] : ["Examples:\n" + lines.joined(separator: "\n")])
+  }
+
+  /// What may follow a verb, each with brackets where it may be absent and dots where it may repeat.
+  var usage: [String] {
+    guard let command = path.last else { return [] }
+    return (command.operand.map { [usage($0)] } ?? []) + command.options.map(usage)
+  }
+
+  /// The operand and the options of a verb, as they are typed, with what they mean.
+  var rows: [(name: String, meaning: String)] {
+    guard let command = path.last else { return [] }
+    return (command.operand.map { [($0.placeholder, description(of: $0))] } ?? [])
+      + (command.options + [.help]).map { option in
+        ("--\(option.name)" + (option.placeholder.map { " " + $0 } ?? ""), description(of: option))
+      }
   }
 
   private func usage(_ operand: Operand) -> String {
@@ -52,10 +61,13 @@ struct HelpText {
     return spelled + (operand.isRepeatable ? "…" : "")
   }
 
-  /// An option in the usage line: brackets where it may be absent, dots where it may repeat.
   private func usage(_ option: Option) -> String {
     let spelled = "--\(option.name)" + (option.placeholder.map { " " + $0 } ?? "")
     return (option.isRequired ? spelled : "[\(spelled)]") + (option.isRepeatable ? "…" : "")
+  }
+
+  private func description(of operand: Operand) -> String {
+    operand.help + (operand.choices.isEmpty ? "" : ": " + operand.choices.joined(separator: ", "))
   }
 
   private func description(of option: Option) -> String {

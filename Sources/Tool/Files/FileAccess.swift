@@ -101,3 +101,70 @@ enum FileAccess {
 
   static func reason(_ code: Int32) -> String { FileFault.reason(code) }
 }
+
+/// A file that is written piece by piece, for its owner alone; one that exists is never touched.
+final class NewFile {
+  private let path: String
+  private var descriptor: Int32
+
+  init(_ path: String) throws(Failure) {
+    self.path = path
+    descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw .unreadable("\(path): can't be written: \(FileAccess.reason(errno))") }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  func write(_ bytes: [UInt8]) throws(Failure) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw .temporary("\(path): can't be written: \(FileAccess.reason(errno))") }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  /// Puts it on the disk.
+  func finish() throws(Failure) {
+    let isWritten = fsync(descriptor) == 0 || errno == EINVAL
+    let isClosed = close(descriptor) == 0
+    descriptor = -1
+    guard isWritten, isClosed else { throw .temporary("\(path): can't be written: \(FileAccess.reason(errno))") }
+  }
+}
+
+/// A file of lines, however long, of which one line at a time is held.
+enum LineFile {
+  /// The most that one line may have.
+  private static let limit = 1 << 20
+
+  /// Calls `take` with each line that is not empty and its number, from 1.
+  static func read(
+    _ path: String, purpose: String, _ take: (_ line: [UInt8], _ number: Int) -> Void
+  ) throws(Failure) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .unreadable("\(purpose) \(path): \(FileAccess.reason(errno))") }
+    defer { close(descriptor) }
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    var line: [UInt8] = []
+    var number = 1
+    while true {
+      let count = Glibc.read(descriptor, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw .unreadable("\(purpose) \(path): \(FileAccess.reason(errno))") }
+      if count == 0 { break }
+      var rest = chunk[..<count]
+      while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+        line += rest[..<end]
+        if !line.isEmpty { take(line, number) }
+        line.removeAll(keepingCapacity: true)
+        number += 1
+        rest = rest[(end + 1)...]
+      }
+      line += rest
+      guard line.count <= limit else { throw .unreadable("\(purpose) \(path): line \(number) is too long") }
+    }
+    if !line.isEmpty { take(line, number) }
+  }
+}

@@ -44,3 +44,53 @@ enum CatalogueCommand {
     return "the catalogue has no document type \(name); it has \(known.joined(separator: ", "))"
   }
 }
+
+/// The catalogue for people.
+enum CatalogueText {
+  /// One type: its name, what it is, how many elements of which namespaces.
+  static func summary(_ definition: DocTypeDefinition, _ console: Console) -> String {
+    let style = Style(isColored: console.isColored)
+    let rows = [
+      "\(definition.label) · \(definition.source)",
+      definition.aliases.isEmpty ? "" : "Also spelled \(definition.aliases.joined(separator: ", "))",
+    ]
+    let namespaces = definition.namespaces.map { ($0.name, count($0)) }
+    return
+      ([style(definition.docType, .bold)] + rows.filter { !$0.isEmpty }.map { indented($0, console.width) }
+      + [Wrapping.columns(namespaces, indent: 4, width: console.width)]).joined(separator: "\n")
+  }
+
+  /// The elements of one type.
+  static func elements(_ definition: DocTypeDefinition, asked name: String, _ console: Console) -> String {
+    let style = Style(isColored: console.isColored)
+    var head = style(name, .bold) + "\n" + indented("\(definition.label) · \(definition.source)", console.width)
+    let others = definition.spellings.filter { !$0.hasSameBytes(as: name) }
+    if !others.isEmpty {
+      head += "\n" + indented("Another spelling, asked for by itself: \(others.joined(separator: ", "))", console.width)
+    }
+    let sections = definition.namespaces.map { namespace in
+      style(namespace.name, .bold) + "  " + style(namespace.label, .faint) + "\n"
+        + Wrapping.columns(rows(namespace), leftLimit: 34, width: console.width)
+    }
+    return ([head] + sections).joined(separator: "\n\n")
+  }
+
+  private static func rows(_ namespace: NamespaceDefinition) -> [(String, String)] {
+    let ages = namespace.hasAgeAttestations ? [("age_over_NN", "At least NN years old · bool")] : []
+    return namespace.elements.map { ($0.identifier, describe($0)) } + ages
+  }
+
+  private static func describe(_ element: ElementDefinition) -> String {
+    let types = element.types.names.isEmpty ? "any type" : element.types.names.joined(separator: " or ")
+    return [element.label, types, element.isMandatory ? "mandatory" : ""].filter { !$0.isEmpty }
+      .joined(separator: " · ")
+  }
+
+  private static func count(_ namespace: NamespaceDefinition) -> String {
+    "\(namespace.elements.count) elements" + (namespace.hasAgeAttestations ? " and age_over_NN" : "")
+  }
+
+  private static func indented(_ text: String, _ width: Int) -> String {
+    "  " + Wrapping.wrap(text, indent: 2, width: width)
+  }
+}

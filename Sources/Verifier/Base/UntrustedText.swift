@@ -40,7 +40,7 @@ extension String {
 /// with the square of their number: seconds for 100 kB. What comes from outside has to pass here before anything is done
 /// with it. No language needs more than a few marks in a row.
 public struct StreamSafeText: Sendable {
-  static let longestRun = 30
+  package static let longestRun = 30
 
   private var run = 0
 

@@ -95,7 +95,7 @@ package final class ServerAdditions: Sendable {
   }
 
   /// `/openapi.json` of such a server, as it is served; made once.
-  var openAPI: [UInt8] {
+  package var openAPI: [UInt8] {
     document.withLock { document in
       if let document { return document }
       let made = OpenAPIDocument.json(with: self).serialized()

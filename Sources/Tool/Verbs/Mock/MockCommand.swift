@@ -1,6 +1,7 @@
 import Base
 import Cryptography
 import Mock
+import PKIX
 
 /// `mdoc mock`: an issuing authority, a document signer and a wallet that answers rightly, or wrongly in any named way.
 enum MockCommand {
@@ -85,4 +86,81 @@ extension Option {
   static let deviceCurve = Option(
     "device-curve", "CURVE", "the device key's; X25519 and X448 authenticate by MAC only",
     fallback: Curve.p256.rawValue, choices: Curve.allCases.map(\.rawValue))
+}
+
+/// `mdoc mock anchors`: what a verifier is to trust so that mock answers verify.
+enum MockAnchors {
+  static let command = Command(
+    "anchors", "write the mock authority's trust anchors with their settings",
+    options: [.folder, .seed, .issuerCurve, .at, .json],
+    notes: ["They belong to answers of the same --seed and --issuer-curve, and change once in ten years of --at."],
+    examples: [
+      .init("Anchors for mock answers", "mdoc mock anchors --out anchors"),
+      .init("And their use", "mdoc verify apple … --trust anchors"),
+    ],
+    action: run)
+
+  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+    let authority = try MockCommand.authority(arguments)
+    let now = try arguments.time(.at)
+    let anchors = try MockCommand.made { try authority.anchors(at: now) }
+    let folder = try arguments.required(.folder)
+    try FileAccess.makeFolder(folder)
+    for anchor in anchors {
+      let stem = "\(folder)/\(anchor.name)"
+      try FileAccess.write(Array(PEM.encode(certificate: anchor.certificate).utf8), to: stem + ".pem")
+      try FileAccess.write(settings(of: anchor).serialized(pretty: true) + [0x0a], to: stem + ".json")
+    }
+    if arguments.has(.json) {
+      console.print(["folder": .string(folder), "anchors": .array(anchors.map { .string($0.name) })])
+    } else {
+      console.print(Printable.line("\(folder): \(anchors.count) anchors with their settings"))
+    }
+    return .done
+  }
+
+  /// As the trust loader reads it beside the certificate.
+  private static func settings(of anchor: MockAnchor) -> JSON {
+    [
+      "doc_types": .array(anchor.docTypes.map { .string($0) }),
+      "ekus": .array(anchor.extendedKeyUsages.map { .string($0) }),
+      "max_path_length": .integer(Int64(anchor.maxPathLength)), "tier": "test",
+    ]
+  }
+}
+
+extension Option {
+  fileprivate static let folder = Option("out", "FOLDER", "a folder, made where it is missing", occurrence: .required)
+}
+
+/// Writes an answer and says what a verifier is to say of it.
+enum MockOutput {
+  static func save(
+    _ answer: MockAnswer, made now: Timestamp, transcript: String? = nil, _ arguments: ParsedArguments,
+    _ console: Console
+  ) throws(Failure) {
+    if let transcript { try FileAccess.write(answer.sessionTranscript, to: transcript) }
+    try save(answer.bytes, answer.variant, made: now, transcript: transcript, arguments, console)
+  }
+
+  static func save(
+    _ bytes: [UInt8], _ variant: MockVariant, made now: Timestamp, transcript: String? = nil,
+    _ arguments: ParsedArguments, _ console: Console
+  ) throws(Failure) {
+    let path = try arguments.required(.out)
+    try FileAccess.write(bytes, to: path)
+    let codes = variant.codes.map(\.rawValue)
+    if arguments.has(.json) {
+      console.print(
+        .members([
+          "file": .string(path), "transcript": transcript.map { .string($0) },
+          "bytes": .integer(Int64(bytes.count)), "variant": .string(variant.name),
+          "codes": .array(codes.map { .string($0) }), "made_at": .integer(now.secondsSince1970),
+        ]))
+    } else {
+      let verdict = codes.isEmpty ? "verifies" : "is refused with \(codes.joined(separator: ", "))"
+      let clock = variant.needsFixedClock ? ", at \(now) exactly" : ""
+      console.print(Printable.line("\(path): \(bytes.count) bytes, \(variant.name): \(verdict)\(clock)"))
+    }
+  }
 }

@@ -1,7 +1,9 @@
 import Base
 import CBOR
 import Cryptography
+import Mdoc
 import Mock
+import Sessions
 
 /// `mdoc mock response`: a DeviceResponse as it is handed over in person, after a QR code or NFC.
 enum MockResponse {
@@ -98,4 +100,22 @@ extension Option {
     "handover", "KIND", "how a new transcript's devices met", fallback: "qr", choices: ["qr", "nfc"])
   fileprivate static let authentication = Option(
     "authentication", "KIND", "how the device proves its key", fallback: "signature", choices: ["signature", "mac"])
+}
+
+/// The request that a mock wallet answers: given in the HTTP API's shape, or the one that shows the variant best.
+enum MockRequestFile {
+  static func request(
+    _ arguments: ParsedArguments, for family: ProtocolFamily, variant: MockVariant
+  ) throws(Failure) -> MockRequest {
+    guard let request = try RequestFile.request(arguments.value(.mockRequest), for: family) else {
+      return variant.request
+    }
+    return MockRequest(
+      documents: request.documents.map { document in
+        MockRequest.Document(
+          docType: document.docType,
+          elements: document.elements.map { ($0.element.namespace, $0.element.identifier) },
+          ageOver: document.ageThresholds)
+      })
+  }
 }

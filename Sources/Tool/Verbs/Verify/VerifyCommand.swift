@@ -1,7 +1,9 @@
 import Base
 import Mdoc
+import Network
 import PKIX
 import Sessions
+import Trust
 
 /// `mdoc verify`: judges an answer from files.
 enum VerifyCommand {
@@ -50,4 +52,71 @@ extension RevocationQuestion {
     case .status(let reference): [reference.uri]
     }
   }
+}
+
+/// Where `mdoc verify` asks about revocation: lists in files, and the web only where it is told to.
+enum RevocationOptions {
+  static let all: [Option] = [.revocation, .list, .fetch]
+
+  static let note =
+    "Revocation is asked about with --revocation. The lists come from the files that --list names, each under the address "
+    + "that the certificates or the document state; nothing is fetched without --fetch. What neither gives is "
+    + "undetermined, which require_good rejects."
+
+  static func policy(_ arguments: ParsedArguments) throws(Failure) -> RevocationPolicy {
+    let name = try arguments.required(.revocation)
+    guard let policy = RevocationPolicy(rawValue: name) else { throw .internal("--revocation took \(name)") }
+    guard policy != .off || arguments.values(.list).isEmpty && !arguments.has(.fetch) else {
+      throw .usage("--list and --fetch are of no use without --revocation require_good or allow_undetermined")
+    }
+    return policy
+  }
+
+  static func source(_ arguments: ParsedArguments) throws(Failure) -> any RevocationSource {
+    guard try policy(arguments) != .off else { return NoRevocationSource() }
+    var lists = KeptLists()
+    for text in arguments.values(.list) {
+      // Addresses may have an equals sign in their query.
+      guard let equals = text.lastIndex(of: "="), equals > text.startIndex, text.index(after: equals) < text.endIndex
+      else { throw .usage("--list is ADDRESS=FILE, not \"\(text)\"") }
+      let address = String(text[..<equals])
+      guard lists[address] == nil else { throw .usage("--list gives \(address) twice") }
+      let bytes = try FileAccess.read(String(text[text.index(after: equals)...]), purpose: "list")
+      lists[address] = .success(FetchedList(bytes: bytes))
+    }
+    return RevocationChecker(fetcher: try fetcher(lists, mayFetch: arguments.has(.fetch)))
+  }
+
+  private static func fetcher(_ lists: KeptLists, mayFetch: Bool) throws(Failure) -> any ListFetcher {
+    guard mayFetch else { return lists }
+    do throws(WebListFetcher.StartError) {
+      return FilesThenWeb(lists: lists, web: try WebListFetcher())
+    } catch {
+      throw .temporary("nothing can be fetched: \(error.description)")
+    }
+  }
+
+  /// A file that was given for an address is what counts there, whatever the web has.
+  private struct FilesThenWeb: ListFetcher {
+    let lists: KeptLists
+    let web: WebListFetcher
+
+    func fetch(_ address: String, allowing rules: FetchRules) async throws(FetchError) -> FetchedList {
+      if lists[address] != nil { return try await lists.fetch(address, allowing: rules) }
+      return try await web.fetch(address, allowing: rules)
+    }
+  }
+}
+
+extension Option {
+  fileprivate static let revocation = Option(
+    "revocation", "POLICY",
+    "whether the signer or document may be revoked: require_good (what is undetermined is rejected), "
+      + "allow_undetermined (it warns) or off (nothing is asked)",
+    fallback: RevocationPolicy.off.rawValue, choices: RevocationPolicy.allCases.map(\.rawValue))
+  fileprivate static let list = Option(
+    "list", "ADDRESS=FILE", "a revocation or status list, and the address that it would be fetched from",
+    occurrence: .repeatable)
+  fileprivate static let fetch = Option(
+    flag: "fetch", "fetch lists that no --list gives; their publishers see the request")
 }

@@ -1,0 +1,185 @@
+import App
+import Base
+
+/// A server under load: answers handed in over kept connections, and its memory from the first thousand on.
+package struct ServerBenchmark {
+  let connections: Int
+  let verifications: Int
+
+  /// Answers of one batch; made before its clock runs, because making them is the mock wallet's work.
+  private static let batch = 1_000
+
+  package init(connections: Int, verifications: Int) {
+    self.connections = connections
+    self.verifications = verifications
+  }
+
+  package struct Figures {
+    var perSecond: Double
+    var p50Microseconds: Double
+    var p99Microseconds: Double
+    /// KiB after the first thousand and after all.
+    var memoryEarly: Int
+    var memoryLate: Int
+    var verifications: Int
+
+    var growth: Double { Double(memoryLate) / Double(max(memoryEarly, 1)) - 1 }
+  }
+
+  package struct Failed: Error { package let reason: String }
+
+  package func run() async throws(Failed) -> Figures {
+    let server: ServerProcess
+    do throws(ServerProcess.Failed) { server = try ServerProcess() } catch { throw Failed(reason: error.reason) }
+    defer { server.stop() }
+    let workers = (0..<connections).map { _ in ServerBenchmarkWorker(port: server.port, token: server.apiKey) }
+    let batches = max(1, verifications / Self.batch)
+    var rates = Samples()
+    var latencies: [Double] = []
+    var early = 0
+    for batch in 0..<batches {
+      let share = Self.batch / connections
+      try await Self.each(workers) { worker throws(ClientConnection.Fault) in try worker.prepare(share) }
+      let start = CPUClock.wall()
+      try await Self.each(workers) { worker throws(ClientConnection.Fault) in try worker.submit() }
+      rates.add(Double(share * connections) / (CPUClock.wall() - start) * 1e6)
+      latencies += workers.flatMap { $0.takeLatencies() }
+      if batch == 0 { early = server.residentMemory() ?? 0 }
+    }
+    latencies.sort()
+    return Figures(
+      perSecond: rates.median, p50Microseconds: latencies[latencies.count / 2],
+      p99Microseconds: latencies[latencies.count * 99 / 100], memoryEarly: early,
+      memoryLate: server.residentMemory() ?? 0, verifications: batches * Self.batch)
+  }
+
+  /// Every worker on a thread of its own, because its calls block.
+  static func each(
+    _ workers: [ServerBenchmarkWorker],
+    _ body: @escaping @Sendable (ServerBenchmarkWorker) throws(ClientConnection.Fault) -> Void
+  ) async throws(Failed) {
+    let fault = Locked<String?>(nil)
+    await withTaskGroup(of: Void.self) { group in
+      for worker in workers {
+        group.addTask {
+          await BackgroundThread.run {
+            do throws(ClientConnection.Fault) {
+              try body(worker)
+            } catch {
+              fault.withLock { $0 = error.reason }
+            }
+          }
+        }
+      }
+    }
+    if let reason = fault.withLock({ $0 }) { throw Failed(reason: reason) }
+  }
+}
+
+// MARK: Output
+
+extension ServerBenchmark.Figures {
+  package var facts: [(name: String, value: String)] {
+    [
+      ("verifications a second", decimal(perSecond, 0)), ("p50", "\(decimal(p50Microseconds / 1_000, 2)) ms"),
+      ("p99", "\(decimal(p99Microseconds / 1_000, 2)) ms"), ("memory after 1000", "\(memoryEarly) KiB"),
+      ("memory after \(verifications)", "\(memoryLate) KiB"), ("growth", "\(decimal(max(0, growth) * 100, 1)) %"),
+    ]
+  }
+
+  package var json: JSON {
+    [
+      "verifications_per_second": .integer(Int64(perSecond)), "p50_microseconds": .integer(Int64(p50Microseconds)),
+      "p99_microseconds": .integer(Int64(p99Microseconds)), "resident_kib_after_1000": .integer(Int64(memoryEarly)),
+      "resident_kib_at_the_end": .integer(Int64(memoryLate)), "verifications": .integer(Int64(verifications)),
+    ]
+  }
+}
+
+/// One connection with the answers that it is to hand in.
+// Sendable by use: one thread at a time runs it, and the benchmark waits for all of them before the next step.
+final class ServerBenchmarkWorker: @unchecked Sendable {
+  /// A submit's body, and the session that it answers.
+  typealias Answer = (session: String, body: [UInt8])
+
+  private let port: UInt16
+  private let token: String
+  private var connection: ClientConnection?
+  private var answers: [Answer] = []
+  private var latencies: [Double] = []
+
+  init(port: UInt16, token: String) {
+    self.port = port
+    self.token = token
+  }
+
+  func takeLatencies() -> [Double] {
+    defer { latencies.removeAll(keepingCapacity: true) }
+    return latencies
+  }
+
+  func takeAnswers() -> [Answer] {
+    defer { answers = [] }
+    return answers
+  }
+
+  /// Creates sessions and has the mock wallet answer them.
+  func prepare(_ count: Int) throws(ClientConnection.Fault) {
+    for _ in 0..<count {
+      let created = try call("/v1/verification_sessions", Self.requestBytes, status: 201)
+      guard let session = (try? JSON(parsing: created))?["id"]?.string else {
+        throw ClientConnection.Fault(reason: "a session without an id")
+      }
+      let wanted: JSON = ["session": .string(session), "variant": "good"]
+      answers.append((session, try call("/v1/test/mock_responses", wanted.serialized(), status: 200)))
+    }
+  }
+
+  func submit() throws(ClientConnection.Fault) {
+    for (session, body) in answers {
+      let start = CPUClock.wall()
+      let reply = try call("/v1/verification_sessions/\(session)/submit", body, status: 200)
+      latencies.append(CPUClock.wall() - start)
+      guard (try? JSON(parsing: reply))?["status"]?.string == "verified" else {
+        throw ClientConnection.Fault(reason: "an answer was not verified")
+      }
+    }
+    answers.removeAll(keepingCapacity: true)
+  }
+
+  private func call(_ path: String, _ body: [UInt8], status: Int) throws(ClientConnection.Fault) -> [UInt8] {
+    let connection = try openConnection()
+    let reply = try connection.post(path, body)
+    guard reply.status == status else {
+      throw ClientConnection.Fault(reason: "HTTP \(reply.status) where \(status) was due, at \(path)")
+    }
+    return reply.body
+  }
+
+  private func openConnection() throws(ClientConnection.Fault) -> ClientConnection {
+    if let connection { return connection }
+    let opened = try ClientConnection(port: port, token: token)
+    connection = opened
+    return opened
+  }
+
+  /// A creation's body. Its answer may wait: it is made before the clock runs.
+  static let requestBytes = request.serialized()
+
+  static let elements = ["given_name", "family_name", "birth_date", "portrait", "document_number"]
+  static let age: Int64 = 21
+
+  private static let request: JSON = [
+    "protocols": ["apple-in-app"], "expires_in": .integer(Limits.sessionLifetimeRange.upperBound),
+    "documents": [
+      [
+        "doc_type": "org.iso.18013.5.1.mDL",
+        "elements": .array(
+          elements.map { name -> JSON in
+            ["namespace": "org.iso.18013.5.1", "identifier": .string(name)]
+          }),
+        "age_over": [.integer(age)],
+      ]
+    ],
+  ]
+}

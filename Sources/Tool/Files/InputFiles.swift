@@ -1,0 +1,112 @@
+import Base
+import CBOR
+import Mdoc
+import PKIX
+import Sessions
+import Trust
+
+/// Binary content of a file that holds it raw, in hexadecimal or in base64 of either alphabet.
+///
+/// A DeviceResponse, an envelope and a transcript begin with a byte that is no ASCII character, so text is never
+/// mistaken for them. Text that is neither hexadecimal nor base64 is taken as it is: whoever parses it says no.
+struct WireBytes: Sendable {
+  enum Encoding: String, Sendable { case raw, hex, base64 }
+
+  let bytes: [UInt8]
+  let encoding: Encoding
+
+  init(_ file: [UInt8]) {
+    guard let text = WireBytes.text(of: file) else {
+      self.init(file, .raw)
+      return
+    }
+    let candidates = [
+      (Hex.decode(text), Encoding.hex), (Base64.decodeEither(text), .base64), (file, .raw),
+    ].compactMap { bytes, encoding in bytes.map { (bytes: $0, encoding: encoding) } }
+    // What is well-formed CBOR was meant; the first is a fair guess where nothing is.
+    let best = candidates.first { WireBytes.isCBOR($0.bytes) } ?? candidates.first
+    self.init(best?.bytes ?? file, best?.encoding ?? .raw)
+  }
+
+  private init(_ bytes: [UInt8], _ encoding: Encoding) {
+    self.bytes = bytes
+    self.encoding = encoding
+  }
+
+  /// The text without white space, where the content is ASCII text.
+  private static func text(of file: [UInt8]) -> String? {
+    let hasMark = file.starts(with: [0xef, 0xbb, 0xbf])
+    let characters = file.dropFirst(hasMark ? 3 : 0).filter { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }
+    guard !characters.isEmpty, characters.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
+    return String(decoding: characters, as: UTF8.self)
+  }
+
+  private static func isCBOR(_ bytes: [UInt8]) -> Bool {
+    (try? CBORItem(parsing: bytes, limits: CBORLimits(bytes: FileAccess.limit))) != nil
+  }
+}
+
+extension WireBytes {
+  /// What a wallet sent. Only a path that can't be read is the caller's fault; every content is judged later.
+  static func answer(at path: String) throws(Failure) -> [UInt8] {
+    WireBytes(try FileAccess.readPrefix(path, purpose: "answer")).bytes
+  }
+}
+
+/// The SessionTranscript that an answer is to be verified over: ours, not the wallet's.
+enum TranscriptFile {
+  static func transcript(_ path: String) throws(Failure) -> SessionTranscript {
+    let file = WireBytes(try FileAccess.read(path, purpose: "transcript"))
+    guard let item = try? CBORItem(parsing: file.bytes) else { throw .unreadable("transcript \(path): is not CBOR") }
+    // Both forms are about: the array, and SessionTranscriptBytes with the array inside tag 24.
+    let encoded = item.embedded.map { Array($0.encoded) } ?? file.bytes
+    do throws(MdocParseError) {
+      return try SessionTranscript(encoded: encoded)
+    } catch {
+      throw .unreadable("transcript \(path): is not an array of device engagement, reader key and handover")
+    }
+  }
+}
+
+/// A relying party's request, typed as JSON or in a file, in the shape of the HTTP API.
+enum RequestFile {
+  /// - Parameter argument: JSON where it begins with a brace or bracket; else a path. Nil asks for nothing in particular.
+  static func request(_ argument: String?, for family: ProtocolFamily) throws(Failure) -> PresentationRequest? {
+    guard let argument else { return nil }
+    let isInline = ["{", "["].contains(argument.drop(while: \.isWhitespace).first)
+    let source = isInline ? "--request" : "request \(argument)"
+    let bytes = isInline ? Array(argument.utf8) : try FileAccess.read(argument, purpose: "request")
+    func fault(_ problem: String) -> Failure {
+      isInline ? .usage("\(source): \(problem)") : .unreadable("\(source): \(problem)")
+    }
+    guard let json = try? JSON(parsing: bytes) else { throw fault("is not JSON") }
+    do throws(ServiceError) {
+      return try PresentationRequestDecoder(for: family).decode(json)
+    } catch {
+      let faults = error.pointers.map { "\($0.pointer.isEmpty ? "it" : $0.pointer) \($0.detail)" }
+      throw fault(faults.isEmpty ? error.detail : faults.joined(separator: "; "))
+    }
+  }
+}
+
+/// Trust anchors as `mdoc verify` and `mdoc trust` take them: for any document type unless their settings say, test
+/// anchors included, since whoever names a file here means it.
+enum TrustFiles {
+  static func anchors(_ paths: [String]) throws(Failure) -> [TrustAnchor] {
+    do throws(TrustLoadError) {
+      return try TrustAnchorLoader(defaultDocTypes: nil).load(paths)
+    } catch {
+      throw .unreadable("trust \(error.description)")
+    }
+  }
+
+  static func store(_ paths: [String]) throws(Failure) -> TrustStore {
+    let anchors = try anchors(paths)
+    do throws(TrustStoreError) {
+      return try TrustStore(anchors: anchors, allowsTestCertificates: true)
+    } catch {
+      throw .unreadable(
+        "trust \(paths.joined(separator: ", ")): no certificates there (.pem, .crt, .cer or .der in a folder)")
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import Base
+
+/// `mdoc man`: manual pages, made from the commands.
+enum ManCommand {
+  static let command = Command(
+    "man", "print manual pages, or write them: mdoc.1 and one for each verb",
+    options: [.folder],
+    operand: Operand(
+      placeholder: "VERB", help: "the verb whose page to print, such as \"verify apple\" (default: the program's)",
+      isRepeatable: true, isOptional: true),
+    examples: [
+      .init("Read one", "mdoc man verify apple | man -l -"),
+      .init("Install all", "mdoc man --out /usr/local/share/man/man1"),
+    ],
+    action: run)
+
+  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+    let pages = ManPage.all
+    guard let folder = arguments.value(.folder) else {
+      let words = arguments.operands.flatMap { $0.split(separator: " ").map(String.init) }
+      let name = (["mdoc"] + words).joined(separator: "-")
+      guard let page = pages.first(where: { $0.name == name }) else {
+        throw .usage("there is no verb \"\(words.joined(separator: " "))\" (mdoc --help lists them)")
+      }
+      console.print(page.text)
+      return .done
+    }
+    guard arguments.operands.isEmpty else { throw .usage("--out writes all pages; leave out the verb") }
+    try FileAccess.makeFolder(folder)
+    for page in pages { try FileAccess.write(Array((page.text + "\n").utf8), to: "\(folder)/\(page.name).1") }
+    return .done
+  }
+}
+
+extension Option {
+  fileprivate static let folder = Option("out", "FOLDER", "write all pages there, one file each")
+}
+
+/// One page in the macros of man(7).
+struct ManPage {
+  /// Without the section: mdoc-verify-apple.
+  let name: String
+  let text: String
+
+  static var all: [ManPage] { [program] + Program.root.leaves.map(ManPage.init) }
+
+  private static var program: ManPage {
+    let root = Program.root
+    var lines = head("mdoc", root.summary)
+    lines += [".SH SYNOPSIS", ".B mdoc", ".I VERB", "[\\fIOPTION\\fR]\\&.\\|.\\|.", ".SH VERBS"]
+    for leaf in root.leaves {
+      lines += [
+        ".TP", ".BR \(escaped(leaf.spelled.replacing(" ", with: "-"))) (1)", escaped(leaf.command.summary + "."),
+      ]
+    }
+    lines.append(".SH NOTES")
+    lines += paragraphs(root.notes)
+    return ManPage(name: "mdoc", text: lines.joined(separator: "\n"))
+  }
+
+  private init(name: String, text: String) {
+    self.name = name
+    self.text = text
+  }
+
+  private init(_ leaf: Command.Leaf) {
+    let name = leaf.spelled.replacing(" ", with: "-")
+    let help = HelpText(leaf.path, width: 80)
+    var lines = Self.head(name, leaf.command.summary)
+    lines += [".SH SYNOPSIS", ".nh", ".B \(Self.escaped(leaf.spelled))"]
+    lines += help.usage.map(Self.escaped) + [".hy", ".SH OPTIONS"]
+    for row in help.rows { lines += [".TP", ".B \(Self.escaped(row.name))", Self.escaped(row.meaning)] }
+    if !leaf.command.notes.isEmpty { lines += [".SH NOTES"] + Self.paragraphs(leaf.command.notes) }
+    lines.append(".SH EXAMPLES")
+    for example in leaf.command.examples {
+      lines += [".PP", Self.escaped(example.purpose + ":"), ".PP", ".RS 4", ".nf"]
+      lines += example.line.split(separator: "\n", omittingEmptySubsequences: false).map { Self.escaped(String($0)) }
+      lines += [".fi", ".RE"]
+    }
+    lines += [".SH SEE ALSO", ".BR mdoc (1)"]
+    self.init(name: name, text: lines.joined(separator: "\n"))
+  }
+
+  private static func head(_ name: String, _ summary: String) -> [String] {
+    [
+      ".TH \(escaped(name).uppercased()) 1 \"\" \"mdoc \(ProgramVersion.text)\" \"mdoc manual\"",
+      ".SH NAME", "\(escaped(name)) \\- \(escaped(summary))",
+    ]
+  }
+
+  private static func paragraphs(_ notes: [String]) -> [String] {
+    Array(notes.map { [escaped($0)] }.joined(separator: [".PP"]))
+  }
+
+  /// Text that troff prints as it is: each special character as its escape sequence, and no line a request.
+  private static func escaped(_ text: String) -> String {
+    var output = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\\": output += "\\e"
+      case "-": output += "\\-"
+      case "'": output += "\\(aq"
+      case "`": output += "\\(ga"
+      case "^": output += "\\(ha"
+      case "~": output += "\\(ti"
+      case "\"": output += "\\(dq"
+      case "\u{0}"..."\u{7f}": output.unicodeScalars.append(scalar)
+      default: output += "\\[u\(Self.hexadecimal(scalar.value))]"
+      }
+    }
+    return output.hasPrefix(".") ? "\\&" + output : output
+  }
+
+  /// Four digits or more, in capitals, as groff takes them.
+  private static func hexadecimal(_ value: UInt32) -> String {
+    let digits = String(value, radix: 16, uppercase: true)
+    return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+  }
+}

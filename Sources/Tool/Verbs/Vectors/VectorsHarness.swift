@@ -1,0 +1,132 @@
+import App
+import Base
+import Bench
+import HTTP
+import Vectors
+
+/// `mdoc vectors serve-harness`: this verifier behind the harness, as an example for others and for our own tests.
+enum VectorsServeHarness {
+  static let command = Command(
+    "serve-harness", "serve this verifier for mdoc vectors run --against",
+    options: [.listenHarness],
+    notes: [
+      "A question is a POST of a vector without flags and expectation, the input in full and the anchors' "
+        + "certificates with it. Loopback only: it judges by whatever keys and anchors it is given.",
+      "Exit status: 0 stopped by SIGTERM or SIGINT, 64 usage, 75 the port cannot be had.",
+    ],
+    examples: [
+      .init(
+        "Ours held to the corpus by way of HTTP",
+        "mdoc vectors serve-harness --listen 127.0.0.1:9000 &\nmdoc vectors run --against http://127.0.0.1:9000/")
+    ],
+    action: run)
+
+  private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
+    let text = try arguments.required(.listenHarness)
+    guard let address = ListenAddress(text), address.isLoopback else {
+      throw .usage("--listen is 127.0.0.1:PORT or [::1]:PORT, not \"\(text)\"")
+    }
+    StopSignal.install()
+    let server = try start(address)
+    console.print("http://\(ListenAddress(address: address.address, port: server.port))/")
+    await StopSignal.wait()
+    await server.stop(drainSeconds: 5)
+    return .done
+  }
+
+  static func start(_ address: ListenAddress) throws(Failure) -> HTTPServer {
+    var configuration = HTTPServerConfiguration()
+    configuration.address = address.address
+    configuration.port = address.port
+    configuration.threads = 2
+    // The largest vectors are ten megabytes, in base64.
+    configuration.maxBodyBytes = 32 << 20
+    configuration.requestDeadline = 60
+    do throws(HTTPServerError) {
+      return try HTTPServer(configuration: configuration, handler: HarnessEndpoint())
+    } catch {
+      throw .temporary("the harness did not start on \(address): \(error)")
+    }
+  }
+}
+
+/// Questions over HTTP, on any path.
+private struct HarnessEndpoint: HTTPHandler {
+  func respond(to request: HTTPRequest) async -> HTTPResponse {
+    guard request.method == "POST" else { return reply(405, ["error": "a question is a POST"]) }
+    guard let question = try? JSON(parsing: request.body) else { return reply(400, ["error": "is no JSON"]) }
+    do throws(VectorFault) {
+      return reply(200, try await HarnessHandler.answer(question))
+    } catch {
+      return reply(400, ["error": .string(error.description)])
+    }
+  }
+
+  func refusal(_ fault: HTTPFault) -> HTTPResponse { reply(fault.status, ["error": "refused"]) }
+
+  private func reply(_ status: Int, _ json: JSON) -> HTTPResponse {
+    HTTPResponse(status: status, headers: [("Content-Type", "application/json")], body: json.serialized())
+  }
+}
+
+extension Option {
+  fileprivate static let listenHarness = Option(
+    "listen", "HOST:PORT", "where to listen; port 0 is a free one", fallback: "127.0.0.1:9000")
+}
+
+/// Asks another verifier through its harness: HTTP/1.1 without TLS, one connection a question.
+struct HarnessClient: Sendable {
+  private let host: String
+  private let port: UInt16
+  private let path: String
+
+  /// Nil for what is no `http://` URL.
+  init?(_ url: String) {
+    guard url.hasPrefix("http://"), url.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
+    let rest = url.dropFirst("http://".count)
+    let authority = rest.prefix { $0 != "/" }
+    path = authority.count == rest.count ? "/" : String(rest.dropFirst(authority.count))
+    let isBracketed = authority.hasPrefix("[")
+    let end = isBracketed ? authority.firstIndex(of: "]").map { authority.index(after: $0) } : nil
+    let colon = authority[(end ?? authority.startIndex)...].firstIndex(of: ":")
+    let name = authority[..<(colon ?? authority.endIndex)]
+    host = isBracketed ? String(name.dropFirst().dropLast()) : String(name)
+    guard let port = UInt16(colon.map { authority[authority.index(after: $0)...] } ?? "80") else { return nil }
+    self.port = port
+    guard !host.isEmpty, !isBracketed || end != nil else { return nil }
+  }
+
+  /// The exchange blocks, so it has a thread of its own.
+  func judge(_ vector: TestVector, anchors: SuiteAnchors) async throws(VectorRunner.NoVerdict) -> Judgement {
+    let question = anchors.question(of: vector).serialized()
+    let result = Locked<Result<Judgement, VectorRunner.NoVerdict>>(.failure(.init(reason: "no thread for the call")))
+    await BackgroundThread.run {
+      do throws(VectorRunner.NoVerdict) {
+        let judgement = try judgement(on: question)
+        result.withLock { $0 = .success(judgement) }
+      } catch {
+        result.withLock { $0 = .failure(error) }
+      }
+    }
+    return try result.withLock { $0 }.get()
+  }
+
+  private func judgement(on question: [UInt8]) throws(VectorRunner.NoVerdict) -> Judgement {
+    let reply: ClientConnection.Reply
+    do throws(ClientConnection.Fault) {
+      let connection = try ClientConnection(
+        host: host, port: port, headers: ["Accept: application/json", "Connection: close"], peer: "the harness",
+        patience: 60, limit: 1 << 20)
+      // A harness may answer before it has read everything.
+      try? connection.send("POST", path, question)
+      reply = try connection.receive()
+    } catch {
+      throw .init(reason: error.reason)
+    }
+    guard reply.status == 200 else { throw .init(reason: "the harness answered HTTP \(reply.status)") }
+    guard let json = try? JSON(parsing: reply.body), let judgement = Judgement(harnessAnswer: json) else {
+      throw .init(reason: "the harness's reply has no verdict")
+    }
+    return judgement
+  }
+}

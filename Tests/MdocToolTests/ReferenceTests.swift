@@ -1,0 +1,88 @@
+import Base
+import FoundationEssentials
+import Testing
+
+@testable import Bench
+@testable import MdocTool
+
+/// What the documentation says of codes, configuration, limits, API and commands is what the program has.
+@Suite struct ReferenceTests {
+  private static let folder =
+    #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Sources/Tool/Documentation.docc"
+
+  @Test(arguments: ReferencePart.allCases)
+  func theDocumentationHasWhatTheProgramPrints(part: ReferencePart) async throws {
+    let printed = await Run("reference", part.rawValue)
+    #expect(printed.status == 0)
+    let file = try #require(FileManager.default.contents(atPath: "\(Self.folder)/\(part.fileName)"))
+    let isSame = String(decoding: file, as: UTF8.self) == printed.output
+    #expect(isSame, "\(part.fileName) is old: mdoc reference --out Sources/Tool/Documentation.docc")
+  }
+
+  @Test func everyCodeAndEveryVerbIsThere() async {
+    let codes = await Run("reference", "codes").output
+    #expect(Code.allCases.allSatisfy { codes.contains("| `\($0.rawValue)` |") })
+    #expect(!codes.contains("| Others |"))
+    let commands = await Run("reference", "commands").output
+    for leaf in Program.root.leaves {
+      #expect(commands.contains("## \(leaf.spelled)\n"))
+      for option in leaf.command.options { #expect(commands.contains("| `--\(option.name)")) }
+    }
+  }
+
+  @Test func itTakesAPartOrAFolder() async {
+    for words in [["reference"], ["reference", "cods"], ["reference", "codes", "--out", "x"]] {
+      #expect(await Run(words).status == 64)
+    }
+  }
+
+  @Test func everyVerbHasAManualPage() async throws {
+    let scratch = try Scratch()
+    #expect(await Run("man", "--out", scratch.path).status == 0)
+    for leaf in Program.root.leaves {
+      let page = String(decoding: scratch.read(leaf.spelled.replacing(" ", with: "-") + ".1"), as: UTF8.self)
+      #expect(page.hasPrefix(".TH MDOC\\-"))
+      #expect(page.utf8.allSatisfy { $0 < 0x80 })
+      for option in leaf.command.options {
+        #expect(page.contains("\\-\\-" + option.name.replacing("-", with: "\\-")))
+      }
+    }
+    #expect(
+      await Run("man", "verify", "apple").output == String(decoding: scratch.read("mdoc-verify-apple.1"), as: UTF8.self)
+    )
+    #expect(await Run("man", "nonsense").status == 64)
+  }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func completionKnowsEveryVerbAndOption(shell: String) async {
+    let script = await Run("completion", shell).output
+    for leaf in Program.root.leaves {
+      #expect(script.contains("'\(leaf.spelled.dropFirst("mdoc ".count))'"))
+      for option in leaf.command.options { #expect(script.contains(option.name)) }
+    }
+    #expect(script.contains("apple-in-app"))
+    #expect(await Run("completion", "csh").status == 64)
+  }
+
+  @Test(arguments: [
+    (["ver"], "verify"), (["verify", ""], "apple response reader bundle"), (["verify", "apple", "--tr"], "--trust"),
+    (["inspect", "--session", ""], "apple-in-app"), (["completion", ""], "bash zsh fish"),
+    (["inspect", "--session", "=", "a"], "apple-in-app"),
+  ])
+  func bashCompletes(words: [String], expected: String) async throws {
+    let scratch = try Scratch()
+    let script = await Run("completion", "bash").output
+    let typed = (["mdoc"] + words).map { "'\($0)'" }.joined(separator: " ")
+    try scratch.write(
+      "test.sh",
+      """
+      source '\(scratch("mdoc.bash"))'
+      complete -p mdoc >/dev/null || exit 1
+      COMP_WORDS=(\(typed)) COMP_CWORD=\(words.count)
+      _mdoc
+      [[ "${COMPREPLY[*]}" == '\(expected)' ]]
+      """)
+    try scratch.write("mdoc.bash", script)
+    #expect(await FaultScenario.execute("bash '\(scratch("test.sh"))'", 0) == 0)
+  }
+}
