@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func exactTextsAreEqualByBytes() {
-    #expect(ExactText("\u{e9}") != ExactText("e\u{301}") && "\u{e9}" == "e\u{301}")
-    #expect(Set([ExactText("a"), ExactText("a"), ExactText("b")]).count == 2)
+    #expect(UTF8Key("\u{e9}") != UTF8Key("e\u{301}") && "\u{e9}" == "e\u{301}")
+    #expect(Set([UTF8Key("a"), UTF8Key("a"), UTF8Key("b")]).count == 2)
   }
 }

@@ -103,6 +103,7 @@ import Testing
     let names = ["verify", "inspect", "keys"]
     #expect(Spelling.nearest(to: "vreify", among: names) == "verify")
     #expect(Spelling.nearest(to: "insp", among: names) == "inspect")
+    #expect(Spelling.nearest(to: "key", among: names) == "keys")
     #expect(Spelling.nearest(to: "zebra", among: names) == nil)
   }
 

@@ -10,7 +10,7 @@ import Trust
 
 /// What the issuer signed is read only where its signature verifies: each rule is broken alone, and gives its own code.
 @Suite struct IssuerAuthenticationTests {
-  private let signer: DocumentSigner
+  private let signer: MockSigner
   private let chain: [[UInt8]]
   private let trust: TrustStore
   private let es256: Int64 = -7
@@ -18,7 +18,7 @@ import Trust
   init() throws {
     let authority = try MockAuthority(seed: Array("by hand".utf8))
     let now = HandMadeDocument.now
-    signer = try DocumentSigner(
+    signer = try MockSigner(
       authority: authority, under: authority.certificateIssuer(.good), curve: .p256, at: now)
     chain = try signer.chain()
     let anchor = try Certificate(der: authority.anchor(at: now).certificate)

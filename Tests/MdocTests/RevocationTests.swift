@@ -158,7 +158,7 @@ import Trust
   func `what its issuer lists is undetermined, not undeclared`(_ policy: RevocationPolicy, _ codes: [Code]) throws {
     let attack = try Attack()
     let issuer = try attack.authority.certificateIssuer(.good)
-    let signer = try DocumentSigner(authority: attack.authority, under: issuer, curve: .p256, at: attack.now)
+    let signer = try MockSigner(authority: attack.authority, under: issuer, curve: .p256, at: attack.now)
     let certificate = try Certificate(der: #require(try signer.chain().first))
     try #require(certificate.extensions.crlDistributionPoints != nil)
     let trust = try TrustStore(

@@ -21,7 +21,7 @@ import Trust
     let other = try MockAuthority(seed: Array("other".utf8)).anchor(at: attack.now)
     let without = try TrustStore(
       anchors: [TrustAnchor(certificate: Certificate(der: other.certificate))], allowsTestCertificates: true)
-    let trust = TrustInForce(with)
+    let trust = CurrentTrust(with)
 
     let swapping = Task {
       var swaps = 0

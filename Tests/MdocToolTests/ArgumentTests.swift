@@ -79,14 +79,4 @@ import Testing
       #expect(error == .usage(message))
     }
   }
-
-  @Test func nearNamesAreGuessedAndFarOnesAreNot() {
-    let names = ["verify", "inspect", "mock", "trust", "codes", "keys"]
-    #expect(NearestName.of("vreify", among: names) == "verify")
-    #expect(NearestName.of("insp", among: names) == "inspect")
-    #expect(NearestName.of("key", among: names) == "keys")
-    #expect(NearestName.of("zebra", among: names) == nil)
-    #expect(NearestName.distance(from: "abcd", to: "acbd") == 1)
-    #expect(NearestName.distance(from: "", to: "abc") == 3)
-  }
 }

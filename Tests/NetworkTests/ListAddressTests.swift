@@ -130,10 +130,12 @@ import Trust
 }
 
 /// Lists without a network.
-@Suite struct KeptListsTests {
+@Suite struct StaticListFetcherTests {
   private static let address = "https://lists.example/list"
 
-  private func fault(_ lists: KeptLists, _ address: String, _ rules: FetchRules = FetchRules()) async -> FetchError? {
+  private func fault(_ lists: StaticListFetcher, _ address: String, _ rules: FetchRules = FetchRules()) async
+    -> FetchError?
+  {
     do {
       _ = try await lists.fetch(address, allowing: rules)
       return nil
@@ -144,7 +146,7 @@ import Trust
 
   @Test func whatWasGivenIsAnswered() async throws {
     let log = FetchLog()
-    var lists = KeptLists([Self.address: .success(FetchedList(bytes: [1, 2, 3]))], observer: log)
+    var lists = StaticListFetcher([Self.address: .success(FetchedList(bytes: [1, 2, 3]))], observer: log)
     lists["https://lists.example/fault"] = .failure(.unavailable("the test says so"))
     #expect(try await lists.fetch(Self.address, allowing: FetchRules()).bytes == [1, 2, 3])
     #expect(await fault(lists, "https://lists.example/fault") == .unavailable("the test says so"))
@@ -154,7 +156,7 @@ import Trust
   }
 
   @Test func theRulesHoldHereToo() async {
-    var lists = KeptLists([Self.address: .success(FetchedList(bytes: [1, 2, 3]))])
+    var lists = StaticListFetcher([Self.address: .success(FetchedList(bytes: [1, 2, 3]))])
     #expect(await fault(lists, Self.address, FetchRules(maximumBytes: 2)) == .tooLarge)
     for address in ["http://lists.example/list", "https://127.0.0.1/list", "https://lists.example:8443/list"] {
       lists[address] = .success(FetchedList(bytes: [1]))

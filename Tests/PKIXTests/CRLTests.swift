@@ -16,7 +16,7 @@ import Testing
     authority = try MockAuthority(seed: [1, 2, 3])
     anchor = try Certificate(der: authority.anchor(at: now).certificate)
     let issuer = try authority.certificateIssuer(.good)
-    let made = try DocumentSigner(authority: authority, under: issuer, curve: .p256, at: now)
+    let made = try MockSigner(authority: authority, under: issuer, curve: .p256, at: now)
     signer = try Certificate(der: try #require(try made.chain().first))
   }
 

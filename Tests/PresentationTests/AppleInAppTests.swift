@@ -3,6 +3,7 @@ import Cryptography
 import Mdoc
 import Presentation
 import Testing
+
 @testable import Mock
 
 /// A refused in-app answer says which mistake would have made it; it stays refused.

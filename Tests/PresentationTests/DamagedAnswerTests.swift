@@ -3,6 +3,7 @@ import CBOR
 import Mdoc
 import TestSupport
 import Testing
+
 @testable import Presentation
 
 /// A good answer that ends too early is never verified, wherever it ends.

@@ -6,6 +6,7 @@ import Mdoc
 import PKIX
 import TestSupport
 import Testing
+
 @testable import Mock
 @testable import Presentation
 

@@ -7,6 +7,7 @@ import PKIX
 import TestSupport
 import Testing
 import Trust
+
 @testable import Presentation
 
 /// The worked example of ISO/IEC 18013-5, Annex D, valid from 2020-10-01T13:30:02Z to 2021-10-01T00:00:00Z.

@@ -35,7 +35,7 @@ struct AppleServiceFixture {
     service = try VerificationService(
       ServiceConfiguration(
         isLive: false, relyingParties: try RelyingParties([party]), protocols: [AppleInAppProtocol()],
-        trust: TrustInForce(try TrustStore(anchors: anchors, allowsTestCertificates: true)),
+        trust: CurrentTrust(try TrustStore(anchors: anchors, allowsTestCertificates: true)),
         revocation: NoRevocationSource(), sealingKeys: []), store: store
     ) { clock.now }
   }

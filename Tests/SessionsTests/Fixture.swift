@@ -40,7 +40,7 @@ struct Fixture: Sendable {
       id: "other", apiKeys: [APIKey(sha256: APIKey.hash(of: "other-key"), scopes: [.sessionsWrite, .resultsRead])])
     var configuration = ServiceConfiguration(
       isLive: false, relyingParties: try RelyingParties([shop, other]), protocols: [wallet, FakeFetchedWallet()],
-      trust: TrustInForce(try Self.trust()), revocation: revocation,
+      trust: CurrentTrust(try Self.trust()), revocation: revocation,
       sealingKeys: [try SealingKey(id: "2026-11", key: SecretBytes(copying: [UInt8](repeating: sealingKey, count: 32)))]
     )
     configuration.concurrentAnswers = concurrentAnswers

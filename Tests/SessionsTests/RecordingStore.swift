@@ -98,7 +98,7 @@ struct RecordingStore: SessionStore {
   ) async throws(StoreError) -> [DeliveryRecord] {
     try await inner.claimDeliveries(quotas, limit: limit, at: now)
   }
-  func recordDelivery(_ claimed: DeliveryRecord, _ result: DeliveryResult) async throws(StoreError) -> Bool {
+  func recordDelivery(_ claimed: DeliveryRecord, _ result: AttemptResult) async throws(StoreError) -> Bool {
     try await inner.recordDelivery(claimed, result)
   }
   func deliveries(of relyingParty: String, _ query: DeliveryQuery) async throws(StoreError) -> DeliveryPage? {

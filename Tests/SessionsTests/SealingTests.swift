@@ -77,7 +77,7 @@ struct SealingTests {
       _ = try VerificationService(
         ServiceConfiguration(
           isLive: isLive, relyingParties: RelyingParties([]), protocols: [],
-          trust: TrustInForce(try Fixture.trust()), revocation: NoRevocationSource(), sealingKeys: keys), store: store
+          trust: CurrentTrust(try Fixture.trust()), revocation: NoRevocationSource(), sealingKeys: keys), store: store
       ) { Timestamp(secondsSince1970: 0) }
     }
     let key = try key("a", 1)

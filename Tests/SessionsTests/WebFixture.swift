@@ -36,7 +36,7 @@ struct WebFixture: Sendable {
     }
     var configuration = ServiceConfiguration(
       isLive: false, relyingParties: try RelyingParties([shop]), protocols: protocols,
-      trust: TrustInForce(try TrustStore(anchors: anchors, allowsTestCertificates: true)),
+      trust: CurrentTrust(try TrustStore(anchors: anchors, allowsTestCertificates: true)),
       revocation: NoRevocationSource(),
       sealingKeys: [try SealingKey(id: "2026-11", key: SecretBytes(copying: [UInt8](repeating: 7, count: 32)))])
     configuration.publicURL = "https://verifier.example"

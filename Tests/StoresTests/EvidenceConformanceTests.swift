@@ -41,7 +41,7 @@ struct EvidenceConformanceTests {
       let request = IdempotencyRequest(key: "k", method: "POST", path: "/v1/x", body: [])
       let claim = try IdempotencyClaim(request, of: "shop")
       #expect(try await store.beginIdempotent(claim, at: start).isStarted)
-      let completion = IdempotencyCompletion(claim: claim, reply: KeptReply(session: session.address.id, body: [3]))
+      let completion = IdempotencyCompletion(claim: claim, reply: StoredReply(session: session.address.id, body: [3]))
       let outcome = AttemptOutcome(
         address: session.address, attempt: attempt, protocolName: "apple-in-app",
         conclusion: .verified(SealedResults(evidence: .kept)), report: nil, evidence: bundle)

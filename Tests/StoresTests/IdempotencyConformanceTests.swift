@@ -18,7 +18,7 @@ struct IdempotencyConformanceTests {
       #expect(try await store.beginIdempotent(first, at: start).isStarted)
       #expect(try await store.beginIdempotent(try claim(), at: start).isInProgress)
       #expect(try await store.beginIdempotent(try claim(body: "[]"), at: start).isBodyDifferent)
-      let reply = KeptReply(session: nil, body: [1], result: [2], resultExpiresAt: start + 600)
+      let reply = StoredReply(session: nil, body: [1], result: [2], resultExpiresAt: start + 600)
       try await store.finishIdempotent(IdempotencyCompletion(claim: first, reply: reply))
       #expect(try await store.beginIdempotent(try claim(), at: start + 86_399).reply == reply)
       #expect(try await store.beginIdempotent(try claim(body: "[]"), at: start).isBodyDifferent)
@@ -62,7 +62,7 @@ struct IdempotencyConformanceTests {
       #expect(try await store.beginIdempotent(third, at: start + 60).isStarted)
       // The one that lost its claim changes nothing.
       try await store.finishIdempotent(
-        IdempotencyCompletion(claim: second, reply: KeptReply(session: nil, body: [1])))
+        IdempotencyCompletion(claim: second, reply: StoredReply(session: nil, body: [1])))
       try await store.releaseIdempotent(second)
       #expect(try await store.beginIdempotent(try claim(), at: start + 61).isInProgress)
     }
@@ -74,14 +74,14 @@ struct IdempotencyConformanceTests {
       let first = try claim()
       _ = try await store.beginIdempotent(first, at: start)
       let session = try makeSession()
-      let reply = KeptReply(session: session.address.id, body: [1])
+      let reply = StoredReply(session: session.address.id, body: [1])
       try await store.create(session, finishing: IdempotencyCompletion(claim: first, reply: reply))
       #expect(try await store.beginIdempotent(try claim(), at: start).reply == reply)
       // Its own caller, told that nothing is known of the commit, gives up a key whose reply is there.
       try await store.releaseIdempotent(first)
       #expect(try await store.beginIdempotent(try claim(), at: start).reply == reply)
       _ = try await store.redact(session.address, at: start)
-      let erased = KeptReply(session: session.address.id, body: nil)
+      let erased = StoredReply(session: session.address.id, body: nil)
       #expect(try await store.beginIdempotent(try claim(), at: start).reply == erased)
     }
   }
@@ -93,9 +93,9 @@ struct IdempotencyConformanceTests {
       _ = try await store.beginIdempotent(first, at: start)
       let session = try await store.add(makeSession())
       _ = try await store.redact(session.address, at: start)
-      let reply = KeptReply(session: session.address.id, body: [1], result: [2], resultExpiresAt: start + 600)
+      let reply = StoredReply(session: session.address.id, body: [1], result: [2], resultExpiresAt: start + 600)
       try await store.finishIdempotent(IdempotencyCompletion(claim: first, reply: reply))
-      let erased = KeptReply(session: session.address.id, body: nil)
+      let erased = StoredReply(session: session.address.id, body: nil)
       #expect(try await store.beginIdempotent(try claim(), at: start).reply == erased)
     }
   }
@@ -107,7 +107,7 @@ struct IdempotencyConformanceTests {
       _ = try await store.beginIdempotent(first, at: start)
       try await store.finishIdempotent(
         IdempotencyCompletion(
-          claim: first, reply: KeptReply(session: nil, body: [1], result: [2], resultExpiresAt: start + 600)))
+          claim: first, reply: StoredReply(session: nil, body: [1], result: [2], resultExpiresAt: start + 600)))
       _ = try await store.sweep(at: start + 600, limit: 10)
       let reply = try #require(try await store.beginIdempotent(try claim(), at: start + 600).reply)
       #expect(reply.body == [1] && reply.result == nil)
@@ -120,5 +120,5 @@ extension IdempotencyStart {
   var isStarted: Bool { if case .started = self { true } else { false } }
   var isInProgress: Bool { if case .inProgress = self { true } else { false } }
   var isBodyDifferent: Bool { if case .bodyDiffers = self { true } else { false } }
-  var reply: KeptReply? { if case .finished(let reply) = self { reply } else { nil } }
+  var reply: StoredReply? { if case .finished(let reply) = self { reply } else { nil } }
 }

@@ -119,12 +119,12 @@ struct PostgreSQLStoreTests {
         let claim = try IdempotencyClaim(request, of: "shop")
         let session = try await nodes[0].add(makeSession())
         _ = try await nodes[0].beginIdempotent(claim, at: start)
-        let reply = KeptReply(session: session.address.id, body: [1], result: [2], resultExpiresAt: start + 600)
+        let reply = StoredReply(session: session.address.id, body: [1], result: [2], resultExpiresAt: start + 600)
         async let finished: Void = nodes[0].finishIdempotent(IdempotencyCompletion(claim: claim, reply: reply))
         async let redacted = nodes[1].redact(session.address, at: start)
         _ = try await (finished, redacted)
         let kept = try await nodes[0].beginIdempotent(try IdempotencyClaim(request, of: "shop"), at: start)
-        #expect(kept.reply == KeptReply(session: session.address.id, body: nil))
+        #expect(kept.reply == StoredReply(session: session.address.id, body: nil))
       }
       for node in nodes { await node.close() }
     }

@@ -254,7 +254,7 @@ struct SessionConformanceTests {
       let claim = try IdempotencyClaim(request, of: "shop")
       _ = try await store.beginIdempotent(claim, at: start)
       #expect(try await store.usage(of: "shop", at: start).idempotencyBytes == 0)
-      let reply = KeptReply(session: session.address.id, body: [UInt8](repeating: 1, count: 700))
+      let reply = StoredReply(session: session.address.id, body: [UInt8](repeating: 1, count: 700))
       try await store.finishIdempotent(IdempotencyCompletion(claim: claim, reply: reply))
       #expect(try await store.usage(of: "shop", at: start).idempotencyBytes == 700 + StoreUsage.replyOverhead)
       #expect(try await store.usage(of: "other", at: start).idempotencyBytes == 0)

@@ -76,7 +76,7 @@ import Trust
     var signature = try bytes(list)
     signature[signature.count - 1] ^= 0x01
     #expect(try reader().evaluate(signature, at: list.time).checks.codes(.failed) == [.listSignatureInvalid])
-    let stranger = VICALReader(source: VICALSource(signers: .init(authorities: [], allowsTestCertificates: false)))
+    let stranger = VICALVerifier(source: VICALSource(signers: .init(authorities: [], allowsTestCertificates: false)))
     #expect(try stranger.evaluate(bytes(list), at: list.time).checks.codes(.failed) == [.listSignerUntrusted])
   }
 
@@ -84,10 +84,10 @@ import Trust
 
   private func bytes(_ list: Published) throws -> [UInt8] { try PublishedVectors.bytes("vical/\(list.file)") }
 
-  private func reader(_ anchor: String = "aamva-dts-root.pem") throws -> VICALReader {
+  private func reader(_ anchor: String = "aamva-dts-root.pem") throws -> VICALVerifier {
     let text = String(decoding: try PublishedVectors.bytes("vical/\(anchor)"), as: UTF8.self)
     let certificates = try #require(PEM.certificates(in: text)).map { try Certificate(der: $0) }
-    return VICALReader(source: VICALSource(signers: .init(authorities: certificates, allowsTestCertificates: false)))
+    return VICALVerifier(source: VICALSource(signers: .init(authorities: certificates, allowsTestCertificates: false)))
   }
 }
 

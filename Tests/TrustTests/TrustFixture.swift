@@ -3,6 +3,7 @@ import Cryptography
 import FoundationEssentials
 import PKIX
 import Trust
+
 @testable import Mock
 
 /// The mock authority's root and signer, and a folder of anchors that goes with the fixture.
@@ -29,8 +30,8 @@ final class TrustFixture {
     TrustAnchor(certificate: try Certificate(der: rootDER(kind)), docTypes: docTypes)
   }
 
-  func chain(_ change: (inout DocumentSigner) -> Void = { _ in }) throws -> [ArraySlice<UInt8>] {
-    var signer = try DocumentSigner(
+  func chain(_ change: (inout MockSigner) -> Void = { _ in }) throws -> [ArraySlice<UInt8>] {
+    var signer = try MockSigner(
       authority: authority, under: authority.certificateIssuer(.good), curve: .p256, at: now)
     change(&signer)
     return try signer.chain().map { $0[...] }
@@ -74,11 +75,11 @@ struct ListFixture {
   ) throws -> TrustedEntityListEvaluation {
     let now = now ?? self.now
     let bytes = try variant.published(by: authority, at: now)
-    return TrustedEntityListReader(source: try source ?? self.source()).evaluate(bytes, at: now, after: last)
+    return TrustedEntityListVerifier(source: try source ?? self.source()).evaluate(bytes, at: now, after: last)
   }
 
-  func chain(_ change: (inout DocumentSigner) -> Void = { _ in }) throws -> [ArraySlice<UInt8>] {
-    var signer = try DocumentSigner(
+  func chain(_ change: (inout MockSigner) -> Void = { _ in }) throws -> [ArraySlice<UInt8>] {
+    var signer = try MockSigner(
       authority: authority, under: authority.certificateIssuer(.good), curve: authority.issuerCurve, at: now)
     change(&signer)
     return try signer.chain().map { $0[...] }

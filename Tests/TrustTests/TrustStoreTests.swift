@@ -2,6 +2,7 @@ import Base
 import PKIX
 import Testing
 import Trust
+
 @testable import Mock
 
 /// The snapshot names what decides about trust: it changes with that, and with nothing else.
@@ -85,7 +86,7 @@ import Trust
 }
 
 /// A signer that was validated once is remembered, for exactly what it was validated for.
-@Suite struct KnownSignerTests {
+@Suite struct SignerCacheTests {
   let fixture: TrustFixture
   let store: TrustStore
   let chain: [ArraySlice<UInt8>]

@@ -89,7 +89,7 @@ import Trust
     let issued = Timestamp(date: fixture.now.date)
     let next = issued + 30 * 86_400
     func failures(at now: Timestamp) throws -> [Code] {
-      TrustedEntityListReader(source: try fixture.source()).evaluate(bytes, at: now).codes(.failed)
+      TrustedEntityListVerifier(source: try fixture.source()).evaluate(bytes, at: now).codes(.failed)
     }
     #expect(try failures(at: next) == [])
     #expect(try failures(at: next + 1) == [.listExpired])
@@ -166,7 +166,7 @@ import Trust
   }
 
   @Test func bytesOfAnyKindAreRefused() throws {
-    let reader = TrustedEntityListReader(source: try fixture.source())
+    let reader = TrustedEntityListVerifier(source: try fixture.source())
     let good = try MockTrustedEntityList.good.published(by: fixture.authority, at: fixture.now)
     for count in stride(from: 0, to: good.count, by: 97) {
       let evaluation = reader.evaluate(Array(good.prefix(count)), at: fixture.now)

@@ -9,11 +9,11 @@ import Trust
 /// Mock VICALs: right ones, and each rule broken by itself.
 @Suite struct VICALTests {
   let fixture: TrustFixture
-  let reader: VICALReader
+  let reader: VICALVerifier
 
   init() throws {
     fixture = try TrustFixture()
-    reader = try VICALReader(source: Self.source(fixture))
+    reader = try VICALVerifier(source: Self.source(fixture))
   }
 
   @Test func `A good list makes its authorities trusted, each for its document types`() throws {
@@ -96,7 +96,7 @@ import Trust
     let bytes = try MockVICAL.good.published(by: fixture.authority, at: fixture.now)
     let source = VICALSource(signers: .init(authorities: [], allowsTestCertificates: true))
     #expect(
-      VICALReader(source: source).evaluate(bytes, at: fixture.now).checks.codes(.failed) == [.listSignerUntrusted])
+      VICALVerifier(source: source).evaluate(bytes, at: fixture.now).checks.codes(.failed) == [.listSignerUntrusted])
   }
 
   @Test func `A mock list is refused in live mode`() throws {
@@ -104,7 +104,7 @@ import Trust
     var source = reader.source
     source.signers.allowsTestCertificates = false
     #expect(
-      VICALReader(source: source).evaluate(bytes, at: fixture.now).checks.codes(.failed) == [.listSignerUntrusted])
+      VICALVerifier(source: source).evaluate(bytes, at: fixture.now).checks.codes(.failed) == [.listSignerUntrusted])
   }
 
   @Test func `Nothing of the entries is told where the list is refused for its signature`() throws {
@@ -121,7 +121,7 @@ import Trust
     source.maxPathLength = 1
     source.tier = .test
     let bytes = try MockVICAL.good.published(by: fixture.authority, at: fixture.now)
-    let anchors = VICALReader(source: source).evaluate(bytes, at: fixture.now).anchors
+    let anchors = VICALVerifier(source: source).evaluate(bytes, at: fixture.now).anchors
     #expect(anchors.allSatisfy { $0.extendedKeyUsages == ["1.2.3"] && $0.maxPathLength == 1 && $0.tier == .test })
   }
 

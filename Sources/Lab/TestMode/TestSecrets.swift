@@ -62,7 +62,7 @@ struct TestSecrets {
 }
 
 /// Test mode's reader: its requests are signed as a real relying party's, under the mock reader authority.
-enum TestReader {
+enum TestReaderIdentity {
   /// The reader and the authority's own certificate, DER, for wallets that authenticate readers.
   ///
   /// - Parameter host: that of the public address, since ISO/IEC TS 18013-7, Annex B names readers by it.

@@ -64,7 +64,7 @@ package struct TestServer: Sendable {
     }
     let folder: String? = if options.store == nil { try TemporaryStore.makeFolder() } else { nil }
     store = options.store ?? .sqlite(path: "\(folder ?? ".")/mdoc.sqlite")
-    let reader = try TestReader.identity(of: authority, named: socket.address, at: now)
+    let reader = try TestReaderIdentity.identity(of: authority, named: socket.address, at: now)
     readerRoot = reader.root
     webhook = try options.webhookURL.map { url throws(StartError) in
       WebhookEndpoint(id: Self.webhookID, url: url, secrets: [try secrets.webhookSecret()])

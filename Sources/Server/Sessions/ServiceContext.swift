@@ -9,7 +9,7 @@ package struct ServiceConfiguration: Sendable {
   package var relyingParties: RelyingParties
   /// The protocols that are built; a session may ask for these.
   package var protocols: [any WalletProtocol]
-  package var trust: TrustInForce
+  package var trust: CurrentTrust
   package var clockSkew = Limits.clockSkew
   /// Where wallets reach this server; needed for requests that are fetched and answers that are posted by wallets.
   package var publicURL: String?
@@ -24,7 +24,7 @@ package struct ServiceConfiguration: Sendable {
   package var observe: @Sendable (VerificationStage, Double) -> Void = { _, _ in }
 
   package init(
-    isLive: Bool, relyingParties: RelyingParties, protocols: [any WalletProtocol], trust: TrustInForce,
+    isLive: Bool, relyingParties: RelyingParties, protocols: [any WalletProtocol], trust: CurrentTrust,
     revocation: any RevocationSource, sealingKeys: [SealingKey]
   ) {
     self.isLive = isLive
@@ -41,7 +41,7 @@ final class ServiceContext: Sendable {
   let isLive: Bool
   let relyingParties: RelyingParties
   let protocols: [String: any WalletProtocol]
-  let trust: TrustInForce
+  let trust: CurrentTrust
   let clockSkew: Int64
   let publicURL: String?
   let revocation: any RevocationSource

@@ -45,7 +45,7 @@ package struct VerificationService: Sendable {
     _ body: JSON, as caller: Caller, idempotency: IdempotencyRequest? = nil
   ) async throws(ServiceError) -> Reply {
     try caller.require(.sessionsWrite)
-    return try await context.once(idempotency, caller) { claim throws(ServiceError) in
+    return try await context.execute(idempotency, caller) { claim throws(ServiceError) in
       try await CreateSession(context: context).run(body, as: caller, claim: claim)
     }
   }
@@ -55,7 +55,7 @@ package struct VerificationService: Sendable {
     _ body: JSON, to id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
   ) async throws(ServiceError) -> Reply {
     if case .apiKey = caller { try caller.require(.sessionsWrite) }
-    return try await context.once(idempotency, caller, isSubmit: true) { claim throws(ServiceError) in
+    return try await context.execute(idempotency, caller, isSubmit: true) { claim throws(ServiceError) in
       try await SubmitAnswer(context: context).run(body, to: id, as: caller, claim: claim)
     }
   }
@@ -77,7 +77,7 @@ package struct VerificationService: Sendable {
     _ id: String, _ body: JSON = [:], as caller: Caller, idempotency: IdempotencyRequest? = nil
   ) async throws(ServiceError) -> Reply {
     if case .apiKey = caller { try caller.require(.sessionsWrite) }
-    return try await context.once(idempotency, caller) { claim throws(ServiceError) in
+    return try await context.execute(idempotency, caller) { claim throws(ServiceError) in
       try await CancelSession(context: context).run(id, body, as: caller, claim: claim)
     }
   }
@@ -87,7 +87,7 @@ package struct VerificationService: Sendable {
     _ id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
   ) async throws(ServiceError) -> Reply {
     try caller.require(.sessionsWrite)
-    return try await context.once(idempotency, caller) { _ throws(ServiceError) in
+    return try await context.execute(idempotency, caller) { _ throws(ServiceError) in
       try await RedactSession(context: context).run(id, as: caller)
     }
   }
@@ -132,7 +132,7 @@ package struct VerificationService: Sendable {
     _ id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
   ) async throws(ServiceError) -> Reply {
     try caller.require(.sessionsWrite, .resultsRead)
-    return try await context.once(idempotency, caller) { _ throws(ServiceError) in
+    return try await context.execute(idempotency, caller) { _ throws(ServiceError) in
       try await RetryDelivery(context: context).run(id, as: caller)
     }
   }

@@ -1,5 +1,6 @@
 import Base
 import FoundationEssentials
+import Mdoc
 
 /// The values of one command line, checked against the declaration: required ones are there, and none is twice that
 /// may not be.
@@ -68,7 +69,7 @@ struct ParsedArguments: Sendable {
 
   private static func unknown(_ spelled: String, _ options: [Option]) -> String {
     let names = options.map { "--" + $0.name }
-    guard let nearest = NearestName.of(spelled, among: names + ["--help"]) else {
+    guard let nearest = Spelling.nearest(to: spelled, among: names + ["--help"]) else {
       return "there is no option \(spelled) here"
     }
     return "there is no option \(spelled); did you mean \(nearest)?"

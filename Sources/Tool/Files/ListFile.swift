@@ -64,7 +64,7 @@ struct ListFile: Sendable {
     let signers = SignerPath.Anchors(configured: use.signers, allowsTestCertificates: true)
     switch format {
     case .vical:
-      let found = VICALReader(
+      let found = VICALVerifier(
         source: VICALSource(
           signers: signers, extendedKeyUsages: use.extendedKeyUsages, maxPathLength: use.maxPathLength,
           crlAddresses: .init(use.crlAddresses))
@@ -73,7 +73,7 @@ struct ListFile: Sendable {
         checks: found.checks, anchors: found.anchors, signerPath: found.signerPath, validUntil: found.validUntil,
         isAccepted: found.isAccepted, leftOut: found.list?.contents.leftOut ?? 0)
     case .trustedEntities:
-      let found = TrustedEntityListReader(
+      let found = TrustedEntityListVerifier(
         source: TrustedEntityListSource(
           signers: signers, issuance: use.services, extendedKeyUsages: use.extendedKeyUsages,
           maxPathLength: use.maxPathLength, crlAddresses: .init(use.crlAddresses))

@@ -38,7 +38,7 @@ enum CatalogueCommand {
 
   private static func unknown(_ name: String) -> String {
     let known = DocTypeCatalogue.all.flatMap(\.spellings)
-    if let nearest = NearestName.of(name, among: known) {
+    if let nearest = Spelling.nearest(to: name, among: known) {
       return "the catalogue has no document type \(name); did you mean \(nearest)?"
     }
     return "the catalogue has no document type \(name); it has \(known.joined(separator: ", "))"

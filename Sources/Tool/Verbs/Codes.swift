@@ -1,4 +1,5 @@
 import Base
+import Mdoc
 import Sessions
 import Vectors
 
@@ -34,7 +35,7 @@ enum CodesCommand {
   /// Those of these names, and those that lie below them.
   private static func codes(_ names: [String]) throws(Failure) -> [Code] {
     for name in names where !Code.allCases.contains(where: { $0.lies(below: name) }) {
-      let nearest = NearestName.of(name, among: Code.allCases.map(\.rawValue))
+      let nearest = Spelling.nearest(to: name, among: Code.allCases.map(\.rawValue))
       throw .usage("there is no code \(name)" + (nearest.map { "; did you mean \($0)?" } ?? ""))
     }
     return Code.allCases.filter { code in names.isEmpty || names.contains(where: code.lies) }

@@ -54,7 +54,7 @@ struct JSONParser {
   private mutating func object(depth: Int) throws(JSON.SyntaxError) -> JSON {
     var members: [JSON.Member] = []
     // Of more members than are looked through faster.
-    var names: Set<ExactText> = []
+    var names: Set<UTF8Key> = []
     position += 1
     skipSpace()
     if take(UInt8(ascii: "}")) { return .object([]) }
@@ -72,10 +72,10 @@ struct JSONParser {
   }
 
   /// By bytes: their normal forms cost many times as much, and equal names of other bytes are looked up as others.
-  private func isNew(_ name: String, among members: [JSON.Member], _ names: inout Set<ExactText>) -> Bool {
+  private func isNew(_ name: String, among members: [JSON.Member], _ names: inout Set<UTF8Key>) -> Bool {
     guard members.count >= Self.fewMembers else { return !members.contains { $0.name.hasSameBytes(as: name) } }
-    if names.isEmpty { names = Set(members.map { ExactText($0.name) }) }
-    return names.insert(ExactText(name)).inserted
+    if names.isEmpty { names = Set(members.map { UTF8Key($0.name) }) }
+    return names.insert(UTF8Key(name)).inserted
   }
 
   private mutating func array(depth: Int) throws(JSON.SyntaxError) -> JSON {
@@ -105,15 +105,17 @@ struct JSONParser {
   private mutating func string() throws(JSON.SyntaxError) -> String {
     position += 1
     let start = position
+    var seen: UInt8 = 0
     while position < bytes.count {
-      switch bytes[position] {
-      case UInt8(ascii: "\""):
+      let byte = bytes[position]
+      if byte == UInt8(ascii: "\"") {
         position += 1
-        return try text(bytes[start..<(position - 1)])
-      case UInt8(ascii: "\\"): return try stringWithEscapes(from: start)
-      case 0..<0x20: throw JSON.SyntaxError()
-      default: position += 1
+        return try text(bytes[start..<(position - 1)], isASCII: seen < 0x80)
       }
+      if byte == UInt8(ascii: "\\") { return try stringWithEscapes(from: start) }
+      guard byte >= 0x20 else { throw JSON.SyntaxError() }
+      seen |= byte
+      position += 1
     }
     throw JSON.SyntaxError()
   }
@@ -124,7 +126,7 @@ struct JSONParser {
     while let byte = peek {
       position += 1
       switch byte {
-      case UInt8(ascii: "\""): return try text(output)
+      case UInt8(ascii: "\""): return try text(output, isASCII: false)
       case UInt8(ascii: "\\"): output += try escape()
       case 0..<0x20: throw JSON.SyntaxError()
       default: output.append(byte)
@@ -172,9 +174,10 @@ struct JSONParser {
     return code
   }
 
-  private func text(_ utf8: some Collection<UInt8>) throws(JSON.SyntaxError) -> String {
+  /// - Parameter isASCII: false also where nobody looked.
+  private func text(_ utf8: some Collection<UInt8>, isASCII: Bool) throws(JSON.SyntaxError) -> String {
     guard let text = String(validating: utf8, as: UTF8.self) else { throw JSON.SyntaxError() }
-    guard !utf8.contains(where: { $0 >= 0x80 }) || StreamSafeText.isSafe(text) else { throw JSON.SyntaxError() }
+    guard isASCII || StreamSafeText.isSafe(text) else { throw JSON.SyntaxError() }
     return text
   }
 

@@ -1,12 +1,12 @@
 import Glibc
 
 /// A text that equals only those of the same bytes, for sets and dictionaries.
-public struct ExactText: Sendable, Hashable {
+public struct UTF8Key: Sendable, Hashable {
   public let text: String
 
   public init(_ text: String) { self.text = text }
 
-  public static func == (left: ExactText, right: ExactText) -> Bool { left.text.hasSameBytes(as: right.text) }
+  public static func == (left: UTF8Key, right: UTF8Key) -> Bool { left.text.hasSameBytes(as: right.text) }
 
   /// By bytes as well: equivalent texts have one hash of their own, and whoever sends many makes a set slow.
   public func hash(into hasher: inout Hasher) {

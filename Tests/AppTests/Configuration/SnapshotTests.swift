@@ -12,7 +12,7 @@ import Trust
   private static func application(
     _ parties: [RelyingParty], clock: @escaping @Sendable () -> Timestamp
   ) throws -> Application {
-    let trust = TrustInForce(.trustingNobody)
+    let trust = CurrentTrust(.trustingNobody)
     let configuration = ServiceConfiguration(
       isLive: false, relyingParties: try RelyingParties(parties),
       protocols: BuiltProtocols.all(isLive: false), trust: trust, revocation: NoRevocationSource(),
@@ -28,14 +28,14 @@ import Trust
     let shop = RelyingParty(
       id: "shop", apiKeys: [APIKey(sha256: APIKey.hash(of: "key"), scopes: [.sessionsWrite])],
       apple: [AppleConfiguration(merchantID: "m", teamID: "t", encryptionKeys: [try .init(generatingOn: .p256)])])
-    let inForce = Locked<ApplicationInForce?>(nil)
+    let inForce = Locked<CurrentApplication?>(nil)
     let without = try Self.application([]) { now }
     // The clock is read when the key is looked up, in the middle of the request.
     let with = try Self.application([shop]) {
       inForce.withLock { $0 }?.replace(by: without)
       return now
     }
-    let applications = ApplicationInForce(with)
+    let applications = CurrentApplication(with)
     inForce.withLock { $0 = applications }
     let handler = APIHandler(applications, updater: nil, log: Log { _ in })
     let request = HTTPRequest(
@@ -57,7 +57,7 @@ import Trust
       id: "shop", apiKeys: [key],
       apple: [AppleConfiguration(merchantID: "m", teamID: "t", encryptionKeys: [try .init(generatingOn: .p256)])])
     let clock: @Sendable () -> Timestamp = { time.withLock { $0 } }
-    let applications = ApplicationInForce(try Self.application([shop], clock: clock))
+    let applications = CurrentApplication(try Self.application([shop], clock: clock))
     let handler = APIHandler(applications, updater: nil, log: Log { _ in })
     var request = HTTPRequest(
       method: "POST", path: "/v1/verification_sessions",

@@ -121,7 +121,7 @@ extension LiveFolder {
         .authorityKeyIdentifier(issuer.keyIdentifier),
         .subjectKeyIdentifier(HashAlgorithm.sha1.hash(key.publicKey.encoded)), .keyUsage(.digitalSignature),
         .subjectAltName(dnsName: "shop.example"), .crlDistributionPoint(uri: "https://reader.example/crl"),
-        .extendedKeyUsage([DocumentSigner.readerKeyUsage]),
+        .extendedKeyUsage([MockSigner.readerKeyUsage]),
       ])
     change(&leaf)
     let mock = try authority.reader(dnsName: "shop.example", at: .systemNow())

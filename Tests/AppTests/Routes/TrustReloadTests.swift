@@ -94,7 +94,7 @@ import Trust
     defer { unlink(path) }
     let loader = TrustLoader(
       sources: [TrustSource(name: "list", .list(PublishedTrustList(.file(path), .vical(source))))],
-      defaultDocTypes: nil, fetcher: KeptLists(), memory: nil)
+      defaultDocTypes: nil, fetcher: StaticListFetcher(), memory: nil)
     func publish(_ list: MockVICAL) throws {
       #expect(FileManager.default.createFile(atPath: path, contents: Data(try list.published(by: authority, at: now))))
     }
@@ -102,7 +102,7 @@ import Trust
     let store = try TrustStore(anchors: await loader.load(at: now).anchors, allowsTestCertificates: false)
     let plan = TrustPlan(loader: loader, files: [:], hasLists: true, refreshSeconds: 60)
     let updater = TrustUpdater(
-      TrustInForce(store), plan: plan, sources: [], log: Log(sink: { _ in }), clock: { now })
+      CurrentTrust(store), plan: plan, sources: [], log: Log(sink: { _ in }), clock: { now })
     try publish(#require(MockVICAL.named("vical-empty")))
     let status = await updater.reload()
     #expect(status.problem == nil && updater.inForce.current.anchors.isEmpty)
@@ -138,7 +138,7 @@ import Trust
         defaultDocTypes: nil, fetcher: fetcher, memory: nil)
       let anchors = try TrustAnchorLoader(defaultDocTypes: nil).load([path + "/trust"])
       let updater = TrustUpdater(
-        TrustInForce(try TrustStore(anchors: anchors, allowsTestCertificates: false)),
+        CurrentTrust(try TrustStore(anchors: anchors, allowsTestCertificates: false)),
         plan: TrustPlan(loader: loader, files: [:], hasLists: true, refreshSeconds: 60), sources: [],
         log: Log(sink: { _ in }), clock: Timestamp.systemNow)
       var asked = fetcher.asked.makeAsyncIterator()

@@ -146,7 +146,7 @@ final class FlakyOutbox: EventStore {
     return try await inner.claimDeliveries(quotas, limit: limit, at: now)
   }
 
-  func recordDelivery(_ claimed: DeliveryRecord, _ result: DeliveryResult) async throws(StoreError) -> Bool {
+  func recordDelivery(_ claimed: DeliveryRecord, _ result: AttemptResult) async throws(StoreError) -> Bool {
     try check("recordDelivery")
     return try await inner.recordDelivery(claimed, result)
   }

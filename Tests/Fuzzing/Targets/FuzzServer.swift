@@ -43,7 +43,7 @@ struct FuzzServer: Sendable {
       policies: .init(revocation: .off))
     configuration = ServiceConfiguration(
       isLive: false, relyingParties: try RelyingParties([party]),
-      protocols: [AppleInAppProtocol(showsSimulatedAnswers: true)], trust: TrustInForce(material.trust),
+      protocols: [AppleInAppProtocol(showsSimulatedAnswers: true)], trust: CurrentTrust(material.trust),
       revocation: NoRevocationSource(),
       sealingKeys: [try SealingKey(id: "fuzz", key: SecretBytes.random(count: SealingKey.length))])
   }
@@ -57,7 +57,7 @@ struct FuzzServer: Sendable {
         Application(
           service: service,
           trust: TrustUpdater(
-            TrustInForce(material.trust), plan: nil, sources: [], log: Log { _ in }, clock: { now }),
+            CurrentTrust(material.trust), plan: nil, sources: [], log: Log { _ in }, clock: { now }),
           metrics: Metrics(),
           additions: additions, isBehindProxy: true, clock: { now }),
         log: Log { line in require(!line.contains("Morgan") && !line.contains("mdoc_test_"), "logs hold nothing secret")

@@ -24,8 +24,8 @@ struct SignedListTarget: FuzzTarget {
   private let authority: MockAuthority
   private let now: Timestamp
   private let root: Certificate
-  private let vicals: VICALReader
-  private let entities: TrustedEntityListReader
+  private let vicals: VICALVerifier
+  private let entities: TrustedEntityListVerifier
   /// The payloads that were signed.
   private var signed: Set<[UInt8]> = []
   private(set) var seeds: [[UInt8]] = []
@@ -37,9 +37,9 @@ struct SignedListTarget: FuzzTarget {
     func signers(_ anchor: [UInt8]) throws -> SignerPath.Anchors {
       .init(configured: [try Certificate(der: anchor)], allowsTestCertificates: true)
     }
-    vicals = VICALReader(
+    vicals = VICALVerifier(
       source: VICALSource(signers: try signers(MockVICAL.signerAnchor(of: authority, at: now)), tier: .test))
-    entities = TrustedEntityListReader(
+    entities = TrustedEntityListVerifier(
       source: TrustedEntityListSource(
         signers: try signers(MockTrustedEntityList.signerRoot(of: authority, at: now)),
         issuance: [MockTrustedEntityList.issuanceService: MockTrustedEntityList.docTypes],
@@ -101,7 +101,9 @@ struct SignedListTarget: FuzzTarget {
     let uri = if case .statusList = place { authority.addresses.statusList } else { authority.addresses.identifierList }
     let reference = StatusReference(place, uri: uri)
     let source = StatusListSource(reference, anchor: root)
-    guard let verified = try? StatusListReader(allowsJWT: true).read(list, from: source, at: now) else { return false }
+    guard let verified = try? StatusListVerifier(allowsJWT: true).read(list, from: source, at: now) else {
+      return false
+    }
     require(verified.expires > now, "a list that is verified is current")
     require(verified.keptBytes <= Limits.unpackedListBytes + 64 * list.count, "a list takes bounded memory")
     if case .good = verified.finding(for: reference, at: now), case .statusList = place {

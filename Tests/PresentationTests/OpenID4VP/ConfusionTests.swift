@@ -5,6 +5,7 @@ import Mdoc
 import Mock
 import TestSupport
 import Testing
+
 @testable import Presentation
 
 /// A good answer to one request is good for that one alone: with all else the same, key and nonce included, every

@@ -4,6 +4,7 @@ import JOSE
 import Mdoc
 import TestSupport
 import Testing
+
 @testable import Presentation
 
 /// The transcripts that OpenID4VP 1.0 prints (B.2.6.1 and B.2.6.2), byte for byte.

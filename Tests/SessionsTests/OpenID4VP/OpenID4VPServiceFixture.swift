@@ -37,7 +37,7 @@ struct OpenID4VPServiceFixture {
       protocols: OpenID4VPWebProtocol.Signing.allCases.map { OpenID4VPWebProtocol($0) } + [
         OpenID4VPRedirectProtocol(), AnnexBProtocol(),
       ],
-      trust: TrustInForce(try TrustStore(anchors: anchors, allowsTestCertificates: true)),
+      trust: CurrentTrust(try TrustStore(anchors: anchors, allowsTestCertificates: true)),
       revocation: NoRevocationSource(), sealingKeys: [])
     configuration.publicURL = publicURL
     let clock = clock

@@ -41,7 +41,7 @@ import Testing
     _ answer: Result<[UInt8], FetchError>, _ source: TrustSource? = nil, at time: Timestamp? = nil,
     memory: AcceptedListFolder?
   ) async throws -> TrustLoad {
-    let lists = KeptLists([Self.address: answer.map { FetchedList(bytes: $0) }])
+    let lists = StaticListFetcher([Self.address: answer.map { FetchedList(bytes: $0) }])
     let loader = TrustLoader(
       sources: [try source ?? vicalSource()], defaultDocTypes: nil, fetcher: lists, memory: memory)
     return try await loader.load(at: time ?? now)
@@ -59,9 +59,9 @@ import Testing
     try fixture.write(fixture.rootDER(), to: "root.der")
     let good = TrustSource(name: "files", .files([fixture.folder + "/root.der"]))
     let broken = TrustSource(name: "broken", .files([fixture.folder + "/absent.pem"]))
-    let loader = TrustLoader(sources: [good, broken], defaultDocTypes: nil, fetcher: KeptLists(), memory: nil)
+    let loader = TrustLoader(sources: [good, broken], defaultDocTypes: nil, fetcher: StaticListFetcher(), memory: nil)
     await #expect(throws: TrustLoadError.self) { try await loader.load(at: now) }
-    let alone = TrustLoader(sources: [good], defaultDocTypes: ["a"], fetcher: KeptLists(), memory: nil)
+    let alone = TrustLoader(sources: [good], defaultDocTypes: ["a"], fetcher: StaticListFetcher(), memory: nil)
     let load = try await alone.load(at: now)
     #expect(load.anchors.map(\.docTypes) == [["a"]])
     #expect(load.sources.map(\.outcome) == [.loaded] && load.sources.map(\.anchorCount) == [1])

@@ -13,30 +13,30 @@ import Trust
 
   @Test func aListIsNotFetchedFromEverywhere() async throws {
     for address in ["file:///etc/vical", "http://vical.mdoc-mock.invalid/", "https://127.0.0.1/", "https://10.0.0.1/"] {
-      let report = try await load(address, KeptLists([address: .success(try good())]))
+      let report = try await load(address, StaticListFetcher([address: .success(try good())]))
       #expect(report.outcome == .failed && report.anchorCount == 0)
       #expect(report.checks.codes(.failed) == [.listSourceNotAllowed], "\(address)")
     }
   }
 
   @Test func aListThatCannotBeHadTrustsNobody() async throws {
-    let report = try await load(Self.address, KeptLists())
+    let report = try await load(Self.address, StaticListFetcher())
     #expect(report.outcome == .failed && report.anchorCount == 0)
     #expect(report.checks.codes(.failed) == [.listUnavailable])
-    let tooLarge = try await load(Self.address, KeptLists([Self.address: .failure(.tooLarge)]))
+    let tooLarge = try await load(Self.address, StaticListFetcher([Self.address: .failure(.tooLarge)]))
     #expect(tooLarge.checks.codes(.failed) == [.listTooLarge])
-    let loaded = try await load(Self.address, KeptLists([Self.address: .success(try good())]))
+    let loaded = try await load(Self.address, StaticListFetcher([Self.address: .success(try good())]))
     #expect(loaded.outcome == .loaded && loaded.anchorCount == 2)
   }
 
   @Test func theLastAcceptedListCountsUntilItExpires() async throws {
     let memory = AcceptedListFolder("\(fixture.folder)/accepted")
-    let kept = KeptLists([Self.address: .success(try good())])
+    let kept = StaticListFetcher([Self.address: .success(try good())])
     #expect(try await load(Self.address, kept, memory: memory).outcome == .loaded)
-    let later = try await load(Self.address, KeptLists(), memory: memory, at: fixture.now + 3_600)
+    let later = try await load(Self.address, StaticListFetcher(), memory: memory, at: fixture.now + 3_600)
     #expect(later.outcome == .kept && later.anchorCount == 2)
     #expect(later.checks.codes(.failed) == [.listUnavailable])
-    let afterEnd = try await load(Self.address, KeptLists(), memory: memory, at: fixture.now + 3 * 86_400)
+    let afterEnd = try await load(Self.address, StaticListFetcher(), memory: memory, at: fixture.now + 3 * 86_400)
     #expect(afterEnd.outcome == .failed && afterEnd.anchorCount == 0)
   }
 
@@ -47,7 +47,7 @@ import Trust
   }
 
   private func load(
-    _ address: String, _ fetcher: KeptLists, memory: AcceptedListFolder? = nil, at now: Timestamp? = nil
+    _ address: String, _ fetcher: StaticListFetcher, memory: AcceptedListFolder? = nil, at now: Timestamp? = nil
   ) async throws -> SourceReport {
     let root = try Certificate(der: MockVICAL.signerAnchor(of: fixture.authority, at: fixture.now))
     let source = VICALSource(signers: .init(authorities: [root], allowsTestCertificates: true), tier: .test)

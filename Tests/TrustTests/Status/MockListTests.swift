@@ -3,6 +3,7 @@ import Cryptography
 import Mdoc
 import PKIX
 import Testing
+
 @testable import Mock
 @testable import Trust
 
@@ -136,13 +137,13 @@ import Testing
   init() throws {
     fixture = try StatusFixture()
     let issuer = try fixture.authority.certificateIssuer(.good)
-    let made = try DocumentSigner(authority: fixture.authority, under: issuer, curve: .p256, at: fixture.now)
+    let made = try MockSigner(authority: fixture.authority, under: issuer, curve: .p256, at: fixture.now)
     signer = try Certificate(der: #require(try made.chain().first))
   }
 
   @Test func `a question about certificates with nobody above them is not answered with good`() async {
     let question = RevocationQuestion(.certificates, path: [signer])
-    let evidence = await RevocationChecker(fetcher: KeptLists()).evidence(for: [question], at: fixture.now)
+    let evidence = await RevocationChecker(fetcher: StaticListFetcher()).evidence(for: [question], at: fixture.now)
     #expect(evidence.finding(for: question).code == .revocationSourceNotAllowed)
   }
 

@@ -43,7 +43,7 @@ struct StatusFixture {
   func read(
     _ bytes: [UInt8], _ reference: StatusReference = .mock(), at time: Timestamp? = nil, allowsJWT: Bool = false
   ) throws(ListFault) -> VerifiedList {
-    try StatusListReader(allowsJWT: allowsJWT)
+    try StatusListVerifier(allowsJWT: allowsJWT)
       .read(bytes, from: StatusListSource(reference, anchor: anchor), at: time ?? now)
   }
 

@@ -102,12 +102,12 @@ import Trust
     #expect(try deviations(nil) == [])
     #expect(try deviations(["1.3.6.1.5.5.7.3.30"]) == [])
     #expect(try deviations(["2.5.29.37.0"]) == [])
-    #expect(try deviations([DocumentSigner.mDLKeyUsage, "1.3.6.1.5.5.7.3.30"]) == [])
-    for purpose in [DocumentSigner.mDLKeyUsage, DocumentSigner.photoIDKeyUsage, "1.3.130.2.0.0.1.2"] {
+    #expect(try deviations([MockSigner.mDLKeyUsage, "1.3.6.1.5.5.7.3.30"]) == [])
+    for purpose in [MockSigner.mDLKeyUsage, MockSigner.photoIDKeyUsage, "1.3.130.2.0.0.1.2"] {
       #expect(try deviations([purpose]) == [.documentSignerUsage])
     }
     // TLS server, OCSP, VICAL, reader.
-    for purpose in ["1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.9", "1.0.18013.5.1.8", DocumentSigner.readerKeyUsage] {
+    for purpose in ["1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.9", "1.0.18013.5.1.8", MockSigner.readerKeyUsage] {
       #expect(try deviations([purpose]) == nil)
     }
   }
@@ -152,7 +152,7 @@ import Trust
     let bytes = try list.published(by: fixture.authority, at: StatusFixture.uri, now: fixture.now)
     let others = try fixture.authority.anchors(at: fixture.now).dropFirst().map { try Certificate(der: $0.certificate) }
     let source = StatusListSource(.mock(), anchor: fixture.anchor, furtherSigners: others)
-    let reader = StatusListReader()
+    let reader = StatusListVerifier()
     #expect(try reader.read(bytes, from: source, at: fixture.now).finding(for: .mock(), at: fixture.now) == .good)
     let alone = StatusListSource(.mock(), anchor: fixture.anchor)
     #expect(throws: ListFault.self) { try reader.read(bytes, from: alone, at: fixture.now) }

@@ -71,9 +71,6 @@ struct MockSigner: Sendable {
   }
 }
 
-/// The name that tests have for a signer of documents.
-typealias DocumentSigner = MockSigner
-
 extension MockSigner.Role {
   fileprivate var keyLabel: String {
     switch self {

@@ -84,7 +84,7 @@ package struct VectorFault: Error, Sendable, Hashable, CustomStringConvertible {
 extension TestVector {
   /// Reads a file. The first fault ends it: a vector that is half understood proves nothing.
   package init(json: JSON) throws(VectorFault) {
-    let reader = MemberReader(json, at: "")
+    let reader = MemberParser(json, at: "")
     id = try reader.string("id")
     description = try reader.string("description")
     reference = try reader.string("reference")
@@ -122,7 +122,7 @@ extension TestVector {
 }
 
 extension VectorPolicy {
-  fileprivate init(_ reader: MemberReader) throws(VectorFault) {
+  fileprivate init(_ reader: MemberParser) throws(VectorFault) {
     self.init()
     isStrict = try reader.bool("strict") ?? isStrict
     clockSkew = try reader.optional("clock_skew") == nil ? clockSkew : reader.integer("clock_skew")
@@ -137,7 +137,7 @@ extension VectorInput {
   private static let largest = 64 << 20
 
   /// - Parameter member: which holds the bytes, where no generator describes them.
-  init(_ reader: MemberReader, member: String = "input") throws(VectorFault) {
+  init(_ reader: MemberParser, member: String = "input") throws(VectorFault) {
     guard reader.optional("generator") != nil else {
       self.init(parts: [Part(try reader.bytes(member))])
       return
@@ -159,7 +159,7 @@ extension VectorInput {
 }
 
 extension VectorExpectation {
-  fileprivate init(_ reader: MemberReader) throws(VectorFault) {
+  fileprivate init(_ reader: MemberParser) throws(VectorFault) {
     self.init(
       stage: try reader.choice("stage"), codes: try reader.strings("codes"),
       warnings: try reader.optional("warnings") == nil ? nil : reader.strings("warnings"))

@@ -89,7 +89,7 @@ package struct VectorAnchorList: Sendable, Hashable {
 }
 
 extension VectorPublication {
-  init(_ reader: MemberReader) throws(VectorFault) {
+  init(_ reader: MemberParser) throws(VectorFault) {
     let address = try reader.string("address")
     if reader.optional("fault") != nil {
       self.init(address: address, answer: .fault(try reader.choice("fault")))
@@ -114,7 +114,7 @@ extension VectorPublication {
 }
 
 extension VectorList {
-  init(_ format: Format, _ reader: MemberReader) throws(VectorFault) {
+  init(_ format: Format, _ reader: MemberParser) throws(VectorFault) {
     self.init(format: format)
     if reader.optional("last_accepted") != nil {
       let last = try reader.object("last_accepted")
@@ -147,7 +147,7 @@ extension VectorList {
 }
 
 extension VectorAnchorList {
-  init(_ reader: MemberReader) throws(VectorFault) {
+  init(_ reader: MemberParser) throws(VectorFault) {
     self.init(
       list: try VectorList(try reader.choice("format"), reader.object("source")),
       signers: try reader.strings("signers"), input: try VectorInput(reader, member: "bytes"))

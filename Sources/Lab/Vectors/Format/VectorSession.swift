@@ -80,7 +80,7 @@ package enum VectorSession: Sendable, Hashable {
 }
 
 extension VectorSession {
-  init(name: String, _ reader: MemberReader) throws(VectorFault) {
+  init(name: String, _ reader: MemberParser) throws(VectorFault) {
     switch name {
     case "apple-in-app":
       self = .appleInApp(
@@ -128,7 +128,7 @@ extension VectorSession {
 }
 
 extension VectorSession.OpenID4VP {
-  fileprivate init(name: String, _ reader: MemberReader) throws(VectorFault) {
+  fileprivate init(name: String, _ reader: MemberParser) throws(VectorFault) {
     protocolName = name
     nonce = try reader.string("nonce")
     if reader.optional("encryption_key") != nil {

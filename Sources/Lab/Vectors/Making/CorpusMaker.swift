@@ -1,6 +1,7 @@
 import Base
 import CBOR
 import Cryptography
+import Glibc
 import Mock
 import PKIX
 
@@ -125,10 +126,7 @@ package struct CorpusMaker: Sendable {
   }
 
   private static func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
-    guard let first = part.first, bytes.count >= part.count else { return false }
-    return (0...(bytes.count - part.count)).contains {
-      bytes[$0] == first && bytes[$0..<($0 + part.count)].elementsEqual(part)
-    }
+    memmem(bytes, bytes.count, part, part.count) != nil
   }
 
   private static func key(_ purpose: String, _ seed: [UInt8]) throws -> PrivateKey {

@@ -130,11 +130,11 @@ struct VICALSet: PublishedSet {
       guard let anchor = try? Certificate(der: root), let issued = Self.time(example.list) else {
         throw SuiteError(path: folder.path, problem: "has a root that can't be read")
       }
-      let reader = VICALReader(
+      let reader = VICALVerifier(
         source: VICALSource(signers: .init(configured: [anchor], allowsTestCertificates: false)))
       var list = try folder.read(example.list + ".cbor")
       if example.isTampered, let last = list.indices.last { list[last] ^= 1 }
-      var before: VICALEvaluation.LastAccepted?
+      var before: AcceptedListMark?
       if let earlier = example.before, let time = Self.time(earlier) {
         before = reader.evaluate(try folder.read(earlier + ".cbor"), at: time).accepted
       }

@@ -14,7 +14,7 @@ struct ListEvaluation {
   init(_ bytes: [UInt8], of list: VectorList, signers: SignerPath.Anchors, at now: Timestamp) {
     switch list.format {
     case .vical:
-      let evaluation = VICALReader(source: VICALSource(signers: signers, tier: .test))
+      let evaluation = VICALVerifier(source: VICALSource(signers: signers, tier: .test))
         .evaluate(bytes, at: now, after: list.lastVICAL)
       checks = evaluation.checks
       isAccepted = evaluation.isAccepted
@@ -24,7 +24,8 @@ struct ListEvaluation {
       let source = TrustedEntityListSource(
         signers: signers, issuance: Dictionary(list.issuance.map { ($0.type, $0.docTypes) }) { first, _ in first },
         revocation: Set(list.revocation), tier: .test)
-      let evaluation = TrustedEntityListReader(source: source).evaluate(bytes, at: now, after: list.lastTrustedEntities)
+      let evaluation = TrustedEntityListVerifier(source: source).evaluate(
+        bytes, at: now, after: list.lastTrustedEntities)
       checks = evaluation.checks
       isAccepted = evaluation.isAccepted
       anchors = evaluation.anchors
@@ -58,12 +59,12 @@ struct ListEvaluation {
 }
 
 extension VectorList {
-  fileprivate var lastVICAL: VICALEvaluation.LastAccepted? {
+  fileprivate var lastVICAL: AcceptedListMark? {
     guard let last, let date = Timestamp(rfc3339: last.date) else { return nil }
     return .init(issued: date, number: last.number.flatMap { UInt64(exactly: $0) }, digest: last.digest ?? [])
   }
 
-  fileprivate var lastTrustedEntities: TrustedEntityListEvaluation.LastAccepted? {
+  fileprivate var lastTrustedEntities: AcceptedListMark? {
     guard let last, let issued = Timestamp(rfc3339: last.date) else { return nil }
     return .init(issued: issued, number: UInt64(clamping: last.number ?? 0), digest: [])
   }

@@ -40,7 +40,7 @@ package struct OwnVerifier: Sendable {
   private func evidence(for questions: [RevocationQuestion], _ vector: TestVector) async -> RevocationEvidence {
     guard !questions.isEmpty else { return RevocationEvidence() }
     let checker = RevocationChecker(
-      fetcher: KeptLists(vector.publications), allowsJWT: vector.policy.allowsJWTStatusLists)
+      fetcher: StaticListFetcher(vector.publications), allowsJWT: vector.policy.allowsJWTStatusLists)
     return await checker.evidence(for: questions, at: vector.validationTime)
   }
 
@@ -125,7 +125,7 @@ package struct OwnVerifier: Sendable {
   }
 }
 
-extension KeptLists {
+extension StaticListFetcher {
   fileprivate init(_ publications: [VectorPublication]) {
     let answers = publications.map { publication -> (String, Result<FetchedList, FetchError>) in
       switch publication.answer {

@@ -68,7 +68,7 @@ package struct SuiteAnchors: Sendable {
   /// Anchors given with a question: `[{"name", "certificate", "settings"}]`.
   package init(question: JSON) throws(VectorFault) {
     var anchors: [String: [TrustAnchor]] = [:]
-    for element in try MemberReader(question, at: "").elements("anchors") {
+    for element in try MemberParser(question, at: "").elements("anchors") {
       let name = try element.string("name")
       let settings = element.optional("settings") ?? [:]
       guard let certificate = try? Certificate(der: element.bytes("certificate")),

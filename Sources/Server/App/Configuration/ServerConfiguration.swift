@@ -55,7 +55,7 @@ extension ServerConfiguration {
 
 /// What the application is made of, at the start and at every reload.
 extension ServerConfiguration {
-  func service(_ trust: TrustInForce, metrics: Metrics) -> ServiceConfiguration {
+  func service(_ trust: CurrentTrust, metrics: Metrics) -> ServiceConfiguration {
     var parts = ServiceConfiguration(
       isLive: isLive, relyingParties: relyingParties, protocols: BuiltProtocols.all(isLive: isLive), trust: trust,
       revocation: UnhurriedRevocation(source: revocation), sealingKeys: sealingKeys)

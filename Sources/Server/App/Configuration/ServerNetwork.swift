@@ -24,7 +24,7 @@ package struct ServerNetwork: Sendable {
   }
 
   /// One that reaches nothing, to check a configuration with.
-  static let none = ServerNetwork(fetcher: KeptLists())
+  static let none = ServerNetwork(fetcher: StaticListFetcher())
 
   package static func webFetcher(_ log: FetchLog) throws(StartError) -> WebListFetcher {
     do throws(WebListFetcher.StartError) {

@@ -131,7 +131,7 @@ struct MeasuredStore: SessionStore {
     }
   }
 
-  func recordDelivery(_ claimed: DeliveryRecord, _ result: DeliveryResult) async throws(StoreError) -> Bool {
+  func recordDelivery(_ claimed: DeliveryRecord, _ result: AttemptResult) async throws(StoreError) -> Bool {
     try await measured("record_delivery") { () async throws(StoreError) in
       try await store.recordDelivery(claimed, result)
     }

@@ -7,16 +7,16 @@ import Sessions
 /// route → authentication → scope → query → body → Idempotency-Key → the route's own work. Nothing before the last step
 /// touches a session, so that no malformed or unauthorised request consumes a challenge.
 struct APIHandler: HTTPHandler {
-  private let inForce: ApplicationInForce
+  private let inForce: CurrentApplication
   private let updater: ConfigurationUpdater?
   private let router: Router
   private let log: RequestLog
 
   init(_ application: Application, log: Log) {
-    self.init(ApplicationInForce(application), updater: nil, log: log)
+    self.init(CurrentApplication(application), updater: nil, log: log)
   }
 
-  init(_ inForce: ApplicationInForce, updater: ConfigurationUpdater?, log: Log) {
+  init(_ inForce: CurrentApplication, updater: ConfigurationUpdater?, log: Log) {
     self.inForce = inForce
     self.updater = updater
     self.log = RequestLog(log)

@@ -138,8 +138,8 @@ enum FormBody {
     guard body.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
       let fields = FormEncoding.members(of: String(decoding: body, as: UTF8.self)[...])
     else { throw ServiceError(.apiMalformedRequest, "The body is no form: percent-encoded UTF-8 without white space.") }
-    var names: Set<ExactText> = []
-    for field in fields where !names.insert(ExactText(field.name)).inserted {
+    var names: Set<UTF8Key> = []
+    for field in fields where !names.insert(UTF8Key(field.name)).inserted {
       throw ServiceError(
         .apiInvalidRequest,
         pointers: [.init(pointer: "/" + JSONPointer.escape(field.name), detail: "is there twice")])

@@ -8,7 +8,7 @@ import Trust
 /// Relying parties, their keys and policies, sealing keys and trust change at one moment or not at all: where anything
 /// is wrong the configuration before stays in force, and log, metrics and the API say so.
 final class ConfigurationUpdater: Sendable {
-  let inForce: ApplicationInForce
+  let inForce: CurrentApplication
   private let started: ServerConfiguration
   private let log: Log
   private let queue = LoadQueue<ServerState.Configuration>()
@@ -16,7 +16,7 @@ final class ConfigurationUpdater: Sendable {
   private let trustUpdates = Locked<Task<Void, Never>?>(nil)
 
   /// - Parameter started: what the server was started with.
-  init(_ inForce: ApplicationInForce, started: ServerConfiguration, log: Log) {
+  init(_ inForce: CurrentApplication, started: ServerConfiguration, log: Log) {
     self.inForce = inForce
     self.started = started
     self.log = log

@@ -15,7 +15,7 @@ final class TrustUpdater: Sendable {
     var failures = 0
   }
 
-  let inForce: TrustInForce
+  let inForce: CurrentTrust
   private let plan: TrustPlan?
   private let log: Log
   private let clock: @Sendable () -> Timestamp
@@ -23,7 +23,7 @@ final class TrustUpdater: Sendable {
   private let queue = LoadQueue<Status>()
 
   init(
-    _ inForce: TrustInForce, plan: TrustPlan?, sources: [SourceReport], log: Log,
+    _ inForce: CurrentTrust, plan: TrustPlan?, sources: [SourceReport], log: Log,
     clock: @escaping @Sendable () -> Timestamp
   ) {
     self.inForce = inForce
@@ -35,7 +35,7 @@ final class TrustUpdater: Sendable {
 
   /// By another plan, with the trust of the one before until its first load: that one goes on with its own.
   init(replacing before: TrustUpdater, by plan: TrustPlan?) {
-    inForce = TrustInForce(before.inForce.current)
+    inForce = CurrentTrust(before.inForce.current)
     self.plan = plan
     log = before.log
     clock = before.clock

@@ -41,7 +41,7 @@ package final class VerifierServer: Sendable {
     edge = try Edge(configuration.edge)
     let metrics = Metrics()
     store = try configuration.store.open(isLive: configuration.isLive, node: configuration.node)
-    let inForce = TrustInForce(trust)
+    let inForce = CurrentTrust(trust)
     let trustUpdater = TrustUpdater(
       inForce, plan: configuration.trust, sources: configuration.sources, log: log, clock: clock)
     let service: VerificationService
@@ -56,7 +56,7 @@ package final class VerifierServer: Sendable {
     let application = Application(
       service: service, trust: trustUpdater, metrics: metrics, fetches: configuration.fetches, webhooks: webhooks,
       additions: additions, isBehindProxy: configuration.isBehindProxy, edge: edge, clock: clock)
-    let applications = ApplicationInForce(application)
+    let applications = CurrentApplication(application)
     updater = ConfigurationUpdater(applications, started: configuration, log: log)
     http = try Self.listen(configuration, edge, APIHandler(applications, updater: updater, log: log))
     listen = ListenAddress(address: configuration.listen.address, port: http.port)

@@ -10,7 +10,7 @@ package struct DeliveryAttempt {
   /// What to record of it, and its fault where it came to nothing.
   func run(
     _ delivery: DeliveryRecord, at endpoint: WebhookEndpoint
-  ) async -> (result: DeliveryResult, fault: DeliveryFault?) {
+  ) async -> (result: AttemptResult, fault: DeliveryFault?) {
     let message = EventMessage(
       delivery.event, isLive: parts.isLive, secrets: endpoint.secrets, at: parts.clock())
     let post = WebMessage(headers: message.headers.map { "\($0.name): \($0.value)" }, body: message.body)
@@ -45,7 +45,7 @@ package struct DeliveryAttempt {
 
   private func result(
     _ fault: DeliveryFault, of delivery: DeliveryRecord, retryAfter: RetryAfter?
-  ) -> DeliveryResult {
+  ) -> AttemptResult {
     if fault.reason == .gone { return .dead(fault) }
     let now = parts.clock()
     var next = now + Self.pause(afterAttempt: delivery.attempts, jitter: .random(in: 0.8...1.2))

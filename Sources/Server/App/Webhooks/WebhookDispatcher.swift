@@ -152,7 +152,7 @@ final class WebhookDispatcher: Sendable {
     wake.yield()
   }
 
-  private func note(_ result: DeliveryResult, of delivery: DeliveryRecord) {
+  private func note(_ result: AttemptResult, of delivery: DeliveryRecord) {
     parts.metrics.note(result)
     guard case .dead(let fault) = result else { return }
     parts.log.write(
@@ -193,7 +193,7 @@ final class WebhookMetrics: Sendable {
 
   var snapshot: Snapshot { state.withLock { $0 } }
 
-  func note(_ result: DeliveryResult) {
+  func note(_ result: AttemptResult) {
     state.withLock { state in
       switch result {
       case .delivered: state.delivered += 1

@@ -28,7 +28,7 @@ package protocol EventStore: Sendable {
 
   /// Writes what an attempt came to; false, and nothing, where the claim has lapsed and somebody else has the delivery.
   func recordDelivery(
-    _ claimed: DeliveryRecord, _ result: DeliveryResult
+    _ claimed: DeliveryRecord, _ result: AttemptResult
   ) async throws(StoreError) -> Bool
 
   /// A page of one relying party's deliveries of one status, those of the newest events first; nil where
@@ -81,7 +81,7 @@ package struct DeliveryQuota: Sendable, Hashable {
 }
 
 /// What an attempt came to.
-package enum DeliveryResult: Sendable, Hashable {
+package enum AttemptResult: Sendable, Hashable {
   case delivered
   case retry(at: Timestamp, DeliveryFault)
   case dead(DeliveryFault)

@@ -30,7 +30,7 @@ struct EvidenceRevocation: RevocationSource {
   }
 
   func evidence(for questions: [RevocationQuestion], at now: Timestamp) async -> RevocationEvidence {
-    var kept = KeptLists()
+    var kept = StaticListFetcher()
     for list in lists { kept[list.address] = .success(FetchedList(bytes: list.bytes)) }
     // The two modes differ in what they fetch from where, which must not refuse what was fetched.
     let checker = RevocationChecker(fetcher: kept, allowsJWT: !isLive, allowsLoopback: !isLive)

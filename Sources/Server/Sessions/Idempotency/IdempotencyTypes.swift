@@ -60,11 +60,11 @@ package enum IdempotencyStart: Sendable {
   case inProgress
   /// The key was used with another body.
   case bodyDiffers
-  case finished(KeptReply)
+  case finished(StoredReply)
 }
 
 /// A reply that is kept for 24 hours, sealed; its result, apart, only as long as the result may be read.
-package struct KeptReply: Sendable, Hashable {
+package struct StoredReply: Sendable, Hashable {
   /// Whose redaction erases the reply.
   package let session: SessionID?
   /// Nil once the session is redacted.
@@ -82,16 +82,16 @@ package struct KeptReply: Sendable, Hashable {
 
 package struct IdempotencyCompletion: Sendable {
   package let claim: IdempotencyClaim
-  package let reply: KeptReply
+  package let reply: StoredReply
 
-  package init(claim: IdempotencyClaim, reply: KeptReply) {
+  package init(claim: IdempotencyClaim, reply: StoredReply) {
     self.claim = claim
     self.reply = reply
   }
 }
 
 /// How a reply is written before it is sealed: a status with a body, or a refusal with its code.
-enum KeptReplyForm {
+enum StoredReplyForm {
   static func encode(status: Int, body: JSON) -> JSON { ["status": .integer(Int64(status)), "body": body] }
 
   static func encode(_ error: ServiceError) -> JSON {

@@ -61,7 +61,7 @@ struct InMemoryOutbox {
     return claimed
   }
 
-  mutating func record(_ claimed: DeliveryRecord, _ result: DeliveryResult) -> Bool {
+  mutating func record(_ claimed: DeliveryRecord, _ result: AttemptResult) -> Bool {
     guard var delivery = deliveries[claimed.id], delivery.status == .pending, delivery.attempts == claimed.attempts,
       delivery.due == claimed.due
     else { return false }
@@ -150,7 +150,7 @@ extension InMemoryStore {
   }
 
   package func recordDelivery(
-    _ claimed: DeliveryRecord, _ result: DeliveryResult
+    _ claimed: DeliveryRecord, _ result: AttemptResult
   ) async throws(StoreError) -> Bool {
     try locked { contents throws(StoreError) in contents.outbox.record(claimed, result) }
   }

@@ -20,7 +20,7 @@ package final class InMemoryStore: SessionStore {
   struct Key {
     var claim: IdempotencyClaim
     var begun: Timestamp
-    var reply: KeptReply?
+    var reply: StoredReply?
   }
 
   package init(isLive: Bool = false, node: NodeName = .standard) {
@@ -140,7 +140,7 @@ package final class InMemoryStore: SessionStore {
       contents.evidence[address.id] = nil
       contents.outbox.tell(record, at: now)
       for (scope, key) in contents.keys where key.reply?.session == address.id {
-        contents.keys[scope]?.reply = KeptReply(session: address.id, body: nil)
+        contents.keys[scope]?.reply = StoredReply(session: address.id, body: nil)
       }
       return .changed(record)
     }
@@ -217,7 +217,7 @@ extension InMemoryStore.Contents {
     var reply = completion.reply
     // Redacted before the reply came here: nothing is kept of what it shows.
     if let session = reply.session, case .redacted = sessions[session]?.state {
-      reply = KeptReply(session: session, body: nil)
+      reply = StoredReply(session: session, body: nil)
     }
     keys[completion.claim.scope]?.reply = reply
   }

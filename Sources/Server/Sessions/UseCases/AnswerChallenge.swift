@@ -26,7 +26,7 @@ struct AnswerChallenge {
   ) async throws(ServiceError) -> Attempted {
     try context.gate.enter()
     defer { context.gate.leave() }
-    let stages = StageClock(context.observe)
+    let stages = StageTimer(context.observe)
     let taken = try await ConsumeChallenge(context: context).run(address, protocolName: wallet.name)
     stages.end(.consume)
     let record = taken.record

@@ -34,7 +34,7 @@ extension PostgreSQLStore {
     if row.blob(0) != claim.bodyHash { return .bodyDiffers }
     if row.integer(1) == 0 { return .inProgress }
     return .finished(
-      KeptReply(
+      StoredReply(
         session: row.optionalText(2).flatMap(SessionID.init), body: row.optionalBlob(3), result: row.optionalBlob(4),
         resultExpiresAt: row.optionalInteger(5).map { Timestamp(secondsSince1970: $0) }))
   }

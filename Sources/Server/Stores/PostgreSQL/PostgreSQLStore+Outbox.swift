@@ -52,7 +52,7 @@ extension PostgreSQLStore {
   }
 
   package func recordDelivery(
-    _ claimed: DeliveryRecord, _ result: DeliveryResult
+    _ claimed: DeliveryRecord, _ result: AttemptResult
   ) async throws(StoreError) -> Bool {
     let (status, due, fault): (DeliveryStatus, Timestamp, DeliveryFault?) =
       switch result {

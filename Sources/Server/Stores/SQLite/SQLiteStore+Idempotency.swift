@@ -38,7 +38,7 @@ extension SQLiteStore {
   private struct Found {
     let bodyHash: [UInt8]
     let begun: Timestamp
-    let reply: KeptReply?
+    let reply: StoredReply?
 
     init(_ row: SQLiteRow) {
       bodyHash = row.blob(0)
@@ -46,7 +46,7 @@ extension SQLiteStore {
       reply =
         row.integer(2) == 0
         ? nil
-        : KeptReply(
+        : StoredReply(
           session: row.optionalText(3).flatMap(SessionID.init), body: row.optionalBlob(4),
           result: row.optionalBlob(5),
           resultExpiresAt: row.optionalInteger(6).map { Timestamp(secondsSince1970: $0) })

@@ -61,7 +61,7 @@ extension SQLiteStore {
   }
 
   package func recordDelivery(
-    _ claimed: DeliveryRecord, _ result: DeliveryResult
+    _ claimed: DeliveryRecord, _ result: AttemptResult
   ) async throws(StoreError) -> Bool {
     let (status, due, fault): (DeliveryStatus, Timestamp, DeliveryFault?) =
       switch result {

@@ -1,5 +1,6 @@
 import Base
 import Cryptography
+import Mdoc
 import Mock
 import PKIX
 
@@ -51,7 +52,7 @@ enum MockCommand {
     let name = try arguments.required(.variant)
     if let variant = MockVariant.named(name) ?? MockPublishedList.named(name)?.variant { return variant }
     let names = MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name)
-    let nearest = NearestName.of(name, among: names).map { "; did you mean \($0)?" }
+    let nearest = Spelling.nearest(to: name, among: names).map { "; did you mean \($0)?" }
     throw .usage("there is no variant \"\(name)\"\(nearest ?? "") (mdoc mock variants lists them)")
   }
 

@@ -74,7 +74,7 @@ enum RevocationOptions {
 
   static func source(_ arguments: ParsedArguments) throws(Failure) -> any RevocationSource {
     guard try policy(arguments) != .off else { return NoRevocationSource() }
-    var lists = KeptLists()
+    var lists = StaticListFetcher()
     for text in arguments.values(.list) {
       // Addresses may have an equals sign in their query.
       guard let equals = text.lastIndex(of: "="), equals > text.startIndex, text.index(after: equals) < text.endIndex
@@ -87,7 +87,7 @@ enum RevocationOptions {
     return RevocationChecker(fetcher: try fetcher(lists, mayFetch: arguments.has(.fetch)))
   }
 
-  private static func fetcher(_ lists: KeptLists, mayFetch: Bool) throws(Failure) -> any ListFetcher {
+  private static func fetcher(_ lists: StaticListFetcher, mayFetch: Bool) throws(Failure) -> any ListFetcher {
     guard mayFetch else { return lists }
     do throws(WebListFetcher.StartError) {
       return FilesThenWeb(lists: lists, web: try WebListFetcher())
@@ -98,7 +98,7 @@ enum RevocationOptions {
 
   /// A file that was given for an address is what counts there, whatever the web has.
   private struct FilesThenWeb: ListFetcher {
-    let lists: KeptLists
+    let lists: StaticListFetcher
     let web: WebListFetcher
 
     func fetch(_ address: String, allowing rules: FetchRules) async throws(FetchError) -> FetchedList {

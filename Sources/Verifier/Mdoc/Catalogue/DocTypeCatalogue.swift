@@ -95,16 +95,21 @@ package enum Spelling {
     return isStart || best.distance <= min(4, max(1, word.utf8.count / 3)) ? best.name : nil
   }
 
-  /// Whether one byte inserted, removed or replaced leads from one name to the other, or they differ in case alone.
+  /// Whether one byte inserted, removed or replaced leads from one name to the other, or they differ in case alone. Its
+  /// cost is linear, since names come from wallets too.
   static func isOneSlip(_ left: String, _ right: String) -> Bool {
-    guard abs(left.utf8.count - right.utf8.count) <= 1, !left.hasSameBytes(as: right) else { return false }
-    return left.utf8.map(lowercased) == right.utf8.map(lowercased)
-      || distance(from: left, to: right, countingSwaps: false) == 1
+    let left = Array(left.utf8)
+    let right = Array(right.utf8)
+    guard left != right, abs(left.count - right.count) <= 1 else { return false }
+    if left.count == right.count, left.elementsEqual(right, by: { lowercased($0) == lowercased($1) }) { return true }
+    let start = zip(left, right).prefix { $0 == $1 }.count
+    let end = zip(left[start...].reversed(), right[start...].reversed()).prefix { $0 == $1 }.count
+    return max(left.count, right.count) - start - end <= 1
   }
 
-  /// Insertions, deletions and replacements of bytes, and where they count swaps of neighbours, that lead from one word
-  /// to the other. Only the first 64 bytes are compared.
-  package static func distance(from left: String, to right: String, countingSwaps: Bool = true) -> Int {
+  /// Insertions, deletions, replacements and swaps of neighbouring bytes that lead from one word to the other. Only the
+  /// first 64 bytes are compared.
+  static func distance(from left: String, to right: String) -> Int {
     let left = Array(left.utf8.prefix(64))
     let right = Array(right.utf8.prefix(64))
     var rows = [Array(0...right.count)]
@@ -112,9 +117,7 @@ package enum Spelling {
       var row = [i + 1]
       for (j, other) in right.enumerated() {
         var cost = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (byte == other ? 0 : 1))
-        if countingSwaps, i > 0, j > 0, byte == right[j - 1], left[i - 1] == other {
-          cost = min(cost, rows[i - 1][j - 1] + 1)
-        }
+        if i > 0, j > 0, byte == right[j - 1], left[i - 1] == other { cost = min(cost, rows[i - 1][j - 1] + 1) }
         row.append(cost)
       }
       rows.append(row)

@@ -40,7 +40,7 @@ public struct DeviceResponse: Sendable {
 
   /// Reads a DeviceResponse that is part of a larger item.
   package init(parsing item: CBORItem) throws(MdocParseError) {
-    let reader = StructureReader(code: .responseMalformed)
+    let reader = StructureParser(code: .responseMalformed)
     var slips: [String] = []
     _ = try reader.entries(item, "the DeviceResponse")
     version = try reader.text("version", of: item)
@@ -72,7 +72,7 @@ public struct DeviceResponse: Sendable {
   }
 
   private static func docTypes(inErrors item: CBORItem) throws(MdocParseError) -> [String] {
-    let reader = StructureReader(code: .responseMalformed)
+    let reader = StructureParser(code: .responseMalformed)
     var docTypes: [String] = []
     for map in try reader.elements(item, "documentErrors") {
       for (docType, code) in try reader.entries(map, "an entry of documentErrors") {
@@ -88,7 +88,7 @@ public struct DeviceResponse: Sendable {
   ) throws(MdocParseError) -> Int {
     guard let list = Slip.member(key, of: item, into: &slips) else { return 0 }
     guard let count = list.elements == nil ? nil : list.count else {
-      throw StructureReader(code: .responseMalformed).fault(key, "no array")
+      throw StructureParser(code: .responseMalformed).fault(key, "no array")
     }
     return count
   }

@@ -14,7 +14,7 @@ struct Document: Sendable {
   let slips: [String]
 
   init(parsing item: CBORItem) throws(MdocParseError) {
-    let reader = StructureReader(code: .responseMalformed)
+    let reader = StructureParser(code: .responseMalformed)
     var slips: [String] = []
     _ = try reader.entries(item, ": the document")
     docType = try reader.text("docType", of: item)
@@ -34,7 +34,7 @@ struct Document: Sendable {
   }
 
   private static func namespaces(_ map: CBORItem) throws(MdocParseError) -> [IssuerSignedNamespace] {
-    let reader = StructureReader(code: .responseMalformed)
+    let reader = StructureParser(code: .responseMalformed)
     let member = "issuerSigned.nameSpaces"
     var namespaces: [IssuerSignedNamespace] = []
     for (name, items) in try reader.entries(map, member) {
@@ -57,7 +57,7 @@ struct IssuerSignedNamespace: Sendable {
   init(name: String, parsing list: CBORItem) throws(MdocParseError) {
     self.name = name
     var items: [IssuerSignedItem] = []
-    for item in try StructureReader(code: .responseMalformed).elements(list, ": it") {
+    for item in try StructureParser(code: .responseMalformed).elements(list, ": it") {
       do {
         items.append(try IssuerSignedItem(parsing: item))
       } catch {
@@ -80,7 +80,7 @@ struct IssuerSignedItem: Sendable {
 
   init(parsing tagged: CBORItem) throws(MdocParseError) {
     guard let item = tagged.embedded else { throw MdocParseError(.itemNotTag24, ": no byte string with tag 24") }
-    let reader = StructureReader(code: .itemMalformed)
+    let reader = StructureParser(code: .itemMalformed)
     digestInput = tagged.encoded
     // One pass over the map: there are many items, and four look-ups in each add up.
     var digestID: CBORItem?
@@ -136,7 +136,7 @@ struct DeviceSigned: Sendable {
   }
 
   private init(members item: CBORItem) throws(MdocParseError) {
-    let reader = StructureReader(code: .responseMalformed)
+    let reader = StructureParser(code: .responseMalformed)
     _ = try reader.entries(item, ": it")
     let nameSpaces = try reader.member("nameSpaces", of: item)
     nameSpacesBytes = nameSpaces.encoded

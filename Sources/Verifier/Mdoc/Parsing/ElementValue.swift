@@ -100,7 +100,7 @@ public struct ElementReference: Sendable, Hashable {
   }
 
   public func hash(into hasher: inout Hasher) {
-    ExactText(identifier).hash(into: &hasher)
-    ExactText(namespace).hash(into: &hasher)
+    UTF8Key(identifier).hash(into: &hasher)
+    UTF8Key(namespace).hash(into: &hasher)
   }
 }

@@ -41,7 +41,7 @@ extension CBORItem {
 }
 
 /// Reads members of CBOR structures, with one error for whatever has not the prescribed shape. The error names the member.
-struct StructureReader {
+struct StructureParser {
   /// What a member that is missing or of another type is called.
   let code: Code
 

@@ -15,7 +15,7 @@ struct MobileSecurityObject: Sendable {
   let status: DeclaredStatus
   private let valueDigests: CBORItem
   /// The same by namespace, where there are many.
-  private let digestsByNamespace: [ExactText: CBORItem]?
+  private let digestsByNamespace: [UTF8Key: CBORItem]?
 
   /// - Parameter payload: the byte string that IssuerAuth carries, `bstr .cbor #6.24(bstr .cbor MobileSecurityObject)`.
   init(parsing payload: CBORItem) throws(MdocParseError) {
@@ -25,7 +25,7 @@ struct MobileSecurityObject: Sendable {
     } catch {
       throw MdocParseError(error.code, "in the payload that the issuer signed")
     }
-    let reader = StructureReader(code: .msoMalformed)
+    let reader = StructureParser(code: .msoMalformed)
     let mso = try reader.embedded(outer, "the payload")
     _ = try reader.entries(mso, "the mobile security object")
     version = try reader.text("version", of: mso)
@@ -49,7 +49,7 @@ struct MobileSecurityObject: Sendable {
 
   /// `{+ NameSpace => {+ DigestID => Digest}}`; how many namespaces there are.
   private static func checkDigests(_ valueDigests: CBORItem) throws(MdocParseError) -> Int {
-    let reader = StructureReader(code: .msoMalformed)
+    let reader = StructureParser(code: .msoMalformed)
     var namespaces = 0
     for (namespace, digests) in try reader.entries(valueDigests, "valueDigests") {
       _ = try reader.text(namespace, "a name in valueDigests")
@@ -74,7 +74,7 @@ struct MobileSecurityObject: Sendable {
   /// - Parameter lookUps: how many are to be looked up.
   func digests(of namespace: String, for lookUps: Int) -> SignedDigests? {
     let digests =
-      if let digestsByNamespace { digestsByNamespace[ExactText(namespace)] } else { valueDigests[key: namespace] }
+      if let digestsByNamespace { digestsByNamespace[UTF8Key(namespace)] } else { valueDigests[key: namespace] }
     return digests.map { SignedDigests($0, isIndexed: lookUps > MobileSecurityObject.few) }
   }
 
@@ -82,11 +82,11 @@ struct MobileSecurityObject: Sendable {
   private static let few = 32
 
   private static func table(
-    of valueDigests: CBORItem, _ reader: StructureReader
-  ) throws(MdocParseError) -> [ExactText: CBORItem] {
-    var table: [ExactText: CBORItem] = [:]
+    of valueDigests: CBORItem, _ reader: StructureParser
+  ) throws(MdocParseError) -> [UTF8Key: CBORItem] {
+    var table: [UTF8Key: CBORItem] = [:]
     for (namespace, digests) in try reader.entries(valueDigests, "valueDigests") {
-      table[ExactText(try reader.text(namespace, "a name in valueDigests"))] = digests
+      table[UTF8Key(try reader.text(namespace, "a name in valueDigests"))] = digests
     }
     return table
   }
@@ -114,7 +114,7 @@ struct MobileSecurityObject: Sendable {
   }
 
   private static func validity(_ item: CBORItem) throws(MdocParseError) -> DocumentValidity {
-    let reader = StructureReader(code: .msoMalformed)
+    let reader = StructureParser(code: .msoMalformed)
     func time(_ item: CBORItem, _ name: String) throws(MdocParseError) -> Timestamp {
       guard let text = item.content(ofTag: 0)?.text else { throw reader.fault(name, "no text string with tag 0") }
       guard let time = Timestamp(rfc3339: text) else { throw reader.fault(name, "no date and time in UTC of RFC 3339") }
@@ -137,16 +137,16 @@ struct MobileSecurityObject: Sendable {
 
 /// The device-signed elements that the issuer allows the device key to sign.
 struct KeyAuthorizations: Sendable {
-  private var namespaces: Set<ExactText> = []
+  private var namespaces: Set<UTF8Key> = []
   private var elements: Set<ElementReference> = []
 
   init(parsing item: CBORItem?) throws(MdocParseError) {
     guard let item else { return }
-    let reader = StructureReader(code: .msoMalformed)
+    let reader = StructureParser(code: .msoMalformed)
     _ = try reader.entries(item, ": it")
     if let list = item[key: "nameSpaces"] {
       for name in try reader.elements(list, "nameSpaces") {
-        namespaces.insert(ExactText(try reader.text(name, "a name in nameSpaces")))
+        namespaces.insert(UTF8Key(try reader.text(name, "a name in nameSpaces")))
       }
     }
     if let map = item[key: "dataElements"] {
@@ -160,6 +160,6 @@ struct KeyAuthorizations: Sendable {
   }
 
   func allows(_ element: ElementReference) -> Bool {
-    namespaces.contains(ExactText(element.namespace)) || elements.contains(element)
+    namespaces.contains(UTF8Key(element.namespace)) || elements.contains(element)
   }
 }

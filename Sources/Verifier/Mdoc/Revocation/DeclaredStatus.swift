@@ -50,7 +50,7 @@ public struct DeclaredStatus: Sendable, Hashable {
 
   /// - Parameter item: `status` of the mobile security object.
   init(parsing item: CBORItem) throws(MdocParseError) {
-    _ = try StructureReader(code: .msoMalformed).entries(item, "status")
+    _ = try StructureParser(code: .msoMalformed).entries(item, "status")
     var declarations: [Declaration] = []
     if let info = item[key: "status_list"] { declarations.append(Self.statusList(info)) }
     if let info = item[key: "identifier_list"] { declarations.append(Self.identifierList(info)) }

@@ -59,7 +59,7 @@ public struct TrustLoader: Sendable {
         case .file(let path): FileManager.default.contents(atPath: path).map { [UInt8]($0) }
         case .address: last?.bytes
         }
-      return bytes.map { TrustListReading($0, as: list.format, after: last, at: now).anchors } ?? []
+      return bytes.map { TrustListOutcome($0, as: list.format, after: last, at: now).anchors } ?? []
     }
   }
 
@@ -97,7 +97,7 @@ public struct TrustLoader: Sendable {
     }
     let refusal: [Check]
     do throws(ListRefusal) {
-      let reading = TrustListReading(try await bytes(at: list.place), as: list.format, after: last, at: now)
+      let reading = TrustListOutcome(try await bytes(at: list.place), as: list.format, after: last, at: now)
       guard let accepted = reading.accepted else { throw ListRefusal(reading.checks) }
       // Before anything of it is trusted: what was in force once can't be taken back by an older list.
       if accepted != last { try remember(accepted, of: name) }
@@ -106,7 +106,7 @@ public struct TrustLoader: Sendable {
       refusal = error.checks
     }
     guard let last else { return refused(name, refusal) }
-    let kept = TrustListReading(last.bytes, as: list.format, after: last, at: now)
+    let kept = TrustListOutcome(last.bytes, as: list.format, after: last, at: now)
     guard kept.accepted != nil else { return refused(name, refusal) }
     return LoadedList(anchors: kept.anchors, report: kept.report(name, .kept, refusal))
   }

@@ -9,7 +9,7 @@ public final class TrustStore: IssuerTrust, Sendable {
   public let snapshot: String
   /// The rules without the memory.
   public let validator: PathValidator
-  private let known = KnownSigners()
+  private let known = SignerCache()
 
   /// - Parameter allowsTestCertificates: whether mock certificates, published test roots and anchors of the test tier
   ///   are trusted: in test mode and in `mdoc verify`, never in a live server.
@@ -43,7 +43,7 @@ public final class TrustStore: IssuerTrust, Sendable {
   }
 
   public func evaluate(chain: [ArraySlice<UInt8>], docType: String, at now: Timestamp, skew: Int64) -> PathEvaluation {
-    let key = KnownSigners.key(chain: chain, docType: docType, skew: skew)
+    let key = SignerCache.key(chain: chain, docType: docType, skew: skew)
     if let evaluation = known.evaluation(for: key, at: now) { return evaluation }
     let evaluation = validator.evaluate(chain: chain, docType: docType, at: now, skew: skew)
     if evaluation.isTrusted { known.remember(evaluation, for: key) }
@@ -100,7 +100,7 @@ public enum TrustStoreError: Error, Sendable, Hashable {
 /// remembered, so that nobody fills the memory with certificates of their own making, and each for as long as all its
 /// certificates are valid. Whoever makes up document types has a chain remembered once for each; a memory that is full
 /// is emptied, and chains are then validated anew.
-private final class KnownSigners: Sendable {
+private final class SignerCache: Sendable {
   private static let capacity = 4_096
   private let evaluations = Locked<[[UInt8]: PathEvaluation]>([:])
 
@@ -145,4 +145,4 @@ public final class Replaceable<Value: Sendable>: Sendable {
 }
 
 /// The trust store that is in force: no verdict rests on parts of two.
-public typealias TrustInForce = Replaceable<TrustStore>
+public typealias CurrentTrust = Replaceable<TrustStore>

@@ -81,7 +81,7 @@ public struct FetchRules: Sendable, Hashable {
 ///
 /// It keeps to the same rules as a fetch, as far as they can be broken without a connection, so that an address that a
 /// server would refuse is refused here too.
-public struct KeptLists: ListFetcher {
+public struct StaticListFetcher: ListFetcher {
   private var answers: [String: Result<FetchedList, FetchError>]
   private let observer: (any FetchObserver)?
 

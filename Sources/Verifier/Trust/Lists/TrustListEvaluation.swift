@@ -22,8 +22,6 @@ public struct TrustListEvaluation<List: Sendable>: Sendable {
   public internal(set) var accepted: AcceptedListMark?
 
   public var isAccepted: Bool { accepted != nil }
-
-  public typealias LastAccepted = AcceptedListMark
 }
 
 public typealias VICALEvaluation = TrustListEvaluation<VICAL>
@@ -52,7 +50,7 @@ public struct StatusListSigner: Sendable {
 }
 
 /// One reading of a published list, whatever its format: what it makes trusted, and what to remember of it.
-struct TrustListReading {
+struct TrustListOutcome {
   let checks: [Check]
   /// Each trusted no longer than the list.
   let anchors: [TrustAnchor]
@@ -68,10 +66,10 @@ struct TrustListReading {
   ) {
     switch format {
     case .vical(let source):
-      let evaluation = VICALReader(source: source).evaluate(bytes, at: now, after: last?.mark)
+      let evaluation = VICALVerifier(source: source).evaluate(bytes, at: now, after: last?.mark)
       self.init(evaluation, of: bytes, leftOut: evaluation.list?.contents.leftOut ?? 0)
     case .trustedEntities(let source):
-      let evaluation = TrustedEntityListReader(source: source).evaluate(bytes, at: now, after: last?.mark)
+      let evaluation = TrustedEntityListVerifier(source: source).evaluate(bytes, at: now, after: last?.mark)
       self.init(evaluation, of: bytes, leftOut: evaluation.list?.leftOut ?? 0)
     }
   }

@@ -3,7 +3,7 @@ import PKIX
 
 /// A list of trusted entities (ETSI TS 119 602, 6) as it is written: who stands on it and with which certificates.
 ///
-/// Reading says nothing about trust: `TrustedEntityListReader` does, from the signature on.
+/// Reading says nothing about trust: `TrustedEntityListVerifier` does, from the signature on.
 public struct TrustedEntityList: Sendable {
   public let scheme: Scheme
   /// The entities that could be read, in the list's order.
@@ -79,7 +79,7 @@ extension TrustedEntityList {
     guard let json = try? JSON(parsing: payload, values: Limits.listItems), json.object != nil else {
       throw .malformed("the payload is not a JSON object")
     }
-    var reading = TrustedEntityReading()
+    var reading = TrustedEntityParser()
     // The German sandbox's lists have no wrapper.
     let list = json["LoTE"] ?? json
     if json["LoTE"] == nil {

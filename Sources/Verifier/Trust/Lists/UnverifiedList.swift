@@ -2,7 +2,7 @@ import Base
 import PKIX
 
 /// What a published list says, nothing of it verified: for people who want to look into a file. There is no way from
-/// here to a trust anchor: that takes `VICALReader` or `TrustedEntityListReader`.
+/// here to a trust anchor: that takes `VICALVerifier` or `TrustedEntityListVerifier`.
 public struct UnverifiedList: Sendable {
   public let contents: Contents
   /// The certificates that came with the signature, the signer's first; empty where there are none that can be read.
@@ -27,8 +27,8 @@ public struct UnverifiedList: Sendable {
   }
 
   private static func vical(_ bytes: [UInt8]) -> UnverifiedList? {
-    guard let message = try? VICALReader.open(bytes), message.payload?.bytes != nil,
-      let list = try? VICALReader.contents(of: message)
+    guard let message = try? VICALVerifier.open(bytes), message.payload?.bytes != nil,
+      let list = try? VICALVerifier.contents(of: message)
     else { return nil }
     return UnverifiedList(
       .vical(list, findings: list.findings), signerChain: readable(message.headers.x5chain ?? []))
@@ -38,7 +38,7 @@ public struct UnverifiedList: Sendable {
     if let list = try? TrustedEntityList(parsing: bytes) {
       return UnverifiedList(.trustedEntities(list, isSigned: false))
     }
-    guard let jws = try? TrustedEntityListReader.open(bytes), let list = try? TrustedEntityList(parsing: jws.payload)
+    guard let jws = try? TrustedEntityListVerifier.open(bytes), let list = try? TrustedEntityList(parsing: jws.payload)
     else { return nil }
     let chain = (jws.header.certificateChain ?? []).map { $0[...] }
     return UnverifiedList(.trustedEntities(list, isSigned: true), signerChain: readable(chain))
@@ -51,7 +51,7 @@ public struct UnverifiedList: Sendable {
 }
 
 /// What a status list or identifier list says of itself, nothing of it verified: to look at, never to decide by. Who may
-/// sign it depends on the document that names it, so that `StatusListReader` wants its source.
+/// sign it depends on the document that names it, so that `StatusListVerifier` wants its source.
 public struct UnverifiedStatusToken: Sendable {
   public enum Form: String, Sendable { case cwt, jwt }
 
@@ -70,7 +70,7 @@ public struct UnverifiedStatusToken: Sendable {
 
   /// Nil for what has not the form and the type of such a token.
   public init?(_ bytes: [UInt8]) {
-    let reader = StatusListReader(allowsJWT: true)
+    let reader = StatusListVerifier(allowsJWT: true)
     let text = Array(bytes.withoutLineEnd)
     let mechanisms: [StatusListSource.Mechanism] = [.statusList, .identifierList]
     let found = mechanisms.lazy.compactMap { mechanism in

@@ -55,7 +55,7 @@ extension VICALContents {
     url = try members.text("vicalURL")
     try members.requireMap("extensions")
     let items = try VICALMembers.required(members.items("certificateInfos"), "certificateInfos")
-    var reader = VICALEntryReader()
+    var reader = VICALEntryParser()
     let read = items.enumerated().map { reader.entry($1, number: $0 + 1) }
     entries = read.compactMap { $0 }
     leftOut = read.count - entries.count

@@ -9,10 +9,10 @@ import PKIX
 /// a time for each source, and serves on where that fails, until it expires. Nobody waits longer than fetching may take.
 public final class RevocationChecker: RevocationSource {
   private let fetcher: SharedFetches
-  private let reader: StatusListReader
+  private let reader: StatusListVerifier
   private let allowsLoopback: Bool
-  private let revocationLists: ListKeeper<CRLSource, SourcedList<VerifiedCRL>>
-  private let statusLists: ListKeeper<StatusListSource, SourcedList<VerifiedList>>
+  private let revocationLists: ListCache<CRLSource, SourcedList<VerifiedCRL>>
+  private let statusLists: ListCache<StatusListSource, SourcedList<VerifiedList>>
 
   /// - Parameters:
   ///   - allowsJWT: whether status lists may also be JSON Web Tokens.
@@ -24,9 +24,9 @@ public final class RevocationChecker: RevocationSource {
   ) {
     self.fetcher = SharedFetches(fetcher, executor: executor)
     let room = WaitingRoom()
-    revocationLists = ListKeeper(executor: executor, room: room)
-    statusLists = ListKeeper(executor: executor, room: room)
-    reader = StatusListReader(allowsJWT: allowsJWT)
+    revocationLists = ListCache(executor: executor, room: room)
+    statusLists = ListCache(executor: executor, room: room)
+    reader = StatusListVerifier(allowsJWT: allowsJWT)
     self.allowsLoopback = allowsLoopback
   }
 

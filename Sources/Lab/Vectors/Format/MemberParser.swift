@@ -1,7 +1,7 @@
 import Base
 
 /// Members of one JSON object by their types, with a fault that says where it is not as it should be.
-struct MemberReader {
+struct MemberParser {
   private let json: JSON
   private let pointer: String
 
@@ -21,15 +21,15 @@ struct MemberReader {
     return value
   }
 
-  func object(_ name: String) throws(VectorFault) -> MemberReader {
+  func object(_ name: String) throws(VectorFault) -> MemberParser {
     let value = try value(name)
     guard value.object != nil else { throw fault(name, "is no object") }
-    return MemberReader(value, at: "\(pointer)/\(name)")
+    return MemberParser(value, at: "\(pointer)/\(name)")
   }
 
-  func elements(_ name: String) throws(VectorFault) -> [MemberReader] {
+  func elements(_ name: String) throws(VectorFault) -> [MemberParser] {
     guard let elements = try value(name).array else { throw fault(name, "is no array") }
-    return elements.enumerated().map { MemberReader($0.element, at: "\(pointer)/\(name)/\($0.offset)") }
+    return elements.enumerated().map { MemberParser($0.element, at: "\(pointer)/\(name)/\($0.offset)") }
   }
 
   func string(_ name: String) throws(VectorFault) -> String {

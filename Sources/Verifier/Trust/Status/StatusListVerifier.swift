@@ -4,7 +4,7 @@ import Mdoc
 import PKIX
 
 /// Reads status lists and identifier lists: a function of the bytes, of who may have signed them, and of the time.
-public struct StatusListReader: Sendable {
+public struct StatusListVerifier: Sendable {
   /// Whether a status list may also be a JSON Web Token. ISO/IEC 18013-5 has only the CBOR form.
   public let allowsJWT: Bool
 

@@ -17,7 +17,7 @@ package enum VerificationStage: String, Sendable, Hashable, CaseIterable {
 }
 
 /// Tells how long each stage of one attempt took.
-final class StageClock: Sendable {
+final class StageTimer: Sendable {
   private struct State {
     var start = ContinuousClock.now
     var last: VerificationStage?

@@ -17,7 +17,7 @@ struct Kept<List: Sendable>: Sendable {
 /// It holds a bounded number of lists and of bytes: those that expire first go first. What could not be had is
 /// remembered for a few seconds, so that a publisher that is down is not asked for every document. A clock that is set
 /// back makes neither last longer.
-final class ListKeeper<Source: Hashable & Sendable, List: Sendable>: Sendable {
+final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
   private struct State {
     var kept: [Source: Kept<List>] = [:]
     var bytes = 0

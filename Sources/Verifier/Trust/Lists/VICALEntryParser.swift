@@ -3,7 +3,7 @@ import CBOR
 import PKIX
 
 /// Reads the entries of a VICAL (ISO/IEC 18013-5, C.1.7) one by one: what is wrong with one costs that one alone.
-struct VICALEntryReader {
+struct VICALEntryParser {
   private(set) var findings = ListFindings()
 
   /// Nil where the entry is to be skipped, which is noted.

@@ -5,7 +5,7 @@ import PKIX
 
 /// Reads a signed list of trusted entities: a compact JWS by JAdES baseline B (ETSI TS 119 602, 6.8; ETSI TS 119 182-1),
 /// and what it makes trusted. A pure function of the bytes, the configured source and the time.
-public struct TrustedEntityListReader: Sendable {
+public struct TrustedEntityListVerifier: Sendable {
   public let source: TrustedEntityListSource
 
   public init(source: TrustedEntityListSource) { self.source = source }
@@ -55,7 +55,7 @@ public struct TrustedEntityListSource: TrustListSource {
   }
 }
 
-extension TrustedEntityListReader: TrustListFormat {
+extension TrustedEntityListVerifier: TrustListFormat {
   static let signerRole = CertificateRole.trustedEntityListSigner
 
   static let codes: [Code] = [

@@ -6,7 +6,7 @@ import PKIX
 
 /// Reads a VICAL, an untagged COSE_Sign1 (ISO/IEC 18013-5, C.1), and what it makes trusted. A pure function of the
 /// bytes, the configured source and the time.
-public struct VICALReader: Sendable {
+public struct VICALVerifier: Sendable {
   public let source: VICALSource
 
   public init(source: VICALSource) { self.source = source }
@@ -54,7 +54,7 @@ public struct VICAL: Sendable {
   fileprivate init(verified contents: VICALContents) { self.contents = contents }
 }
 
-extension VICALReader: TrustListFormat {
+extension VICALVerifier: TrustListFormat {
   static let signerRole = CertificateRole.vicalSigner
 
   static let codes: [Code] = [

@@ -4,7 +4,7 @@ import Testing
 @testable import Trust
 
 /// How long lists are kept, who loads them, and what happens where none can be had.
-@Suite struct ListKeeperTests {
+@Suite struct ListCacheTests {
   private static let start = Timestamp(secondsSince1970: 1_795_000_000)
 
   /// A publisher that counts, and serves what it is told to.
@@ -47,13 +47,13 @@ import Testing
 
     func load() async throws(ListFault) -> Kept<String> {
       await withCheckedContinuation { continuation in waiting.withLock { $0.append(continuation) } }
-      return ListKeeperTests.kept("late", issued: 2, fresh: 200)
+      return ListCacheTests.kept("late", issued: 2, fresh: 200)
     }
   }
 
   @Test func `of those who wait for a silent publisher so many may, and the others have their answer at once`() async {
     let room = WaitingRoom(placesForOne: 2, places: 3)
-    let keeper = ListKeeper<String, String>(room: room)
+    let keeper = ListCache<String, String>(room: room)
     let (silent, other) = (SilentPublisher(), Publisher(.success(Self.kept("other"))))
     // One of its lists was had before, and is stale.
     _ = try? await keeper.list("stale", of: "a", at: Self.start, load: Publisher(.success(Self.kept("stale"))).load)
@@ -89,7 +89,7 @@ import Testing
   }
 
   private func ask(
-    _ keeper: ListKeeper<String, String>, _ publisher: Publisher, after seconds: Int64 = 0, source: String = "a"
+    _ keeper: ListCache<String, String>, _ publisher: Publisher, after seconds: Int64 = 0, source: String = "a"
   ) async -> Result<String, ListFault> {
     do throws(ListFault) {
       return .success(try await keeper.list(source, of: "publisher", at: Self.start + seconds, load: publisher.load))
@@ -101,7 +101,7 @@ import Testing
   private func list(_ result: Result<String, ListFault>) -> String? { try? result.get() }
 
   @Test func `a fresh list is not asked for again, a stale one is`() async {
-    let keeper = ListKeeper<String, String>()
+    let keeper = ListCache<String, String>()
     let publisher = Publisher(.success(Self.kept("one")))
     for second: Int64 in [0, 1, 99] { #expect(list(await ask(keeper, publisher, after: second)) == "one") }
     #expect(publisher.asked == 1)
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test func `fifty who ask at once are answered by one load`() async {
-    let keeper = ListKeeper<String, String>()
+    let keeper = ListCache<String, String>()
     let publisher = Publisher(.success(Self.kept("one")))
     let answers = await withTaskGroup(of: String?.self) { group in
       for _ in 0..<50 { group.addTask { self.list(await self.ask(keeper, publisher)) } }
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test func `a stale list serves on while the publisher is down, until it expires`() async {
-    let keeper = ListKeeper<String, String>()
+    let keeper = ListCache<String, String>()
     let publisher = Publisher(.success(Self.kept("one")))
     _ = await ask(keeper, publisher)
     publisher.serve(.failure(Self.down))
@@ -134,7 +134,7 @@ import Testing
 
   @Test func `a publisher that failed is asked again after ten seconds`() async {
     let instant = ContinuousClock.now
-    let keeper = ListKeeper<String, String>(clock: { instant })
+    let keeper = ListCache<String, String>(clock: { instant })
     let publisher = Publisher(.failure(Self.down))
     for second: Int64 in [0, 1, 9] { #expect(list(await ask(keeper, publisher, after: second)) == nil) }
     #expect(publisher.asked == 1)
@@ -145,7 +145,7 @@ import Testing
 
   @Test func `a publisher that failed while the clock was ahead is asked again when that is set back`() async {
     let instant = ContinuousClock.now
-    let keeper = ListKeeper<String, String>(clock: { instant })
+    let keeper = ListCache<String, String>(clock: { instant })
     let publisher = Publisher(.failure(Self.down))
     #expect(list(await ask(keeper, publisher, after: 7_200)) == nil)
     publisher.serve(.success(Self.kept("one")))
@@ -154,7 +154,7 @@ import Testing
   }
 
   @Test func `a list that was fetched while the clock was ahead is asked for again when that is set back`() async {
-    let keeper = ListKeeper<String, String>()
+    let keeper = ListCache<String, String>()
     let ahead: Int64 = 200_000
     let publisher = Publisher(.success(Self.kept("one", fresh: ahead + Limits.longestListLifetime, expires: 1_000_000)))
     #expect(list(await ask(keeper, publisher, after: ahead)) == "one")
@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test func `an older list does not take back what a newer one said`() async {
-    let keeper = ListKeeper<String, String>()
+    let keeper = ListCache<String, String>()
     let publisher = Publisher(.success(Self.kept("newer", issued: 50)))
     _ = await ask(keeper, publisher)
     publisher.serve(.success(Self.kept("older", issued: 10, fresh: 900)))
@@ -176,14 +176,14 @@ import Testing
   /// Otherwise one that hangs would have everybody wait, one after the other, for as long as it hangs.
   @Test func `the ten seconds begin when the waiting ends`() async {
     let instants = Locked<[ContinuousClock.Instant]>([.now + .seconds(10), .now])
-    let keeper = ListKeeper<String, String>(clock: { instants.withLock { $0.popLast() ?? .now } })
+    let keeper = ListCache<String, String>(clock: { instants.withLock { $0.popLast() ?? .now } })
     let publisher = Publisher(.failure(Self.down))
     for second: Int64 in [0, 10, 18] { #expect(list(await ask(keeper, publisher, after: second)) == nil) }
     #expect(publisher.asked == 1)
   }
 
   @Test func `an older list does not follow a newer one that is over`() async {
-    let keeper = ListKeeper<String, String>()
+    let keeper = ListCache<String, String>()
     let publisher = Publisher(.success(Self.kept("newer", issued: 50, expires: 300)))
     _ = await ask(keeper, publisher)
     publisher.serve(.success(Self.kept("older", issued: 10, fresh: 900)))
@@ -195,14 +195,14 @@ import Testing
   }
 
   @Test func `a list that is over when it comes is none`() async {
-    let keeper = ListKeeper<String, String>()
+    let keeper = ListCache<String, String>()
     let publisher = Publisher(.success(Self.kept("late", expires: 5)))
     #expect(list(await ask(keeper, publisher, after: 5)) == nil)
   }
 
   @Test func `of too many lists, or too many bytes, those go first that expire first`() async {
-    let byCount = ListKeeper<String, String>(maximumLists: 2)
-    let byBytes = ListKeeper<String, String>(maximumBytes: 20)
+    let byCount = ListCache<String, String>(maximumLists: 2)
+    let byBytes = ListCache<String, String>(maximumBytes: 20)
     for (source, expires) in [("a", 1_000), ("b", 500), ("c", 700)] as [(String, Int64)] {
       let publisher = Publisher(.success(Self.kept(source, bytes: 9, fresh: 400, expires: expires)))
       _ = await ask(byCount, publisher, source: source)

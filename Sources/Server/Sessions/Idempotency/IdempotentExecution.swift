@@ -7,7 +7,7 @@ extension ServiceContext {
   /// Client secrets have no idempotency: they act on one session, which takes one answer.
   ///
   /// - Parameter isSubmit: an answer is never refused for the quota of kept replies: then its refusals are not kept.
-  func once(
+  func execute(
     _ request: IdempotencyRequest?, _ caller: Caller, isSubmit: Bool = false,
     _ operation: (IdempotencyClaim?) async throws(ServiceError) -> OperationReply
   ) async throws(ServiceError) -> Reply {
@@ -49,10 +49,10 @@ extension ServiceContext {
       guard isWanted, error.httpStatus < 500, error.code != .apiQuotaExceeded else {
         return try await store.releaseIdempotent(claim)
       }
-      let body = try seal(KeptReplyForm.encode(error), .reply(claim, nil))
+      let body = try seal(StoredReplyForm.encode(error), .reply(claim, nil))
       noteReply(body, of: claim)
       try await store.finishIdempotent(
-        IdempotencyCompletion(claim: claim, reply: KeptReply(session: nil, body: body)))
+        IdempotencyCompletion(claim: claim, reply: StoredReply(session: nil, body: body)))
     } catch {
       // Nothing is kept: the claim lapses, and the same request is tried again.
     }
@@ -68,11 +68,11 @@ extension ServiceContext {
     let shown = outcome.body.removing("simulated_result")
     let body = result == nil ? shown : shown.replacing("result", with: .null)
     let form = try seal(
-      KeptReplyForm.encode(status: outcome.status, body: body), .reply(claim, outcome.session))
+      StoredReplyForm.encode(status: outcome.status, body: body), .reply(claim, outcome.session))
     noteReply(form, of: claim)
     return IdempotencyCompletion(
       claim: claim,
-      reply: KeptReply(
+      reply: StoredReply(
         session: outcome.session, body: form,
         result: try result.map { json throws(ServiceError) in try seal(json, .replyResult(claim, outcome.session)) },
         resultExpiresAt: result == nil ? nil : outcome.resultExpiresAt))
@@ -84,10 +84,10 @@ extension ServiceContext {
 
   /// The kept reply: without its result once that has expired, and to a key that may not read results; an error once
   /// its session is redacted.
-  private func replay(_ kept: KeptReply, _ claim: IdempotencyClaim, to caller: Caller) throws(ServiceError) -> Reply {
+  private func replay(_ kept: StoredReply, _ claim: IdempotencyClaim, to caller: Caller) throws(ServiceError) -> Reply {
     guard let sealed = kept.body else { throw ServiceError(.sessionRedacted) }
     let form = try openJSON(sealed, .reply(claim, kept.session))
-    var (status, body) = try KeptReplyForm.decode(form)
+    var (status, body) = try StoredReplyForm.decode(form)
     if let result = kept.result, let end = kept.resultExpiresAt, clock() < end, caller.has(.resultsRead) {
       body = body.replacing("result", with: try openJSON(result, .replyResult(claim, kept.session)))
     }

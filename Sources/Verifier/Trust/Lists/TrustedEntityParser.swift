@@ -2,7 +2,7 @@ import Base
 import PKIX
 
 /// Reads the parts of a list of trusted entities, and notes what is odd about them.
-struct TrustedEntityReading {
+struct TrustedEntityParser {
   var findings = ListFindings()
 
   // MARK: Scheme
