@@ -19,7 +19,7 @@ let language: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// The fuzzer's build (README, Fuzzing), asked for by an environment variable: every module counts what it runs, and
+/// The fuzzer's build (Fuzzing.md), asked for by an environment variable: every module counts what it runs, and
 /// Tests/Fuzzing is one more program, which itself is not counted.
 let fuzzes = Context.environment["MDOC_FUZZ"] != nil
 
