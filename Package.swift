@@ -2,7 +2,8 @@
 import PackageDescription
 
 /// `Sources` has four doors, and imports point downwards only: `Verifier` knows none of the others; `Server` knows the
-/// verifier; `Lab` knows both, though the mock wallet only the verifier's base; and `Tool`, the program, knows all. What Debian has is in `Libraries`.
+/// verifier; `Lab` knows both, though the mock wallet only the verifier's base; and `Tool`, the program, knows all of
+/// them. What Debian has is in `Libraries`.
 enum Door: String {
   case verifier = "Verifier"
   case encodings = "Verifier/Encodings"
@@ -19,7 +20,7 @@ let language: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// The fuzzer's build (README, Fuzzing), asked for by an environment variable: every module counts what it runs, and
+/// The fuzzer's build (Fuzzing.md), asked for by an environment variable: every module counts what it runs, and
 /// Tests/Fuzzing is one more program, which itself is not counted.
 let fuzzes = Context.environment["MDOC_FUZZ"] != nil
 

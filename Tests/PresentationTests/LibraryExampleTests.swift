@@ -8,10 +8,9 @@ import Presentation
 import Testing
 import Trust
 
-/// The README's library example: it stands there as it compiles here, and does what it says.
+/// The example of the article on the libraries: it stands there as it compiles here, and does what it says.
 @Suite struct LibraryExampleTests {
-  private let now = Timestamp(secondsSince1970: 1_795_000_000)
-  private let nonce = [UInt8](repeating: 7, count: 32)
+  private let now = Timestamp(secondsSince1970: Int64(Date().timeIntervalSince1970))
   private let authority: MockAuthority
   private let key: PrivateKey
   private let door: BarDoor
@@ -22,7 +21,8 @@ import Trust
       TrustAnchor(certificate: try Certificate(der: anchor.certificate), docTypes: anchor.docTypes, tier: .test)
     }
     key = try PrivateKey(generatingOn: .p256)
-    door = BarDoor(try TrustStore(anchors: anchors, allowsTestCertificates: true), key)
+    door = BarDoor(
+      try TrustStore(anchors: anchors, allowsTestCertificates: true), key, merchantID: "m", teamID: "t")
   }
 
   private func greeting(_ variant: String) throws -> String {
@@ -30,11 +30,11 @@ import Trust
     let request = MockRequest(documents: [
       .init(docType: DocType.mDL, elements: [(Namespace.mDL, "given_name")], ageOver: [21])
     ])
+    let nonce = try door.nonce()
     let session = MockAppleSession(nonce: nonce, merchantID: "m", teamID: "t", recipientKey: key.publicKey)
     let answer = try MockWallet(authority: authority, documents: MockPerson.documents).answerApple(
       request, session: session, variant: variant, at: now)
-    let challenge = try AppleChallenge(nonce: nonce, merchantID: "m", teamID: "t")
-    return door.greeting(for: answer.bytes, to: challenge, at: now)
+    return try door.greeting(for: answer.bytes, to: nonce)
   }
 
   @Test func aGoodAnswerIsGreetedByName() throws {
@@ -45,11 +45,12 @@ import Trust
     #expect(try greeting("element-changed") == "Sorry: mdoc.digest.mismatch")
   }
 
-  @Test func theReadmeHoldsTheExampleAsItCompiles() throws {
+  @Test func theArticleHoldsTheExampleAsItCompiles() throws {
     let tests = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
     let example = try text(tests + "/LibraryExample.swift")
-    let isThere = try text(tests + "/../../README.md").contains("```swift\n\(example)```")
-    #expect(isThere, "the README's Swift block is not LibraryExample.swift")
+    let article = try text(tests + "/../../Sources/Tool/Documentation.docc/UseFromSwift.md")
+    let isThere = article.contains("```swift\n\(example)```")
+    #expect(isThere, "the Swift block of UseFromSwift.md is not LibraryExample.swift")
   }
 
   private func text(_ path: String) throws -> String {

@@ -22,15 +22,21 @@ import Testing
     return Set(parts.map(String.init).filter { $0.hasPrefix(prefix) })
   }
 
-  @Test func `alert rules name metrics that there are`() async throws {
-    let rules = try Self.text(".deploy/alerts.yml")
-    let named = Self.words(rules, "mdoc_")
+  private static func article(_ name: String) throws -> String {
+    try text("Sources/Tool/Documentation.docc/\(name).md")
+  }
+
+  @Test func `alert rules and articles name metrics that there are`() async throws {
+    let articles = try ["WatchTheServer", "ReceiveEvents", "Audit", "ConfigureTheServer"].map(Self.article)
+    let named = ([try Self.text(".deploy/alerts.yml")] + articles).reduce(into: Set<String>()) { names, text in
+      names.formUnion(Self.words(text, "mdoc_"))
+    }
     try await withTestMode { bed in
       let metrics = try await bed.api.get("/metrics").body
       let lines = metrics.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }
       let families = lines.map { $0.split(separator: " ").map(String.init) }
       let printed = families.flatMap { words in
-        words[3] == "histogram" ? ["_bucket", "_sum", "_count"].map { words[2] + $0 } : [words[2]]
+        words[3] == "histogram" ? ["", "_bucket", "_sum", "_count"].map { words[2] + $0 } : [words[2]]
       }
       #expect(named.count >= 10 && named.subtracting(printed) == [])
     }
@@ -46,11 +52,11 @@ import Testing
     #expect(rules.contains("outcome=\"\(Answer.Verification.failed.rawValue)\""))
   }
 
-  @Test func `the README says what to do about each alert`() throws {
+  @Test func `an article says what to do about each alert`() throws {
     let alerts = Self.words(try Self.text(".deploy/alerts.yml"), "Mdoc")
-    let readme = try Self.text("README.md")
+    let article = try Self.article("WatchTheServer")
     #expect(alerts.count >= 10)
-    for alert in alerts { #expect(readme.contains("| `\(alert)` |"), "\(alert)") }
+    for alert in alerts { #expect(article.contains("| `\(alert)` |"), "\(alert)") }
   }
 
   @Test func `a stop by systemd waits for the longest stop by default`() throws {
