@@ -1,5 +1,5 @@
+import Base
 import FoundationEssentials
-import Primitives
 import Testing
 
 @testable import MdocTool
