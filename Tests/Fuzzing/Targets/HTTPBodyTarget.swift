@@ -1,11 +1,11 @@
 import Base
 import Cryptography
-import HTTP
 import Mdoc
 import Mock
 import Sessions
 
 @testable import App
+@testable import HTTP
 
 /// Bodies of every POST of the API, and request targets, through the whole application but for the sockets: each input
 /// has a server of its own with one session that waits for its answer.
