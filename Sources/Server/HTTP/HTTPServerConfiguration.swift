@@ -1,3 +1,4 @@
+import Base
 import CMicrohttpd
 import Glibc
 import Synchronization
@@ -77,4 +78,11 @@ package final class TransportGauges: Sendable {
   package let bodyBytes = Atomic(0)
 
   package init() {}
+}
+
+/// The transport's own bound; the others are in its configuration.
+extension Limits {
+  /// Bytes of a body that are read and dropped so that whoever is refused reads why: a connection that is closed on a
+  /// caller who still sends may lose the reply.
+  static let droppedBodyBytes = 64 << 10
 }

@@ -1,4 +1,6 @@
 import Base
+import COpenSSL
+import Cryptography
 
 // What every certification path is made of: the path of a document signer, and that of a list's signer.
 
@@ -57,4 +59,112 @@ extension Certificate {
 
   /// How findings name it: by its bytes, never by a person's or an authority's words.
   var label: String { "certificate \(Hex.encode(sha256.prefix(8)))" }
+}
+
+/// The signature of a certificate or of a revocation list, and which of its bytes it covers.
+struct CertificateSignature: Sendable {
+  /// ECDSA with SHA-256, SHA-384 or SHA-512, and EdDSA (ISO/IEC 18013-5, B.1). No RSA, no SHA-1.
+  enum Algorithm: Sendable {
+    case ecdsa(HashAlgorithm)
+    case ed25519, ed448
+
+    init?(nid: Int32) {
+      switch nid {
+      case NID_ecdsa_with_SHA256: self = .ecdsa(.sha256)
+      case NID_ecdsa_with_SHA384: self = .ecdsa(.sha384)
+      case NID_ecdsa_with_SHA512: self = .ecdsa(.sha512)
+      case NID_ED25519: self = .ed25519
+      case NID_ED448: self = .ed448
+      default: return nil
+      }
+    }
+  }
+
+  private let algorithm: Algorithm
+  private let value: [UInt8]
+  private let toBeSigned: Range<Int>
+
+  /// Nil for other algorithms, where the signed part names another than the certificate does (RFC 5280, 4.1.1.2), and
+  /// for a signature that is not whole bytes.
+  init?(_ x509: OpaquePointer, der: [UInt8]) {
+    var bits: UnsafePointer<ASN1_BIT_STRING>?
+    var identifier: UnsafePointer<X509_ALGOR>?
+    X509_get0_signature(&bits, &identifier, x509)
+    guard let identifier, X509_ALGOR_cmp(identifier, X509_get0_tbs_sigalg(x509)) == 0 else { return nil }
+    self.init(bits, nid: X509_get_signature_nid(x509), der: der)
+  }
+
+  /// The same of a revocation list of version 2 (RFC 5280, 5.1.1.2).
+  init?(crl: OpaquePointer, der: [UInt8]) {
+    var bits: UnsafePointer<ASN1_BIT_STRING>?
+    X509_CRL_get0_signature(crl, &bits, nil)
+    self.init(bits, nid: X509_CRL_get_signature_nid(crl), der: der)
+    guard namesItsAlgorithm(der, after: toBeSigned) else { return nil }
+  }
+
+  private init?(_ bits: UnsafePointer<ASN1_BIT_STRING>?, nid: Int32, der: [UInt8]) {
+    guard let bits, let algorithm = Algorithm(nid: nid), let value = wholeBytes(bits),
+      let toBeSigned = signedRange(of: der)
+    else { return nil }
+    self.algorithm = algorithm
+    self.value = value
+    self.toBeSigned = toBeSigned
+  }
+
+  /// Whether it verifies over the object's own bytes, with a key on a curve of its algorithm.
+  func isValid(in der: [UInt8], key: PublicKey) -> Bool {
+    switch algorithm {
+    case .ecdsa(let hash):
+      der.withUnsafeBytes { der in
+        value.withUnsafeBufferPointer {
+          key.verifyECDSA(der: $0, of: UnsafeRawBufferPointer(rebasing: der[toBeSigned]), hash: hash)
+        }
+      }
+    case .ed25519: key.curve == .ed25519 && key.verifyEdDSA(value, of: der[toBeSigned])
+    case .ed448: key.curve == .ed448 && key.verifyEdDSA(value, of: der[toBeSigned])
+    }
+  }
+}
+
+/// The bytes of a bit string, or nil where its last byte is not whole.
+func wholeBytes(_ bits: UnsafePointer<ASN1_BIT_STRING>) -> [UInt8]? {
+  // The lowest three flags count the unused bits.
+  bits.pointee.flags & 0x07 == 0 ? octets(bits) : nil
+}
+
+/// Where TBSCertificate or TBSCertList stands: the first element inside the object, head included, of definite length.
+private func signedRange(of der: [UInt8]) -> Range<Int>? {
+  der.withUnsafeBufferPointer { buffer in
+    guard let start = buffer.baseAddress, let certificate = content(from: start, count: buffer.count),
+      let signed = content(from: certificate.start, count: certificate.count)
+    else { return nil }
+    let begin = certificate.start - start
+    return begin..<(signed.start - start + signed.count)
+  }
+}
+
+/// Whether TBSCertList of version 2 names the very algorithm that follows it. OpenSSL gives no access to the former.
+private func namesItsAlgorithm(_ der: [UInt8], after signed: Range<Int>) -> Bool {
+  der.withUnsafeBufferPointer { buffer in
+    guard let start = buffer.baseAddress,
+      let list = content(from: start + signed.lowerBound, count: signed.count),
+      let following = content(from: start + signed.upperBound, count: buffer.count - signed.upperBound)
+    else { return false }
+    let version: [UInt8] = [0x02, 0x01, 0x01]
+    let algorithm = UnsafeBufferPointer(
+      start: start + signed.upperBound, count: following.start - start - signed.upperBound + following.count)
+    return UnsafeBufferPointer(start: list.start, count: list.count).starts(with: version + algorithm)
+  }
+}
+
+/// The content of the SEQUENCE that begins here.
+private func content(from start: UnsafePointer<UInt8>, count: Int) -> (start: UnsafePointer<UInt8>, count: Int)? {
+  var position: UnsafePointer<UInt8>? = start
+  var length = 0
+  var tag: Int32 = 0
+  var tagClass: Int32 = 0
+  // What it returns: 0x80 for an error, 0x20 for a constructed element, 0x01 for an indefinite length.
+  let form = ASN1_get_object(&position, &length, &tag, &tagClass, count)
+  guard form == 0x20, tag == V_ASN1_SEQUENCE, tagClass == V_ASN1_UNIVERSAL, let position else { return nil }
+  return (position, length)
 }

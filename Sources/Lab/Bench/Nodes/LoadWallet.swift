@@ -1,6 +1,7 @@
 import App
 import Base
 import Cryptography
+import HTTP
 import Mock
 import TestMode
 
@@ -44,4 +45,88 @@ struct LoadWallet: Sendable {
       docType: MockDocType.mDL, elements: ServerBenchmarkWorker.elements.map { (MockNamespace.mDL, $0) },
       ageOver: [Int(ServerBenchmarkWorker.age)])
   ])
+}
+
+/// A relying party's endpoint that is silent at first, as one that hangs: what comes then gets no answer, and later
+/// messages do.
+package final class WebhookReceiver: HTTPHandler {
+  struct Deliveries: Sendable {
+    /// Messages that got no answer.
+    var held = 0
+    /// Messages that were taken, and those of them that had come before.
+    var taken = 0
+    var repeated = 0
+    /// Sessions whose event never came.
+    var missing = 0
+    /// Seconds from when the receiver answered again to the last message that was missing.
+    var caughtUpAfter = 0.0
+  }
+
+  private struct State {
+    var deliveries = Deliveries()
+    var answersFrom = Double.infinity
+    var sessions: Set<String> = []
+    var events: Set<String> = []
+  }
+
+  /// Seconds in which every event has to come, once the receiver answers: the second attempt is due after 5 s and the
+  /// third after 25 s more.
+  private static let patience = 120.0
+
+  private let silence: Double
+  private let state = Locked(State())
+
+  /// - Parameter silence: seconds from the beginning of the load.
+  package init(silence: Double) { self.silence = silence }
+
+  func begin() {
+    let answersFrom = CPUClock.wall() + silence * 1e6
+    state.withLock { $0.answersFrom = answersFrom }
+  }
+
+  package func start(port: UInt16) throws(HTTPServerError) -> HTTPServer {
+    var configuration = HTTPServerConfiguration()
+    configuration.port = port
+    configuration.threads = 1
+    // Every one that is held up takes the place of one that could be answered.
+    configuration.maxRunning = configuration.maxInFlight
+    return try HTTPServer(configuration: configuration, handler: self)
+  }
+
+  package func respond(to request: HTTPRequest) async -> HTTPResponse {
+    let now = CPUClock.wall()
+    let body = try? JSON(parsing: request.body)
+    let isHeld = state.withLock { state in
+      guard now >= state.answersFrom else {
+        state.deliveries.held += 1
+        return true
+      }
+      state.deliveries.taken += 1
+      if !state.events.insert(body?["id"]?.string ?? "").inserted { state.deliveries.repeated += 1 }
+      if body?["type"] == "verification_session.verified",
+        state.sessions.insert(body?["data"]?["id"]?.string ?? "").inserted
+      {
+        state.deliveries.caughtUpAfter = (now - state.answersFrom) / 1e6
+      }
+      return false
+    }
+    if isHeld { try? await Task.sleep(for: .seconds(600)) }
+    return HTTPResponse(status: isHeld ? 503 : 204)
+  }
+
+  package func refusal(_ fault: HTTPFault) -> HTTPResponse { HTTPResponse(status: fault.status) }
+
+  /// Until the event of each of these sessions has come.
+  func waitForAll(_ sessions: Set<String>) async -> Deliveries {
+    let end = CPUClock.wall() + (silence + Self.patience) * 1e6
+    while true {
+      let (missing, deliveries) = state.withLock { (sessions.subtracting($0.sessions).count, $0.deliveries) }
+      guard missing > 0, CPUClock.wall() < end else {
+        var deliveries = deliveries
+        deliveries.missing = missing
+        return deliveries
+      }
+      try? await Task.sleep(for: .milliseconds(100))
+    }
+  }
 }

@@ -96,3 +96,156 @@ func texts(_ value: String, language: String = "en") -> JSON {
 }
 
 func time(_ time: Timestamp) -> JSON { .string(time.description) }
+
+// Wrong in who signed, in the signature, in what the scheme says, and in what stands on the list.
+
+extension MockTrustedEntityList {
+  static let signers: [MockTrustedEntityList] = [
+    .init(
+      "lote-look-alike", "The signer's root has the right name and another key.", cases: "V01", .listSignerUntrusted
+    ) {
+      let root = try $0.authority.schemeOperator(key: "look-alike")
+      $0.signer = try MockSigner(.trustedEntityLists, authority: $0.authority, under: root, at: $0.now)
+    },
+    .init("lote-self-signed", "The signer has certified itself.", cases: "V01", .listSignerUntrusted) {
+      $0.signer.certificate.issuer = $0.signer.certificate.subject
+      $0.signer.issuerKey = $0.signer.key
+    },
+    .init("lote-signer-expired", "The signer's certificate expired a second ago.", .listSignerUntrusted) {
+      $0.signer.certificate.notAfter = $0.now - 1
+    },
+    profile("lote-signer-usage", "The signer's key may sign certificates alone.") {
+      $0.signer.certificate[oid: CertificateExtension.keyUsageOID] = .keyUsage(.keyCertSign)
+    },
+    profile("lote-signer-purpose", "The signer is certified as a TLS server.") {
+      $0.signer.certificate[oid: CertificateExtension.extendedKeyUsageOID] = .extendedKeyUsage(["1.3.6.1.5.5.7.3.1"])
+    },
+    profile("lote-territory", "The signer is of another country than the scheme.") {
+      $0.signer.certificate.subject.set(CertificateName.country, to: DER.printableString("US"))
+    },
+    profile("lote-operator", "The signer is of another organization than the operator.") {
+      $0.signer.certificate.subject.set(CertificateName.organization, to: DER.utf8String("mdoc Mock Somebody"))
+    },
+    profile("lote-no-organization", "The signer is of no organization.") {
+      $0.signer.certificate.subject.set(CertificateName.organization, to: nil)
+    },
+  ]
+
+  static let signatures: [MockTrustedEntityList] = [
+    algorithm("lote-alg-none", "The header says that there is no signature, and there is none.") {
+      $0.changeJWS = {
+        $0["alg"] = "none"
+        $0.signature = .absent
+      }
+    },
+    algorithm("lote-alg-hmac", "It is authenticated with the signer's public key as a secret.") {
+      let key = $0.signer.key.publicKey.encoded
+      $0.changeJWS = {
+        $0["alg"] = "HS256"
+        $0.signature = .mac(key: key)
+      }
+    },
+    algorithm("lote-alg-rsa", "The header names an algorithm of RSA keys.") { $0.changeJWS = { $0["alg"] = "PS256" } },
+    algorithm("lote-alg-mismatch", "The header names an algorithm of another curve than the key's.") {
+      let isP384 = $0.signer.key.curve == .p384
+      $0.changeJWS = { $0["alg"] = isP384 ? "ES256" : "ES384" }
+    },
+    signature("lote-bad-signature", "The signature is over something else.") {
+      $0.changeJWS = { $0.signature = .damaged }
+    },
+    signature("lote-no-signature", "The signature is empty.") { $0.changeJWS = { $0.signature = .absent } },
+    signature("lote-other-key", "Another key than the certificate's has signed.") {
+      $0.signer.key = try $0.authority.seed.key("scheme operator/other", on: $0.authority.issuerCurve)
+    },
+    signature("lote-other-thumbprint", "The header names another certificate as the signer's.") {
+      $0.changeJWS = { $0["x5t#S256"] = .string(Base64.encodeURLSafe(HashAlgorithm.sha256.hash([UInt8]()))) }
+    },
+  ]
+
+  static let scheme: [MockTrustedEntityList] = [
+    .init("lote-issued-in-future", "It is dated tomorrow.", .listIssuedInFuture) {
+      $0.scheme.set("ListIssueDateTime", to: time($0.now + Seconds.day))
+    },
+    .init("lote-signed-in-future", "It was signed tomorrow.", .listIssuedInFuture) {
+      let tomorrow = $0.now + Seconds.day
+      $0.changeJWS = { $0["iat"] = .integer(tomorrow.secondsSince1970) }
+    },
+    .init("lote-expired", "Its next update was due a second ago.", cases: "V03", .listExpired) {
+      $0.scheme.set("NextUpdate", to: time($0.now - 1))
+    },
+    .init("lote-closed", "It is closed: there will be no next list.", cases: "V03", .listExpired) {
+      $0.scheme.set("NextUpdate", to: .null)
+    },
+    .init("lote-older-number", "Its number is lower than the good list's.", cases: "V02", .listRollback) {
+      $0.scheme.set("LoTESequenceNumber", to: .integer(Int64($0.now.date.daysSince1970 - 1)))
+    },
+    .init("lote-older-date", "Its date is before the good list's.", cases: "V02", .listRollback) {
+      $0.scheme.set("ListIssueDateTime", to: time(Timestamp(date: $0.now.date) - 1))
+    },
+  ]
+
+  static let entries: [MockTrustedEntityList] = [
+    .init("lote-bad-entity", "An entity has no list of services.", warnings: [.listEntryMalformed]) {
+      var broken = $0.entities[0]
+      broken.changed = [.init("TrustedEntityServices", .null)]
+      $0.entities.insert(broken, at: 0)
+    },
+    .init("lote-bad-service", "A service has a number as its status.", warnings: [.listEntryMalformed]) {
+      var broken = $0.entities[0].services[0]
+      broken.information.set("ServiceStatus", to: 1)
+      $0.entities[0].services.insert(broken, at: 0)
+    },
+    .init("lote-bad-certificate", "A certificate has a byte after its end.", warnings: [.listEntryMalformed]) {
+      let root = try $0.authority.goodRoot(at: $0.now)
+      $0.entities[0].services.insert(.init(issuanceService, certificates: [root + [0]]), at: 0)
+    },
+    .init(
+      "lote-other-key-identifier", "A service names another key identifier than its certificate has.",
+      warnings: [.listEntryMismatch], hasAnchors: false
+    ) {
+      let identifier = Base64.encode([UInt8](repeating: 0x55, count: 20))
+      $0.entities[0].services[0].identity.append(.init("X509SKIs", [.string(identifier)]))
+    },
+    .init(
+      "lote-withdrawn", "The issuing service is withdrawn.", warnings: [.listEntryNotGranted], hasAnchors: false
+    ) {
+      $0.entities[0].services[0].information.set(
+        "ServiceStatus", to: "http://uri.etsi.org/19602/SvcStatus/withdrawn")
+    },
+    .init(
+      "lote-granted-later", "The issuing service is granted from tomorrow on.", warnings: [.listEntryNotGranted],
+      hasAnchors: false
+    ) {
+      $0.entities[0].services[0].information += [
+        .init("ServiceStatus", "http://uri.etsi.org/19602/SvcStatus/granted"),
+        .init("StatusStartingTime", time($0.now + Seconds.day)),
+      ]
+    },
+    .init("lote-other-service", "The certificates are those of another kind of service.", hasAnchors: false) {
+      $0.entities[0].services[0].information.set(
+        "ServiceTypeIdentifier", to: "http://uri.etsi.org/19602/SvcType/WRPAC/Issuance")
+    },
+    .init("lote-no-service-type", "The services do not say of what type they are.", hasAnchors: false) {
+      $0.entities[0].services[0].information.set("ServiceTypeIdentifier", to: nil)
+    },
+    .init("lote-empty", "Nobody stands on the list.", hasAnchors: false) { $0.entities = [] },
+  ]
+
+  private static func profile(
+    _ name: String, _ summary: String, _ change: @escaping MockChange<TrustedEntityListDraft>
+  ) -> MockTrustedEntityList {
+    .init(name, summary, cases: "V01", .listSignerProfile, change)
+  }
+
+  private static func algorithm(
+    _ name: String, _ summary: String, _ change: @escaping MockChange<TrustedEntityListDraft>
+  ) -> MockTrustedEntityList {
+    .init(name, summary, cases: "V01", .listAlgorithmUnsupported, change)
+  }
+
+  private static func signature(
+    _ name: String, _ summary: String, _ change: @escaping MockChange<TrustedEntityListDraft>
+  ) -> MockTrustedEntityList {
+    .init(name, summary, cases: "V01", .listSignatureInvalid, change)
+  }
+}

@@ -71,3 +71,76 @@ enum AppleSimulator {
     "040f1887e50e18c7752bba4136956084aeaf0df1ba82f421cb2eb0302f3e41984d5ed2cce3ede1e68dc7507d0c1d5255d24caad22065ac1c25"
     + "87ca840cc678f8f7"
 }
+
+/// SessionTranscript (ISO/IEC 18013-5, 9.1.5.1) for each way of asking, built here apart from the verifier.
+package enum MockSessionTranscript {
+  /// `[null, null, ["AppleIdentityPresentment_1.0", nonce, merchant, team, SHA-256 of the recipient's point]]`.
+  package static func apple(_ session: MockAppleSession) -> [UInt8] {
+    apple(
+      nonce: session.nonce, merchantID: session.merchantID, teamID: session.teamID,
+      recipientHash: session.recipientHash)
+  }
+
+  static func apple(nonce: [UInt8], merchantID: String, teamID: String, recipientHash: [UInt8]) -> [UInt8] {
+    let handover: CBORValue = [
+      "AppleIdentityPresentment_1.0", .bytes(nonce), .text(merchantID), .text(teamID), .bytes(recipientHash),
+    ]
+    return CBORValue.array([.null, .null, handover]).encoded()
+  }
+
+  /// `[24(DeviceEngagement), 24(EReaderKey), null]`; both arguments without their tag 24.
+  package static func qr(deviceEngagement: [UInt8], readerKey: [UInt8]) -> [UInt8] {
+    engaged(deviceEngagement, readerKey, handover: .null)
+  }
+
+  /// `[…, …, [Handover Select message, Handover Request message or null]]`: null for static handover.
+  package static func nfc(
+    deviceEngagement: [UInt8], readerKey: [UInt8], handoverSelect: [UInt8], handoverRequest: [UInt8]?
+  ) -> [UInt8] {
+    engaged(
+      deviceEngagement, readerKey,
+      handover: [.bytes(handoverSelect), handoverRequest.map { .bytes($0) } ?? .null])
+  }
+
+  /// ISO/IEC TS 18013-7, Annex C: `[null, null, ["dcapi", SHA-256([encryptionInfo, origin])]]`, the encryption info as
+  /// the base64url text that was sent.
+  package static func digitalCredentialsAPI(encryptionInfo: String, origin: String) -> [UInt8] {
+    hashed("dcapi", [.text(encryptionInfo), .text(origin)])
+  }
+
+  /// OpenID4VP 1.0, B.2.6.2: over the Digital Credentials API. The thumbprint is that of the verifier's key which the
+  /// answer is encrypted to, nil where it is not.
+  package static func openID4VP(origin: String, nonce: String, thumbprint: [UInt8]?) -> [UInt8] {
+    hashed("OpenID4VPDCAPIHandover", [.text(origin), .text(nonce), thumbprint.map { .bytes($0) } ?? .null])
+  }
+
+  /// OpenID4VP 1.0, B.2.6.1: by redirect or QR code.
+  package static func openID4VP(
+    clientID: String, nonce: String, thumbprint: [UInt8]?, responseURI: String
+  ) -> [UInt8] {
+    hashed(
+      "OpenID4VPHandover",
+      [.text(clientID), .text(nonce), thumbprint.map { .bytes($0) } ?? .null, .text(responseURI)])
+  }
+
+  /// ISO/IEC TS 18013-7, B.4.4: the handover of OpenID4VP's draft 18, with a nonce of the mdoc's own.
+  package static func annexB(clientID: String, responseURI: String, nonce: String, mdocNonce: String) -> [UInt8] {
+    func hash(_ text: String) -> CBORValue {
+      .bytes(HashAlgorithm.sha256.hash(CBORValue.array([.text(text), .text(mdocNonce)]).encoded()))
+    }
+    return CBORValue.array([.null, .null, [hash(clientID), hash(responseURI), .text(nonce)]]).encoded()
+  }
+
+  /// `[null, null, [name, SHA-256(info)]]`.
+  static func hashed(_ name: String, _ info: [CBORValue]) -> [UInt8] {
+    let hash = HashAlgorithm.sha256.hash(CBORValue.array(info).encoded())
+    return CBORValue.array([.null, .null, [.text(name), .bytes(hash)]]).encoded()
+  }
+
+  /// COSE_Key of an ephemeral reader key, for `readerKey` above.
+  package static func readerKeyBytes(of key: PublicKey) -> [UInt8] { COSEKey.fields(of: key).value.encoded() }
+
+  private static func engaged(_ engagement: [UInt8], _ readerKey: [UInt8], handover: CBORValue) -> [UInt8] {
+    CBORValue.array([.tagged(24, .bytes(engagement)), .tagged(24, .bytes(readerKey)), handover]).encoded()
+  }
+}

@@ -1,4 +1,8 @@
 import Glibc
+import HTTP
+import Network
+import Sessions
+import Trust
 
 /// Where to listen: `127.0.0.1:8080`, `[::1]:8080`.
 package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
@@ -80,4 +84,43 @@ enum WebOrigin {
     return !host.isEmpty && host.utf8.count <= 253 && host.utf8.allSatisfy(allowed.contains)
       && host.first != "." && host.last != "." && !host.contains("..")
   }
+}
+
+/// What a server reaches the web with. It outlives a reading of the configuration: what was fetched stays known.
+package struct ServerNetwork: Sendable {
+  /// Counts what is fetched, for the metrics.
+  let fetches: FetchLog
+  let fetcher: any ListFetcher
+  let revocation: any RevocationSource
+
+  /// The web's.
+  init() throws(StartError) {
+    fetches = FetchLog()
+    fetcher = try Self.webFetcher(fetches)
+    revocation = RevocationChecker(fetcher: fetcher, executor: WorkerThreads.shared)
+  }
+
+  private init(fetcher: any ListFetcher) {
+    fetches = FetchLog()
+    self.fetcher = fetcher
+    revocation = NoRevocationSource()
+  }
+
+  /// One that reaches nothing, to check a configuration with.
+  static let none = ServerNetwork(fetcher: StaticListFetcher())
+
+  package static func webFetcher(_ log: FetchLog) throws(StartError) -> WebListFetcher {
+    do throws(WebListFetcher.StartError) {
+      return try WebListFetcher(.init(observer: log))
+    } catch {
+      throw .unavailable(error.description)
+    }
+  }
+}
+
+/// Where a server's configuration came from, and what a new reading of it needs of the one before.
+struct ConfigurationSource: Sendable {
+  let path: String
+  let environment: EnvironmentSecrets
+  let network: ServerNetwork
 }

@@ -1,3 +1,4 @@
+import App
 import Base
 import Glibc
 
@@ -96,5 +97,118 @@ enum CommandSections {
     parts += leaf.command.notes
     parts += leaf.command.examples.map { "\($0.purpose):\n\n```sh\n\($0.line)\n```" }
     return parts.joined(separator: "\n\n")
+  }
+}
+
+/// The keys of the configuration file, from its JSON Schema: one table an object.
+enum ConfigurationTableText {
+  static var markdown: String {
+    let schema = ConfigurationSchema.json
+    let objects = schema["$defs"]?.object ?? []
+    let root = name(of: schema) ?? ""
+    let intro =
+      "An object is named after the table that describes it. `mdoc serve --config-schema` prints the same as JSON Schema."
+    return ([intro] + objects.map { section($0.name == root ? "The file" : $0.name, $0.value) })
+      .joined(separator: "\n\n")
+  }
+
+  private static func section(_ title: String, _ object: JSON) -> String {
+    let required = Set((object["required"]?.array ?? []).compactMap(\.string))
+    let rows = (object["properties"]?.object ?? []).map { key in
+      [
+        "`\(key.name)`" + (required.contains(key.name) ? ", required" : ""), kind(key.value),
+        key.value["default"].map { "`\($0.text())`" } ?? "", key.value["description"]?.string ?? "",
+      ]
+    }
+    return "## \(title)\n\n" + MarkdownTable.text(["Key", "Value", "Default", "Meaning"], rows)
+  }
+
+  /// The object that a schema refers to.
+  private static func name(of schema: JSON) -> String? {
+    schema["$ref"]?.string.flatMap { $0.split(separator: "/").last }.map(String.init)
+  }
+
+  private static func kind(_ schema: JSON) -> String {
+    if let name = name(of: schema) { return name }
+    if let kinds = schema["anyOf"]?.array { return kinds.map(kind).joined(separator: ", or ") }
+    if let names = schema["enum"]?.array { return names.map { "`\($0.text())`" }.joined(separator: ", ") }
+    switch schema["type"]?.string {
+    case "array":
+      let least = schema["minItems"]?.integer ?? 0
+      return "list of \(least > 1 ? "\(least) or more " : "")\(schema["items"].map(kind) ?? "values")"
+    case "object": return "object of names, each with \(schema["additionalProperties"].map(kind) ?? "a value")"
+    case "integer": return number(schema)
+    case "boolean": return "true or false"
+    case let type?: return type + (schema["pattern"]?.string.map { " like `\($0)`" } ?? "")
+    case nil: return ""
+    }
+  }
+
+  private static func number(_ schema: JSON) -> String {
+    switch (schema["minimum"]?.integer, schema["maximum"]?.integer) {
+    case (let least?, let most?) where most < .max: "integer, \(least) to \(most)"
+    case (let least?, _): "integer, \(least) or more"
+    default: "integer"
+    }
+  }
+}
+
+/// The endpoints of the HTTP API, from its OpenAPI document.
+enum EndpointTables {
+  static var markdown: String {
+    // What the server itself serves; it is always JSON.
+    let document = (try? JSON(parsing: ServerAdditions.none.openAPI, values: .max)) ?? .null
+    let tags = document["tags"]?.array ?? []
+    let operations = (document["paths"]?.object ?? []).flatMap { path in
+      (path.value.object ?? []).map { (path: path.name, method: $0.name.uppercased(), operation: $0.value) }
+    }
+    let intro =
+      document["info"]?["description"]?.string.map { $0 + " `GET /openapi.json` has the schemas." } ?? ""
+    let sections = tags.map { tag in
+      let name = tag["name"]?.string ?? ""
+      let rows = operations.filter { $0.operation["tags"]?.array?.first?.string == name }.map { entry in
+        [
+          "`\(entry.method) \(entry.path)`", entry.operation["summary"]?.string ?? "", access(entry.operation),
+          parameters(entry.operation), body(entry.operation), replies(entry.operation),
+        ]
+      }
+      let columns = ["Endpoint", "What it does", "Credential", "Parameters", "Body", "Replies"]
+      return "## \(name)\n\n\(tag["description"]?.string ?? "")\n\n\(MarkdownTable.text(columns, rows))"
+    }
+    return ([intro] + sections).joined(separator: "\n\n")
+  }
+
+  private static func access(_ operation: JSON) -> String {
+    let ways = (operation["security"]?.array ?? []).map { way in
+      guard let scheme = way.object?.first else { return "none, from loopback" }
+      let scopes = (scheme.value.array ?? []).compactMap(\.string).map { "`\($0)`" }.joined(separator: ", ")
+      let name = scheme.name.replacing("_", with: " ")
+      return scopes.isEmpty ? name : "\(name) with \(scopes)"
+    }
+    return ways.isEmpty ? "none" : ways.joined(separator: ", or ")
+  }
+
+  private static func parameters(_ operation: JSON) -> String {
+    (operation["parameters"]?.array ?? []).compactMap { parameter in
+      guard let name = parameter["name"]?.string else { return nil }
+      let place = parameter["in"]?.string ?? "query"
+      return "`\(name)` (\(place)\(parameter["required"]?.bool == true ? ", required" : ""))"
+    }.joined(separator: ", ")
+  }
+
+  private static func body(_ operation: JSON) -> String {
+    guard let content = operation["requestBody"]?["content"]?.object else { return "" }
+    let isRequired = operation["requestBody"]?["required"]?.bool == true
+    return content.map { media in
+      let schema = media.value["schema"]?["$ref"]?.string?.split(separator: "/").last.map { "`\($0)`" }
+      return (schema ?? media.name) + (isRequired ? ", required" : "")
+    }.joined(separator: ", ")
+  }
+
+  private static func replies(_ operation: JSON) -> String {
+    (operation["responses"]?.object ?? []).map { reply in
+      let codes = (reply.value["x-problem-codes"]?.array ?? []).compactMap(\.string).map { "`\($0)`" }
+      return codes.isEmpty ? reply.name : "\(reply.name) \(codes.joined(separator: ", "))"
+    }.joined(separator: "; ")
   }
 }

@@ -1,3 +1,7 @@
+import Base
+import Presentation
+import Sessions
+
 /// `mdoc verify response`: a DeviceResponse over a session transcript, as a reader in person has them.
 enum VerifyResponse {
   static let command = Command(
@@ -47,4 +51,65 @@ enum VerifyResponse {
     let evidence = await revocation.evidence(for: questions, at: now)
     return VerifyCommand.conclude(authentication.conclude(with: evidence), asked: questions, arguments, console)
   }
+}
+
+/// `mdoc verify apple`: the envelope that an iPhone gave an app, with the key that opens it.
+enum VerifyApple {
+  static let command = Command(
+    "apple", "verify the answer to Apple's in-app request",
+    options: [
+      .envelope, .nonce, .merchantID, .teamID, .encryptionKey, .trust, .request, .at, .clockSkew, .strict,
+    ] + RevocationOptions.all + [.json],
+    notes: [
+      "Files of the wallet and the transcript may be raw, hexadecimal or base64. Without --request every verified "
+        + "element is shown.",
+      RevocationOptions.note,
+      VerifyCommand.status,
+    ],
+    examples: [
+      .init(
+        "An answer as the app passed it on, at the time it came",
+        """
+        mdoc verify apple --envelope answer.b64 --nonce "$NONCE" \\
+          --merchant-id merchant.example.shop --team-id ABCDE12345 \\
+          --key merchant.pem --trust anchors/ --at 2026-11-20T10:00:00Z
+        """),
+      .init(
+        "Only what was asked, for a program to read",
+        "mdoc verify apple … --request request.json --json"),
+    ],
+    action: run)
+
+  private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
+    let verifier = try VerifyCommand.verifier(arguments)
+    let keys = try KeyFile.encryptionKeys(arguments.values(.encryptionKey))
+    let request = try RequestFile.request(arguments.value(.request), for: .inApp)
+    let now = try arguments.time(.at)
+    let nonce = try arguments.nonce(.nonce)
+    let merchantID = try arguments.required(.merchantID)
+    let teamID = try arguments.required(.teamID)
+    let envelope = try WireBytes.answer(at: arguments.required(.envelope))
+    guard let challenge = try? AppleChallenge(nonce: nonce, merchantID: merchantID, teamID: teamID) else {
+      throw .usage("--nonce must be \(Limits.shortestNonceBytes) to \(Limits.appleNonceBytes) bytes")
+    }
+    let apple = AppleInApp(verifier: verifier, keys: keys, publishedKey: .warn)
+    let revocation = try RevocationOptions.source(arguments)
+    let authentication = apple.authenticate(envelope, answering: challenge, request: request, at: now)
+    let questions = authentication.questions
+    let evidence = await revocation.evidence(for: questions, at: now)
+    return VerifyCommand.conclude(authentication.conclude(with: evidence), asked: questions, arguments, console)
+  }
+}
+
+extension Option {
+  fileprivate static let envelope = Option(
+    "envelope", "FILE", "the bytes of PKIdentityDocument.encryptedData", occurrence: .required)
+  fileprivate static let encryptionKey = Option(
+    "key", "FILE", "a private key of the merchant: PEM, or a P-256 scalar in hexadecimal",
+    occurrence: .requiredRepeatable)
+
+  static let nonce = Option(
+    "nonce", "BYTES", "the nonce of the request, 16 to 64 bytes, in hexadecimal or base64", occurrence: .required)
+  static let merchantID = Option("merchant-id", "ID", "the merchant identifier of the app", occurrence: .required)
+  static let teamID = Option("team-id", "ID", "the team identifier of the app", occurrence: .required)
 }

@@ -42,3 +42,45 @@ package struct JWSAlgorithm: Sendable, Hashable {
     return key.verifyEdDSA(signature, of: message)
   }
 }
+
+/// Who signs a JWS (RFC 7515, 5.1), and what its protected header says.
+package struct JWSSigner: Sendable {
+  package let algorithm: JWSAlgorithm
+  private let key: PrivateKey
+  private let parameters: [JSON.Member]
+
+  /// - Parameter parameters: of the protected header, in their order, beside `alg`, which the key's curve decides.
+  package init(key: PrivateKey, parameters: [JSON.Member]) throws(JOSEError) {
+    guard let algorithm = JWSAlgorithm.all.first(where: { $0.curves.contains(key.curve) }) else { throw .invalidKey }
+    self.algorithm = algorithm
+    self.key = key
+    self.parameters = parameters
+  }
+
+  /// The compact serialization (RFC 7515, 7.1).
+  package func sign(_ payload: [UInt8]) throws(CryptoError) -> String {
+    let payload = Base64.encodeURLSafe(payload)
+    let (protected, signature) = try sign(encoded: payload)
+    return protected + "." + payload + "." + signature
+  }
+
+  /// The general JSON serialization (RFC 7515, 7.2.1), each signer with a protected header of its own.
+  package static func sign(_ payload: [UInt8], by signers: [JWSSigner]) throws(CryptoError) -> JSON {
+    let payload = Base64.encodeURLSafe(payload)
+    var signatures: [JSON] = []
+    for signer in signers {
+      let (protected, signature) = try signer.sign(encoded: payload)
+      signatures.append(["protected": .string(protected), "signature": .string(signature)])
+    }
+    return ["payload": .string(payload), "signatures": .array(signatures)]
+  }
+
+  private func sign(encoded payload: String) throws(CryptoError) -> (protected: String, signature: String) {
+    let header = JSON.object([JSON.Member("alg", .string(algorithm.name))] + parameters)
+    let protected = Base64.encodeURLSafe(header.serialized())
+    let message = Array((protected + "." + payload).utf8)
+    let signature =
+      if let hash = algorithm.hash { try key.signECDSA(message, hash: hash) } else { try key.signEdDSA(message) }
+    return (protected, Base64.encodeURLSafe(signature))
+  }
+}

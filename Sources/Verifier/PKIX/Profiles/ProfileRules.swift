@@ -1,3 +1,125 @@
+import Cryptography
+
+// The rules on everything but extensions (ISO/IEC 18013-5, B.1).
+
+extension ProfileRule {
+  @Sendable static func lifetime(_ subject: ProfiledCertificate) -> [String]? {
+    let days = subject.certificate.validityDays
+    // Nobody can revoke a responder's certificate that says not to be checked.
+    let isUnchecked =
+      subject.role == .ocspResponder && subject.extensions.oids.contains(CertificateExtensions.OID.ocspNoCheck)
+    let longest = isUnchecked ? 90 : subject.role.longestValidityDays
+    var found = days <= longest ? [] : ["valid for \(days) days, at most \(longest) are allowed"]
+    if subject.role == .iacaLink, let issuer = subject.issuer,
+      subject.certificate.validity.upperBound > issuer.validity.upperBound
+    {
+      found.append("valid for longer than the old root")
+    }
+    return found
+  }
+
+  @Sendable static func country(_ subject: ProfiledCertificate) -> [String]? {
+    guard subject.role.requiredAttributes.contains(.country) else { return nil }
+    return subject.certificate.subject.country == nil ? ["no countryName"] : []
+  }
+
+  /// Positive, and of at most twenty octets (RFC 5280, 4.1.2.2). At least 63 random bits need eight.
+  @Sendable static func serialNumber(_ subject: ProfiledCertificate) -> [String]? {
+    let number = subject.certificate.serialNumber
+    if number == [0] { return ["zero"] }
+    var found = subject.certificate.hasNegativeSerialNumber ? ["negative"] : []
+    if number.count < 8 { found.append("\(number.count) octets, at least 8 are needed") }
+    if number.count > 20 { found.append("\(number.count) octets, at most 20 are allowed") }
+    return found
+  }
+
+  @Sendable static func name(_ subject: ProfiledCertificate) -> [String]? {
+    let attributes = subject.facts.subject
+    let required = subject.role.requiredAttributes
+    var found: [String] = []
+    for (kind, word) in [(NameAttribute.Kind.commonName, "commonName"), (.organization, "organizationName")]
+    where required.contains(kind) && !attributes.contains(where: { $0.kind == kind }) {
+      found.append("no \(word)")
+    }
+    for (kind, word) in NameAttribute.Kind.once where attributes.count(where: { $0.kind == kind }) > 1 {
+      found.append("\(word) stands twice")
+    }
+    if attributes.contains(where: { $0.kind == .country && !$0.isCountryCode }) {
+      found.append("countryName is not two upper-case letters as PrintableString")
+    }
+    if subject.role == .iaca, !subject.certificate.isSelfIssued { found.append("issuer and subject are not identical") }
+    // What makes a state's signer the state's (ISO/IEC 18013-5, B.1.4).
+    if subject.role == .documentSigner, let issuer = subject.issuer, issuer.subject.stateOrProvince != nil,
+      subject.certificate.subject.stateOrProvince == nil
+    {
+      found.append("no stateOrProvinceName though the issuer has one")
+    }
+    return found
+  }
+
+  @Sendable static func publicKey(_ subject: ProfiledCertificate) -> [String]? {
+    guard let key = subject.certificate.publicKey else { return nil }
+    switch key.curve.family {
+    case .weierstrass: return subject.facts.keyBits.first == 0x04 ? [] : ["compressed"]
+    case .edwards: return subject.role.allowsEdwardsKeys ? [] : ["on \(key.curve.rawValue)"]
+    case .montgomery: return ["on \(key.curve.rawValue), which does not sign"]
+    }
+  }
+
+  /// Nil where the issuer's key is not at hand, or the algorithm none of the standard's at all.
+  @Sendable static func signatureAlgorithm(_ subject: ProfiledCertificate) -> [String]? {
+    guard let curve = subject.issuer?.publicKey?.curve, let algorithm = subject.facts.signatureAlgorithm else {
+      return nil
+    }
+    guard case .ecdsa(let hash) = algorithm else { return ["EdDSA"] }
+    guard let expected = curve.certificateHash else { return [] }
+    return hash == expected ? [] : ["\(hash.name) with a key on \(curve.rawValue)"]
+  }
+
+  @Sendable static func keyIdentifierValue(_ subject: ProfiledCertificate) -> [String]? {
+    guard let identifier = subject.extensions.subjectKeyIdentifier else { return nil }
+    return identifier == HashAlgorithm.sha1.hash(subject.facts.keyBits) ? [] : ["not the SHA-1 of the key"]
+  }
+}
+
+extension NameAttribute {
+  /// ISO 3166-1 alpha-2.
+  fileprivate var isCountryCode: Bool {
+    isPrintableString && value.count == 2 && value.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+  }
+}
+
+extension NameAttribute.Kind {
+  /// What a name has once, if at all.
+  fileprivate static let once: [(NameAttribute.Kind, String)] = [
+    (.country, "countryName"), (.stateOrProvince, "stateOrProvinceName"), (.organization, "organizationName"),
+    (.commonName, "commonName"),
+  ]
+}
+
+extension Curve {
+  /// The hash that goes with the curve; nil for curves that do not sign with one.
+  fileprivate var certificateHash: HashAlgorithm? {
+    switch self {
+    case .p256, .brainpoolP256r1: .sha256
+    case .p384, .brainpoolP320r1, .brainpoolP384r1: .sha384
+    case .p521, .brainpoolP512r1: .sha512
+    case .ed25519, .ed448, .x25519, .x448: nil
+    }
+  }
+}
+
+extension HashAlgorithm {
+  fileprivate var name: String {
+    switch self {
+    case .sha1: "SHA-1"
+    case .sha256: "SHA-256"
+    case .sha384: "SHA-384"
+    case .sha512: "SHA-512"
+    }
+  }
+}
+
 // The rules on extensions (ISO/IEC 18013-5, B.1).
 
 private typealias OID = CertificateExtensions.OID
