@@ -44,6 +44,7 @@ enum SnippetCompiler {
     // `-typecheck` ends before ownership is checked.
     process.arguments =
       ["-swift-version", "6", "-emit-sil", "-o", "/dev/null", "-I", modules]
+      + (text.contains("// within the package") ? ["-package-name", package] : [])
       + ["COpenSSL", "CLibCBOR", "CZlib"].flatMap { ["-I", "\(testFolder)/../../Sources/Libraries/\($0)"] }
       + [source.path]
     let output = Pipe()
@@ -55,6 +56,8 @@ enum SnippetCompiler {
     return (process.terminationStatus == 0, String(decoding: data, as: UTF8.self))
   }
 
+  /// SwiftPM's name for this package. A snippet that says so is compiled as one of its modules.
+  private static let package = testFolder.split(separator: "/").dropLast(2).last.map { $0.lowercased() } ?? ""
   private static let testFolder = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
   /// Beside the running test binary.
   private static let modules =

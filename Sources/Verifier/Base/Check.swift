@@ -1,8 +1,8 @@
-/// One check that was made, or could not be.
+/// One check that was made or, as its outcome then says, could not be made.
 public struct Check: Sendable, Hashable {
   public enum Outcome: String, Sendable, Hashable, CaseIterable {
     case passed, failed
-    /// Its premise failed or it was switched off; never the same as passed.
+    /// The check's premise failed or it was switched off; this is never the same as passed.
     case notRun = "not_run"
     /// A deviation from the profile that does not reject outside strict mode.
     case warning
@@ -25,7 +25,7 @@ public struct Check: Sendable, Hashable {
 /// Why an answer was refused: a failed check and the document that it concerns.
 public struct Reason: Sendable, Hashable {
   public let code: Code
-  /// The document's place in the response, or nil where the fault is the whole answer's.
+  /// The document's index in the response; nil where the fault is in the answer as a whole.
   public let document: Int?
 
   public init(_ code: Code, document: Int? = nil) {
@@ -36,13 +36,13 @@ public struct Reason: Sendable, Hashable {
 
 /// The checks of one document or one answer, noted in the order in which they are made.
 ///
-/// A code stands in the list once; the worst outcome noted for it counts, with the details of all.
+/// Each code is in the list once. The worst outcome noted for it counts, with the details of all.
 public struct CheckList: Sendable {
   public private(set) var checks: [Check] = []
   /// The codes that are in the list: most are noted once, and then the list need not be searched.
   private var noted = CodeSet()
 
-  /// - Parameter expected: about how many there will be; the default is what one document has.
+  /// - Parameter expected: about how many checks there will be; the default suits one document.
   public init(expecting expected: Int = 80) { checks.reserveCapacity(expected) }
 
   public mutating func passed(_ code: Code) { note(Check(code, .passed)) }
@@ -55,7 +55,7 @@ public struct CheckList: Sendable {
     for code in codes { note(Check(code, .notRun)) }
   }
 
-  /// Notes a check that found nothing to look at, which is worth saying.
+  /// Notes a check that had nothing to look at, with the reason.
   public mutating func notRun(_ code: Code, _ detail: String?) { note(Check(code, .notRun, detail: detail)) }
 
   /// Notes that the check passed or failed.
@@ -63,7 +63,7 @@ public struct CheckList: Sendable {
     if condition { passed(code) } else { failed(code, detail()) }
   }
 
-  /// Notes that a profile rule is kept or not.
+  /// Notes whether a profile rule is kept.
   public mutating func expect(_ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil) {
     if condition { passed(code) } else { warned(code, detail()) }
   }
@@ -78,7 +78,7 @@ public struct CheckList: Sendable {
     noted.contains(code) ? checks.first { $0.code == code }?.outcome : nil
   }
 
-  /// Notes every one of these that was not made.
+  /// Notes each of these checks as not run, unless it was made.
   public mutating func skipRest(of codes: [Code]) {
     for code in codes where !noted.contains(code) { notRun(code) }
   }
@@ -97,7 +97,7 @@ public struct CheckList: Sendable {
   }
 }
 
-/// Codes by their place in the enumeration, a bit each.
+/// A set of codes, with one bit for each place in the enumeration.
 private struct CodeSet {
   private var bits: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 

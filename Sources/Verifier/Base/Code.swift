@@ -275,16 +275,17 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
 }
 
 extension Code {
-  /// Its place among this build's codes, for tables of all of them. It is never stored: it changes with every new code.
+  /// The code's index among this build's codes, for tables of all of them. It is never stored: it changes with every
+  /// new code.
   ///
-  /// An enumeration of at most 256 cases without payload is one byte, a different one for each case, in the order in which
-  /// they are declared; with more cases this would stop at once, in every test.
+  /// An enumeration without payload and with at most 256 cases is one byte, which counts the cases in the order of
+  /// their declaration. With more cases this would trap at once, in every test.
   public var place: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
 }
 
-/// What one code means: read by people, printed by `mdoc codes`, served in problems and reports.
+/// The meaning of one code: people read it, `mdoc codes` prints it, problems and reports contain it.
 public struct CodeEntry: Sendable {
-  /// What was found, in one sentence.
+  /// The finding, in one sentence.
   public let summary: String
   /// The clause that the check enforces.
   public let clause: String

@@ -2,7 +2,8 @@
 ///
 /// Reading is `JSONParser`; writing is here too, since a reply that begins with `id` and `status` is easier on people.
 ///
-/// Swift's `nil` is no JSON: an absent value would turn into a null that nobody wrote. Null is written `.null`.
+/// Swift's `nil` stands for no JSON at all: otherwise an absent value would become a null that nobody wrote. Null is
+/// `.null`.
 public enum JSON: Sendable, Hashable {
   case object([Member])
   case array([JSON])
@@ -11,7 +12,8 @@ public enum JSON: Sendable, Hashable {
   case double(Double)
   case bool(Bool)
   case null
-  /// A value that was written before, as a part of what is written now. It has no members to read: `JSONText.parsed`.
+  /// A value that was serialised before, inside one that is written now. Its members can't be read: see
+  /// `JSONText.parsed`.
   case written(JSONText)
 
   public struct Member: Sendable, Hashable {
@@ -24,7 +26,7 @@ public enum JSON: Sendable, Hashable {
     }
   }
 
-  /// An object of the members that are not nil.
+  /// An object with those of the members that are not nil.
   public static func members(_ members: KeyValuePairs<String, JSON?>) -> JSON {
     .object(members.compactMap { name, value in value.map { Member(name, $0) } })
   }
@@ -115,7 +117,7 @@ extension JSON {
       }
     case .string(let text): JSON.write(text, to: &output)
     case .integer(let number): output += "\(number)".utf8
-    // JSON has no number for what is not finite.
+    // JSON has no form for a number that is not finite.
     case .double(let number): output += (number.isFinite ? "\(number)" : "null").utf8
     case .bool(let value): output += (value ? "true" : "false").utf8
     case .null: output += "null".utf8
@@ -143,7 +145,7 @@ extension JSON {
     output += [UInt8](repeating: UInt8(ascii: " "), count: indent * 2)
   }
 
-  /// Runs of what needs no escape are copied whole: a portrait in base64 is one run.
+  /// Runs of characters that need no escape are copied whole: a portrait in base64 is one run.
   private static func write(_ text: String, to output: inout [UInt8]) {
     var text = text
     output.append(UInt8(ascii: "\""))

@@ -1,21 +1,21 @@
 /// Reads one JSON text (RFC 8259), strictly and in time that grows with its length alone.
 ///
-/// Ours, because FoundationEssentials' decoder takes seconds for a megabyte of small numbers, which is a lot to give to
-/// whoever may post a body; and because it also reads UTF-16, a byte order mark, and of two members of one name one,
-/// which leaves it to each reader which one the text means.
+/// It is our own because FoundationEssentials' decoder takes seconds for a megabyte of small numbers, which is too much
+/// to spend on whoever may post a body. That decoder also reads UTF-16 and a byte order mark, and takes one of two
+/// members of the same name, so that readers may disagree on what a text means.
 struct JSONParser {
-  /// Arrays and objects within one another.
+  /// The depth of arrays and objects within one another.
   static let depth = 128
 
   private static let fewMembers = 12
 
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position = 0
-  /// How many more may come.
+  /// The number of values that may still come.
   private var values: Int
 
   static func parse(_ bytes: [UInt8], values: Int) throws(JSON.SyntaxError) -> JSON {
-    // The closure cannot throw a typed error, so that it returns it.
+    // The closure cannot throw a typed error, so it returns the error.
     let result = bytes.withUnsafeBufferPointer { buffer -> Result<JSON, JSON.SyntaxError> in
       var parser = JSONParser(bytes: buffer, values: values)
       do throws(JSON.SyntaxError) { return .success(try parser.text()) } catch { return .failure(error) }
@@ -71,7 +71,8 @@ struct JSONParser {
     return .object(members)
   }
 
-  /// By bytes: their normal forms cost many times as much, and equal names of other bytes are looked up as others.
+  /// Names are compared by bytes: their normal forms cost many times as much, and equal names of other bytes are looked
+  /// up as other names.
   private func isNew(_ name: String, among members: [JSON.Member], _ names: inout Set<UTF8Key>) -> Bool {
     guard members.count >= Self.fewMembers else { return !members.contains { $0.name.hasSameBytes(as: name) } }
     if names.isEmpty { names = Set(members.map { UTF8Key($0.name) }) }
@@ -183,7 +184,7 @@ struct JSONParser {
 
   // MARK: Numbers
 
-  /// A whole number where it is one and fits, however it is written; else a double, and finite.
+  /// The number as an integer if it is whole and fits, in whatever form it is written; otherwise as a finite double.
   private mutating func number() throws(JSON.SyntaxError) -> JSON {
     let start = position
     _ = take(UInt8(ascii: "-"))

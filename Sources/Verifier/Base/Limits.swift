@@ -33,14 +33,14 @@ public enum Limits {
   public static let listItems = 1 << 19
   /// Bytes of an address that a document or a certificate names.
   public static let listAddressBytes = 2_048
-  /// The lowest port, beside the standard ones, at which a revocation list may be asked for: below it other protocols are
-  /// at home.
+  /// The lowest port, beside the standard ones, at which a revocation list may be asked for: lower ports belong to
+  /// other protocols.
   public static let lowestListPort: UInt16 = 1_024
   /// Seconds that fetching one list may take, and the redirects that it may follow.
   public static let fetchSeconds: Int64 = 10
   public static let fetchRedirects = 3
-  /// Questions of answers that wait for lists of one publisher, and for all; of more, none waits, and what is in memory
-  /// must do.
+  /// The most questions that may wait for the lists of one publisher, and of all. Further questions do not wait, and
+  /// are answered from what is in memory.
   public static let publisherWaiters = 128
   public static let waiters = 512
   /// Seconds for one list of revocation, which a person waits for, and the addresses of one such list that are tried.

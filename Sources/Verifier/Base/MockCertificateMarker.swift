@@ -1,4 +1,4 @@
-/// The extension by which every certificate of the mock issuing authority gives itself away.
+/// The extension that marks every certificate of the mock issuing authority.
 ///
 /// It is not critical, so that mock certificates pass ordinary path validation in tests; live mode refuses any chain or
 /// anchor that has it, wherever it comes from.

@@ -1,21 +1,22 @@
-/// What a JSON value must be: keywords of JSON Schema (draft 2020-12), in the order in which they are printed.
+/// The form that a JSON value must have: keywords of JSON Schema (draft 2020-12), in the order in which they are
+/// printed.
 ///
-/// One value has three uses. It is printed, as the schema of a file or as a part of OpenAPI 3.1, which has the same
-/// keywords (`json`). Values are held against it (`violations`). And objects are read by it, so that a reader's members,
-/// bounds and defaults are the schema's (`Schema.Object`).
+/// A schema has three uses. It is printed, as the schema of a file or as a part of OpenAPI 3.1, which has the same
+/// keywords (`json`). Values are checked against it (`violations`). And objects are read by it, so that a reader has
+/// the members, bounds and defaults of the schema (`Schema.Object`).
 package struct Schema: Sendable, Hashable {
   package let keywords: [JSON.Member]
 
   package init(_ keywords: [JSON.Member]) { self.keywords = keywords }
 
-  /// One that is there as JSON.
+  /// A schema that exists as JSON.
   package init(_ json: JSON) { keywords = json.object ?? [] }
 
   package var json: JSON { .object(keywords) }
 
   package subscript(keyword: String) -> JSON? { keywords.first { $0.name == keyword }?.value }
 
-  /// A schema by its name: a member of an object, or a definition that others refer to.
+  /// A named schema: a member of an object, or a definition to which others refer.
   package struct Member: Sendable, Hashable {
     package let name: String
     package let schema: Schema
@@ -29,7 +30,7 @@ package struct Schema: Sendable, Hashable {
 
 // MARK: Making
 
-/// Keywords that have no maker here are written as they are: `["type": "object"]`.
+/// Keywords that have no function here are written as they are: `["type": "object"]`.
 extension Schema: ExpressibleByDictionaryLiteral {
   package init(dictionaryLiteral elements: (String, JSON)...) {
     keywords = elements.map { JSON.Member($0.0, $0.1) }
@@ -37,7 +38,7 @@ extension Schema: ExpressibleByDictionaryLiteral {
 
   package static let text: Schema = ["type": "string"]
 
-  /// So many Unicode scalars.
+  /// A text whose number of Unicode scalars is in the range.
   package static func text(_ characters: ClosedRange<Int>) -> Schema {
     [
       "type": "string", "minLength": .integer(Int64(characters.lowerBound)),
@@ -66,7 +67,7 @@ extension Schema: ExpressibleByDictionaryLiteral {
       ]))
   }
 
-  /// The same, with a title.
+  /// One of the names, with a title.
   package static func oneOf(_ title: String, _ names: [String]) -> Schema { oneOf(names).titled(title) }
 
   package static let flag: Schema = ["type": "boolean"]
@@ -95,15 +96,15 @@ extension Schema: ExpressibleByDictionaryLiteral {
     ["type": "array", "items": element.json, "minItems": .integer(Int64(least))]
   }
 
-  /// An object whose members have names of others' choice.
+  /// An object whose members may have any names.
   package static func map(of value: Schema) -> Schema { ["type": "object", "additionalProperties": value.json] }
 
-  /// A closed object; all members are required but those in `optional`.
+  /// A closed object. All members are required, except those in `optional`.
   package static func object(_ members: KeyValuePairs<String, Schema>, optional: Set<String> = []) -> Schema {
     object(members.map { Member($0.key, $0.value) }, required: members.map(\.key).filter { !optional.contains($0) })
   }
 
-  /// The same, with a title.
+  /// A closed object with a title.
   package static func object(
     _ title: String, _ members: KeyValuePairs<String, Schema>, optional: Set<String> = []
   ) -> Schema {
@@ -130,19 +131,19 @@ extension Schema: ExpressibleByDictionaryLiteral {
 
   // MARK: Changing
 
-  /// With one more keyword, in place of one of that name.
+  /// The schema with one more keyword, which replaces one of the same name.
   package func with(_ keyword: String, _ value: JSON) -> Schema {
     Schema(keywords.filter { $0.name != keyword } + [.init(keyword, value)])
   }
 
-  /// With a text for people.
+  /// The schema with a text for people.
   package func described(_ text: String) -> Schema { with("description", .string(text)) }
 
-  /// With the name that it has where it stands by itself.
+  /// The schema with a title.
   package func titled(_ title: String) -> Schema { Schema([.init("title", .string(title))] + keywords) }
 
-  /// The same or null. Null is a second type where the schema has one, else a choice: an enumeration would have to list
-  /// it, and what has a name is not to allow it everywhere.
+  /// The schema, or null. Null is a second type where the schema has a type, and otherwise a choice: an enumeration
+  /// would have to list null, and a named schema must not allow it everywhere.
   package var orNull: Schema {
     let isChoice = ["title", "$ref", "const", "oneOf"].contains { self[$0] != nil }
     guard !isChoice, let type = self["type"]?.string else { return .anyOf([self, ["type": "null"]]) }
@@ -156,7 +157,7 @@ extension Schema {
   /// The members that an object of the schema may have.
   package var members: [Member] { (self["properties"]?.object ?? []).map { Member($0.name, Schema($0.value)) } }
 
-  /// What references lead to: `$defs` of a schema, or the component schemas of OpenAPI.
+  /// The schemas that references lead to: `$defs` of a schema, or the component schemas of OpenAPI.
   package struct Definitions: Sendable {
     package let members: [Member]
 
@@ -167,7 +168,7 @@ extension Schema {
       members = (definitions?.object ?? []).map { Member($0.name, Schema($0.value)) }
     }
 
-    /// The schema itself, or what it refers to; nil where that is not defined.
+    /// The schema itself, or the one that it refers to; nil where that is not defined.
     func target(of schema: Schema) -> Schema? {
       guard let reference = schema["$ref"]?.string else { return schema }
       let name = reference.split(separator: "/").last.map(String.init)
@@ -175,7 +176,7 @@ extension Schema {
     }
   }
 
-  /// What is wrong with a value, and what it should be.
+  /// A fault of a value, with what the value should be.
   package struct Fault: Error, Sendable, Hashable {
     /// A JSON pointer (RFC 6901); empty for the whole.
     package let pointer: String
@@ -186,7 +187,7 @@ extension Schema {
       self.detail = detail
     }
 
-    /// `/listen: must be …`; what concerns the whole has no pointer.
+    /// `/listen: must be …`; a fault of the whole has no pointer.
     package var text: String { pointer.isEmpty ? detail : "\(pointer): \(detail)" }
   }
 }
@@ -194,8 +195,8 @@ extension Schema {
 // MARK: Reading
 
 extension Schema {
-  /// One reading of an input, whose faults are noted, so that all of them are told at once. Used by the one thread that
-  /// reads.
+  /// One reading of an input. It collects the faults, so that all of them are reported at once. Only the reading thread
+  /// uses it.
   package final class Reading {
     package let definitions: Definitions
     package private(set) var faults: [Fault] = []
@@ -206,7 +207,7 @@ extension Schema {
       if !faults.contains(fault) { faults.append(fault) }
     }
 
-    /// The value; or nil, with what is wrong noted, so that the rest can be read as well.
+    /// The value; nil, with the fault noted, if there is none, so that the rest can still be read.
     package func attempt<Value>(_ value: @autoclosure () throws(Fault) -> Value) -> Value? {
       do throws(Fault) {
         return try value()
@@ -217,10 +218,10 @@ extension Schema {
     }
   }
 
-  /// One object of an input, by its schema. It knows its place, so that every fault names the member.
+  /// One object of an input, read by its schema. It knows its place, so that every fault names the member.
   ///
-  /// A member that is absent or null is the schema's default; where that has none, it is required. What need not be
-  /// there has `ifAny` before it.
+  /// A member that is absent or null has the schema's default; without a default it is required. Members that may be
+  /// absent are read with `ifAny`.
   package struct Object {
     /// Bytes of a text.
     private static let textBytes = 1...4096

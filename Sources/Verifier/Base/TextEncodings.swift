@@ -43,8 +43,8 @@ public enum Hex {
   }
 }
 
-/// RFC 4648 base64. Decoding is strict: one alphabet a text, no white space, padding right or (base64url) absent, and
-/// no stray bits in the last character, so that one byte string has exactly one accepted text in each form.
+/// RFC 4648 base64. Decoding is strict: a single alphabet for each text, no white space, correct padding or (base64url)
+/// none, and no stray bits in the last character. So one byte string has exactly one accepted text in each form.
 public enum Base64 {
   public static func encode(_ bytes: some Sequence<UInt8>) -> String {
     Data(bytes).base64EncodedString()
@@ -78,7 +78,7 @@ public enum Base64 {
     withASCII(text) { decode($0[...], padding: (4 - $0.count % 4) % 4, values: urlSafeValues) }
   }
 
-  /// Either alphabet: what has `-` or `_`, or lacks its padding, is base64url.
+  /// Decodes either alphabet. A text that has `-` or `_`, or lacks its padding, is base64url.
   public static func decodeEither(_ text: String) -> [UInt8]? {
     decode(text) ?? decodeURLSafe(text)
   }
@@ -88,8 +88,8 @@ public enum Base64 {
     return text.withUTF8(body)
   }
 
-  /// Decodes here rather than by Foundation, which also takes surplus and misplaced padding and stray bits, and is
-  /// several times slower.
+  /// A decoder of our own. Foundation's also accepts surplus and misplaced padding and stray bits, and is several times
+  /// slower.
   private static func decode(_ characters: Slice<UnsafeBufferPointer<UInt8>>, padding: Int, values: [UInt8])
     -> [UInt8]?
   {

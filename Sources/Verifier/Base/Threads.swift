@@ -2,9 +2,9 @@ import Glibc
 
 /// A value behind a POSIX mutex.
 ///
-/// In place of `Synchronization.Mutex` because ThreadSanitizer cannot see that one: its futex sits in a library without
-/// instrumentation, and Swift 6.3.1 on Linux then reports every pair of properly locked accesses as a race. It knows
-/// POSIX mutexes, so that a real race here is found.
+/// It replaces `Synchronization.Mutex`, which ThreadSanitizer cannot see: the futex of that mutex is in a library
+/// without instrumentation, and Swift 6.3.1 on Linux then reports every pair of properly locked accesses as a race.
+/// ThreadSanitizer knows POSIX mutexes, so that it finds a real race here.
 // Sendable by use: `value` is private and touched in `withLock` only, between lock and unlock, and what crosses that
 // border is `sending`.
 public final class Locked<Value>: @unchecked Sendable {
@@ -29,7 +29,7 @@ public final class Locked<Value>: @unchecked Sendable {
   }
 }
 
-/// A moment of the monotonic clock, to wait until.
+/// A moment of the monotonic clock until which to wait.
 package struct Deadline: Sendable {
   package let nanoseconds: Int64
 
@@ -40,7 +40,7 @@ package struct Deadline: Sendable {
 
   package var isPast: Bool { Self.now() >= nanoseconds }
 
-  /// For `poll`, rounded up; 0 once it is past.
+  /// The time that is left, for `poll`, rounded up; 0 once the deadline is past.
   package var milliseconds: Int32 { Int32(clamping: max(0, (nanoseconds - Self.now() + 999_999) / 1_000_000)) }
 
   /// For `pthread_cond_timedwait` on a condition of the monotonic clock.
@@ -48,7 +48,7 @@ package struct Deadline: Sendable {
     timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
   }
 
-  /// Returns when it is past.
+  /// Returns when the deadline is past.
   package func sleep() {
     var time = time
     while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
@@ -62,9 +62,9 @@ package struct Deadline: Sendable {
   }
 }
 
-/// A thread of its own, for what blocks: a disk, a network, a join, a wait for the time of day.
+/// A thread of its own for work that blocks: a disk, a network, a join, a wait for the time of day.
 ///
-/// Blocking a thread of Swift's cooperative pool instead would take it from those whose answers are waited for.
+/// Work that blocks a thread of Swift's cooperative pool would take it from tasks whose answers somebody waits for.
 package enum BackgroundThread {
   /// Runs the body on a new thread, which ends with it; false when the system has no thread to give.
   /// - Parameter name: for `top -H`, profilers, and whoever counts processor time by threads; 15 bytes at most.
@@ -80,7 +80,7 @@ package enum BackgroundThread {
     return code == 0
   }
 
-  /// Runs the body on a new thread, or where there is none on this one, and waits for it without blocking.
+  /// Runs the body on a new thread, or on this one if there is none, and waits for it without blocking.
   package static func run(_ body: @escaping @Sendable () -> Void) async {
     await withCheckedContinuation { continuation in
       let whole: @Sendable () -> Void = {
@@ -112,7 +112,7 @@ package enum BackgroundThread {
   }
 
   private static func setName(_ name: String) {
-    // glibc's function for it is not among those that Swift sees. Without /proc a thread keeps its creator's name.
+    // Swift does not see glibc's function for a thread's name. Without /proc a thread keeps its creator's name.
     let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
     guard file >= 0 else { return }
     _ = write(file, name, name.utf8.count)

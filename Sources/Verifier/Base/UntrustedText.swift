@@ -1,6 +1,6 @@
 import Glibc
 
-/// A text that equals only those of the same bytes, for sets and dictionaries.
+/// A text that equals only texts of the same bytes, for sets and dictionaries.
 public struct UTF8Key: Sendable, Hashable {
   public let text: String
 
@@ -8,7 +8,8 @@ public struct UTF8Key: Sendable, Hashable {
 
   public static func == (left: UTF8Key, right: UTF8Key) -> Bool { left.text.hasSameBytes(as: right.text) }
 
-  /// By bytes as well: equivalent texts have one hash of their own, and whoever sends many makes a set slow.
+  /// Hashes the bytes as well. Canonically equivalent texts would share one hash of `String`, and many of them would
+  /// make a set slow.
   public func hash(into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
@@ -23,7 +24,7 @@ extension String {
   /// in two is the same. Where names decide what is signed, requested or trusted, the bytes have to be the same.
   public func hasSameBytes(as other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
-    // Strings of Swift's own have their bytes in one piece; comparing these is several times as fast as stepping.
+    // Strings of Swift's own have their bytes in one piece. Comparing those is several times as fast as stepping.
     let isEqual = utf8.withContiguousStorageIfAvailable { left in
       other.utf8.withContiguousStorageIfAvailable { right in
         guard let a = left.baseAddress, let b = right.baseAddress else { return left.isEmpty }
@@ -34,11 +35,11 @@ extension String {
   }
 }
 
-/// Text in which no long run of combining marks stands (Stream-Safe Text Format, UAX #15, 13).
+/// Checks that text has no long run of combining marks (Stream-Safe Text Format, UAX #15, 13).
 ///
-/// Swift compares and hashes text by its normal form, and brings the marks of a run into their order in time that grows
-/// with the square of their number: seconds for 100 kB. What comes from outside has to pass here before anything is done
-/// with it. No language needs more than a few marks in a row.
+/// Swift compares and hashes text by its normal form. To sort the marks of a run takes time that grows with the square
+/// of their number: seconds for 100 kB. So text from outside must pass here before anything else is done with it. No
+/// language needs more than a few marks in a row.
 public struct StreamSafeText: Sendable {
   package static let longestRun = 30
 
@@ -51,7 +52,7 @@ public struct StreamSafeText: Sendable {
     return reader.takes(text)
   }
 
-  /// Whether the text is safe where it follows what was taken before.
+  /// Whether the text is safe when it follows the texts that were taken before.
   public mutating func takes(_ text: String) -> Bool {
     for scalar in text.unicodeScalars {
       guard Self.isMark(scalar) else {
@@ -69,12 +70,12 @@ public struct StreamSafeText: Sendable {
       && (scalar.properties.canonicalCombiningClass != .notReordered || marksInDisguise.contains(scalar.value))
   }
 
-  /// Of class 0 themselves, and made of marks alone.
+  /// Scalars of class 0 that decompose into marks alone.
   private static let marksInDisguise: [UInt32] = [0x0f73, 0x0f75, 0x0f81]
 }
 
 extension Unicode.Scalar {
-  /// Itself, or its number where it would steer a terminal or change how the text around it reads.
+  /// The scalar itself; or its number, if it would steer a terminal or change how the text around it reads.
   package var printable: String { isUnprintable ? "\\u{\(String(value, radix: 16))}" : String(self) }
 
   /// Whether it is a control of the second block (C1), or one that changes the direction of the text around it.

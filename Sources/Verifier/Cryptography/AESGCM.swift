@@ -49,7 +49,7 @@ public enum AESGCM {
     return plaintext
   }
 
-  /// The same for a secret, which is nowhere but in memory that is wiped.
+  /// Opens a secret, which is only ever in memory that is wiped.
   public static func openSecret(
     _ sealed: some ContiguousBytes, key: borrowing SecretBytes, nonce: some ContiguousBytes,
     additionalData: some ContiguousBytes
@@ -115,7 +115,7 @@ public enum AESGCM {
           && length == count
     }
 
-    /// Decrypts ciphertext ‖ tag. Until it says true, nothing of what it wrote may be used.
+    /// Decrypts ciphertext ‖ tag. Unless it returns true, nothing that it wrote may be used.
     borrowing func open(_ sealed: UnsafeRawBufferPointer, to output: UnsafeMutablePointer<UInt8>?) -> Bool {
       let length = sealed.count - tagLength
       guard length >= 0, let source = sealed.baseAddress, let output else { return false }
@@ -125,7 +125,7 @@ public enum AESGCM {
         && finish()
     }
 
-    /// GCM has nothing left to write; opening, this is where the tag is checked.
+    /// Ends the operation. GCM has nothing left to write; when opening, the tag is checked here.
     borrowing func finish() -> Bool {
       var length: Int32 = 0
       return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { rest in

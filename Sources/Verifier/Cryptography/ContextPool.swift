@@ -1,11 +1,11 @@
 import COpenSSL
 import Synchronization
 
-/// OpenSSL contexts of one key and one operation, kept between uses: making one anew costs more than everything else
+/// OpenSSL contexts of one key and one operation, kept between uses: making a new one costs more than everything else
 /// around an ECDSA verification or an ECDH.
 ///
-/// A context is either in one slot or held by one caller, never both: it is taken out by an atomic exchange with nil,
-/// and put back only where the slot holds nil. Nobody waits; who finds no context makes one.
+/// A context is either in one slot or held by one caller, never both: a caller takes it out by an atomic exchange with
+/// nil, and puts it back only where the slot holds nil. Nobody waits; a caller that finds no context makes one.
 // Sendable by that: the slots are atomic, and a context has one owner at any time.
 struct ContextPool: ~Copyable, @unchecked Sendable {
   private let first: Atomic<OpaquePointer?>
@@ -13,7 +13,7 @@ struct ContextPool: ~Copyable, @unchecked Sendable {
   private let third = Atomic<OpaquePointer?>(nil)
   private let fourth = Atomic<OpaquePointer?>(nil)
 
-  /// - Parameter context: the first to be taken, taken over.
+  /// - Parameter context: the first context to be taken; the pool takes it over.
   init(_ context: OpaquePointer? = nil) { first = Atomic(context) }
 
   deinit {
@@ -37,7 +37,7 @@ struct ContextPool: ~Copyable, @unchecked Sendable {
   }
 
   private static func take(_ slot: borrowing Atomic<OpaquePointer?>) -> OpaquePointer? {
-    // An empty slot is only read, which threads can do at once.
+    // An empty slot is only read, which many threads can do at once.
     guard slot.load(ordering: .relaxed) != nil else { return nil }
     return slot.exchange(nil, ordering: .acquiring)
   }

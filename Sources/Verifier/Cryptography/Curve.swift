@@ -70,8 +70,7 @@ public enum Curve: String, Sendable, Hashable, CaseIterable {
 
 /// The points of small order on the Edwards curves (RFC 8032), in every encoding that they have.
 ///
-/// As public keys they are the holder of nothing: for them OpenSSL takes signatures that anyone can make, over any
-/// message.
+/// As public keys they belong to nobody: OpenSSL accepts signatures for them that anyone can make, over any message.
 enum SmallOrder {
   static func contains(_ encoded: [UInt8], on curve: Curve) -> Bool {
     guard let last = encoded.last else { return false }

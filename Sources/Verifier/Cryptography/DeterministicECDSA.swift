@@ -2,8 +2,8 @@ import COpenSSL
 import FoundationEssentials
 
 extension PrivateKey {
-  /// An ECDSA signature with the deterministic nonce of RFC 6979, so that test documents come out the same from the
-  /// same seed. The nonce is derived here; the signature itself is OpenSSL's.
+  /// An ECDSA signature with the deterministic nonce of RFC 6979, so that the same seed gives the same test documents.
+  /// The nonce is derived here; OpenSSL makes the signature itself.
   public func signDeterministically(_ message: some ContiguousBytes, hash: HashAlgorithm) throws(CryptoError) -> [UInt8]
   {
     guard curve.family == .weierstrass else { return try signEdDSA(message) }
@@ -56,7 +56,8 @@ private struct DeterministicNonces: ~Copyable {
     key = [UInt8](repeating: 0x00, count: hash.digestLength)
     value = [UInt8](repeating: 0x01, count: hash.digestLength)
     let length = (Int(BN_num_bits(order)) + 7) / 8
-    // int2octets is as long as the order; the scalar is as long as the field, which for these curves is the same.
+    // int2octets is as long as the order. The scalar is as long as the field, which has the same length for these
+    // curves.
     let seed = scalar.exposed().suffix(length) + bits2octets(digest, length: length)
     for separator: UInt8 in [0x00, 0x01] {
       key = mac(value + [separator] + seed)

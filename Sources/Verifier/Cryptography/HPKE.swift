@@ -9,7 +9,7 @@ public struct HPKE: Sendable {
   let aead: AEAD
   /// `suite_id` of the key schedule (RFC 9180, 5.1): "HPKE", KEM, KDF (HKDF-SHA256), AEAD.
   let suiteID: [UInt8]
-  /// `psk_id_hash` of the key schedule: of the empty `psk_id`, which all of base mode has.
+  /// `psk_id_hash` of the key schedule: the hash of the empty `psk_id`, which is always used in base mode.
   let emptyPSKIDHash: [UInt8]
 
   private init(kem: KEM, aead: AEAD) {
@@ -35,7 +35,7 @@ public struct HPKE: Sendable {
       info: info, additionalData: additionalData)
   }
 
-  /// The same with an `enc` that was imported before.
+  /// Opens with an `enc` that was imported before.
   public func open(
     _ ciphertext: some ContiguousBytes, encapsulatedKey: PublicKey, recipient: PrivateKey,
     info: some ContiguousBytes, additionalData: some ContiguousBytes = [UInt8]()
@@ -45,12 +45,12 @@ public struct HPKE: Sendable {
       additionalData: additionalData)
   }
 
-  /// `Decap(enc, skR)`: opens the messages of this one `enc`, and says nothing of the recipient's key.
+  /// `Decap(enc, skR)`: a secret that opens the messages of this one `enc`, and says nothing of the recipient's key.
   public func sharedSecret(of encapsulatedKey: PublicKey, recipient: PrivateKey) throws(CryptoError) -> SecretBytes {
     try kem.decapsulate(encapsulatedKey, recipient: recipient)
   }
 
-  /// The same as `OpenBase` with what its first step came to.
+  /// `OpenBase`, given the result of its first step.
   public func open(
     _ ciphertext: some ContiguousBytes, sharedSecret: borrowing SecretBytes, info: some ContiguousBytes,
     additionalData: some ContiguousBytes = [UInt8]()
@@ -153,8 +153,8 @@ struct KEM: Sendable {
 
 /// `LabeledExtract` and `LabeledExpand` with HKDF-SHA256 (RFC 9180, 4).
 ///
-/// One HMAC context serves all derivations of a message, and the parts of its inputs go to it one by one: joining them
-/// first would cost as much as hashing them.
+/// One HMAC context serves all derivations of a message. It takes the parts of its inputs one by one, because joining
+/// them first would cost as much as hashing them.
 struct LabeledHKDF: ~Copyable {
   private let suiteID: [UInt8]
   private let mac: HMAC.Context

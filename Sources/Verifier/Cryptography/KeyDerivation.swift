@@ -105,8 +105,8 @@ public enum HKDF {
   }
 }
 
-/// The concatenation key derivation function (NIST SP 800-56A, 5.8.1) as OpenSSL's single-step KDF: what ECDH-ES of
-/// JOSE derives its keys with (RFC 7518, 4.6.2).
+/// The concatenation key derivation function (NIST SP 800-56A, 5.8.1), by OpenSSL's single-step KDF. ECDH-ES of JOSE
+/// derives its keys with it (RFC 7518, 4.6.2).
 public enum ConcatKDF {
   /// - Parameter info: OtherInfo, whole; at most what one protocol message can hold.
   public static func deriveKey(
@@ -205,10 +205,9 @@ public enum HMAC {
   }
 }
 
-/// One keyless HMAC context per hash, to be duplicated: that is half the cost of naming the hash anew each time.
+/// One HMAC context without key for each hash, to be duplicated: that costs half of naming the hash anew each time.
 ///
-/// Written once, never freed and never used but as the source of a duplicate, which reads it only; so threads may
-/// share them.
+/// Each is written once, never freed, and only ever duplicated, which just reads it. So threads may share them.
 private enum MacTemplates {
   nonisolated(unsafe) private static let all: [HashAlgorithm: OpaquePointer] = {  // proof above
     var templates: [HashAlgorithm: OpaquePointer] = [:]

@@ -47,8 +47,8 @@ public final class PrivateKey: Sendable {
     try self.init(adopting: try PrivateKeyPEM.read(pem, nil))
   }
 
-  /// The same, where the PEM is encrypted (RFC 5958, 3; PKCS #5, RFC 8018); one that is not needs no passphrase and is
-  /// read without.
+  /// A PEM private key that may be encrypted (RFC 5958, 3; PKCS #5, RFC 8018). One that is not encrypted is read
+  /// without the passphrase.
   /// - Throws: `passphraseWrong` where it does not decrypt; a file that was damaged looks no different.
   ///   `passphraseTooCostly` where it asks for more work than `Limits` allows.
   public convenience init(pem: some ContiguousBytes, passphrase: borrowing SecretBytes) throws(CryptoError) {
@@ -87,11 +87,11 @@ public final class PrivateKey: Sendable {
   }
 }
 
-/// OpenSSL's form of a private key, which is the caller's to free, and what of it is known.
+/// OpenSSL's form of a private key, which the caller must free, with its public point if that is known.
 struct KeyPair {
   let curve: Curve
   let pkey: OpaquePointer
-  /// The public point, uncompressed; empty where it is to be read out of the key.
+  /// The public point, uncompressed; empty where it still has to be read out of the key.
   var point: [UInt8] = []
 }
 

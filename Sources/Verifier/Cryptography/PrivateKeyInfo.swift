@@ -3,13 +3,13 @@ import COpenSSL
 /// A private key's DER, read up to its curve and its scalar: `PrivateKeyInfo` (RFC 5958, 2; RFC 8410, 7) or SEC 1's
 /// `ECPrivateKey` (RFC 5915, 3).
 ///
-/// The curve is asked for first. A key of another kind ends here: its numbers have no bound, and OpenSSL checks them
-/// when it decodes them, which takes minutes for some thousand bits of RSA.
+/// The curve is read first. A key of another kind is refused at once: its numbers have no bound, and OpenSSL checks
+/// them when it decodes them, which takes minutes for some thousand bits of RSA.
 struct PrivateKeyInfo {
   let curve: Curve
-  /// Into the bytes that were read: as long as the file wrote it.
+  /// A view into the bytes that were read, as long as the file wrote it.
   private let scalar: UnsafeRawBufferPointer
-  /// The public half as it stands beside, or nil.
+  /// The public half that the file has beside the scalar, or nil.
   private let point: UnsafeRawBufferPointer?
 
   /// - Throws: `unsupportedKey` for what is not on a named curve of ours.
@@ -51,10 +51,10 @@ struct PrivateKeyInfo {
     self.point = point
   }
 
-  /// The key, whose public half is computed and, where the file has one, is the file's.
+  /// The key. Its public half is computed, and must equal the file's if the file has one.
   func key() throws(CryptoError) -> KeyPair {
     guard curve.family == .weierstrass else { return try KeyPair(curve, scalar: scalar) }
-    // A number: some programs leave out its leading zeros, others add one.
+    // The scalar is a number: some programs leave out its leading zeros, others add one.
     let digits = scalar.drop { $0 == 0 }
     let length = curve.coordinateLength
     guard digits.count <= length else { throw .invalidPrivateKey }
@@ -100,8 +100,8 @@ struct PrivateKeyInfo {
   }
 }
 
-/// Reads DER element by element (X.690), without OpenSSL's decoders: they choose the algorithm by what they read, and do
-/// its work before anybody could ask which it is.
+/// Reads DER element by element (X.690), without OpenSSL's decoders. Those choose the algorithm by what they read, and
+/// do its work before anybody can ask which one it is.
 struct DERElements {
   enum Tag: UInt8 {
     case integer = 0x02
@@ -117,7 +117,8 @@ struct DERElements {
 
   init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
 
-  /// The content of the next element, which then is behind; nil, and nothing moves, where it has another tag or is cut.
+  /// The content of the next element, which is then consumed. Nil, with nothing consumed, where it has another tag or
+  /// is cut off.
   mutating func next(_ tag: Tag) -> UnsafeRawBufferPointer? {
     guard rest.count >= 2, rest[0] == tag.rawValue else { return nil }
     var start = 2
@@ -133,7 +134,7 @@ struct DERElements {
     return UnsafeRawBufferPointer(rebasing: rest[start..<(start + length)])
   }
 
-  /// The elements of the next one.
+  /// The elements inside the next element.
   mutating func nested(_ tag: Tag) -> DERElements? { next(tag).map(DERElements.init) }
 
   /// A whole number that is not negative, or nil for one of more than 62 bits.

@@ -2,11 +2,11 @@ import Base
 import COpenSSL
 import FoundationEssentials
 
-/// Reads private keys in PEM, with a passphrase where they are encrypted, and never asks anybody for one.
+/// Reads private keys in PEM, with a passphrase where they are encrypted. It never prompts anybody for one.
 ///
-/// OpenSSL takes the text apart and decrypts; what the key is, `PrivateKeyInfo` reads.
+/// OpenSSL parses the text and decrypts it; `PrivateKeyInfo` reads the key.
 enum PrivateKeyPEM {
-  /// What OpenSSL's callback gives, and whether it was called: only an encrypted key asks.
+  /// The passphrase for OpenSSL's callback, and whether it was called: only an encrypted key asks.
   private struct Request {
     let passphrase: UnsafeRawBufferPointer?
     var wasAsked = false
@@ -29,7 +29,7 @@ enum PrivateKeyPEM {
       do throws(CryptoError) {
         return try PrivateKeyInfo(ecPrivateKey: block.content).key()
       } catch {
-        // What a wrong passphrase decrypts to is rarely found out before.
+        // A wrong passphrase is rarely noticed before its result is read as a key.
         throw request.wasAsked && error == .invalidPrivateKey ? .passphraseWrong : error
       }
     default: throw .unsupportedKey
@@ -102,10 +102,11 @@ enum PrivateKeyPEM {
   }
 }
 
-/// How much work an encrypted key asks for before its passphrase can be tried: the file says, up to 2³¹ rounds.
+/// The work that an encrypted key demands before its passphrase can be tried: the file chooses it, up to 2³¹ rounds.
 enum PassphraseWork {
-  /// Whether it is within our bounds: PBKDF2 and scrypt (RFC 8018, 6.2; RFC 7914, 7), and what was before them, which
-  /// all have rounds as well. False for what is not read here: OpenSSL reads lengths in other forms than DER's.
+  /// Whether the work is within our bounds: for PBKDF2 and scrypt (RFC 8018, 6.2; RFC 7914, 7), and for their
+  /// forerunners, which all have rounds as well. False for an encoding that is not read here: OpenSSL also reads
+  /// lengths in other forms than DER's.
   static func isBounded(_ encryptedKey: UnsafeRawBufferPointer) -> Bool {
     var outer = DERElements(encryptedKey)
     guard var info = outer.nested(.sequence), var algorithm = info.nested(.sequence),

@@ -14,7 +14,7 @@ public final class PublicKey: Sendable {
   // the reference is counted atomically.
   nonisolated(unsafe) package let pkey: OpaquePointer
   let verificationContexts: ContextPool
-  /// Whether `VerificationTables` looks after it.
+  /// Whether `VerificationTables` is to keep a table for the key.
   let isReused = Atomic(false)
 
   /// What is before the point in the SubjectPublicKeyInfo of a P-256 key: id-ecPublicKey with prime256v1 (RFC 5480, 2).
@@ -90,7 +90,8 @@ public final class PublicKey: Sendable {
   package convenience init(referencing pkey: OpaquePointer) throws(CryptoError) {
     guard let curve = namedCurve(of: pkey) else { throw .unsupportedKey }
     let encoded = try curve.family == .weierstrass ? uncompressedPoint(of: pkey, on: curve) : rawPublicKey(of: pkey)
-    // Imported anew rather than shared: the parser also takes compressed points and points that it did not check.
+    // The key is imported anew and not shared: the parser also takes compressed points, and points that it did not
+    // check.
     try self.init(curve: curve, encoded: encoded)
   }
 
@@ -107,7 +108,7 @@ extension PublicKey: Equatable {
   }
 }
 
-/// OpenSSL's key, and a context for verifying with it where it already had one.
+/// OpenSSL's key, with a context for verifying if it already has one.
 private struct ImportedKey {
   let pkey: OpaquePointer
   var verification: OpaquePointer?
@@ -141,8 +142,8 @@ private func keyWithParameters(of curve: Curve) -> OpaquePointer? {
   return pkey
 }
 
-/// P-256 keys that are no longer in use, to be given another point: two thirds of an import is making the key around
-/// the point, and every answer brings two new points.
+/// P-256 keys that are no longer in use and can be given another point. Two thirds of an import is making the key
+/// around the point, and every answer brings two new points.
 ///
 /// A key's context for verifying goes with it: it reads the key's point at each verification, so it then verifies with
 /// the new one.

@@ -42,7 +42,7 @@ public struct SecretBytes: ~Copyable, Sendable {
     try body(UnsafeRawBufferPointer(buffer))
   }
 
-  /// An ordinary copy, for what has to be stored or shown; the caller must see to it.
+  /// An ordinary copy, for secrets that have to be stored or shown. The caller is responsible for it.
   public borrowing func exposed() -> [UInt8] { Array(UnsafeRawBufferPointer(buffer)) }
 }
 
@@ -79,8 +79,8 @@ public func constantTimeEqual(_ left: some ContiguousBytes, _ right: some Contig
 
 /// Secrets that are written as text, decoded without a copy that nobody wipes.
 extension SecretBytes {
-  /// What base64 with padding stands for (RFC 4648, 4), or nil. As `Base64` of Base it takes one text for a byte
-  /// string: no white space, no stray bits.
+  /// The bytes of a text in base64 with padding (RFC 4648, 4), or nil. Like `Base64` of Base it accepts one text for a
+  /// byte string: no white space, no stray bits.
   public static func decoding(base64 text: UnsafeRawBufferPointer) -> SecretBytes? {
     guard !text.isEmpty, text.count % 4 == 0, text.count < 1 << 20 else { return nil }
     let padding = text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
@@ -97,7 +97,7 @@ extension SecretBytes {
     return bytes
   }
 
-  /// The same in the alphabet of base64url and without padding (RFC 4648, 5), or nil.
+  /// The bytes of a text in base64url without padding (RFC 4648, 5), or nil.
   public static func decoding(base64URLSafe text: UnsafeRawBufferPointer) -> SecretBytes? {
     let padding = (4 - text.count % 4) % 4
     let standard = try? SecretBytes(count: text.count + padding) { output throws(CryptoError) in
@@ -115,7 +115,7 @@ extension SecretBytes {
     return text.withUnsafeBytes { decoding(base64: $0) }
   }
 
-  /// What hexadecimal digits stand for, or nil.
+  /// The bytes of a text in hexadecimal digits, or nil.
   public static func decoding(hex text: UnsafeRawBufferPointer) -> SecretBytes? {
     guard text.count % 2 == 0 else { return nil }
     return try? SecretBytes(count: text.count / 2) { output throws(CryptoError) in
@@ -143,7 +143,7 @@ extension SecretBytes {
   }
 }
 
-/// A secret that several hold: wiped when the last of them is gone.
+/// A secret with several holders: it is wiped when the last of them is gone.
 public final class SharedSecret: Sendable {
   public let bytes: SecretBytes
 

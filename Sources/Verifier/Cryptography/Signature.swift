@@ -13,7 +13,7 @@ extension PublicKey {
       ?? Array(signature).withUnsafeBufferPointer { verify($0, of: message, hash: hash) }
   }
 
-  /// The same with a signature in DER, as certificates have it (RFC 5480).
+  /// Verifies a signature in DER, as certificates have it (RFC 5480).
   package func verifyECDSA(
     der signature: UnsafeBufferPointer<UInt8>, of message: UnsafeRawBufferPointer, hash: HashAlgorithm
   ) -> Bool {
@@ -51,7 +51,7 @@ extension PublicKey {
     }
   }
 
-  /// A context for this key that is ready to verify, for the caller alone.
+  /// A context that is ready to verify with this key, for the caller alone.
   private func verificationContext() -> OpaquePointer? {
     if let context = verificationContexts.take() { return context }
     guard let context = EVP_PKEY_CTX_new(pkey, nil) else { return nil }
@@ -132,12 +132,13 @@ func rawSignature(_ pair: OpaquePointer, half: Int) throws(CryptoError) -> [UInt
 
 /// The form in which OpenSSL takes ECDSA signatures: DER `SEQUENCE { r INTEGER, s INTEGER }` (RFC 3279, 2.2.3).
 ///
-/// Written by hand because OpenSSL's way there is two numbers, a structure around them and five allocations.
+/// Written by hand, because OpenSSL's way takes two numbers, a structure around them and five allocations.
 enum DERSignature {
   /// Of P-521: two numbers of 66 bytes with at most one byte before each, their heads, and the longer outer head.
   static let longest = 3 + 2 * (2 + 67)
 
-  /// Writes r‖s, two equal halves of at most 66 bytes, into a buffer of `longest` bytes; the length written.
+  /// Writes r‖s, two equal halves of at most 66 bytes, into a buffer of `longest` bytes, and returns the length
+  /// written.
   static func write(_ signature: UnsafeBufferPointer<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>) -> Int {
     precondition(signature.count <= 2 * 66 && output.count >= longest, "the buffer holds the longest signature")
     let half = signature.count / 2

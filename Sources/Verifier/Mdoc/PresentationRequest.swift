@@ -1,6 +1,6 @@
 /// What a relying party asks for, independent of the protocol that carries it.
 public struct PresentationRequest: Sendable, Hashable {
-  /// Any one of them satisfies the request, unless all are required.
+  /// The documents asked for. Any one of them satisfies the request, unless `requiresAllDocuments` is set.
   public var documents: [DocumentRequest]
   public var requiresAllDocuments: Bool
 
@@ -44,7 +44,8 @@ public struct DocumentRequest: Sendable, Hashable {
     var named: [ElementRequest] = []
     for request in elements + ages {
       if let place = places[request.element] {
-        // What holds of one of the two holds of the element.
+        // The element is requested twice. It is kept if either request keeps it, for the shorter time, and it is
+        // required if either requires it.
         named[place].retention = Retention.strictest(
           of: [named[place].retention, request.retention].filter(\.isIntended))
         named[place].isRequired = named[place].isRequired || request.isRequired
@@ -56,8 +57,8 @@ public struct DocumentRequest: Sendable, Hashable {
     return named
   }
 
-  /// For how long the relying party may keep the element: the strictest of what it said of the element by name, and of
-  /// every element that this one may come in place of. An age threshold alone says nothing.
+  /// How long the relying party may keep the element: the strictest of the periods that it gave for the element by
+  /// name, and for every element that has this one as an alternative. An age threshold alone gives no period.
   func retention(of reference: ElementReference) -> Retention {
     let named = elements.filter { $0.element == reference }.map(\.retention)
     let represented = elements.filter { $0.alternatives.contains(reference) }.map(\.retention)
@@ -71,9 +72,10 @@ public struct ElementRequest: Sendable, Hashable {
   public var element: ElementReference
   /// Whether the relying party means to keep the value, and for how long.
   public var retention: Retention
-  /// Whether a document without it is refused. Many elements mean "no" by their absence.
+  /// Whether a document without it is refused. For many elements, absence means "no".
   public var isRequired: Bool
-  /// Elements that satisfy the request in place of this one, and are returned when they come.
+  /// Elements that satisfy the request in place of this one. Those that the wallet returns are part of the accepted
+  /// answer.
   public var alternatives: [ElementReference]
 
   public init(
@@ -93,22 +95,22 @@ public struct ElementRequest: Sendable, Hashable {
       element, retention: intentToRetain ? .unspecified : .none, isRequired: isRequired, alternatives: alternatives)
   }
 
-  /// ISO/IEC 18013-5:2021, 8.3.2.1.2.1, IntentToRetain.
+  /// Whether the value is to be kept: IntentToRetain (ISO/IEC 18013-5:2021, 8.3.2.1.2.1).
   public var intentToRetain: Bool { retention.isIntended }
 }
 
-/// For how long a relying party means to keep a value after it has seen it. The stricter one is the lesser.
+/// How long a relying party means to keep a value after it has seen it. The stricter of two compares as less.
 public enum Retention: Sendable, Hashable, Comparable {
   /// Not at all.
   case none
-  /// At least one.
+  /// For this many days, at least one.
   case days(Int)
-  /// It is kept, and nothing is said of how long.
+  /// It is kept for a time that is not stated.
   case unspecified
 
-  /// IntentToRetain (ISO/IEC 18013-5:2021, 8.3.2.1.2.1), which knows no days.
+  /// IntentToRetain (ISO/IEC 18013-5:2021, 8.3.2.1.2.1), which has no number of days.
   public var isIntended: Bool { self != .none }
 
-  /// What all of them allow; nothing is kept of what nobody spoke of.
+  /// The strictest of them, which all of them allow; `none` where there are none.
   static func strictest(of retentions: [Retention]) -> Retention { retentions.min() ?? .none }
 }

@@ -7,21 +7,21 @@ public final class Certificate: Sendable {
   public let der: [UInt8]
   /// SHA-256 of the whole certificate.
   public let sha256: [UInt8]
-  /// The same in hexadecimal.
+  /// SHA-256 of the whole certificate, in hexadecimal.
   public let fingerprint: String
   public let subject: DistinguishedName
   public let issuer: DistinguishedName
   public let validity: ClosedRange<Timestamp>
-  /// The content octets of its INTEGER without leading zeros. Numbers are told apart by them: an authority that forgets
-  /// the zero octet before a number means the number that the octets are.
+  /// The content octets of its INTEGER without leading zeros. Numbers are compared in this form: an authority that
+  /// forgets the zero octet in front still means the number that the octets give.
   public let serialNumber: [UInt8]
-  /// Whether the number is below zero, which no profile allows.
+  /// Whether the serial number is below zero, which no profile allows.
   public let hasNegativeSerialNumber: Bool
   /// Nil where the key is not on one of the standard's named curves.
   public let publicKey: PublicKey?
   public let hasSupportedSignatureAlgorithm: Bool
   public let extensions: CertificateExtensions
-  /// Nil where it is not one of the supported algorithms, or said to be of two.
+  /// The certificate's signature; nil where its algorithm is not supported, or the certificate names two algorithms.
   private let signature: CertificateSignature?
 
   /// Parses exactly one DER certificate: no trailing bytes, every extension at most once and well-formed. A serial number
@@ -48,11 +48,11 @@ public final class Certificate: Sendable {
     extensions = facts.extensions
   }
 
-  /// Whether issuer and subject have one name (RFC 5280, 3.2). Its issuer may be another authority all the same.
+  /// Whether issuer and subject have the same name (RFC 5280, 3.2). The issuer may still be another authority.
   public var isSelfIssued: Bool { subject.der == issuer.der }
 
-  /// Whether its own key has signed it, too: a root, which no other certificate is above. Where the signature is of an
-  /// algorithm that can't be checked, name and key identifiers decide.
+  /// Whether it is a root: issuer and subject are the same, and its own key has signed it. Where that signature can't
+  /// be checked, because its algorithm is not supported, name and key identifiers decide.
   public var isSelfSigned: Bool { chainsByName(to: self) && (isSigned(by: self) || !isVerifiable(by: self)) }
 
   /// Whether it was made by the mock issuer.
@@ -65,12 +65,12 @@ public final class Certificate: Sendable {
   }
 }
 
-/// OpenSSL's form of exactly one certificate, the caller's to free.
+/// OpenSSL's form of exactly one certificate; the caller must free it.
 func parsedCertificate(_ bytes: [UInt8]) -> OpaquePointer? {
   bytes.withUnsafeBufferPointer { buffer in
     var x509 = X509_new_ex(ParsingContext.library, nil)
     var position = buffer.baseAddress
-    // On failure it has freed what it was given.
+    // On failure OpenSSL has freed the object that it was given.
     guard x509 != nil, d2i_X509(&x509, &position, buffer.count) != nil else { return nil }
     guard position == buffer.baseAddress.map({ $0 + buffer.count }) else {
       X509_free(x509)
@@ -80,8 +80,8 @@ func parsedCertificate(_ bytes: [UInt8]) -> OpaquePointer? {
   }
 }
 
-/// Whether the certificate's encoding is the one that DER has for it. OpenSSL also reads BER: long lengths and strings in
-/// pieces outside the signed part, so that anyone could make endlessly many trusted certificates out of one.
+/// Whether the bytes are the certificate's only encoding in DER. OpenSSL also reads BER, with long lengths and strings
+/// in pieces outside the signed part, by which anyone could make countless trusted certificates out of one.
 private func isDER(_ x509: OpaquePointer, _ bytes: [UInt8]) -> Bool {
   var output: UnsafeMutablePointer<UInt8>?
   let length = i2d_X509(x509, &output)
@@ -90,16 +90,16 @@ private func isDER(_ x509: OpaquePointer, _ bytes: [UInt8]) -> Bool {
   return UnsafeBufferPointer(start: output, count: Int(length)).elementsEqual(bytes)
 }
 
-/// Why bytes are no certificate that can be used.
+/// Why bytes are not a usable certificate.
 public enum CertificateError: Error, Sendable, Hashable {
   case tooLarge
-  /// Not exactly one certificate in the one encoding that DER has for it.
+  /// Not exactly one certificate in DER.
   case notDER
   /// A name or a serial number that can't be read.
   case malformedField
-  /// A date that there is not, or an end before the beginning.
+  /// A date that does not exist, or an end before the beginning.
   case malformedValidity
-  /// Dotted identifiers.
+  /// An extension that occurs more than once, by its dotted identifier.
   case repeatedExtension(String)
   case malformedExtension(String)
 
@@ -116,7 +116,7 @@ public enum CertificateError: Error, Sendable, Hashable {
   }
 }
 
-/// A name by its encoding, which is what is compared, and the attributes that mdoc's rules ask for.
+/// A name: its encoding, which is compared, and the attributes that mdoc's rules ask for.
 public struct DistinguishedName: Sendable, Hashable {
   public let der: [UInt8]
   public let country: String?
@@ -128,14 +128,14 @@ public struct DistinguishedName: Sendable, Hashable {
   public let userID: String?
 }
 
-/// A library context of OpenSSL's that has no algorithms, for parsing. In it a certificate's key is not decoded while the
-/// certificate is parsed, which costs ten times as much as all the rest and takes locks; the key is imported in our own
-/// way instead (`SubjectPublicKey`), and signatures are checked with that (`CertificateSignature`).
+/// One of OpenSSL's library contexts, without algorithms, for parsing. In it OpenSSL does not decode a certificate's
+/// key while parsing, which would cost ten times as much as all the rest and take locks. The key is imported in our own
+/// way instead (`SubjectPublicKey`), and signatures are checked with it (`CertificateSignature`).
 enum ParsingContext {
   // Written once, never freed; OpenSSL's library contexts may be used from any thread.
   nonisolated(unsafe) static let library: OpaquePointer? = {  // proof above
     let library = OSSL_LIB_CTX_new()
-    // Without any provider loaded the default one would be loaded at the first use.
+    // Without any provider OpenSSL would load the default one at the first use.
     return OSSL_PROVIDER_load(library, "null") == nil ? nil : library
   }()
 }
@@ -155,7 +155,8 @@ public enum PEM {
         certificates.append(der)
         base64 = nil
       case (let content, let block?): base64 = block + content
-      // Its beginning was not recognised (a byte order mark, a typing mistake): it must not be left out quietly.
+      // The block's beginning was not recognised (a byte order mark, a typing mistake). It must not be left out
+      // quietly.
       case ("-----END CERTIFICATE-----", nil): return nil
       case (_, nil): continue
       }

@@ -2,7 +2,7 @@ import Base
 import COpenSSL
 import Cryptography
 
-// What every certification path is made of: the path of a document signer, and that of a list's signer.
+// What every certification path has in common: that of a document signer and that of a list's signer.
 
 extension Certificate {
   /// Whether each certificate is signed by the next one, and names it as its issuer.
@@ -10,7 +10,7 @@ extension Certificate {
     zip(certificates, certificates.dropFirst()).allSatisfy { $0.chainsByName(to: $1) && $0.isSigned(by: $1) }
   }
 
-  /// Whether this one's issuer is the other by name, and by key identifier where both state one.
+  /// Whether the other certificate is this one's issuer by name, and by key identifier where both state one.
   func chainsByName(to issuer: Certificate) -> Bool {
     self.issuer.der == issuer.subject.der && chainsByKeyIdentifier(to: issuer)
   }
@@ -26,8 +26,8 @@ extension Certificate {
     hasSupportedSignatureAlgorithm && issuer.publicKey != nil
   }
 
-  /// Whether country and state are the other's where both certificates name them (ISO/IEC 18013-5, 9.3.3); an absent one
-  /// is a finding of the profile.
+  /// Whether country and state equal the other's where both certificates name them (ISO/IEC 18013-5, 9.3.3). That one
+  /// is absent is a finding of the profile.
   func isInJurisdiction(of issuer: Certificate) -> Bool {
     func agree(_ left: String?, _ right: String?) -> Bool {
       guard let left, let right else { return true }
@@ -46,18 +46,18 @@ extension Certificate {
   /// The critical extensions that are not processed here.
   var unknownCriticalExtensions: Set<String> { extensions.critical.subtracting(CertificateExtensions.processed) }
 
-  /// The constraints on what is below it that are not processed here. In an intermediate they refuse the path whether
-  /// they are critical or not: nobody else would see that they are kept to.
+  /// Constraints on the certificates below it that are not processed here. An intermediate with one refuses the path,
+  /// whether critical or not, because nobody else would check that the constraints are kept.
   var unprocessedConstraints: Set<String> { extensions.oids.intersection(CertificateExtensions.constraints) }
 
   /// Whether an authority with this certificate may certify signers for one of the purposes. A certificate that names
-  /// purposes restricts those below it to them.
+  /// purposes restricts the certificates below it to them.
   func mayCertify(forPurposes purposes: Set<String>) -> Bool {
     guard let own = extensions.extendedKeyUsage else { return true }
     return own.contains(CertificateExtensions.OID.anyExtendedKeyUsage) || !purposes.isDisjoint(with: own)
   }
 
-  /// How findings name it: by its bytes, never by a person's or an authority's words.
+  /// The name that findings give it: taken from its bytes, never from words that a person or an authority chose.
   var label: String { "certificate \(Hex.encode(sha256.prefix(8)))" }
 }
 
@@ -84,8 +84,8 @@ struct CertificateSignature: Sendable {
   private let value: [UInt8]
   private let toBeSigned: Range<Int>
 
-  /// Nil for other algorithms, where the signed part names another than the certificate does (RFC 5280, 4.1.1.2), and
-  /// for a signature that is not whole bytes.
+  /// Nil for other algorithms, where the signed part names another algorithm than the certificate does (RFC 5280,
+  /// 4.1.1.2), and for a signature that is not whole bytes.
   init?(_ x509: OpaquePointer, der: [UInt8]) {
     var bits: UnsafePointer<ASN1_BIT_STRING>?
     var identifier: UnsafePointer<X509_ALGOR>?
@@ -94,7 +94,7 @@ struct CertificateSignature: Sendable {
     self.init(bits, nid: X509_get_signature_nid(x509), der: der)
   }
 
-  /// The same of a revocation list of version 2 (RFC 5280, 5.1.1.2).
+  /// The signature of a revocation list of version 2 (RFC 5280, 5.1.1.2).
   init?(crl: OpaquePointer, der: [UInt8]) {
     var bits: UnsafePointer<ASN1_BIT_STRING>?
     X509_CRL_get0_signature(crl, &bits, nil)
@@ -132,7 +132,7 @@ func wholeBytes(_ bits: UnsafePointer<ASN1_BIT_STRING>) -> [UInt8]? {
   bits.pointee.flags & 0x07 == 0 ? octets(bits) : nil
 }
 
-/// Where TBSCertificate or TBSCertList stands: the first element inside the object, head included, of definite length.
+/// The place of TBSCertificate or TBSCertList: the first element inside the object, head included, of definite length.
 private func signedRange(of der: [UInt8]) -> Range<Int>? {
   der.withUnsafeBufferPointer { buffer in
     guard let start = buffer.baseAddress, let certificate = content(from: start, count: buffer.count),
@@ -143,7 +143,8 @@ private func signedRange(of der: [UInt8]) -> Range<Int>? {
   }
 }
 
-/// Whether TBSCertList of version 2 names the very algorithm that follows it. OpenSSL gives no access to the former.
+/// Whether TBSCertList of version 2 names the same algorithm as the one behind it. OpenSSL gives no access to the
+/// first.
 private func namesItsAlgorithm(_ der: [UInt8], after signed: Range<Int>) -> Bool {
   der.withUnsafeBufferPointer { buffer in
     guard let start = buffer.baseAddress,
@@ -163,7 +164,7 @@ private func content(from start: UnsafePointer<UInt8>, count: Int) -> (start: Un
   var length = 0
   var tag: Int32 = 0
   var tagClass: Int32 = 0
-  // What it returns: 0x80 for an error, 0x20 for a constructed element, 0x01 for an indefinite length.
+  // The result is a set of flags: 0x80 for an error, 0x20 for a constructed element, 0x01 for an indefinite length.
   let form = ASN1_get_object(&position, &length, &tag, &tagClass, count)
   guard form == 0x20, tag == V_ASN1_SEQUENCE, tagClass == V_ASN1_UNIVERSAL, let position else { return nil }
   return (position, length)

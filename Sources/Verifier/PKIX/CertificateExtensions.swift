@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// The extensions of a certificate that mdoc's profiles speak of.
+/// The extensions of a certificate that mdoc's profiles mention.
 public struct CertificateExtensions: Sendable {
   /// The dotted identifiers of all extensions, and of the critical ones.
   public let oids: Set<String>
@@ -48,18 +48,18 @@ public struct CertificateExtensions: Sendable {
     static let inhibitAnyPolicy = "2.5.29.54"
   }
 
-  /// What is processed here, and may therefore be critical.
+  /// The extensions that are processed here, and may therefore be critical.
   static let processed: Set<String> = [
     OID.subjectKeyIdentifier, OID.keyUsage, OID.issuerAltName, OID.basicConstraints, OID.crlDistributionPoints,
     OID.authorityKeyIdentifier, OID.extendedKeyUsage,
   ]
 
-  /// What restricts the certificates below (RFC 5280, 6.1.4 (a)–(b), (g)–(j)), and is not processed here.
+  /// Extensions that restrict the certificates below (RFC 5280, 6.1.4 (a)–(b), (g)–(j)) and are not processed here.
   static let constraints: Set<String> = [
     OID.policyMappings, OID.nameConstraints, OID.policyConstraints, OID.inhibitAnyPolicy,
   ]
 
-  /// What Annex B forbids in every certificate.
+  /// Extensions that Annex B forbids in every certificate.
   static let forbidden: Set<String> = [
     OID.policyMappings, OID.nameConstraints, OID.policyConstraints, OID.inhibitAnyPolicy, OID.freshestCRL,
   ]
@@ -78,7 +78,7 @@ public struct CertificateExtensions: Sendable {
     self.oids = oids
     self.critical = critical
 
-    // Makes OpenSSL read the standard extensions; what it could not read it flags.
+    // This makes OpenSSL read the standard extensions, and flag those that it can't read.
     X509_check_purpose(x509, -1, 0)
     let flags = Int64(X509_get_extension_flags(x509))
     guard flags & Int64(EXFLAG_INVALID) == 0 else { throw .malformedExtension(Self.malformed(x509)) }
@@ -99,7 +99,8 @@ public struct CertificateExtensions: Sendable {
       guard let value = X509V3_EXT_d2i(entry) else { return dottedIdentifier(X509_EXTENSION_get_object(entry)) ?? "" }
       ASN1_item_free(OpaquePointer(value), item)
     }
-    // Readable, and contradicting itself: a path length that is negative, or of no authority.
+    // The extension can be read but contradicts itself: its path length is negative, or the certificate is no
+    // authority's.
     return OID.basicConstraints
   }
 
@@ -137,7 +138,7 @@ struct GeneralNames: Sendable {
 
   let all: [Name]
 
-  /// OpenSSL's stack, which stays the caller's.
+  /// Reads OpenSSL's stack, which the caller still has to free.
   init(_ names: OpaquePointer) {
     all = (0..<OPENSSL_sk_num(names)).map { index in
       guard let name = OPENSSL_sk_value(names, index)?.assumingMemoryBound(to: GENERAL_NAME.self) else { return .other }

@@ -2,7 +2,7 @@ import Base
 import COpenSSL
 import Cryptography
 
-/// What is read out of OpenSSL's parsed certificate, once.
+/// The facts that are read once out of OpenSSL's parsed certificate.
 struct CertificateFacts {
   let subject: DistinguishedName
   let issuer: DistinguishedName
@@ -56,8 +56,8 @@ private func attribute(_ nid: Int32, of name: OpaquePointer) -> String? {
   return String(decoding: UnsafeBufferPointer(start: text, count: Int(length)), as: UTF8.self)
 }
 
-/// The content octets of a serial number as they are written, without leading zeros. OpenSSL keeps the magnitude of a
-/// negative one, so that its octets are written anew.
+/// The content octets of a serial number as they are written, without leading zeros. OpenSSL keeps only the magnitude
+/// of a negative number, so its octets are encoded anew.
 func serialNumberOctets(_ number: UnsafePointer<ASN1_INTEGER>) -> [UInt8]? {
   guard ASN1_STRING_type(number) == V_ASN1_NEG_INTEGER else { return octets(number) }
   var output: UnsafeMutablePointer<UInt8>?
@@ -68,7 +68,7 @@ func serialNumberOctets(_ number: UnsafePointer<ASN1_INTEGER>) -> [UInt8]? {
   var count = 0
   var tag: Int32 = 0
   var tagClass: Int32 = 0
-  // What it returns: 0x80 for an error.
+  // The result is a set of flags: 0x80 means an error.
   guard ASN1_get_object(&content, &count, &tag, &tagClass, Int(length)) & 0x80 == 0, let content else { return nil }
   return Array(UnsafeBufferPointer(start: content, count: count))
 }

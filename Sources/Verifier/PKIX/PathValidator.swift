@@ -1,15 +1,16 @@
 import Base
 
-/// What validating one chain came to.
+/// The result of validating one chain.
 public struct PathEvaluation: Sendable {
-  /// The first certificate of the chain, where it could be parsed: trusted only if no check failed.
+  /// The first certificate of the chain; nil where it could not be parsed. It is trusted only if no check failed.
   public let signer: Certificate?
   public let anchor: TrustAnchor?
-  /// The document signer first, the anchor's certificate last; a signer that is itself the anchor alone; empty where no
-  /// anchor was found.
+  /// The document signer first, the anchor's certificate last. A signer that is itself the anchor stands alone. Empty
+  /// where no anchor was found.
   public let path: [Certificate]
   public let checks: [Check]
-  /// When every certificate of the path is valid, the skew included. Inside this window the checks come out the same.
+  /// The time in which every certificate of the path is valid, the skew included. Within it the checks have the same
+  /// result.
   public let window: ClosedRange<Timestamp>?
 
   public var isTrusted: Bool { anchor != nil && !checks.contains { $0.outcome == .failed } }
@@ -21,7 +22,8 @@ public struct PathValidator: Sendable {
   public let anchors: [TrustAnchor]
   /// Whether mock certificates and published test roots may be trusted.
   public let allowsTestCertificates: Bool
-  /// The extended key usages of which a signer of a document type must have one, where an anchor's settings name none.
+  /// The extended key usages for a document type, of which a signer must have one, where an anchor's settings name
+  /// none.
   let usages: @Sendable (String) -> Set<String>
 
   /// Every check of a path, in the order in which they are made.
@@ -36,11 +38,12 @@ public struct PathValidator: Sendable {
 
   fileprivate let authorities: [TrustAnchor]
   private let signers: [TrustAnchor]
-  /// What deviates about each authority, by its SHA-256: one for each rule that is asked on paths. It is the same for all
-  /// its signers.
+  /// The deviations of each authority, by its SHA-256, with one entry for each rule that paths are checked by. They are
+  /// the same for all its signers.
   fileprivate let anchorProfiles: [[UInt8]: [[String]?]]
 
-  /// - Parameter usages: by document type; without it, those that the standards have for any document.
+  /// - Parameter usages: extended key usages by document type; by default those that the standards have for any
+  /// document.
   public init(
     anchors: [TrustAnchor], allowsTestCertificates: Bool,
     usages: @escaping @Sendable (String) -> Set<String> = { _ in CertificateRole.documentSigner.extendedKeyUsages }
@@ -57,7 +60,7 @@ public struct PathValidator: Sendable {
     signers = anchors.filter { $0.kind == .documentSigner }
   }
 
-  /// The anchor that is this very certificate, if possible one for the document type.
+  /// The anchor that is this very certificate, preferably one for the document type; nil where there is none.
   fileprivate func pinned(_ signer: Certificate, for docType: String, at now: Timestamp) -> TrustAnchor? {
     let pinned = signers.filter { $0.certificate.der == signer.der }
     let allowing = pinned.filter { $0.allows(docType) }
@@ -98,7 +101,7 @@ private struct PathRun {
     return evaluate(path: path, search: search, signer: signer, carriesAnchor: carriesAnchor)
   }
 
-  /// The certificates up to the first that is none.
+  /// The certificates up to the first one that can't be parsed.
   private mutating func parse(_ chain: [ArraySlice<UInt8>]) -> [Certificate] {
     var certificates: [Certificate] = []
     do throws(CertificateError) {
@@ -110,7 +113,8 @@ private struct PathRun {
     return certificates
   }
 
-  /// A signer that is itself the anchor. Its issuer's part is not run: nothing of the issuer is at hand, or matters.
+  /// Evaluates a signer that is itself the anchor. The checks of its issuer are not run: the issuer is not at hand and
+  /// does not matter.
   private mutating func evaluate(pinned signer: Certificate, anchor: TrustAnchor) -> PathEvaluation {
     requireLiveCertificates([signer])
     checks.passed(.issuerUnknown)
@@ -163,20 +167,20 @@ private struct PathRun {
   /// The anchor whose key signed the certificate; failing that, one whose name and key identifier fit, so that the
   /// signature check can say what is wrong.
   private func findAnchor(for certificate: Certificate) -> AnchorSearch {
-    // An anchor leads no further by being in the chain.
+    // An anchor that is in the chain is no link to a further anchor.
     let named = validator.authorities.filter {
       certificate.chainsByName(to: $0.certificate) && $0.certificate.der != certificate.der
     }
-    // Where one key is anchored twice, the anchor for this document type is the one meant.
+    // Where the same key is anchored twice, the anchor for this document type is used.
     let allowing = named.filter { $0.allows(docType) }
-    // And where a list names what is also configured, the one that counts longer.
+    // Where a list names an authority that is also configured, the anchor that counts longer is used.
     let candidates =
       allowing.filter { $0.isListed(at: now) } + allowing.filter { !$0.isListed(at: now) }
       + named.filter { !$0.allows(docType) }
     if let anchor = candidates.first(where: { certificate.isSigned(by: $0.certificate) }) {
       return AnchorSearch(anchor: anchor, hasSigned: true)
     }
-    // What its own key has signed is a root of somebody else's, whatever it is called.
+    // A certificate that its own key has signed is somebody else's root, whatever its name.
     if certificate.isSelfSigned { return AnchorSearch() }
     if let anchor = candidates.first { return AnchorSearch(anchor: anchor) }
     let isMisnamed = validator.authorities.contains {
@@ -187,14 +191,15 @@ private struct PathRun {
     return AnchorSearch(isMisnamed: isMisnamed)
   }
 
-  /// What the search for an anchor came to. Whether the anchor signed is remembered: it is a signature check.
+  /// The result of the search for an anchor. It keeps whether the anchor signed, which cost a signature check.
   private struct AnchorSearch {
     var anchor: TrustAnchor?
     var hasSigned = false
     var isMisnamed = false
   }
 
-  /// Every certificate is signed by the next, the last by the anchor, as far as the algorithms are known.
+  /// Whether each certificate is signed by the next, and the last by the anchor, as far as the algorithms are
+  /// supported.
   private func isSigned(_ path: [Certificate], _ search: AnchorSearch) -> Bool {
     guard let last = path.last, let anchor = search.anchor else { return false }
     return (search.hasSigned || !last.isVerifiable(by: anchor.certificate))
@@ -217,7 +222,7 @@ private struct PathRun {
     if !anchor.isListed(at: now) { noteListEnded(anchor) }
   }
 
-  /// Never relaxed: without a current list nobody says that the anchor is to be trusted.
+  /// Never relaxed: without a current list nobody vouches for the anchor.
   private mutating func noteListEnded(_ anchor: TrustAnchor) {
     checks.failed(.anchorExpired, "the list that names \(anchor.certificate.label) is no longer current")
   }
@@ -277,7 +282,7 @@ private struct PathRun {
       "\(wrong.joined(separator: ", ")); expected is one of \(Self.list(expected.sorted())), \(origin)")
   }
 
-  /// Not more than a person reads: who makes a certificate says how many it has.
+  /// The purposes for a report, no more than a person reads: whoever makes a certificate chooses how many it has.
   private static func list(_ purposes: [String]?) -> String {
     guard let purposes, !purposes.isEmpty else { return "none" }
     let more = purposes.count > 8 ? " and \(purposes.count - 8) more" : ""
@@ -296,7 +301,7 @@ private struct PathRun {
     checks.expect(anchor.docTypes != nil, .profileAnchorUnscoped)
   }
 
-  /// A security check that this anchor's settings may have turned into a warning.
+  /// Requires a security check, which this anchor's settings may have turned into a warning.
   private mutating func require(_ condition: Bool, _ code: Code, _ anchor: TrustAnchor, _ detail: String? = nil) {
     if condition {
       checks.passed(code)
@@ -323,7 +328,7 @@ private struct PathRun {
 
   // MARK: Results
 
-  /// Ends where nothing more can be checked: the rest is `not_run`.
+  /// Ends the evaluation where nothing more can be checked; the other checks are noted as `not_run`.
   private mutating func stop(signer: Certificate?, skipping first: Code) -> PathEvaluation {
     let rest = PathValidator.codes.drop { $0 != first }
     for code in rest { checks.notRun(code) }

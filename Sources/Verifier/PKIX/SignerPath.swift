@@ -1,21 +1,22 @@
 import Base
 
-/// The certification path of a list's signer: of a VICAL, a list of trusted entities, a status list.
+/// The certification path of a list's signer: the signer of a VICAL, a list of trusted entities or a status list.
 ///
-/// It ends in an anchor that is configured for that list, or comes with what points to the list; never in what the list
-/// or its chain bring along. The rules are those of RFC 5280, 6.1, at the very instant: no clock skew.
+/// It ends in an anchor that is configured for that list, or that comes with the reference to the list; never in a
+/// certificate that only the list or its chain brings. The rules are those of RFC 5280, 6.1, without clock skew.
 public struct SignerPath: Sendable {
-  /// The signer first, the anchor last; the signer alone where it is itself configured, and where no anchor was found.
+  /// The signer first, the anchor last. The signer stands alone where it is itself configured, or where no anchor was
+  /// found.
   public let certificates: [Certificate]
-  /// `list.signer_untrusted`, `list.signer_profile` and `list.algorithm_unsupported`, each passed or not.
+  /// The outcome of `list.signer_untrusted`, `list.signer_profile` and `list.algorithm_unsupported`.
   public let checks: [Check]
 
   public var signer: Certificate? { certificates.first }
   public var isTrusted: Bool { !certificates.isEmpty && !checks.contains { $0.outcome == .failed } }
 
-  /// Whom lists of one source may be signed by.
+  /// The certificates that may have signed lists of one source.
   public struct Anchors: Sendable {
-    /// Authorities whose certificates signers may have.
+    /// Authorities that may certify the signers.
     public var authorities: [Certificate]
     /// Signers that are trusted by themselves.
     public var signers: [Certificate]
@@ -28,7 +29,8 @@ public struct SignerPath: Sendable {
       self.allowsTestCertificates = allowsTestCertificates
     }
 
-    /// Certificates that an operator named for one source: authorities vouch for signers, any other for itself.
+    /// Certificates that an operator named for one source. An authority vouches for signers; any other, only for
+    /// itself.
     public init(configured certificates: [Certificate], allowsTestCertificates: Bool) {
       self.init(
         authorities: certificates.filter(\.extensions.isCA), signers: certificates.filter { !$0.extensions.isCA },
@@ -37,7 +39,7 @@ public struct SignerPath: Sendable {
   }
 
   /// - Parameters:
-  ///   - chain: the signer first. A root at its end is left out: it may be an anchor, but not by being here.
+  ///   - chain: the signer first. A root at its end is left out: being in the chain does not make it an anchor.
   ///   - purposes: extended key usages that are accepted beside the role's own.
   public static func validate(
     chain: [Certificate], anchors: Anchors, at now: Timestamp, role: CertificateRole,
@@ -47,7 +49,7 @@ public struct SignerPath: Sendable {
     return run.evaluate(chain)
   }
 
-  /// The same for the certificates of an x5chain, as they came.
+  /// Validates the certificates of an x5chain, as they came.
   public static func validate(
     x5chain: [ArraySlice<UInt8>], anchors: Anchors, at now: Timestamp, role: CertificateRole,
     alsoAccepting purposes: Set<String> = []
@@ -79,7 +81,7 @@ private struct SignerPathRun {
   mutating func evaluate(_ chain: [Certificate]) -> SignerPath {
     guard let signer = chain.first else { return .unusable("there is no certificate") }
     guard chain.count <= Limits.chainCertificates else { return .unusable("the chain is too long") }
-    // Until something is found: what follows notes failures alone.
+    // It passes until a failure is found: the checks below note failures alone.
     checks.passed(.listSignerUntrusted)
     let path = completePath(chain, signer: signer)
     requireTrust(path)
@@ -92,7 +94,7 @@ private struct SignerPathRun {
 
   // MARK: The path
 
-  /// The signer's path to an anchor; the signer alone, with a failure noted unless it is pinned, where there is none.
+  /// The signer's path to an anchor. Where there is none, the signer alone, with a failure noted unless it is pinned.
   private mutating func completePath(_ chain: [Certificate], signer: Certificate) -> [Certificate] {
     if anchors.signers.contains(where: { $0.der == signer.der }) { return [signer] }
     if anchors.authorities.contains(where: { $0.der == signer.der }) {
@@ -109,7 +111,7 @@ private struct SignerPathRun {
     return links + [anchor]
   }
 
-  /// The part of the chain below the first anchor that it carries, or else below a root that is none.
+  /// The part of the chain below the first anchor that is in it, or else below a root that is no anchor.
   private func withoutAnchors(_ chain: [Certificate]) -> [Certificate] {
     let carried = chain.dropFirst().firstIndex { link in anchors.authorities.contains { $0.der == link.der } }
     if let carried { return Array(chain[..<carried]) }
@@ -117,7 +119,7 @@ private struct SignerPathRun {
     return chain.dropLast()
   }
 
-  /// The authority that has signed the certificate; failing that, one that fits by name, so that the checks can say more.
+  /// The authority that has signed the certificate; failing that, one that fits by name, so that the checks say more.
   private func anchor(of certificate: Certificate) -> Certificate? {
     let named = anchors.authorities.filter { certificate.chainsByName(to: $0) }
     return named.first { certificate.isSigned(by: $0) } ?? named.first
@@ -128,7 +130,7 @@ private struct SignerPathRun {
   private mutating func requireTrust(_ path: [Certificate]) {
     for (certificate, issuer) in zip(path, path.dropFirst()) {
       require(certificate.chainsByName(to: issuer), "\(certificate.label) is not of the next one's name")
-      // What can't be checked is a finding of its own.
+      // An algorithm that can't be checked is a finding of its own.
       require(
         certificate.isSigned(by: issuer) || !certificate.isVerifiable(by: issuer),
         "\(certificate.label) is not signed by the next one")
@@ -156,7 +158,7 @@ private struct SignerPathRun {
 
   private mutating func checkAuthority(_ authority: Certificate, intermediatesBelow below: Int, isAnchor: Bool) {
     let extensions = authority.extensions
-    // Only an anchor may be without the extension: what it may do is then the configuration's word.
+    // Only an anchor may lack the extension: the configuration then says what it may do.
     let mayCertify = extensions.keyUsage.map { $0.contains(.keyCertSign) } ?? isAnchor
     require(extensions.isCA && mayCertify, "\(authority.label) is no certification authority")
     require(extensions.pathLength.map { below <= $0 } ?? true, "\(authority.label) allows no path of this length")

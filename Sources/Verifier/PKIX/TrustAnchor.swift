@@ -5,25 +5,25 @@ import Cryptography
 public struct TrustAnchor: Sendable {
   public let certificate: Certificate
   public var kind: Kind
-  /// Nil: not configured; the anchor is then good for any document type, with a warning.
+  /// Nil means that none are configured: the anchor is then good for any document type, with a warning.
   public var docTypes: [String]?
-  /// Extended key usages of which a document signer must have one; nil: those of the document type.
+  /// Extended key usages of which a document signer must have one; nil means those of the document type.
   public var extendedKeyUsages: Set<String>?
-  /// Certificates that may stand between the anchor and the document signer.
+  /// The most certificates that may stand between the anchor and the document signer.
   public var maxPathLength: Int
   /// Security checks that only warn under this anchor, never beyond it.
   public var relaxed: Set<Code>
-  /// Where the revocation lists may be asked for that certificates of this authority name.
+  /// The addresses from which the revocation lists may be fetched that certificates of this authority name.
   public var crlAddresses = CRLAddresses.named
-  /// Whether all lists, status lists among them, may come over plain HTTP: they are signed, but nobody then knows who
-  /// else learns of the request, or withholds a newer list.
+  /// Whether all lists, status lists among them, may come over plain HTTP. They are signed, but somebody on the way may
+  /// learn of the request, or withhold a newer list, without being noticed.
   public var allowsPlainHTTP = false
-  /// Who besides this authority may sign the status of its documents: the revocation services that a list of trusted
-  /// entities names beside it. Authorities, or signers themselves.
+  /// Certificates that may sign the status of this authority's documents, beside its own. They are the revocation
+  /// services that a list of trusted entities names beside it: authorities, or signers themselves.
   public var statusSigners: [Certificate] = []
   public var tier: Tier
-  /// Until when the published list that names it may be relied on; nil: it is configured by itself. No allowance for
-  /// clocks is made: what a list says is over when the list is.
+  /// The end of the published list that names it; nil where it is configured by itself. There is no allowance for clock
+  /// differences: what a list says ends with the list.
   public var trustedUntil: Timestamp?
   /// Where it was read from, for people.
   public var source: String
@@ -31,8 +31,8 @@ public struct TrustAnchor: Sendable {
   public enum Kind: String, Sendable {
     /// A certification authority, which vouches for the document signers that it certifies.
     case authority
-    /// One document signer, trusted by itself: for this very certificate, and for none of its issuer's others (direct
-    /// trust, ETSI TS 119 602). Everything is checked that a signer is checked for; there is no issuer to check.
+    /// One document signer that is trusted by itself: this very certificate, and no other of its issuer (direct trust,
+    /// ETSI TS 119 602). All checks of a signer are made; there is no issuer to check.
     case documentSigner = "document_signer"
   }
 
@@ -47,8 +47,8 @@ public struct TrustAnchor: Sendable {
     .issuerJurisdictionMismatch, .certificateIsCA,
   ]
 
-  /// Those of them that only a signer that is itself the anchor may be relieved of: an authority that could sign
-  /// documents with any certificate below it would make signers of all its authorities.
+  /// Checks that may be relaxed only for a signer that is itself the anchor. For an authority, this would make signers
+  /// of all the authorities below it.
   public static let relaxableForSigners: Set<Code> = [.certificateIsCA]
 
   public init(
@@ -67,7 +67,7 @@ public struct TrustAnchor: Sendable {
     self.source = source
   }
 
-  /// Names are other names where their bytes differ. An anchor that is good for any type stays so.
+  /// Names are compared by their bytes. An anchor that is good for any type stays so.
   public mutating func add(docTypes more: [String]) {
     guard let known = docTypes else { return }
     docTypes = more.reduce(into: known) { types, type in
@@ -87,16 +87,16 @@ public struct TrustAnchor: Sendable {
 ///
 /// Only the certificates of a validated path name them: nothing that a wallet or a document says leads here.
 public enum CRLAddresses: String, Sendable, CaseIterable {
-  /// As they are named: over plain HTTP as well, which RFC 5280, 8 expects of lists that are signed themselves, and at
-  /// ports of their own. Some states' authorities have no other. Whoever is on the way sees which list is asked for, and
-  /// can withhold a newer one until the older one ends.
+  /// As they are named: also over plain HTTP, which RFC 5280, 8 expects of lists that are signed themselves, and at
+  /// other ports. The authorities of some states have no other address. Somebody on the way sees which list is asked
+  /// for, and can withhold a newer list until the older one ends.
   case named
   /// Over HTTPS on its standard port alone.
   case https
 }
 
-/// Roots whose private keys are public, or which only test documents chain to. Live mode refuses them by their keys: a
-/// certificate with a published key is easily made anew, with another fingerprint.
+/// Roots whose private keys are public, or to which only test documents chain. Live mode refuses them by their keys,
+/// because anyone can make another certificate, with another fingerprint, for a published key.
 public enum PublishedTestRoots {
   /// SHA-256 of the uncompressed point.
   private static let keys: Set<String> = [

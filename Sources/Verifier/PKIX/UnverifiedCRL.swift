@@ -1,16 +1,16 @@
 import Base
 import COpenSSL
 
-/// What a revocation list says of itself, nothing of it verified: to look at, never to decide by. `VerifiedCRL` decides.
+/// The content of a revocation list, with nothing verified: to look at, never to decide by. `VerifiedCRL` decides.
 public struct UnverifiedCRL: Sendable {
   public let issuer: DistinguishedName
   public let thisUpdate: Timestamp
-  /// Nil where the list does not say when the next one comes.
+  /// Nil where the list does not say when the next one is due.
   public let nextUpdate: Timestamp?
   /// The content octets of the listed numbers, in the list's order.
   public let serialNumbers: [[UInt8]]
 
-  /// - Throws: `tooLarge` or `malformed`, for what is no list in DER or PEM.
+  /// - Throws: `tooLarge`, or `malformed` for bytes that are no list in DER or PEM.
   public init(parsing bytes: [UInt8]) throws(CRLError) {
     guard bytes.count <= Limits.listBytes else { throw .tooLarge }
     defer { ERR_clear_error() }
@@ -34,9 +34,9 @@ public struct UnverifiedCRL: Sendable {
   }
 }
 
-/// A revocation list's bytes: exactly one list, and in the one encoding that DER has for it.
+/// The encoding of a revocation list: exactly one list, in DER.
 enum CRLEncoding {
-  /// The bytes themselves where they begin as DER does; else those of the only PEM block, where that is a list.
+  /// The bytes themselves where they begin as DER does; otherwise the content of the only PEM block, if it is a list.
   static func der(of bytes: [UInt8]) -> [UInt8]? {
     if bytes.first == 0x30 { return bytes }
     return bytes.withUnsafeBufferPointer { buffer in
@@ -47,12 +47,12 @@ enum CRLEncoding {
     }
   }
 
-  /// OpenSSL's form, the caller's to free. No trailing bytes, no BER.
+  /// OpenSSL's form, which the caller must free. Trailing bytes and BER are refused.
   static func parse(_ der: [UInt8]) -> OpaquePointer? {
     let parsed = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
       var crl = X509_CRL_new_ex(ParsingContext.library, nil)
       var position = buffer.baseAddress
-      // On failure it has freed what it was given.
+      // On failure OpenSSL has freed the object that it was given.
       guard crl != nil, d2i_X509_CRL(&crl, &position, buffer.count) != nil else { return nil }
       guard position == buffer.baseAddress.map({ $0 + buffer.count }) else {
         X509_CRL_free(crl)
@@ -100,18 +100,18 @@ enum CRLEncoding {
 public struct CRLDistributionPoints: Sendable, Hashable {
   /// The URIs of the points that can be used, in their order, of whatever scheme.
   public let uris: [String]
-  /// What is wrong with other points, or with other names of these.
+  /// The flaws of other points, or of other names of these points.
   public let flaws: Set<Flaw>
 
   public enum Flaw: String, Sendable, CaseIterable {
     case dNSName, directoryName, otherName, relativeName, noName, reasons, cRLIssuer
   }
 
-  /// Whether there is an address to fetch a list from. A point that can't be used leaves the status undetermined: it is
-  /// not the same as none.
+  /// Whether there is an address from which to fetch a list. A point that can't be used leaves the status undetermined,
+  /// which is not the same as having no point.
   public var isUsable: Bool { !uris.isEmpty }
 
-  /// What can't be used, for people.
+  /// The flaws, for people.
   public var detail: String {
     flaws.isEmpty ? "no distribution point" : flaws.map(\.rawValue).sorted().joined(separator: ", ")
   }

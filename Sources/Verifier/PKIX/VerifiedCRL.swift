@@ -1,10 +1,10 @@
 import Base
 import COpenSSL
 
-/// A certificate revocation list (RFC 5280, 5) that one authority signed, that is full, and that was current when it was
-/// verified. There is no other way to have one: an unverified list answers nothing.
+/// A full certificate revocation list (RFC 5280, 5) that one authority signed, and that was current when it was
+/// verified. There is no other way to get one: an unverified list answers nothing.
 public struct VerifiedCRL: Sendable {
-  /// The authority whose key signed it; it says nothing of certificates that others issued.
+  /// The authority whose key signed it. It says nothing of certificates that other authorities issued.
   public let issuer: Certificate
   public let thisUpdate: Timestamp
   public let nextUpdate: Timestamp
@@ -29,14 +29,14 @@ public struct VerifiedCRL: Sendable {
     self.issuer = issuer
   }
 
-  /// How many certificates it lists.
+  /// The number of certificates that it lists.
   public var count: Int { serialNumbers.count }
 
   /// About how many bytes of memory it takes while it is kept: for each number an array of its own, and its place in the
   /// set.
   public var keptBytes: Int { count * 96 }
 
-  /// Whether it still speaks for this time. A list that is kept is asked again before each use.
+  /// Whether the list is current at this time. A list that is kept is checked again before each use.
   public func isCurrent(at now: Timestamp) -> Bool { (thisUpdate...nextUpdate).contains(now) }
 
   /// Whether the number is listed, compared as the content octets of its INTEGER without leading zeros, which is the
@@ -46,8 +46,8 @@ public struct VerifiedCRL: Sendable {
 
 /// Who issued a revocation list, and when.
 enum CRLIssuance {
-  /// By the same authority as the certificate in question, and signed by it (ISO/IEC 18013-5, B.3.2; RFC 5280, 6.3.3
-  /// (b), (f), (g)).
+  /// Checks that the list has the same issuer as the certificate in question, and is signed by it (ISO/IEC 18013-5,
+  /// B.3.2; RFC 5280, 6.3.3 (b), (f), (g)).
   static func check(_ crl: OpaquePointer, der: [UInt8], issuer: Certificate) throws(CRLError) {
     guard distinguishedName(X509_CRL_get_issuer(crl))?.der == issuer.subject.der else { throw .otherIssuer }
     if let authority = try authorityKeyIdentifier(of: crl), let subject = issuer.extensions.subjectKeyIdentifier {
@@ -79,7 +79,7 @@ enum CRLIssuance {
   }
 }
 
-/// What a revocation list says: only a full one for all certificates of its issuer can say that one is good.
+/// The content of a revocation list. Only a full list, for all certificates of its issuer, can say that one is good.
 enum CRLContent {
   /// ISO/IEC 18013-5, B.10 has two extensions, AKI and number. An issuing distribution point makes a list partial, even
   /// where it only names an address, and is refused in every form.
@@ -100,7 +100,7 @@ enum CRLContent {
 
   /// The octets of every listed number, in the form of `Certificate.serialNumber`.
   static func serialNumbers(of crl: OpaquePointer) throws(CRLError) -> Set<[UInt8]> {
-    // Absent where nothing is revoked.
+    // The entries are absent where nothing is revoked.
     guard let entries = X509_CRL_get_REVOKED(crl) else { return [] }
     let count = OPENSSL_sk_num(entries)
     var numbers = Set<[UInt8]>(minimumCapacity: Int(count))
@@ -125,7 +125,7 @@ enum CRLContent {
         guard !hasReason, let reason = reason(of: entry) else { throw .malformed }
         if reason == CRL_REASON_REMOVE_FROM_CRL { throw .removal }
         hasReason = true
-      // The entries after it are of another issuer's certificates (RFC 5280, 5.3.3).
+      // The entries behind it are about another issuer's certificates (RFC 5280, 5.3.3).
       case NID_certificate_issuer: throw .indirect
       default: try refuseCritical(one)
       }
@@ -165,10 +165,10 @@ public enum CRLError: Error, Sendable, Hashable {
   case issuedInFuture(Timestamp)
   case withoutNextUpdate
   case expired(Timestamp)
-  /// Only what changed since another list, or only some certificates or reasons, or certificates of other issuers.
+  /// A list of changes, a list of only some certificates or reasons, or one of other issuers' certificates.
   case delta, scoped, indirect
   case criticalExtension(String)
-  /// An entry that takes another back, which a full list has no use for.
+  /// An entry that takes back another entry, which has no place in a full list.
   case removal
 
   /// For people; it stands in the finding `revocation.crl_invalid`.

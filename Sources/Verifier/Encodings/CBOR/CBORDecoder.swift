@@ -3,15 +3,16 @@ import CLibCBOR
 
 /// Builds the node tree, one libcbor streaming event at a time.
 ///
-/// libcbor reads heads and finds string bounds; it allocates nothing here and never sees a claim as a reason to. What
-/// it accepts and mdoc must not is refused in this file: duplicate keys, trailing bytes, bad UTF-8, depth, counts.
+/// libcbor reads heads and finds the bounds of strings. It allocates nothing here, whatever length a head claims. This
+/// file refuses what libcbor accepts and mdoc must not: duplicate keys, trailing bytes, bad UTF-8, depth, counts.
 ///
-/// What runs once a head is `mutating` even where it changes nothing: the decoder is then passed by reference, not copied.
+/// Functions that run once for each head are `mutating` even where they change nothing, so that the decoder is passed
+/// by reference and not copied.
 struct CBORDecoder {
   /// The input. Every index into it is below `limit`, which is never beyond its end.
   private let bytes: UnsafeBufferPointer<UInt8>
   private let limits: CBORLimits
-  /// Levels around this input, where it is itself the content of a string.
+  /// The number of levels around this input, if it is itself the content of a string.
   private let outerDepth: Int
   private var position: Int
   private var limit: Int
@@ -118,7 +119,7 @@ struct CBORDecoder {
     top = frame
   }
 
-  /// A leaf is complete: note its end, then tell the container around it.
+  /// Completes a leaf: notes its end, then tells the container around it.
   private mutating func complete(_ index: Int) throws(CBORError) {
     nodes[index].end = Int32(position)
     nodes[index].next = Int32(nodes.count)
@@ -164,7 +165,7 @@ struct CBORDecoder {
     try close()
   }
 
-  /// The children that a definite head announces: refused where more than there are bytes left to hold them.
+  /// The children that a definite head announces. It is refused if there are more than bytes left to hold them.
   private mutating func childCount(_ claim: UInt64, isMap: Bool, at offset: Int) throws(CBORError) -> Int {
     let (children, overflow) = claim.multipliedReportingOverflow(by: isMap ? 2 : 1)
     guard !overflow, children <= UInt64(limits.bytes) else { throw CBORError(.cborLengthExceedsInput, at: offset) }
@@ -205,7 +206,7 @@ struct CBORDecoder {
 
   // MARK: Strings and keys
 
-  /// In chunks: of which kind each must be.
+  /// The kind that each chunk of a string in chunks must have.
   private var openStringKind: CBOREvent.Kind {
     nodes[top.node].kind == .text ? .text : .bytes
   }
@@ -213,7 +214,7 @@ struct CBORDecoder {
   private mutating func requireUTF8(_ range: Range<Int>) throws(CBORError) {
     let utf8 = UnsafeBufferPointer(rebasing: bytes[range])
     let isASCII = isASCII(utf8)
-    // Chunks are one text, and an empty one ends no run of marks.
+    // The chunks are one text, and an empty chunk does not end a run of marks.
     if top.role != .chunks || isASCII && !utf8.isEmpty { safety = StreamSafeText() }
     if isASCII { return }
     guard let text = String(validating: utf8, as: UTF8.self), safety.takes(text) else {
@@ -236,7 +237,7 @@ struct CBORDecoder {
   private mutating func nextEvent() throws(CBORError) -> (CBOREvent, Int) {
     var event = CBOREvent()
     let start = position
-    // libcbor refuses the one-byte heads of tags 6 to 20 as unassigned, which those of COSE no longer are.
+    // libcbor refuses the one-byte heads of tags 6 to 20 as unassigned; COSE has assigned some of them since.
     if (0xc6...0xd4).contains(bytes[start]) { return (CBOREvent(kind: .tag, value: UInt64(bytes[start] & 0x1f)), 1) }
     let available = limit - start
     let result = withUnsafeMutablePointer(to: &event) { context in

@@ -22,7 +22,7 @@ struct CBORKeys {
     return isSmall ? nil : firstDuplicateByHash(inMapAt: map)
   }
 
-  /// For many keys, and for keys that are large to compare.
+  /// Used for many keys, and for keys that are large to compare.
   private func firstDuplicateByHash(inMapAt map: Int) -> Int? {
     var keys: [(hash: Int, key: Int)] = []
     keys.reserveCapacity(Int(nodes[map].value / 2))
@@ -73,7 +73,7 @@ struct CBORKeys {
     return i == Int(nodes[left].next) && j == Int(nodes[right].next)
   }
 
-  /// The order of entries is no part of a map's value; sorted by hash, equal maps have equal entries in equal places.
+  /// The order of entries is not part of a map's value. Sorted by hash, equal maps have equal entries in equal places.
   private func isEqualMap(_ left: Int, _ right: Int) -> Bool {
     let a = entriesByHash(left)
     let b = entriesByHash(right)
@@ -95,8 +95,8 @@ struct CBORKeys {
 
   // MARK: Hashes
 
-  /// An integer stands for itself; others are hashed, by a Hasher that is seeded anew in every process, so that keys
-  /// cannot be chosen to collide with each other.
+  /// An integer is its own hash. Other items are hashed by a Hasher with a new seed in every process, so that nobody
+  /// can choose keys that collide.
   private func sortingHash(_ key: Int) -> Int {
     nodes[key].kind == .unsigned ? Int(truncatingIfNeeded: nodes[key].value) : hash(key)
   }

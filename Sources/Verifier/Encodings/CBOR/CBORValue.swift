@@ -61,7 +61,7 @@ package indirect enum CBORValue: Sendable {
   }
 }
 
-/// Heads in shortest form, for structures that are written around bytes without copying these first.
+/// Heads in shortest form, for structures that are written around bytes without first copying the bytes.
 package enum CBORHead {
   package static func appendArray(count: Int, to output: inout [UInt8]) {
     append(to: &output) { cbor_encode_array_start(count, $0, $1) }

@@ -48,7 +48,8 @@ package struct COSEHeaders: Sendable {
     try requireUnderstoodCritical()
   }
 
-  /// The identifier under `alg`, from the protected bucket alone: elsewhere it is not signed and does not count.
+  /// The identifier under `alg`, from the protected bucket alone: in the other bucket it is not signed and does not
+  /// count.
   package var algorithmIdentifier: Int64? { protected?[label: Label.algorithm]?.integer }
 
   /// A parameter from either bucket.
@@ -78,7 +79,7 @@ package struct COSEHeaders: Sendable {
     return parts.count == 2 ? (parts[0].integer, parts[1].bytes) : (nil, nil)
   }
 
-  /// Labels are integers and text, and none stands in both buckets.
+  /// Labels are integers and text, and no label is in both buckets.
   private func requireDistinctLabels() throws(COSEError) {
     for key in unprotected?.entries.map({ $0.map(\.key) }) ?? [] where key.integer == nil && key.kind != .text {
       throw .malformed

@@ -34,7 +34,7 @@ package enum COSEKey {
     }
   }
 
-  /// The same, with the reason where it is none.
+  /// The public key; the error says why the item is none.
   package static func read(_ item: CBORItem) throws(Fault) -> PublicKey {
     guard item.kind == .map else { throw .notMap }
     guard item[label: -4] == nil else { throw .privatePart }

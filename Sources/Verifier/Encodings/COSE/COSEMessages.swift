@@ -24,7 +24,7 @@ package struct COSESign1: Sendable {
     case valid, invalid
     /// `alg` is absent from the protected header or not in the table.
     case algorithmUnsupported
-    /// The key is on a curve that `alg` does not go with.
+    /// The key is on a curve that does not belong to `alg`.
     case keyMismatch
   }
 

@@ -2,13 +2,13 @@ import CZlib
 
 /// Decompression of untrusted bytes, bounded by what may come out.
 ///
-/// A megabyte can stand for a gigabyte, so nothing is believed: the stream is first run through a small buffer that is
-/// used again and again, to learn how long its content is and whether it is whole, and only then into memory of just
-/// that size. Twice the work, but a stream that is refused never had memory.
+/// A megabyte can stand for a gigabyte, so no claim is believed. The stream first runs through a small buffer that is
+/// used again and again, which shows the length of its content and whether it is whole. Only then is it unpacked into
+/// memory of just that size. That is twice the work, but a refused stream never gets memory.
 package enum Inflation {
   /// The content of exactly one stream.
   ///
-  /// - Parameter limit: the bytes that may come out.
+  /// - Parameter limit: the most bytes that may come out.
   package static func inflate(
     _ compressed: some Collection<UInt8>, format: CompressedFormat = .zlib, limit: Int
   ) throws(CompressionError) -> [UInt8] {
@@ -34,7 +34,7 @@ package enum Inflation {
     return try run(input, format: format, through: window, limit: limit)
   }
 
-  /// Inflates into the buffer, from its start again whenever it is full; the bytes that came out in all.
+  /// Inflates into the buffer, from its start again whenever it is full, and returns how many bytes came out in all.
   private static func run(
     _ input: [UInt8], format: CompressedFormat, through buffer: UnsafeMutableBufferPointer<UInt8>, limit: Int
   ) throws(CompressionError) -> Int {
@@ -75,7 +75,7 @@ package enum Inflation {
   }
 }
 
-/// What stands around the compressed bytes.
+/// The format around the compressed bytes.
 package enum CompressedFormat: Sendable, Hashable, CaseIterable {
   /// RFC 1950.
   case zlib
@@ -93,7 +93,7 @@ package enum CompressedFormat: Sendable, Hashable, CaseIterable {
 
 /// Why compressed bytes were refused.
 package enum CompressionError: Error, Sendable, Hashable {
-  /// Not of the format, or the checksum does not fit.
+  /// The bytes are not of the format, or the checksum does not fit.
   case malformed
   /// The stream ends before its own end.
   case truncated
@@ -119,8 +119,8 @@ package enum Deflation {
     return Array(output.prefix(Int(length)))
   }
 
-  /// A stream whose content is `chunk` so many times over. The chunk is compressed once: after a full flush the
-  /// compressor remembers nothing, so that its output for each further time would be the same.
+  /// A stream whose content is `chunk` repeated this many times. The chunk is compressed once: after a full flush the
+  /// compressor remembers nothing, so its output would be the same each time.
   package static func deflate(repeating chunk: [UInt8], count: Int) throws(CompressionError) -> [UInt8] {
     let part = try flushed(chunk)
     let sum = adler32(1, chunk, UInt32(chunk.count))

@@ -4,7 +4,7 @@ import Cryptography
 /// A JSON Web Encryption in its compact serialization (RFC 7516, 7.1), encrypted directly to a key that is agreed by
 /// ECDH-ES (RFC 7518, 4.6).
 ///
-/// There is no other key management here: what has no encrypted key cannot be attacked through one.
+/// There is no other key management here: where there is no encrypted key, none can be attacked.
 package struct CompactJWE: Sendable {
   package let header: JWEHeader
   /// The base64url text of the header: the additional authenticated data (RFC 7516, 5.1, step 14).
@@ -21,7 +21,7 @@ package struct CompactJWE: Sendable {
       let initializationVector = Self.decode(parts[2]), let ciphertext = Self.decode(parts[3]),
       let tag = Self.decode(parts[4])
     else { throw .malformed }
-    // The algorithm first: of another one, these lengths would be right.
+    // The algorithm is checked first: with another algorithm these lengths might be right.
     self.header = try JWEHeader(parsing: header)
     guard encryptedKey.isEmpty, initializationVector.count == AESGCM.nonceLength, tag.count == AESGCM.tagLength else {
       throw .malformed
@@ -33,7 +33,7 @@ package struct CompactJWE: Sendable {
 
   /// The plaintext, or why there is none; nothing is returned before the tag was checked.
   package func decrypt(with recipient: PrivateKey) throws(JWEError) -> [UInt8] {
-    // An `epk` with a private part is refused as well: whoever reads it could open the message.
+    // An `epk` with a private part is refused too: whoever reads it could open the message.
     guard let json = header.ephemeralKey, let ephemeral = try? JSONWebKey(parsing: json).key,
       ephemeral.curve == recipient.curve
     else { throw .ephemeralKeyInvalid }
@@ -59,13 +59,12 @@ package struct CompactJWE: Sendable {
   }
 
   private static func decode(_ part: ArraySlice<UInt8>) -> [UInt8]? {
-    // What is not ASCII becomes a character of no alphabet.
+    // A byte outside ASCII becomes a character that is in no alphabet.
     Base64.decodeURLSafe(String(decoding: part, as: UTF8.self))
   }
 }
 
-/// The protected header of a compact JWE (RFC 7516, 4.1), read once and strictly: what the profile of OpenID4VP 1.0,
-/// 8.3, leaves of it.
+/// The protected header of a compact JWE (RFC 7516, 4.1), read once and strictly, by the profile of OpenID4VP 1.0, 8.3.
 package struct JWEHeader: Sendable {
   /// Content encryption (RFC 7518, 5.3).
   package enum ContentEncryption: String, Sendable, Hashable, CaseIterable {
@@ -89,7 +88,7 @@ package struct JWEHeader: Sendable {
     guard let json = try? JSON(parsing: bytes), json.object != nil, let algorithm = json["alg"]?.string,
       let encryption = json["enc"]?.string
     else { throw .invalidHeader }
-    // No extension is understood, so that whatever is critical is too much (RFC 7516, 4.1.13).
+    // No extension is understood here, so any critical one is refused (RFC 7516, 4.1.13).
     guard json["crit"] == nil else { throw .invalidHeader }
     guard json["zip"] == nil else { throw .compressionNotAllowed }
     guard algorithm.hasSameBytes(as: Self.algorithmName),
@@ -117,7 +116,7 @@ package struct JWEHeader: Sendable {
   }
 }
 
-/// Why a JWE is not opened. There is one way to be right, and each fault has the code that the report shows.
+/// Why a JWE is not opened. Each fault has the code that the report shows.
 package enum JWEError: Error, Sendable, Hashable {
   /// Not the five parts of a compact serialization, one of them not strict base64url or of a wrong length.
   case malformed

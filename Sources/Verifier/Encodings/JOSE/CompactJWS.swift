@@ -24,9 +24,9 @@ package struct CompactJWS: Sendable {
 
   package enum Verdict: Sendable, Hashable {
     case valid, invalid
-    /// `alg` is none of ours, or not among those that the caller allows.
+    /// `alg` is not supported, or not among the algorithms that the caller allows.
     case algorithmUnsupported
-    /// The key is on a curve that `alg` does not go with.
+    /// The key is on a curve that does not belong to `alg`.
     case keyMismatch
   }
 
@@ -41,7 +41,7 @@ package struct CompactJWS: Sendable {
   }
 
   private static func decode(_ part: ArraySlice<UInt8>) -> [UInt8]? {
-    // What is not ASCII becomes a character of no alphabet.
+    // A byte outside ASCII becomes a character that is in no alphabet.
     Base64.decodeURLSafe(String(decoding: part, as: UTF8.self))
   }
 }
@@ -64,13 +64,13 @@ package struct JWSHeader: Sendable {
   package let keyID: String?
   /// NumericDate, for profiles that have it in the header (ETSI TS 119 182-1, 5.1.11).
   package let issuedAt: Int64?
-  /// The certificates of `x5c`, DER, the signer's first. They claim a key; who may sign is the caller's to decide.
+  /// The certificates of `x5c`, DER, the signer's first. They only claim a key; the caller decides who may sign.
   package let certificateChain: [[UInt8]]?
-  /// What `crit` names, all of it understood by the caller.
+  /// The parameters that `crit` names, all of which the caller understands.
   package let critical: [String]
   private let json: JSON
 
-  /// Nil where the algorithm is none of ours.
+  /// Nil where the algorithm is not supported.
   package var algorithm: JWSAlgorithm? { JWSAlgorithm(name: algorithmName) }
 
   package subscript(name: String) -> JSON? { json[name] }
@@ -124,7 +124,7 @@ package struct JWSHeader: Sendable {
   }
 }
 
-/// Why bytes are no JWS or no JWK. What a well-formed JWS is worth, `CompactJWS.verify` says.
+/// Why bytes are no JWS or no JWK. Whether a well-formed JWS is valid, `CompactJWS.verify` says.
 package enum JOSEError: Error, Sendable, Hashable {
   /// Not the three parts of a compact serialization, or one of them is not strict base64url.
   case malformed

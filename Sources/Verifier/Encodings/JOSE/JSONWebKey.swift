@@ -12,7 +12,7 @@ package struct JSONWebKey: Sendable {
   /// `key_ops`.
   package let operations: [String]?
 
-  /// Unknown members are ignored; a private part (`d`) is refused: who sends one has lost the key.
+  /// Unknown members are ignored. A private part (`d`) is refused: whoever sends one has lost the key.
   package init(parsing json: JSON) throws(JOSEError) {
     guard json.object != nil, json["d"] == nil else { throw .invalidKey }
     key = try Self.publicKey(json)

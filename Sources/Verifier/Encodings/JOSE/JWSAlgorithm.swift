@@ -43,13 +43,14 @@ package struct JWSAlgorithm: Sendable, Hashable {
   }
 }
 
-/// Who signs a JWS (RFC 7515, 5.1), and what its protected header says.
+/// The signer of a JWS (RFC 7515, 5.1), and the content of its protected header.
 package struct JWSSigner: Sendable {
   package let algorithm: JWSAlgorithm
   private let key: PrivateKey
   private let parameters: [JSON.Member]
 
-  /// - Parameter parameters: of the protected header, in their order, beside `alg`, which the key's curve decides.
+  /// - Parameter parameters: those of the protected header, in their order, beside `alg`, which follows from the key's
+  /// curve.
   package init(key: PrivateKey, parameters: [JSON.Member]) throws(JOSEError) {
     guard let algorithm = JWSAlgorithm.all.first(where: { $0.curves.contains(key.curve) }) else { throw .invalidKey }
     self.algorithm = algorithm

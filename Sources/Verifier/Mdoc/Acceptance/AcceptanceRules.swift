@@ -1,7 +1,7 @@
 import Base
 
-/// Decides verified documents by the request: what was asked must be there, of the right type; what was not asked is
-/// named and dropped.
+/// Decides by the request whether verified documents are accepted. A requested element must be there and have the right
+/// type. An element that was not requested is named, and its value dropped.
 struct AcceptanceRules {
   /// Nil accepts every verified element of every verified document.
   let request: PresentationRequest?
@@ -17,7 +17,7 @@ struct AcceptanceRules {
     var responseChecks = responseChecks
     var reports: [DocumentReport] = []
     var accepted: [AcceptedDocument] = []
-    // What is not authentic in every part is not looked at further.
+    // Unless every part of the answer is authentic, no document is looked at further.
     let isAuthentic = !responseChecks.hasFailed && outcomes.allSatisfy(\.isVerified)
     // The second document of a type answers the second request for that type.
     var unanswered = request?.documents
@@ -62,8 +62,8 @@ struct AcceptanceRules {
     }
   }
 
-  /// Documents may be genuine and disclose nothing that was asked for. They then prove no more than that they are
-  /// there.
+  /// Warns, or in strict mode rejects, where genuine documents disclose nothing that was asked for: they then prove
+  /// only that they are there.
   private func checkDisclosure(_ accepted: [AcceptedDocument], of count: Int, _ checks: inout CheckList) {
     guard !checks.hasFailed, !accepted.isEmpty, accepted.count == count else { return checks.notRun(.nothingDisclosed) }
     let others = accepted.map(\.unrequestedElements.count).reduce(0, +)
@@ -155,7 +155,8 @@ struct AcceptanceRules {
     checks.require(answer.answer, .ageBelowMinimum, "minimum \(minimum)")
   }
 
-  /// The document's own expiry date, which is apart from the validity of its signature. It counts to its last day.
+  /// Checks the document's own expiry date, which is separate from the validity of its signature. The whole of that day
+  /// still counts as valid.
   private func checkExpiry(_ document: VerifiedDocument, _ checks: inout CheckList) {
     let namespaces = [DocTypeCatalogue.ageNamespace(ofDocType: document.docType), Namespace.mDL, Namespace.iso23220]
     let values = namespaces.lazy.compactMap { document[ElementReference($0, "expiry_date")] }
@@ -169,7 +170,7 @@ struct AcceptanceRules {
     }
   }
 
-  /// The element, or what came in its place.
+  /// Appends the element's value, and the values of those alternatives that came.
   private func appendValues(
     of request: ElementRequest, in document: VerifiedDocument, to found: inout [AcceptedDocument.Element]
   ) {

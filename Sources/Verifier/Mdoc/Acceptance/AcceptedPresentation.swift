@@ -6,12 +6,12 @@ import Base
 public struct AcceptedPresentation: Sendable {
   public let documents: [AcceptedDocument]
 
-  /// For how long the whole answer may be kept as it came: as long as that element may be kept which must go first, of
-  /// all that the answer discloses, asked for or not.
+  /// How long the whole answer may be kept as it came: the strictest period of any element that the answer discloses,
+  /// asked for or not.
   public var retention: Retention { .strictest(of: documents.map(\.retention)) }
 
-  /// Whether there is an element or an answer about an age in it: a genuine document alone may have been all that was
-  /// asked for, or all that the person gave.
+  /// Whether it holds an element or an answer about an age. It may hold neither: a genuine document alone may have been
+  /// all that was asked for, or all that the person gave.
   public var disclosesSomething: Bool { documents.contains(where: \.disclosesSomething) }
 
   init(documents: [AcceptedDocument]) { self.documents = documents }
@@ -23,7 +23,7 @@ public struct AcceptedDocument: Sendable, CustomStringConvertible, CustomReflect
   public struct Element: Sendable {
     public let reference: ElementReference
     public let value: ElementValue
-    /// As requested; none where nothing was requested by name.
+    /// As requested; `none` where there was no request.
     public let retention: Retention
   }
 
@@ -35,9 +35,9 @@ public struct AcceptedDocument: Sendable, CustomStringConvertible, CustomReflect
   public let deviceSignedElements: [Element]
   public let ageAnswers: [AgeAnswer]
   public let missingElements: [ElementReference]
-  /// Returned without having been asked for: named, their values dropped.
+  /// Elements that were returned without being asked for. They are named; their values are dropped.
   public let unrequestedElements: [ElementReference]
-  /// For how long every element that the document discloses, the device's included, may be kept.
+  /// The strictest retention of all elements that the document discloses, those of the device included.
   let retention: Retention
   public let issuer: DocumentIssuer
   public let validity: DocumentValidity

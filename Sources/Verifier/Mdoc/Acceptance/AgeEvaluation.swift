@@ -5,7 +5,7 @@ import CBOR
 protocol AgeSource {
   var docType: String { get }
   subscript(element: ElementReference) -> ElementValue? { get }
-  /// Distinct elements.
+  /// Calls `body` once for each distinct element.
   func forEachElement(_ body: (ElementReference, CBORItem) -> Void)
 }
 
@@ -88,7 +88,8 @@ struct AgeEvaluation<Document: AgeSource> {
     return number
   }
 
-  /// A fallback is only drawn from what was asked for.
+  /// Whether the element may answer in place of an attestation: only if it was asked for, or the wallet falls back to
+  /// it by itself.
   private func isUsable(_ identifier: String) -> Bool {
     let element = ElementReference(namespace, identifier)
     return fallsBackToAgeInYears && identifier == "age_in_years" || request.elements.contains { $0.element == element }
@@ -149,7 +150,7 @@ public struct AgeAttestations: Sendable {
     answers.first { $0.age >= age && $0.isOver } ?? answers.last { $0.age <= age && !$0.isOver }
   }
 
-  /// Over some age and yet not over a lower one.
+  /// Whether one attestation says yes for an age and another says no for a lower age.
   public var areContradictory: Bool {
     guard let oldest = answers.last(where: \.isOver), let youngest = answers.first(where: { !$0.isOver }) else {
       return false
@@ -163,13 +164,13 @@ public struct AgeAttestations: Sendable {
 
 /// Ages by the calendar.
 enum AgeCalendar {
-  /// The day that has begun everywhere, that is in UTC−12.
+  /// The latest day that has begun everywhere: the date in UTC−12.
   static func dayReachedEverywhere(at time: Timestamp) -> FullDate { (time - 12 * 3_600).date }
 
-  /// The day that has begun anywhere, that is in UTC+14.
+  /// The latest day that has begun anywhere: the date in UTC+14.
   static func dayReachedAnywhere(at time: Timestamp) -> FullDate { (time + 14 * 3_600).date }
 
-  /// Completed years on a day; who was born on 29 February completes one on 1 March in other years.
+  /// Completed years on a day. A person born on 29 February completes a year on 1 March where the year is no leap year.
   static func completedYears(since birth: FullDate, on day: FullDate) -> Int {
     let hadBirthday = (day.month, day.day) >= (birth.month, birth.day)
     return day.year - birth.year - (hadBirthday ? 0 : 1)

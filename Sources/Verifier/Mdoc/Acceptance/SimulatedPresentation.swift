@@ -2,17 +2,17 @@ import Base
 import CBOR
 import COSE
 
-/// What Apple's simulator answered, or a device with its test profile: data that no issuer signed, for a developer to
-/// look at in test mode.
+/// The answer of Apple's simulator, or of a device with Apple's test profile: data that no issuer signed, for a
+/// developer to look at in test mode.
 ///
-/// It is a type of its own, beside a refusal and never in place of an `AcceptedPresentation`, and it exists only where
-/// every document is such a one: nothing that claims an issuer ends up here.
+/// It is a type of its own, so that it stands beside a refusal and never in place of an `AcceptedPresentation`. It
+/// exists only where every document is simulated: a document that claims an issuer never gets in.
 public struct SimulatedPresentation: Sendable {
   public struct Document: Sendable, CustomStringConvertible, CustomReflectable {
     public let docType: String
     /// The requested elements, unverified.
     public let elements: [AcceptedDocument.Element]
-    /// What they would answer to the thresholds that were asked for.
+    /// The answers that these elements would give to the requested age thresholds.
     public let ageAnswers: [AgeAnswer]
 
     public var description: String { "SimulatedPresentation.Document(\(docType), redacted)" }
@@ -44,7 +44,7 @@ public struct SimulatedPresentation: Sendable {
   }
 }
 
-/// The elements of a document that is no more than simulated.
+/// The elements of a simulated document.
 private struct SimulatedElements: AgeSource {
   let docType: String
   private let items: [(reference: ElementReference, value: CBORItem)]
@@ -83,14 +83,15 @@ struct AppleMockRecognition {
 
   /// The code to refuse with, or nil where the document is not a mock.
   var code: Code? {
-    // Real documents are told apart by the last of the message's four fields, before the message is read.
+    // The last of the message's four fields is the signature, which is blank in a mock. It is looked at first, so that
+    // a real document's message need not be read here.
     guard let issuerAuth = document.issuerAuth,
       let last = issuerAuth.elements?.dropFirst(3).first(where: { _ in true }), isBlank(last.bytes ?? []),
       let issuer = try? COSESign1(parsing: issuerAuth, readsPastSlips: true)
     else { return nil }
     if let deviceSignature, isBlank(deviceSignature.signature) { return .appleSimulatorAnswer }
     guard issuer.headers.x5chain == nil else { return nil }
-    // Nothing ties the object to an issuer here; its key only tells a device with the developer profile from noise.
+    // No issuer is tied to this object. Its key only tells a device with the developer profile from noise.
     guard let payload = issuer.payload, let mso = try? MobileSecurityObject(parsing: payload) else { return nil }
     var checks = CheckList()
     let device = DeviceAuthentication(

@@ -32,7 +32,7 @@ public struct VerificationReport: Sendable, Hashable {
 }
 
 public struct DocumentReport: Sendable, Hashable {
-  /// As the document names itself; nothing about it need be verified. Cut to 256 bytes that can be shown.
+  /// The document type as the document gives it, possibly unverified. It is cut to 256 bytes that can be shown.
   public let docType: String
   public var checks: [Check]
 
@@ -43,7 +43,7 @@ public struct DocumentReport: Sendable, Hashable {
 }
 
 extension CheckList {
-  /// Notes that a profile rule is kept or not. One that is not warns, and rejects in strict mode.
+  /// Notes whether a profile rule is kept. A broken rule warns, and rejects in strict mode.
   package mutating func expect(
     _ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil, isStrict: Bool
   ) {
@@ -51,7 +51,7 @@ extension CheckList {
   }
 }
 
-/// What came of one answer: accepted with the requested elements, or refused with every reason.
+/// The result for one answer: accepted with the requested elements, or refused with every reason.
 public struct Verdict: Sendable {
   public enum Outcome: Sendable {
     case accepted(AcceptedPresentation)
@@ -61,7 +61,7 @@ public struct Verdict: Sendable {
 
   public let outcome: Outcome
   public let report: VerificationReport
-  /// Beside the refusal of a simulator's answer, where the protocol was told to show it.
+  /// The data of a simulator's answer, beside its refusal; nil unless the protocol was told to show them.
   public internal(set) var simulated: SimulatedPresentation?
 
   /// A refusal for all failed checks of the report.

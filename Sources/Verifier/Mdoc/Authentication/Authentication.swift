@@ -1,12 +1,13 @@
 import Base
 import PKIX
 
-/// An answer whose own checks are done, waiting for what others say about revocation. Nothing of it can be read.
+/// An answer after its own checks, before its revocation is known. Its data can't be read: only the verdict has them.
 public struct Authentication: ~Copyable, Sendable {
-  /// What to ask; empty where the policy asks nothing, nothing is declared, or no issuer is trusted.
+  /// The questions to ask publishers; empty where the policy asks nothing, nothing is declared, or no issuer is
+  /// trusted.
   ///
-  /// A call that is never inlined, so that the caller owns what it gets: the optimiser of Swift 6.3 lets a field that
-  /// was read out of a noncopyable value die with the value, though the caller still uses it.
+  /// The getter is never inlined, so that the caller owns the array that it returns. Where a field is read out of a
+  /// noncopyable value, the optimiser of Swift 6.3 destroys it with that value, though the caller still uses it.
   public var questions: [RevocationQuestion] { @inline(never) get { asked } }
   private let asked: [RevocationQuestion]
   private let state: State
@@ -43,7 +44,7 @@ struct AuthenticatedResponse: Sendable {
   private let responseChecks: CheckList
   private let documents: [AuthenticatedDocument]
   private let fallsBackToAgeInYears: Bool
-  /// Kept where the data of a simulated answer are shown beside its refusal.
+  /// The first response and its transcript; nil unless the data of a simulated answer are shown beside its refusal.
   private let simulated: (response: DeviceResponse, transcript: SessionTranscript)?
 
   init(
@@ -83,7 +84,7 @@ struct AuthenticatedResponse: Sendable {
   }
 }
 
-/// A document after every check that needs nothing from outside. With the evidence on revocation it is concluded.
+/// One document after every check that needs nothing from outside. `conclude` adds the evidence on revocation.
 struct AuthenticatedDocument: Sendable {
   let document: Document
   let checks: CheckList
@@ -91,8 +92,8 @@ struct AuthenticatedDocument: Sendable {
   let signed: IssuerAuthentication.Signed?
   /// Nil where the device was not authenticated.
   let method: DeviceAuthenticationMethod?
-  /// What to ask; nil where the policy asks nothing. The issuer must be trusted and its signature valid: an address that
-  /// nobody trusted signed is not asked (architecture, 3).
+  /// The check of revocation; nil where the policy asks nothing, the issuer is not trusted, or its signature is not
+  /// valid. An address is asked only if a trusted issuer signed it (architecture, 3).
   let revocation: RevocationCheck?
 
   init(
@@ -129,7 +130,8 @@ struct AuthenticatedDocument: Sendable {
     return .verified(verified, report)
   }
 
-  /// In strict mode a profile finding rejects. What is undetermined is not one: its policy was chosen on purpose.
+  /// The report. In strict mode a warning becomes a failure, except one about revocation: the relying party chose on
+  /// purpose to allow what is undetermined.
   private func report(_ checks: CheckList, isStrict: Bool) -> DocumentReport {
     let docType = shown(document.docType, limit: 256)
     guard isStrict else { return DocumentReport(docType: docType, checks: checks.checks) }

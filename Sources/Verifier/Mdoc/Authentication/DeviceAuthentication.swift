@@ -125,7 +125,7 @@ struct DeviceAuthentication {
   }
 
   /// DeviceAuthenticationBytes (9.1.3.4): `#6.24(bstr .cbor ["DeviceAuthentication", SessionTranscript, DocType,
-  /// DeviceNameSpacesBytes])`, with the received bytes of the last.
+  /// DeviceNameSpacesBytes])`. DeviceNameSpacesBytes are the bytes as received.
   static func bytes(of document: Document, over transcript: SessionTranscript) -> [UInt8] {
     var array: [UInt8] = []
     array.reserveCapacity(transcript.encoded.count + 256)
@@ -145,8 +145,8 @@ struct DeviceAuthentication {
   ]
 }
 
-/// What a document's signatures are made over, by size and hash: to compare with what another implementation prints.
-/// Nothing is verified by them, and nothing can be read out of them.
+/// The size and hash of the bytes that a document's two signatures cover, to compare with what another implementation
+/// prints. They verify nothing, and no data can be read out of them.
 public struct SignatureInputs: Sendable, Hashable {
   /// An encoded Sig_structure (RFC 9052, 4.4).
   public struct Input: Sendable, Hashable {
@@ -159,9 +159,9 @@ public struct SignatureInputs: Sendable, Hashable {
     }
   }
 
-  /// IssuerAuth's; nil where it can't be read.
+  /// Of the issuer's signature; nil where IssuerAuth can't be read or has no payload.
   public let issuer: Input?
-  /// The device signature's; nil where there is none.
+  /// Of the device's signature; nil where there is none, or it can't be read.
   public let device: Input?
 
   init(of document: Document, over transcript: SessionTranscript) {
@@ -179,7 +179,7 @@ public struct SignatureInputs: Sendable, Hashable {
 }
 
 extension DeviceResponse {
-  /// Of each document, in their order.
+  /// The signature inputs of each document, in the order of the response.
   public func signatureInputs(over transcript: SessionTranscript) -> [SignatureInputs] {
     documents.map { SignatureInputs(of: $0, over: transcript) }
   }

@@ -10,9 +10,10 @@ struct DigestCheck {
   let hash: HashAlgorithm?
 
   private static let shortestRandom = 16
-  /// An issuer's digest identifiers are to be below it (9.1.2.4). One that is not is used all the same, with a warning.
+  /// The bound below which an issuer's digest identifiers must stay (9.1.2.4). One beyond it is still used, with a
+  /// warning.
   private static let endOfIDs: UInt64 = 1 << 31
-  /// Up to so many items, comparing each with each is faster than hashing.
+  /// Up to this many items, comparing every pair is faster than hashing.
   private static let few = 32
 
   func run(into checks: inout CheckList) {
@@ -31,7 +32,8 @@ struct DigestCheck {
       for item in namespace.items {
         if item.digestID >= Self.endOfIDs { outOfRange.append(reference(namespace, item)) }
         if item.randomLength < Self.shortestRandom { short.append(reference(namespace, item)) }
-        // Of items with one digest identifier at most one can match; that they share it is the finding.
+        // Different elements share this digest identifier. At most one of them can match the digest: the sharing is the
+        // finding.
         if shared.contains(item.digestID) {
           repeated.append(reference(namespace, item))
           continue
@@ -55,8 +57,8 @@ struct DigestCheck {
     .elementDuplicate, .digestIDDuplicate, .digestMissing, .digestMismatch, .digestIDOutOfRange, .itemRandomTooShort,
   ]
 
-  /// Elements that come more than once. The device's count where the issuer authorised them; others have a check of
-  /// their own.
+  /// Elements that occur more than once. A device-signed element counts if the issuer authorised it; one that the
+  /// issuer did not authorise fails another check (`deviceElementUnauthorized`).
   private var duplicates: [ElementReference] {
     var repeated: [ElementReference] = []
     // A namespace stands once in the map, so only its own items can repeat each other.
@@ -76,13 +78,14 @@ struct DigestCheck {
     return authorized.isEmpty ? repeated : repeated + issuerSigned(among: authorized)
   }
 
-  // By index, here and below: an item of the loop would be a copy, with its references counted.
+  // Indexed access, here and below: a loop over the items would copy each, at the cost of counting its references.
   private func repeatsEarlier(_ index: Int, in items: [IssuerSignedItem]) -> Bool {
     for earlier in 0..<index where items[earlier].identifier.hasSameBytes(as: items[index].identifier) { return true }
     return false
   }
 
-  /// Devices rarely sign elements, and then the issuer's are hashed once, however many either signed.
+  /// Those of the device's elements that the issuer signed too. The issuer's elements are hashed once, however many
+  /// there are on either side. Devices rarely sign elements.
   private func issuerSigned(among elements: [ElementReference]) -> [ElementReference] {
     var signed: Set<ElementReference> = []
     for namespace in document.issuerSigned {

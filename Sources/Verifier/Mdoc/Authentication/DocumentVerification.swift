@@ -4,8 +4,8 @@ import COSE
 import Cryptography
 import PKIX
 
-/// Authenticates one document. Its checks are made in their order and each is noted once; one whose premise failed is
-/// noted as not run. Revocation comes afterwards (`AuthenticatedDocument`).
+/// Authenticates one document. The checks are made in a fixed order, and each is noted once. A check that depends on a
+/// failed one is noted as not run. Revocation comes afterwards (`AuthenticatedDocument`).
 struct DocumentVerification {
   let document: Document
   let transcript: SessionTranscript
@@ -54,8 +54,9 @@ struct DocumentVerification {
       document: document, checks: checks, signed: signed, method: method, policy: verifier.revocation)
   }
 
-  /// The document's issuing country and jurisdiction are its signer's (ISO/IEC 18013-5:2021, 9.3.1). Elements are
-  /// looked at only where their digests matched; an absent or empty value leaves nothing to compare.
+  /// Checks that the document's issuing country and jurisdiction equal those of its signer's certificate (ISO/IEC
+  /// 18013-5:2021, 9.3.1). Elements are read only where every digest matched. An absent or empty value is not compared;
+  /// where nothing can be compared, the check is not run.
   private func checkJurisdiction(_ signed: IssuerAuthentication.Signed, _ checks: inout CheckList) {
     let code = Code.issuerJurisdictionMismatch
     guard [.digestMissing, .digestMismatch, .elementDuplicate].allSatisfy({ checks.outcome(of: $0) == .passed }) else {
@@ -85,7 +86,7 @@ struct DocumentVerification {
     }
   }
 
-  /// The element's texts in every namespace that has it: none of them may name another country.
+  /// Calls `body` with the element's text in each namespace that has it, because none of them may name another country.
   private func forEachText(of identifier: String, _ body: (String) -> Void) {
     for name in [Namespace.mDL, Namespace.iso23220] {
       for namespace in document.issuerSigned where namespace.name.hasSameBytes(as: name) {
@@ -116,8 +117,8 @@ extension HashAlgorithm {
   }
 }
 
-/// ValidityInfo against the clock and the signer's certificate (ISO/IEC 18013-5:2021, 9.1.2.4 and 9.3.1). Both ends
-/// are inclusive.
+/// Checks ValidityInfo against the clock and the signer's certificate (ISO/IEC 18013-5:2021, 9.1.2.4 and 9.3.1). Both
+/// ends of each period are inclusive.
 struct ValidityCheck {
   let mso: MobileSecurityObject
   let signer: Certificate

@@ -74,7 +74,7 @@ struct IssuerAuthentication {
       checks.notRun(.msoMissing, .msoMalformed)
       return nil
     }
-    // An authority's signers are few, and sign all its documents.
+    // An authority has few signers, and they sign all its documents: this key will be used again.
     if path.isTrusted { key.expectReuse() }
     let verdict = message.verify(payload: payload.bytes ?? [], key: key)
     let order: [(COSESign1.Verdict, Code)] = [
@@ -110,8 +110,9 @@ struct IssuerAuthentication {
 }
 
 extension CheckList {
-  /// Notes a verdict that is one of several failures, found in this order: those before it passed, those after it did
-  /// not run.
+  /// Notes one check for each failure that the verdict may be, in the order in which they are looked for. The check of
+  /// the actual verdict fails, those before it passed, those after it did not run. Where the verdict is none of them,
+  /// all passed.
   mutating func note<Verdict: Equatable>(_ verdict: Verdict, in order: [(verdict: Verdict, code: Code)]) {
     var hasFailed = false
     for (failure, code) in order {

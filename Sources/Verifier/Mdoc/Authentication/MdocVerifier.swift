@@ -3,7 +3,7 @@ import PKIX
 
 /// Verifies opened answers: issuer authentication, digests, validity, device authentication, and the request.
 ///
-/// It does no I/O, reads no clock and makes no random bytes. What is wrong with a document is returned, all of it.
+/// It does no I/O, reads no clock and makes no random bytes. Its report lists every failed check, not only the first.
 public struct MdocVerifier: Sendable {
   public var trust: any IssuerTrust
   /// Seconds by which clocks may differ: widens validFrom, validUntil, signed-in-the-future and the validity of
@@ -13,7 +13,7 @@ public struct MdocVerifier: Sendable {
   public var isStrict: Bool
   /// What must be known about revocation.
   public var revocation: RevocationPolicy
-  /// Called where an answer has been opened and its documents are about to be checked, for whoever measures.
+  /// Called when an answer is open and its documents are about to be checked; for measurements of time.
   public var willAuthenticate: (@Sendable () -> Void)?
 
   public init(
@@ -45,8 +45,9 @@ public struct MdocVerifier: Sendable {
         .run(into: &responseChecks)
     }
     let documents = presented.parts.flatMap(\.response.documents).enumerated().map { index, document in
-      // All documents are signed over one transcript, so that the first says which. Trying every alternative on every
-      // document would give whoever may answer thousands of signatures to check, on the curve of their choice.
+      // All documents are signed over the same transcript, so only the first is tried with the alternatives. Trying
+      // them all on every document would let anyone who may answer make us check thousands of signatures, on the curve
+      // of their choice.
       let verification = DocumentVerification(
         document: document, transcript: presented.transcript, macPolicy: presented.macPolicy,
         alternatives: index == 0 ? presented.alternatives : [], verifier: self, now: now)
@@ -58,13 +59,13 @@ public struct MdocVerifier: Sendable {
         documents: documents))
   }
 
-  /// Every check of an answer as a whole, and of each of its documents, in the order in which they are made. The first
-  /// that failed names the refusal: this order is part of what a refusal means. A protocol's checks of its envelope
-  /// come before; bytes that can't be read are named where they are met.
+  /// Every check of an answer as a whole, and then of each of its documents, in the order in which they are made. The
+  /// first failed check names the refusal, so this order is part of what a refusal means. A protocol's checks of its
+  /// envelope come before these. Bytes that can't be read are reported where they are met.
   static let responseChecks: [Code] = ResponseCheck.codes + [.documentMissing, .nothingDisclosed]
   static let documentChecks: [Code] = DocumentVerification.codes + RevocationCheck.codes + AcceptanceRules.codes
 
-  /// For an answer that could not be opened or read: there is nothing to ask.
+  /// Refuses an answer that could not be opened or read. It asks no questions about revocation.
   public func refuse(_ checks: [Check], at now: Timestamp) -> Authentication {
     Authentication(
       decided: .refused(
@@ -73,7 +74,7 @@ public struct MdocVerifier: Sendable {
   }
 }
 
-/// What verifying one document came to. `rejected` carries no values, only checks.
+/// The result of verifying one document. `rejected` carries no values, only checks.
 public enum DocumentOutcome: Sendable {
   case verified(VerifiedDocument, DocumentReport)
   case rejected(DocumentReport)

@@ -5,7 +5,7 @@ struct ResponseCheck {
   let part: PresentedResponse.Part
   let request: PresentationRequest?
   let maxDocuments: Int?
-  /// Whether findings that only warn reject.
+  /// Strict mode: findings that otherwise only warn reject the answer.
   let isStrict: Bool
 
   private var response: DeviceResponse { part.response }
@@ -26,8 +26,8 @@ struct ResponseCheck {
     .encryptedDocumentsUnsupported, .documentsMissing, .documentUnexpected, .responseDeviation,
   ]
 
-  /// Of the three kinds of documents (second edition) only one is read here. Others refuse the answer where they are all
-  /// that it has; beside documents they are not looked at, and that is said.
+  /// The second edition has three kinds of documents; only one is read here. An answer that has nothing but other kinds
+  /// is refused. Beside readable documents the other kinds are not looked at, and the report says so.
   private func checkKinds(isOK: Bool, _ checks: inout CheckList) {
     let hasDocuments = !response.documents.isEmpty
     let others = [
@@ -54,14 +54,15 @@ struct ResponseCheck {
     return shown.joined(separator: "; ") + (more > 0 ? "; and \(more) more" : "")
   }
 
-  /// `1` or `1.x`: minor versions only add (the second edition's 1.1).
+  /// Whether the version is `1.` and digits: minor versions only add (the second edition has 1.1).
   private var isMajorVersion1: Bool {
     let version = Array(response.version.utf8)
     return version.count > 2 && version.starts(with: "1.".utf8)
       && version[2...].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 
-  /// An error may only excuse another document of an any-of request than the one returned.
+  /// Whether `documentErrors` may be ignored. That is so only where any one of several documents satisfies the request,
+  /// and each error is about a requested document that was not returned.
   private var documentErrorsAreHarmless: Bool {
     response.documentErrors.allSatisfy { docType in
       guard let request, !request.requiresAllDocuments else { return false }
@@ -70,7 +71,8 @@ struct ResponseCheck {
     }
   }
 
-  /// A type that nobody asked for is refused by a check of its own.
+  /// Whether a document of this type was asked for. One that was not is refused by another check
+  /// (`docTypeNotRequested`).
   private func isRequested(_ docType: String) -> Bool {
     request?.documents.contains { $0.docType.hasSameBytes(as: docType) } ?? true
   }

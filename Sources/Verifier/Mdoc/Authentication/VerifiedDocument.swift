@@ -16,7 +16,7 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
   public let deviceSignedElements: [ElementReference]
   private let items: [CBORItem]
   private let deviceSignedItems: [CBORItem]
-  /// Where each element stands, where there are many.
+  /// The index of each element in `elements`; nil where there are 32 elements or fewer.
   private let places: [ElementReference: Int]?
   private let deviceSignedPlaces: [ElementReference: Int]?
 
@@ -49,7 +49,7 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
     deviceSignedPlaces = Self.places(of: deviceSignedElements)
   }
 
-  /// Nil for few: they are found faster one by one.
+  /// The index of each element; nil for 32 elements or fewer, which a linear search finds faster.
   private static func places(of elements: [ElementReference]) -> [ElementReference: Int]? {
     guard elements.count > 32 else { return nil }
     return Dictionary(zip(elements, elements.indices)) { first, _ in first }

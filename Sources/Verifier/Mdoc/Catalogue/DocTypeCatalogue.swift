@@ -10,19 +10,20 @@ public enum DocTypeCatalogue {
     .mDL, .photoID, .europeanPID, .europeanAgeVerification, .japanMyNumber,
   ]
 
-  /// The type of one of its spellings.
+  /// The definition that has this spelling of a document type; nil if none is listed.
   public static func definition(of docType: String) -> DocTypeDefinition? {
     all.first { definition in definition.spellings.contains { $0.hasSameBytes(as: docType) } }
   }
 
-  /// Where a document type has its age elements; of an unknown type, the namespace of its own name, as the types of
-  /// the EU have it.
+  /// The namespace that holds a document type's age elements. For an unknown type it is the type's own name, as in the
+  /// types of the EU.
   public static func ageNamespace(ofDocType docType: String) -> String {
     definition(of: docType)?.ageNamespace ?? docType
   }
 
-  /// The extended key usages of which a signer of such documents has one, where nothing is configured; of a type that is
-  /// not listed, those that ISO/IEC 18013-5 and 23220-4 have for signers of any mdoc, and none that a wider profile has.
+  /// The extended key usages for signers of a document type, where nothing is configured; a signer must have one of
+  /// them. For a type that is not listed, they are those that ISO/IEC 18013-5 and 23220-4 have for signers of any mdoc,
+  /// and none that a wider profile has.
   public static func signerUsages(of docType: String) -> Set<String> {
     definition(of: docType)?.signerUsages ?? CertificateRole.documentSigner.extendedKeyUsages
   }
@@ -32,7 +33,7 @@ public enum DocTypeCatalogue {
     types[element]?.allows(value) ?? true
   }
 
-  /// Every element of every type: checked once for each element of each answer.
+  /// The types of every listed element. They are a table, because they are looked up for each element of each answer.
   private static let types: [ElementReference: ElementTypes] = {
     var types: [ElementReference: ElementTypes] = [:]
     for namespace in all.flatMap(\.namespaces) {
@@ -84,9 +85,10 @@ public enum Namespace {
   public static let europeanAgeVerification = DocType.europeanAgeVerification
 }
 
-/// Guesses for error texts which name was meant.
+/// Guesses which name was meant, for error texts.
 package enum Spelling {
-  /// The nearest of the names, or nil where none is near: one slip in three letters, and never more than four.
+  /// The nearest of the names, or nil where none is near. A name is near if it begins with the word, or if they differ
+  /// by at most one slip in three letters and never more than four.
   package static func nearest(to word: String, among names: [String]) -> String? {
     let ranked = names.map { (name: $0, distance: distance(from: word, to: $0)) }
     guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
@@ -95,8 +97,8 @@ package enum Spelling {
     return isStart || best.distance <= min(4, max(1, word.utf8.count / 3)) ? best.name : nil
   }
 
-  /// Whether one byte inserted, removed or replaced leads from one name to the other, or they differ in case alone. Its
-  /// cost is linear, since names come from wallets too.
+  /// Whether the names differ by one inserted, removed or replaced byte, or in case alone. The cost is linear, since
+  /// names come from wallets too.
   static func isOneSlip(_ left: String, _ right: String) -> Bool {
     let left = Array(left.utf8)
     let right = Array(right.utf8)
@@ -107,8 +109,8 @@ package enum Spelling {
     return max(left.count, right.count) - start - end <= 1
   }
 
-  /// Insertions, deletions, replacements and swaps of neighbouring bytes that lead from one word to the other. Only the
-  /// first 64 bytes are compared.
+  /// The number of insertions, deletions, replacements and swaps of neighbouring bytes that lead from one word to the
+  /// other. Only the first 64 bytes are compared.
   static func distance(from left: String, to right: String) -> Int {
     let left = Array(left.utf8.prefix(64))
     let right = Array(right.utf8.prefix(64))

@@ -11,7 +11,7 @@ public struct DocTypeDefinition: Sendable, Hashable {
   public let label: String
   /// Where it is specified.
   public let source: String
-  /// Extended key usages of which a document signer has one, as dotted identifiers.
+  /// Extended key usages, as dotted identifiers; a document signer must have one of them.
   public let signerUsages: Set<String>
   public let namespaces: [NamespaceDefinition]
 
@@ -33,7 +33,7 @@ public struct DocTypeDefinition: Sendable, Hashable {
   /// Where its `age_over_NN`, `age_in_years`, `age_birth_year` and `birth_date` are.
   public var ageNamespace: String { namespaces.first(where: \.hasAgeAttestations)?.name ?? docType }
 
-  /// The element, age attestations among them.
+  /// The definition of an element, age attestations included; nil if it is not listed.
   public func element(_ reference: ElementReference) -> ElementDefinition? {
     guard let namespace = namespaces.first(where: { $0.name.hasSameBytes(as: reference.namespace) }) else { return nil }
     if let element = namespace.elements.first(where: { $0.identifier.hasSameBytes(as: reference.identifier) }) {
@@ -45,7 +45,7 @@ public struct DocTypeDefinition: Sendable, Hashable {
 }
 
 extension Set<String> {
-  /// Of the EU's documents: the usage that their profile gives signers, or one of those that ISO has for any mdoc.
+  /// For the EU's documents: the usage that their profile gives signers, and those that ISO has for any mdoc.
   static let europeanSignerUsages = CertificateRole.documentSigner.extendedKeyUsages.union(["1.3.130.2.0.0.1.2"])
 }
 

@@ -11,10 +11,10 @@ public struct DeviceResponse: Sendable {
   let documents: [Document]
   /// The doc types under `documentErrors`.
   let documentErrors: [String]
-  /// How many there are of the second edition's other kinds of documents, of which none is read here.
+  /// The numbers of the second edition's other kinds of documents, which are counted here and not read.
   let zeroKnowledgeDocuments: Int
   let encryptedDocuments: Int
-  /// What was read past (`Slip`), by member.
+  /// The slips that were read past (`Slip`), each with its member.
   let slips: [String]
 
   /// - Throws: a `cbor.*`, `mdoc.response.*` or `mdoc.item.*` code for bytes that are not a DeviceResponse.
@@ -101,11 +101,11 @@ extension DeviceResponse: CustomStringConvertible, CustomReflectable {
 
 /// Slips of wallets and issuers that are read past, with a warning.
 ///
-/// A slip is a member that must be left out, and is null, undefined or empty instead. Nobody signs it, and it can only
-/// mean that nothing is there: whoever writes it could as well leave it out. Nothing else is forgiven: nothing that is
-/// signed, nothing that has two readings, nothing that must be there.
+/// A slip is a member that must be left out, but is there as null, undefined or empty. No signature covers it, and it
+/// can only mean that nothing is there: whoever writes it could as well leave the member out. Nothing else is forgiven:
+/// no fault in what is signed, none that has two readings, and no absence of what must be there.
 enum Slip {
-  /// The member, or nil where it is left out, rightly or by writing nothing into it; the slip is noted.
+  /// The member, or nil where it is left out, or is null or undefined, which is noted as a slip.
   static func member(_ key: String, of item: CBORItem, into slips: inout [String]) -> CBORItem? {
     guard let value = item[key: key] else { return nil }
     guard let nothing = name(ofNothing: value) else { return value }
@@ -118,8 +118,8 @@ enum Slip {
     if item?.count == 0 { slips.append("\(key) is empty") }
   }
 
-  /// Notes what stands for the unprotected header, which has its place even where it is empty (RFC 9052, 3), and for a
-  /// detached payload.
+  /// Notes null or undefined in place of the unprotected header, which must be there even where it is empty (RFC 9052,
+  /// 3), and undefined in place of a detached payload.
   static func noteFields(of message: CBORItem?, _ name: String, into slips: inout [String]) {
     guard let fields = message?.elements.map(Array.init), fields.count == 4 else { return }
     if let nothing = self.name(ofNothing: fields[1]) { slips.append("\(name): the unprotected header is \(nothing)") }

@@ -1,8 +1,8 @@
 import Base
 import CBOR
 
-/// One Document of a DeviceResponse. Its parts that must be authenticated are kept as received; what is wrong with
-/// them is found, and named, by the verifier.
+/// One Document of a DeviceResponse. Parts that must be authenticated are kept as received; the verifier finds and
+/// names their faults.
 struct Document: Sendable {
   let docType: String
   /// Nil where the wallet left it out.
@@ -10,7 +10,7 @@ struct Document: Sendable {
   let issuerSigned: [IssuerSignedNamespace]
   /// Nil where the wallet left it out.
   let deviceSigned: DeviceSigned?
-  /// What was read past (`Slip`), by member.
+  /// The slips that were read past (`Slip`), each with its member.
   let slips: [String]
 
   init(parsing item: CBORItem) throws(MdocParseError) {
@@ -28,7 +28,7 @@ struct Document: Sendable {
     self.issuerSigned = try nameSpaces.map(Self.namespaces) ?? []
     deviceSigned = try item[key: "deviceSigned"].map(DeviceSigned.init(parsing:))
     slips += deviceSigned?.slips.map { "deviceSigned.\($0)" } ?? []
-    // What could not be returned is the wallet's word, and not read; that it is written wrongly is said.
+    // `errors` says what the wallet could not return. Nobody signs it, and it is not read; only its slips are noted.
     Slip.noteIfEmpty("errors", Slip.member("errors", of: item, into: &slips), into: &slips)
     self.slips = slips
   }
@@ -72,7 +72,7 @@ struct IssuerSignedNamespace: Sendable {
 struct IssuerSignedItem: Sendable {
   /// The whole `#6.24(bstr …)`, as received.
   let digestInput: ArraySlice<UInt8>
-  /// Of any size: the issuer is to stay below 2^31 (9.1.2.4), and the digest is looked up by it.
+  /// The key under which the digest is looked up. Any size is read, though the issuer must stay below 2^31 (9.1.2.4).
   let digestID: UInt64
   let randomLength: Int
   let identifier: String
@@ -124,7 +124,7 @@ struct DeviceSigned: Sendable {
   let elements: [Element]
   let deviceSignature: CBORItem?
   let deviceMac: CBORItem?
-  /// What was read past (`Slip`), by member.
+  /// The slips that were read past (`Slip`), each with its member.
   let slips: [String]
 
   init(parsing item: CBORItem) throws(MdocParseError) {

@@ -52,7 +52,8 @@ extension ElementValue {
       if let number = item.integer {
         self = .integer(number)
       } else {
-        // Beyond 64 bits with sign: no element of any namespace has such a value, the nearest double stands for it.
+        // The number does not fit in 64 bits with sign. No element of any namespace has such a value; the nearest
+        // double stands for it.
         self = .double(item.unsigned.map(Double.init) ?? -1 - Double(item.negativeArgument ?? 0))
       }
     case .bytes: self = .bytes(Array(item.bytes ?? []))

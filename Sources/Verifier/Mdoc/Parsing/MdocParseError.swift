@@ -4,10 +4,10 @@ import CBOR
 /// Why bytes could not be read as what they should be.
 public struct MdocParseError: Error, Sendable, Hashable {
   public let code: Code
-  /// The place of the document that holds the fault, where one does.
+  /// The index of the document that holds the fault; nil where no document does.
   public let document: Int?
-  /// Which member or item is at fault, by the standard's names and by places: `documents[0].docType is missing`. Names
-  /// that a wallet chose are not in it. Nil where the bytes as a whole are.
+  /// The member or item at fault, as a path of the standard's names and of indices: `documents[0].docType is missing`.
+  /// It holds no name that a wallet chose. Nil where the bytes as a whole are at fault.
   public let detail: String?
 
   init(_ code: Code, _ detail: String? = nil, document: Int? = nil) {
@@ -21,7 +21,7 @@ public struct MdocParseError: Error, Sendable, Hashable {
   /// The check that failed, for a report.
   public var check: Check { Check(code, .failed, detail: detail) }
 
-  /// The same fault, with its place given from the member or item that holds it.
+  /// The same fault, with `place`, the member or item around it, put before its path.
   func inside(_ place: String, document: Int? = nil) -> MdocParseError {
     let joined = detail.map { $0.first == "[" || $0.first == ":" ? place + $0 : "\(place).\($0)" }
     return MdocParseError(code, joined ?? place, document: self.document ?? document)
@@ -40,9 +40,9 @@ extension CBORItem {
   }
 }
 
-/// Reads members of CBOR structures, with one error for whatever has not the prescribed shape. The error names the member.
+/// Reads members of CBOR structures. A missing member or a wrong shape gives one error, which names the member.
 struct StructureParser {
-  /// What a member that is missing or of another type is called.
+  /// The code for a member that is missing or of another type.
   let code: Code
 
   /// A member that must be there.
@@ -59,7 +59,7 @@ struct StructureParser {
     try unsigned(member(key, of: item), key)
   }
 
-  // What is read and what it is called in an error: a member's name, or words for what stands in a list.
+  // Each takes the item to read and its name for an error: a member's name, or words for an item of a list.
 
   func entries(_ item: CBORItem, _ name: String) throws(MdocParseError) -> CBOREntries {
     guard let entries = item.entries else { throw mismatch(item, name, "no map") }
@@ -94,7 +94,8 @@ struct StructureParser {
 
   func fault(_ name: String, _ what: String) -> MdocParseError { MdocParseError(code, "\(name) is \(what)") }
 
-  /// Reference and string-reference tags are not expanded: they have a code of their own where structure matters.
+  /// The error for an item of the wrong type. Reference tags (28, 29) and string-reference tags (25, 256) are not
+  /// expanded; an item with one of them gets an error code of its own.
   private func mismatch(_ item: CBORItem, _ name: String, _ what: String) -> MdocParseError {
     guard let tag = item.tag, [25, 28, 29, 256].contains(tag) else { return fault(name, what) }
     return MdocParseError(.cborTagUnsupported, "\(name) has tag \(tag)")

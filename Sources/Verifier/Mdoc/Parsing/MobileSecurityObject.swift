@@ -14,7 +14,7 @@ struct MobileSecurityObject: Sendable {
   let deviceKey: CBORItem?
   let status: DeclaredStatus
   private let valueDigests: CBORItem
-  /// The same by namespace, where there are many.
+  /// The entries of `valueDigests` by namespace; nil where there are 32 namespaces or fewer.
   private let digestsByNamespace: [UTF8Key: CBORItem]?
 
   /// - Parameter payload: the byte string that IssuerAuth carries, `bstr .cbor #6.24(bstr .cbor MobileSecurityObject)`.
@@ -47,7 +47,7 @@ struct MobileSecurityObject: Sendable {
     status = if let item = mso[key: "status"] { try DeclaredStatus(parsing: item) } else { .none }
   }
 
-  /// `{+ NameSpace => {+ DigestID => Digest}}`; how many namespaces there are.
+  /// Checks the shape `{+ NameSpace => {+ DigestID => Digest}}`, and returns the number of namespaces.
   private static func checkDigests(_ valueDigests: CBORItem) throws(MdocParseError) -> Int {
     let reader = StructureParser(code: .msoMalformed)
     var namespaces = 0
@@ -71,14 +71,14 @@ struct MobileSecurityObject: Sendable {
 
   /// The signed digests of one namespace, by their identifiers; nil where the namespace is not signed at all.
   ///
-  /// - Parameter lookUps: how many are to be looked up.
+  /// - Parameter lookUps: the number of digests that will be looked up; above 32 a table is made.
   func digests(of namespace: String, for lookUps: Int) -> SignedDigests? {
     let digests =
       if let digestsByNamespace { digestsByNamespace[UTF8Key(namespace)] } else { valueDigests[key: namespace] }
     return digests.map { SignedDigests($0, isIndexed: lookUps > MobileSecurityObject.few) }
   }
 
-  /// Up to so many entries, reading the map each time is faster than making a table of it.
+  /// Up to this many look-ups or namespaces, reading the map each time is faster than making a table of it.
   private static let few = 32
 
   private static func table(
@@ -91,7 +91,7 @@ struct MobileSecurityObject: Sendable {
     return table
   }
 
-  /// DigestIDs of one namespace: looked up where they stand, or in a table where that would take long.
+  /// The digests of one namespace by DigestID, found in the received map or, for many look-ups, in a table.
   struct SignedDigests {
     private let map: CBORItem
     private var table: [UInt64: ArraySlice<UInt8>]?

@@ -5,12 +5,12 @@ import Cryptography
 /// An opened answer together with what its device authentication must cover. Only a protocol makes one, from its own
 /// transcript.
 public struct PresentedResponse: ~Copyable, Sendable {
-  /// One, or where every document was asked for by a query of its own, one for each.
+  /// The DeviceResponses: one in all, or one for each query where every document was asked for by its own query.
   let parts: [Part]
   let transcript: SessionTranscript
   let macPolicy: MacPolicy
-  /// Transcripts of other sessions. They say for which one a device signed, where it did not sign for ours; nothing is
-  /// accepted by them.
+  /// Transcripts of other sessions. Where a device did not sign for ours, they show for which session it did sign. They
+  /// only explain a refusal: nothing is accepted by them.
   let alternatives: [AlternativeTranscript]
   let recognizesAppleMocks: Bool
   /// Whether the wallet answers age questions with `age_in_years` by itself.
@@ -29,7 +29,7 @@ public struct PresentedResponse: ~Copyable, Sendable {
   /// One DeviceResponse.
   package struct Part: Sendable {
     let response: DeviceResponse
-    /// The one document that it must hold, where it answers a query of its own.
+    /// The type of the one document that it must hold; nil where it does not answer a query of its own.
     let docType: String?
 
     package init(_ response: DeviceResponse, docType: String? = nil) {
@@ -73,7 +73,7 @@ public struct AlternativeTranscript: Sendable {
   public let difference: String
   private let makeTranscript: @Sendable () -> SessionTranscript
 
-  /// Made only when it is asked for: a right answer needs none of them.
+  /// The transcript, made only when it is read: a correct answer needs none of them.
   public var transcript: SessionTranscript { makeTranscript() }
 
   package init(_ difference: String, _ transcript: @autoclosure @escaping @Sendable () -> SessionTranscript) {
@@ -83,7 +83,7 @@ public struct AlternativeTranscript: Sendable {
 }
 
 extension Array<AlternativeTranscript> {
-  /// How the first that fits differs from ours; nil where none fits.
+  /// How the first alternative that fits differs from ours; nil where none fits.
   package func difference(where fits: (SessionTranscript) -> Bool) -> String? {
     first { fits($0.transcript) }?.difference
   }
@@ -115,7 +115,7 @@ public struct SessionTranscript: Sendable, Hashable {
   public var taggedBytes: [UInt8] { CBORValue.tagged(24, .bytes(encoded)).encoded() }
 }
 
-/// It holds the session's nonce: neither logs nor error messages are to show it.
+/// It holds the session's nonce, which neither logs nor error messages may show.
 extension SessionTranscript: CustomStringConvertible, CustomReflectable {
   public var description: String { "SessionTranscript(\(encoded.count) bytes)" }
   public var customMirror: Mirror { Mirror(self, children: []) }

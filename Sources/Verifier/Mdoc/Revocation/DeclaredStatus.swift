@@ -7,7 +7,8 @@ public struct StatusReference: Sendable, Hashable {
   public let place: Place
   /// The address of the list, which is also the list's subject.
   public let uri: String
-  /// DER of the certificate that must have issued the top of the list signer's chain; nil: the document's own anchor.
+  /// DER of the certificate that must have issued the top certificate of the list signer's chain; nil means the
+  /// document's own anchor.
   public let certificate: [UInt8]?
 
   public enum Place: Sendable, Hashable {
@@ -30,9 +31,9 @@ public struct StatusReference: Sendable, Hashable {
 }
 
 /// Where a document's mobile security object says that its status is published (ISO/IEC 18013-5, second edition,
-/// 12.3.6). What it declares but nobody can ask for is kept with the reason: a declaration is never passed over.
+/// 12.3.6). A declaration that can't be used is kept with the reason: none is passed over.
 public struct DeclaredStatus: Sendable, Hashable {
-  /// One for each mechanism of the standard that is declared. Where there are only others, one that says so.
+  /// One for each declared mechanism of the standard. Where only other mechanisms are declared, one `unusable` says so.
   public let declarations: [Declaration]
 
   public enum Declaration: Sendable, Hashable {
@@ -71,7 +72,7 @@ public struct DeclaredStatus: Sendable, Hashable {
     return reference(.statusList(index: index), in: info)
   }
 
-  /// IdentifierListInfo. An identifier in text is not the identifier in bytes that a list has.
+  /// IdentifierListInfo. Its identifier must be a byte string, as in a list; the same text is another identifier.
   private static func identifierList(_ info: CBORItem) -> Declaration {
     guard info.kind == .map, let identifier = info[key: "id"]?.bytes, !identifier.isEmpty else {
       return unusable("identifier_list has no id that is a byte string")

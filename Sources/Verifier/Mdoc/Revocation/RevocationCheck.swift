@@ -5,13 +5,13 @@ import PKIX
 /// questions, and what their answers come to under the relying party's policy.
 struct RevocationCheck: Sendable {
   let questions: [RevocationQuestion]
-  /// What the document declares and nobody can be asked.
+  /// Declarations of the document that can't be asked about, each with the reason.
   private let unusable: [(uncertainty: RevocationUncertainty, detail: String)]
 
   init(mso: MobileSecurityObject, path: [Certificate], anchor: TrustAnchor) {
     var questions: [RevocationQuestion] = []
-    // A certificate without a distribution point declares nothing. The anchor's own list is not asked for: it is the
-    // one that the certificate below the anchor names.
+    // A certificate without a distribution point declares nothing. The anchor's own distribution point is not used: the
+    // certificate below the anchor names the list that the anchor issues.
     let declares = path.dropLast().contains { $0.extensions.crlDistributionPoints != nil }
     if declares {
       questions.append(
@@ -19,8 +19,8 @@ struct RevocationCheck: Sendable {
           .certificates, path: path, allowsPlainHTTP: anchor.allowsPlainHTTP, crlAddresses: anchor.crlAddresses))
     }
     var unusable: [(RevocationUncertainty, String)] = []
-    // A signer that is itself the anchor may name its issuer's list all the same. Nobody at hand vouches for that
-    // issuer, so that it is not known whether the signer is listed there: something is declared, and undetermined.
+    // A signer that is itself the anchor may still name its issuer's list. Nobody at hand vouches for that issuer, so
+    // the list can't be verified: a status is declared, and undetermined.
     if path.count == 1, path[0].extensions.crlDistributionPoints != nil {
       unusable.append((.crlInvalid, "the signer is trusted by itself: its issuer's list can't be verified"))
     }

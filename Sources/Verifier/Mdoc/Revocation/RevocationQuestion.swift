@@ -8,7 +8,7 @@ public struct RevocationQuestion: Sendable, Hashable {
   public let path: [Certificate]
   /// Whether this anchor's settings allow lists over plain HTTP.
   public let allowsPlainHTTP: Bool
-  /// Where revocation lists that the path's certificates name may be asked for.
+  /// The addresses from which the lists may be fetched that the path's certificates name.
   public let crlAddresses: CRLAddresses
   /// Who may sign a status list besides the anchor.
   public let statusSigners: [Certificate]
@@ -38,7 +38,7 @@ public struct RevocationQuestion: Sendable, Hashable {
       && left.statusSigners.elementsEqual(right.statusSigners) { $0.sha256 == $1.sha256 }
   }
 
-  /// By what tells questions apart at little cost; equality compares everything.
+  /// Hashes only what tells questions apart cheaply: the signer and the list's address. Equality compares everything.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(path.first?.sha256)
     if case .status(let reference) = subject { hasher.combine(reference.uri) }
@@ -65,7 +65,7 @@ public enum RevocationUncertainty: String, Sendable, Hashable, CaseIterable {
   case listTooLarge, unavailable
 }
 
-/// A list as its publisher signed it, and where it was had.
+/// A list as its publisher signed it, with the address that it came from.
 public struct RevocationList: Sendable, Hashable {
   public let address: String
   public let bytes: [UInt8]
@@ -81,7 +81,7 @@ public struct RevocationEvidence: Sendable {
   // One answer asks a handful of questions: comparing them costs less than hashing them.
   private var findings: [(question: RevocationQuestion, finding: RevocationFinding)] = []
 
-  /// What the findings rest on.
+  /// The signed lists on which the findings rest.
   public private(set) var lists: [RevocationList] = []
 
   public init() {}
@@ -100,9 +100,9 @@ public struct RevocationEvidence: Sendable {
 
 /// What a relying party wants to know about revocation.
 public enum RevocationPolicy: String, Sendable, Hashable, CaseIterable {
-  /// What the document and its signer declare must be good.
+  /// Every status that the document and its signer declare must be good.
   case requireGood = "require_good"
-  /// What is undetermined only warns.
+  /// An undetermined status only warns.
   case allowUndetermined = "allow_undetermined"
   /// Nothing is asked.
   case off

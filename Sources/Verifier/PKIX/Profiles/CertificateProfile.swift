@@ -1,12 +1,13 @@
 import Base
 
-/// A certificate by itself under the profile of its role: what `mdoc trust check` says of it.
+/// Checks a single certificate by the profile of its role: `mdoc trust check` shows the result.
 ///
 /// No anchor is asked, so nothing here makes a certificate trusted.
 public enum CertificateProfile {
-  /// Every rule of the role, once: what makes the certificate useless for it fails, what only deviates warns.
+  /// Every rule of the role, once. A fault that makes the certificate useless for the role fails; a mere deviation
+  /// warns.
   ///
-  /// - Parameter issuer: the certificate of its issuer where that is at hand; a root is its own.
+  /// - Parameter issuer: the issuer's certificate where it is at hand; a root is its own issuer.
   public static func check(
     _ certificate: Certificate, as role: CertificateRole, issuer: Certificate? = nil, at now: Timestamp
   ) -> [Check] {
@@ -28,8 +29,9 @@ public enum CertificateProfile {
     return checks.checks
   }
 
-  /// Which of several certificates issued this one: the one that signed it; failing that, one that fits by name or by
-  /// key identifier, so that the check can say what is wrong. Nil for a root, too, which needs no other.
+  /// The issuer of this certificate among several others: the one that signed it or, failing that, one that fits by
+  /// name or by key identifier, so that the check can say what is wrong. Nil for a root, too, which needs no other
+  /// certificate.
   public static func issuer(of certificate: Certificate, among others: [Certificate]) -> Certificate? {
     let candidates = others.filter { $0.der != certificate.der }
     let named = candidates.filter { certificate.issuer.der == $0.subject.der }
@@ -84,11 +86,11 @@ public enum CertificateProfile {
 /// One rule of the profiles of ISO/IEC 18013-5, Annexes B and C, that is not about security: a deviation warns, and
 /// rejects in strict mode.
 ///
-/// What must hold for trust is checked where trust is given (`PathValidator`, `SignerPath`) and, for a certificate by
-/// itself, in `CertificateProfile`.
+/// Rules that trust depends on are checked where trust is given (`PathValidator`, `SignerPath`) and, for a single
+/// certificate, in `CertificateProfile`.
 struct ProfileRule: Sendable {
   let code: Code
-  /// What deviates, in words for people; nil: the rule has nothing to look at.
+  /// The deviations, in words for people; nil where the rule does not apply.
   let deviations: @Sendable (ProfiledCertificate) -> [String]?
 
   init(_ code: Code, _ deviations: @escaping @Sendable (ProfiledCertificate) -> [String]?) {
@@ -96,12 +98,12 @@ struct ProfileRule: Sendable {
     self.deviations = deviations
   }
 
-  /// With the certificate before each.
+  /// The deviations, each with the label of the certificate before it.
   func labelledDeviations(_ subject: ProfiledCertificate) -> [String]? {
     deviations(subject).map { found in found.map { "\(subject.certificate.label): \($0)" } }
   }
 
-  /// In the order in which they are reported.
+  /// All rules, in the order in which they are reported.
   static let all: [ProfileRule] = [
     ProfileRule(.profileCriticality, criticality),
     ProfileRule(.profileLifetime, lifetime),
@@ -121,10 +123,10 @@ struct ProfileRule: Sendable {
     ProfileRule(.profileExtendedKeyUsage, extendedKeyUsage),
     ProfileRule(.profileSubjectAltName, subjectAltName),
   ]
-  /// Those that are asked of a document signer and its anchor on a path.
+  /// The rules for a document signer and its anchor on a path.
   static let onPaths = all.filter { !notOnPaths.contains($0.code) }
 
-  /// The length of a path is the anchor's settings' word, whatever its certificate says; and no link certificate is on
-  /// one that leads to the new root.
+  /// Rules that do not apply on paths. The anchor's settings decide on the length of a path, whatever its certificate
+  /// says. A path that leads to the new root has no link certificate on it.
   static let notOnPaths: Set<Code> = [.profilePathLength, .profileSubjectAltName]
 }

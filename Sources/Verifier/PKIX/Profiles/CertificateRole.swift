@@ -1,4 +1,4 @@
-/// What a certificate is for, and what its profile says about key usage, extended key usage and validity.
+/// The purpose of a certificate, and what its profile says about key usage, extended key usage and validity.
 ///
 /// The roles are those of ISO/IEC 18013-5, Annexes B and C, and the signer of a list of trusted entities.
 public enum CertificateRole: String, CaseIterable, Sendable {
@@ -12,7 +12,7 @@ public enum CertificateRole: String, CaseIterable, Sendable {
   /// The signer of status lists and identifier lists.
   case statusListSigner = "status-list-signer"
   case vicalSigner = "vical-signer"
-  /// The signer of a list of trusted entities, whom ETSI and not ISO/IEC 18013-5 describes.
+  /// The signer of a list of trusted entities, which ETSI describes and ISO/IEC 18013-5 does not.
   case trustedEntityListSigner = "trusted-entity-list-signer"
 
   public var clause: String {
@@ -30,7 +30,7 @@ public enum CertificateRole: String, CaseIterable, Sendable {
 
   public var isAuthority: Bool { self == .iaca || self == .iacaLink }
 
-  /// Exactly the key usages of the profile.
+  /// The key usages of the profile, exactly.
   public var keyUsage: CertificateExtensions.KeyUsage {
     switch self {
     case .iaca, .iacaLink: [.keyCertSign, .cRLSign]
@@ -40,13 +40,13 @@ public enum CertificateRole: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether a certificate with these usages may do what its role does, which is less strict than the profile, because
-  /// certificates in use deviate: a usage too many does no harm unless it makes an authority of a signer.
+  /// Whether a certificate with these usages may act in its role. This is less strict than the profile, because
+  /// certificates in use deviate: an additional usage does no harm unless it makes an authority of a signer.
   public func permits(_ usage: CertificateExtensions.KeyUsage?) -> Bool {
     guard let usage else { return false }
     switch self {
     case .iaca, .iacaLink: return usage.contains(.keyCertSign)
-    // The profile tells signers of lists and of documents apart by this, too.
+    // The profile distinguishes signers of lists and of documents by this, too.
     case .vicalSigner: return usage == .nonRepudiation
     case .trustedEntityListSigner:
       return !usage.isDisjoint(with: [.digitalSignature, .nonRepudiation])
@@ -55,14 +55,14 @@ public enum CertificateRole: String, CaseIterable, Sendable {
     }
   }
 
-  /// The purposes of which the certificate must have one; empty where the profile has none.
+  /// The purposes that the role allows, of which the certificate must have one; empty where the profile has none.
   public var extendedKeyUsages: Set<String> {
     switch self {
     case .iaca, .iacaLink: []
     case .documentSigner: ["1.0.18013.5.1.2", "1.0.23220.4.1.2"]
     case .readerAuthentication: ["1.0.18013.5.1.6", "1.0.23220.4.1.6"]
     case .ocspResponder: ["1.3.6.1.5.5.7.3.9"]
-    // id-kp-oauthStatusSigning, by the number that implementations use until the draft has one.
+    // id-kp-oauthStatusSigning, with the number that implementations use until the draft assigns one.
     case .statusListSigner: ["1.3.6.1.5.5.7.3.30"]
     case .vicalSigner: ["1.0.18013.5.1.8", "1.0.23220.4.1.8"]
     // id-tsl-kp-tslSigning (ETSI TS 119 612, 5.7.1).
@@ -70,8 +70,8 @@ public enum CertificateRole: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether the extension must be there. Where it need not be, one that names other purposes alone still excludes this
-  /// one (RFC 5280, 4.2.1.12).
+  /// Whether the extension must be there. Even where it need not be, an extension that names only other purposes
+  /// excludes this one (RFC 5280, 4.2.1.12).
   public var requiresExtendedKeyUsage: Bool {
     switch self {
     case .documentSigner, .readerAuthentication, .ocspResponder, .vicalSigner: true
@@ -79,13 +79,13 @@ public enum CertificateRole: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether a certificate with these purposes may do what its role does; nil: it has no such extension.
+  /// Whether a certificate with these purposes may act in its role; `nil` means that it has no such extension.
   public func permits(extendedKeyUsages purposes: [String]?) -> Bool {
     guard let purposes else { return !requiresExtendedKeyUsage }
     return extendedKeyUsages.isEmpty || !extendedKeyUsages.isDisjoint(with: purposes)
   }
 
-  /// Days between notBefore and notAfter. A root's are its twenty years with every leap day that they can have.
+  /// Days between notBefore and notAfter. A root's are twenty years with the most leap days that these can have.
   public var longestValidityDays: Int64 {
     switch self {
     case .iaca, .iacaLink: 20 * 365 + 5
@@ -96,10 +96,10 @@ public enum CertificateRole: String, CaseIterable, Sendable {
 }
 
 extension CertificateRole {
-  /// The role that a certificate seems to be made for, and by what it was told.
+  /// The role for which a certificate seems to be made, and the reason for the guess.
   public static func guess(_ certificate: Certificate) -> (role: CertificateRole, reason: String) {
     let extensions = certificate.extensions
-    // A link certificate may have one name twice, but never one key.
+    // A link certificate may have the same name as issuer and subject, but never the same key.
     let isRoot = certificate.chainsByName(to: certificate)
     if extensions.isCA {
       return isRoot

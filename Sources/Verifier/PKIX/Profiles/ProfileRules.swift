@@ -5,7 +5,7 @@ import Cryptography
 extension ProfileRule {
   @Sendable static func lifetime(_ subject: ProfiledCertificate) -> [String]? {
     let days = subject.certificate.validityDays
-    // Nobody can revoke a responder's certificate that says not to be checked.
+    // A responder's certificate that says it need not be checked can't be revoked.
     let isUnchecked =
       subject.role == .ocspResponder && subject.extensions.oids.contains(CertificateExtensions.OID.ocspNoCheck)
     let longest = isUnchecked ? 90 : subject.role.longestValidityDays
@@ -48,7 +48,7 @@ extension ProfileRule {
       found.append("countryName is not two upper-case letters as PrintableString")
     }
     if subject.role == .iaca, !subject.certificate.isSelfIssued { found.append("issuer and subject are not identical") }
-    // What makes a state's signer the state's (ISO/IEC 18013-5, B.1.4).
+    // This makes a state's signer the state's (ISO/IEC 18013-5, B.1.4).
     if subject.role == .documentSigner, let issuer = subject.issuer, issuer.subject.stateOrProvince != nil,
       subject.certificate.subject.stateOrProvince == nil
     {
@@ -66,7 +66,7 @@ extension ProfileRule {
     }
   }
 
-  /// Nil where the issuer's key is not at hand, or the algorithm none of the standard's at all.
+  /// Nil where the issuer's key is not at hand, or the algorithm is none of the standard's.
   @Sendable static func signatureAlgorithm(_ subject: ProfiledCertificate) -> [String]? {
     guard let curve = subject.issuer?.publicKey?.curve, let algorithm = subject.facts.signatureAlgorithm else {
       return nil
@@ -90,7 +90,7 @@ extension NameAttribute {
 }
 
 extension NameAttribute.Kind {
-  /// What a name has once, if at all.
+  /// Attributes that a name has at most once.
   fileprivate static let once: [(NameAttribute.Kind, String)] = [
     (.country, "countryName"), (.stateOrProvince, "stateOrProvinceName"), (.organization, "organizationName"),
     (.commonName, "commonName"),
@@ -183,7 +183,8 @@ extension ProfileRule {
     }
   }
 
-  /// Usages that do not serve the role at all are no matter of form.
+  /// The usages of the profile. Usages that do not serve the role at all are not a matter of form, and are checked
+  /// elsewhere.
   @Sendable static func keyUsage(_ subject: ProfiledCertificate) -> [String]? {
     guard let usage = subject.extensions.keyUsage, subject.role.permits(usage) else { return nil }
     let missing = subject.role.keyUsage.subtracting(usage)
@@ -219,7 +220,7 @@ extension CertificateExtensions.KeyUsage {
 extension CertificateExtensions.OID {
   static let ocspNoCheck = "1.3.6.1.5.5.7.48.1.5"
 
-  /// The standard's word for an extension, or the identifier of one that has none here.
+  /// The standard's name of an extension, or its identifier where it has no name here.
   static func name(_ oid: String) -> String {
     switch oid {
     case subjectKeyIdentifier: "subjectKeyIdentifier"

@@ -1,13 +1,13 @@
 import COpenSSL
 import Cryptography
 
-/// A certificate in a role, with all that the rules of a profile look at.
+/// A certificate in a role, with everything that the rules of a profile look at.
 struct ProfiledCertificate: Sendable {
   let certificate: Certificate
   let role: CertificateRole
-  /// The certificate of the one that issued it, where it is known: itself, of a root.
+  /// The issuer's certificate, where it is known; a root is its own issuer.
   let issuer: Certificate?
-  /// Extended key usages that are as good as the role's own, by configuration.
+  /// Extended key usages that the configuration accepts like the role's own.
   let acceptedUsages: Set<String>
   let facts: ProfileFacts
 
@@ -32,7 +32,7 @@ extension CertificateRole {
     case .readerAuthentication: [.commonName]
     case .vicalSigner: [.country, .organization, .commonName]
     case .trustedEntityListSigner: [.country, .organization]
-    // Whatever its authority gives it.
+    // Its authority decides on them.
     case .statusListSigner: []
     }
   }
@@ -40,7 +40,7 @@ extension CertificateRole {
   /// Whether keys on Edwards curves are foreseen.
   var allowsEdwardsKeys: Bool { self == .documentSigner || self == .readerAuthentication }
 
-  /// The extensions that are critical where they stand.
+  /// The extensions that must be critical if they are there.
   var criticalExtensions: [String] {
     let usage = CertificateExtensions.OID.keyUsage
     if isAuthority { return [CertificateExtensions.OID.basicConstraints, usage] }
@@ -64,13 +64,13 @@ extension CertificateRole {
   }
 }
 
-/// What only profiles ask of a certificate. It is read when a profile asks, so that nothing else waits for it.
+/// Facts that only profiles need. They are read when a profile asks for them, so that nothing else waits for them.
 struct ProfileFacts: Sendable {
   let isVersion3: Bool
   let subject: [NameAttribute]
   /// The content of the public key's bit string.
   let keyBits: [UInt8]
-  /// Nil where it is none of the supported ones.
+  /// Nil where the algorithm is not supported.
   let signatureAlgorithm: CertificateSignature.Algorithm?
   /// Nil where the extension is absent or not well-formed.
   let issuerAltName: [GeneralNames.Name]?
@@ -78,7 +78,7 @@ struct ProfileFacts: Sendable {
 
   init(_ certificate: Certificate) {
     defer { ERR_clear_error() }
-    // It could be parsed before. Were it not so now, every rule would find what it looks for missing.
+    // It could be parsed before. If it could not be parsed now, every rule would find its values missing.
     let x509 = parsedCertificate(certificate.der)
     defer { X509_free(x509) }
     isVersion3 = x509.map { X509_get_version($0) == X509_VERSION_3 } ?? false

@@ -4,18 +4,19 @@ import Cryptography
 import JOSE
 import Mdoc
 
-/// The OpenID4VP profile of ISO/IEC TS 18013-7:2024, Annex B, which is that of draft 18: Presentation Exchange, a nonce
-/// of the mdoc's own, one DeviceResponse for all documents. Answers are always encrypted and posted by the wallet.
+/// The OpenID4VP profile of ISO/IEC TS 18013-7:2024, Annex B. It is a profile of draft 18: Presentation Exchange, a
+/// nonce that the mdoc makes, one DeviceResponse for all documents. Answers are always encrypted, and the wallet posts
+/// them.
 public struct AnnexB: Sendable {
   private let verifier: MdocVerifier
 
   public init(verifier: MdocVerifier) { self.verifier = verifier }
 
-  /// Opens and authenticates one answer. Whatever is wrong, the challenge is used up.
+  /// Opens and authenticates one answer. The challenge is used up, whatever the outcome.
   ///
   /// - Parameters:
   ///   - response: the parameters that the wallet posted: `response`, a JWE.
-  ///   - definitionID: of the presentation definition that was sent.
+  ///   - definitionID: the id of the presentation definition that was sent.
   public func authenticate(
     _ response: JSON, answering challenge: consuming OpenID4VPChallenge, request: PresentationRequest?,
     definitionID: String = PresentationDefinition.id, names: RelyingPartyNames = RelyingPartyNames(),
@@ -44,7 +45,7 @@ public struct AnnexB: Sendable {
   ) -> PresentedResponse? {
     defer { checks.skipRest(of: Self.codes) }
     guard let key = challenge.key, case .client(let clientID, let responseURI) = challenge.recipient else {
-      // A challenge of another protocol, which no request of this one was made with.
+      // The challenge belongs to another protocol, so no request of this one was made with it.
       checks.failed(.sessionProtocolMismatch)
       return nil
     }
@@ -67,7 +68,8 @@ public struct AnnexB: Sendable {
       macPolicy: .allowed(readerKey: key), alternatives: mistakes)
   }
 
-  /// The printed example has no state in its answer; one that comes must be ours. The transcript binds the session.
+  /// The standard's printed example has no state in its answer. A state that comes must be ours; the transcript binds
+  /// the session.
   private func checkState(
     _ parameters: JSON, _ challenge: borrowing OpenID4VPChallenge, _ checks: inout CheckList
   ) -> Bool {
@@ -77,7 +79,7 @@ public struct AnnexB: Sendable {
     return isOurs
   }
 
-  /// `vp_token` is the DeviceResponse itself, and the submission says which definition it is for.
+  /// Reads the DeviceResponse out of `vp_token`. The submission says which definition it answers.
   private func deviceResponse(_ parameters: JSON, _ definitionID: String, _ checks: inout CheckList) -> [UInt8]? {
     let submission = parameters["presentation_submission"]
     let bytes = parameters["vp_token"]?.string.flatMap(Base64.decodeURLSafe)
@@ -89,7 +91,7 @@ public struct AnnexB: Sendable {
 
   private static let codes: [Code] = EncryptedParameters.codes + [.stateMismatch, .vpTokenMalformed]
 
-  /// Transcripts by which a wallet may have answered by mistake. Nothing is accepted by them.
+  /// Transcripts that a wallet may have used by mistake. They never make an answer accepted.
   private static func mistakes(
     _ challenge: borrowing OpenID4VPChallenge, clientID: String, responseURI: String, mdocNonce: String,
     names: RelyingPartyNames
@@ -140,7 +142,7 @@ public struct AnnexBRequest: Sendable {
 
   /// The request object (RFC 9101), a compact JWS.
   ///
-  /// - Parameter walletNonce: later than this profile, but harmless to those who do not know it.
+  /// - Parameter walletNonce: it is younger than this profile, and wallets that do not know it ignore it.
   public func signed(by reader: ReaderIdentity, walletNonce: String? = nil) throws(CryptoError) -> String {
     var members = parameters.object ?? []
     if let walletNonce { members.append(JSON.Member("wallet_nonce", .string(walletNonce))) }
@@ -148,7 +150,7 @@ public struct AnnexBRequest: Sendable {
   }
 }
 
-/// It holds the session's nonce: neither logs nor error messages are to show it.
+/// It holds the session's nonce, which neither logs nor error messages may show.
 extension AnnexBRequest: CustomStringConvertible, CustomReflectable {
   public var description: String { "AnnexBRequest" }
   public var customMirror: Mirror { Mirror(self, children: []) }
@@ -172,7 +174,7 @@ public struct PresentationDefinition: Sendable, Hashable {
     ])
   }
 
-  /// `mso_mdoc` with the names that JOSE has for the algorithms: those of RFC 9864, which say no more, are
+  /// `mso_mdoc` with JOSE's names of the algorithms. The names of RFC 9864 are left out: they say no more, and are
   /// younger than the profile.
   static var format: JSON {
     let names = JWSAlgorithm.all.map(\.name).filter { !["Ed25519", "Ed448"].contains($0) }
@@ -200,5 +202,5 @@ public struct PresentationDefinition: Sendable, Hashable {
   }
 }
 
-/// The group of descriptors of which one is to be picked.
+/// The group of descriptors from which one is to be picked.
 private let choiceGroup = "any"

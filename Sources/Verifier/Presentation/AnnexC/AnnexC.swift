@@ -12,11 +12,12 @@ public struct AnnexC: Sendable {
 
   public init(verifier: MdocVerifier) { self.verifier = verifier }
 
-  /// Opens and authenticates one answer. Whatever is wrong, the challenge is used up.
+  /// Opens and authenticates one answer. The challenge is used up, whatever the outcome.
   ///
-  /// Devices sign: there is no reader key that a MAC could be agreed with.
+  /// The device must sign: there is no reader key with which a MAC key could be agreed.
   ///
-  /// - Parameter otherOrigins: further origins of the relying party, to say so where a wallet answered one of these.
+  /// - Parameter otherOrigins: further origins of the relying party; the report says so if a wallet answered one of
+  /// them.
   public func authenticate(
     _ encryptedResponse: [UInt8], answering challenge: consuming AnnexCChallenge, request: PresentationRequest?,
     otherOrigins: [String] = [], at now: Timestamp
@@ -80,10 +81,10 @@ struct EncryptedResponse {
   }
 }
 
-/// What an answer over the Digital Credentials API (ISO/IEC TS 18013-7, Annex C) must answer: a key of one request, the
-/// `encryptionInfo` that holds it with the nonce, and the origin of the page that asks.
+/// What an answer over the Digital Credentials API must fit (ISO/IEC TS 18013-7, Annex C): the key of one request, the
+/// `encryptionInfo` that holds its public half and the nonce, and the origin of the page that asks.
 ///
-/// It can't be copied: who opens an answer with it has used it up.
+/// It can't be copied: opening an answer with it uses it up.
 public struct AnnexCChallenge: ~Copyable, Sendable {
   let key: PrivateKey
   /// `encryptionInfo` of the request: base64url, exactly as it is sent, which is what the transcript hashes.
@@ -105,9 +106,9 @@ public struct AnnexCChallenge: ~Copyable, Sendable {
     self.origin = origin
   }
 
-  /// A challenge that was kept: its parts as they were given away.
+  /// Restores a challenge that was kept, from its parts as they were sent.
   ///
-  /// - Parameter privateScalar: of the key on P-256, 32 bytes.
+  /// - Parameter privateScalar: the scalar of the key on P-256, 32 bytes.
   public init(privateScalar: some ContiguousBytes, encryptionInfo: String, origin: String) throws(CryptoError) {
     key = try PrivateKey(curve: .p256, scalar: privateScalar)
     self.encryptionInfo = encryptionInfo
@@ -117,19 +118,19 @@ public struct AnnexCChallenge: ~Copyable, Sendable {
   /// The private key, for sealing it at rest.
   public borrowing func privateScalar() throws(CryptoError) -> SecretBytes { try key.scalar() }
 
-  /// What the answer is encrypted under and what device and reader sign.
+  /// The transcript, which the encryption is bound to and which device and reader sign.
   public var transcript: SessionTranscript {
     Self.transcript(encryptionInfo: .text(encryptionInfo), origin: origin)
   }
 
-  /// The same of a request that is not ours to answer: `encryptionInfo` exactly as it was sent.
+  /// The transcript of any request, also one whose key we don't have: `encryptionInfo` exactly as it was sent.
   public static func transcript(encryptionInfo: String, origin: String) -> SessionTranscript {
     transcript(encryptionInfo: .text(encryptionInfo), origin: origin)
   }
 
   /// `[null, null, ["dcapi", SHA-256(CBOR([encryptionInfo, origin]))]]`.
   ///
-  /// - Parameter encryptionInfo: a value, so that mistakes of wallets can be explained.
+  /// - Parameter encryptionInfo: a CBOR value, so that wallets' mistakes in its encoding can be explained.
   static func transcript(encryptionInfo: CBORValue, origin: String) -> SessionTranscript {
     let info = CBORValue.array([encryptionInfo, .text(origin)]).encoded()
     return SessionTranscript(written: [nil, nil, [.text(label), .bytes(HashAlgorithm.sha256.hash(info))]])
@@ -137,8 +138,8 @@ public struct AnnexCChallenge: ~Copyable, Sendable {
 }
 
 extension AnnexCChallenge {
-  /// Transcripts that wallets are known to make by mistake, to explain in the report why an answer does not open.
-  /// Nothing is ever read of an answer that opens with one.
+  /// Transcripts that wallets are known to make by mistake, to explain in the report why an answer does not open. If an
+  /// answer opens with one of them, nothing in it is ever read.
   ///
   /// - Parameter otherOrigins: further origins of the relying party.
   func mistakes(otherOrigins: [String]) -> [AlternativeTranscript] {
@@ -156,7 +157,7 @@ extension AnnexCChallenge {
 
   private static let triedOrigins = 16
 
-  /// The same origin in other words.
+  /// The same origin in spellings that wallets write by mistake.
   private static func origins(near origin: String) -> [String] {
     let parts = origin.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let host = parts.last ?? origin

@@ -4,9 +4,9 @@ import Cryptography
 import Mdoc
 import PKIX
 
-/// What an Apple in-app answer must answer: the nonce with the merchant and team that it was given to.
+/// What an Apple in-app answer must fit: the nonce, with the merchant and team that it was given to.
 ///
-/// It can't be copied: who opens an answer with it has used it up.
+/// It can't be copied: opening an answer with it uses it up.
 public struct AppleChallenge: ~Copyable, Sendable {
   public let nonce: [UInt8]
   public let merchantID: String
@@ -24,7 +24,7 @@ public struct AppleChallenge: ~Copyable, Sendable {
 
   /// `[null, null, ["AppleIdentityPresentment_1.0", nonce, merchant, team, SHA-256(recipient point)]]`.
   ///
-  /// - Parameter teamID: in place of ours, for the simulator's.
+  /// - Parameter teamID: a team to use in place of ours, for the simulator's.
   borrowing func transcript(recipientKeyHash: [UInt8], teamID: String? = nil) -> SessionTranscript {
     Self.transcript(
       nonce: nonce, merchant: AppleMerchant(merchantID: merchantID, teamID: teamID ?? self.teamID),
@@ -63,7 +63,7 @@ public struct AppleMerchant: Sendable, Hashable {
 
 extension AppleChallenge {
   /// Transcripts that apps and servers are known to make by mistake, to explain in the report why an answer is not this
-  /// session's. Nothing is ever read of an answer that one of them fits.
+  /// session's. If an answer fits one of them, nothing in it is ever read.
   static func mistakes(
     nonce: [UInt8], own: AppleMerchant, recipient: RecipientKeyHashes, others: [AppleMerchant]
   ) -> [AlternativeTranscript] {
@@ -93,9 +93,9 @@ extension AppleChallenge {
   private static let triedMerchants = 16
 }
 
-/// The hashes by which a recipient key is, rightly or by mistake, named.
+/// The hashes that name a recipient key, rightly or by mistake.
 struct RecipientKeyHashes: Sendable {
-  /// `pkRHash`: of the 65-byte uncompressed point.
+  /// `pkRHash`: the hash of the 65-byte uncompressed point.
   let point: [UInt8]
   private let key: PublicKey?
 
@@ -104,24 +104,25 @@ struct RecipientKeyHashes: Sendable {
     self.key = key
   }
 
-  /// Of a key that is known by its hash alone.
+  /// The hashes of a key that is known by its hash alone.
   init(point: [UInt8]) {
     self.point = point
     key = nil
   }
 
-  /// Of the SubjectPublicKeyInfo, which is what other formats hash.
+  /// The hash of the SubjectPublicKeyInfo, which other formats use. Nil where the key is not known.
   var keyInfo: [UInt8]? { key.map { HashAlgorithm.sha256.hash(PublicKey.p256InfoPrefix + $0.encoded) } }
 }
 
 /// The certificate that Apple issued for a merchant's encryption key (Apple, Configuring your environment for the Verify
 /// with Wallet API): an app's answers are encrypted to its key for as long as it is the merchant's in Apple's portal.
 ///
-/// The merchant's identifier is its subject's UID, the team its OU. Nobody verifies it here: it is the relying party's own.
+/// The subject's UID is the merchant's identifier, and its OU is the team. The certificate is not verified here,
+/// because it is the relying party's own.
 public struct MerchantCertificate: Sendable {
   public let certificate: Certificate
 
-  /// Why a certificate is not that of a merchant's key. Texts are what the certificate says.
+  /// Why a certificate is not that of a merchant's key, with the text that the certificate has instead.
   public enum Problem: Error, Sendable, Hashable {
     case otherKey
     case otherMerchant(String?)
@@ -136,7 +137,7 @@ public struct MerchantCertificate: Sendable {
     self.certificate = certificate
   }
 
-  /// Whom a certificate names in the way of Apple's merchant certificates; nil where it is none.
+  /// The merchant that a certificate names in the way of Apple's merchant certificates; nil where it names none.
   public static func merchant(named certificate: Certificate) -> AppleMerchant? {
     guard let merchant = certificate.subject.userID, let team = certificate.subject.organizationalUnit,
       certificate.publicKey?.curve == .p256

@@ -18,7 +18,7 @@ public enum AppleDocumentType: String, Sendable, CaseIterable {
     }
   }
 
-  /// The entitlement's name of the type.
+  /// The name that the entitlement has for the type.
   public var appleName: String {
     switch self {
     case .driversLicense: "us-drivers-license"
@@ -27,13 +27,13 @@ public enum AppleDocumentType: String, Sendable, CaseIterable {
     }
   }
 
-  /// The identity element that brings an mdoc element.
+  /// The name of the identity element that brings an mdoc element; nil where none does.
   public func appleElement(for element: ElementReference) -> String? {
     groups.first { $0.elements.contains(element) || $0.alternatives.contains(element) }?.name
   }
 
-  /// The element requests that stand for one of Apple's identity elements, or nil where this type has none of that
-  /// name: the first of its elements must come (or an alternative to it), the others may.
+  /// The element requests that stand for one of Apple's identity elements; nil where this type has none of that name.
+  /// The first of its elements, or an alternative to it, must come; the others may.
   public func elementRequests(for name: String, retention: Retention, isRequired: Bool) -> [ElementRequest]? {
     guard let group = groups.first(where: { $0.name == name }) else { return nil }
     return group.elements.enumerated().map { index, element in
@@ -48,9 +48,9 @@ public enum AppleDocumentType: String, Sendable, CaseIterable {
 
   private struct Group {
     let name: String
-    /// What the identity element brings, the essential one first.
+    /// The elements that the identity element brings, the essential one first.
     let elements: [ElementReference]
-    /// What may come in place of the first.
+    /// Elements that may come in place of the first.
     var alternatives: [ElementReference] = []
   }
 

@@ -39,21 +39,21 @@ struct AppleEnvelope {
     self.encapsulatedKey = point
   }
 
-  /// Whether it says that it was sealed over this transcript.
+  /// Whether the envelope says that it was sealed over this transcript.
   func isOver(_ transcript: SessionTranscript) -> Bool {
     HashAlgorithm.sha256.matches(transcriptHash, digestOf: transcript.encoded)
   }
 }
 
-/// What opens one Apple envelope and no other: the shared secret of its key encapsulation (RFC 9180, 4.1). Who keeps an
-/// answer keeps this beside it, and never the merchant's key.
+/// The secret that opens one Apple envelope and no other: the shared secret of its key encapsulation (RFC 9180, 4.1). A
+/// kept answer is stored with this, and never with the merchant's key.
 public final class AppleOpening: Sendable {
   let recipientKeyHash: [UInt8]
   let sharedSecret: SecretBytes
 
   private static let hashLength = 32
 
-  /// Nil where none of the keys is the envelope's.
+  /// Nil where none of the keys is the one that the envelope names.
   public init?(of envelope: [UInt8], keys: [PrivateKey]) {
     var checks = CheckList(expecting: 8)
     guard let envelope = AppleEnvelope(parsing: envelope, checks: &checks),
@@ -68,7 +68,7 @@ public final class AppleOpening: Sendable {
 
   // MARK: Keeping
 
-  /// Nil for what `serialized` did not give.
+  /// Restores what `serialized` gave; nil for anything else.
   public init?(serialized: borrowing SecretBytes) {
     guard serialized.count > Self.hashLength else { return nil }
     recipientKeyHash = serialized.withUnsafeBytes { Array($0.prefix(Self.hashLength)) }
@@ -80,8 +80,8 @@ public final class AppleOpening: Sendable {
   }
 }
 
-/// What an in-app session comes to, byte for byte, for comparison with Apple's sample files: its transcript and hashes,
-/// and of an answer what its signatures are made over. Nothing is verified by it.
+/// The values of an in-app session, byte for byte, for comparison with Apple's sample files: its transcript and hashes,
+/// and for an answer the inputs of its signatures. They verify nothing.
 public struct AppleInspection: Sendable {
   public let transcript: SessionTranscript
   /// SHA-256 of the transcript.
@@ -101,13 +101,13 @@ public struct AppleInspection: Sendable {
     merchant = challenge.merchant
   }
 
-  /// Why an envelope tells no more.
+  /// Why nothing more can be read out of an envelope.
   public struct Problem: Error, Sendable, Hashable {
     public let code: Code
     public let detail: String?
   }
 
-  /// Of each document of an answer that is this session's.
+  /// The signature inputs of each document, for an answer of this session.
   public func signatureInputs(of envelope: [UInt8], key: PrivateKey) throws(Problem) -> [SignatureInputs] {
     var checks = CheckList()
     guard let envelope = AppleEnvelope(parsing: envelope, checks: &checks) else { throw Problem(checks) }
@@ -135,7 +135,7 @@ public struct AppleInspection: Sendable {
 }
 
 extension AppleInspection.Problem {
-  /// Of the check that failed.
+  /// The problem of the first check that failed.
   fileprivate init(_ checks: CheckList) {
     let failed = checks.checks.first { $0.outcome == .failed }
     self.init(code: failed?.code ?? .envelopeMalformed, detail: failed?.detail)

@@ -11,8 +11,8 @@ public struct AppleInApp: Sendable {
   private let publishedKey: PublishedKeyPolicy
   private let others: Others
 
-  /// Other merchants and keys of the relying party, to say so where an answer is for one of them. Nothing is opened
-  /// with them.
+  /// Other merchants and keys of the relying party. The report says so if an answer is for one of them. They open
+  /// nothing.
   public struct Others: Sendable {
     let merchants: [AppleMerchant]
     let keyHashes: [[UInt8]]
@@ -25,14 +25,14 @@ public struct AppleInApp: Sendable {
     }
   }
 
-  /// What is to become of answers encrypted to the key that Apple published with its sample and simulator.
+  /// What to do with answers encrypted to the key that Apple published with its sample and simulator.
   public enum PublishedKeyPolicy: Sendable {
-    /// Servers: nobody can tell who encrypted or read such an answer.
+    /// For servers: anybody could have encrypted or read such an answer.
     case refuse
-    /// `mdoc verify`, for Apple's own sample: a warning in the report.
+    /// For `mdoc verify` and Apple's own sample: a warning in the report.
     case warn
-    /// Test mode: refused all the same, but opened with the published key, and what a simulator answered is shown
-    /// beside the refusal.
+    /// For test mode: the answer is refused too, but it is opened with the published key, and a simulator's data are
+    /// shown beside the refusal.
     case simulate
   }
 
@@ -45,7 +45,7 @@ public struct AppleInApp: Sendable {
 
     enum Secret {
       case key(PrivateKey)
-      /// Of one envelope alone.
+      /// A secret that opens one envelope alone.
       case opening(AppleOpening)
     }
   }
@@ -63,7 +63,7 @@ public struct AppleInApp: Sendable {
     self.others = others
   }
 
-  /// For the one answer that was opened before, without the key that it took then.
+  /// For an answer that was opened before, without the key that opened it then.
   public init(verifier: MdocVerifier, opening: AppleOpening) {
     self.verifier = verifier
     keys = [RecipientKey(secret: .opening(opening), hashes: RecipientKeyHashes(point: opening.recipientKeyHash))]
@@ -74,7 +74,7 @@ public struct AppleInApp: Sendable {
   /// `pkRHash`: SHA-256 over the 65-byte uncompressed point, not over the certificate or its key info.
   public static func recipientKeyHash(_ key: PublicKey) -> [UInt8] { RecipientKeyHashes(of: key).point }
 
-  /// Opens and authenticates one answer. Whatever is wrong, the challenge is used up.
+  /// Opens and authenticates one answer. The challenge is used up, whatever the outcome.
   public func authenticate(
     _ envelope: [UInt8], answering challenge: consuming AppleChallenge, request: PresentationRequest?,
     at now: Timestamp
@@ -184,7 +184,7 @@ public struct AppleInApp: Sendable {
     .envelopeRecipientKeyUnknown, .envelopeTranscriptMismatch, .envelopeDecryptionFailed, .envelopePlaintextMalformed,
   ]
 
-  /// The private key that Apple published with its sample archive; anybody can open what is encrypted to it.
+  /// The private key that Apple published with its sample archive: anybody can open what is encrypted to it.
   private static let simulatorKey: RecipientKey? = {
     let scalar = Hex.decode("b36638a4043a69915926515a5993acd53310b6f64f47ae4ee3f024853cc56111") ?? []
     guard let key = try? PrivateKey(curve: .p256, scalar: scalar) else { return nil }
@@ -194,7 +194,7 @@ public struct AppleInApp: Sendable {
 
   static let simulatorTeamID = "PassKit_Identity_Test_Team_ID"
 
-  /// SHA-256 of the point whose private half Apple published with its sample archive.
+  /// SHA-256 of the point whose private key Apple published with its sample archive.
   private static let publishedKeyHash: [UInt8] =
     Hex.decode("b2c00f06b2df645691174f1331ade35141f17e19b3021d07560b4a71fc61818c") ?? []
 }

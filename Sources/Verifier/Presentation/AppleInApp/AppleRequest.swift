@@ -3,7 +3,8 @@ import Mdoc
 
 /// What an app passes to `PKIdentityRequest`, made from a relying party's request.
 public struct AppleRequest: Sendable {
-  /// Per document: Apple's name of its type, and of the elements to ask for, with what is to become of their values.
+  /// For one document: Apple's names for its type and for the elements to ask for, with how long each value may be
+  /// kept.
   public struct Document: Sendable, Hashable {
     public let documentType: String
     public let elements: [Element]
@@ -23,19 +24,19 @@ public struct AppleRequest: Sendable {
     case elementNotOffered(document: Int, element: Int)
     /// `age` and `age(atLeast:)` can't be in one request.
     case ageInYearsWithThresholds(document: Int)
-    /// One of Apple's elements stands for several of the document's, and has one intent to store.
+    /// One of Apple's elements stands for several of the document's, which have different intents, but it has only one.
     case mixedIntents(document: Int, element: Int)
     case severalDocumentsRequired
   }
 
   public init(_ request: PresentationRequest) throws(Problem) {
-    // One document comes back, whichever the person chooses.
+    // The person chooses one document, and only that one comes back.
     if request.requiresAllDocuments, request.documents.count > 1 { throw .severalDocumentsRequired }
     var documents: [Document] = []
     for (index, document) in request.documents.enumerated() {
       guard let type = AppleDocumentType(docType: document.docType) else { throw .docTypeNotOffered(document: index) }
       var elements: [Element] = []
-      // A threshold by itself says nothing of keeping the answer.
+      // A threshold alone does not say that the answer may be kept.
       var thresholds = Dictionary(uniqueKeysWithValues: document.ageThresholds.map { ($0, Retention.none) })
       for (position, wanted) in document.elements.enumerated() {
         if let age = AgeAttestations.age(of: wanted.element.identifier) {

@@ -10,9 +10,9 @@ public struct OpenID4VP: Sendable {
 
   public init(verifier: MdocVerifier) { self.verifier = verifier }
 
-  /// Opens and authenticates one answer. Whatever is wrong, the challenge is used up.
+  /// Opens and authenticates one answer. The challenge is used up, whatever the outcome.
   ///
-  /// Where the answer is encrypted, a device MAC is good as well: the key of this one request is the reader's.
+  /// Where the answer is encrypted, a device MAC is accepted too: the key of this one request is the reader's key.
   ///
   /// - Parameters:
   ///   - response: the response's parameters: `response`, a JWE, or where the request asked for a clear answer
@@ -35,7 +35,7 @@ public struct OpenID4VP: Sendable {
   ) -> PresentedResponse? {
     defer { checks.skipRest(of: Self.codes) }
     guard let opened = parameters(of: response, challenge, &checks) else { return nil }
-    // An error that came encrypted: the wallet's own word, and there is nothing to verify.
+    // An encrypted error is the wallet's own statement: there is nothing to verify.
     if let error = opened.parameters["error"]?.string, opened.parameters["vp_token"] == nil {
       checks.failed(Code(walletError: error))
       return nil
@@ -49,7 +49,7 @@ public struct OpenID4VP: Sendable {
       alternatives: challenge.mistakes(names: names, mdocNonce: opened.mdocNonce))
   }
 
-  /// The parameters in clear, and the nonce by which an Annex B wallet would have answered.
+  /// The decrypted parameters, and the nonce that a wallet would have put into an Annex B answer.
   private func parameters(
     of response: JSON, _ challenge: borrowing OpenID4VPChallenge, _ checks: inout CheckList
   ) -> (parameters: JSON, mdocNonce: String?)? {
@@ -61,7 +61,7 @@ public struct OpenID4VP: Sendable {
     guard case .client = challenge.recipient, let text = response["vp_token"]?.string else {
       return (response, nil)
     }
-    // A form has only text: what is no JSON in it will be no vp_token either.
+    // A form has only text. What is no JSON in it can't be a vp_token either.
     let token = (try? JSON(parsing: Array(text.utf8))) ?? .null
     return (.members(["vp_token": token, "state": response["state"]]), nil)
   }
@@ -79,7 +79,7 @@ public struct OpenID4VP: Sendable {
     EncryptedParameters.codes + [.stateMismatch, .vpTokenMalformed, .vpTokenIncomplete]
 }
 
-/// What a relying party is called beside the names of the request at hand.
+/// The names of a relying party beside those in the request at hand.
 public struct RelyingPartyNames: Sendable {
   /// Web origins.
   public let origins: [String]
@@ -93,10 +93,10 @@ public struct RelyingPartyNames: Sendable {
 }
 
 extension OpenID4VPChallenge {
-  /// Transcripts that wallets are known to make by mistake, to explain in the report why a device signature is not for
-  /// ours. Nothing is accepted by them.
+  /// Transcripts that wallets are known to make by mistake, to explain in the report why a device signature does not
+  /// fit ours. They never make an answer accepted.
   ///
-  /// - Parameter mdocNonce: what the answer would mean by Annex B of ISO/IEC TS 18013-7.
+  /// - Parameter mdocNonce: the nonce that the answer would have by Annex B of ISO/IEC TS 18013-7.
   func mistakes(names: RelyingPartyNames, mdocNonce: String?) -> [AlternativeTranscript] {
     let nonce = nonce
     let thumbprint = thumbprint
@@ -143,10 +143,10 @@ extension OpenID4VPChallenge {
     return all
   }
 
-  /// Names that are tried, of those a relying party has.
+  /// At most this many of a relying party's further names are tried.
   private static let triedNames = 16
 
-  /// The origin in spellings that wallets have used, and the relying party's others.
+  /// The origin in spellings that wallets have used, and the relying party's other origins.
   private static func origins(near origin: String, _ names: RelyingPartyNames) -> [String] {
     [origin + "/", "web-origin:" + origin, "origin:" + origin]
       + names.origins.filter { !$0.hasSameBytes(as: origin) }.prefix(triedNames)
@@ -160,7 +160,7 @@ extension OpenID4VPChallenge {
     withoutPrefix(id) + clientIDs(names).filter { !$0.hasSameBytes(as: id) }
   }
 
-  /// `x509_san_dns:shop.example` as earlier drafts had it, with the prefix in a parameter of its own.
+  /// `x509_san_dns:shop.example` without its prefix: earlier drafts had the prefix in a parameter of its own.
   private static func withoutPrefix(_ id: String) -> [String] {
     id.split(separator: ":", maxSplits: 1).dropFirst().map(String.init)
   }

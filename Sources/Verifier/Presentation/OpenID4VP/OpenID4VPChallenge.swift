@@ -4,16 +4,16 @@ import Cryptography
 import JOSE
 import Mdoc
 
-/// What an OpenID4VP answer must answer: the nonce, recipient and state of one request, and the key that the answer is
-/// encrypted to.
+/// What an OpenID4VP answer must fit: the nonce, recipient and state of one request, and the key to which the answer is
+/// encrypted.
 ///
-/// It can't be copied: who opens an answer with it has used it up.
+/// It can't be copied: opening an answer with it uses it up.
 public struct OpenID4VPChallenge: ~Copyable, Sendable {
   public let recipient: OpenID4VPRecipient
   public let nonce: String
-  /// Only where the answer is posted by the wallet: over the Digital Credentials API there is none.
+  /// The state of an answer that the wallet posts; nil over the Digital Credentials API, which has none.
   public let state: String?
-  /// Nil where the answer is to come in clear.
+  /// Nil where the answer comes without encryption.
   let key: PrivateKey?
 
   /// A challenge with a fresh nonce, state and key; nonce and state are base64url, which every wallet takes.
@@ -25,7 +25,7 @@ public struct OpenID4VPChallenge: ~Copyable, Sendable {
     self.init(recipient: recipient, nonce: nonce, state: state, key: key)
   }
 
-  /// A challenge of parts that were given away.
+  /// Restores a challenge from its parts as they were sent.
   public init(recipient: OpenID4VPRecipient, nonce: String, state: String?, key: PrivateKey?) {
     self.recipient = recipient
     self.nonce = nonce
@@ -33,17 +33,18 @@ public struct OpenID4VPChallenge: ~Copyable, Sendable {
     self.key = key
   }
 
-  /// The thumbprint in the handover, null without encryption.
+  /// The key's thumbprint in the handover; null without encryption.
   var thumbprint: CBORValue { key.map { .bytes(JSONWebKey.thumbprint(of: $0.publicKey)) } ?? nil }
 
-  /// What device and reader sign.
+  /// The transcript that device and reader sign.
   public var transcript: SessionTranscript { recipient.transcript(nonce: nonce, thumbprint: thumbprint) }
 }
 
 // MARK: Keeping
 
 extension OpenID4VPChallenge {
-  /// For sealing at rest: the length of the private scalar (0 without a key), the scalar, and JSON of the rest.
+  /// Its bytes, to be sealed at rest: the length of the private scalar (0 without a key), the scalar, and JSON of the
+  /// rest.
   public borrowing func serialized() throws(CryptoError) -> SecretBytes {
     var members: KeyValuePairs<String, JSON?> {
       switch recipient {
@@ -65,7 +66,7 @@ extension OpenID4VPChallenge {
     }
   }
 
-  /// What `serialized` gave, or nil for anything else.
+  /// Restores what `serialized` gave; nil for anything else.
   public init?(serialized: borrowing SecretBytes) {
     let parts = serialized.withUnsafeBytes { bytes -> (key: PrivateKey?, rest: JSON)? in
       guard let length = bytes.first.map(Int.init), bytes.count > length,
@@ -95,7 +96,7 @@ extension OpenID4VPRecipient {
   }
 }
 
-/// Where an OpenID4VP answer goes: what its SessionTranscript binds beside nonce and key.
+/// Where an OpenID4VP answer goes. The SessionTranscript binds it, together with nonce and key.
 public enum OpenID4VPRecipient: Sendable, Hashable {
   /// A page, through the Digital Credentials API: its origin, `https://host[:port]`, compared by its bytes alone.
   case origin(String)
@@ -115,8 +116,8 @@ public enum OpenID4VPRecipient: Sendable, Hashable {
     }
   }
 
-  /// The address with a slash at its end, or without the one that it has: another address, which wallets may mistake
-  /// for it.
+  /// The address with a slash added at its end, or without the one that it has. It is another address, which wallets
+  /// may take for the first.
   static func withOtherEnd(_ address: String) -> String {
     address.hasSuffix("/") ? String(address.dropLast()) : address + "/"
   }

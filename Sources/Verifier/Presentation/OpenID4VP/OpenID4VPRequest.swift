@@ -6,11 +6,12 @@ import Mdoc
 
 /// An authorization request (OpenID4VP 1.0, 5 and A.3), in the forms in which wallets take it.
 public struct OpenID4VPRequest: Sendable {
-  /// Without what names the client.
+  /// The parameters, without those that name the client.
   private let parameters: [JSON.Member]
   private let recipient: OpenID4VPRecipient
 
-  /// - Parameter trustedAuthorities: key identifiers of issuing authorities whose documents alone are worth offering.
+  /// - Parameter trustedAuthorities: key identifiers of issuing authorities; the wallet is to offer only their
+  /// documents.
   public init(
     _ request: PresentationRequest, challenge: borrowing OpenID4VPChallenge, trustedAuthorities: [[UInt8]] = []
   ) {
@@ -38,7 +39,7 @@ public struct OpenID4VPRequest: Sendable {
 
   /// The request object (RFC 9101), a compact JWS.
   ///
-  /// - Parameter walletNonce: what the wallet wants to find again in it (5.10.1).
+  /// - Parameter walletNonce: the nonce that the wallet wants to find in the request object (5.10.1).
   public func signed(by reader: ReaderIdentity, walletNonce: String? = nil) throws(CryptoError) -> String {
     var members = [JSON.Member("client_id", .string(reader.clientID))] + claims
     if let walletNonce { members.append(JSON.Member("wallet_nonce", .string(walletNonce))) }
@@ -54,8 +55,8 @@ public struct OpenID4VPRequest: Sendable {
     return try JWSSigner.sign(JSON.object(claims).serialized(), by: signers)
   }
 
-  /// What is signed beside the client identifier. The wallet compares `expected_origins` with the page that it is asked
-  /// by, so that nobody can pass the request on; `aud` is that of wallets which are not discovered first (5.8).
+  /// The signed claims, without the client identifier. The wallet compares `expected_origins` with the page that asks
+  /// it, so that nobody can pass the request on. `aud` is the value for wallets that are not discovered first (5.8).
   private var claims: [JSON.Member] {
     var claims = [JSON.Member("aud", "https://self-issued.me/v2")] + parameters
     if case .origin(let origin) = recipient { claims.append(JSON.Member("expected_origins", [.string(origin)])) }
@@ -63,7 +64,7 @@ public struct OpenID4VPRequest: Sendable {
   }
 }
 
-/// It holds the session's nonce: neither logs nor error messages are to show it.
+/// It holds the session's nonce, which neither logs nor error messages may show.
 extension OpenID4VPRequest: CustomStringConvertible, CustomReflectable {
   public var description: String { "OpenID4VPRequest" }
   public var customMirror: Mirror { Mirror(self, children: []) }
@@ -71,7 +72,7 @@ extension OpenID4VPRequest: CustomStringConvertible, CustomReflectable {
 
 /// `client_metadata` of a request (OpenID4VP 1.0, 5.1 and 11.1): the key to encrypt to, and what is verified here.
 enum ClientMetadata {
-  /// - Parameter encryptionKey: nil where the answer is to come in clear.
+  /// - Parameter encryptionKey: nil where the answer comes without encryption.
   static func json(encryptionKey: PublicKey?) -> JSON {
     let encryption = JWEHeader.ContentEncryption.allCases.map { JSON.string($0.rawValue) }
     return .members([
@@ -81,8 +82,8 @@ enum ClientMetadata {
     ])
   }
 
-  /// The algorithms of issuer and device (B.2.2). With an encryption key the device may make a MAC instead, keyed by
-  /// agreement with it (ISO/IEC 18013-5:2021, 9.1.3.5).
+  /// The signature algorithms of issuer and device (B.2.2). With an encryption key the device may make a MAC instead,
+  /// whose key is agreed with that key (ISO/IEC 18013-5:2021, 9.1.3.5).
   private static func formats(hasReaderKey: Bool) -> JSON {
     let signatures = SignatureAlgorithm.all.map { JSON.integer($0.identifier) }
     return [
@@ -97,19 +98,19 @@ enum ClientMetadata {
 
 /// A relying party's request in the Digital Credentials Query Language (OpenID4VP 1.0, 6), for mdocs (B.2.3 there).
 ///
-/// What comes back is checked against the request itself: a query only tells the wallet what to offer.
+/// The answer is checked against the request itself: a query only tells the wallet what to offer.
 public struct DCQLQuery: Sendable, Hashable {
   /// `dcql_query`.
   public let json: JSON
 
-  /// - Parameter trustedAuthorities: key identifiers of issuing authorities whose documents alone are worth offering
-  ///   (6.1.1.1); any where it is empty.
+  /// - Parameter trustedAuthorities: key identifiers of issuing authorities; the wallet is to offer only their
+  /// documents (6.1.1.1). Empty means any.
   public init(_ request: PresentationRequest, trustedAuthorities: [[UInt8]] = []) {
     let authorities: JSON? =
       trustedAuthorities.isEmpty
       ? nil : [["type": "aki", "values": .array(trustedAuthorities.map { .string(Base64.encodeURLSafe($0)) })]]
     let credentials = request.documents.enumerated().map { Self.credential($1, at: $0, authorities: authorities) }
-    // Without credential_sets every credential is asked for.
+    // Without credential_sets a query asks for every credential.
     let isChoice = request.documents.count > 1 && !request.requiresAllDocuments
     let options = request.documents.indices.map { JSON.array([.string(Self.credentialID($0))]) }
     json = .members([
@@ -140,7 +141,8 @@ public struct DCQLQuery: Sendable, Hashable {
     ])
   }
 
-  /// Everything, or else what must come; where nothing must, any one element, since a set is not empty.
+  /// Either all elements or, failing that, the required ones. Where none is required, any one element will do, since a
+  /// set must not be empty.
   private static func claimSets(_ elements: [ElementRequest]) -> [JSON] {
     let required = elements.indices.filter { elements[$0].isRequired }
     let fallbacks = required.isEmpty ? elements.indices.map { [$0] } : [required]

@@ -13,7 +13,7 @@ struct EncryptedParameters {
   /// Notes each check; nil where one failed.
   init?(opening response: JSON, with key: PrivateKey, checks: inout CheckList) {
     guard let text = response["response"]?.string else {
-      // Whoever leaves out the encryption is told so, be it a wallet or somebody in between.
+      // An answer without encryption gets a code of its own, whether a wallet or somebody in between left it out.
       checks.failed(response["vp_token"] == nil ? .envelopeMalformed : .envelopeNotEncrypted)
       return nil
     }
@@ -21,7 +21,7 @@ struct EncryptedParameters {
     do throws(JWEError) {
       let jwe = try CompactJWE(parsing: text.utf8)
       for code in Self.parsingCodes { checks.passed(code) }
-      // A wallet repeats the `kid` of the key that it chose, and ours are named by their thumbprints.
+      // A wallet repeats the `kid` of the key that it chose. The `kid` of our key is its thumbprint.
       let keyID = Base64.encodeURLSafe(JSONWebKey.thumbprint(of: key.publicKey))
       let isOurs = jwe.header.keyID?.hasSameBytes(as: keyID) ?? false
       checks.require(isOurs, .jweKeyUnknown)
@@ -54,7 +54,7 @@ struct EncryptedParameters {
 /// `vp_token` (OpenID4VP 1.0, 8.1): for each query that is answered an array of presentations, here of one
 /// DeviceResponse in base64url (B.2).
 struct VPToken {
-  /// One for each document of the request that was answered, in the request's order.
+  /// One part for each document of the request that was answered, in the order of the request.
   let parts: [PresentedResponse.Part]
 
   /// Notes each check; nil where one failed.
@@ -67,7 +67,7 @@ struct VPToken {
     let needed = request.requiresAllDocuments ? request.documents.count : 1
     checks.require(presentations.count >= needed, .vpTokenIncomplete)
     guard presentations.count >= needed else { return nil }
-    // Of documents that exclude one another one is enough, and more than was asked for.
+    // Where any one document is enough, a second one is more than was asked for.
     if !request.requiresAllDocuments, presentations.count > 1 {
       checks.failed(.documentUnexpected, "\(presentations.count) documents")
     }
@@ -79,7 +79,7 @@ struct VPToken {
     self.parts = parts
   }
 
-  /// Nil where an id is none of the request's, or what stands under it is not one base64url text in an array.
+  /// Nil where an id is not one of the request's, or its value is not one base64url text in an array.
   private static func presentations(
     _ json: JSON?, _ request: PresentationRequest
   ) -> [(docType: String, bytes: [UInt8])]? {
@@ -92,13 +92,13 @@ struct VPToken {
       else { return nil }
       found.append((document.docType, bytes))
     }
-    // Names occur once in our JSON, so that all are known when as many were found.
+    // Names occur once in our JSON. So if as many were found as there are members, each member is known.
     return found.count == members.count ? found : nil
   }
 }
 
 extension Code {
-  /// What a wallet's `error` says (OpenID4VP 1.0, 8.5; RFC 6749, 4.1.2.1).
+  /// The code for a wallet's `error` (OpenID4VP 1.0, 8.5; RFC 6749, 4.1.2.1).
   public init(walletError name: String) {
     self =
       switch name {

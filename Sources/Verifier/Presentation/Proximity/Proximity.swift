@@ -10,7 +10,7 @@ public struct Proximity: Sendable {
 
   public init(verifier: MdocVerifier) { self.verifier = verifier }
 
-  /// How device and reader met.
+  /// How device and reader made contact.
   public enum Handover: Sendable {
     case qr
     /// The Handover Select message, and the Handover Request message unless the handover was static.

@@ -3,13 +3,14 @@ import COSE
 import Cryptography
 import Mdoc
 
-/// One meeting of a device and a reader, as the reader has it: what its transcript is made of, and the reader's
-/// ephemeral private key where it is at hand.
+/// One meeting of a device and a reader, as the reader has it: the parts of its transcript, and the reader's ephemeral
+/// private key if it is at hand.
 public struct ReaderSession: Sendable {
   public let transcript: SessionTranscript
   /// EReaderKey as it was sent.
   public let readerKey: PublicKey
-  /// Its private half, for device MACs and encrypted session data. Whether it really is, is checked with the answer.
+  /// The private half of `readerKey`, for device MACs and encrypted session data. Whether it fits is checked with the
+  /// answer.
   public let privateKey: PrivateKey?
   /// EDeviceKey; nil where the engagement has none that can be read.
   let deviceKey: PublicKey?
@@ -45,14 +46,14 @@ public struct ReaderSession: Sendable {
     }
   }
 
-  /// Bytes inside tag 24, as they stand in a transcript and in a SessionEstablishment; others as they are.
+  /// The bytes inside tag 24, as in a transcript and in a SessionEstablishment; other bytes are returned as they are.
   private static func untagged(_ bytes: [UInt8]) -> [UInt8] {
     (try? CBORItem(parsing: bytes))?.content(ofTag: 24)?.bytes.map { Array($0) } ?? bytes
   }
 }
 
 extension Proximity.Handover {
-  /// What the device may have taken for the handover instead, as far as the messages are known.
+  /// The handovers that the device may have used instead, as far as the messages are known.
   fileprivate var mistakes: [(difference: String, handover: Proximity.Handover)] {
     switch self {
     case .qr: []

@@ -3,8 +3,8 @@ import CBOR
 import Cryptography
 import Mdoc
 
-/// Session encryption (ISO/IEC 18013-5:2021, 9.1.1.5): AES-256-GCM under two keys that come from the ephemeral keys and
-/// the transcript, one for each direction, with a counter of messages in the nonce.
+/// Session encryption (ISO/IEC 18013-5:2021, 9.1.1.5): AES-256-GCM with one key for each direction. The keys derive
+/// from the ephemeral keys and the transcript, and the nonce holds a counter of messages.
 public struct SessionEncryption: ~Copyable, Sendable {
   /// Whose side this is.
   public enum Role: Sendable { case reader, device }
@@ -36,7 +36,7 @@ public struct SessionEncryption: ~Copyable, Sendable {
       message, key: outgoing.key, nonce: outgoing.nonce(sent), additionalData: [UInt8]())
   }
 
-  /// The next message from the other side. One that does not open is not counted.
+  /// Decrypts the next message from the other side. A message that does not open is not counted.
   public mutating func decrypt(_ data: [UInt8]) throws(CryptoError) -> [UInt8] {
     guard received < .max else { throw .invalidLength }
     let message = try AESGCM.open(
@@ -45,7 +45,7 @@ public struct SessionEncryption: ~Copyable, Sendable {
     return message
   }
 
-  /// One direction's key, and who sends.
+  /// The key of one direction, and its sender.
   private struct Direction: ~Copyable, Sendable {
     let key: SecretBytes
     let sender: Role
@@ -56,7 +56,7 @@ public struct SessionEncryption: ~Copyable, Sendable {
       self.sender = sender
     }
 
-    /// Eight bytes that say who sends, four that count from 1.
+    /// The nonce: eight bytes that name the sender, then four bytes of a counter that starts at 1.
     func nonce(_ counter: UInt32) -> [UInt8] {
       [0, 0, 0, 0, 0, 0, 0, sender == .reader ? 0 : 1]
         + (0..<4).map { UInt8(truncatingIfNeeded: counter >> (24 - 8 * $0)) }
@@ -86,7 +86,7 @@ public struct SessionMessage: Sendable {
       }
     }
 
-    /// As the report names it.
+    /// The name in the report.
     var name: String {
       switch self {
       case .sessionEncryptionError: "10, session encryption error"

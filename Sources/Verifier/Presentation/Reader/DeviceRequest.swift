@@ -5,12 +5,12 @@ import Mdoc
 
 /// A DeviceRequest (ISO/IEC 18013-5:2021, 8.3.2.1.2.1; second edition 12.5) as it is sent.
 ///
-/// Version 1.0 unless the second edition's members are needed: to say which of several documents are enough, or to
-/// sign the request as a whole.
+/// The version is 1.0, unless the request needs members of the second edition: to say which of several documents are
+/// enough, or to sign the request as a whole.
 public struct DeviceRequest: Sendable, Hashable {
   public let encoded: [UInt8]
 
-  /// Of a reader that does not say who it is.
+  /// The request of a reader that does not say who it is.
   public init(_ request: PresentationRequest) {
     let items = request.documents.map(Self.itemsRequestBytes)
     let isAnyOf = items.count > 1 && !request.requiresAllDocuments
@@ -18,8 +18,8 @@ public struct DeviceRequest: Sendable, Hashable {
       items.map { ["itemsRequest": .encoded($0)] }, info: isAnyOf ? Self.infoBytes(of: request) : nil, signature: nil)
   }
 
-  /// Of a reader that signs each document's request, which wallets of the first edition check, and all of them
-  /// together.
+  /// The request of a reader that signs each document's request, which wallets of the first edition check, and also all
+  /// of them together.
   public init(
     _ request: PresentationRequest, signedBy reader: ReaderIdentity, over transcript: SessionTranscript
   ) throws(CryptoError) {
@@ -34,7 +34,7 @@ public struct DeviceRequest: Sendable, Hashable {
       documents, info: info, signature: try authentication.signature(overAll: items, info: info))
   }
 
-  /// Signed where there is a reader.
+  /// A request that is signed if there is a reader.
   public init(
     _ request: PresentationRequest, reader: ReaderIdentity?, transcript: SessionTranscript
   ) throws(CryptoError) {
@@ -62,7 +62,7 @@ public struct DeviceRequest: Sendable, Hashable {
     for request in elements {
       let name = request.element.namespace
       let entry = (key: CBORValue.text(request.element.identifier), value: CBORValue.bool(request.intentToRetain))
-      // By bytes, as wallets compare them.
+      // Names are compared by their bytes, as wallets compare them.
       if let index = namespaces.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
         namespaces[index].elements.append(entry)
       } else {
@@ -83,7 +83,7 @@ public struct DeviceRequest: Sendable, Hashable {
     return CBORValue.embedded(.map(members)).encoded()
   }
 
-  /// Any one of the alternatives is enough, the first is liked best (second edition, DocRequestInfo).
+  /// Any one of the alternatives is enough, and the first is preferred (second edition, DocRequestInfo).
   private static func alternativeDataElements(_ request: ElementRequest) -> CBORValue {
     func reference(_ element: ElementReference) -> CBORValue { [.text(element.namespace), .text(element.identifier)] }
     return [

@@ -3,13 +3,13 @@ import Cryptography
 import JOSE
 import PKIX
 
-/// Who asks: a relying party's key for reader authentication (ISO/IEC 18013-5:2021, 9.1.4) and for signed requests of
-/// OpenID4VP, with the certificates that vouch for it.
+/// The identity of the party that asks: a relying party's key for reader authentication (ISO/IEC 18013-5:2021, 9.1.4)
+/// and for signed requests of OpenID4VP, with the certificates that vouch for it.
 public struct ReaderIdentity: Sendable {
   public let key: PrivateKey
   /// The leaf first; no trust anchor among them (ISO/IEC 18013-5:2021, 9.1.4.4; HAIP 1.0).
   public let certificates: [Certificate]
-  /// How OpenID4VP names the leaf's holder.
+  /// The client identifier by which OpenID4VP names the leaf's holder.
   public let clientIdentifier: ClientIdentifier
 
   /// A client identifier prefix of OpenID4VP 1.0, 5.9.3.
@@ -44,14 +44,14 @@ public struct ReaderIdentity: Sendable {
 
   public var leaf: Certificate { certificates[0] }
 
-  /// When every certificate of the chain is valid; nil where never.
+  /// The time in which every certificate of the chain is valid; nil where there is none.
   public var validity: ClosedRange<Timestamp>? {
     let from = certificates.map(\.validity.lowerBound).max() ?? leaf.validity.lowerBound
     let until = certificates.map(\.validity.upperBound).min() ?? leaf.validity.upperBound
     return from <= until ? from...until : nil
   }
 
-  /// The leaf under its profile (ISO/IEC 18013-5:2021, B.1.7).
+  /// The checks of the leaf against its profile (ISO/IEC 18013-5:2021, B.1.7).
   public func profile(at now: Timestamp) -> [Check] {
     CertificateProfile.check(
       leaf, as: .readerAuthentication, issuer: certificates.count > 1 ? certificates[1] : nil, at: now)
@@ -67,8 +67,8 @@ extension ReaderIdentity {
     }
   }
 
-  /// Whether it goes by the name of this host: the one that was chosen for it, or else any dNSName of the leaf. Case
-  /// means nothing in these (RFC 4343).
+  /// Whether the host is one of its names: the name that was chosen for it, or else any dNSName of the leaf. Case does
+  /// not matter in these (RFC 4343).
   public func hasDNSName(_ host: String) -> Bool {
     let names = if case .dnsName(let name) = clientIdentifier { [name] } else { leaf.dnsNames }
     return names.contains { $0.lowercased().hasSameBytes(as: host.lowercased()) }
@@ -76,9 +76,9 @@ extension ReaderIdentity {
 
   /// Signs request objects (RFC 9101) in the reader's name.
   ///
-  /// - Parameter parameters: of the protected header, beside its type and certificates.
+  /// - Parameter parameters: further parameters of the protected header, beside its type and certificates.
   func requestSigner(parameters: [JSON.Member] = []) throws(CryptoError) -> JWSSigner {
-    // The anchor is the wallet's own (HAIP 1.0, 5): one that stands in the chain by mistake is left out.
+    // Wallets have the anchor themselves (HAIP 1.0, 5). One that is in the chain by mistake is left out.
     let chain = certificates.prefix(1) + certificates.dropFirst().filter { !$0.isSelfSigned }
     do throws(JOSEError) {
       return try JWSSigner(

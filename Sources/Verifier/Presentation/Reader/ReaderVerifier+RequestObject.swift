@@ -7,7 +7,8 @@ extension ReaderVerifier {
   /// Checks a signed request object of OpenID4VP (RFC 9101): a compact JWS, or the general JSON serialization with
   /// several signers (OpenID4VP 1.0, A.3.2.2).
   ///
-  /// - Parameter origin: of the page that hands it to the wallet; nil: it comes by redirect, or that is not known.
+  /// - Parameter origin: the origin of the page that hands it to the wallet; nil if it comes by redirect or is not
+  /// known.
   public func verify(requestObject text: [UInt8], origin: String?, at now: Timestamp) -> ReaderReport {
     var checks = CheckList(expecting: 6)
     let isCompact = text.first(where: { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }) != UInt8(ascii: "{")
@@ -23,7 +24,7 @@ extension ReaderVerifier {
       let place = isCompact ? "request" : "signatures[\(index)]"
       signatures.append(verify(object, namedInHeader: !isCompact, at: place, now))
     }
-    // One payload: what every signature covers.
+    // All signatures cover the same payload, so the first is read.
     let payload = (try? CompactJWS(parsing: objects[0]))?.payload
     let claims = payload.flatMap { try? JSON(parsing: $0) }
     let isObject = claims?.object != nil
@@ -39,7 +40,7 @@ extension ReaderVerifier {
     return ReaderReport(kind: .requestObject, checks: checks.checks, signatures: signatures)
   }
 
-  /// The signatures as one compact JWS each; nil where the text is neither serialization.
+  /// Each signature as a compact JWS of its own; nil where the text is neither serialization.
   private static func compactObjects(_ text: [UInt8], isCompact: Bool) -> [[UInt8]]? {
     guard !isCompact else { return text.count(where: { $0 == UInt8(ascii: ".") }) == 2 ? [text] : nil }
     guard let json = try? JSON(parsing: text), let payload = json["payload"]?.string,
@@ -83,8 +84,8 @@ extension ReaderVerifier {
 
   // MARK: Claims
 
-  /// OpenID4VP 1.0, 5.9.3; of several signers each names itself in its header. Before version 1.0 the prefix had a
-  /// parameter of its own (`client_id_scheme`).
+  /// Checks the client identifier (OpenID4VP 1.0, 5.9.3). Where there are several signers, each names itself in its
+  /// header. Before version 1.0 the prefix had a parameter of its own (`client_id_scheme`).
   private func checkClient(
     _ jws: CompactJWS, namedInHeader: Bool, _ leaf: Certificate, _ checks: inout CheckList
   ) {
@@ -110,7 +111,7 @@ extension ReaderVerifier {
     }
   }
 
-  /// OpenID4VP 1.0, A.2: a signed request over the Digital Credentials API says from where it may come.
+  /// OpenID4VP 1.0, A.2: a signed request over the Digital Credentials API lists the origins from which it may come.
   private func checkOrigin(_ claims: JSON, _ origin: String?, _ checks: inout CheckList) {
     let code = Code.readerOriginMismatch
     guard ["dc_api", "dc_api.jwt"].contains(claims["response_mode"]?.string) else { return checks.notRun(code) }
@@ -122,7 +123,7 @@ extension ReaderVerifier {
   }
 }
 
-/// What checking a reader's request came to: everything about the request, and about each signature in it.
+/// The result of checking a reader's request: the checks of the request, and of each signature in it.
 public struct ReaderReport: Sendable {
   public enum Kind: String, Sendable {
     case deviceRequest = "device_request"
@@ -130,12 +131,12 @@ public struct ReaderReport: Sendable {
   }
 
   public let kind: Kind
-  /// Of the request as a whole.
+  /// The checks of the request as a whole.
   public let checks: [Check]
   public let signatures: [ReaderSignature]
 
-  /// Whether a wallet that has the given roots knows who asks: every part is signed by a reader that is trusted, and no
-  /// signature is broken. One more by a reader that only other wallets know does no harm.
+  /// Whether a wallet with the given roots knows who asks: a trusted reader signed every part, and no signature is
+  /// broken. A further signature by a reader that only other wallets know does no harm.
   public var isAuthenticated: Bool {
     !checks.contains { $0.outcome == .failed } && !signatures.contains(where: \.isBroken)
   }
@@ -145,13 +146,13 @@ public struct ReaderReport: Sendable {
 public struct ReaderSignature: Sendable {
   /// Where it stands: `docRequests[0].readerAuth`.
   public let place: String
-  /// The certificates, the reader's own first, up to the root where one was found; what could be read of them.
+  /// The certificates that can be read, the reader's own first, up to the root if one was found.
   public let certificates: [Certificate]
   public let checks: [Check]
 
   var isGood: Bool { !checks.contains { $0.outcome == .failed } }
 
-  /// Whether more is wrong than that nobody here knows the reader.
+  /// Whether anything is wrong apart from the reader being unknown here.
   var isBroken: Bool { checks.contains { $0.outcome == .failed && !Self.ofStrangers.contains($0.code) } }
 
   private static let ofStrangers: Set<Code> = [.readerUntrusted, .readerCertificateProfile]

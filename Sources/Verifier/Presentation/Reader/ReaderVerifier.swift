@@ -5,10 +5,10 @@ import Cryptography
 import Mdoc
 import PKIX
 
-/// Checks what a reader asks as a wallet does that wants to know who asks: reader authentication of a DeviceRequest
+/// Checks a reader's request as a wallet does that wants to know who asks: reader authentication of a DeviceRequest
 /// (ISO/IEC 18013-5:2021, 9.1.4), or the signature of an OpenID4VP request object.
 ///
-/// With the code that signs it shares only how the signed bytes are put together.
+/// It shares with the signing code only the function that builds the signed bytes.
 public struct ReaderVerifier: Sendable {
   let anchors: SignerPath.Anchors
   let isStrict: Bool
@@ -16,7 +16,7 @@ public struct ReaderVerifier: Sendable {
   /// - Parameters:
   ///   - roots: authorities of readers, or readers that are trusted by themselves. Test certificates are taken: whoever
   ///     names one means it.
-  ///   - isStrict: whether what only warns fails.
+  ///   - isStrict: whether a finding fails that otherwise only warns.
   public init(roots: [Certificate], isStrict: Bool = false) {
     anchors = SignerPath.Anchors(configured: roots, allowsTestCertificates: true)
     self.isStrict = isStrict
@@ -45,7 +45,7 @@ public struct ReaderVerifier: Sendable {
       if signature.isGood { covered.insert(index) }
       signatures.append(signature)
     }
-    // `deviceRequestInfo` is covered by a signature over the whole request, and by no document's own.
+    // Only a signature over the whole request covers `deviceRequestInfo`; a document's own signature does not.
     var isInfoCovered = request.info == nil
     let all = ReaderAuthentication.bytes(
       overAll: request.documents.map(\.itemsRequest), info: request.info, transcript)
@@ -95,7 +95,7 @@ public struct ReaderVerifier: Sendable {
     .readerAlgorithmUnsupported, .readerSignatureInvalid,
   ]
 
-  /// The certificates that the signature brings along; nil, with a failure noted, where there are none that can be read.
+  /// The certificates that come with the signature; nil, with a failure noted, where none can be read.
   func certificates(_ encoded: [ArraySlice<UInt8>], _ checks: inout CheckList) -> [Certificate]? {
     let isShort =
       encoded.count <= Limits.chainCertificates && encoded.allSatisfy { $0.count <= Limits.certificateBytes }
@@ -108,8 +108,8 @@ public struct ReaderVerifier: Sendable {
 
   /// The path to a root.
   ///
-  /// - Parameter profileRejects: whether a certificate that is made for something else is refused; OpenID4VP leaves open
-  ///   what a request's signer is certified for.
+  /// - Parameter profileRejects: whether a certificate made for another purpose is refused. OpenID4VP does not say what
+  /// a request's signer must be certified for.
   func checkPath(
     _ chain: [Certificate], profileRejects: Bool, _ checks: inout CheckList, _ now: Timestamp
   ) -> [Certificate] {
@@ -123,7 +123,8 @@ public struct ReaderVerifier: Sendable {
         checks.failed(.readerCertificateProfile, check.detail)
       case (.listSignerProfile, let outcome):
         checks.append([Check(.readerCertificateProfile, outcome, detail: check.detail)])
-      // A certificate on the way whose algorithm is none of ours can't be checked, and nothing below it is trusted.
+      // A certificate of the path whose algorithm is not supported here can't be checked, and nothing below it is
+      // trusted.
       case (.listAlgorithmUnsupported, .failed): checks.failed(.readerAlgorithmUnsupported, "of a certificate")
       default: break
       }
@@ -136,7 +137,7 @@ public struct ReaderVerifier: Sendable {
     if isSupported { checks.require(isValid, .readerSignatureInvalid) } else { checks.notRun(.readerSignatureInvalid) }
   }
 
-  /// What deviates from the profile of readers (B.1.7) and makes nobody less trusted.
+  /// Deviations from the profile of readers (B.1.7). They do not make a reader less trusted.
   private func noteProfile(of leaf: Certificate, issuer: Certificate?, _ checks: inout CheckList, _ now: Timestamp) {
     let found = CertificateProfile.check(leaf, as: .readerAuthentication, issuer: issuer, at: now)
     for check in found where check.outcome == .warning {
@@ -145,8 +146,8 @@ public struct ReaderVerifier: Sendable {
   }
 }
 
-/// A DeviceRequest (ISO/IEC 18013-5:2021, 8.3.2.1.2.1; second edition) as received: the parts that are signed, in their
-/// bytes, and the signatures.
+/// A DeviceRequest (ISO/IEC 18013-5:2021, 8.3.2.1.2.1; second edition) as received: the bytes of its signed parts, and
+/// the signatures.
 struct ReceivedDeviceRequest {
   struct Document {
     /// ItemsRequestBytes, tag 24 included.

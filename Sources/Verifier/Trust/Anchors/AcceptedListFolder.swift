@@ -3,12 +3,12 @@ import Cryptography
 import FoundationEssentials
 import Glibc
 
-/// The last list that was accepted from each source, kept in a folder: nobody can serve an older one after a restart, and
-/// a server can start while the publisher is down.
+/// A folder that keeps the last accepted list of each source. After a restart nobody can pass off an older list, and a
+/// server can start while the publisher is down.
 public struct AcceptedListFolder: Sendable {
   private let folder: String
 
-  /// The folder is made at the first list.
+  /// The folder is made when the first list is stored.
   public init(_ folder: String) { self.folder = folder }
 
   public struct Accepted: Sendable, Hashable {
@@ -17,15 +17,15 @@ public struct AcceptedListFolder: Sendable {
     public let mark: AcceptedListMark
   }
 
-  /// Why the memory can't be used. Without it an old list could pass for a new one, so nothing is accepted.
+  /// Why the stored list can't be used. Without it an old list could pass for a new one, so nothing is accepted.
   ///
-  /// It names the file and not the folder: findings are told to clients of the API.
+  /// It names the file but not the folder, because clients of the API see the findings.
   public struct Fault: Error, Sendable, CustomStringConvertible {
     public let description: String
   }
 
-  /// Nil where no list was ever accepted from the source: only where there is nothing of the name. A memory that is there
-  /// and can't be read is never taken for none.
+  /// The last accepted list; nil only where no file of this name exists, so that none was ever accepted from the
+  /// source. A file that is there but can't be read is an error.
   public func last(of source: String) throws(Fault) -> Accepted? {
     let path = try path(of: source)
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
@@ -42,8 +42,8 @@ public struct AcceptedListFolder: Sendable {
     return accepted
   }
 
-  /// On disk when it returns, whole: a crash leaves the list before it. A list that was issued later stays: of two
-  /// loads at one time, the one with the older list may end last.
+  /// Stores the list: when it returns, all of it is on disk, and a crash leaves the list before it. A stored list that
+  /// was issued later stays, because of two loads at once the one with the older list may end last.
   public func remember(_ accepted: Accepted, of source: String) throws(Fault) {
     pthread_mutex_lock(Self.turns)
     defer { pthread_mutex_unlock(Self.turns) }
@@ -51,7 +51,7 @@ public struct AcceptedListFolder: Sendable {
     try write(accepted, of: source)
   }
 
-  // Of the process: a folder has one server. Made once and never freed, and used as a mutex alone.
+  // One lock for the process, as a folder has one server. It is made once, never freed, and used only as a mutex.
   nonisolated(unsafe) private static let turns = {
     let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     pthread_mutex_init(mutex, nil)
@@ -62,7 +62,7 @@ public struct AcceptedListFolder: Sendable {
     let path = try path(of: source)
     let isMade = mkdir(folder, 0o700) == 0
     removeLeftovers(of: source)
-    // Of a name that no other writer has, be it this process or another.
+    // A name that no other writer uses, in this process or another.
     let temporary = "\(folder)/\(source).\(getpid())-\(UInt64.random(in: 0 ... .max))\(Self.unfinished)"
     guard Self.write(Self.encode(accepted), toNewFile: temporary), rename(temporary, path) == 0,
       Self.sync(folder: folder), !isMade || Self.sync(folder: folder + "/..")
@@ -80,7 +80,7 @@ public struct AcceptedListFolder: Sendable {
     return "\(folder)/\(source).accepted"
   }
 
-  /// What a crash left of writes that were not finished.
+  /// Removes what a crash left of unfinished writes.
   private func removeLeftovers(of source: String) {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     for name in names where name.hasPrefix(source + ".") && name.hasSuffix(Self.unfinished) {
@@ -120,7 +120,7 @@ public struct AcceptedListFolder: Sendable {
 
   // MARK: The file system
 
-  /// Nil where it can't be read, or is larger than any list with its head.
+  /// The file's bytes; nil where it can't be read, or is larger than any list with its head.
   private static func read(_ descriptor: Int32) -> [UInt8]? {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -153,7 +153,7 @@ public struct AcceptedListFolder: Sendable {
     return fsync(descriptor) == 0
   }
 
-  /// Makes names in the folder durable as well as the files.
+  /// Makes the folder's entries durable, as the files already are.
   private static func sync(folder: String) -> Bool {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }

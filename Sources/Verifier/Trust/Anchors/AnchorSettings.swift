@@ -1,7 +1,7 @@
 import Base
 import PKIX
 
-/// The settings that stand beside an anchor: `utah.pem` is described by `utah.json`.
+/// The settings beside an anchor's file: `utah.json` describes `utah.pem`.
 ///
 /// ```json
 /// { "doc_types": ["org.iso.18013.5.1.mDL"], "ekus": ["1.0.18013.5.1.2"], "max_path_length": 0,
@@ -11,21 +11,21 @@ import PKIX
 struct AnchorSettings {
   var kind = TrustAnchor.Kind.authority
   var docTypes: [String]?
-  /// Nil: those of the document type.
+  /// Nil means those of the document type.
   var extendedKeyUsages: Set<String>?
   var maxPathLength = 0
   var relaxed: Set<Code> = []
   var allowsPlainHTTP = false
-  /// Nil where nothing is said of it.
+  /// Nil where the settings don't mention it.
   var crlAddresses: CRLAddresses?
   var tier = TrustAnchor.Tier.live
-  /// Where the operator had the certificate from.
+  /// Where the operator got the certificate.
   var source: String?
 
-  /// Without a settings file.
+  /// The settings of an anchor that has no settings file.
   init(defaultDocTypes: [String]?) { docTypes = defaultDocTypes }
 
-  /// - Parameter path: what an error names beside the member.
+  /// - Parameter path: the file that an error names.
   init(parsing bytes: [UInt8], at path: String, defaultDocTypes: [String]?) throws(TrustLoadError) {
     func fault(_ problem: String) -> TrustLoadError { TrustLoadError(path: path, problem: problem) }
     docTypes = defaultDocTypes
@@ -74,7 +74,7 @@ struct AnchorSettings {
     if kind == .authority, let code = relaxed.intersection(TrustAnchor.relaxableForSigners).first {
       throw fault("relax: \"\(code.rawValue)\" is for the kind \"document_signer\" alone")
     }
-    // Who says that nothing comes over plain HTTP means revocation lists as well.
+    // An operator who forbids plain HTTP forbids it for revocation lists too.
     if crlAddresses == nil, json["allow_http"]?.bool == false { crlAddresses = .https }
   }
 
@@ -111,7 +111,7 @@ struct AnchorSettings {
 }
 
 extension TrustAnchor {
-  /// An anchor with settings that came beside it in JSON, rather than in a file.
+  /// An anchor whose settings came beside it as JSON, not in a file.
   ///
   /// - Throws: `TrustLoadError`, with `source` for the path.
   public init(certificate: Certificate, settings: [UInt8], source: String) throws(TrustLoadError) {

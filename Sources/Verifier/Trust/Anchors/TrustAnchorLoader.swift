@@ -12,9 +12,10 @@ public struct TrustLoadError: Error, Sendable, CustomStringConvertible {
 
 /// Reads anchors from PEM or DER files and from folders of them.
 public struct TrustAnchorLoader: Sendable {
-  /// For anchors without settings: the mDL in a server; nil, any type with a warning, in `mdoc verify`.
+  /// The document types of anchors without settings: the mDL in a server; nil in `mdoc verify`, where they are trusted
+  /// for any type, with a warning.
   public var defaultDocTypes: [String]?
-  /// For authorities whose settings say nothing of it.
+  /// The rule for authorities whose settings don't mention it.
   public var crlAddresses: CRLAddresses
 
   private static let endings = [".pem", ".crt", ".cer", ".der"]
@@ -46,7 +47,7 @@ public struct TrustAnchorLoader: Sendable {
     let folder = path.hasSuffix("/") ? path : path + "/"
     let files = names.sorted().filter { name in Self.endings.contains { name.lowercased().hasSuffix($0) } }
     let stems = files.map(Self.stem)
-    // Settings that fit no anchor were meant for one, which would be trusted by the defaults in their place.
+    // Settings that stand beside no certificate were meant for an anchor, which would then be trusted by the defaults.
     if let stray = names.sorted().first(where: { $0.hasSuffix(".json") && !stems.contains(Self.stem(of: $0)) }) {
       throw TrustLoadError(path: folder + stray, problem: "there is no certificate that these settings stand beside")
     }
@@ -82,10 +83,10 @@ public struct TrustAnchorLoader: Sendable {
     return try AnchorSettings(parsing: read(file), at: file, defaultDocTypes: defaultDocTypes)
   }
 
-  /// Where the settings of a file of anchors stand, if it has any.
+  /// The path of the settings file that belongs to a file of anchors; it need not exist.
   public static func settingsFile(of path: String) -> String { stem(of: path) + ".json" }
 
-  /// The path without its ending; dots in folders' names are none.
+  /// The path without its ending. Only a dot in the file's name begins an ending.
   private static func stem(of path: String) -> String {
     let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
     guard let dot = path[name...].lastIndex(of: "."), dot > name else { return path }

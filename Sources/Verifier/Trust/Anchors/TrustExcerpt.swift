@@ -2,11 +2,11 @@ import Base
 import Mdoc
 import PKIX
 
-/// The anchors of a trust store that one verdict rests on, under the fingerprint of the whole store: what evidence keeps
-/// of it. Others would change nothing, and a store may have hundreds.
+/// The anchors of a trust store on which one verdict rests, with the fingerprint of the whole store. Evidence keeps
+/// these alone: other anchors would change nothing, and a store may have hundreds.
 ///
-/// They are evaluated by the store's own rules. The fingerprint stays the whole store's: by it whoever has the audit
-/// log finds the entry of the same attempt.
+/// The store's own rules evaluate them. The fingerprint stays that of the whole store, because the audit log names the
+/// same attempt by it.
 public struct TrustExcerpt: IssuerTrust {
   public let snapshot: String
   private let store: TrustStore
@@ -31,9 +31,10 @@ public struct TrustExcerpt: IssuerTrust {
     ["snapshot": .string(snapshot), "anchors": .array(store.anchors.map(\.json))]
   }
 
-  /// Nil for what `json` did not give, and where nothing would be trusted.
+  /// Reads what `json` wrote; nil for anything else, and where nothing would be trusted.
   ///
-  /// - Parameter allowsTestCertificates: of the mode in which it was kept: what only tests trust stays theirs.
+  /// - Parameter allowsTestCertificates: as in the mode in which it was kept. What was trusted in tests stays for
+  /// tests.
   public init?(_ json: JSON, allowsTestCertificates: Bool) {
     guard let snapshot = json["snapshot"]?.string, let array = json["anchors"]?.array else { return nil }
     let anchors = array.compactMap(TrustAnchor.init)
@@ -45,7 +46,7 @@ public struct TrustExcerpt: IssuerTrust {
   }
 }
 
-/// An anchor with all of its settings, also those that no settings file has: for evidence.
+/// An anchor with all its settings as JSON, for evidence. It has settings, too, that no settings file has.
 extension TrustAnchor {
   var json: JSON {
     [
@@ -61,7 +62,7 @@ extension TrustAnchor {
     ]
   }
 
-  /// Nil for what `json` did not give.
+  /// Reads what `json` wrote; nil for anything else.
   init?(_ json: JSON) {
     guard let certificate = json["certificate"].flatMap(Self.certificate),
       let kind = json["kind"]?.string.flatMap(Kind.init), let usages = json["ekus"],
@@ -72,7 +73,7 @@ extension TrustAnchor {
       listed.isNull || Self.texts(listed) != nil, usages.isNull || Self.texts(usages) != nil,
       end.isNull || end.integer != nil
     else { return nil }
-    // What was kept before there was this member fetched over HTTPS alone unless it was said otherwise.
+    // Evidence from before this member existed fetched over HTTPS alone, unless plain HTTP was allowed.
     let addresses = json["crl_addresses"].map { $0.string.flatMap(CRLAddresses.init) } ?? (allowsHTTP ? .named : .https)
     guard let addresses else { return nil }
     let codes = relaxed.compactMap(Code.init)

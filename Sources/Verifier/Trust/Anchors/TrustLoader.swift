@@ -6,7 +6,8 @@ import PKIX
 /// Loads trust anchors from every source.
 ///
 /// A file that can't be read fails the whole load: a typing mistake must not quietly change whom we trust. A list that
-/// can't be had, or is refused, does not: the last accepted one counts on until it expires, and then nothing of it does.
+/// can't be fetched, or is refused, does not fail it: the last accepted list counts until it expires, and after that
+/// none of its anchors is trusted.
 public struct TrustLoader: Sendable {
   private let sources: [TrustSource]
   private let defaultDocTypes: [String]?
@@ -16,7 +17,7 @@ public struct TrustLoader: Sendable {
 
   /// - Parameters:
   ///   - defaultDocTypes: for anchors in files without settings.
-  ///   - memory: where the last accepted lists are; nil: nowhere, as for one command that reads a list once.
+  ///   - memory: the folder of the last accepted lists; nil means none, as for one command that reads a list once.
   public init(
     sources: [TrustSource], defaultDocTypes: [String]?, fetcher: any ListFetcher, rules: FetchRules = FetchRules(),
     memory: AcceptedListFolder?
@@ -48,8 +49,8 @@ public struct TrustLoader: Sendable {
     return TrustLoad(anchors: anchors, sources: reports)
   }
 
-  /// The anchors of the lists that are here already: in files, and in the memory of those that were accepted last.
-  /// Nobody is asked and nothing is remembered.
+  /// The anchors of the lists that are already here: in files, and among the lists that were accepted last. It fetches
+  /// nothing and stores nothing.
   public func listedAnchorsAtHand(at now: Timestamp) -> [TrustAnchor] {
     sources.flatMap { source -> [TrustAnchor] in
       guard case .list(let list) = source.kind else { return [] }
@@ -63,7 +64,7 @@ public struct TrustLoader: Sendable {
     }
   }
 
-  /// Files that are to hold a list and cannot be read now.
+  /// The paths of configured list files that can't be read now.
   public var missingLists: [String] {
     sources.compactMap { source in
       guard case .list(let list) = source.kind, case .file(let path) = list.place,
@@ -73,7 +74,7 @@ public struct TrustLoader: Sendable {
     }
   }
 
-  /// Whether a list is fetched, so that its anchors may be known only then.
+  /// Whether a list is fetched, so that its anchors may not be known before.
   public var fetchesLists: Bool {
     sources.contains { source in
       guard case .list(let list) = source.kind, case .address = list.place else { return false }
@@ -99,7 +100,7 @@ public struct TrustLoader: Sendable {
     do throws(ListRefusal) {
       let reading = TrustListOutcome(try await bytes(at: list.place), as: list.format, after: last, at: now)
       guard let accepted = reading.accepted else { throw ListRefusal(reading.checks) }
-      // Before anything of it is trusted: what was in force once can't be taken back by an older list.
+      // The list is stored before anything in it is trusted, so that no older list can later replace it.
       if accepted != last { try remember(accepted, of: name) }
       return LoadedList(anchors: reading.anchors, report: reading.report(name, .loaded, reading.checks))
     } catch {
@@ -129,7 +130,7 @@ public struct TrustLoader: Sendable {
     switch place {
     case .file(let path):
       guard let data = FileManager.default.contents(atPath: path) else {
-        // Without the path: findings are told to clients of the API.
+        // The path is left out, because clients of the API see the findings.
         throw ListRefusal([Check(.listUnavailable, .failed, detail: "the file can't be read")])
       }
       return [UInt8](data)
@@ -146,7 +147,7 @@ public struct TrustLoader: Sendable {
     }
   }
 
-  /// Why the list that is there now is not used.
+  /// Why the list that is published now is not used.
   private struct ListRefusal: Error {
     let checks: [Check]
     init(_ checks: [Check]) { self.checks = checks }

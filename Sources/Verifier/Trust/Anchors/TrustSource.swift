@@ -3,13 +3,13 @@ import PKIX
 
 /// A named place that trust anchors come from.
 public struct TrustSource: Sendable {
-  /// For people, and for remembering the last list: letters, digits, `-`, `_` and `.`.
+  /// For people, and the name under which the last list is stored: letters, digits, `-`, `_` and `.`.
   public let name: String
   public let kind: Kind
 
   public enum Kind: Sendable {
-    /// Certificates in PEM or DER, and folders of them, each with its settings beside it.
-    /// `crlAddresses` counts for authorities whose settings say nothing of it.
+    /// Certificates in PEM or DER, and folders of them, each with its settings beside it. `crlAddresses` is the rule
+    /// for authorities whose settings don't mention it.
     case files([String], crlAddresses: CRLAddresses = .named)
     case list(PublishedTrustList)
   }
@@ -41,17 +41,17 @@ public struct PublishedTrustList: Sendable {
   }
 }
 
-/// What loading every source came to.
+/// The result of loading every source.
 public struct TrustLoad: Sendable {
   public let anchors: [TrustAnchor]
   public let sources: [SourceReport]
 }
 
-/// What one source came to. Nothing personal.
+/// The result of loading one source. It holds nothing personal.
 public struct SourceReport: Sendable, Hashable {
   public enum Outcome: String, Sendable, Hashable {
     case loaded
-    /// The newest list could not be had or was refused; the last one that was accepted is still current, and counts.
+    /// The newest list could not be fetched or was refused. The last accepted list is still current, and counts.
     case kept
     /// Nothing of this source is trusted.
     case failed
@@ -60,16 +60,16 @@ public struct SourceReport: Sendable, Hashable {
   public let name: String
   public let outcome: Outcome
   public let anchorCount: Int
-  /// Entries of the list that can't be used; the checks say why.
+  /// The number of entries of the list that can't be used; the checks say why.
   public let leftOut: Int
-  /// What was found about the list; empty for files.
+  /// The findings about the list; empty for files.
   public let checks: [Check]
-  /// Until when the list may be relied on.
+  /// The last instant at which the list may be relied on; nil for files.
   public let validUntil: Timestamp?
 }
 
 extension SourceReport {
-  /// Why the source is not as it should be, for a log.
+  /// Why the source did not load as it should, for a log.
   public var problem: String {
     let reasons = checks.filter { $0.outcome == .failed }.map { check in
       check.code.rawValue + (check.detail.map { " (\($0))" } ?? "")
@@ -77,7 +77,7 @@ extension SourceReport {
     return "trust source \"\(name)\" \(outcome.rawValue): \(reasons.joined(separator: ", "))"
   }
 
-  /// How much of a list that counts is left out, for a log; nil where nothing is.
+  /// How many entries of a list in use are left out, for a log; nil where none is.
   public var omission: String? {
     guard leftOut > 0, outcome != .failed else { return nil }
     let reasons = checks.filter { $0.outcome == .warning && $0.code != .listDeviation }

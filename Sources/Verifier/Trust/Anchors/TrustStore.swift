@@ -7,7 +7,7 @@ import PKIX
 public final class TrustStore: IssuerTrust, Sendable {
   public let anchors: [TrustAnchor]
   public let snapshot: String
-  /// The rules without the memory.
+  /// The rules without the memory of validated signers.
   public let validator: PathValidator
   private let known = SignerCache()
 
@@ -21,11 +21,11 @@ public final class TrustStore: IssuerTrust, Sendable {
     self.init(usable: usable, allowsTestCertificates: allowsTestCertificates)
   }
 
-  /// What is left where publishers have withdrawn everything that was trusted. Nothing starts with it.
+  /// The store that remains where publishers have withdrawn everything that was trusted. No server starts with it.
   public static let trustingNobody = TrustStore(usable: [], allowsTestCertificates: false)
 
   private init(usable: [TrustAnchor], allowsTestCertificates: Bool) {
-    // Of two anchors that both fit, the first decides: their order must not depend on that of the files.
+    // Where two anchors fit, the first decides. So their order must not depend on the order of the files.
     let ordered = usable.map { (encoding: TrustStore.encoding(of: $0), anchor: $0) }
       .sorted { $0.encoding.lexicographicallyPrecedes($1.encoding) }
     self.anchors = ordered.map(\.anchor)
@@ -34,8 +34,8 @@ public final class TrustStore: IssuerTrust, Sendable {
     snapshot = TrustStore.fingerprint(of: ordered.map(\.encoding), allowsTestCertificates: allowsTestCertificates)
   }
 
-  /// Who signs a status decides about documents as much as who signs documents, and with a published key anybody can
-  /// sign.
+  /// The anchor without test certificates among its signers of status lists. Whoever signs a status decides about
+  /// documents as much as their issuer does, and anybody can sign with a published key.
   private static func withoutTestSigners(_ anchor: TrustAnchor) -> TrustAnchor {
     var anchor = anchor
     anchor.statusSigners.removeAll { $0.isMock || PublishedTestRoots.contains($0) }
@@ -50,7 +50,7 @@ public final class TrustStore: IssuerTrust, Sendable {
     return evaluation
   }
 
-  /// Over everything that decides about trust, and nothing else: each different anchor once.
+  /// A hash over everything that decides about trust, and nothing else. Equal anchors count once.
   private static func fingerprint(of encodings: [[UInt8]], allowsTestCertificates: Bool) -> String {
     var input: [UInt8] = [allowsTestCertificates ? 1 : 0]
     var previous: [UInt8]?
@@ -61,7 +61,7 @@ public final class TrustStore: IssuerTrust, Sendable {
     return Hex.encode(HashAlgorithm.sha256.hash(input))
   }
 
-  /// Every part with its length before it, so that no two different anchors are written alike.
+  /// Each part has its length before it, so that two different anchors never have the same encoding.
   private static func encoding(of anchor: TrustAnchor) -> [UInt8] {
     var output: [UInt8] = []
     append(anchor.certificate.sha256, to: &output)
@@ -75,7 +75,7 @@ public final class TrustStore: IssuerTrust, Sendable {
     ]
     for list in lists {
       var part: [UInt8] = []
-      // As bytes: two spellings of a name that only look alike are two names.
+      // Compared as bytes: two spellings of a name that only look alike are two names.
       for text in Set(list.map { Array($0.utf8) }).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
         append(text, to: &part)
       }
@@ -97,9 +97,9 @@ public enum TrustStoreError: Error, Sendable, Hashable {
 /// Document signers that were validated under one set of anchors.
 ///
 /// Validating a chain costs several signature checks, and a signer signs many documents. Only trusted chains are
-/// remembered, so that nobody fills the memory with certificates of their own making, and each for as long as all its
-/// certificates are valid. Whoever makes up document types has a chain remembered once for each; a memory that is full
-/// is emptied, and chains are then validated anew.
+/// remembered, so that nobody fills the memory with certificates of their own making, and only while all their
+/// certificates are valid. A trusted chain is remembered once for each document type, also for invented ones. A full
+/// memory is emptied, and chains are then validated anew.
 private final class SignerCache: Sendable {
   private static let capacity = 4_096
   private let evaluations = Locked<[[UInt8]: PathEvaluation]>([:])
@@ -131,8 +131,8 @@ private final class SignerCache: Sendable {
   }
 }
 
-/// What is in force and may be replaced, as a whole: whoever needs it takes it once and keeps it to the end, so that
-/// nothing rests on parts of two.
+/// A value in force that is only replaced as a whole. A user takes it once and keeps it to the end, so that no result
+/// rests on parts of two values.
 public final class Replaceable<Value: Sendable>: Sendable {
   private let value: Locked<Value>
 
@@ -140,7 +140,7 @@ public final class Replaceable<Value: Sendable>: Sendable {
 
   public var current: Value { value.withLock { $0 } }
 
-  /// What is under way ends with the value that it began with.
+  /// Work that has begun ends with the value that it began with.
   public func replace(by value: Value) { self.value.withLock { $0 = value } }
 }
 

@@ -1,10 +1,10 @@
 import Base
 
-/// Which addresses may be connected to.
+/// Decides to which network addresses a connection may be opened.
 ///
-/// A list's address stands in a document, and whoever could have it fetched from inside our network would reach what
-/// only trusts that network: cloud metadata, administration pages, databases. A name says nothing about where it leads,
-/// and may lead elsewhere a moment later, so that this is asked about the very address that a socket is opened to.
+/// A document names the address of a list. Whoever makes us fetch it from inside our network could reach what only
+/// trusts that network: cloud metadata, administration pages, databases. A host's name does not say where it leads, and
+/// may lead elsewhere a moment later. So the check is made on the very address to which the socket is opened.
 public enum AddressGuard {
   /// Why no connection may be opened there; nil where it may.
   public static func refusal(
@@ -46,13 +46,13 @@ public enum AddressGuard {
   private static let loopbackIPv4 = AddressRange.ipv4(127, bits: 8)
   private static let loopbackIPv6 = AddressRange.ipv6(0, 0, 0, 0, 0, 0, 0, 1, bits: 128)
 
-  /// Networks that an organisation has for itself (RFC 1918, RFC 6598, RFC 4193).
+  /// Networks that an organisation uses internally (RFC 1918, RFC 6598, RFC 4193).
   public static let privateNetworks: [AddressRange] = [
     .ipv4(10, bits: 8), .ipv4(172, 16, bits: 12), .ipv4(192, 168, bits: 16), .ipv4(100, 64, bits: 10),
     .ipv6(0xfc00, bits: 7),
   ]
 
-  /// See `InternalTargets`: where machines talk to themselves, to the link and to their cloud.
+  /// See `InternalTargets`: addresses of the machine itself, of its link, and of its cloud's services.
   static let neverMeant: [AddressRange] = [
     loopbackIPv4, loopbackIPv6, .ipv4(0, bits: 8), .ipv6(0, 0, 0, 0, 0, 0, 0, 0, bits: 128),
     .ipv4(169, 254, bits: 16), .ipv6(0xfe80, bits: 10),  // link-local
@@ -75,12 +75,13 @@ public enum AddressGuard {
     .ipv4(240, bits: 4),  // reserved, broadcast
   ]
 
-  /// All that has been given out. Outside it lie loopback, link-local (fe80::/10), unique local (fc00::/7), multicast
-  /// (ff00::/8), the old site-local and IPv4-compatible forms, and NAT64's local prefix.
+  /// All global unicast addresses that have been allocated. Outside this range lie loopback, link-local (fe80::/10),
+  /// unique local (fc00::/7), multicast (ff00::/8), the old site-local and IPv4-compatible forms, and NAT64's local
+  /// prefix.
   private static let globalUnicast = AddressRange.ipv6(0x2000, bits: 3)
 
-  /// Within it. Tunnels to IPv4 are refused whole: no publisher is reached through them alone, and what they lead to
-  /// may be private.
+  /// Reserved ranges within `globalUnicast`. All tunnels to IPv4 are refused: no publisher needs them, and they may
+  /// lead to private addresses.
   private static let reservedIPv6: [AddressRange] = [
     .ipv6(0x2001, bits: 23),  // protocol assignments: Teredo, benchmarks, ORCHID
     .ipv6(0x2001, 0xdb8, bits: 32), .ipv6(0x3fff, bits: 20),  // documentation
@@ -88,10 +89,10 @@ public enum AddressGuard {
   ]
 }
 
-/// What somebody who configured an address allows for it beside the Internet's hosts on the standard port: receivers
-/// inside. Nothing that comes out of a document or a certificate ever has any.
+/// Internal receivers that an operator allows for a configured address, beside public hosts on the standard port. An
+/// address out of a document or a certificate never has any.
 public struct InternalTargets: Sendable, Hashable {
-  /// Beside 443.
+  /// Ports beside 443.
   public var ports: Set<UInt16>
   public var networks: [AddressRange]
 
@@ -102,8 +103,8 @@ public struct InternalTargets: Sendable, Hashable {
     self.networks = networks
   }
 
-  /// Whether one of the networks has the address. Nobody who names a large network means this machine, or the places
-  /// where clouds give out their credentials: these take a network that lies wholly within them.
+  /// Whether one of the networks contains the address. Naming a large network does not include this machine, or the
+  /// places where clouds give out their credentials: those need a network that lies wholly within them.
   public func contains(_ address: NetworkAddress) -> Bool {
     if AddressRange.mapped.contains(address), let embedded = address.embeddedIPv4 { return contains(embedded) }
     let special = AddressGuard.neverMeant.first { $0.contains(address) }

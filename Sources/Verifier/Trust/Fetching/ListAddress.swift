@@ -1,26 +1,27 @@
 import Base
 
-/// The address of a list, read narrowly and found allowed as far as it can be without asking for the name.
+/// The address of a list. It is parsed strictly, and checked as far as that is possible without looking up its name.
 ///
-/// Libraries differ on what an odd URL means, and a guard that reads another host than the one connected to is none. So
-/// only what RFC 3986 leaves in no doubt is read: plain names, canonical numbers, no user, no escapes in the host.
+/// Libraries read odd URLs differently, and a guard is useless if it reads another host than the one that is connected
+/// to. So only forms that RFC 3986 leaves in no doubt are accepted: plain names, canonical numbers, no user, no escapes
+/// in the host.
 public struct ListAddress: Sendable, Hashable {
   public let isEncrypted: Bool
   /// In lower case; an IPv6 address without its brackets.
   public let host: String
   public let port: UInt16
-  /// What follows the authority, from its first slash.
+  /// The part after the authority, from its first slash.
   let target: String
 
-  /// What is asked for: scheme and host in lower case, no fragment.
+  /// The address to fetch: scheme and host in lower case, no fragment.
   public var text: String {
     let named = host.contains(":") ? "[\(host)]" : host
     let isStandard = port == AddressGuard.standardPort(isEncrypted: isEncrypted)
     return "\(isEncrypted ? "https" : "http")://\(named)\(isStandard ? "" : ":\(port)")\(target)"
   }
 
-  /// The host of an address, by which those who wait for it are counted; empty for every address that nobody may be
-  /// asked at.
+  /// The host of an address, under which its waiting requests are counted; empty for an address that may never be
+  /// fetched.
   static func publisher(of address: String?) -> String {
     let rules = FetchRules(allowsPlainHTTP: true, allowsLoopback: true)
     guard let address, let read = try? ListAddress(address, allowing: rules) else { return "" }
@@ -54,7 +55,7 @@ public struct ListAddress: Sendable, Hashable {
   public func following(_ location: String, allowing rules: FetchRules) throws(FetchError) -> ListAddress {
     let next = try ListAddress(resolved(location), allowing: rules)
     guard next.isEncrypted || !isEncrypted else { throw .notAllowed("a redirect leads from https to http") }
-    // The port that a certificate names is that of its host alone.
+    // A certificate may name another port, but only for its own host.
     let isNamed = next.host == host && next.port == port
     guard isNamed || rules.allowsLoopback || next.port == AddressGuard.standardPort(isEncrypted: next.isEncrypted)
     else { throw .notAllowed("a redirect leads to a port of its own") }
@@ -63,7 +64,7 @@ public struct ListAddress: Sendable, Hashable {
 
   // MARK: Parts
 
-  /// RFC 3986, 5.2.2, but for the dots in a path, which whoever asks removes.
+  /// Resolves a reference by RFC 3986, 5.2.2. The dots in a path are left for the client to remove.
   private func resolved(_ reference: String) -> String {
     let scheme = reference.prefix { $0 != ":" && $0 != "/" && $0 != "?" && $0 != "#" }
     if reference.dropFirst(scheme.count).first == ":" { return reference }
@@ -90,8 +91,8 @@ public struct ListAddress: Sendable, Hashable {
     return (name, port)
   }
 
-  /// The number that stands in place of a name, if one does. What is neither is refused, and so is a number in any form
-  /// that one reader would take for an address and another for a name: octal, hexadecimal, short.
+  /// The address that stands as a number in place of a name; nil for a name. Anything else is refused, and so is a
+  /// number in a form that one reader takes for an address and another for a name: octal, hexadecimal, short.
   private static func literal(_ name: Substring) throws(FetchError) -> NetworkAddress? {
     if name.hasPrefix("[") {
       guard let address = NetworkAddress(String(name.dropFirst().dropLast())), address.octets.count == 16 else {
@@ -115,7 +116,7 @@ public struct ListAddress: Sendable, Hashable {
       if let refusal { throw .notAllowed(refusal) }
     }
     guard !rules.allowsLoopback else { return }
-    // RFC 6761, 6.3: these names lead to this machine, whoever is asked.
+    // RFC 6761, 6.3: these names always lead to this machine, whatever resolver is asked.
     let isThisMachine = host == "localhost" || host.hasSuffix(".localhost")
     if isThisMachine, !AddressGuard.mayReachThisMachine(under: rules) {
       throw .notAllowed("the address leads to no public host")
@@ -125,7 +126,7 @@ public struct ListAddress: Sendable, Hashable {
     }
   }
 
-  /// RFC 3986, 2: ASCII that is seen, less the delimiters of texts around it.
+  /// RFC 3986, 2: visible ASCII without the characters that delimit URLs in text.
   private static func isOctetOfAddress(_ octet: UInt8) -> Bool {
     (0x21...0x7e).contains(octet) && !"\"<>\\^`{|}".utf8.contains(octet)
   }

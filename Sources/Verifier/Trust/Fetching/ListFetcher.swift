@@ -1,11 +1,11 @@
 import Base
 
-/// Where published lists come from: revocation lists, status lists, VICALs, lists of trusted entities.
+/// Fetches published lists: revocation lists, status lists, VICALs, lists of trusted entities.
 ///
-/// A fetcher brings bytes and judges nothing in them. It keeps nothing either: whoever asks decides how long a list is
-/// good and that one address is asked once at a time.
+/// A fetcher brings bytes, and neither judges nor keeps them. Its caller decides how long a list is good, and sees to
+/// it that one address is fetched once at a time.
 public protocol ListFetcher: Sendable {
-  /// Ends within the rules' time limit, and at once where its task is cancelled.
+  /// It ends within the rules' time limit, and at once if its task is cancelled.
   func fetch(_ address: String, allowing rules: FetchRules) async throws(FetchError) -> FetchedList
 }
 
@@ -14,8 +14,8 @@ public struct FetchedList: Sendable, Hashable {
   public let bytes: [UInt8]
   /// `Content-Type` in lower case, without parameters.
   public let mediaType: String?
-  /// How long the publisher's server would have it kept, in seconds, and until when. Only for the report: a list's own
-  /// signed lifetime is what counts.
+  /// How long the publisher's server asks to keep the list, in seconds, and until when. They are only for the report:
+  /// the list's own signed lifetime counts.
   public let maxAge: Int64?
   public let expires: Timestamp?
 
@@ -30,7 +30,8 @@ public struct FetchedList: Sendable, Hashable {
 /// Why there is no list. The reasons are fixed sentences: they never carry any part of the address, which may name a
 /// person or hold a password.
 public enum FetchError: Error, Sendable, Hashable {
-  /// Nobody may be asked there, or be followed to there (`revocation.source_not_allowed`, `list.source_not_allowed`).
+  /// The address, or one that it redirects to, may not be fetched (`revocation.source_not_allowed`,
+  /// `list.source_not_allowed`).
   case notAllowed(String)
   /// More bytes than the rules allow, declared or sent.
   case tooLarge
@@ -40,23 +41,24 @@ public enum FetchError: Error, Sendable, Hashable {
 
 /// What one fetch may do. The default is what live mode allows: HTTPS to public addresses on port 443.
 public struct FetchRules: Sendable, Hashable {
-  /// Plain HTTP: for revocation lists, and for others where the trust anchor's settings say so. What is fetched is
-  /// signed in itself, but who asked for which list then shows on the way. HTTPS is never left for it by a redirect.
+  /// Whether plain HTTP is allowed: for revocation lists, and for others where the trust anchor's settings say so. A
+  /// list is signed in itself, but over HTTP others on the way see who asked for which list. No redirect leads from
+  /// HTTPS to HTTP.
   public var allowsPlainHTTP: Bool
-  /// Any port from `Limits.lowestListPort` on, beside the scheme's own: where a certificate names one for its authority's
-  /// revocation list. A redirect leads to no other than the one that was named.
+  /// Whether any port from `Limits.lowestListPort` on is allowed beside the scheme's own: a certificate may name one
+  /// for its authority's revocation list. A redirect may not lead to a port that was not named.
   public var allowsOtherPorts: Bool
-  /// Test mode: addresses of this machine, there on any port.
+  /// Test mode: addresses of this machine are allowed, on any port.
   public var allowsLoopback: Bool
-  /// What the operator allows beside public hosts on the standard port.
+  /// Targets that the operator allows beside public hosts on the standard port.
   public var internalTargets: InternalTargets
-  /// What is asked for (`Accept`), best first, for publishers that have one list in several forms. Written by us, never
-  /// taken from a document. Empty: anything.
+  /// The media types to ask for (`Accept`), best first, for publishers that have a list in several forms. We write
+  /// them; they never come from a document. Empty means any.
   public var mediaTypes: [String]
   /// Bytes of the list, counted as they come and again as they are decoded.
   public var maximumBytes: Int
   public var maximumRedirects: Int
-  /// From the call to its end: waiting, names, connections, redirects and all.
+  /// The time from the call to its end, with waiting, name look-ups, connections and redirects.
   public var timeLimit: Duration
 
   public init(
@@ -79,8 +81,8 @@ public struct FetchRules: Sendable, Hashable {
 
 /// Lists that are already here, under the address that each would be fetched from: for verification without a network.
 ///
-/// It keeps to the same rules as a fetch, as far as they can be broken without a connection, so that an address that a
-/// server would refuse is refused here too.
+/// It applies the rules of a real fetch as far as that is possible without a connection, so that it refuses every
+/// address that a server would refuse for its text.
 public struct StaticListFetcher: ListFetcher {
   private var answers: [String: Result<FetchedList, FetchError>]
   private let observer: (any FetchObserver)?
@@ -91,7 +93,7 @@ public struct StaticListFetcher: ListFetcher {
     self.observer = observer
   }
 
-  /// What is answered at an address: bytes, or a fault.
+  /// The answer for an address: a list or a fault.
   public subscript(address: String) -> Result<FetchedList, FetchError>? {
     get { answers[address] }
     set { answers[address] = newValue }
@@ -115,11 +117,11 @@ public struct StaticListFetcher: ListFetcher {
   }
 }
 
-/// What happens while a list is fetched, for counters and for tests. No event says whose list it was.
+/// An event while a list is fetched, for counters and for tests. No event says whose list it was.
 public enum FetchEvent: Sendable, Hashable {
-  /// A list was asked for. Without this event nothing has left the process, not even the question for a name.
+  /// A list was asked for. Before this event nothing has left the process, not even a query for a name.
   case asked
-  /// A socket is opened to an address that the rules allow: once a redirect, and once an address of a name.
+  /// A socket is opened to an address that the rules allow: once for each redirect and each address of a name.
   case connecting
   case fetched(bytes: Int)
   case failed(FetchError)

@@ -10,10 +10,11 @@ public struct NetworkAddress: Sendable, Hashable {
     self.octets = octets
   }
 
-  /// Only the textual forms of RFC 3986: four decimal numbers without leading zeros, or IPv6 without a zone. The older
-  /// ones (`0177.1`, `0x7f000001`, `2130706433`) are none, so that no two readers can see two addresses in one text.
+  /// Only the textual forms of RFC 3986 are read: four decimal numbers without leading zeros, or IPv6 without a zone.
+  /// Older forms (`0177.1`, `0x7f000001`, `2130706433`) are refused, so that no two readers see two addresses in one
+  /// text.
   public init?(_ text: String) {
-    // A C string ends there, and what follows would go unread.
+    // A C string ends at a zero byte, and the text behind it would not be read.
     guard !text.utf8.contains(0) else { return nil }
     var four = in_addr()
     var six = in6_addr()
@@ -26,8 +27,8 @@ public struct NetworkAddress: Sendable, Hashable {
     }
   }
 
-  /// The IPv4 address that an IPv6 address stands for, where packets to the one reach the other: IPv4-mapped (RFC 4291,
-  /// 2.5.5.2) and NAT64's well-known prefix (RFC 6052, 2.1), by which hosts without IPv4 see all of its Internet.
+  /// The IPv4 address that packets to this IPv6 address reach: for IPv4-mapped addresses (RFC 4291, 2.5.5.2), and for
+  /// NAT64's well-known prefix (RFC 6052, 2.1), by which hosts without IPv4 reach the IPv4 Internet. Nil for others.
   public var embeddedIPv4: NetworkAddress? {
     guard AddressRange.mapped.contains(self) || AddressRange.nat64.contains(self) else { return nil }
     return NetworkAddress(octets: Array(octets.suffix(4)))
@@ -40,18 +41,18 @@ public struct AddressRange: Sendable, Hashable {
   let bits: Int
   let octetCount: Int
 
-  /// The octets that are left out are zero.
+  /// Octets that are not given are zero.
   static func ipv4(_ start: UInt8..., bits: Int) -> AddressRange {
     AddressRange(start: start, bits: bits, octetCount: 4)
   }
 
-  /// In the 16-bit groups of the textual form.
+  /// The start in 16-bit groups, as in the textual form; groups that are not given are zero.
   static func ipv6(_ start: UInt16..., bits: Int) -> AddressRange {
     AddressRange(start: start.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }, bits: bits, octetCount: 16)
   }
 
-  /// `10.0.0.0/8`, `fd00::/8`; an address alone is a range of one. Nil for other texts, and where bits are set behind
-  /// the prefix: a typing mistake would name another network than was meant.
+  /// Reads `10.0.0.0/8` or `fd00::/8`; an address alone is a range of one. Nil for other texts, and where bits behind
+  /// the prefix are set: a typing mistake would name a network that was not meant.
   public init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count <= 2, let address = NetworkAddress(String(parts[0])) else { return nil }
@@ -71,7 +72,7 @@ public struct AddressRange: Sendable, Hashable {
     self.octetCount = octetCount
   }
 
-  /// The first address, of which all bits behind the prefix are zero.
+  /// The first address of the range: all bits behind the prefix are zero.
   private var lowest: [UInt8] {
     (0..<octetCount).map { index in
       let fixed = max(0, min(8, bits - index * 8))
@@ -79,7 +80,7 @@ public struct AddressRange: Sendable, Hashable {
     }
   }
 
-  /// Whether all of it lies in the other.
+  /// Whether the whole range lies in the other.
   func isWithin(_ other: AddressRange) -> Bool {
     bits >= other.bits && NetworkAddress(octets: lowest).map(other.contains) ?? false
   }

@@ -1,24 +1,28 @@
 import Base
 import PKIX
 
-/// What one signed list of trust anchors came to.
+/// The result of evaluating one signed list of trust anchors.
 public struct TrustListEvaluation<List: Sendable>: Sendable {
   public let checks: [Check]
-  /// The list, where its signature verified and its form is right; whether it is in force, `isAccepted` says.
+  /// The list; nil unless its signature verified and its form is right. `isAccepted` says whether it is in force.
   public internal(set) var list: List?
-  /// Who signed it, first, up to the configured anchor; empty where that was not established.
+  /// The path from the list's signer, which comes first, up to the configured anchor; empty where there is no such
+  /// path.
   public internal(set) var signerPath: [Certificate] = []
-  /// What the list makes trusted, each for the document types of its entries; empty unless the list is accepted.
+  /// The anchors that the list makes trusted, each for the document types of its entries; empty unless it is accepted.
   ///
-  /// They end paths and are never links of one: a listed authority vouches for the signers that it certifies itself.
+  /// An anchor ends a path and is never a link within one: a listed authority vouches only for signers that it
+  /// certifies itself.
   public internal(set) var anchors: [TrustAnchor] = []
   /// Who may sign status lists; empty unless the list is accepted. A VICAL names nobody.
   public internal(set) var statusListSigners: [StatusListSigner] = []
-  /// Services of types that are not configured, by type; those without a type under the empty text. A VICAL has none.
+  /// The number of services of each type that is not configured; services without a type are under the empty text. A
+  /// VICAL has none.
   public internal(set) var ignoredServices: [String: Int] = [:]
-  /// Until when it may be relied on: its own ends and those of its signer's path. Nil unless it is accepted.
+  /// The last instant at which the list may be relied on: the earliest of its own ends and those of its signer's path.
+  /// Nil unless it is accepted.
   public internal(set) var validUntil: Timestamp?
-  /// What is to be remembered of an accepted list, durably, and given to the next evaluation.
+  /// The mark of an accepted list, to be stored durably and given to the next evaluation; nil unless it is accepted.
   public internal(set) var accepted: AcceptedListMark?
 
   public var isAccepted: Bool { accepted != nil }
@@ -27,12 +31,12 @@ public struct TrustListEvaluation<List: Sendable>: Sendable {
 public typealias VICALEvaluation = TrustListEvaluation<VICAL>
 public typealias TrustedEntityListEvaluation = TrustListEvaluation<TrustedEntityList>
 
-/// By what a list that was accepted is known again, and told from an older one.
+/// What is remembered of an accepted list: it shows whether a later list is the same one, an older or a newer one.
 public struct AcceptedListMark: Sendable, Hashable {
   public let issued: Timestamp
   /// The list's own number, where it has one.
   public let number: UInt64?
-  /// SHA-256 of what was signed.
+  /// SHA-256 of a VICAL's payload, or of a list of trusted entities as it came.
   public let digest: [UInt8]
 
   public init(issued: Timestamp, number: UInt64?, digest: [UInt8]) {
@@ -42,19 +46,19 @@ public struct AcceptedListMark: Sendable, Hashable {
   }
 }
 
-/// A certificate of an entity's revocation service: an authority or the signer itself.
+/// A certificate of an entity's revocation service. It is an authority's, or that of the signer itself.
 public struct StatusListSigner: Sendable {
   public let certificate: Certificate
-  /// The certificates of the same entity's issuance services: whose documents' status it may speak of.
+  /// The certificates of the same entity's issuance services. The signer may state the status of their documents only.
   public let issuers: [Certificate]
 }
 
-/// One reading of a published list, whatever its format: what it makes trusted, and what to remember of it.
+/// The result of reading one published list of any format: what it makes trusted, and what to remember of it.
 struct TrustListOutcome {
   let checks: [Check]
-  /// Each trusted no longer than the list.
+  /// The listed anchors. None is trusted longer than the list.
   let anchors: [TrustAnchor]
-  /// Entries that can't be used.
+  /// The number of entries that can't be used.
   let leftOut: Int
   let validUntil: Timestamp?
   /// Nil where the list is refused.

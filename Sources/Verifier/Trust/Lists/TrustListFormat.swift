@@ -2,11 +2,11 @@ import Base
 import Cryptography
 import PKIX
 
-/// A format in which lists of trust anchors are published and signed. What is done alike in every format stands here,
-/// once: a list is opened, its signer and its signature are verified, and only then its payload is read.
+/// A format in which lists of trust anchors are published and signed. The steps that every format shares stand here
+/// once: a list is opened, its signer and its signature are verified, and only then is its payload read.
 protocol TrustListFormat: Sendable {
   associatedtype Source: TrustListSource
-  /// The signed list. Nothing of it is believed.
+  /// The signed list. Nothing in it is trusted yet.
   associatedtype Envelope
   associatedtype List: Sendable
 
@@ -18,17 +18,17 @@ protocol TrustListFormat: Sendable {
   static func open(_ bytes: [UInt8]) throws(TrustListError) -> Envelope
   /// The signer's certificate first.
   static func signerChain(of envelope: Envelope) throws(TrustListError) -> [ArraySlice<UInt8>]
-  /// Notes what is found about the signature and what was signed with it.
+  /// Notes the findings about the signature and about what was signed with it.
   ///
-  /// - Parameter path: the signer's, which need not be trusted.
+  /// - Parameter path: the path of the signer, which need not be trusted.
   func checkSignature(
     of envelope: Envelope, by path: SignerPath, key: PublicKey, at now: Timestamp, into checks: inout CheckList)
   func read(_ envelope: Envelope) throws(TrustListError) -> List
-  /// By what the list is known again.
+  /// The mark by which the list is recognised later.
   ///
   /// - Parameter bytes: the list as it came.
   func mark(of list: List, in envelope: Envelope, _ bytes: [UInt8]) -> AcceptedListMark
-  /// Notes whether the list is in force and newer than the last one, and what is found about its entries.
+  /// Notes whether the list is in force and not older than the last one, and the findings about its entries.
   func judge(
     _ list: List, _ mark: AcceptedListMark, signedBy signer: Certificate, after last: AcceptedListMark?,
     at now: Timestamp, into checks: inout CheckList
@@ -46,7 +46,7 @@ protocol TrustListSource: Sendable {
 }
 
 extension TrustListFormat {
-  /// - Parameter last: what was remembered of the last list that was accepted from this source.
+  /// - Parameter last: the mark of the last list that was accepted from this source; nil where there is none.
   func evaluation(
     of bytes: [UInt8], at now: Timestamp, after last: AcceptedListMark?
   ) -> TrustListEvaluation<List> {
@@ -157,8 +157,8 @@ struct ListedTrust {
   }
 }
 
-/// What is found about a list's entries. A list may have thousands that are wrong in one way: each finding is said once,
-/// and of one code no more than a person reads.
+/// Findings about a list's entries. Thousands of entries may have the same fault, so each finding is noted once, and no
+/// code has more findings than a person reads (`Limits.reportedFaults`).
 struct ListFindings {
   private var details: [(code: Code, text: String)] = []
   private var omitted: [Code: Int] = [:]
@@ -173,7 +173,7 @@ struct ListFindings {
     }
   }
 
-  /// Warnings, one a code, in the order in which each was first met.
+  /// One warning for each code, in the order in which the codes first occurred.
   var checks: [Check] {
     var codes: [Code] = []
     for code in details.map(\.code) where !codes.contains(code) { codes.append(code) }
@@ -186,6 +186,6 @@ struct ListFindings {
 }
 
 extension Array<UInt8> {
-  /// A line's end after the last part is an editor's, not the signer's.
+  /// The bytes without the line ends behind them, which an editor adds and no signer signs.
   var withoutLineEnd: ArraySlice<UInt8> { prefix(count - reversed().prefix { $0 == 0x0a || $0 == 0x0d }.count) }
 }

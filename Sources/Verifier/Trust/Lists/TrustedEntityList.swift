@@ -1,14 +1,14 @@
 import Base
 import PKIX
 
-/// A list of trusted entities (ETSI TS 119 602, 6) as it is written: who stands on it and with which certificates.
+/// A list of trusted entities (ETSI TS 119 602, 6) as it is written: its entities and their certificates.
 ///
-/// Reading says nothing about trust: `TrustedEntityListVerifier` does, from the signature on.
+/// Reading a list makes nothing trusted. `TrustedEntityListVerifier` does that, beginning with the signature.
 public struct TrustedEntityList: Sendable {
   public let scheme: Scheme
   /// The entities that could be read, in the list's order.
   public let entities: [Entity]
-  /// How many others there are, which are left out; the findings say why.
+  /// The number of entities that are left out because they can't be read; the findings say why.
   public let leftOut: Int
   /// Deviations that are tolerated, and entries that are left out.
   public let findings: [Check]
@@ -19,7 +19,7 @@ public struct TrustedEntityList: Sendable {
     public let sequenceNumber: Int64
     public let operatorNames: [String]
     public let issued: Timestamp
-    /// Nil: the list is closed and has no next one.
+    /// When the next list is due; nil means that the list is closed and has no next one.
     public let nextUpdate: Timestamp?
     /// A URI.
     public let type: String?
@@ -27,7 +27,7 @@ public struct TrustedEntityList: Sendable {
     public let communityRules: [String]
     /// A country of ISO 3166-1 (`UK` and `EL` for two of them) or `EU`.
     public let territory: String?
-    /// Where other lists are, this one among them.
+    /// The addresses of other lists, and of this one.
     public let pointers: [Pointer]
     public let hasHistoricalInformationPeriod: Bool
   }
@@ -47,7 +47,7 @@ public struct TrustedEntityList: Sendable {
   /// One service of an entity (6.6).
   public struct Service: Sendable {
     public let names: [String]
-    /// A URI; nil where the list says nothing, and the service is then of no use here.
+    /// A URI; nil where the list gives none, and the service is then not used here.
     public let type: String?
     /// A URI; nil where every service on the list is in force.
     public let status: String?
@@ -62,7 +62,7 @@ public struct TrustedEntityList: Sendable {
       return Self.grantedWords.contains(word) && (statusSince.map { $0 <= now } ?? true)
     }
 
-    /// The last part of a status URI: ETSI TS 119 602, Annex H, and the words of ETSI TS 119 612, 5.5.4.
+    /// The last parts of the status URIs that mean "in force": ETSI TS 119 602, Annex H, and ETSI TS 119 612, 5.5.4.
     private static let grantedWords: Set<String> = ["notified", "granted", "recognisedatnationallevel"]
   }
 }
@@ -73,8 +73,8 @@ extension TrustedEntityList {
 
   /// Reads an unsigned payload.
   ///
-  /// What the scheme must say is required; an entity that can't be read is left out with a finding, as one broken entry
-  /// must not take everybody's trust away.
+  /// The scheme's required members must be there. An entity that can't be read is left out with a finding, because one
+  /// broken entry must not take away everybody's trust.
   public init(parsing payload: [UInt8]) throws(TrustListError) {
     guard let json = try? JSON(parsing: payload, values: Limits.listItems), json.object != nil else {
       throw .malformed("the payload is not a JSON object")
@@ -105,8 +105,8 @@ extension TrustedEntityList {
     findings = reading.findings.checks
   }
 
-  /// All that may have extensions: an unknown critical one anywhere is the list's end, even where its entry is of no use
-  /// here or can't be read.
+  /// Every place that may have extensions. An unknown critical extension in any of them rejects the whole list, even in
+  /// an entry that is not used here or can't be read.
   private static func extensible(_ information: JSON, _ entries: [JSON]) -> [JSON?] {
     var places = [information["SchemeExtensions"]]
     for entry in entries {
@@ -122,7 +122,7 @@ extension TrustedEntityList {
   }
 }
 
-/// What a list of one kind must say beyond the general form (ETSI TS 119 602, Annexes D to I).
+/// What a list of one kind must contain beyond the general form (ETSI TS 119 602, Annexes D to I).
 public struct TrustedEntityListProfile: Sendable {
   public let name: String
   /// LoTEType.
@@ -130,9 +130,9 @@ public struct TrustedEntityListProfile: Sendable {
   public let statusDeterminationApproach: String?
   public let communityRules: String?
   public let territory: String
-  /// What each service must be one of.
+  /// The types of service that the list may have.
   public let serviceTypes: Set<String>
-  /// Whether a service stands on the list only while it is in force, so that there is no status and no history.
+  /// Whether the list has only services that are in force, so that they have neither status nor history.
   public let forbidsStatus: Bool
 
   /// The providers of European person identification data (Annex D).
@@ -158,7 +158,7 @@ public struct TrustedEntityListProfile: Sendable {
     public static let mDLRevocation = "http://trust.ec.europa.eu/lists/mDL/SvcType/Revocation"
   }
 
-  /// Everything in which a list differs from the profile; empty where it keeps to it.
+  /// Each point in which a list differs from the profile; empty where it follows it.
   public func deviations(of list: TrustedEntityList) -> [String] {
     let scheme = list.scheme
     let services = list.entities.flatMap(\.services)

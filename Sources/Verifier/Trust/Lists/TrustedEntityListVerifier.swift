@@ -3,14 +3,14 @@ import Cryptography
 import JOSE
 import PKIX
 
-/// Reads a signed list of trusted entities: a compact JWS by JAdES baseline B (ETSI TS 119 602, 6.8; ETSI TS 119 182-1),
-/// and what it makes trusted. A pure function of the bytes, the configured source and the time.
+/// Verifies a signed list of trusted entities, a compact JWS by JAdES baseline B (ETSI TS 119 602, 6.8; ETSI TS 119
+/// 182-1), and finds what it makes trusted. A pure function of the bytes, the configured source and the time.
 public struct TrustedEntityListVerifier: Sendable {
   public let source: TrustedEntityListSource
 
   public init(source: TrustedEntityListSource) { self.source = source }
 
-  /// - Parameter last: what was remembered of the last list that was accepted from this source.
+  /// - Parameter last: the mark of the last list that was accepted from this source; nil where there is none.
   public func evaluate(
     _ bytes: [UInt8], at now: Timestamp, after last: AcceptedListMark? = nil
   ) -> TrustListEvaluation<TrustedEntityList> {
@@ -18,21 +18,23 @@ public struct TrustedEntityListVerifier: Sendable {
   }
 }
 
-/// What an operator configures for one list of trusted entities: who may sign it, and what its services are good for.
+/// What an operator configures for one list of trusted entities: who may sign it, and what its services are used for.
 public struct TrustedEntityListSource: TrustListSource {
   public var signers: SignerPath.Anchors
-  /// The document types that the certificates of a service type may vouch for. Services of other types are passed over.
+  /// For each type of service, the document types that its certificates may vouch for. Other types of service are
+  /// ignored.
   public var issuance: [String: [String]]
   /// The service types whose certificates sign status lists.
   public var revocation: Set<String>
-  /// What document signers under these anchors must be certified for; nil: what their documents' types ask for.
+  /// The extended key usages of document signers under these anchors; nil means those that their documents' types ask
+  /// for.
   public var extendedKeyUsages: Set<String>?
-  /// Certificates between a listed authority and a document signer.
+  /// The most certificates that may stand between a listed authority and a document signer.
   public var maxPathLength: Int
-  /// Where revocation lists of the authorities may be asked for.
+  /// The addresses from which the authorities' revocation lists may be fetched.
   public var crlAddresses: AuthorityCRLAddresses
   public var tier: TrustAnchor.Tier
-  /// What the list should keep to; nil: the general form alone.
+  /// The profile that the list should follow; nil means the general form alone.
   public var profile: TrustedEntityListProfile?
   /// Where the list is from, for people.
   public var name: String
@@ -66,7 +68,7 @@ extension TrustedEntityListVerifier: TrustListFormat {
 
   // MARK: The signature
 
-  /// Header parameters of JAdES that are processed here, and that `crit` may therefore name.
+  /// The header parameters of JAdES that are processed here, so that `crit` may name them.
   private static let understood: Set<String> = ["sigT", JWSHeader.Name.issuedAt]
 
   static func open(_ bytes: [UInt8]) throws(TrustListError) -> CompactJWS {
@@ -92,7 +94,7 @@ extension TrustedEntityListVerifier: TrustListFormat {
     case .keyMismatch: checks.failed(.listAlgorithmUnsupported, "another key's algorithm")
     case let verdict:
       checks.require(verdict == .valid, .listSignatureInvalid)
-      // What the signer signed may name whose certificate it meant (ETSI TS 119 182-1, 5.2.2).
+      // The signed header may name the certificate that the signer meant (ETSI TS 119 182-1, 5.2.2).
       if let thumbprint = jws.header["x5t#S256"] {
         let isSigners = thumbprint.string.flatMap(Base64.decodeURLSafe) == path.signer?.sha256
         checks.require(isSigners, .listSignatureInvalid, "x5t#S256 is not the signer's")
@@ -101,7 +103,7 @@ extension TrustedEntityListVerifier: TrustListFormat {
     checkSigningTime(jws.header, at: now, &checks)
   }
 
-  /// `iat`, in older lists `sigT` (ETSI TS 119 182-1, 5.1.11 and 5.2.1).
+  /// Checks the signing time: `iat`, or in older lists `sigT` (ETSI TS 119 182-1, 5.1.11 and 5.2.1).
   private func checkSigningTime(_ header: JWSHeader, at now: Timestamp, _ checks: inout CheckList) {
     var signed = header.issuedAt.map { Timestamp(secondsSince1970: $0) }
     if let old = header["sigT"] {
@@ -141,7 +143,7 @@ extension TrustedEntityListVerifier: TrustListFormat {
     checks.require(
       scheme.nextUpdate.map { now <= $0 } ?? false, .listExpired,
       scheme.nextUpdate.map { "since \($0)" } ?? "the list is closed")
-    // Neither ever decreases.
+    // Neither the sequence number nor the time of issue ever decreases.
     let isOlder = last.map { mark.number ?? 0 < $0.number ?? 0 || mark.issued < $0.issued } ?? false
     checks.require(!isOlder, .listRollback)
     for deviation in source.profile?.deviations(of: list) ?? [] {
@@ -151,7 +153,7 @@ extension TrustedEntityListVerifier: TrustListFormat {
     return listed(by: list, at: now, &checks)
   }
 
-  /// EU lists have codes of their own for two countries, certificates those of ISO 3166-1.
+  /// The spellings of a territory in certificates. EU lists write two countries otherwise than ISO 3166-1 does.
   private static func codes(of territory: String) -> Set<String> {
     switch territory {
     case "UK": ["UK", "GB"]
@@ -160,7 +162,7 @@ extension TrustedEntityListVerifier: TrustListFormat {
     }
   }
 
-  /// Sorts the services by what the source configures: anchors, signers of status lists, and the rest.
+  /// Sorts the services as the source is configured: anchors, signers of status lists, and the rest.
   private func listed(by list: TrustedEntityList, at now: Timestamp, _ checks: inout CheckList) -> ListedTrust {
     var listed = ListedTrust(end: list.scheme.nextUpdate)
     var findings = ListFindings()
@@ -184,7 +186,8 @@ extension TrustedEntityListVerifier: TrustListFormat {
         }
         issuers += service.certificates
         for certificate in service.certificates {
-          // An authority vouches for those it certifies, any other certificate for itself alone (direct trust).
+          // An authority vouches for the signers that it certifies; any other certificate only for itself (direct
+          // trust).
           listed.add(
             certificate, kind: certificate.extensions.isCA ? .authority : .documentSigner, docTypes: docTypes,
             of: source, named: source.name)

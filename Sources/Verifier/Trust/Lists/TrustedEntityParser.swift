@@ -1,7 +1,7 @@
 import Base
 import PKIX
 
-/// Reads the parts of a list of trusted entities, and notes what is odd about them.
+/// Reads the parts of a list of trusted entities, and notes their deviations.
 struct TrustedEntityParser {
   var findings = ListFindings()
 
@@ -34,12 +34,12 @@ struct TrustedEntityParser {
       hasHistoricalInformationPeriod: json["HistoricalInformationPeriod"] != nil)
   }
 
-  /// Six months by the calendar (ETSI TS 119 602, Annexes D to I), a day more at a month's end.
+  /// Six months by the calendar (ETSI TS 119 602, Annexes D to I), and a day more where the last month is too short.
   private static func latestNextUpdate(of issued: Timestamp) -> Timestamp {
     let day = issued.date
     let months = day.month + 6
     let (year, month) = months > 12 ? (day.year + 1, months - 12) : (day.year, months)
-    // Where that month has no such day: the first of the next.
+    // Where that month has no such day, the first day of the next month.
     let later =
       FullDate(year: year, month: month, day: day.day) ?? FullDate(year: year, month: month + 1, day: 1) ?? day
     return issued + Int64(later.daysSince1970 - day.daysSince1970) * 86_400
@@ -87,8 +87,8 @@ struct TrustedEntityParser {
       statusSince: statusSince, certificates: certificates(identity, label: label))
   }
 
-  /// The certificates of a digital identity (6.6.3). Its other members describe the same key, so that a subject key
-  /// identifier that no certificate has makes the entry contradict itself.
+  /// The certificates of a digital identity (6.6.3). The identity's other members describe the same key. So a
+  /// certificate that has none of its subject key identifiers contradicts the entry, and is left out.
   private mutating func certificates(_ identity: JSON, label: String) -> [Certificate] {
     guard let entries = (identity["X509Certificates"] ?? []).array, let keys = (identity["X509SKIs"] ?? []).array else {
       findings.note(.listEntryMalformed, "\(label): X509Certificates or X509SKIs is no list")
@@ -124,8 +124,8 @@ struct TrustedEntityParser {
 
   // MARK: Parts
 
-  /// Where the format of an extension is open, so is how it says that it is critical; what is said otherwise than by
-  /// `false` counts as critical.
+  /// Rejects the list if one of the extensions is critical. The standard does not fix how an extension says so, so
+  /// anything but `false` counts as critical.
   mutating func requireNoCritical(in extensions: JSON?) throws(TrustListError) {
     guard let extensions else { return }
     guard let list = extensions.array else { throw .malformed("extensions are no list") }
@@ -141,7 +141,7 @@ struct TrustedEntityParser {
     }
   }
 
-  /// Texts in several languages; nil where it is no list of such.
+  /// Texts in several languages; nil where the value is no list of such texts.
   private mutating func texts(_ json: JSON?, under name: String = "value") -> [String]? {
     guard let elements = json?.array else { return nil }
     var texts: [String] = []

@@ -1,21 +1,21 @@
 import Base
 import PKIX
 
-/// What a published list says, nothing of it verified: for people who want to look into a file. There is no way from
-/// here to a trust anchor: that takes `VICALVerifier` or `TrustedEntityListVerifier`.
+/// The content of a published list, with nothing verified: for people who want to look into a file. No trust anchor can
+/// be made from it: only `VICALVerifier` and `TrustedEntityListVerifier` make them.
 public struct UnverifiedList: Sendable {
   public let contents: Contents
-  /// The certificates that came with the signature, the signer's first; empty where there are none that can be read.
+  /// The certificates that came with the signature, the signer's first; empty where none can be read.
   public let signerChain: [Certificate]
 
   public enum Contents: Sendable {
-    /// With what was found about its entries.
+    /// A VICAL, with the findings about its entries.
     case vical(VICALContents, findings: [Check])
-    /// A list may also be had without its signature, as its bare payload.
+    /// A list of trusted entities. It may also come without its signature, as the bare payload.
     case trustedEntities(TrustedEntityList, isSigned: Bool)
   }
 
-  /// Nil where the bytes are no such list in any form.
+  /// Nil where the bytes are no list in any of these formats.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count <= Limits.listBytes else { return nil }
     if let list = Self.vical(bytes) ?? Self.trustedEntities(bytes) { self = list } else { return nil }
@@ -44,14 +44,14 @@ public struct UnverifiedList: Sendable {
     return UnverifiedList(.trustedEntities(list, isSigned: true), signerChain: readable(chain))
   }
 
-  /// Those of a chain's certificates that can be read.
+  /// The certificates of a chain that can be read.
   fileprivate static func readable(_ chain: [ArraySlice<UInt8>]) -> [Certificate] {
     chain.prefix(Limits.chainCertificates).compactMap { try? Certificate(der: $0) }
   }
 }
 
-/// What a status list or identifier list says of itself, nothing of it verified: to look at, never to decide by. Who may
-/// sign it depends on the document that names it, so that `StatusListVerifier` wants its source.
+/// What a status list or identifier list says of itself, with nothing verified: to look at, never to decide by. To
+/// verify it, `StatusListVerifier` needs its source, because the document that names the list decides who may sign it.
 public struct UnverifiedStatusToken: Sendable {
   public enum Form: String, Sendable { case cwt, jwt }
 
@@ -59,16 +59,16 @@ public struct UnverifiedStatusToken: Sendable {
   public let form: Form
   /// The certificates that came with it, the signer's first.
   public let signerChain: [Certificate]
-  /// Its address, by its own word.
+  /// Its address, as it states it itself.
   public let subject: String?
   public let issuedAt: Timestamp?
   public let expires: Timestamp?
-  /// Seconds.
+  /// How long it may be kept before it is fetched again, in seconds.
   public let timeToLive: Int64?
-  /// Why the claims can't be read; nil where they can.
+  /// Why its claims can't be read; nil where they can.
   public let fault: String?
 
-  /// Nil for what has not the form and the type of such a token.
+  /// Nil where the bytes don't have the form and the type of such a token.
   public init?(_ bytes: [UInt8]) {
     let reader = StatusListVerifier(allowsJWT: true)
     let text = Array(bytes.withoutLineEnd)

@@ -2,28 +2,28 @@ import Base
 import CBOR
 import PKIX
 
-/// What a verified issuer certificate authority list (ISO/IEC 18013-5, C.2) says: a provider's list of the issuing
-/// authorities that it has looked into, with the document types that each may issue.
+/// The contents of a verified issuer certificate authority list (VICAL; ISO/IEC 18013-5, C.2): the issuing authorities
+/// that a provider has examined, with the document types that each may issue.
 ///
-/// Despite the list's name nothing of it is verified here: anybody may have written it. `VICAL` is the verified one.
+/// Despite the list's name, nothing is verified here: anybody may have written it. `VICAL` is the verified list.
 public struct VICALContents: Sendable {
   public let provider: String
   /// A number of the provider's. Published lists show that it need not grow: `date` says which of two lists is newer.
   public let issueID: UInt64?
   public let date: Timestamp
   public let nextUpdate: Timestamp?
-  /// From the second edition on: when the list is no longer to be used.
+  /// The end of the list's use, from the second edition on.
   public let notAfter: Timestamp?
-  /// Where the provider says that its list is (second edition).
+  /// The address at which the provider says that it publishes the list (second edition).
   public let url: String?
   /// The entries that can be used, in the order of the list.
   public let entries: [Entry]
-  /// How many others there are, which are left out; the findings say why.
+  /// The number of entries that are left out; the findings say why.
   public let leftOut: Int
-  /// What is wrong with single entries, and what is tolerated.
+  /// Faults of single entries, and deviations that are tolerated.
   let findings: [Check]
 
-  /// Whether the list still speaks at a time: neither of its ends is past.
+  /// Whether the list is in force at a time: none of its ends is past.
   public func isCurrent(at now: Timestamp) -> Bool { expiry.map { now <= $0 } ?? true }
 
   /// The earlier of its ends; nil where it has none.
@@ -100,7 +100,7 @@ struct VICALMembers {
     return number
   }
 
-  /// The octets of a number without leading zeros. Tag 2, which the standard has; small ones come as integers, too.
+  /// The octets of a number without leading zeros. The standard has tag 2; small numbers also come as integers.
   func bigUnsigned(_ name: String) throws(TrustListError) -> ArraySlice<UInt8>? {
     guard let item = map[key: name] else { return nil }
     if let octets = item.content(ofTag: 2)?.bytes { return octets.drop { $0 == 0 } }
@@ -128,7 +128,7 @@ struct VICALMembers {
     guard item.kind == .map else { throw .malformed("\(name) is no map") }
   }
 
-  /// The member's name as it stands here: published lists write some with a capital letter.
+  /// The name with which this map has the member: published lists write some with a capital letter.
   func spelling(_ name: String) -> String {
     let capitalized = name.prefix(1).uppercased() + name.dropFirst()
     return map[key: name] == nil && map[key: capitalized] != nil ? capitalized : name
@@ -140,11 +140,11 @@ struct VICALMembers {
   }
 }
 
-/// Reads the entries of a VICAL (ISO/IEC 18013-5, C.1.7) one by one: what is wrong with one costs that one alone.
+/// Reads the entries of a VICAL (ISO/IEC 18013-5, C.1.7) one by one: a fault in one entry drops only that entry.
 struct VICALEntryParser {
   private(set) var findings = ListFindings()
 
-  /// Nil where the entry is to be skipped, which is noted.
+  /// Nil where the entry is left out, which is noted.
   mutating func entry(_ item: CBORItem, number: Int) -> VICALContents.Entry? {
     do throws(TrustListError) {
       let members = try VICALMembers(item)
@@ -190,9 +190,8 @@ struct VICALEntryParser {
 
   // MARK: What the entry says of its certificate
 
-  /// The names of the members that are copies of the certificate's fields (C.1.7.1) and say something else. They are there
-  /// so that readers need not parse certificates: one that differs would have different readers trust different
-  /// authorities.
+  /// The names of members that should copy a field of the certificate (C.1.7.1) and differ from it. They exist so that
+  /// readers need not parse certificates. A copy that differs would make different readers trust different authorities.
   private mutating func differences(_ members: VICALMembers, _ certificate: Certificate) throws(TrustListError)
     -> [String]
   {
@@ -208,8 +207,9 @@ struct VICALEntryParser {
     return comparisons.filter { !$0.isEqual }.map(\.name)
   }
 
-  /// The country and the state are the authority's (C.1.7.1), and no copies of its certificate's: many certificates have
-  /// none. One that differs is worth a look and decides nothing, as the certificate's own are what signers' are held to.
+  /// Compares the country and state of the entry with the certificate's. They are the authority's own (C.1.7.1) and no
+  /// copies: many certificates have none. A difference is only noted, because signers are checked against the
+  /// certificate.
   private mutating func compareAuthority(_ members: VICALMembers, _ entry: VICALContents.Entry) throws(TrustListError) {
     let subject = entry.certificate.subject
     let comparisons = [
@@ -222,8 +222,8 @@ struct VICALEntryParser {
     }
   }
 
-  /// A published list writes hours by a clock of twelve, so that 18:20:55 stands there as 06:20:55. That is tolerated
-  /// because nothing depends on it: the certificate's own times count.
+  /// One published list writes hours by a twelve-hour clock: 18:20:55 becomes 06:20:55. That is tolerated, because
+  /// nothing depends on it: the certificate's own times count.
   private mutating func isEqual(_ stated: Timestamp?, _ own: Timestamp) -> Bool {
     guard let stated, stated != own else { return true }
     guard stated.date == own.date, stated + 43_200 == own || stated - 43_200 == own else { return false }
@@ -236,12 +236,12 @@ struct VICALEntryParser {
   ) throws(TrustListError) -> [String] {
     let stated = try VICALMembers.required(members.bytes("ski"), "ski")
     guard let own = certificate.extensions.subjectKeyIdentifier else {
-      // Nothing is contradicted: who listed it has computed one.
+      // Nothing is contradicted: the provider has computed an identifier of its own.
       findings.note(.listDeviation, "certificates have no subject key identifier for ski")
       return []
     }
     if stated.elementsEqual(own) { return [] }
-    // A published list gives the extension's DER in its place, as the libraries that read extensions return it.
+    // One published list gives the extension's DER in its place, as libraries that read extensions return it.
     guard withoutOctetStringHeads(stated).elementsEqual(own) else { return ["ski"] }
     findings.note(.listDeviation, "ski is wrapped in OCTET STRING")
     return []
@@ -256,7 +256,7 @@ struct VICALEntryParser {
     return rest
   }
 
-  /// What no path could end in is no entry. Whether an authority is within its validity is looked at when it is used.
+  /// Rejects a certificate in which no path could end. Its validity is checked later, when the authority is used.
   private func requireAuthority(_ certificate: Certificate) throws(TrustListError) {
     guard certificate.extensions.isCA, certificate.extensions.keyUsage?.contains(.keyCertSign) ?? true else {
       throw .malformed("the certificate is of no certification authority")

@@ -4,14 +4,14 @@ import COSE
 import Cryptography
 import PKIX
 
-/// Reads a VICAL, an untagged COSE_Sign1 (ISO/IEC 18013-5, C.1), and what it makes trusted. A pure function of the
-/// bytes, the configured source and the time.
+/// Verifies a VICAL, an untagged COSE_Sign1 (ISO/IEC 18013-5, C.1), and finds what it makes trusted. A pure function of
+/// the bytes, the configured source and the time.
 public struct VICALVerifier: Sendable {
   public let source: VICALSource
 
   public init(source: VICALSource) { self.source = source }
 
-  /// - Parameter last: what was remembered of the last list that was accepted from this source.
+  /// - Parameter last: the mark of the last list that was accepted from this source; nil where there is none.
   public func evaluate(
     _ bytes: [UInt8], at now: Timestamp, after last: AcceptedListMark? = nil
   ) -> TrustListEvaluation<VICAL> {
@@ -22,11 +22,12 @@ public struct VICALVerifier: Sendable {
 /// What an operator configures for one VICAL: who may sign it, and what document signers under its anchors must be.
 public struct VICALSource: TrustListSource {
   public var signers: SignerPath.Anchors
-  /// What document signers under these anchors must be certified for; nil: what their documents' types ask for.
+  /// The extended key usages of document signers under these anchors; nil means those that their documents' types ask
+  /// for.
   public var extendedKeyUsages: Set<String>?
-  /// Certificates between a listed authority and a document signer.
+  /// The most certificates that may stand between a listed authority and a document signer.
   public var maxPathLength: Int
-  /// Where revocation lists of the authorities may be asked for.
+  /// The addresses from which the authorities' revocation lists may be fetched.
   public var crlAddresses: AuthorityCRLAddresses
   public var tier: TrustAnchor.Tier
   /// Where the list is from, for people.
@@ -46,8 +47,8 @@ public struct VICALSource: TrustListSource {
   }
 }
 
-/// A verified issuer certificate authority list (ISO/IEC 18013-5, C.2): its provider's signature has verified, under an
-/// anchor that is configured for it. Only the reader, in this file, makes one.
+/// A verified issuer certificate authority list (ISO/IEC 18013-5, C.2): its provider's signature was verified under an
+/// anchor that is configured for it. Only `VICALVerifier`, in this file, makes one.
 public struct VICAL: Sendable {
   public let contents: VICALContents
 
@@ -102,7 +103,7 @@ extension VICALVerifier: TrustListFormat {
     VICAL(verified: try Self.contents(of: message))
   }
 
-  /// What the list says, whoever signed it.
+  /// The contents of the list, whoever signed it.
   static func contents(of message: COSESign1) throws(TrustListError) -> VICALContents {
     guard let payload = message.payload else { throw .malformed("the payload is detached") }
     let content: CBORItem
@@ -140,7 +141,7 @@ extension VICALVerifier: TrustListFormat {
     return listed
   }
 
-  /// Whether one list was issued before the other. The date decides; of two lists of one second, the number.
+  /// Whether one list was issued before the other. The date decides; for two lists of the same second, the number does.
   private static func isOlder(_ mark: AcceptedListMark, than other: AcceptedListMark) -> Bool {
     guard mark.issued == other.issued, mark.digest != other.digest, let number = mark.number, let last = other.number
     else { return mark.issued < other.issued }

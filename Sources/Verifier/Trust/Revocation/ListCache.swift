@@ -1,12 +1,12 @@
 import Base
 import Mdoc
 
-/// A verified list with what its keeping depends on.
+/// A verified list, with the facts that decide how long it is kept.
 struct Kept<List: Sendable>: Sendable {
   let list: List
   let bytes: Int
   let issuedAt: Timestamp
-  /// Until when it is used without asking again.
+  /// The end of the time in which it is used without being fetched again.
   let freshUntil: Timestamp
   /// The first instant at which it no longer counts at all.
   let expires: Timestamp
@@ -14,9 +14,9 @@ struct Kept<List: Sendable>: Sendable {
 
 /// Verified lists by their source, each loaded by one task at a time.
 ///
-/// It holds a bounded number of lists and of bytes: those that expire first go first. What could not be had is
-/// remembered for a few seconds, so that a publisher that is down is not asked for every document. A clock that is set
-/// back makes neither last longer.
+/// It holds a bounded number of lists and of bytes: lists that expire first are dropped first. A failure is remembered
+/// for a few seconds, so that a publisher that is down is not asked again for every document. Neither lasts longer if
+/// the clock is set back.
 final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
   private struct State {
     var kept: [Source: Kept<List>] = [:]
@@ -26,7 +26,7 @@ final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
   }
 
   private let state = Locked(State())
-  /// Where lists are loaded; nil: where Swift runs tasks by itself.
+  /// The executor on which lists are loaded; nil means Swift's default.
   private let executor: (any TaskExecutor)?
   private let room: WaitingRoom
   private let maximumLists: Int
@@ -34,8 +34,8 @@ final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
   private let clock: @Sendable () -> ContinuousClock.Instant
 
   /// - Parameters:
-  ///   - room: where those wait who need a list that is being loaded.
-  ///   - clock: by which it is measured how long a load takes.
+  ///   - room: counts the callers that wait for a list that is being loaded.
+  ///   - clock: measures how long a load takes.
   init(
     maximumLists: Int = Limits.keptLists, maximumBytes: Int = Limits.keptListBytes,
     executor: (any TaskExecutor)? = nil, room: WaitingRoom = WaitingRoom(),
@@ -48,7 +48,7 @@ final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
     self.clock = clock
   }
 
-  /// The list, where it need not be asked for.
+  /// The list, if it is fresh and need not be fetched; nil otherwise.
   func fresh(_ source: Source, at now: Timestamp) -> List? {
     state.withLock { state in
       guard let kept = state.kept[source], now < kept.freshUntil, now < kept.expires,
@@ -58,9 +58,9 @@ final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
     }
   }
 
-  /// The list, fresh or loaded now; or one that is stale and has not expired, where no other can be had or too many wait
-  /// for it.
-  /// - Parameter publisher: whose list it is, for those who wait.
+  /// The list, fresh or loaded now. Where none can be loaded, or too many callers wait for it, a stale list serves that
+  /// has not expired.
+  /// - Parameter publisher: the host of the publisher, by which waiting callers are counted.
   func list(
     _ source: Source, of publisher: String, at now: Timestamp,
     load: @escaping @Sendable () async throws(ListFault) -> Kept<List>
@@ -73,7 +73,7 @@ final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
         let start = self.clock()
         let result: Result<Kept<List>, ListFault>
         do throws(ListFault) { result = .success(try await load()) } catch { result = .failure(error) }
-        // A publisher that lets everybody wait is as good as down from when the waiting ends.
+        // The failure of a publisher that lets everybody wait is counted from the end of the waiting.
         return self.finish(source, result, at: now + (self.clock() - start).components.seconds)
       }
       state.loading[source] = task
@@ -95,8 +95,8 @@ final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
       state.loading[source] = nil
       switch result {
       case .success(let kept):
-        // An older list that somebody serves again does not take back what a newer one said.
-        // Not even where that one is over: its publisher has said something since.
+        // An older list that is served again must not undo what a newer one said. That holds even where the newer list
+        // has expired: its publisher has made a statement since.
         if let newer = state.kept[source], newer.issuedAt > kept.issuedAt {
           let fault = ListFault(.unavailable, "the list that is served is older than one that was seen")
           state.failed[source] = (fault, now + Limits.failedFetchLifetime)
@@ -123,9 +123,9 @@ final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
     }
   }
 
-  /// Whether what is remembered for so many seconds at most can end at that time. What ends later was remembered while
-  /// the clock was ahead: without this, a publisher that failed then would count as down for as long as the clock was
-  /// ahead. The skew is for callers that took the time a moment ago.
+  /// Whether something that is remembered for at most `lifetime` seconds can end at that time. If it ends later, it was
+  /// remembered while the clock was ahead. Without this check, a publisher that failed then would count as down for as
+  /// long as the clock was ahead. The skew is for callers that took the time a moment ago.
   private static func isPlausible(_ end: Timestamp, within lifetime: Int64, of now: Timestamp) -> Bool {
     end <= now + lifetime + Limits.clockSkew
   }
@@ -135,7 +135,7 @@ final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
     return kept.list
   }
 
-  /// Drops what has expired, then what expires first, until the rest fits.
+  /// Drops the lists that have expired, and then those that expire first, until the rest fits.
   private func makeRoom(_ state: inout State, at now: Timestamp) {
     guard state.kept.count > maximumLists || state.bytes > maximumBytes else { return }
     for (source, kept) in state.kept.sorted(by: { $0.value.expires < $1.value.expires }) {

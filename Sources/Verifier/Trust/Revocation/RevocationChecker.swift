@@ -5,8 +5,8 @@ import PKIX
 /// Answers questions of revocation from lists that it fetches, verifies and keeps (ISO/IEC 18013-5:2021, 9.3.3 and
 /// B.3.2; second edition, 12.3.6).
 ///
-/// A list is taken from memory while it is fresh, which needs no suspension. A stale one is fetched anew, by one task at
-/// a time for each source, and serves on where that fails, until it expires. Nobody waits longer than fetching may take.
+/// A fresh list is taken from memory without suspension. A stale list is fetched anew, by one task at a time for each
+/// source. If that fails, the stale list serves until it expires. Nobody waits longer than a fetch may take.
 public final class RevocationChecker: RevocationSource {
   private let fetcher: SharedFetches
   private let reader: StatusListVerifier
@@ -16,8 +16,8 @@ public final class RevocationChecker: RevocationSource {
 
   /// - Parameters:
   ///   - allowsJWT: whether status lists may also be JSON Web Tokens.
-  ///   - allowsLoopback: test mode, whose publisher is on this machine.
-  ///   - executor: whose threads load lists, for several callers at once; nil: those of Swift's own pool.
+  ///   - allowsLoopback: for test mode, where the publisher is on this machine.
+  ///   - executor: its threads load lists, for several callers at once; nil means Swift's own pool.
   public init(
     fetcher: any ListFetcher, allowsJWT: Bool = false, allowsLoopback: Bool = false,
     executor: (any TaskExecutor)? = nil
@@ -50,12 +50,12 @@ public final class RevocationChecker: RevocationSource {
     return evidence
   }
 
-  /// What is known, and by which lists.
+  /// The finding, and the lists on which it rests.
   private typealias Answer = (finding: RevocationFinding, lists: [RevocationList])
 
   // MARK: From memory
 
-  /// The answer, where every list that it needs is here and fresh.
+  /// The answer; nil unless every list that it needs is in memory and fresh.
   private func keptAnswer(to question: RevocationQuestion, at now: Timestamp) -> Answer? {
     switch question.subject {
     case .status(let reference):
@@ -100,7 +100,8 @@ public final class RevocationChecker: RevocationSource {
     }
   }
 
-  /// All at once, so that a long path takes no longer than a short one; in the order of the path.
+  /// The answers for all certificates, in the order of the path. They are gathered at once, so that a long path takes
+  /// no longer than a short one.
   private func answers(for links: [CRLLink], _ rules: FetchRules, at now: Timestamp) async -> [Answer] {
     await withTaskGroup(of: (Int, Answer).self) { group in
       for (index, link) in links.enumerated() {
@@ -112,7 +113,7 @@ public final class RevocationChecker: RevocationSource {
     }
   }
 
-  /// What the list of one certificate's issuer says; of several addresses the first that has a good list counts.
+  /// What the issuer's list says of one certificate. Of several addresses, the first with a good list counts.
   private func answer(for link: CRLLink, rules: FetchRules, at now: Timestamp) async -> Answer {
     guard let source = link.source else {
       return (.undetermined(.sourceNotAllowed, detail: link.unusable), [])
@@ -143,7 +144,7 @@ public final class RevocationChecker: RevocationSource {
   ) throws(ListFault) -> Kept<SourcedList<VerifiedCRL>> {
     do throws(CRLError) {
       let list = try VerifiedCRL(verifying: original.bytes, issuer: source.issuer, at: now)
-      // The last instant of a list is its nextUpdate; that of the cache lies behind it.
+      // A CRL still counts at its nextUpdate; the cache's `expires` is the first instant at which it no longer does.
       let fresh = min(list.nextUpdate, now + Limits.longestListLifetime)
       return Kept(
         list: SourcedList(list: list, original: original), bytes: list.keptBytes + original.bytes.count,
@@ -166,21 +167,21 @@ public final class RevocationChecker: RevocationSource {
   }
 }
 
-/// A verified list and what it was read from, for evidence.
+/// A verified list and the bytes from which it was read, for evidence.
 private struct SourcedList<List: Sendable>: Sendable {
   let list: List
   let original: RevocationList
 }
 
 extension RevocationFinding {
-  /// What several lists come to. No list at all says nothing: who asks about certificates that name none is not told
-  /// that they are good.
+  /// The worst of several findings. Without any list the finding is undetermined: certificates that name no list are
+  /// not thereby good.
   fileprivate static func worst(of findings: [RevocationFinding]) -> RevocationFinding {
     guard let first = findings.first else { return .undetermined(.sourceNotAllowed, detail: "no distribution point") }
     return findings.dropFirst().reduce(first) { $0.worse($1) }
   }
 
-  /// Of two, the one that weighs more: what is revoked is not saved by a list that can't be had.
+  /// The worse of two findings. A revocation counts even where another list can't be fetched.
   fileprivate func worse(_ other: RevocationFinding) -> RevocationFinding {
     switch (self, other) {
     case (.revoked, _): self
@@ -191,13 +192,13 @@ extension RevocationFinding {
   }
 }
 
-/// Whoever gathers the answers to questions of revocation. It never throws: what can't be found out is undetermined, for
-/// a stated reason.
+/// Gathers the answers to questions about revocation. It never throws: what can't be found out is undetermined, for a
+/// stated reason.
 public protocol RevocationSource: Sendable {
   func evidence(for questions: [RevocationQuestion], at now: Timestamp) async -> RevocationEvidence
 }
 
-/// Asks nobody: whatever is declared is undetermined.
+/// Asks nobody: every declared status is undetermined.
 public struct NoRevocationSource: RevocationSource {
   public init() {}
 

@@ -2,10 +2,11 @@ import Base
 import Mdoc
 import PKIX
 
-/// Where the revocation lists of a source's authorities may be asked for: one rule, and others for single authorities.
+/// Where a source's authorities may have their revocation lists fetched: one rule, with exceptions for single
+/// authorities.
 public struct AuthorityCRLAddresses: Sendable, Hashable {
   public var standard: CRLAddresses
-  /// By the SHA-256 of the authority's certificate, in hexadecimal.
+  /// The exceptions, by the SHA-256 of the authority's certificate in hexadecimal.
   public var exceptions: [String: CRLAddresses]
 
   public init(_ standard: CRLAddresses, exceptions: [String: CRLAddresses] = [:]) {
@@ -17,14 +18,14 @@ public struct AuthorityCRLAddresses: Sendable, Hashable {
 }
 
 extension FetchRules {
-  /// Those of a list whose address stands in a certificate of a validated path.
+  /// The rules for a revocation list whose address stands in a certificate of a validated path.
   static func revocationLists(_ addresses: CRLAddresses, allowingPlainHTTP: Bool) -> FetchRules {
     FetchRules(allowsPlainHTTP: addresses == .named || allowingPlainHTTP, allowsOtherPorts: addresses == .named)
   }
 }
 
-/// A revocation list that an authority's own certificate names and that will not be asked for: known before the first
-/// document comes.
+/// A revocation list that an authority's own certificate names but that will not be fetched. That is known before the
+/// first document comes.
 public struct UnusableCRL: Sendable, Hashable {
   /// As the certificate has it; nil where its distribution points have no address.
   public let address: String?
@@ -33,8 +34,9 @@ public struct UnusableCRL: Sendable, Hashable {
 }
 
 extension TrustAnchor {
-  /// Judged without asking anybody: names are not looked up. Its signers may name other addresses than its own
-  /// certificate. Empty where one address can be asked, which suffices, and where it names none.
+  /// The revocation lists of the anchor's certificate that will not be fetched. Nothing is asked and no name is looked
+  /// up. Empty where one address may be fetched, which is enough, and where the certificate names none. Signers under
+  /// the anchor may name other addresses.
   public var unusableCRLs: [UnusableCRL] {
     guard let points = certificate.extensions.crlDistributionPoints else { return [] }
     guard points.isUsable else { return [UnusableCRL(address: nil, reason: points.detail)] }
@@ -61,7 +63,8 @@ struct CRLLink {
   /// Nil where no distribution point can be used.
   let source: CRLSource?
 
-  /// Every certificate of the path that names a list; the anchor's own status is told by the list that it signs.
+  /// The links of the path whose certificate names a list. The list that the anchor signs tells the anchor's own
+  /// status.
   static func links(of question: RevocationQuestion) -> [CRLLink] {
     zip(question.path, question.path.dropFirst()).enumerated().compactMap { index, pair in
       guard let points = pair.0.extensions.crlDistributionPoints else { return nil }
@@ -78,7 +81,7 @@ struct CRLLink {
     if list.contains(serial: certificate.serialNumber) {
       return .revoked(isSigner ? .signerRevoked : .authorityRevoked)
     }
-    // An authority that lists itself has said that nothing under it counts any more.
+    // An authority that lists itself as revoked withdraws everything under it.
     if list.contains(serial: issuer.serialNumber), issuer.isSelfSigned {
       return .revoked(.authorityRevoked, detail: "the anchor lists itself")
     }
@@ -86,7 +89,7 @@ struct CRLLink {
   }
 }
 
-/// Where a revocation list is, and whose it must be.
+/// The addresses of a revocation list, and the issuer that must have signed it.
 struct CRLSource: Hashable, Sendable {
   let addresses: [String]
   let issuer: Certificate

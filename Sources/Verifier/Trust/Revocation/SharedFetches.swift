@@ -1,6 +1,6 @@
 import Base
 
-/// Fetches each address once at a time: whoever asks for one that is under way waits for the same answer.
+/// Fetches each address once at a time: a second caller waits for the answer to the fetch under way.
 final class SharedFetches: Sendable {
   private struct Request: Hashable {
     let address: String
@@ -37,7 +37,7 @@ final class SharedFetches: Sendable {
     return try await task.value.get()
   }
 
-  /// The same, as a fault that says why a document's status is not known.
+  /// The same fetch. Its error is a fault that says why a document's status is not known.
   func list(_ address: String, allowing rules: FetchRules) async throws(ListFault) -> FetchedList {
     do throws(FetchError) {
       return try await fetch(address, allowing: rules)
@@ -51,10 +51,10 @@ final class SharedFetches: Sendable {
   }
 }
 
-/// Counts those who wait for publishers, and lets in so many for each and in all.
+/// Counts the callers that wait for publishers, and admits a limited number for each publisher and in all.
 ///
-/// Whoever waits holds a connection and an answer in memory. A publisher that hangs must not gather them without end:
-/// who finds no place is answered at once by what is known.
+/// A caller that waits holds a connection and an answer in memory, and a publisher that hangs must not collect them
+/// without end. A caller that finds no place is answered at once from what is known.
 final class WaitingRoom: Sendable {
   private struct State {
     var all = 0
@@ -70,7 +70,7 @@ final class WaitingRoom: Sendable {
     self.places = places
   }
 
-  /// Those who wait now.
+  /// The number of callers that wait now.
   var count: Int { state.withLock { $0.all } }
 
   /// Runs the body, which waits for this publisher; nil, at once, where there is no place.
@@ -93,7 +93,7 @@ final class WaitingRoom: Sendable {
   private func leave(_ publisher: String) {
     state.withLock { state in
       let waiting = (state.waiting[publisher] ?? 1) - 1
-      // The last takes the name along: names are the publishers', and there is no end of them.
+      // The last caller removes the publisher's name: publishers choose the names, so their number has no bound.
       state.waiting[publisher] = waiting > 0 ? waiting : nil
       state.all -= 1
     }

@@ -4,13 +4,14 @@ import COSE
 import Cryptography
 import JOSE
 
-/// A list as a CBOR Web Token (ISO/IEC 18013-5, second edition, 12.3.6; RFC 8392): parsed, and nothing of it believed.
+/// A list as a CBOR Web Token (ISO/IEC 18013-5, second edition, 12.3.6; RFC 8392): parsed, with nothing in it trusted
+/// yet.
 struct SignedCWT: SignedList {
   private let message: COSESign1
   /// The signer's certificate first; empty where the protected header has none.
   let chain: [ArraySlice<UInt8>]
 
-  /// - Parameter types: what the protected header may give as the token's type.
+  /// - Parameter types: the token types that the protected header may give.
   init(parsing bytes: [UInt8], types: [String]) throws(ListFault) {
     let item: CBORItem
     do throws(CBORError) {
@@ -19,7 +20,7 @@ struct SignedCWT: SignedList {
       throw ListFault(cbor: error)
     }
     do throws(COSEError) {
-      // Tagged as COSE_Sign1, and not as CWT (tag 61).
+      // The tag is that of COSE_Sign1, and not that of a CWT (tag 61).
       message = try COSESign1(parsing: item, tag: COSESign1.tag)
     } catch {
       throw .invalid(Self.reason(error))
@@ -28,7 +29,7 @@ struct SignedCWT: SignedList {
     guard let type = headers.protectedParameter(COSEHeaders.Label.type)?.text,
       types.contains(where: { $0.hasSameBytes(as: type) })
     else { throw .invalid("the type in the protected header is not \(types[0])") }
-    // Elsewhere than in the protected header a chain stands in neither list (12.3.6).
+    // Only a chain in the protected header counts: both kinds of list have it there (12.3.6).
     chain = headers.protectedParameter(COSEHeaders.Label.x5chain) == nil ? [] : headers.x5chain ?? []
     if let x5t = headers.x5t, let leaf = chain.first {
       let sha256: Int64 = -16
@@ -126,7 +127,7 @@ struct CWTClaims: ListClaims {
     return try PackedStatuses(bits: info[key: "bits"]?.integer, list: list)
   }
 
-  /// Identifiers are byte strings; a text would be another identifier, and is not taken for the bytes that it spells.
+  /// Identifiers are byte strings. A text is another identifier, and does not stand for the bytes that it spells.
   func identifiers() throws(ListFault) -> Set<ArraySlice<UInt8>> {
     guard let entries = map[label: Label.identifierList]?[key: "identifiers"]?.entries else {
       throw .invalid("there is no identifier list in the claims")
@@ -147,7 +148,7 @@ struct SignedJWT: SignedList {
   private let jws: CompactJWS
   let chain: [ArraySlice<UInt8>]
 
-  /// - Parameter types: what the header may give as the token's type.
+  /// - Parameter types: the token types that the header may give.
   init(parsing bytes: [UInt8], types: [String]) throws(ListFault) {
     do throws(JOSEError) {
       jws = try CompactJWS(parsing: bytes)

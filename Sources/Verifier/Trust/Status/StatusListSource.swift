@@ -3,18 +3,18 @@ import Cryptography
 import Mdoc
 import PKIX
 
-/// Which list is wanted, and who may have signed it: what lists are fetched, verified and kept by.
+/// Which list is wanted, and who may have signed it. Lists are fetched, verified and kept under this key.
 ///
-/// Two documents may name one address but trust different signers, so the address alone says too little.
+/// Two documents may name the same address but trust different signers, so the address alone is not enough.
 public struct StatusListSource: Sendable, Hashable {
   public let mechanism: Mechanism
-  /// Where the list is, and what it must say that it is about.
+  /// The address of the list. The list must name it as its subject.
   public let uri: String
-  /// DER of the certificate under which the document puts the list's signer; nil: the document's own anchor.
+  /// DER of the certificate that the document names for the list's signer; nil means the document's own anchor.
   public let certificate: [UInt8]?
   /// The anchor that the document's signer chains to.
   public let anchor: Certificate
-  /// Who may sign besides that anchor.
+  /// The certificates that may sign besides that anchor.
   public let furtherSigners: [Certificate]
 
   public enum Mechanism: Sendable, Hashable { case statusList, identifierList }
@@ -31,7 +31,7 @@ public struct StatusListSource: Sendable, Hashable {
     self.anchor = anchor
   }
 
-  /// Nil for questions about certificates, and for a path that ends nowhere.
+  /// Nil for questions about certificates, and for an empty path.
   public init?(_ question: RevocationQuestion) {
     guard case .status(let reference) = question.subject, let anchor = question.path.last else { return nil }
     self.init(reference, anchor: anchor, furtherSigners: question.statusSigners)
@@ -45,14 +45,14 @@ public struct StatusListSource: Sendable, Hashable {
   }
 
   public func hash(into hasher: inout Hasher) {
-    // Few addresses have lists for more than one signer; equality compares everything.
+    // Few addresses have lists of more than one signer, so hashing the address is enough; equality compares everything.
     hasher.combine(uri)
   }
 }
 
 extension StatusListSource.Mechanism {
-  /// The type of a list in this form, which is also its media type, written with or without "application/": the
-  /// examples of ISO/IEC 18013-5 leave it out.
+  /// The type of a list in this form. It is also its media type, written with or without "application/", which the
+  /// examples of ISO/IEC 18013-5 leave out.
   func types(suffix: String) -> [String] {
     let name =
       switch self {
@@ -63,10 +63,12 @@ extension StatusListSource.Mechanism {
   }
 }
 
-/// The signer of a list, by a path that the document's issuer stands for (ISO/IEC 18013-5, second edition, 12.3.6).
+/// The signer of a list, found by a path that the document's issuer vouches for (ISO/IEC 18013-5, second edition,
+/// 12.3.6).
 ///
-/// The path ends in the certificate that the document's status names, which may also be the signer itself; where it
-/// names none, in the document's own anchor. Nothing that the list brings along is trusted by itself.
+/// The path ends in the certificate that the document's status names, which may be the signer itself. Where the status
+/// names none, it ends in the document's own anchor or in one of the further signers. Nothing that comes with the list
+/// is trusted by itself.
 struct ListSigner: Sendable {
   let certificate: Certificate
   let key: PublicKey
@@ -92,8 +94,8 @@ struct ListSigner: Sendable {
     deviations = Self.deviations(of: signer)
   }
 
-  /// Certificates for tests are allowed here. Whether the document's anchor may be one was decided when the document's
-  /// own path was validated, and the certificate of a status is the word of that document's issuer.
+  /// Test certificates are allowed here. Whether the document's anchor may be one was decided when the document's own
+  /// path was validated, and the document's issuer names the certificate of a status.
   private static func anchors(of source: StatusListSource) throws(ListFault) -> SignerPath.Anchors {
     guard let der = source.certificate else {
       return SignerPath.Anchors(
@@ -106,10 +108,10 @@ struct ListSigner: Sendable {
     return SignerPath.Anchors(authorities: [certificate], signers: [certificate], allowsTestCertificates: true)
   }
 
-  /// A signer need not have extended key usages. One that has must have that of status lists or any; that of document
-  /// signers alone is tolerated and noted, since who may sign documents could as well issue them anew. Every other
-  /// purpose is another role under the same root, such as a reader's, which has no say over a document's status
-  /// (RFC 5280, 4.2.1.12).
+  /// A signer need not have extended key usages. If it has some, one must be that of status lists, or any purpose. That
+  /// of document signers alone is tolerated and noted, since such a signer could as well issue documents anew. Any
+  /// other purpose is another role under the same root, such as a reader's, which must not decide about a document's
+  /// status (RFC 5280, 4.2.1.12).
   private static func deviations(of signer: Certificate) -> Set<StatusListDeviation> {
     guard let purposes = signer.extensions.extendedKeyUsage, !purposes.contains(anyPurpose),
       !CertificateRole.statusListSigner.permits(extendedKeyUsages: purposes)
@@ -118,7 +120,7 @@ struct ListSigner: Sendable {
   }
 
   private static let anyPurpose = "2.5.29.37.0"
-  /// With that of the European Union's person identification data.
+  /// The usages of document signers, with that of the European Union's person identification data.
   private static let documentSignerPurposes =
     CertificateRole.documentSigner.extendedKeyUsages.union(["1.3.130.2.0.0.1.2"])
 }

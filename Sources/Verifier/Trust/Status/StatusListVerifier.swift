@@ -19,7 +19,7 @@ public struct StatusListVerifier: Sendable {
     let claims = try list.claims(verifiedBy: signer.key)
     let registered = try claims.registered()
     try registered.require(subject: source.uri, at: now)
-    // What is packed is unpacked only now that a trusted signer vouches for it.
+    // Packed data are unpacked only now, when a trusted signer vouches for them.
     let entries: VerifiedList.Entries =
       switch source.mechanism {
       case .statusList: .statuses(try claims.statuses())
@@ -31,7 +31,7 @@ public struct StatusListVerifier: Sendable {
       deviations: signer.deviations, entries: entries)
   }
 
-  /// What to ask a publisher for, best first.
+  /// The media types to ask a publisher for, best first.
   public func mediaTypes(for mechanism: StatusListSource.Mechanism) -> [String] {
     let forms = allowsJWT && mechanism == .statusList ? ["cwt", "jwt"] : ["cwt"]
     return forms.flatMap { mechanism.types(suffix: $0).suffix(1) }
@@ -52,13 +52,13 @@ public struct StatusListVerifier: Sendable {
   }
 }
 
-/// A list as it came, in one of its two forms: parsed, and nothing of it believed.
+/// A list as it came, in one of its two forms: parsed, with nothing in it trusted yet.
 protocol SignedList: Sendable {
   /// The signer's certificate first; empty where the list names none.
   var chain: [ArraySlice<UInt8>] { get }
-  /// What the list says, where it was signed with this key.
+  /// The claims of the list, if this key signed it.
   func claims(verifiedBy key: PublicKey) throws(ListFault) -> any ListClaims
-  /// The same whoever signed it: to be shown and never relied on.
+  /// The same claims, whoever signed them: to be shown and never relied on.
   func unverifiedClaims() throws(ListFault) -> any ListClaims
 }
 
@@ -87,7 +87,7 @@ extension ListClaims {
   }
 }
 
-/// What both kinds of list, in both forms, say of themselves (RFC 8392, 3.1; Token Status List, 5).
+/// What every list says of itself, of both kinds and in both forms (RFC 8392, 3.1; Token Status List, 5).
 struct RegisteredClaims: Sendable {
   let subject: String
   let issuedAt: Timestamp
@@ -96,9 +96,9 @@ struct RegisteredClaims: Sendable {
   /// Seconds after which the publisher wants the list to be fetched anew.
   let timeToLive: Int64?
 
-  /// Whether the list is the one that was asked for, and current. Only dates of the signing may be ahead of our clock by
-  /// what clocks differ; nothing makes a list live longer than its signer meant (ISO/IEC 18013-5, second edition,
-  /// 12.3.6 requires the expiry).
+  /// Checks that the list is the one that was asked for, and is current. Only `issuedAt` and `notBefore` may be ahead
+  /// of our clock, by the difference that clocks may have. Nothing makes a list live longer than its signer meant
+  /// (ISO/IEC 18013-5, second edition, 12.3.6 requires the expiry).
   func require(subject uri: String, at now: Timestamp) throws(ListFault) {
     guard subject.hasSameBytes(as: uri) else { throw .invalid("sub is not the address that the document names") }
     guard issuedAt <= now + Limits.clockSkew else { throw .invalid("issued in the future") }
@@ -114,7 +114,7 @@ struct RegisteredClaims: Sendable {
   }
 }
 
-/// Why a list about revocation can't be had or used: what it would say is then not known.
+/// Why a list about revocation can't be fetched or used: the status is then not known.
 public struct ListFault: Error, Sendable, Hashable {
   public let uncertainty: RevocationUncertainty
   public let detail: String
@@ -124,7 +124,7 @@ public struct ListFault: Error, Sendable, Hashable {
     self.detail = detail
   }
 
-  /// Malformed, expired, of another subject, or not validly signed.
+  /// The list is malformed, expired, about another subject, or not validly signed.
   static func invalid(_ detail: String) -> ListFault { ListFault(.statusListInvalid, detail) }
 
   public var finding: RevocationFinding { .undetermined(uncertainty, detail: detail) }

@@ -11,14 +11,14 @@ public struct VerifiedList: Sendable {
   public let issuedAt: Timestamp
   /// The first instant at which the list no longer counts: its own expiry, or the end of its signer's certificates.
   public let expires: Timestamp
-  /// Seconds after which the publisher wants the list to be fetched anew; it counts until it expires all the same.
+  /// Seconds after which the publisher wants the list to be fetched anew. Even so, it counts until it expires.
   public let timeToLive: Int64?
   public let deviations: Set<StatusListDeviation>
   let entries: Entries
 
   enum Entries: Sendable {
     case statuses(PackedStatuses)
-    /// Those of the documents that are revoked: views into the list's own bytes, of which there are so many.
+    /// The identifiers of the revoked documents. They are views into the list's bytes, because there may be very many.
     case identifiers(Set<ArraySlice<UInt8>>, listBytes: Int)
   }
 
@@ -31,8 +31,8 @@ public struct VerifiedList: Sendable {
     }
   }
 
-  /// Until when a list that was fetched at this time is taken from the cache: for its time to live or until it expires,
-  /// within the limits, and never beyond its expiry.
+  /// Until when a list that was fetched at this time is taken from the cache. That is its time to live or its expiry,
+  /// within the limits for either, and never beyond its expiry.
   public func freshUntil(fetchedAt: Timestamp) -> Timestamp {
     let wanted = timeToLive.map { fetchedAt + $0 } ?? expires
     let bounded = min(max(wanted, fetchedAt + Limits.shortestListLifetime), fetchedAt + Limits.longestListLifetime)
@@ -50,8 +50,8 @@ public struct VerifiedList: Sendable {
     }
   }
 
-  /// Why the list can't answer for this document; nil where it can. That both have one anchor, the caller sees to, who
-  /// finds lists by their source.
+  /// Why the list can't answer for this document; nil where it can. The anchors are not compared: the caller finds
+  /// lists by their source, which includes the anchor.
   private func refusal(of reference: StatusReference, at now: Timestamp) -> RevocationFinding? {
     guard source.uri.hasSameBytes(as: reference.uri), source.certificate == reference.certificate else {
       return .undetermined(.statusListInvalid, detail: "the list is of another source")
@@ -71,13 +71,14 @@ public struct VerifiedList: Sendable {
   }
 }
 
-/// What deviates from the standard in a list that is used all the same.
+/// A deviation from the standard in a list that is still used.
 public enum StatusListDeviation: String, Sendable, Hashable, CaseIterable {
   /// The signer's certificate is a document signer's: its extended key usage names only that.
   case documentSignerUsage = "document_signer_usage"
 }
 
-/// The unpacked entries of a status list, `bits` a piece, the first in the lowest bits (Token Status List, 4.1).
+/// The unpacked entries of a status list. Each has `bits` bits, and the first is in the lowest bits (Token Status List,
+/// 4.1).
 public struct PackedStatuses: Sendable, Hashable {
   public let bits: Int
   private let bytes: [UInt8]
