@@ -29,10 +29,10 @@ import Testing
     let key = try PrivateKey(generatingOn: curve)
     let jws = try CompactJWS(parsing: signed(#"{"alg":"\#(name)"}"#, "x", with: key, as: name).utf8)
     #expect(jws.verify(with: key.publicKey) == .valid)
-    for other in Curve.allCases where jws.header.algorithm?.curves.contains(other) == false {
+    for other in Curve.allCases where jws.header.algorithm?.joseCurves.contains(other) == false {
       #expect(jws.verify(with: try PrivateKey(generatingOn: other).publicKey) == .keyMismatch, "\(other)")
     }
-    let others = JWSAlgorithm.all.filter { $0.name != name }
+    let others = SignatureAlgorithm.jose.filter { $0.name != name }
     #expect(jws.verify(with: key.publicKey, allowing: others) == .algorithmUnsupported)
   }
 
@@ -82,7 +82,7 @@ private func signed(_ header: String, _ payload: String, with key: PrivateKey, a
   -> String
 {
   let input = Base64.encodeURLSafe(header.utf8) + "." + Base64.encodeURLSafe(payload.utf8)
-  let hash = JWSAlgorithm(name: name)?.hash
+  let hash = SignatureAlgorithm(joseName: name)?.hash
   let message = Array(input.utf8)
   let signature = try hash.map { try key.signECDSA(message, hash: $0) } ?? key.signEdDSA(message)
   return input + "." + Base64.encodeURLSafe(signature)

@@ -36,7 +36,7 @@ import Testing
 
   @Test func saysWhatItMayBeUsedFor() throws {
     let good = json(of: try PrivateKey(generatingOn: .p256).publicKey)
-    let algorithm = try #require(JWSAlgorithm(name: "ES256"))
+    let algorithm = try #require(SignatureAlgorithm(joseName: "ES256"))
     let allowed: [(String, JSON)] = [
       ("alg", "ES256"), ("use", "sig"), ("key_ops", ["verify"]), ("key_ops", ["sign", "verify"]),
     ]

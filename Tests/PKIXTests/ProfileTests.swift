@@ -47,7 +47,7 @@ import Testing
     try expectKey(on: .x25519, as: .documentSigner, .profilePublicKey)
     try expectKey(on: .ed448, as: .documentSigner, nil)
     try expect(.profileSignatureAlgorithm, .documentSigner) {
-      $0.signatureAlgorithm = SignatureAlgorithm(oid: "1.2.840.10045.4.3.3", hash: .sha384)
+      $0.signatureAlgorithm = CertificateAlgorithm(oid: "1.2.840.10045.4.3.3", hash: .sha384)
     }
     let edwards = try ProfileMaker(curve: .ed25519)
     #expect(try edwards.findings(.documentSigner).map(\.code) == [.profileSignatureAlgorithm])

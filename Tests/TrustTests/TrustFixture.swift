@@ -72,7 +72,7 @@ struct ListFixture {
   func evaluate(
     _ variant: MockTrustedEntityList, source: TrustedEntityListSource? = nil, at now: Timestamp? = nil,
     after last: AcceptedListMark? = nil
-  ) throws -> TrustedEntityListEvaluation {
+  ) throws -> TrustListEvaluation<TrustedEntityList> {
     let now = now ?? self.now
     let bytes = try variant.published(by: authority, at: now)
     return TrustedEntityListVerifier(source: try source ?? self.source()).evaluate(bytes, at: now, after: last)
@@ -86,6 +86,6 @@ struct ListFixture {
   }
 }
 
-extension TrustedEntityListEvaluation {
+extension TrustListEvaluation<TrustedEntityList> {
   func codes(_ outcome: Check.Outcome) -> [Code] { checks.filter { $0.outcome == outcome }.map(\.code) }
 }

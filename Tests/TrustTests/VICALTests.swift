@@ -157,7 +157,7 @@ import Trust
 
   private func evaluate(
     _ mock: MockVICAL, after last: AcceptedListMark? = nil
-  ) throws -> VICALEvaluation {
+  ) throws -> TrustListEvaluation<VICAL> {
     reader.evaluate(try mock.published(by: fixture.authority, at: fixture.now), at: fixture.now, after: last)
   }
 

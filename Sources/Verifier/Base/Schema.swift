@@ -160,12 +160,18 @@ extension Schema {
   /// The schemas that references lead to: `$defs` of a schema, or the component schemas of OpenAPI.
   package struct Definitions: Sendable {
     package let members: [Member]
+    /// Texts of more bytes are not matched with patterns: Swift's expressions are slow on a wallet's whole answer.
+    let longestMatched: Int
 
-    package init(_ members: [Member] = []) { self.members = members }
+    package init(_ members: [Member] = [], longestMatched: Int = 511) {
+      self.members = members
+      self.longestMatched = longestMatched
+    }
 
-    package init(of document: JSON) {
+    package init(of document: JSON, longestMatched: Int = 511) {
       let definitions = document["$defs"] ?? document["components"]?["schemas"]
-      members = (definitions?.object ?? []).map { Member($0.name, Schema($0.value)) }
+      self.init(
+        (definitions?.object ?? []).map { Member($0.name, Schema($0.value)) }, longestMatched: longestMatched)
     }
 
     /// The schema itself, or the one that it refers to; nil where that is not defined.
@@ -407,7 +413,10 @@ extension Schema {
     case "const": value == keyword.value
     // Clients must not mind codes that they do not know; whoever wrote the schema has none but these.
     case "enum", "x-extensible-enum": keyword.value.array?.contains(value) == true
-    case "pattern": value.string.map { Self.matches($0, keyword.value.string ?? "") } ?? true
+    case "pattern":
+      value.string.map { text in
+        text.utf8.count > definitions.longestMatched || Self.matches(text, keyword.value.string ?? "")
+      } ?? true
     case "minLength": value.string.map { $0.unicodeScalars.count >= bound } ?? true
     case "maxLength": value.string.map { $0.unicodeScalars.count <= bound } ?? true
     case "minimum": value.integer.map { $0 >= bound } ?? true
@@ -425,10 +434,8 @@ extension Schema {
     }
   }
 
-  /// Of long texts, a wallet's answer say, nothing is said: Swift's expressions take their time.
   private static func matches(_ text: String, _ pattern: String) -> Bool {
-    guard text.utf8.count < 512 else { return true }
-    return (try? Regex(pattern)).map { text.firstMatch(of: $0) != nil } ?? false
+    (try? Regex(pattern)).map { text.firstMatch(of: $0) != nil } ?? false
   }
 
   private static func type(of value: JSON) -> String {

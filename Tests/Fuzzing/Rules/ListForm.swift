@@ -46,7 +46,7 @@ enum ListForm: Int, CaseIterable {
     case .identifierList: return try token(payload, MockIdentifierList.mediaType, authority, now)
     case .revocationList:
       let key = try authority.certificateIssuer(.good).key
-      let algorithm = SignatureAlgorithm(curve: key.curve)
+      let algorithm = CertificateAlgorithm(curve: key.curve)
       return DER.sequence(payload, algorithm.der, DER.bitString(try algorithm.sign(payload, with: key)))
     }
   }

@@ -13,7 +13,7 @@ struct CertificateTemplate: Sendable {
   /// The content octets of the serial number; nil makes them from the rest of the certificate.
   var serialNumber: [UInt8]?
   /// Nil: the algorithm that goes with the signing key.
-  var signatureAlgorithm: SignatureAlgorithm?
+  var signatureAlgorithm: CertificateAlgorithm?
   /// The number that stands for the version: 2 is version 3.
   var version: UInt8 = 2
 
@@ -29,7 +29,7 @@ struct CertificateTemplate: Sendable {
   }
 
   func signed(by key: PrivateKey, damagingSignature: Bool = false) throws -> [UInt8] {
-    let algorithm = signatureAlgorithm ?? SignatureAlgorithm(curve: key.curve)
+    let algorithm = signatureAlgorithm ?? CertificateAlgorithm(curve: key.curve)
     let tbs = tbsCertificate(serialNumber: serialNumber(signedBy: key), algorithm: algorithm)
     // Damage goes into what is signed, so that the signature's DER stays right.
     let signature = try algorithm.sign(damagingSignature ? tbs + [0] : tbs, with: key)
@@ -38,18 +38,18 @@ struct CertificateTemplate: Sendable {
 
   /// The content octets of the number that the certificate has, signed by this key.
   func serialNumber(signedBy key: PrivateKey) -> [UInt8] {
-    serialNumber ?? derivedSerialNumber(signatureAlgorithm ?? SignatureAlgorithm(curve: key.curve))
+    serialNumber ?? derivedSerialNumber(signatureAlgorithm ?? CertificateAlgorithm(curve: key.curve))
   }
 
   /// 20 octets, positive: a hash of everything else, so that two certificates of one issuer never share a number, and
   /// none can be predicted without its content (ISO/IEC 18013-5, B.1: at least 63 random bits).
-  private func derivedSerialNumber(_ algorithm: SignatureAlgorithm) -> [UInt8] {
+  private func derivedSerialNumber(_ algorithm: CertificateAlgorithm) -> [UInt8] {
     var number = Array(HashAlgorithm.sha256.hash(tbsCertificate(serialNumber: [], algorithm: algorithm)).prefix(20))
     number[0] = number[0] & 0x7f | 0x40
     return number
   }
 
-  private func tbsCertificate(serialNumber: [UInt8], algorithm: SignatureAlgorithm) -> [UInt8] {
+  private func tbsCertificate(serialNumber: [UInt8], algorithm: CertificateAlgorithm) -> [UInt8] {
     DER.sequence(
       DER.explicit(0, DER.integer([version])),
       DER.integer(serialNumber),
@@ -96,12 +96,12 @@ struct CertificateName: Sendable {
 }
 
 /// The object identifiers of the standard's keys and signatures (ISO/IEC 18013-5, B.1; RFC 5480, RFC 5639, RFC 8410).
-struct SignatureAlgorithm: Sendable {
+struct CertificateAlgorithm: Sendable {
   var oid: String
   /// Nil for EdDSA, which hashes by itself.
   var hash: HashAlgorithm?
 
-  static let ecdsaWithSHA1 = SignatureAlgorithm(oid: "1.2.840.10045.4.1", hash: .sha1)
+  static let ecdsaWithSHA1 = CertificateAlgorithm(oid: "1.2.840.10045.4.1", hash: .sha1)
 
   init(oid: String, hash: HashAlgorithm?) {
     self.oid = oid

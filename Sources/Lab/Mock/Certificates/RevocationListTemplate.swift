@@ -23,7 +23,7 @@ struct RevocationListTemplate: Sendable {
   var extensions: [CertificateExtension]
   var signature = Signature.right
   /// What the signed part names; nil: the algorithm that it is signed with.
-  var namedAlgorithm: SignatureAlgorithm?
+  var namedAlgorithm: CertificateAlgorithm?
   /// What follows the list.
   var trailer: [UInt8] = []
 
@@ -39,7 +39,7 @@ struct RevocationListTemplate: Sendable {
   }
 
   func der() throws -> [UInt8] {
-    let algorithm = SignatureAlgorithm(curve: key.curve)
+    let algorithm = CertificateAlgorithm(curve: key.curve)
     let list = tbsCertList(algorithm: namedAlgorithm ?? algorithm)
     let value: [UInt8] =
       switch signature {
@@ -51,7 +51,7 @@ struct RevocationListTemplate: Sendable {
     return DER.sequence(list, algorithm.der, DER.bitString(value)) + trailer
   }
 
-  private func tbsCertList(algorithm: SignatureAlgorithm) -> [UInt8] {
+  private func tbsCertList(algorithm: CertificateAlgorithm) -> [UInt8] {
     DER.sequence(
       version.map { DER.integer([$0]) } ?? [],
       algorithm.der,

@@ -34,7 +34,7 @@ enum COSEAlgorithm {
     }
   }
 
-  static func hash(for curve: Curve) -> HashAlgorithm? { SignatureAlgorithm(curve: curve).hash }
+  static func hash(for curve: Curve) -> HashAlgorithm? { CertificateAlgorithm(curve: curve).hash }
 }
 
 /// COSE_Key of a public key (RFC 9052, 7).

@@ -167,8 +167,6 @@ package struct MockPublication: Sendable, Hashable {
   package var mediaType: String? { if case .list(_, let mediaType) = answer { mediaType } else { nil } }
   package var fault: Fault? { if case .fault(let fault) = answer { fault } else { nil } }
 
-  /// As the formats' own standards name them: RFC 2585, RFC 9052, RFC 7515.
+  /// Of a CRL: RFC 2585, 4.2.
   package static let crlMediaType = "application/pkix-crl"
-  package static let vicalMediaType = "application/cose"
-  package static let trustedEntityListMediaType = "application/jose"
 }

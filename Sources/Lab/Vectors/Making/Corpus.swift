@@ -4,18 +4,6 @@ import Mock
 
 /// Every case of the corpus.
 package enum Corpus {
-  /// The rows of the list of negative cases that a code answers: those of all cases in which it is to fail, or to warn.
-  package static func rows(of code: Code) -> [String] { rowsByCode[code] ?? [] }
-
-  private static let rowsByCode: [Code: [String]] = {
-    let declared = cases.map(\.declaration) + ListCase.all.map(\.declaration)
-    var rows: [Code: Set<String>] = [:]
-    for made in declared {
-      for code in made.codes + made.warnings { rows[code, default: []].formUnion(made.cases) }
-    }
-    return rows.mapValues { $0.sorted() }
-  }()
-
   /// A document-level variant comes as a DeviceResponse in proximity, which every verifier can read; in Apple's
   /// envelope come those that are about it, those that a row of that section names, and the controls.
   static var cases: [CorpusCase] {

@@ -26,8 +26,8 @@ struct BrainpoolSet: PublishedSet {
       return .other("its field has another length")
     }
     for algorithm in parameters["coseAlgFullySpecified"]?.object ?? [] {
-      let ours = algorithm.value.integer.flatMap(SignatureAlgorithm.init(identifier:))
-      guard ours?.name == algorithm.name, ours?.curves == [curve],
+      let ours = algorithm.value.integer.flatMap(SignatureAlgorithm.init(coseIdentifier:))
+      guard ours?.name == algorithm.name, ours?.coseCurves == [curve],
         ours?.hash.map({ "SHA-\($0.digestLength * 8)" }) == parameters["hash"]?.string
       else { return .other("\(algorithm.name) is another algorithm") }
     }

@@ -7,6 +7,7 @@ import Glibc
 /// Waiting with `sigwait` instead would need the signals blocked in every thread, those that Swift made before us
 /// included.
 package enum StopSignal {
+  // Written once; sem_post and sem_wait may be called from any thread.
   nonisolated(unsafe) private static let semaphore = makeSemaphore()
 
   /// From now on the signals no longer end the process; `wait` returns when one has come.
@@ -28,6 +29,7 @@ package enum StopSignal {
 
 /// SIGHUP, by which operators ask a server to read its configuration and trust anchors anew.
 package enum ReloadSignal {
+  // Written once; sem_post and sem_wait may be called from any thread.
   nonisolated(unsafe) private static let semaphore = makeSemaphore()
 
   /// From now on the signal no longer ends the process.

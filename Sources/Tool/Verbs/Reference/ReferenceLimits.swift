@@ -4,8 +4,8 @@ import HTTP
 /// The limits in force, for people.
 enum LimitTable {
   static var markdown: String {
-    "All are in `Base/Limits.swift` and in the HTTP server's configuration; what exceeds one is refused with a code of "
-      + "its own, before memory is taken for it.\n\n"
+    "They stand in the `Limits` of Base, Sessions and Network, and in the HTTP server's configuration; what exceeds one "
+      + "is refused with a code of its own, before memory is taken for it.\n\n"
       + MarkdownTable.text(["What", "Limit"], rows.map { [$0.0, $0.1] })
   }
 

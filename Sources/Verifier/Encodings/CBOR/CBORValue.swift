@@ -76,10 +76,6 @@ package enum CBORHead {
     output += text.utf8
   }
 
-  package static func appendNull(to output: inout [UInt8]) {
-    append(to: &output) { cbor_encode_null($0, $1) }
-  }
-
   package static func appendTag(_ number: UInt64, to output: inout [UInt8]) {
     append(to: &output) { cbor_encode_tag(number, $0, $1) }
   }

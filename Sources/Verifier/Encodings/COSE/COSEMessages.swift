@@ -30,9 +30,9 @@ package struct COSESign1: Sendable {
 
   /// Verifies the signature over `payload`, by the algorithm of the protected header bound to the key's curve.
   package func verify(payload: ArraySlice<UInt8>, key: PublicKey, externalAAD: [UInt8] = []) -> Verdict {
-    guard let identifier = headers.algorithmIdentifier, let algorithm = SignatureAlgorithm(identifier: identifier)
+    guard let identifier = headers.algorithmIdentifier, let algorithm = SignatureAlgorithm(coseIdentifier: identifier)
     else { return .algorithmUnsupported }
-    guard algorithm.curves.contains(key.curve) else { return .keyMismatch }
+    guard algorithm.coseCurves.contains(key.curve) else { return .keyMismatch }
     let message = toBeSigned(payload: payload, externalAAD: externalAAD)
     return algorithm.verify(signature, of: message, key: key) ? .valid : .invalid
   }
@@ -52,9 +52,9 @@ extension COSESign1 {
   package static func sign(
     detached payload: [UInt8], key: PrivateKey, certificates: [[UInt8]]
   ) throws(CryptoError) -> CBORValue {
-    guard let algorithm = SignatureAlgorithm.preferred(for: key.curve) else { throw .unsupportedKey }
+    guard let algorithm = SignatureAlgorithm.preferredInCOSE(for: key.curve) else { throw .unsupportedKey }
     let protected = CBORValue.map([
-      (key: .integer(COSEHeaders.Label.algorithm), value: .integer(algorithm.identifier))
+      (key: .integer(COSEHeaders.Label.algorithm), value: .integer(algorithm.coseIdentifier))
     ]).encoded()
     let chain: CBORValue =
       certificates.count == 1 ? .bytes(certificates[0]) : .array(certificates.map(CBORValue.bytes))

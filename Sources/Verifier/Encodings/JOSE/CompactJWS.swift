@@ -34,9 +34,10 @@ package struct CompactJWS: Sendable {
   ///
   /// The key is always the caller's: `jwk`, `jku` and `x5u` of the header are never looked at, and `x5c` only by a caller
   /// that has validated its path.
-  package func verify(with key: PublicKey, allowing allowed: [JWSAlgorithm] = JWSAlgorithm.all) -> Verdict {
+  package func verify(with key: PublicKey, allowing allowed: [SignatureAlgorithm] = SignatureAlgorithm.jose) -> Verdict
+  {
     guard let algorithm = header.algorithm, allowed.contains(algorithm) else { return .algorithmUnsupported }
-    guard algorithm.curves.contains(key.curve) else { return .keyMismatch }
+    guard algorithm.joseCurves.contains(key.curve) else { return .keyMismatch }
     return algorithm.verify(signature, of: signed, key: key) ? .valid : .invalid
   }
 
@@ -71,7 +72,7 @@ package struct JWSHeader: Sendable {
   private let json: JSON
 
   /// Nil where the algorithm is not supported.
-  package var algorithm: JWSAlgorithm? { JWSAlgorithm(name: algorithmName) }
+  package var algorithm: SignatureAlgorithm? { SignatureAlgorithm(joseName: algorithmName) }
 
   package subscript(name: String) -> JSON? { json[name] }
 

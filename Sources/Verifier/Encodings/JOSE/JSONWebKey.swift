@@ -30,8 +30,8 @@ package struct JSONWebKey: Sendable {
   }
 
   /// Whether the key may verify signatures of this algorithm: curve, `alg`, `use` and `key_ops` agree.
-  package func mayVerify(_ algorithm: JWSAlgorithm) -> Bool {
-    algorithm.curves.contains(key.curve) && (algorithmName?.hasSameBytes(as: algorithm.name) ?? true)
+  package func mayVerify(_ algorithm: SignatureAlgorithm) -> Bool {
+    algorithm.joseCurves.contains(key.curve) && (algorithmName?.hasSameBytes(as: algorithm.name) ?? true)
       && (use ?? "sig") == "sig" && (operations?.contains("verify") ?? true)
   }
 

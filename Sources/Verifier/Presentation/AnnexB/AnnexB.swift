@@ -177,7 +177,7 @@ public struct PresentationDefinition: Sendable, Hashable {
   /// `mso_mdoc` with JOSE's names of the algorithms. The names of RFC 9864 are left out: they say no more, and are
   /// younger than the profile.
   static var format: JSON {
-    let names = JWSAlgorithm.all.map(\.name).filter { !["Ed25519", "Ed448"].contains($0) }
+    let names = SignatureAlgorithm.jose.map(\.name).filter { !["Ed25519", "Ed448"].contains($0) }
     return ["mso_mdoc": ["alg": .array(names.map(JSON.string))]]
   }
 

@@ -85,7 +85,7 @@ enum ClientMetadata {
   /// The signature algorithms of issuer and device (B.2.2). With an encryption key the device may make a MAC instead,
   /// whose key is agreed with that key (ISO/IEC 18013-5:2021, 9.1.3.5).
   private static func formats(hasReaderKey: Bool) -> JSON {
-    let signatures = SignatureAlgorithm.all.map { JSON.integer($0.identifier) }
+    let signatures = SignatureAlgorithm.all.map { JSON.integer($0.coseIdentifier) }
     return [
       "issuerauth_alg_values": .array(signatures),
       "deviceauth_alg_values": .array(signatures + (hasReaderKey ? [.integer(macWithP256)] : [])),

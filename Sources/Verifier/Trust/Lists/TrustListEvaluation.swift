@@ -28,9 +28,6 @@ public struct TrustListEvaluation<List: Sendable>: Sendable {
   public var isAccepted: Bool { accepted != nil }
 }
 
-public typealias VICALEvaluation = TrustListEvaluation<VICAL>
-public typealias TrustedEntityListEvaluation = TrustListEvaluation<TrustedEntityList>
-
 /// What is remembered of an accepted list: it shows whether a later list is the same one, an older or a newer one.
 public struct AcceptedListMark: Sendable, Hashable {
   public let issued: Timestamp
