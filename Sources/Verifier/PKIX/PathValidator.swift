@@ -124,8 +124,8 @@ private struct PathRun {
     if anchor.isListed(at: now) { checks.notRun(.anchorExpired) } else { noteListEnded(anchor) }
     checks.require(anchor.allows(docType), .issuerNotTrustedForDocType)
     checks.notRun(.pathLengthExceeded)
-    checks.require(isCurrent(signer), .certificateExpired)
-    checkUsage(of: signer, intermediates: [], anchor: anchor)
+    checks.require(signer.isValid(at: now, skew: skew), .certificateExpired)
+    checkUsage(CertificationPath(alone: signer), anchor: anchor)
     checkProfile(of: signer, issuer: nil, anchor: anchor)
     checks.passed(.profileRootInChain)
     return PathEvaluation(
@@ -143,29 +143,24 @@ private struct PathRun {
       if search.isMisnamed { checks.failed(.nameChaining, signer.label) } else { checks.notRun(.nameChaining) }
       return stop(signer: signer, skipping: .certificateSignatureInvalid)
     }
-    let issuers = path.dropFirst() + [anchor.certificate]
-    checks.require(zip(path, issuers).allSatisfy { $0.chainsByName(to: $1) }, .nameChaining)
-    checks.require(isSigned(path, search), .certificateSignatureInvalid)
-    checks.require(
-      zip(path, issuers).allSatisfy { $0.isVerifiable(by: $1) } && signer.publicKey != nil,
-      .certificateAlgorithmUnsupported)
+    let complete = CertificationPath(path, to: anchor.certificate, anchorHasSigned: search.hasSigned)
+    checks.require(complete.misnamed.isEmpty, .nameChaining)
+    checks.require(complete.unsigned.isEmpty, .certificateSignatureInvalid)
+    checks.require(complete.isVerifiable, .certificateAlgorithmUnsupported)
     checkAnchor(anchor)
     checks.require(anchor.allows(docType), .issuerNotTrustedForDocType)
-    checkPathLength(path, anchor)
-    checks.require(path.allSatisfy { isCurrent($0) }, .certificateExpired)
-    checkUsage(of: signer, intermediates: path.dropFirst(), anchor: anchor)
-    checkProfile(of: signer, issuer: issuers.first, anchor: anchor)
+    checkPathLength(complete, anchor)
+    checks.require(path.allSatisfy { $0.isValid(at: now, skew: skew) }, .certificateExpired)
+    checkUsage(complete, anchor: anchor)
+    checkProfile(of: signer, issuer: complete.certificates[1], anchor: anchor)
     if carriesAnchor { checks.warned(.profileRootInChain) } else { checks.passed(.profileRootInChain) }
-    let complete = path + [anchor.certificate]
     return PathEvaluation(
-      signer: signer, anchor: anchor, path: complete, checks: checks.checks,
-      window: window(complete, listedUntil: anchor.trustedUntil))
+      signer: signer, anchor: anchor, path: complete.certificates, checks: checks.checks,
+      window: window(complete.certificates, listedUntil: anchor.trustedUntil))
   }
 
   // MARK: Finding the anchor
 
-  /// The anchor whose key signed the certificate; failing that, one whose name and key identifier fit, so that the
-  /// signature check can say what is wrong.
   private func findAnchor(for certificate: Certificate) -> AnchorSearch {
     // An anchor that is in the chain is no link to a further anchor.
     let named = validator.authorities.filter {
@@ -177,12 +172,11 @@ private struct PathRun {
     let candidates =
       allowing.filter { $0.isListed(at: now) } + allowing.filter { !$0.isListed(at: now) }
       + named.filter { !$0.allows(docType) }
-    if let anchor = candidates.first(where: { certificate.isSigned(by: $0.certificate) }) {
-      return AnchorSearch(anchor: anchor, hasSigned: true)
-    }
+    let found = CertificationPath.issuer(of: certificate, among: candidates, \.certificate)
+    if let found, found.hasSigned { return AnchorSearch(anchor: found.anchor, hasSigned: true) }
     // A certificate that its own key has signed is somebody else's root, whatever its name.
     if certificate.isSelfSigned { return AnchorSearch() }
-    if let anchor = candidates.first { return AnchorSearch(anchor: anchor) }
+    if let found { return AnchorSearch(anchor: found.anchor) }
     let isMisnamed = validator.authorities.contains {
       let identifier = certificate.extensions.authorityKeyIdentifier
       return identifier != nil && identifier == $0.certificate.extensions.subjectKeyIdentifier
@@ -198,27 +192,20 @@ private struct PathRun {
     var isMisnamed = false
   }
 
-  /// Whether each certificate is signed by the next, and the last by the anchor, as far as the algorithms are
-  /// supported.
-  private func isSigned(_ path: [Certificate], _ search: AnchorSearch) -> Bool {
-    guard let last = path.last, let anchor = search.anchor else { return false }
-    return (search.hasSigned || !last.isVerifiable(by: anchor.certificate))
-      && zip(path, path.dropFirst()).allSatisfy { $0.isSigned(by: $1) || !$0.isVerifiable(by: $1) }
-  }
-
   private mutating func requireLiveCertificates(_ certificates: [Certificate]) {
-    let isTest = certificates.contains { $0.isMock || PublishedTestRoots.contains($0) }
-    checks.require(validator.allowsTestCertificates || !isTest, .testCertificate)
+    checks.require(
+      validator.allowsTestCertificates || CertificationPath.testCertificates(among: certificates).isEmpty,
+      .testCertificate)
   }
 
   // MARK: Checks
 
   private mutating func checkAnchor(_ anchor: TrustAnchor) {
     let certificate = anchor.certificate
-    let mayCertify = certificate.extensions.keyUsage?.contains(.keyCertSign) ?? true
     let name = certificate.label
+    let mayCertify = certificate.mayCertify(asAnchor: true)
     checks.require(certificate.extensions.isCA && mayCertify, .anchorNotCA, name)
-    require(isCurrent(certificate), .anchorExpired, anchor, name)
+    require(certificate.isValid(at: now, skew: skew), .anchorExpired, anchor, name)
     if !anchor.isListed(at: now) { noteListEnded(anchor) }
   }
 
@@ -227,26 +214,25 @@ private struct PathRun {
     checks.failed(.anchorExpired, "the list that names \(anchor.certificate.label) is no longer current")
   }
 
-  private mutating func checkPathLength(_ path: [Certificate], _ anchor: TrustAnchor) {
-    let intermediates = path.count - 1
-    var isWithin = intermediates <= anchor.maxPathLength
-    // Each CA's own limit counts the intermediates below it. An anchor's is overridden by its settings, because Annex B
-    // gives every IACA zero and some authorities deviate.
-    for (below, certificate) in path.dropFirst().enumerated() {
-      if let limit = certificate.extensions.pathLength, below > limit { isWithin = false }
-    }
-    checks.require(isWithin, .pathLengthExceeded, "\(intermediates) between anchor and signer")
+  /// An anchor's own limit is overridden by its settings, because Annex B gives every IACA zero and some authorities
+  /// deviate.
+  private mutating func checkPathLength(_ path: CertificationPath, _ anchor: TrustAnchor) {
+    let intermediates = path.intermediates.count
+    checks.require(
+      intermediates <= anchor.maxPathLength && path.overlong(countingAnchor: false).isEmpty, .pathLengthExceeded,
+      "\(intermediates) between anchor and signer")
   }
 
-  private mutating func checkUsage(of signer: Certificate, intermediates: ArraySlice<Certificate>, anchor: TrustAnchor)
-  {
+  private mutating func checkUsage(_ path: CertificationPath, anchor: TrustAnchor) {
+    let signer = path.certificates[0]
+    let intermediates = path.intermediates
     let rolesFit = !signer.extensions.isCA && intermediates.allSatisfy { $0.extensions.isCA }
     require(rolesFit, .certificateIsCA, anchor)
     let usagesFit =
       CertificateRole.documentSigner.permits(signer.extensions.keyUsage)
-      && intermediates.allSatisfy { $0.extensions.keyUsage?.contains(.keyCertSign) ?? false }
+      && intermediates.allSatisfy { $0.mayCertify(asAnchor: false) }
     require(usagesFit, .certificateKeyUsage, anchor)
-    checkPurposes(of: signer, intermediates: intermediates, anchor: anchor)
+    checkPurposes(path, anchor: anchor)
     let all = [signer] + intermediates + [anchor.certificate]
     let unknown = Set(all.flatMap(\.unknownCriticalExtensions))
     checks.require(unknown.isEmpty, .certificateCriticalExtension, unknown.sorted().joined(separator: ", "))
@@ -266,14 +252,12 @@ private struct PathRun {
     anchor.extendedKeyUsages ?? validator.usages(docType)
   }
 
-  private mutating func checkPurposes(
-    of signer: Certificate, intermediates: ArraySlice<Certificate>, anchor: TrustAnchor
-  ) {
+  private mutating func checkPurposes(_ path: CertificationPath, anchor: TrustAnchor) {
     let expected = expectedPurposes(anchor)
-    let own = signer.extensions.extendedKeyUsage
+    let own = path.certificates[0].extensions.extendedKeyUsage
     var wrong: [String] = []
     if expected.isDisjoint(with: own ?? []) { wrong.append("the signer has \(Self.list(own))") }
-    for intermediate in intermediates where !intermediate.mayCertify(forPurposes: expected) {
+    for intermediate in path.intermediates(unfitFor: expected) {
       wrong.append("\(intermediate.label) has \(Self.list(intermediate.extensions.extendedKeyUsage))")
     }
     let origin = anchor.extendedKeyUsages == nil ? "the document type's" : "by the anchor's \"ekus\""
@@ -313,8 +297,6 @@ private struct PathRun {
   }
 
   // MARK: Time
-
-  private func isCurrent(_ certificate: Certificate) -> Bool { window([certificate]).map { $0.contains(now) } ?? false }
 
   private func window(
     _ certificates: [Certificate], listedUntil: Timestamp? = nil

@@ -85,30 +85,28 @@ private struct SignerPathRun {
     checks.passed(.listSignerUntrusted)
     let path = completePath(chain, signer: signer)
     requireTrust(path)
-    checks.require(
-      zip(path, path.dropFirst()).allSatisfy { $0.isVerifiable(by: $1) } && signer.publicKey != nil,
-      .listAlgorithmUnsupported)
+    checks.require(path.isVerifiable, .listAlgorithmUnsupported)
     checkProfile(of: signer)
-    return SignerPath(certificates: path, checks: checks.checks)
+    return SignerPath(certificates: path.certificates, checks: checks.checks)
   }
 
   // MARK: The path
 
   /// The signer's path to an anchor. Where there is none, the signer alone, with a failure noted unless it is pinned.
-  private mutating func completePath(_ chain: [Certificate], signer: Certificate) -> [Certificate] {
-    if anchors.signers.contains(where: { $0.der == signer.der }) { return [signer] }
+  private mutating func completePath(_ chain: [Certificate], signer: Certificate) -> CertificationPath {
+    if anchors.signers.contains(where: { $0.der == signer.der }) { return CertificationPath(alone: signer) }
     if anchors.authorities.contains(where: { $0.der == signer.der }) {
       checks.failed(
         .listSignerUntrusted,
         "\(signer.label) is itself the anchor and has the CA flag: an authority vouches for signers and is none itself")
-      return [signer]
+      return CertificationPath(alone: signer)
     }
     let links = withoutAnchors(chain)
-    guard let last = links.last, !last.isSelfSigned, let anchor = anchor(of: last) else {
+    guard let last = links.last, !last.isSelfSigned, let found = anchor(of: last) else {
       checks.failed(.listSignerUntrusted, "no anchor is the issuer of \((links.last ?? signer).label)")
-      return [signer]
+      return CertificationPath(alone: signer)
     }
-    return links + [anchor]
+    return CertificationPath(links, to: found.anchor, anchorHasSigned: found.hasSigned)
   }
 
   /// The part of the chain below the first anchor that is in it, or else below a root that is no anchor.
@@ -119,50 +117,46 @@ private struct SignerPathRun {
     return chain.dropLast()
   }
 
-  /// The authority that has signed the certificate; failing that, one that fits by name, so that the checks say more.
-  private func anchor(of certificate: Certificate) -> Certificate? {
-    let named = anchors.authorities.filter { certificate.chainsByName(to: $0) }
-    return named.first { certificate.isSigned(by: $0) } ?? named.first
+  private func anchor(of certificate: Certificate) -> (anchor: Certificate, hasSigned: Bool)? {
+    CertificationPath.issuer(
+      of: certificate, among: anchors.authorities.filter { certificate.chainsByName(to: $0) }
+    ) { $0 }
   }
 
   // MARK: Checks
 
-  private mutating func requireTrust(_ path: [Certificate]) {
-    for (certificate, issuer) in zip(path, path.dropFirst()) {
-      require(certificate.chainsByName(to: issuer), "\(certificate.label) is not of the next one's name")
-      // An algorithm that can't be checked is a finding of its own.
-      require(
-        certificate.isSigned(by: issuer) || !certificate.isVerifiable(by: issuer),
-        "\(certificate.label) is not signed by the next one")
+  private mutating func requireTrust(_ path: CertificationPath) {
+    for certificate in path.misnamed { refuse("\(certificate.label) is not of the next one's name") }
+    // An algorithm that can't be checked is a finding of its own.
+    for certificate in path.unsigned { refuse("\(certificate.label) is not signed by the next one") }
+    for certificate in path.certificates where !certificate.isValid(at: now) {
+      refuse("\(certificate.label) \(Self.period(of: certificate, at: now))")
     }
-    let instant = now
-    for certificate in path {
-      require(certificate.validity.contains(now), "\(certificate.label) \(Self.period(of: certificate, at: instant))")
-      require(
-        anchors.allowsTestCertificates || !(certificate.isMock || PublishedTestRoots.contains(certificate)),
-        "\(certificate.label) is for tests")
+    if !anchors.allowsTestCertificates {
+      for certificate in CertificationPath.testCertificates(among: path.certificates) {
+        refuse("\(certificate.label) is for tests")
+      }
     }
-    for (below, authority) in path.dropFirst().enumerated() {
-      checkAuthority(authority, intermediatesBelow: below, isAnchor: below == path.count - 2)
-    }
-    for intermediate in path.dropFirst().dropLast() { checkIntermediate(intermediate) }
+    checkAuthorities(path)
   }
 
-  private mutating func checkIntermediate(_ intermediate: Certificate) {
-    require(intermediate.unprocessedConstraints.isEmpty, "\(intermediate.label) has constraints that are not processed")
+  private mutating func checkAuthorities(_ path: CertificationPath) {
+    for (index, authority) in path.certificates.enumerated().dropFirst() {
+      let mayCertify = authority.mayCertify(asAnchor: index == path.certificates.count - 1)
+      require(authority.extensions.isCA && mayCertify, "\(authority.label) is no certification authority")
+      require(authority.unknownCriticalExtensions.isEmpty, "\(authority.label) has an unknown critical extension")
+    }
+    for authority in path.overlong(countingAnchor: true) {
+      refuse("\(authority.label) allows no path of this length")
+    }
+    for intermediate in path.intermediates where !intermediate.unprocessedConstraints.isEmpty {
+      refuse("\(intermediate.label) has constraints that are not processed")
+    }
     let expected = role.extendedKeyUsages.union(purposes)
-    require(
-      expected.isEmpty || intermediate.mayCertify(forPurposes: expected),
-      "\(intermediate.label) may not certify such signers, by its extKeyUsage")
-  }
-
-  private mutating func checkAuthority(_ authority: Certificate, intermediatesBelow below: Int, isAnchor: Bool) {
-    let extensions = authority.extensions
-    // Only an anchor may lack the extension: the configuration then says what it may do.
-    let mayCertify = extensions.keyUsage.map { $0.contains(.keyCertSign) } ?? isAnchor
-    require(extensions.isCA && mayCertify, "\(authority.label) is no certification authority")
-    require(extensions.pathLength.map { below <= $0 } ?? true, "\(authority.label) allows no path of this length")
-    require(authority.unknownCriticalExtensions.isEmpty, "\(authority.label) has an unknown critical extension")
+    if expected.isEmpty { return }
+    for intermediate in path.intermediates(unfitFor: expected) {
+      refuse("\(intermediate.label) may not certify such signers, by its extKeyUsage")
+    }
   }
 
   private static func period(of certificate: Certificate, at now: Timestamp) -> String {
@@ -172,8 +166,10 @@ private struct SignerPathRun {
   }
 
   private mutating func require(_ condition: Bool, _ detail: @autoclosure () -> String) {
-    if !condition { checks.failed(.listSignerUntrusted, detail()) }
+    if !condition { refuse(detail()) }
   }
+
+  private mutating func refuse(_ detail: String) { checks.failed(.listSignerUntrusted, detail) }
 
   /// Usages and purposes reject; what is not critical or lasts too long warns.
   private mutating func checkProfile(of signer: Certificate) {
