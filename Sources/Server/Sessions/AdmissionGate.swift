@@ -1,6 +1,7 @@
 import Base
 
-/// Bounds the answers in work: what the processors cannot do in time is refused before its challenge is consumed.
+/// Bounds the answers in work. An answer that the processors cannot verify in time is refused before its challenge is
+/// consumed.
 final class AdmissionGate: Sendable {
   private let limit: Int
   private let count = Locked(0)
@@ -18,8 +19,8 @@ final class AdmissionGate: Sendable {
 
   func leave() { count.withLock { $0 -= 1 } }
 
-  /// Runs the body, which waits for somebody outside, with this answer's place lent to another. It comes back whether or
-  /// not there is a place: its challenge is consumed, so that it must come to its end.
+  /// Runs the body, which waits for somebody outside, and meanwhile lends this answer's place to another. Afterwards
+  /// this answer goes on even if no place is free: its challenge is consumed, so it must come to its end.
   func lend<R: Sendable>(while body: () async -> R) async -> R {
     leave()
     defer { count.withLock { $0 += 1 } }
@@ -27,17 +28,19 @@ final class AdmissionGate: Sendable {
   }
 }
 
-/// Lets each relying party read a few lists at one time: what one asks for beyond waits, and nobody else with it.
+/// Lets each relying party read a few lists at one time. Further reads of that party wait; those of others do not.
 final class ListTurns: Sendable {
   private struct Party {
     var running = 0
-    /// Those who wait, in order.
+    /// The reads that wait, first come first.
     var waiting: [CheckedContinuation<Bool, Never>] = []
   }
 
   private let parties = Locked<[String: Party]>([:])
 
-  /// Reads when it is the relying party's turn, and makes of it what is answered; or throws `api.overloaded` where too many wait already.
+  /// Reads when it is the relying party's turn, and returns what was read.
+  ///
+  /// - Throws: `api.overloaded` if too many of its reads wait already.
   func take<Value: Sendable>(
     _ relyingParty: String, _ read: () async throws(StoreError) -> Value
   ) async throws(ServiceError) -> Value {
@@ -67,7 +70,7 @@ final class ListTurns: Sendable {
   private func leave(_ relyingParty: String) {
     let next: CheckedContinuation<Bool, Never>? = parties.withLock { parties in
       guard var party = parties[relyingParty] else { return nil }
-      // Whoever is next takes the place over.
+      // The next read takes this place over, so the number of running reads stays.
       let next = party.waiting.isEmpty ? nil : party.waiting.removeFirst()
       if next == nil { party.running -= 1 }
       parties[relyingParty] = party.running > 0 ? party : nil

@@ -7,7 +7,8 @@ extension ServiceContext {
   ///
   /// Client secrets have no idempotency: they act on one session, which takes one answer.
   ///
-  /// - Parameter isSubmit: an answer is never refused for the quota of kept replies: then its refusals are not kept.
+  /// - Parameter isSubmit: whether the request hands in an answer, which the quota of kept replies never refuses. While
+  ///   that quota is used up, refusals of the answer are not kept.
   func execute(
     _ request: IdempotencyRequest?, _ caller: Caller, isSubmit: Bool = false,
     _ operation: (IdempotencyClaim?) async throws(ServiceError) -> OperationReply
@@ -37,14 +38,14 @@ extension ServiceContext {
       await keep(error, claim, isWanted: keepsRefusals)
       throw error
     }
-    // The work is done whether or not its reply can be kept; where it cannot, the claim lapses by itself.
+    // The work is done, even if its reply cannot be kept. In that case the claim lapses by itself.
     if !outcome.isKept, let completion = try? completion(claim, outcome) {
       try? await store.finishIdempotent(completion)
     }
     return outcome.reply
   }
 
-  /// Not what may change by itself: a failure, or a quota that is used up.
+  /// Keeps a refusal as the reply, unless it may pass by itself: a failure (5xx), or a quota that is used up.
   private func keep(_ error: ServiceError, _ claim: IdempotencyClaim, isWanted: Bool) async {
     do {
       guard isWanted, error.httpStatus < 500, error.code != .apiQuotaExceeded else {

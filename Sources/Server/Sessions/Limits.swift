@@ -69,7 +69,8 @@ extension Limits {
   package static let requestedElements = 128
   /// age_over_NN requests in one document request (ISO/IEC 18013-5, 7.2.5).
   package static let ageRequests = 2
-  /// Refused requests of one code that have a line of the log each, in a second; of more there is their number.
+  /// Refused requests of one code that are logged in one second, each on its own line. Of further ones the log only has
+  /// the number.
   package static let refusalLines = 10
   /// Members of a session's `metadata`, and Unicode scalars of a name or a value.
   package static let metadataMembers = 32

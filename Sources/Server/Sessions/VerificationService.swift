@@ -18,8 +18,8 @@ package struct VerificationService: Sendable {
 
   private init(context: ServiceContext) { self.context = context }
 
-  /// The same store, clock, and what is known of work and usage, by another configuration. Calls that have begun end by the one
-  /// that they began with.
+  /// The service with another configuration. It keeps the store, the clock, and what is known of work and usage. Calls
+  /// that have begun end with the configuration that they began with.
   package func reconfigured(by configuration: ServiceConfiguration) throws(ConfigurationError) -> VerificationService {
     VerificationService(
       context: try ServiceContext(configuration, store: context.store, sharing: context, clock: context.clock))

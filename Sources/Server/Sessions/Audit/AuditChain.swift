@@ -9,7 +9,7 @@ struct AuditChain: Sendable {
     let hash: [UInt8]
     let digest: [UInt8]
     let place: AuditPlace
-    /// Kept while it is not known to follow its predecessor.
+    /// The entry's bytes, kept as long as it is not known to follow its predecessor; nil once that is known.
     let unlinked: [UInt8]?
   }
 
@@ -40,8 +40,10 @@ struct AuditChain: Sendable {
     continuity(noted) + ends(noted) + contradictions(among: noted)
   }
 
-  /// From the first entry on, or from a noted head, each follows from the one before. After one that does not, the next
-  /// is judged by the hash that is there, so that one change is one finding.
+  /// Checks that each entry follows from the one before it, beginning at the chain's first entry or at a noted head.
+  ///
+  /// If an entry does not follow, the next one is still judged by the hash that stands in that entry, so that one
+  /// change is one finding.
   private func continuity(_ noted: [AuditHead]) -> [AuditFinding] {
     let sequences = entries.keys.sorted()
     guard let first = sequences.first else { return [] }
@@ -63,11 +65,11 @@ struct AuditChain: Sendable {
     return findings
   }
 
-  /// The heads of the files, and those noted, are on the chain.
+  /// Checks that the heads in the files and the noted heads are on the chain.
   private func ends(_ noted: [AuditHead]) -> [AuditFinding] {
     let last = entries.keys.max() ?? 0
     var findings: [AuditFinding] = []
-    // Of several exports the earlier ones end earlier; one that reaches beyond the entries says what is cut off.
+    // An earlier export ends earlier, which is no fault. A head beyond the last entry shows that entries are cut off.
     for (head, place) in exported {
       if head.sequence > last {
         findings.append(AuditFinding(.auditEndMissing, head, "the entries end at \(last)", at: place))
@@ -89,7 +91,7 @@ struct AuditChain: Sendable {
     return findings
   }
 
-  /// A chain has one head at a time: of two that were noted at the same place one is another chain's.
+  /// Finds noted heads that have the same sequence and different hashes: at most one of them is on this chain.
   private func contradictions(among noted: [AuditHead]) -> [AuditFinding] {
     Dictionary(grouping: Set(noted), by: \.sequence).filter { $1.count > 1 }.sorted { $0.key < $1.key }.map {
       _, heads in

@@ -3,8 +3,8 @@ import Cryptography
 
 /// What is written of one attempt at a challenge: who asked, which session, by which rules, and what came of it.
 ///
-/// Nothing in it is personal and nothing is secret: ids, codes and times alone, so that it survives redaction and can be
-/// handed out. Codes are kept as their names.
+/// It holds ids, codes and times alone. Nothing in it is personal or secret, so it survives redaction and can be handed
+/// out. Codes are kept as their names.
 package struct AuditEntry: Sendable, Hashable {
   package enum Outcome: String, Sendable, Hashable, CaseIterable {
     case verified, failed, canceled
@@ -21,14 +21,14 @@ package struct AuditEntry: Sendable, Hashable {
   package let attempt: AttemptID
   /// Nil where nothing was checked.
   package let report: String?
-  /// Nil of an attempt that was begun before protocols were kept.
+  /// Nil if the attempt began under a version that did not yet keep the protocol.
   package let protocolName: String?
   package let outcome: Outcome
   /// Of every failed check.
   package let codes: [String]
   package let trustSnapshot: String?
   package let revocationPolicy: String?
-  /// SHA-256 of the sealed bundle of evidence, where one was kept: no other can pass for it.
+  /// SHA-256 of the sealed bundle of evidence, so that no other bundle can pass for it; nil if none was kept.
   package let evidence: [UInt8]?
   package let isLive: Bool
 
@@ -56,9 +56,9 @@ package struct AuditEntry: Sendable, Hashable {
     }
   }
 
-  /// Of an attempt that ended without an outcome of its own: interrupted, or by its session's redaction.
+  /// The entry of an attempt that ended without an outcome of its own: it was interrupted, or its session was redacted.
   ///
-  /// - Parameter error: the failure that time has caused; nil where the session was redacted before that.
+  /// - Parameter error: the failure of an attempt that ran out of time; nil if the session was redacted before that.
   package init(
     unfinished attempt: SessionState.Attempt, of address: SessionAddress, _ error: LastError?, at now: Timestamp,
     isLive: Bool
@@ -76,7 +76,7 @@ package struct AuditEntry: Sendable, Hashable {
     self.isLive = isLive
   }
 
-  /// Its one form, always with all members in this order: what is hashed.
+  /// The entry's only written form, which is hashed: always all members, in this order.
   package var bytes: [UInt8] {
     let json: JSON = [
       "version": .integer(Self.version),
@@ -103,7 +103,7 @@ package struct AuditEntry: Sendable, Hashable {
 /// Where a node's chain of audit entries ends, or ended at some time.
 ///
 /// `hash_n = SHA-256(hash_{n-1} ‖ n as 8 bytes, big-endian ‖ entry)`, and `hash_0 = SHA-256("mdoc-audit-v1" ‖ node)`:
-/// each hash speaks for every entry before it, so that whoever has noted a head finds any later change of them.
+/// each hash covers every entry before it, so a head that was noted shows any later change of those entries.
 package struct AuditHead: Sendable, Hashable {
   package let node: NodeName
   /// Of the last entry; 0 where there is none yet.

@@ -7,13 +7,14 @@ import Base
 package protocol AuditStore: Sendable {
   /// The node's entries after `sequence`, in their order, at most `limit`, and its head at that moment.
   ///
-  /// - Parameter relyingParty: whose entries alone; the head is then that of the last one of them, which is a place on
-  ///   the chain like any other. Nil for all.
+  /// - Parameter relyingParty: reads the entries of this relying party only, and the head of its last entry, which is a
+  ///   place on the node's chain like any other. Nil reads all.
   func auditEntries(
     of node: NodeName, _ relyingParty: String?, after sequence: Int64, limit: Int
   ) async throws(StoreError) -> AuditPage
 
-  /// The heads of all nodes that have entries, by name; or of a relying party's last entries.
+  /// The heads of all nodes that have entries, sorted by name. With a relying party, each head is that of its last
+  /// entry.
   func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead]
 }
 
@@ -38,8 +39,8 @@ package struct AuditPage: Sendable, Hashable {
   }
 }
 
-/// Writes out all chains of a store, up to the heads that they had at its beginning: those are its last lines, so that
-/// an export that was cut off is known by their absence.
+/// Writes out all chains of a store, up to the heads that they had when the export began. Those heads are the last
+/// lines: an export without them was cut off.
 package struct AuditExport {
   private static let portion = 500
   private let store: any AuditStore

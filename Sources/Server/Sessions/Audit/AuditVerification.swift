@@ -33,7 +33,7 @@ package struct AuditVerification: Sendable {
     }
   }
 
-  /// Ends a file: what it says of its own end must be its end.
+  /// Ends a file, and checks that each node's head in it is where that node's entries in the file end.
   package mutating func endFile(_ name: String) {
     for (node, state) in file.sorted(by: { $0.key < $1.key }) where state.highest > 0 {
       let last = AuditHead(node: node, sequence: state.highest, hash: [])
@@ -52,7 +52,7 @@ package struct AuditVerification: Sendable {
   private mutating func read(_ link: AuditLink, at place: AuditPlace) {
     let head = link.head
     let isLinked: Bool
-    // In place: a copy of what the file has shown so far would be one for each line.
+    // The state is changed in place: otherwise everything that the file has shown would be copied for each line.
     switch file[head.node, default: AuditFileState()].take(link) {
     case .repeated:
       findings.append(AuditFinding(.auditSequenceRepeated, head, "it is in this file already", at: place))
@@ -110,10 +110,10 @@ struct AuditFileState: Sendable {
   enum Place { case repeated, outOfOrder(after: Int64), inOrder(isLinked: Bool) }
 
   private var sequences: Set<Int64> = []
-  /// Of the entry before, in the file's order.
+  /// The head of the entry before, in the file's order; nil before the first.
   private var last: AuditHead?
   private(set) var highest: Int64 = 0
-  /// The highest that a line of the file says.
+  /// The highest sequence that a head line of the file names; 0 if there is none.
   private(set) var head: Int64 = 0
 
   mutating func take(_ link: AuditLink) -> Place {
@@ -136,7 +136,7 @@ package struct AuditFinding: Sendable, Hashable {
   package let code: Code
   package let node: NodeName?
   package let sequence: Int64?
-  /// Where it was found, as far as it was in one place.
+  /// Where it was found; nil if it is not in one place.
   package let place: AuditPlace?
   package let detail: String
 

@@ -69,7 +69,8 @@ package struct EventID: Sendable, Hashable, CustomStringConvertible {
 package struct EventRecord: Sendable, Hashable {
   package let id: EventID
   package let relyingParty: String
-  /// When it was written, with the change that it tells: of what time did, up to some seconds later.
+  /// When it was written, together with the change that it tells. A change that time made, such as an expiry, is
+  /// written up to some seconds later.
   package let created: Timestamp
   /// The code of the session's `last_error`, where it had one.
   package let errorCode: String?

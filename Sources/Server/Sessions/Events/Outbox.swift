@@ -13,20 +13,22 @@ package protocol EventStore: Sendable {
 
   // MARK: Outbox
 
-  /// Looks at the oldest events that nobody has looked at, at most `limit`, and makes their deliveries to whoever
-  /// subscribes now, in one transaction: an event is delivered to those that were there when it happened, or shortly
-  /// after. Returns how many events it took.
+  /// Takes the oldest events that were not distributed yet, at most `limit`, and makes a delivery of each to every
+  /// endpoint that subscribes now, in one transaction. So an event goes to the endpoints that were configured when it
+  /// happened, or shortly after. Returns how many events it took.
   func distributeEvents(
     to subscriptions: [WebhookSubscription], at now: Timestamp, limit: Int
   ) async throws(StoreError) -> Int
 
-  /// Takes due deliveries, at most `limit` in the order of the quotas, of each endpoint those due longest first, each
-  /// for `Limits.deliveryLease` seconds: in that time no other process gets them, after it any. Counts the attempt.
+  /// Claims due deliveries, at most `limit`, in the order of the quotas; of one endpoint, those due longest come first.
+  /// A claim holds for `Limits.deliveryLease` seconds: until then no other process gets the delivery, afterwards any
+  /// may. Counts the attempt.
   func claimDeliveries(
     _ quotas: [DeliveryQuota], limit: Int, at now: Timestamp
   ) async throws(StoreError) -> [DeliveryRecord]
 
-  /// Writes what an attempt came to; false, and nothing, where the claim has lapsed and somebody else has the delivery.
+  /// Writes what an attempt came to. Returns false and writes nothing if the claim has lapsed and another process has
+  /// the delivery.
   func recordDelivery(
     _ claimed: DeliveryRecord, _ result: AttemptResult
   ) async throws(StoreError) -> Bool
@@ -169,22 +171,22 @@ package enum DeliveryStatus: String, Sendable, Hashable, CaseIterable {
 /// Why an attempt came to nothing.
 package struct DeliveryFault: Sendable, Hashable {
   package enum Reason: String, Sendable, Hashable, CaseIterable {
-    /// The endpoint's address is none that may be asked.
+    /// The server may not connect to the endpoint's address.
     case notAllowed = "not_allowed"
     /// No answer came, or none in time.
     case unavailable
-    /// The answer leads elsewhere; nobody is followed.
+    /// The answer is a redirect. Redirects are never followed.
     case redirected
     /// Any other answer than 2xx.
     case refused
     /// 410: the receiver wants no more of it.
     case gone
-    /// Nobody tried: the endpoint is configured no more.
+    /// Nobody tried: the endpoint is no longer configured.
     case abandoned
   }
 
   package let reason: Reason
-  /// The answer's, where one came.
+  /// The HTTP status of the answer; nil if none came.
   package let httpStatus: Int?
 
   package init(_ reason: Reason, httpStatus: Int? = nil) {
@@ -199,13 +201,13 @@ package struct DeliveryRecord: Sendable, Hashable {
   package let event: EventRecord
   package let endpoint: String
   package var status: DeliveryStatus
-  /// Since it was begun, the one under way included.
+  /// How many attempts were made since `begun`, with the one under way.
   package var attempts: Int
   /// When it was made, or asked for again.
   package var begun: Timestamp
-  /// Of a pending one.
+  /// When a pending delivery is tried next.
   package var due: Timestamp
-  /// What the last attempt that ended came to, if to nothing.
+  /// Why the last attempt that ended failed; nil if it succeeded, or if none has ended.
   package var fault: DeliveryFault?
 
   package init(

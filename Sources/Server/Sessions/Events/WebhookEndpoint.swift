@@ -2,7 +2,7 @@ import Base
 import Cryptography
 import Trust
 
-/// Where a relying party wants to be told of events, and the secrets by which it knows that it is us who tells.
+/// Where a relying party wants to be told of events, and the secrets that prove to it that the messages are ours.
 package struct WebhookEndpoint: Sendable {
   /// One of at most `Limits.webhookIDCharacters` letters, digits, `-`, `.` and `_`, unique within the relying party. It is
   /// stored with deliveries: with another id it is another endpoint.

@@ -12,7 +12,7 @@ package struct EvidenceBundle: Sendable {
   /// Of a sealed one.
   package static let mediaType = "application/octet-stream"
 
-  /// Whether a live server kept it. What only test mode trusts is trusted in a bundle of test mode alone.
+  /// Whether a live server kept it. Certificates that only test mode trusts are trusted only in a bundle of test mode.
   package let isLive: Bool
   /// The version of the program that kept it.
   package let program: String
@@ -36,7 +36,7 @@ package struct EvidenceBundle: Sendable {
   /// Opens what a server gave out.
   package init(opening sealed: [UInt8], with keys: [EvidenceKey]) throws(EvidenceFault) {
     let content = try EvidenceKey.open(sealed, with: keys)
-    // What opens was written by a server: only a fault of ours, or of another with the key, can make it unreadable.
+    // A bundle that opens was sealed with the key. It is unreadable only if we, or somebody else with the key, erred.
     guard let json = try? JSON(parsing: content, values: .max), let bundle = EvidenceBundle(json) else {
       throw EvidenceFault(.evidenceMalformed, "the content is not that of a bundle")
     }
@@ -74,8 +74,8 @@ extension EvidenceBundle: CustomStringConvertible, CustomReflectable {
 
 /// The content of a bundle inside its seal.
 extension EvidenceBundle {
-  /// Its texts of the challenge's material and of what opens the answer are ordinary copies, for the moment until it is
-  /// sealed: beside them stands the answer itself, which they open.
+  /// Here the challenge's material and the secret that opens the answer are ordinary text, not wiped memory, until the
+  /// bundle is sealed. They open only this answer, which stands beside them.
   var json: JSON {
     .members([
       "program": .string(program), "livemode": .bool(isLive), "session": .string(session.text),
@@ -161,8 +161,8 @@ extension EvidenceBundle {
 /// What became of a verified session's evidence, where the relying party's policy asks for it.
 package enum EvidenceStatus: String, Sendable, Hashable, CaseIterable {
   case kept
-  /// The answer disclosed an element that was not requested with `intent_to_retain: true`. The bundle would hold the
-  /// whole answer, since nothing can be taken out of what was signed.
+  /// The answer disclosed an element that was not requested with `intent_to_retain: true`. A bundle would keep that
+  /// element too, since nothing can be taken out of a signed answer.
   case declined
   /// With the lists that its revocation rests on, the bundle would be larger than the limits; or it nests deeper.
   case tooLarge = "too_large"

@@ -75,7 +75,7 @@ package enum EvidenceRendering {
     case notConsulted
     /// It does not verify, or does not have the bundle.
     case without
-    /// It has the bundle, and no head that was noted earlier says that it is the log of then.
+    /// It has the bundle, but no head that was noted earlier shows that the log is unchanged since.
     case alone
     /// It has the bundle, and agrees with the noted heads.
     case withHeads
@@ -116,8 +116,8 @@ package enum EvidenceRendering {
 ///
 /// A bundle holds personal data and the keys of the answered session, so it is sealed for as long as it lies anywhere,
 /// and what leaves the server is what the store has. The key is not the store's: whoever has to judge a bundle gets this
-/// key, which opens nothing else. A bundle that opens was made by somebody with the key and is unchanged; that the answer
-/// is genuine its own signatures prove anew. The server never needs to open one.
+/// key, which opens nothing else. A bundle that opens was made by somebody with the key and is unchanged. It does not
+/// prove that the answer is genuine: the answer's own signatures do, each time. The server never needs to open one.
 package final class EvidenceKey: Sendable, Hashable {
   package static let length = 32
   static let version: UInt8 = 1

@@ -5,8 +5,9 @@ import Trust
 
 /// What publishers said about revocation when an answer was verified, and what could not be found out.
 ///
-/// That something is good is never taken from here: its lists are verified again, as they were at the time. That nothing
-/// was known cannot be proved by lists and is kept as it was: it can only make a verdict worse.
+/// A bundle is never believed when it says that a document is good: the lists are verified again, as they were at the
+/// time. Lists cannot prove that nothing was known, so such a finding is kept as it was: it can only make a verdict
+/// worse.
 struct EvidenceRevocation: RevocationSource {
   /// By the place of the question among all of the answer's.
   private var unknown: [Int: Unknown] = [:]
@@ -32,7 +33,8 @@ struct EvidenceRevocation: RevocationSource {
   func evidence(for questions: [RevocationQuestion], at now: Timestamp) async -> RevocationEvidence {
     var kept = StaticListFetcher()
     for list in lists { kept[list.address] = .success(FetchedList(bytes: list.bytes)) }
-    // The two modes differ in what they fetch from where, which must not refuse what was fetched.
+    // Live and test mode may fetch different forms from different hosts. A kept list was fetched under the rules of its
+    // own mode, so those apply here too.
     let checker = RevocationChecker(fetcher: kept, allowsJWT: !isLive, allowsLoopback: !isLive)
     let open = questions.enumerated().filter { unknown[$0.offset] == nil }.map(\.element)
     let found = await checker.evidence(for: open, at: now)
@@ -79,8 +81,8 @@ struct EvidenceRevocation: RevocationSource {
   }
 }
 
-/// Looks for a bundle's entry in an exported audit log, which is verified on the way: whoever has an evidence key can
-/// seal what never was, but not write it into the log.
+/// Looks for a bundle's entry in an exported audit log, and verifies the log on the way. Somebody who has an evidence
+/// key can seal an invented bundle, but cannot write it into the log.
 package struct EvidenceTrace: Sendable {
   private let session: String
   private let digest: String
@@ -98,7 +100,7 @@ package struct EvidenceTrace: Sendable {
 
   package mutating func read(_ line: [UInt8], at place: AuditPlace) {
     verification.read(line, at: place)
-    // Almost no line has it, and reading one takes longer than looking through it.
+    // Searching a line's bytes is faster than parsing it, and almost no line has the digest.
     guard line.firstRange(of: Array(digest.utf8)) != nil, case .entry(let link) = AuditLine(parsing: line),
       let entry = try? JSON(parsing: link.entry)
     else { return }

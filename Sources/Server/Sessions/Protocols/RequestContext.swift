@@ -47,7 +47,9 @@ package struct WalletAddresses: Sendable, Hashable {
 }
 
 extension RequestContext {
-  /// Of this session; throws where the operator has not said where wallets reach the server.
+  /// The addresses of this session.
+  ///
+  /// - Throws: `api.protocol_unsupported` if the operator has configured no `public_url`.
   func walletAddresses(for wallet: some WalletProtocol) throws(ServiceError) -> WalletAddresses {
     guard let publicURL else {
       throw ServiceError(
@@ -60,8 +62,8 @@ extension RequestContext {
 }
 
 extension RequestContext {
-  /// Who signs the request, if the relying party has anybody: the first reader that is valid, since wallets refuse a
-  /// signature of an expired one, without saying why.
+  /// The reader that signs the request: the first that is valid now. Wallets refuse the signature of an expired reader
+  /// without saying why. Nil if the relying party has no reader.
   func currentReader() throws(ServiceError) -> ReaderIdentity? {
     let valid = relyingParty.readers.first { $0.validity?.contains(now) ?? false }
     guard valid != nil || relyingParty.readers.isEmpty else { throw ServiceError(.readerCertificateExpired) }
@@ -82,9 +84,10 @@ extension RequestContext {
     return valid
   }
 
-  /// The reader whose name the session's request bears, valid now: it may have been replaced since.
+  /// A reader that is valid now and has the name in the session's request. Its certificate may have been replaced since
+  /// the request was made.
   ///
-  /// - Parameter isNamed: whether a `client_id` of the protocol means a reader.
+  /// - Parameter isNamed: whether the `client_id`, as the protocol writes it, names this reader.
   func reader(
     for recipient: OpenID4VPRecipient, isNamed: (ReaderIdentity, String) -> Bool
   ) throws(ServiceError) -> ReaderIdentity {
@@ -100,7 +103,7 @@ extension RequestContext {
     return valid
   }
 
-  /// What is signed again at each fetch is not to be of any length.
+  /// Bounds the length of a wallet's nonce: the server signs it into a request object at each fetch.
   static func check(walletNonce: String?) throws(ServiceError) {
     guard walletNonce?.utf8.count ?? 0 <= Limits.walletNonceBytes else {
       throw ServiceError(

@@ -54,8 +54,8 @@ extension KeptValues {
     ]).serialized()
   }
 
-  /// - Parameter end: of the session's record, for what an earlier version wrote: one sealed result, whose first byte is
-  ///   no character.
+  /// - Parameter end: when to erase a value that an earlier version wrote: the end of the session's record, or now in a
+  ///   sweep. Such a value is one sealed result. Its first byte is a version number, so it is not taken for JSON.
   package init(stored bytes: [UInt8]?, end: Timestamp) throws(StoreError) {
     guard let bytes else {
       self.init()

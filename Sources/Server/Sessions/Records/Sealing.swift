@@ -154,8 +154,10 @@ enum KeptResult {
     return [hashMember: .string(Hex.encode(code.sha256)), "result": result]
   }
 
-  /// The result, or `session.response_code_mismatch` where another code was presented than the wallet was given: one
-  /// too many and one too few are other ones as well.
+  /// The result, if the presented code is the one that the wallet was given.
+  ///
+  /// - Throws: `session.response_code_mismatch` if it is another, if one is missing, or if one is presented though the
+  ///   wallet was given none.
   static func decode(_ form: JSON, presenting code: String?) throws(ServiceError) -> JSON {
     guard let expected = form[hashMember]?.string.flatMap(Hex.decode), let result = form["result"] else {
       guard code == nil else { throw ServiceError(.responseCodeMismatch) }

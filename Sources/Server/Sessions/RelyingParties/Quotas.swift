@@ -39,19 +39,21 @@ package struct Quota: Sendable, Hashable {
 final class UsageBook: Sendable {
   private struct Entry {
     var counted = StoreUsage()
-    /// Since the last count began, and before it for as long as that goes on.
+    /// `added` has what was added since the last count began. `before` has what was added before that, until a count
+    /// succeeds.
     var added = StoreUsage()
     var before = StoreUsage()
     var isCounting = false
     var hasNews = false
     var countedAt: Timestamp?
-    /// From when on a count that nobody waits for is due.
+    /// When the next count in the background is due.
     var due = Timestamp(secondsSince1970: 0)
 
     var estimate: StoreUsage { counted + before + added }
   }
 
-  /// Seconds between counts, and how many times as long as a count takes.
+  /// The pause between counts in the background: at least `interval` seconds, and at least `share` times as long as the
+  /// last count took.
   private static let interval: Int64 = 10
   private static let share = 50.0
 
@@ -68,7 +70,8 @@ final class UsageBook: Sendable {
     }
   }
 
-  /// Whether a count that nobody waits for is due: not of who has done nothing here.
+  /// Whether a count in the background is due. It never is for a relying party that has added nothing here since the
+  /// last one.
   func isDue(_ relyingParty: String, at now: Timestamp) -> Bool {
     entries.withLock { entries in
       entries[relyingParty].map { $0.hasNews && !$0.isCounting && now >= $0.due } ?? false
@@ -83,7 +86,7 @@ final class UsageBook: Sendable {
     }
   }
 
-  /// Counts, where nobody does so now. What is added meanwhile counts beside it, since it may not be in it.
+  /// Counts, unless a count is under way. What is added meanwhile is kept beside the count, which may not include it.
   func count(
     _ relyingParty: String, at now: Timestamp, _ read: () async throws(StoreError) -> StoreUsage
   ) async throws(StoreError) {
@@ -135,7 +138,8 @@ extension ServiceContext {
       .apiQuotaExceeded, "The relying party has its quota of \(excess).", retryAfter: Int(Limits.quotaRetry))
   }
 
-  /// What of its quota is used up, by a count that is new.
+  /// Which part of the quota is used up, in a word for people; nil if none. A count that is too old is taken again
+  /// first.
   func excess(of party: RelyingParty, forSession: Bool) async -> String? {
     guard let excess = party.quota.excess(of: usage.estimate(of: party.id), forSession: forSession) else { return nil }
     let now = clock()
@@ -144,7 +148,7 @@ extension ServiceContext {
     return party.quota.excess(of: usage.estimate(of: party.id), forSession: forSession)
   }
 
-  /// A count that fails leaves what was believed before.
+  /// Counts what the relying party has in the store. If the count fails, the last estimate stays.
   fileprivate func count(_ party: String, at now: Timestamp) async {
     try? await usage.count(party, at: now) { () async throws(StoreError) in
       try await store.usage(of: party, at: now)

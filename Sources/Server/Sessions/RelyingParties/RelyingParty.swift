@@ -59,10 +59,10 @@ package struct RelyingParty: Sendable {
 
 /// For how many days a relying party keeps what it asks for with `intent_to_retain`.
 package struct RetentionPolicy: Sendable, Hashable {
-  /// Where a request says nothing of days; nil: nothing is said to the wallet either, and the server keeps values for as
-  /// long as the session's record.
+  /// The days that hold where a request names none. Nil: the wallet is told no days either, and the server keeps values
+  /// for as long as the session's record.
   package let days: Int?
-  /// That a request may say.
+  /// The most days that a request may name.
   package let longest: Int
 
   /// - Parameter days: at most `longest`, or `longest` counts.

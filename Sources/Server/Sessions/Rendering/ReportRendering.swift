@@ -43,8 +43,8 @@ package enum ReportRendering {
     return .written(JSONText(written: text))
   }
 
-  /// Every check that has no detail as it stands in a report, by the places of its code and outcome: a hundred of them
-  /// are most of a reply.
+  /// The JSON of every check without a detail, by the places of its code and of its outcome. It is written once, since
+  /// a hundred such checks are most of a reply.
   private static let words: [[[UInt8]]] = Code.allCases.map { code in
     Check.Outcome.allCases.map { check(.known(Check(code, $0))).serialized() }
   }

@@ -20,8 +20,9 @@ package enum ResultRendering {
     ]
   }
 
-  /// What a retaining relying party keeps, apart by how long: only elements requested with `intent_to_retain`, and age
-  /// answers that those prove. Where nothing is, the facts of the documents alone.
+  /// What a retaining relying party keeps, one part for each retention period: the elements that were requested with
+  /// `intent_to_retain`, and the age answers that they prove. If there is no such element, one part with the facts of
+  /// the documents alone.
   static func retained(_ presentation: AcceptedPresentation) -> [(retention: Retention, values: JSON)] {
     let elements = presentation.documents.flatMap { $0.elements + $0.deviceSignedElements }
     let intended = Set(elements.map(\.retention).filter(\.isIntended)).sorted()
@@ -39,7 +40,7 @@ package enum ResultRendering {
     return ["documents": .array(documents)]
   }
 
-  /// What is not of elements is the same in both.
+  /// Merges the elements and the age answers. Everything else is the same in both.
   private static func mergeDocument(_ left: JSON, _ right: JSON) -> JSON {
     .object(
       (left.object ?? []).map { member in

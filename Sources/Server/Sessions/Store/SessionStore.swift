@@ -1,7 +1,7 @@
 import Base
 
-/// Where sessions live, with the events of what happened to them and the audit entries of their attempts. Every operation is one transaction: it happens
-/// durably or not at all.
+/// Where sessions live, with the events of what happened to them and the audit entries of their attempts. Every
+/// operation is one transaction: it happens durably or not at all.
 ///
 /// Time is always passed in. Results and challenge material arrive and leave sealed: a store never sees them open.
 /// What time has ended (`expired`, interrupted) is written by `sweep`, but already holds before: `consume`, `cancel`,

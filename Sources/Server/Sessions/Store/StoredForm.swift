@@ -22,8 +22,8 @@ package enum StoredForm {
     return value
   }
 
-  /// JSON whose members come back in their order. Earlier versions wrote it for readers that kept none: objects as
-  /// arrays, `["o", name, value, …]`, and arrays as `["a", value, …]`. Neither is what is written now: an object.
+  /// JSON whose members come back in their order. It is written as an object. Earlier versions had a reader that did
+  /// not keep the order, so they wrote objects as arrays, `["o", name, value, …]`, and arrays as `["a", value, …]`.
   package static func decodeOrdered(_ bytes: [UInt8]) throws(StoreError) -> JSON {
     guard let json = try? JSON(parsing: bytes, values: .max), let value = json.array == nil ? json : plain(json) else {
       throw .corrupt("JSON")
@@ -31,7 +31,7 @@ package enum StoredForm {
     return value
   }
 
-  /// The same for whoever does not look into it.
+  /// The same, unparsed, for a caller that only passes it on.
   package static func text(_ bytes: [UInt8]) throws(StoreError) -> JSONText {
     if bytes.first == UInt8(ascii: "[") { return JSONText(try decodeOrdered(bytes)) }
     guard bytes.first == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}") else { throw .corrupt("JSON") }

@@ -167,7 +167,7 @@ final class StageTimer: Sendable {
 
   init(_ observe: @escaping @Sendable (VerificationStage, Double) -> Void) { self.observe = observe }
 
-  /// Ends a stage that began where the one before ended; a second end of the same is none.
+  /// Ends a stage, which began where the one before it ended. A second end of the same stage does nothing.
   func end(_ stage: VerificationStage) {
     let now = ContinuousClock.now
     let seconds = state.withLock { state -> Double? in
@@ -178,7 +178,7 @@ final class StageTimer: Sendable {
     if let seconds { observe(stage, seconds) }
   }
 
-  /// Ends a stage, or where the one before it was never ended, that one: an answer that does not open is not verified.
+  /// Ends a stage, or the stage before it if that has not ended: an answer that does not open is never verified.
   func end(_ stage: VerificationStage, unlessOpened before: VerificationStage) {
     end(state.withLock { $0.last } == before ? stage : before)
   }

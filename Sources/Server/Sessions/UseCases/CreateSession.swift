@@ -125,7 +125,7 @@ package struct CreateSessionInput: Sendable {
       names.append(name)
     }
     let families = names.compactMap(ProtocolFamily.init(ofProtocol:))
-    // What fetches its request by the session's name finds one there.
+    // A wallet fetches its request by the session's name alone, so there must be only one.
     if families.count > 1, families.contains(where: { $0 != .web }) {
       faults.add(pointer, "cannot be offered together: all but those of the Digital Credentials API stand alone")
     }
@@ -148,7 +148,8 @@ package struct CreateSessionInput: Sendable {
     return address
   }
 
-  /// Where there are several, the one that is named: whose certificate answers are encrypted to is no matter of order.
+  /// The relying party's only merchant, or the one that the request names. With several it must name one: the order of
+  /// the configuration does not decide whose certificate answers are encrypted to.
   private static func apple(
     _ input: ObjectInput, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout InputFaults
   ) -> AppleConfiguration? {

@@ -2,8 +2,8 @@ import Base
 
 /// Reads audit entries and heads: with `admin` those of the key's own relying party, with `audit:read_all` all.
 ///
-/// Entries of one relying party are no chain, since others' are left out; each has the chain's hash all the same, and so
-/// has the head, which is the last of them: to be found on the chain of a full export.
+/// The entries of one relying party are no chain, since those of others are left out. Each still has its hash on the
+/// node's chain. The head is that of the last entry, so that it can be found on the chain of a full export.
 struct ReadAudit {
   let context: ServiceContext
 

@@ -36,9 +36,13 @@ struct GetSession {
 }
 
 extension ServiceContext {
-  /// The session, or `session.not_found` alike for an unknown id and another's: in time too, but for one row that is
-  /// read and not taken, since both are the same query of the same index. And to measure even that, one would need an id
-  /// of another's, which is 131 random bits.
+  /// The session.
+  ///
+  /// An unknown id and one of another relying party look alike, in time too: both are the same query of the same index.
+  /// They differ by one row, which is read and not taken. To measure even that, one would need an id of another relying
+  /// party, which is 131 random bits.
+  ///
+  /// - Throws: `session.not_found` in both cases.
   func record(at address: SessionAddress) async throws(ServiceError) -> SessionRecord {
     let record: SessionRecord?
     do { record = try await store.session(address) } catch { throw ServiceError(error) }

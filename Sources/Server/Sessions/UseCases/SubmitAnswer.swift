@@ -27,7 +27,10 @@ struct SubmitAnswer {
       to: answer, by: wallet, of: address, as: caller, claim: claim)
   }
 
-  /// What another protocol's session was asked for is no malformed answer: it is an answer in the wrong place.
+  /// Reads the answer.
+  ///
+  /// - Throws: `session.protocol_mismatch` if the answer cannot be read and the session, still open, did not offer this
+  ///   protocol. Otherwise the error of the decoding.
   private func decode(
     _ data: JSON, by wallet: any WalletProtocol, for address: SessionAddress
   ) async throws(ServiceError) -> WalletAnswer {

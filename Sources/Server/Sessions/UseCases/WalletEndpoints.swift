@@ -57,8 +57,8 @@ struct GetPendingRequest {
 struct FetchWalletRequest {
   let context: ServiceContext
 
-  /// - Parameter parameters: reads the form's, where the wallet posted one, which costs what its sender likes. Those that
-  ///   we do not know are left alone.
+  /// - Parameter parameters: reads the parameters of the form, if the wallet posted one; unknown ones are ignored. The
+  ///   sender decides what reading costs, so it comes after the session was found to wait for an answer.
   func run(
     _ session: String, of relyingParty: String, parameters: () throws(ServiceError) -> JSON?
   ) async throws(ServiceError) -> [UInt8] {
@@ -98,8 +98,8 @@ package struct WalletReply: Sendable {
 struct ReceiveWalletResponse {
   let context: ServiceContext
 
-  /// - Parameter parameters: reads the form's. That costs what its sender likes, so that it comes after the session was
-  ///   found to wait for an answer.
+  /// - Parameter parameters: reads the parameters of the form. The sender decides what reading costs, so it comes after
+  ///   the session was found to wait for an answer.
   func run(
     _ parameters: () throws(ServiceError) -> JSON, session: String, of relyingParty: String
   ) async throws(ServiceError) -> WalletReply {
@@ -124,7 +124,7 @@ struct ReceiveWalletResponse {
     return uri + "#response_code=" + code.text
   }
 
-  /// The protocol speaks of `data`, which here is the form.
+  /// Reads the answer. The protocol's faults point into `/data`; here they point into the form instead.
   private func decode(
     _ parameters: JSON, by wallet: any WalletProtocol
   ) throws(ServiceError) -> WalletAnswer {
@@ -144,7 +144,7 @@ struct ReceiveWalletResponse {
 }
 
 /// The parameters of an OpenID4VP authorization response as a wallet hands them over, read before the challenge is
-/// consumed: whatever could be an answer or an error, and nothing that could be two.
+/// consumed. Anything that could be one answer or one error is accepted; anything that could be two is refused.
 enum WalletResponse {
   private static let answers = ["response", "vp_token"]
   /// What is read of an answer, by any version of the protocol.
