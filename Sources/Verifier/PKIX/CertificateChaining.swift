@@ -2,7 +2,7 @@ import Base
 import COpenSSL
 import Cryptography
 
-// What every certification path has in common: that of a document signer and that of a list's signer.
+// What one certificate says that certification paths are checked by.
 
 extension Certificate {
   /// Whether each certificate is signed by the next one, and names it as its issuer.
@@ -21,6 +21,12 @@ extension Certificate {
     return authority == subject
   }
 
+  /// Whether its authority key identifier is there and the other's.
+  func namesKey(of issuer: Certificate) -> Bool {
+    guard let identifier = extensions.authorityKeyIdentifier else { return false }
+    return identifier == issuer.extensions.subjectKeyIdentifier
+  }
+
   /// Whether the algorithms allow this one's signature to be checked with the other's key.
   func isVerifiable(by issuer: Certificate) -> Bool {
     hasSupportedSignatureAlgorithm && issuer.publicKey != nil
@@ -36,6 +42,14 @@ extension Certificate {
     return agree(subject.country, issuer.subject.country)
       && agree(subject.stateOrProvince, issuer.subject.stateOrProvince)
   }
+
+  /// Whether it is valid at an instant, give or take the seconds by which clocks may differ.
+  func isCurrent(at now: Timestamp, skew: Int64 = 0) -> Bool {
+    validity.lowerBound - skew <= now && now <= validity.upperBound + skew
+  }
+
+  /// Whether it is made for tests, which live mode never trusts.
+  var isForTests: Bool { isMock || PublishedTestRoots.contains(self) }
 
   /// Whole days of validity, rounded up.
   var validityDays: Int64 {

@@ -114,11 +114,3 @@ public enum PathObstacle: Sendable, Hashable {
     return obstacles
   }
 }
-
-extension Certificate {
-  /// Whether its authority key identifier is there and the other's.
-  fileprivate func namesKey(of issuer: Certificate) -> Bool {
-    guard let identifier = extensions.authorityKeyIdentifier else { return false }
-    return identifier == issuer.extensions.subjectKeyIdentifier
-  }
-}

@@ -37,7 +37,7 @@ public struct PathValidator: Sendable {
     ] + ProfileRule.onPaths.map(\.code) + [.profileAnchorUnscoped, .profileRootInChain]
 
   fileprivate let authorities: [TrustAnchor]
-  private let signers: [TrustAnchor]
+  fileprivate let signers: [TrustAnchor]
   /// The deviations of each authority, by its SHA-256, with one entry for each rule that paths are checked by. They are
   /// the same for all its signers.
   fileprivate let anchorProfiles: [[UInt8]: [[String]?]]
@@ -58,13 +58,6 @@ public struct PathValidator: Sendable {
         return (anchor.certificate.sha256, ProfileRule.onPaths.map { $0.labelledDeviations(subject) })
       }, uniquingKeysWith: { first, _ in first })
     signers = anchors.filter { $0.kind == .documentSigner }
-  }
-
-  /// The anchor that is this very certificate, preferably one for the document type; nil where there is none.
-  fileprivate func pinned(_ signer: Certificate, for docType: String, at now: Timestamp) -> TrustAnchor? {
-    let pinned = signers.filter { $0.certificate.der == signer.der }
-    let allowing = pinned.filter { $0.allows(docType) }
-    return allowing.first { $0.isListed(at: now) } ?? allowing.first ?? pinned.first
   }
 
   /// - Parameter chain: DER certificates, the document signer first (RFC 9360 x5chain).
@@ -91,14 +84,14 @@ private struct PathRun {
     guard certificates.count == chain.count, let signer = certificates.first, let last = certificates.last else {
       return stop(signer: certificates.first, skipping: .testCertificate)
     }
-    let pinned = validator.pinned(signer, for: docType, at: now)
+    let pinned = validator.signers.filter { $0.certificate.der == signer.der }.min { rank($0) < rank($1) }
     if let pinned, pinned.allows(docType) { return evaluate(pinned: signer, anchor: pinned) }
     var path = certificates
     let carriesAnchor = path.count > 1 && validator.authorities.contains { $0.certificate.der == last.der }
     if carriesAnchor { path.removeLast() }
     let search = findAnchor(for: path[path.count - 1])
     if let pinned, search.anchor == nil { return evaluate(pinned: signer, anchor: pinned) }
-    return evaluate(path: path, search: search, signer: signer, carriesAnchor: carriesAnchor)
+    return evaluate(chain: path, search: search, carriesAnchor: carriesAnchor)
   }
 
   /// The certificates up to the first one that can't be parsed.
@@ -116,73 +109,83 @@ private struct PathRun {
   /// Evaluates a signer that is itself the anchor. The checks of its issuer are not run: the issuer is not at hand and
   /// does not matter.
   private mutating func evaluate(pinned signer: Certificate, anchor: TrustAnchor) -> PathEvaluation {
+    let path = CertificationPath([signer])
     requireLiveCertificates([signer])
     checks.passed(.issuerUnknown)
     checks.notRun(.nameChaining, .certificateSignatureInvalid)
-    checks.require(signer.publicKey != nil, .certificateAlgorithmUnsupported)
+    checks.require(path.isVerifiable, .certificateAlgorithmUnsupported)
     checks.notRun(.anchorNotCA)
     if anchor.isListed(at: now) { checks.notRun(.anchorExpired) } else { noteListEnded(anchor) }
     checks.require(anchor.allows(docType), .issuerNotTrustedForDocType)
     checks.notRun(.pathLengthExceeded)
-    checks.require(signer.isValid(at: now, skew: skew), .certificateExpired)
-    checkUsage(CertificationPath(alone: signer), anchor: anchor)
-    checkProfile(of: signer, issuer: nil, anchor: anchor)
-    checks.passed(.profileRootInChain)
-    return PathEvaluation(
-      signer: signer, anchor: anchor, path: [signer], checks: checks.checks,
-      window: window([signer], listedUntil: anchor.trustedUntil))
+    checks.require(isCurrent(signer), .certificateExpired)
+    return finish(path, anchor: anchor, carriesAnchor: false)
   }
 
+  /// - Parameter chain: the certificates below the anchor.
   private mutating func evaluate(
-    path: [Certificate], search: AnchorSearch, signer: Certificate, carriesAnchor: Bool
+    chain: [Certificate], search: AnchorSearch, carriesAnchor: Bool
   ) -> PathEvaluation {
-    requireLiveCertificates(path + (search.anchor.map { [$0.certificate] } ?? []))
+    let complete = chain + (search.anchor.map { [$0.certificate] } ?? [])
+    requireLiveCertificates(complete)
     checks.require(
-      search.anchor != nil || search.isMisnamed, .issuerUnknown, "issuer of \(path[path.count - 1].label)")
+      search.anchor != nil || search.isMisnamed, .issuerUnknown, "issuer of \(chain[chain.count - 1].label)")
     guard let anchor = search.anchor else {
-      if search.isMisnamed { checks.failed(.nameChaining, signer.label) } else { checks.notRun(.nameChaining) }
-      return stop(signer: signer, skipping: .certificateSignatureInvalid)
+      if search.isMisnamed { checks.failed(.nameChaining, chain[0].label) } else { checks.notRun(.nameChaining) }
+      return stop(signer: chain[0], skipping: .certificateSignatureInvalid)
     }
-    let complete = CertificationPath(path, to: anchor.certificate, anchorHasSigned: search.hasSigned)
-    checks.require(complete.misnamed.isEmpty, .nameChaining)
-    checks.require(complete.unsigned.isEmpty, .certificateSignatureInvalid)
-    checks.require(complete.isVerifiable, .certificateAlgorithmUnsupported)
-    checkAnchor(anchor)
+    let path = CertificationPath(complete, anchorHasSigned: search.hasSigned)
+    checks.require(path.links.allSatisfy(\.isNamed), .nameChaining)
+    // The anchor's signature is known already: it comes first.
+    checks.require(path.links.reversed().allSatisfy(\.isSigned), .certificateSignatureInvalid)
+    checks.require(path.isVerifiable, .certificateAlgorithmUnsupported)
+    let authorities = path.authorities
+    checkAnchor(anchor, authorities[authorities.count - 1])
     checks.require(anchor.allows(docType), .issuerNotTrustedForDocType)
-    checkPathLength(complete, anchor)
-    checks.require(path.allSatisfy { $0.isValid(at: now, skew: skew) }, .certificateExpired)
-    checkUsage(complete, anchor: anchor)
-    checkProfile(of: signer, issuer: complete.certificates[1], anchor: anchor)
+    // An anchor's own limit is overridden by its settings, because Annex B gives every IACA zero and some authorities
+    // deviate.
+    let count = path.intermediates.count
+    checks.require(
+      count <= anchor.maxPathLength && authorities.dropLast().allSatisfy(\.allowsLength), .pathLengthExceeded,
+      "\(count) between anchor and signer")
+    checks.require(chain.allSatisfy { isCurrent($0) }, .certificateExpired)
+    return finish(path, anchor: anchor, carriesAnchor: carriesAnchor)
+  }
+
+  /// The checks of what the certificates are for, and the result.
+  private mutating func finish(
+    _ path: CertificationPath, anchor: TrustAnchor, carriesAnchor: Bool
+  ) -> PathEvaluation {
+    let signer = path.certificates[0]
+    checkUsage(of: signer, path, anchor)
+    checkProfile(of: signer, issuer: path.links.first?.issuer, anchor: anchor)
     if carriesAnchor { checks.warned(.profileRootInChain) } else { checks.passed(.profileRootInChain) }
     return PathEvaluation(
-      signer: signer, anchor: anchor, path: complete.certificates, checks: checks.checks,
-      window: window(complete.certificates, listedUntil: anchor.trustedUntil))
+      signer: signer, anchor: anchor, path: path.certificates, checks: checks.checks,
+      window: window(path.certificates, listedUntil: anchor.trustedUntil))
   }
 
   // MARK: Finding the anchor
 
+  /// The authority that the certificate leads to, and whether it signed.
   private func findAnchor(for certificate: Certificate) -> AnchorSearch {
-    // An anchor that is in the chain is no link to a further anchor.
-    let named = validator.authorities.filter {
-      certificate.chainsByName(to: $0.certificate) && $0.certificate.der != certificate.der
-    }
-    // Where the same key is anchored twice, the anchor for this document type is used.
-    let allowing = named.filter { $0.allows(docType) }
-    // Where a list names an authority that is also configured, the anchor that counts longer is used.
-    let candidates =
-      allowing.filter { $0.isListed(at: now) } + allowing.filter { !$0.isListed(at: now) }
-      + named.filter { !$0.allows(docType) }
-    let found = CertificationPath.issuer(of: certificate, among: candidates, \.certificate)
+    let found = CertificationPath.anchor(
+      of: certificate, among: validator.authorities, certificate: \.certificate, rank: rank)
     if let found, found.hasSigned { return AnchorSearch(anchor: found.anchor, hasSigned: true) }
     // A certificate that its own key has signed is somebody else's root, whatever its name.
     if certificate.isSelfSigned { return AnchorSearch() }
     if let found { return AnchorSearch(anchor: found.anchor) }
     let isMisnamed = validator.authorities.contains {
-      let identifier = certificate.extensions.authorityKeyIdentifier
-      return identifier != nil && identifier == $0.certificate.extensions.subjectKeyIdentifier
-        && $0.certificate.subject.der != certificate.issuer.der
+      certificate.namesKey(of: $0.certificate) && $0.certificate.subject.der != certificate.issuer.der
     }
     return AnchorSearch(isMisnamed: isMisnamed)
+  }
+
+  /// Where the same certificate or key is anchored twice, the anchor for this document type is used; of those, one that
+  /// is configured or whose list is current.
+  private func rank(_ anchor: TrustAnchor) -> Int {
+    if !anchor.allows(docType) { return 2 }
+    return anchor.isListed(at: now) ? 0 : 1
   }
 
   /// The result of the search for an anchor. It keeps whether the anchor signed, which cost a signature check.
@@ -194,18 +197,15 @@ private struct PathRun {
 
   private mutating func requireLiveCertificates(_ certificates: [Certificate]) {
     checks.require(
-      validator.allowsTestCertificates || CertificationPath.testCertificates(among: certificates).isEmpty,
-      .testCertificate)
+      validator.allowsTestCertificates || !certificates.contains(where: \.isForTests), .testCertificate)
   }
 
   // MARK: Checks
 
-  private mutating func checkAnchor(_ anchor: TrustAnchor) {
-    let certificate = anchor.certificate
-    let name = certificate.label
-    let mayCertify = certificate.mayCertify(asAnchor: true)
-    checks.require(certificate.extensions.isCA && mayCertify, .anchorNotCA, name)
-    require(certificate.isValid(at: now, skew: skew), .anchorExpired, anchor, name)
+  private mutating func checkAnchor(_ anchor: TrustAnchor, _ authority: CertificationPath.Authority) {
+    let name = anchor.certificate.label
+    checks.require(authority.isCA && authority.hasCertifyingKey, .anchorNotCA, name)
+    require(isCurrent(anchor.certificate), .anchorExpired, anchor, name)
     if !anchor.isListed(at: now) { noteListEnded(anchor) }
   }
 
@@ -214,29 +214,17 @@ private struct PathRun {
     checks.failed(.anchorExpired, "the list that names \(anchor.certificate.label) is no longer current")
   }
 
-  /// An anchor's own limit is overridden by its settings, because Annex B gives every IACA zero and some authorities
-  /// deviate.
-  private mutating func checkPathLength(_ path: CertificationPath, _ anchor: TrustAnchor) {
-    let intermediates = path.intermediates.count
-    checks.require(
-      intermediates <= anchor.maxPathLength && path.overlong(countingAnchor: false).isEmpty, .pathLengthExceeded,
-      "\(intermediates) between anchor and signer")
-  }
-
-  private mutating func checkUsage(_ path: CertificationPath, anchor: TrustAnchor) {
-    let signer = path.certificates[0]
-    let intermediates = path.intermediates
-    let rolesFit = !signer.extensions.isCA && intermediates.allSatisfy { $0.extensions.isCA }
-    require(rolesFit, .certificateIsCA, anchor)
+  private mutating func checkUsage(of signer: Certificate, _ path: CertificationPath, _ anchor: TrustAnchor) {
+    let intermediates = path.authorities.dropLast()
+    require(!signer.extensions.isCA && intermediates.allSatisfy(\.isCA), .certificateIsCA, anchor)
     let usagesFit =
       CertificateRole.documentSigner.permits(signer.extensions.keyUsage)
-      && intermediates.allSatisfy { $0.mayCertify(asAnchor: false) }
+      && intermediates.allSatisfy(\.hasCertifyingKey)
     require(usagesFit, .certificateKeyUsage, anchor)
-    checkPurposes(path, anchor: anchor)
-    let all = [signer] + intermediates + [anchor.certificate]
-    let unknown = Set(all.flatMap(\.unknownCriticalExtensions))
+    checkPurposes(of: signer, intermediates: path.intermediates, anchor: anchor)
+    let unknown = Set(path.certificates.flatMap(\.unknownCriticalExtensions))
     checks.require(unknown.isEmpty, .certificateCriticalExtension, unknown.sorted().joined(separator: ", "))
-    let constraints = intermediates.reduce(into: Set<String>()) { $0.formUnion($1.unprocessedConstraints) }
+    let constraints = Set(path.intermediates.flatMap(\.unprocessedConstraints))
     checks.require(
       constraints.isEmpty, .certificateConstrained,
       constraints.sorted().map(CertificateExtensions.OID.name).joined(separator: ", "))
@@ -252,12 +240,14 @@ private struct PathRun {
     anchor.extendedKeyUsages ?? validator.usages(docType)
   }
 
-  private mutating func checkPurposes(_ path: CertificationPath, anchor: TrustAnchor) {
+  private mutating func checkPurposes(
+    of signer: Certificate, intermediates: ArraySlice<Certificate>, anchor: TrustAnchor
+  ) {
     let expected = expectedPurposes(anchor)
-    let own = path.certificates[0].extensions.extendedKeyUsage
+    let own = signer.extensions.extendedKeyUsage
     var wrong: [String] = []
     if expected.isDisjoint(with: own ?? []) { wrong.append("the signer has \(Self.list(own))") }
-    for intermediate in path.intermediates(unfitFor: expected) {
+    for intermediate in intermediates where !intermediate.mayCertify(forPurposes: expected) {
       wrong.append("\(intermediate.label) has \(Self.list(intermediate.extensions.extendedKeyUsage))")
     }
     let origin = anchor.extendedKeyUsages == nil ? "the document type's" : "by the anchor's \"ekus\""
@@ -298,14 +288,14 @@ private struct PathRun {
 
   // MARK: Time
 
-  private func window(
-    _ certificates: [Certificate], listedUntil: Timestamp? = nil
-  ) -> ClosedRange<Timestamp>? {
-    guard let from = certificates.map({ $0.validity.lowerBound }).max(),
-      let until = certificates.map({ $0.validity.upperBound }).min(), from - skew <= until + skew
+  private func isCurrent(_ certificate: Certificate) -> Bool { certificate.isCurrent(at: now, skew: skew) }
+
+  private func window(_ certificates: [Certificate], listedUntil: Timestamp?) -> ClosedRange<Timestamp>? {
+    guard let from = certificates.map({ $0.validity.lowerBound - skew }).max(),
+      let until = certificates.map({ $0.validity.upperBound + skew }).min()
     else { return nil }
-    let end = min(until + skew, listedUntil ?? until + skew)
-    return from - skew <= end ? (from - skew)...end : nil
+    let end = min(until, listedUntil ?? until)
+    return from <= end ? from...end : nil
   }
 
   // MARK: Results

@@ -94,19 +94,22 @@ private struct SignerPathRun {
 
   /// The signer's path to an anchor. Where there is none, the signer alone, with a failure noted unless it is pinned.
   private mutating func completePath(_ chain: [Certificate], signer: Certificate) -> CertificationPath {
-    if anchors.signers.contains(where: { $0.der == signer.der }) { return CertificationPath(alone: signer) }
+    let alone = CertificationPath([signer])
+    if anchors.signers.contains(where: { $0.der == signer.der }) { return alone }
     if anchors.authorities.contains(where: { $0.der == signer.der }) {
       checks.failed(
         .listSignerUntrusted,
         "\(signer.label) is itself the anchor and has the CA flag: an authority vouches for signers and is none itself")
-      return CertificationPath(alone: signer)
+      return alone
     }
     let links = withoutAnchors(chain)
-    guard let last = links.last, !last.isSelfSigned, let found = anchor(of: last) else {
+    guard let last = links.last, !last.isSelfSigned,
+      let found = CertificationPath.anchor(of: last, among: anchors.authorities, certificate: \.self)
+    else {
       checks.failed(.listSignerUntrusted, "no anchor is the issuer of \((links.last ?? signer).label)")
-      return CertificationPath(alone: signer)
+      return alone
     }
-    return CertificationPath(links, to: found.anchor, anchorHasSigned: found.hasSigned)
+    return CertificationPath(links + [found.anchor], anchorHasSigned: found.hasSigned)
   }
 
   /// The part of the chain below the first anchor that is in it, or else below a root that is no anchor.
@@ -117,45 +120,33 @@ private struct SignerPathRun {
     return chain.dropLast()
   }
 
-  private func anchor(of certificate: Certificate) -> (anchor: Certificate, hasSigned: Bool)? {
-    CertificationPath.issuer(
-      of: certificate, among: anchors.authorities.filter { certificate.chainsByName(to: $0) }
-    ) { $0 }
-  }
-
   // MARK: Checks
 
   private mutating func requireTrust(_ path: CertificationPath) {
-    for certificate in path.misnamed { refuse("\(certificate.label) is not of the next one's name") }
-    // An algorithm that can't be checked is a finding of its own.
-    for certificate in path.unsigned { refuse("\(certificate.label) is not signed by the next one") }
-    for certificate in path.certificates where !certificate.isValid(at: now) {
-      refuse("\(certificate.label) \(Self.period(of: certificate, at: now))")
+    for link in path.links {
+      require(link.isNamed, "\(link.certificate.label) is not of the next one's name")
+      require(link.isSigned, "\(link.certificate.label) is not signed by the next one")
     }
-    if !anchors.allowsTestCertificates {
-      for certificate in CertificationPath.testCertificates(among: path.certificates) {
-        refuse("\(certificate.label) is for tests")
-      }
+    let instant = now
+    for certificate in path.certificates {
+      require(
+        certificate.isCurrent(at: now), "\(certificate.label) \(Self.period(of: certificate, at: instant))")
+      require(anchors.allowsTestCertificates || !certificate.isForTests, "\(certificate.label) is for tests")
     }
-    checkAuthorities(path)
-  }
-
-  private mutating func checkAuthorities(_ path: CertificationPath) {
-    for (index, authority) in path.certificates.enumerated().dropFirst() {
-      let mayCertify = authority.mayCertify(asAnchor: index == path.certificates.count - 1)
-      require(authority.extensions.isCA && mayCertify, "\(authority.label) is no certification authority")
-      require(authority.unknownCriticalExtensions.isEmpty, "\(authority.label) has an unknown critical extension")
-    }
-    for authority in path.overlong(countingAnchor: true) {
-      refuse("\(authority.label) allows no path of this length")
-    }
-    for intermediate in path.intermediates where !intermediate.unprocessedConstraints.isEmpty {
-      refuse("\(intermediate.label) has constraints that are not processed")
+    for authority in path.authorities {
+      let certificate = authority.certificate
+      require(authority.isCA && authority.hasCertifyingKey, "\(certificate.label) is no certification authority")
+      require(authority.allowsLength, "\(certificate.label) allows no path of this length")
+      require(
+        certificate.unknownCriticalExtensions.isEmpty, "\(certificate.label) has an unknown critical extension")
     }
     let expected = role.extendedKeyUsages.union(purposes)
-    if expected.isEmpty { return }
-    for intermediate in path.intermediates(unfitFor: expected) {
-      refuse("\(intermediate.label) may not certify such signers, by its extKeyUsage")
+    for intermediate in path.intermediates {
+      require(
+        intermediate.unprocessedConstraints.isEmpty, "\(intermediate.label) has constraints that are not processed")
+      require(
+        expected.isEmpty || intermediate.mayCertify(forPurposes: expected),
+        "\(intermediate.label) may not certify such signers, by its extKeyUsage")
     }
   }
 
@@ -166,10 +157,8 @@ private struct SignerPathRun {
   }
 
   private mutating func require(_ condition: Bool, _ detail: @autoclosure () -> String) {
-    if !condition { refuse(detail()) }
+    if !condition { checks.failed(.listSignerUntrusted, detail()) }
   }
-
-  private mutating func refuse(_ detail: String) { checks.failed(.listSignerUntrusted, detail) }
 
   /// Usages and purposes reject; what is not critical or lasts too long warns.
   private mutating func checkProfile(of signer: Certificate) {
