@@ -163,12 +163,15 @@ extension Schema {
     /// Texts of more bytes are not matched with patterns: Swift's expressions are slow on a wallet's whole answer.
     let longestMatched: Int
 
-    package init(_ members: [Member] = [], longestMatched: Int = 511) {
+    /// Bytes of the longest text that is matched, unless the caller says otherwise.
+    package static let usuallyMatched = 511
+
+    package init(_ members: [Member] = [], longestMatched: Int = usuallyMatched) {
       self.members = members
       self.longestMatched = longestMatched
     }
 
-    package init(of document: JSON, longestMatched: Int = 511) {
+    package init(of document: JSON, longestMatched: Int = usuallyMatched) {
       let definitions = document["$defs"] ?? document["components"]?["schemas"]
       self.init(
         (definitions?.object ?? []).map { Member($0.name, Schema($0.value)) }, longestMatched: longestMatched)

@@ -2,7 +2,7 @@ import Base
 import COpenSSL
 import Cryptography
 
-// What one certificate says that certification paths are checked by.
+// Facts about one certificate, or about two that follow each other, by which all certification paths are checked.
 
 extension Certificate {
   /// Whether each certificate is signed by the next one, and names it as its issuer.
@@ -21,7 +21,7 @@ extension Certificate {
     return authority == subject
   }
 
-  /// Whether its authority key identifier is there and the other's.
+  /// Whether it has an authority key identifier, and that is the other's subject key identifier.
   func namesKey(of issuer: Certificate) -> Bool {
     guard let identifier = extensions.authorityKeyIdentifier else { return false }
     return identifier == issuer.extensions.subjectKeyIdentifier
@@ -43,13 +43,15 @@ extension Certificate {
       && agree(subject.stateOrProvince, issuer.subject.stateOrProvince)
   }
 
-  /// Whether it is valid at an instant, give or take the seconds by which clocks may differ.
+  /// Whether it is valid at an instant.
+  ///
+  /// - Parameter skew: seconds by which clocks may differ, at both ends of the validity.
   func isCurrent(at now: Timestamp, skew: Int64 = 0) -> Bool {
     validity.lowerBound - skew <= now && now <= validity.upperBound + skew
   }
 
-  /// Whether it is made for tests, which live mode never trusts.
-  var isForTests: Bool { isMock || PublishedTestRoots.contains(self) }
+  /// Whether it is a mock certificate or a published test root. Live mode trusts neither.
+  package var isForTests: Bool { isMock || PublishedTestRoots.contains(self) }
 
   /// Whole days of validity, rounded up.
   var validityDays: Int64 {

@@ -133,14 +133,13 @@ struct FindingsText: Sendable {
     let issuer =
       findings.issuer.map { $0.subject.text }
       ?? (certificate.isSelfSigned ? "itself" : "\(certificate.issuer.text), whose certificate is not here")
-    let isMock = certificate.isMock || PublishedTestRoots.contains(certificate)
     return [
       ("Source", findings.found.source),
       ("SHA-256", certificate.fingerprint),
       ("Role", "\(role.rawValue) (\(role.clause))" + (findings.guessedBy.map { ", guessed: \($0)" } ?? "")),
       ("Issuer", issuer),
       ("Valid", "\(validity.lowerBound) to \(validity.upperBound)"),
-    ] + (isMock ? [("For tests", "live mode never trusts it")] : [])
+    ] + (certificate.isForTests ? [("For tests", "live mode never trusts it")] : [])
   }
 
   private func finding(_ check: Check) -> String {

@@ -199,12 +199,11 @@ struct ImportedAnchor: Sendable {
       "ekus": anchor.extendedKeyUsages.map { .array($0.sorted().map { .string($0) }) },
       "max_path_length": .integer(anchor.kind == .authority ? Int64(anchor.maxPathLength) : 0),
       "crl_addresses": .string(anchor.crlAddresses.rawValue),
-      "tier": .string(isForTests ? "test" : anchor.tier.rawValue), "kind": .string(anchor.kind.rawValue),
+      "tier": .string(anchor.certificate.isForTests ? "test" : anchor.tier.rawValue),
+      "kind": .string(anchor.kind.rawValue),
     ])
     return json.serialized(pretty: true) + [0x0a]
   }
-
-  private var isForTests: Bool { anchor.certificate.isMock || PublishedTestRoots.contains(anchor.certificate) }
 
   /// In the order in which they are written: settings without their certificate stop the loader, a certificate without
   /// its settings would be trusted by the defaults.

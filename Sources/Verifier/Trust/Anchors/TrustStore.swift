@@ -38,7 +38,7 @@ public final class TrustStore: IssuerTrust, Sendable {
   /// documents as much as their issuer does, and anybody can sign with a published key.
   private static func withoutTestSigners(_ anchor: TrustAnchor) -> TrustAnchor {
     var anchor = anchor
-    anchor.statusSigners.removeAll { $0.isMock || PublishedTestRoots.contains($0) }
+    anchor.statusSigners.removeAll(where: \.isForTests)
     return anchor
   }
 
