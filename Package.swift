@@ -72,10 +72,14 @@ let package = Package(
     library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     library("CPostgreSQL", pkgConfig: "libpq", package: "libpq-dev"),
     library("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
+    library("CZstd", pkgConfig: "libzstd", package: "libzstd-dev"),
     library("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
 
     // glibc's own.
     library("CMalloc"),
+
+    // The package's own: products without carries, for which Swift has no instruction.
+    .target(name: "CCarryless", path: Door.libraries.path(of: "CCarryless"), cSettings: [.unsafeFlags(["-O2"])]),
 
     // Base.
     module("Base", in: .verifier, []),
@@ -96,6 +100,12 @@ let package = Package(
 
     // Protocols.
     module("Presentation", in: .verifier, ["Base", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc"]),
+
+    // Zero-knowledge proofs. Millions of field operations a proof: optimised in debug builds as well.
+    .target(
+      name: "Longfellow", dependencies: ["Base", "Cryptography", "CCarryless", "CZstd"],
+      path: Door.verifier.path(of: "Longfellow"),
+      swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
 
     // Application, adapters, edge.
     module("Sessions", in: .server, ["Base", "Cryptography", "Mdoc", "Trust", "Presentation"]),

@@ -1,0 +1,40 @@
+#ifndef MDOC_CCARRYLESS_H
+#define MDOC_CCARRYLESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// An element of GF(2^128), modulo x^128 + x^7 + x^2 + x + 1; bit i is the coefficient of x^i.
+typedef struct {
+  uint64_t low, high;
+} carryless_element;
+
+/// Terms with the same two input wires: they end before `end` in the layer's list of terms.
+typedef struct {
+  uint32_t left, right, end;
+} carryless_group;
+
+/// Whether the processor multiplies without carries itself.
+int carryless_is_fast(void);
+
+/// The reduced product, by the fastest way that the processor has.
+carryless_element carryless_multiply(carryless_element a, carryless_element b);
+
+/// The same product with shifts and ordinary multiplications alone.
+carryless_element carryless_multiply_portable(carryless_element a, carryless_element b);
+
+/// The sum of `count` products, reduced once.
+carryless_element carryless_dot(const carryless_element *a, const carryless_element *b, size_t count);
+
+/// The same sum by the portable way.
+carryless_element carryless_dot_portable(const carryless_element *a, const carryless_element *b, size_t count);
+
+/// The sum over groups of left[group.left] * right[group.right] * (the sum over the group's terms of
+/// constants[constant] * outputs[output]). All indices must have been checked.
+/// `one` is the index of the constant 1, or one that does not occur.
+carryless_element carryless_bind(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
+                                 const uint16_t *term_constants, const carryless_element *constants, uint32_t one,
+                                 const carryless_element *outputs, const carryless_element *left,
+                                 const carryless_element *right);
+
+#endif

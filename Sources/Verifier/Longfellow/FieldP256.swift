@@ -1,0 +1,176 @@
+import CCarryless
+
+/// The base field of P-256, in Montgomery form (SEC 2, 2.4.2): four limbs, the lowest first.
+package struct FieldP256: ProofField {
+  let l0, l1, l2, l3: UInt64
+
+  @inline(__always) init(_ l0: UInt64, _ l1: UInt64, _ l2: UInt64, _ l3: UInt64) {
+    self.l0 = l0
+    self.l1 = l1
+    self.l2 = l2
+    self.l3 = l3
+  }
+
+  private static var p0: UInt64 { .max }
+  private static var p1: UInt64 { 0xffff_ffff }
+  private static var p3: UInt64 { 0xffff_ffff_0000_0001 }
+
+  package static var byteCount: Int { 32 }
+  package static var subfieldByteCount: Int { 32 }
+  package static var identifier: Int { 1 }
+  package static var identifierPrefix: [UInt8] {
+    // p − 1.
+    [1, 0, 0, 0, 0, 0, 0, 0, 0xfe] + [UInt8](repeating: 0xff, count: 11) + [UInt8](repeating: 0, count: 12)
+      + [1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]
+  }
+  package static var zero: Self { Self(0, 0, 0, 0) }
+  /// 2^256 mod p.
+  package static var one: Self { Self(1, 0xffff_ffff_0000_0000, .max, 0xffff_fffe) }
+  /// 2^512 mod p, as limbs.
+  private static let squaredRadix = {
+    var value = one
+    for _ in 0..<256 { value = value + value }
+    return value
+  }()
+
+  /// The limbs and a carry, less p if they reach it.
+  @inline(__always) private static func reduced(
+    _ t0: UInt64, _ t1: UInt64, _ t2: UInt64, _ t3: UInt64, _ carry: UInt64
+  ) -> Self {
+    let (r0, b0) = t0.subtractingReportingOverflow(p0)
+    let (r1, b1) = subtract(t1, p1, b0)
+    let (r2, b2) = subtract(t2, 0, b1)
+    let (r3, b3) = subtract(t3, p3, b2)
+    // Kept if the subtraction borrowed more than the carry gives.
+    let keeps: UInt64 = (carry == 0 && b3) ? .max : 0
+    return Self(
+      (t0 & keeps) | (r0 & ~keeps), (t1 & keeps) | (r1 & ~keeps), (t2 & keeps) | (r2 & ~keeps),
+      (t3 & keeps) | (r3 & ~keeps))
+  }
+
+  @inline(__always) private static func subtract(_ a: UInt64, _ b: UInt64, _ borrow: Bool) -> (UInt64, Bool) {
+    let (first, borrowed) = a.subtractingReportingOverflow(b)
+    let (second, again) = first.subtractingReportingOverflow(borrow ? 1 : 0)
+    return (second, borrowed || again)
+  }
+
+  @inline(__always) package static func + (a: Self, b: Self) -> Self {
+    let s0 = UInt128(a.l0) &+ UInt128(b.l0)
+    let s1 = UInt128(a.l1) &+ UInt128(b.l1) &+ (s0 >> 64)
+    let s2 = UInt128(a.l2) &+ UInt128(b.l2) &+ (s1 >> 64)
+    let s3 = UInt128(a.l3) &+ UInt128(b.l3) &+ (s2 >> 64)
+    return reduced(low(s0), low(s1), low(s2), low(s3), high(s3))
+  }
+
+  @inline(__always) package static func - (a: Self, b: Self) -> Self {
+    let (r0, b0) = a.l0.subtractingReportingOverflow(b.l0)
+    let (r1, b1) = subtract(a.l1, b.l1, b0)
+    let (r2, b2) = subtract(a.l2, b.l2, b1)
+    let (r3, b3) = subtract(a.l3, b.l3, b2)
+    let mask: UInt64 = b3 ? .max : 0
+    let s0 = UInt128(r0) &+ UInt128(p0 & mask)
+    let s1 = UInt128(r1) &+ UInt128(p1 & mask) &+ (s0 >> 64)
+    let s2 = UInt128(r2) &+ (s1 >> 64)
+    let s3 = UInt128(r3) &+ UInt128(p3 & mask) &+ (s2 >> 64)
+    return Self(low(s0), low(s1), low(s2), low(s3))
+  }
+
+  @inline(__always) private static func low(_ wide: UInt128) -> UInt64 { UInt64(truncatingIfNeeded: wide) }
+  @inline(__always) private static func high(_ wide: UInt128) -> UInt64 { UInt64(truncatingIfNeeded: wide >> 64) }
+
+  package static func * (a: Self, b: Self) -> Self {
+    var t0: UInt64 = 0
+    var t1: UInt64 = 0
+    var t2: UInt64 = 0
+    var t3: UInt64 = 0
+    var t4: UInt64 = 0
+    @inline(__always) func step(_ x: UInt64) {
+      let m0 = UInt128(x) &* UInt128(b.l0) &+ UInt128(t0)
+      let m1 = UInt128(x) &* UInt128(b.l1) &+ UInt128(t1) &+ (m0 >> 64)
+      let m2 = UInt128(x) &* UInt128(b.l2) &+ UInt128(t2) &+ (m1 >> 64)
+      let m3 = UInt128(x) &* UInt128(b.l3) &+ UInt128(t3) &+ (m2 >> 64)
+      let m4 = UInt128(t4) &+ (m3 >> 64)
+      // p ≡ −1 mod 2^64, so the lowest limb is the factor of p that clears it; m·p0 + m carries m.
+      let factor = low(m0)
+      let n1 = UInt128(low(m1)) &+ (UInt128(factor) << 32)
+      let n2 = UInt128(low(m2)) &+ (n1 >> 64)
+      let n3 = UInt128(low(m3)) &+ UInt128(factor) &* UInt128(p3) &+ (n2 >> 64)
+      let n4 = m4 &+ (n3 >> 64)
+      t0 = low(n1)
+      t1 = low(n2)
+      t2 = low(n3)
+      t3 = low(n4)
+      t4 = high(n4)
+    }
+    step(a.l0)
+    step(a.l1)
+    step(a.l2)
+    step(a.l3)
+    return reduced(t0, t1, t2, t3, t4)
+  }
+
+  /// To the power of p − 2.
+  package var inverse: Self { power([Self.p3, 0, Self.p1, Self.p0 - 2]) }
+
+  package static func point(_ number: Int) -> Self { Self(UInt64(number), 0, 0, 0) * squaredRadix }
+
+  package init?(_ bytes: UnsafePointer<UInt8>) {
+    let raw = UnsafeRawPointer(bytes)
+    func limb(_ index: Int) -> UInt64 {
+      UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
+    }
+    let plain = Self(limb(0), limb(1), limb(2), limb(3))
+    let isBelow = plain.l3 < Self.p3 || (plain.l3 == Self.p3 && plain.l2 == 0 && Self.isLowBelow(plain.l1, plain.l0))
+    guard isBelow else { return nil }
+    self = plain * Self.squaredRadix
+  }
+
+  private static func isLowBelow(_ l1: UInt64, _ l0: UInt64) -> Bool { l1 < p1 || (l1 == p1 && l0 < p0) }
+
+  package init?(subfield bytes: UnsafePointer<UInt8>) { self.init(bytes) }
+
+  /// A big-endian integer of 32 bytes, mod p.
+  package init(bigEndian bytes: [UInt8]) {
+    self = bytes.reduce(Self.zero) { $0 * Self.point(256) + Self.point(Int($1)) }
+  }
+
+  package func write(to bytes: UnsafeMutablePointer<UInt8>) {
+    let plain = self * Self(1, 0, 0, 0)
+    let raw = UnsafeMutableRawPointer(bytes)
+    raw.storeBytes(of: plain.l0.littleEndian, as: UInt64.self)
+    raw.storeBytes(of: plain.l1.littleEndian, toByteOffset: 8, as: UInt64.self)
+    raw.storeBytes(of: plain.l2.littleEndian, toByteOffset: 16, as: UInt64.self)
+    raw.storeBytes(of: plain.l3.littleEndian, toByteOffset: 24, as: UInt64.self)
+  }
+
+  package static func dot(_ a: UnsafePointer<Self>, _ b: UnsafePointer<Self>, count: Int) -> Self {
+    var sum = zero
+    for index in 0..<count { sum = sum + a[index] * b[index] }
+    return sum
+  }
+
+  package static func bind(
+    _ layer: CircuitLayer, constants: UnsafePointer<Self>, one: Int, outputs: UnsafePointer<Self>,
+    left: UnsafePointer<Self>, right: UnsafePointer<Self>
+  ) -> Self {
+    layer.groups.withUnsafeBufferPointer { groups in
+      layer.termOutputs.withUnsafeBufferPointer { termOutputs in
+        layer.termConstants.withUnsafeBufferPointer { termConstants in
+          var sum = zero
+          var term = 0
+          for group in groups {
+            var inner = zero
+            while term < Int(group.end) {
+              let output = outputs[Int(termOutputs[term])]
+              let constant = Int(termConstants[term])
+              inner = inner + (constant == one ? output : constants[constant] * output)
+              term += 1
+            }
+            sum = sum + left[Int(group.left)] * right[Int(group.right)] * inner
+          }
+          return sum
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/// A circuit pair that this verifier accepts: versions 6 and 7 of longfellow-libzk-v1, for one to four elements.
+package struct KnownCircuit: Sendable, Equatable {
+  package let version, elements: Int
+  /// 64 lower-case hex digits.
+  package let hash: String
+  package let hashBlock, signatureBlock: Int
+
+  package var rate: Int { version == 7 ? 7 : 4 }
+  package var openedColumns: Int { version == 7 ? 132 : 128 }
+
+  private init(_ version: Int, _ elements: Int, _ hash: String, _ hashBlock: Int, _ signatureBlock: Int) {
+    self.version = version
+    self.elements = elements
+    self.hash = hash
+    self.hashBlock = hashBlock
+    self.signatureBlock = signatureBlock
+  }
+
+  package static let all = [
+    Self(7, 1, "8d079211715200ff06c5109639245502bfe94aa869908d31176aae4016182121", 4151, 4096),
+    Self(7, 2, "6a5810683e62b6d7766ebd0d7ca72518a2b8325418142adcadb10d51dbbcd5ad", 4265, 4096),
+    Self(7, 3, "8ee4849ae1293ae6fe5f9082ce3e5e15c4f198f2998c682fa1b727237d6d252f", 4307, 4096),
+    Self(7, 4, "5aebdaaafe17296a3ef3ca6c80c6e7505e09291897c39700410a365fb278e460", 4415, 4096),
+    Self(6, 1, "137e5a75ce72735a37c8a72da1a8a0a5df8d13365c2ae3d2c2bd6a0e7197c7c6", 4096, 2945),
+    Self(6, 2, "b4bb6f01b7043f4f51d8302a30b36e3d4d2d0efc3c24557ab9212ad524a9764e", 4025, 2945),
+    Self(6, 3, "b2211223b954b34a1081e3fbf71b8ea2de28efc888b4be510f532d6ba76c2010", 4121, 2945),
+    Self(6, 4, "c70b5f44a1365c53847eb8948ad5b4fdc224251a2bc02d958c84c862823c49d6", 4283, 2945),
+  ]
+}
