@@ -80,21 +80,31 @@ struct LigeroCheck<F: ProofField> {
   }
 }
 
-/// Lagrange coefficients that give a polynomial's values at opened columns from its values at 0 … count−1.
-struct LagrangeMatrix<F: ProofField> {
-  private let count: Int
-  private let coefficients: [F]
+/// What interpolation from the points 0 … count−1 needs whatever the proof: 1 / Π (x_j − x_i) over i ≠ j.
+struct BarycentricWeights<F: ProofField>: Sendable {
+  fileprivate let points, weights: [F]
 
-  init(count: Int, columns: [Int]) {
-    self.count = count
+  init(count: Int) {
     let points = (0..<count).map { F.point($0) }
-    // 1 / Π (x_j − x_i) over i ≠ j.
-    let weights = F.inverses(
+    self.points = points
+    weights = F.inverses(
       points.indices.map { j in
         var product = F.one
         for i in points.indices where i != j { product = product * (points[j] - points[i]) }
         return product
       })
+  }
+}
+
+/// Lagrange coefficients that give a polynomial's values at opened columns from its values at 0 … count−1.
+struct LagrangeMatrix<F: ProofField> {
+  private let count: Int
+  private let coefficients: [F]
+
+  /// - Parameter weights: of the same count.
+  init(weights: BarycentricWeights<F>, columns: [Int]) {
+    let (points, weights) = (weights.points, weights.weights)
+    count = points.count
     var differences: [F] = []
     differences.reserveCapacity(count * columns.count)
     var wholes: [F] = []

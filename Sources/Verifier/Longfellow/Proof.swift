@@ -1,5 +1,5 @@
 /// The measures of a commitment (draft-google-cfrg-libzk, Ligero parameters).
-struct LigeroShape {
+struct LigeroShape: Sendable {
   let opened, block, width, doubleBlock, leaves, witnessRows, quadraticRows: Int
 
   init<F>(_ circuit: Circuit<F>, rate: Int, opened: Int, encoded: Int) {
