@@ -160,6 +160,7 @@ let package = Package(
     tests("CBOR", ["Base", "TestSupport"]),
     tests("Cryptography", ["Base", "TestSupport", "COpenSSL"]),
     tests("Compression", []),
+    tests("Longfellow", ["CCarryless", "TestSupport"]),
     tests("COSE", ["Base", "CBOR", "Cryptography"]),
     tests("JOSE", ["Base", "Cryptography", "TestSupport"]),
     tests("PKIX", ["Base", "Cryptography", "Mock", "TestSupport"]),

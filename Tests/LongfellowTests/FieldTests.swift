@@ -1,0 +1,73 @@
+import CCarryless
+import TestSupport
+import Testing
+
+@testable import Longfellow
+
+/// The two fields against published values and against themselves.
+struct FieldTests {
+  private struct Published: Decodable {
+    struct Field: Decodable {
+      struct Product: Decodable { let a, b, ab, inverseOfA: HexBytes }
+      struct Extension: Decodable {
+        let n: Int
+        let values: [HexBytes]
+      }
+      let product: Product?
+      let inj: [String: HexBytes]?
+      let extend: Extension
+    }
+    let gf, p256: Field
+  }
+
+  private func element<F: ProofField>(_ hex: HexBytes, _: F.Type = F.self) throws -> F {
+    try #require(hex.bytes.withUnsafeBufferPointer { $0.baseAddress.flatMap { F($0) } })
+  }
+
+  @Test(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
+  func `fields agree with the published values`() throws {
+    let published: Published = try PublishedVectors.json("longfellow/derived/fields.json")
+    let product = try #require(published.gf.product)
+    let a: FieldGF128 = try element(product.a)
+    #expect(try a * element(product.b) == element(product.ab))
+    #expect(try a.inverse == element(product.inverseOfA))
+    for (number, value) in try #require(published.gf.inj) {
+      #expect(try FieldGF128.point(#require(Int(number))).bytes == value.bytes)
+    }
+    try checkExtension(published.gf.extend, FieldGF128.self)
+    try checkExtension(published.p256.extend, FieldP256.self)
+  }
+
+  private func checkExtension<F: ProofField>(_ published: Published.Field.Extension, _: F.Type) throws {
+    let values: [F] = try published.values.map { try element($0) }
+    let columns = Array(published.n..<values.count)
+    let matrix = LagrangeMatrix<F>(weights: BarycentricWeights(count: published.n), columns: columns)
+    for (row, column) in columns.enumerated() {
+      #expect(matrix.value(row, values[..<published.n]) == values[column])
+    }
+  }
+
+  @Test func `every way to multiply without carries gives the same`() {
+    var state: UInt64 = 1
+    func next() -> UInt64 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return state ^ (state >> 29)
+    }
+    let a = (0..<100).map { _ in carryless_element(low: next(), high: next()) }
+    let b = (0..<100).map { _ in carryless_element(low: next(), high: next()) }
+    for (a, b) in zip(a, b) {
+      #expect(FieldGF128(carryless_multiply(a, b)) == FieldGF128(carryless_multiply_portable(a, b)))
+    }
+    #expect(FieldGF128(carryless_dot(a, b, 100)) == FieldGF128(carryless_dot_portable(a, b, 100)))
+  }
+
+  @Test func `numbers from p on are not elements of the P-256 field`() {
+    var bytes = (FieldP256.zero - .one).bytes
+    #expect(FieldP256(bytes) != nil)
+    bytes[0] = 0xff
+    #expect(FieldP256(bytes) == nil)
+    #expect(FieldP256([UInt8](repeating: 0xff, count: 32)) == nil)
+    let x = FieldP256.point(12345)
+    #expect(x * x.inverse == .one)
+  }
+}
