@@ -59,6 +59,7 @@ let package = Package(
     .library(name: "Base", targets: ["Base"]),
     .library(name: "Cryptography", targets: ["Cryptography"]),
     .library(name: "PKIX", targets: ["PKIX"]),
+    .library(name: "Longfellow", targets: ["Longfellow"]),
     .library(name: "Mdoc", targets: ["Mdoc"]),
     .library(name: "Trust", targets: ["Trust"]),
     .library(name: "Presentation", targets: ["Presentation"]),
@@ -92,20 +93,20 @@ let package = Package(
     module("JOSE", in: .encodings, ["Base", "Cryptography"]),
     module("PKIX", in: .verifier, ["Base", "Cryptography", "COpenSSL"]),
 
+    // Zero-knowledge proofs. Millions of field operations a proof: optimised in debug builds as well.
+    .target(
+      name: "Longfellow", dependencies: ["Base", "Cryptography", "CCarryless", "CZstd"],
+      path: Door.verifier.path(of: "Longfellow"),
+      swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
+
     // Domain.
-    module("Mdoc", in: .verifier, ["Base", "CBOR", "Cryptography", "COSE", "PKIX"]),
+    module("Mdoc", in: .verifier, ["Base", "CBOR", "Cryptography", "COSE", "PKIX", "Longfellow"]),
     module(
       "Trust", in: .verifier,
       ["Base", "CBOR", "Cryptography", "Compression", "COSE", "JOSE", "PKIX", "Mdoc"]),
 
     // Protocols.
     module("Presentation", in: .verifier, ["Base", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc"]),
-
-    // Zero-knowledge proofs. Millions of field operations a proof: optimised in debug builds as well.
-    .target(
-      name: "Longfellow", dependencies: ["Base", "Cryptography", "CCarryless", "CZstd"],
-      path: Door.verifier.path(of: "Longfellow"),
-      swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
 
     // Application, adapters, edge.
     module("Sessions", in: .server, ["Base", "Cryptography", "Mdoc", "Trust", "Presentation"]),
@@ -166,7 +167,7 @@ let package = Package(
     tests("PKIX", ["Base", "Cryptography", "Mock", "TestSupport"]),
     tests(
       "Mdoc",
-      ["Base", "CBOR", "Cryptography", "PKIX", "Trust", "Presentation", "Mock", "TestSupport"],
+      ["Base", "CBOR", "Cryptography", "Longfellow", "PKIX", "Trust", "Presentation", "Mock", "TestSupport"],
       // Snippets that must not compile, read by a test.
       exclude: ["CompileFailure"]),
     tests(

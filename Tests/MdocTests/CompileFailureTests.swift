@@ -45,7 +45,9 @@ enum SnippetCompiler {
     process.arguments =
       ["-swift-version", "6", "-emit-sil", "-o", "/dev/null", "-I", modules]
       + (text.contains("// within the package") ? ["-package-name", package] : [])
-      + ["COpenSSL", "CLibCBOR", "CZlib"].flatMap { ["-I", "\(testFolder)/../../Sources/Libraries/\($0)"] }
+      + ["COpenSSL", "CLibCBOR", "CZlib", "CZstd", "CCarryless/include"].flatMap {
+        ["-I", "\(testFolder)/../../Sources/Libraries/\($0)"]
+      }
       + [source.path]
     let output = Pipe()
     process.standardError = output

@@ -93,7 +93,8 @@ extension Verdict {
       [
         document.docType, show(document.elements), show(document.deviceSignedElements),
         document.ageAnswers.map { "\($0.threshold) \($0.answer) \($0.provedBy)" }.joined(separator: "; "),
-        "\(document.missingElements) \(document.unrequestedElements) \(document.issuer) \(document.validity)",
+        "\(document.missingElements) \(document.unrequestedElements) \(document.issuer) "
+          + (document.validity.map { "\($0)" } ?? "hidden"),
         "\(document.deviceAuthentication) \(document.revocation)",
       ].joined(separator: "\n")
     }.joined(separator: "\n\n")

@@ -24,6 +24,8 @@ import Testing
   private static let transport = Scripted(refusals, "`what the transport refuses is a problem too`")
   private static let submits = Scripted(refusals, "`no refused submit consumes the challenge`")
 
+  private static let zeroKnowledge = "MdocTests/ZeroKnowledgeTests.swift"
+
   private static let profile = "PKIXTests/ProfileTests.swift"
   private static let profileFields = Scripted(profile, "theFieldsOfACertificate")
   private static let profileExtensions = Scripted(profile, "theExtensionsOfACertificate")
@@ -97,6 +99,24 @@ import Testing
     .sessionWrongState: Scripted(rare, "wrongState"),
     .sessionInterrupted: Scripted(lifecycle, "interrupted"),
     .apiMalformedRequest: submits,
+    .zkDocumentMalformed: Scripted(zeroKnowledge, "faults"),
+    .zkTimestampMalformed: Scripted(zeroKnowledge, "faults"),
+    .zkSystemUnknown: Scripted(zeroKnowledge, "faults"),
+    .zkSystemNotOffered: Scripted(zeroKnowledge, "faults"),
+    .zkNamespaceMismatch: Scripted(zeroKnowledge, "faults"),
+    .zkElementsMismatch: Scripted(zeroKnowledge, "faults"),
+    .zkElementCount: Scripted(zeroKnowledge, "`a wrong number of elements`"),
+    .zkElementNotProvable: Scripted(zeroKnowledge, "faults"),
+    .zkDeviceElements: Scripted(zeroKnowledge, "faults"),
+    .zkTimestampStale: Scripted(zeroKnowledge, "faults"),
+    .zkTimestampInFuture: Scripted(zeroKnowledge, "faults"),
+    .zkIssuerNotAllowed: Scripted(zeroKnowledge, "faults"),
+    .zkIssuerKeyUnsupported: Scripted(zeroKnowledge, "`a signer on another curve`"),
+    .zkStatusNotProvable: Scripted(zeroKnowledge, "faults"),
+    .zkCircuitUnavailable: Scripted(zeroKnowledge, "faults"),
+    .zkProofMalformed: Scripted(zeroKnowledge, "faults"),
+    .zkProofInvalid: Scripted(zeroKnowledge, "faults"),
+    .zkPlainNotAccepted: Scripted(zeroKnowledge, "`a plain document where a proof is required`"),
     .apiInvalidRequest: submits,
     .apiUnknownMember: submits,
     .apiProtocolUnsupported: Scripted(refusals, "`a creation names what is wrong with it`"),

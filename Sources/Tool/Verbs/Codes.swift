@@ -85,6 +85,7 @@ enum CodeTables {
     ("Parameters of OpenID4VP", ["vp_token.", "session.state_mismatch"]),
     ("Session with a reader in person", ["proximity."]),
     ("Response", ["mdoc.response."]),
+    ("Zero-knowledge proofs", ["zk."]),
     ("Issuer authentication", ["mdoc.issuer_auth.", "cose."]),
     ("Path from the document signer to a trust anchor", ["trust.profile.", "trust."]),
     ("Mobile security object", ["mdoc.mso."]),

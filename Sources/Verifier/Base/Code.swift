@@ -53,6 +53,26 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case encryptedDocumentsUnsupported = "mdoc.response.encrypted_documents_unsupported"
   case responseDeviation = "mdoc.response.deviation"
 
+  // Zero-knowledge proofs
+  case zkDocumentMalformed = "zk.document_malformed"
+  case zkTimestampMalformed = "zk.timestamp_malformed"
+  case zkPlainNotAccepted = "zk.plain_not_accepted"
+  case zkSystemUnknown = "zk.system_unknown"
+  case zkSystemNotOffered = "zk.system_not_offered"
+  case zkNamespaceMismatch = "zk.namespace_mismatch"
+  case zkElementsMismatch = "zk.elements_mismatch"
+  case zkElementCount = "zk.element_count"
+  case zkElementNotProvable = "zk.element_not_provable"
+  case zkDeviceElements = "zk.device_elements"
+  case zkTimestampStale = "zk.timestamp_stale"
+  case zkTimestampInFuture = "zk.timestamp_in_future"
+  case zkIssuerNotAllowed = "zk.issuer_not_allowed"
+  case zkIssuerKeyUnsupported = "zk.issuer_key_unsupported"
+  case zkStatusNotProvable = "zk.status_not_provable"
+  case zkCircuitUnavailable = "zk.circuit_unavailable"
+  case zkProofMalformed = "zk.proof_malformed"
+  case zkProofInvalid = "zk.proof_invalid"
+
   // Issuer authentication
   case issuerAuthMissing = "mdoc.issuer_auth.missing"
   case issuerAuthMalformed = "mdoc.issuer_auth.malformed"

@@ -138,6 +138,75 @@ extension Code {
         "A member that nobody signs is null, undefined or empty where it must be left out, and was read as left out",
         "\(iso), 8.3.2.1.2.2 and 9.1.2.4", "Nothing in the answer depends on it; report it to the wallet's maker.",
         warns: true)
+    // Zero-knowledge proofs
+    case .zkDocumentMalformed:
+      row(
+        "A ZkDocument lacks a member, has one of another type, or its documentData is not inside tag 24",
+        "\(edition2), ZkDocument", Remedy.wallet)
+    case .zkTimestampMalformed:
+      row(
+        "The proof's time is not a date and time of 20 characters in UTC with tag 0", "\(edition2), ZkDocumentData",
+        Remedy.wallet)
+    case .zkPlainNotAccepted:
+      row(
+        "A plain document came where a proof was required, or beside a proof", "\(edition2), ZkRequest: zkRequired",
+        "Ask with `\"zk\": \"allowed\"` if plain documents are welcome; else the person needs a wallet that proves.")
+    case .zkSystemUnknown:
+      row(
+        "The proof names a circuit that this verifier does not know, or one that is unsound",
+        "\(edition2), ZkSystemSpec; longfellow-libzk-v1, versions 6 and 7", Remedy.wallet)
+    case .zkSystemNotOffered:
+      row("The proof names a circuit that this request did not offer", "\(edition2), ZkRequest", Remedy.forged)
+    case .zkNamespaceMismatch:
+      row(
+        "The proof's elements are in several namespaces, or in another than the requested one",
+        "\(edition2), ZkDocumentData", Remedy.forged)
+    case .zkElementsMismatch:
+      row("The proof shows other elements than those that were requested", "\(edition2), ZkDocumentData", Remedy.wallet)
+    case .zkElementCount:
+      row(
+        "The proof shows more or fewer elements than its circuit proves", "longfellow-libzk-v1: num_attributes",
+        Remedy.forged)
+    case .zkElementNotProvable:
+      row(
+        "An element's value or identifier is of a kind or size that no circuit proves",
+        "longfellow-libzk-v1, public inputs", Remedy.wallet)
+    case .zkDeviceElements:
+      row(
+        "Elements of the device stand beside the proof, which does not prove them", "\(edition2), ZkDocumentData",
+        Remedy.forged)
+    case .zkTimestampStale:
+      row(
+        "The proof shows that the document was valid at a time that is too long ago",
+        "\(edition2), ZkDocumentData: timestamp", "Compare the clocks of device and server; ask again.")
+    case .zkTimestampInFuture:
+      row(
+        "The proof shows that the document is valid at a time that is not yet there",
+        "\(edition2), ZkDocumentData: timestamp",
+        "Compare the clocks of device and server; for wallets that stamp the end of the day, allow it in `zk`.")
+    case .zkIssuerNotAllowed:
+      row(
+        "The issuer is trusted, but not with proofs", "longfellow-libzk-v1: the document's own type is not shown",
+        "Name the anchor's document types, or set `zk` beside the anchor, if it issues documents of this type alone.")
+    case .zkIssuerKeyUnsupported:
+      row("The document signer's key is not on P-256", "longfellow-libzk-v1, signature circuit", Remedy.issuer)
+    case .zkStatusNotProvable:
+      row(
+        "The policy requires a good status of the document, which a proof hides",
+        "longfellow-libzk-v1: the status is not shown",
+        "Ask for a plain document, or allow an undetermined status for this relying party.")
+    case .zkCircuitUnavailable:
+      row(
+        "The proof's circuit is not at hand, or its file is damaged", "longfellow-libzk-v1, circuits",
+        "Import the circuits with `mdoc circuits import`, and check them with `mdoc circuits check`.")
+    case .zkProofMalformed:
+      row(
+        "The bytes are not one proof of this circuit and statement", "longfellow-libzk-v1, proof encoding",
+        Remedy.forged)
+    case .zkProofInvalid:
+      row(
+        "The proof does not prove what the answer states in this session",
+        "longfellow-libzk-v1; draft-google-cfrg-libzk", Remedy.forged)
     // Issuer authentication
     case .issuerAuthMissing:
       row("The document has no issuer authentication", "\(iso), 9.1.2.4", Remedy.forged)
@@ -692,6 +761,7 @@ extension Code {
 
 private let iso = "ISO/IEC 18013-5:2021"
 private let openID = "OpenID4VP 1.0"
+private let edition2 = "ISO/IEC 18013-5, second edition"
 private let second = "ISO/IEC 18013-5, second edition, 12.3.6"
 private let lists = "ISO/IEC 18013-5:2021, C.1; ETSI TS 119 602, 6"
 

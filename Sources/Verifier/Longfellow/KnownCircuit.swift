@@ -1,9 +1,20 @@
 /// A circuit pair that this verifier accepts: versions 6 and 7 of longfellow-libzk-v1, for one to four elements.
-package struct KnownCircuit: Sendable, Equatable {
-  package let version, elements: Int
-  /// 64 lower-case hex digits.
-  package let hash: String
-  package let hashBlock, signatureBlock: Int
+///
+/// Nothing in a proof or in an answer can change its parameters. Version 5 and older are unsound and are not known here.
+public struct KnownCircuit: Sendable, Hashable {
+  public let version: Int
+  /// How many elements a proof shows.
+  public let elements: Int
+  /// What names the pair: 64 lower-case hex digits.
+  public let hash: String
+  /// `block_enc_hash` and `block_enc_sig`: the columns of the two commitments.
+  public let hashBlock, signatureBlock: Int
+
+  /// The system's name in requests (ISO/IEC 18013-5, second edition, ZkSystemSpec).
+  public static let system = "longfellow-libzk-v1"
+
+  /// The label under which requests offer the pair, and by which answers name it.
+  public var label: String { "\(Self.system)_\(version)_\(elements)_\(hashBlock)_\(signatureBlock)_\(hash)" }
 
   package var rate: Int { version == 7 ? 7 : 4 }
   package var openedColumns: Int { version == 7 ? 132 : 128 }
@@ -16,7 +27,8 @@ package struct KnownCircuit: Sendable, Equatable {
     self.signatureBlock = signatureBlock
   }
 
-  package static let all = [
+  /// All of them; the first is preferred.
+  public static let all = [
     Self(7, 1, "8d079211715200ff06c5109639245502bfe94aa869908d31176aae4016182121", 4151, 4096),
     Self(7, 2, "6a5810683e62b6d7766ebd0d7ca72518a2b8325418142adcadb10d51dbbcd5ad", 4265, 4096),
     Self(7, 3, "8ee4849ae1293ae6fe5f9082ce3e5e15c4f198f2998c682fa1b727237d6d252f", 4307, 4096),

@@ -18,6 +18,8 @@ public struct DocumentRequest: Sendable, Hashable {
   public var ageOver: [Int]
   /// A threshold whose answer must be yes for the document to be accepted.
   public var minimumAge: Int?
+  /// The zero-knowledge proofs that may answer; nil if only a plain document may.
+  public var proofs: ProofRequest?
 
   public init(docType: String, elements: [ElementRequest], ageOver: [Int] = [], minimumAge: Int? = nil) {
     self.docType = docType

@@ -21,6 +21,12 @@ public struct TrustAnchor: Sendable {
   /// Certificates that may sign the status of this authority's documents, beside its own. They are the revocation
   /// services that a list of trusted entities names beside it: authorities, or signers themselves.
   public var statusSigners: [Certificate] = []
+  /// Whether zero-knowledge proofs below it are accepted; nil stands for yes if document types are configured.
+  ///
+  /// A proof does not show which document type the issuer signed. So an anchor that is good for any type is trusted with
+  /// proofs only if its operator says so.
+  public var allowsProofsExplicitly: Bool?
+  public var allowsProofs: Bool { allowsProofsExplicitly ?? (docTypes != nil) }
   public var tier: Tier
   /// The end of the published list that names it; nil where it is configured by itself. There is no allowance for clock
   /// differences: what a list says ends with the list.

@@ -80,7 +80,8 @@ extension BugClass {
     let families: [(String, BugClass)] = [
       ("cbor.", .parserDifferential), ("cose.", .parserDifferential), ("envelope.", .parserDifferential),
       ("jwe.", .parserDifferential), ("vp_token.", .policyBypass), ("wallet.", .interoperability),
-      ("trust.profile.", .interoperability), ("trust.", .issuerImpersonation), ("mdoc.device", .authenticationBypass),
+      ("zk.timestamp_stale", .staleData), ("zk.", .forgery), ("trust.profile.", .interoperability),
+      ("trust.", .issuerImpersonation), ("mdoc.device", .authenticationBypass),
       ("mdoc.issuer.", .issuerImpersonation), ("mdoc.issuer_auth.certificate", .issuerImpersonation),
       ("policy.", .policyBypass), ("mdoc.", .parserDifferential), ("revocation.", .staleData),
     ]

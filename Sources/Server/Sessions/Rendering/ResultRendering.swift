@@ -75,10 +75,7 @@ package enum ResultRendering {
       "missing_elements": .array(document.missingElements.map(reference)),
       "unrequested_elements": .array(document.unrequestedElements.map(reference)),
       "issuer": issuer(document.issuer),
-      "validity": [
-        "signed": .seconds(document.validity.signed), "valid_from": .seconds(document.validity.validFrom),
-        "valid_until": .seconds(document.validity.validUntil),
-      ],
+      "validity": document.validity.map(validity) ?? .null,
       "device_authentication": .string(document.deviceAuthentication.rawValue),
       "revocation": .string(document.revocation.rawValue),
     ]
@@ -107,6 +104,13 @@ package enum ResultRendering {
 
   private static func reference(_ reference: ElementReference) -> JSON {
     ["namespace": .string(reference.namespace), "identifier": .string(reference.identifier)]
+  }
+
+  private static func validity(_ validity: DocumentValidity) -> JSON {
+    [
+      "signed": .seconds(validity.signed), "valid_from": .seconds(validity.validFrom),
+      "valid_until": .seconds(validity.validUntil),
+    ]
   }
 
   private static func issuer(_ issuer: DocumentIssuer) -> JSON {

@@ -40,7 +40,8 @@ public struct AcceptedDocument: Sendable, CustomStringConvertible, CustomReflect
   /// The strictest retention of all elements that the document discloses, those of the device included.
   let retention: Retention
   public let issuer: DocumentIssuer
-  public let validity: DocumentValidity
+  /// Nil where a zero-knowledge proof hides it.
+  public let validity: DocumentValidity?
   public let deviceAuthentication: DeviceAuthenticationMethod
   public let revocation: RevocationStatus
 
@@ -91,7 +92,12 @@ public struct DocumentValidity: Sendable, Hashable {
   public let expectedUpdate: Timestamp?
 }
 
-public enum DeviceAuthenticationMethod: String, Sendable, Hashable, CaseIterable { case signature, mac }
+/// How the device showed that the document is its own.
+public enum DeviceAuthenticationMethod: String, Sendable, Hashable, CaseIterable {
+  case signature, mac
+  /// A proof shows that the device signed, and hides its key and its signature.
+  case zeroKnowledge = "zero_knowledge"
+}
 
 /// What is known of an accepted document's revocation, and of its signer's.
 public enum RevocationStatus: String, Sendable, Hashable, CaseIterable {

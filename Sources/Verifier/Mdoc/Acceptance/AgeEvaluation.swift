@@ -105,10 +105,12 @@ extension AgeEvaluation<VerifiedDocument> {
   /// until now. Attestations are made for the day of signing, so an older person than attested is not a contradiction.
   var isInconsistent: Bool {
     guard let birthDate else { return contradicts(youngest: ageInYears, oldest: nil) }
-    let atSigning = AgeCalendar.completedYears(
-      since: birthDate, on: AgeCalendar.dayReachedEverywhere(at: document.validity.signed))
+    // A proof hides when the document was signed.
+    let atSigning = document.validity.map {
+      AgeCalendar.completedYears(since: birthDate, on: AgeCalendar.dayReachedEverywhere(at: $0.signed))
+    }
     let today = AgeCalendar.completedYears(since: birthDate, on: AgeCalendar.dayReachedAnywhere(at: now))
-    if let years = ageInYears, years < atSigning || years > today { return true }
+    if let years = ageInYears, years < atSigning ?? years || years > today { return true }
     return contradicts(youngest: atSigning, oldest: today)
   }
 

@@ -33,6 +33,12 @@ public enum DocTypeCatalogue {
     types[element]?.allows(value) ?? true
   }
 
+  /// Whether a proof may show the element: it has no parts, and is no image or other long string of bytes.
+  static func isProvable(_ element: ElementReference) -> Bool {
+    guard let types = types[element], types != .notPrescribed else { return true }
+    return !types.isDisjoint(with: [.text, .bool, .unsigned, .fullDate, .dateTime])
+  }
+
   /// The types of every listed element. They are a table, because they are looked up for each element of each answer.
   private static let types: [ElementReference: ElementTypes] = {
     var types: [ElementReference: ElementTypes] = [:]

@@ -11,8 +11,9 @@ public struct DeviceResponse: Sendable {
   let documents: [Document]
   /// The doc types under `documentErrors`.
   let documentErrors: [String]
-  /// The numbers of the second edition's other kinds of documents, which are counted here and not read.
-  let zeroKnowledgeDocuments: Int
+  /// The second edition's ZkDocuments, which are read only if the request asks for proofs (`ZkDocument`).
+  let zkDocuments: [CBORItem]
+  /// The number of the second edition's encrypted documents, which are counted and not read.
   let encryptedDocuments: Int
   /// The slips that were read past (`Slip`), each with its member.
   let slips: [String]
@@ -48,8 +49,8 @@ public struct DeviceResponse: Sendable {
     let errors = Slip.member("documentErrors", of: item, into: &slips)
     Slip.noteIfEmpty("documentErrors", errors, into: &slips)
     documentErrors = try errors.map(DeviceResponse.docTypes) ?? []
-    zeroKnowledgeDocuments = try DeviceResponse.count(of: "zkDocuments", in: item, &slips)
-    encryptedDocuments = try DeviceResponse.count(of: "encryptedDocuments", in: item, &slips)
+    zkDocuments = try DeviceResponse.items(of: "zkDocuments", in: item, &slips)
+    encryptedDocuments = try DeviceResponse.items(of: "encryptedDocuments", in: item, &slips).count
     var documents: [Document] = []
     if let list = Slip.member("documents", of: item, into: &slips) {
       for element in try reader.elements(list, "documents") {
@@ -83,14 +84,12 @@ public struct DeviceResponse: Sendable {
     return docTypes
   }
 
-  private static func count(
+  private static func items(
     of key: String, in item: CBORItem, _ slips: inout [String]
-  ) throws(MdocParseError) -> Int {
-    guard let list = Slip.member(key, of: item, into: &slips) else { return 0 }
-    guard let count = list.elements == nil ? nil : list.count else {
-      throw StructureParser(code: .responseMalformed).fault(key, "no array")
-    }
-    return count
+  ) throws(MdocParseError) -> [CBORItem] {
+    guard let list = Slip.member(key, of: item, into: &slips) else { return [] }
+    guard let items = list.elements else { throw StructureParser(code: .responseMalformed).fault(key, "no array") }
+    return Array(items)
   }
 }
 

@@ -18,6 +18,8 @@ public struct PresentedResponse: ~Copyable, Sendable {
   let maxDocuments: Int?
   /// Whether the data of a simulator's answer are shown beside its refusal.
   let showsSimulatedAnswers: Bool
+  /// Whether a proof may name its circuit by the circuit's hash.
+  let acceptsHashAsLabel: Bool
 
   /// Whether a device MAC can be checked (ISO/IEC 18013-5:2021, 9.1.3.5).
   public enum MacPolicy: Sendable {
@@ -31,17 +33,25 @@ public struct PresentedResponse: ~Copyable, Sendable {
     let response: DeviceResponse
     /// The type of the one document that it must hold; nil where it does not answer a query of its own.
     let docType: String?
+    /// The kind of document that its query asks for; nil if both kinds may answer.
+    let kind: DocumentKind?
 
-    package init(_ response: DeviceResponse, docType: String? = nil) {
+    package init(_ response: DeviceResponse, docType: String? = nil, kind: DocumentKind? = nil) {
       self.response = response
       self.docType = docType
+      self.kind = kind
     }
+  }
+
+  /// A document with its issuer's signature, or a proof about one.
+  package enum DocumentKind: Sendable {
+    case plain, proof
   }
 
   package init(
     parts: [Part], transcript: SessionTranscript, macPolicy: MacPolicy, alternatives: [AlternativeTranscript] = [],
     recognizesAppleMocks: Bool = false, fallsBackToAgeInYears: Bool = false, maxDocuments: Int? = nil,
-    showsSimulatedAnswers: Bool = false
+    showsSimulatedAnswers: Bool = false, acceptsHashAsLabel: Bool = false
   ) {
     self.parts = parts
     self.transcript = transcript
@@ -51,6 +61,7 @@ public struct PresentedResponse: ~Copyable, Sendable {
     self.fallsBackToAgeInYears = fallsBackToAgeInYears
     self.maxDocuments = maxDocuments
     self.showsSimulatedAnswers = showsSimulatedAnswers
+    self.acceptsHashAsLabel = acceptsHashAsLabel
   }
 
   package init(

@@ -7,8 +7,22 @@ struct RevocationCheck: Sendable {
   let questions: [RevocationQuestion]
   /// Declarations of the document that can't be asked about, each with the reason.
   private let unusable: [(uncertainty: RevocationUncertainty, detail: String)]
+  /// Whether a proof hides what the document declares. Then no status is asked, and none can be good.
+  private let hidesStatus: Bool
 
   init(mso: MobileSecurityObject, path: [Certificate], anchor: TrustAnchor) {
+    self.init(declarations: mso.status.declarations, hidesStatus: false, path: path, anchor: anchor)
+  }
+
+  /// The check of a proof's signer.
+  init(hiddenStatusBelow path: [Certificate], anchor: TrustAnchor) {
+    self.init(declarations: [], hidesStatus: true, path: path, anchor: anchor)
+  }
+
+  private init(
+    declarations: [DeclaredStatus.Declaration], hidesStatus: Bool, path: [Certificate], anchor: TrustAnchor
+  ) {
+    self.hidesStatus = hidesStatus
     var questions: [RevocationQuestion] = []
     // A certificate without a distribution point declares nothing. The anchor's own distribution point is not used: the
     // certificate below the anchor names the list that the anchor issues.
@@ -24,7 +38,7 @@ struct RevocationCheck: Sendable {
     if path.count == 1, path[0].extensions.crlDistributionPoints != nil {
       unusable.append((.crlInvalid, "the signer is trusted by itself: its issuer's list can't be verified"))
     }
-    for declaration in mso.status.declarations {
+    for declaration in declarations {
       switch declaration {
       case .reference(let reference):
         questions.append(
@@ -63,6 +77,10 @@ struct RevocationCheck: Sendable {
       }
     }
     for declared in unusable { undetermined(declared.uncertainty, declared.detail) }
+    if hidesStatus {
+      status = .undetermined
+      for code in RevocationQuestion.Subject.statusCodes { checks.notRun(code, "a proof does not show it") }
+    }
     if hasGood {
       for code in Self.sharedCodes where checks.outcome(of: code) == nil { checks.passed(code) }
     }

@@ -1,4 +1,5 @@
 import Base
+import CBOR
 import PKIX
 
 /// An answer after its own checks, before its revocation is known. Its data can't be read: only the verdict has them.
@@ -86,29 +87,47 @@ struct AuthenticatedResponse: Sendable {
 
 /// One document after every check that needs nothing from outside. `conclude` adds the evidence on revocation.
 struct AuthenticatedDocument: Sendable {
-  let document: Document
+  let docType: String
   let checks: CheckList
-  /// Nil where no valid issuer signature covers a mobile security object.
-  let signed: IssuerAuthentication.Signed?
-  /// Nil where the device was not authenticated.
-  let method: DeviceAuthenticationMethod?
+  /// Nil where the issuer, its signature or the device was not authenticated.
+  let content: Content?
   /// The check of revocation; nil where the policy asks nothing, the issuer is not trusted, or its signature is not
   /// valid. An address is asked only if a trusted issuer signed it (architecture, 3).
   let revocation: RevocationCheck?
 
-  init(
-    document: Document, checks: CheckList, signed: IssuerAuthentication.Signed? = nil,
-    method: DeviceAuthenticationMethod? = nil, policy: RevocationPolicy = .off
-  ) {
-    self.document = document
+  /// What was authenticated.
+  struct Content: Sendable {
+    let signer: Certificate
+    let anchor: TrustAnchor
+    /// Nil where a proof hides it.
+    let validity: DocumentValidity?
+    let method: DeviceAuthenticationMethod
+    /// The issuer-signed elements with their values, in the order of the response.
+    let elements: [ElementReference]
+    let items: [CBORItem]
+    let deviceSigned: [DeviceSigned.Element]
+  }
+
+  init(docType: String, checks: CheckList, content: Content? = nil, revocation: RevocationCheck? = nil) {
+    self.docType = docType
     self.checks = checks
-    self.signed = signed
-    self.method = method
-    if policy != .off, let signed, let anchor = signed.anchor {
-      revocation = RevocationCheck(mso: signed.mso, path: signed.path, anchor: anchor)
-    } else {
-      revocation = nil
-    }
+    self.content = content
+    self.revocation = revocation
+  }
+
+  /// - Parameter method: nil where the device was not authenticated.
+  init(
+    _ document: Document, _ signed: IssuerAuthentication.Signed, method: DeviceAuthenticationMethod?,
+    checks: CheckList, policy: RevocationPolicy
+  ) {
+    self.init(
+      docType: document.docType, checks: checks,
+      content: signed.anchor.flatMap { anchor in
+        method.map { Content(document, signed, anchor: anchor, method: $0) }
+      },
+      revocation: signed.anchor.flatMap { anchor in
+        policy == .off ? nil : RevocationCheck(mso: signed.mso, path: signed.path, anchor: anchor)
+      })
   }
 
   func conclude(with evidence: RevocationEvidence, verifier: MdocVerifier) -> DocumentOutcome {
@@ -120,20 +139,14 @@ struct AuthenticatedDocument: Sendable {
       checks.skipRest(of: RevocationCheck.codes)
     }
     let report = report(checks, isStrict: verifier.isStrict)
-    guard let signed, let anchor = signed.anchor, let method,
-      !report.checks.contains(where: { $0.outcome == .failed })
-    else { return .rejected(report) }
-    let verified = VerifiedDocument(
-      docType: document.docType, issuer: DocumentIssuer(signer: signed.signer, anchor: anchor),
-      validity: signed.mso.validity, deviceAuthentication: method, revocation: status,
-      issuerSigned: document.issuerSigned, deviceSigned: document.deviceSigned?.elements ?? [])
-    return .verified(verified, report)
+    guard let content, !report.checks.contains(where: { $0.outcome == .failed }) else { return .rejected(report) }
+    return .verified(VerifiedDocument(docType: docType, content, revocation: status), report)
   }
 
   /// The report. In strict mode a warning becomes a failure, except one about revocation: the relying party chose on
   /// purpose to allow what is undetermined.
   private func report(_ checks: CheckList, isStrict: Bool) -> DocumentReport {
-    let docType = shown(document.docType, limit: 256)
+    let docType = shown(docType, limit: 256)
     guard isStrict else { return DocumentReport(docType: docType, checks: checks.checks) }
     let checks = checks.checks.map { check in
       check.outcome == .warning && !RevocationCheck.codes.contains(check.code)
@@ -143,8 +156,30 @@ struct AuthenticatedDocument: Sendable {
   }
 }
 
+extension AuthenticatedDocument.Content {
+  fileprivate init(
+    _ document: Document, _ signed: IssuerAuthentication.Signed, anchor: TrustAnchor,
+    method: DeviceAuthenticationMethod
+  ) {
+    var elements: [ElementReference] = []
+    var items: [CBORItem] = []
+    let count = document.issuerSigned.reduce(0) { $0 + $1.items.count }
+    elements.reserveCapacity(count)
+    items.reserveCapacity(count)
+    for namespace in document.issuerSigned {
+      for index in namespace.items.indices {
+        elements.append(ElementReference(namespace.name, namespace.items[index].identifier))
+        items.append(namespace.items[index].value)
+      }
+    }
+    self.init(
+      signer: signed.signer, anchor: anchor, validity: signed.mso.validity, method: method, elements: elements,
+      items: items, deviceSigned: document.deviceSigned?.elements ?? [])
+  }
+}
+
 extension DocumentIssuer {
-  fileprivate init(signer: Certificate, anchor: TrustAnchor) {
+  init(signer: Certificate, anchor: TrustAnchor) {
     self.init(
       country: signer.subject.country, stateOrProvince: signer.subject.stateOrProvince,
       commonName: signer.subject.commonName, certificateSHA256: signer.fingerprint,

@@ -27,12 +27,12 @@ struct DocumentVerification {
       checks.failed(code)
       checks.skipRest(of: IssuerAuthentication.codes)
       checks.skipRest(of: Self.afterSignature)
-      return AuthenticatedDocument(document: document, checks: checks)
+      return AuthenticatedDocument(docType: document.docType, checks: checks)
     }
     let issuer = IssuerAuthentication(verifier: verifier, docType: document.docType, now: now)
     guard let signed = issuer.run(document.issuerAuth, into: &checks) else {
       checks.skipRest(of: Self.afterSignature)
-      return AuthenticatedDocument(document: document, checks: checks)
+      return AuthenticatedDocument(docType: document.docType, checks: checks)
     }
     return verify(signed, &checks)
   }
@@ -50,8 +50,7 @@ struct DocumentVerification {
       document: document, mso: mso, transcript: transcript, macPolicy: macPolicy, alternatives: alternatives,
       issuerKey: signed.signer.publicKey)
     let method = device.run(into: &checks)
-    return AuthenticatedDocument(
-      document: document, checks: checks, signed: signed, method: method, policy: verifier.revocation)
+    return AuthenticatedDocument(document, signed, method: method, checks: checks, policy: verifier.revocation)
   }
 
   /// Checks that the document's issuing country and jurisdiction equal those of its signer's certificate (ISO/IEC

@@ -13,6 +13,8 @@ public struct MdocVerifier: Sendable {
   public var isStrict: Bool
   /// What must be known about revocation.
   public var revocation: RevocationPolicy
+  /// By what zero-knowledge proofs are verified; nil if none are.
+  public var proofs: ProofPolicy?
   /// Called when an answer is open and its documents are about to be checked; for measurements of time.
   public var willAuthenticate: (@Sendable () -> Void)?
 
@@ -41,10 +43,12 @@ public struct MdocVerifier: Sendable {
     var responseChecks = CheckList(expecting: 32)
     responseChecks.append(earlierChecks)
     for part in presented.parts {
-      ResponseCheck(part: part, request: request, maxDocuments: presented.maxDocuments, isStrict: isStrict)
-        .run(into: &responseChecks)
+      ResponseCheck(
+        part: part, request: request, maxDocuments: presented.maxDocuments, readsProofs: readsProofs(of: request),
+        isStrict: isStrict
+      ).run(into: &responseChecks)
     }
-    let documents = presented.parts.flatMap(\.response.documents).enumerated().map { index, document in
+    var documents = presented.parts.flatMap(\.response.documents).enumerated().map { index, document in
       // All documents are signed over the same transcript, so only the first is tried with the alternatives. Trying
       // them all on every document would let anyone who may answer make us check thousands of signatures, on the curve
       // of their choice.
@@ -53,10 +57,23 @@ public struct MdocVerifier: Sendable {
         alternatives: index == 0 ? presented.alternatives : [], verifier: self, now: now)
       return verification.run(request: request, recognizesAppleMocks: presented.recognizesAppleMocks)
     }
+    for item in presented.parts.flatMap({ readsProofs(of: request) ? $0.response.zkDocuments : [] }) {
+      let verification = ProofVerification(
+        item: item, transcript: presented.transcript, acceptsHashAsLabel: presented.acceptsHashAsLabel,
+        request: request, verifier: self, now: now)
+      // Proofs are dear, so the first thing that is wrong ends their verification.
+      let mayProve = !responseChecks.hasFailed && !documents.contains(where: \.checks.hasFailed)
+      documents.append(verification.run(mayProve: mayProve))
+    }
     return Authentication(
       AuthenticatedResponse(
         verifier: self, presented: presented, request: request, now: now, responseChecks: responseChecks,
         documents: documents))
+  }
+
+  /// Whether the request asks for proofs. Without a request, whether the verifier can verify them.
+  private func readsProofs(of request: PresentationRequest?) -> Bool {
+    request?.documents.contains { $0.proofs != nil } ?? (proofs != nil)
   }
 
   /// Every check of an answer as a whole, and then of each of its documents, in the order in which they are made. The
@@ -64,6 +81,7 @@ public struct MdocVerifier: Sendable {
   /// envelope come before these. Bytes that can't be read are reported where they are met.
   static let responseChecks: [Code] = ResponseCheck.codes + [.documentMissing, .nothingDisclosed]
   static let documentChecks: [Code] = DocumentVerification.codes + RevocationCheck.codes + AcceptanceRules.codes
+  static let proofChecks: [Code] = ProofVerification.codes + RevocationCheck.codes + AcceptanceRules.codes
 
   /// Refuses an answer that could not be opened or read. It asks no questions about revocation.
   public func refuse(_ checks: [Check], at now: Timestamp) -> Authentication {

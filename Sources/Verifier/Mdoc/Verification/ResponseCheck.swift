@@ -5,6 +5,8 @@ struct ResponseCheck {
   let part: PresentedResponse.Part
   let request: PresentationRequest?
   let maxDocuments: Int?
+  /// Whether proofs were asked for, so that they are read.
+  let readsProofs: Bool
   /// Strict mode: findings that otherwise only warn reject the answer.
   let isStrict: Bool
 
@@ -16,24 +18,30 @@ struct ResponseCheck {
     checks.require(isOK, .responseStatusNotOK, "status \(response.status)")
     checks.require(documentErrorsAreHarmless, .documentErrorsPresent)
     checkKinds(isOK: isOK, &checks)
-    checks.require(isExpectedNumber, .documentUnexpected, "\(response.documents.count) documents")
+    checks.require(isExpectedNumber, .documentUnexpected, "\(count) documents")
     checks.expect(response.slips.isEmpty, .responseDeviation, slips, isStrict: isStrict)
   }
 
   /// Every check of one response, in the order in which they are made.
   static let codes: [Code] = [
     .responseVersionUnsupported, .responseStatusNotOK, .documentErrorsPresent, .zeroKnowledgeUnsupported,
-    .encryptedDocumentsUnsupported, .documentsMissing, .documentUnexpected, .responseDeviation,
+    .zkPlainNotAccepted, .encryptedDocumentsUnsupported, .documentsMissing, .documentUnexpected, .responseDeviation,
   ]
 
-  /// The second edition has three kinds of documents; only one is read here. An answer that has nothing but other kinds
-  /// is refused. Beside readable documents the other kinds are not looked at, and the report says so.
+  /// The second edition has three kinds of documents. Encrypted ones are never read here, and proofs only if the request
+  /// asks for them. An answer that has nothing but kinds that are not read is refused. Beside readable documents the
+  /// other kinds are not looked at, and the report says so.
   private func checkKinds(isOK: Bool, _ checks: inout CheckList) {
-    let hasDocuments = !response.documents.isEmpty
+    let hasDocuments = count > 0
     let others = [
-      (response.zeroKnowledgeDocuments, Code.zeroKnowledgeUnsupported, "zero-knowledge proofs"),
+      (readsProofs ? 0 : response.zkDocuments.count, Code.zeroKnowledgeUnsupported, "zero-knowledge proofs"),
       (response.encryptedDocuments, .encryptedDocumentsUnsupported, "encrypted documents"),
     ]
+    if readsProofs {
+      checks.require(plainIsAccepted, .zkPlainNotAccepted)
+    } else {
+      checks.notRun(.zkPlainNotAccepted)
+    }
     for (count, code, name) in others {
       if count > 0, hasDocuments {
         checks.notRun(code, "\(count) \(name) beside the documents were not looked at")
@@ -45,6 +53,23 @@ struct ResponseCheck {
       checks.require(hasDocuments, .documentsMissing)
     } else {
       checks.notRun(.documentsMissing)
+    }
+  }
+
+  /// The documents of the kinds that are read.
+  private var count: Int { response.documents.count + (readsProofs ? response.zkDocuments.count : 0) }
+
+  /// Whether plain documents may be in this response: the query asks for them, there is no proof beside them, and no
+  /// proof is required of their type.
+  private var plainIsAccepted: Bool {
+    switch part.kind {
+    case .proof: return response.documents.isEmpty
+    case .plain: return response.zkDocuments.isEmpty
+    case nil: break
+    }
+    return response.documents.allSatisfy { document in
+      let wanted = request?.documents.first { $0.docType.hasSameBytes(as: document.docType) }
+      return wanted?.proofs?.isRequired != true
     }
   }
 
@@ -80,13 +105,14 @@ struct ResponseCheck {
   private var isExpectedNumber: Bool {
     let documents = response.documents
     if let docType = part.docType {
-      return documents.count <= 1
+      return count <= 1
         && documents.allSatisfy { $0.docType.hasSameBytes(as: docType) || !isRequested($0.docType) }
     }
-    if let maxDocuments, documents.count > maxDocuments { return false }
-    guard let request else { return true }
-    guard request.requiresAllDocuments else { return documents.count <= 1 }
-    return documents.count <= request.documents.count
+    // Without a request too, no answer may cost more than so many proofs.
+    if let maxDocuments, count > maxDocuments { return false }
+    guard let request else { return !readsProofs || response.zkDocuments.count <= 1 }
+    guard request.requiresAllDocuments else { return count <= 1 }
+    return count <= request.documents.count
       && documents.map(\.docType).allSatisfy { docType in
         documents.count { $0.docType.hasSameBytes(as: docType) }
           <= max(1, request.documents.count { $0.docType.hasSameBytes(as: docType) })

@@ -7,7 +7,8 @@ import CBOR
 public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflectable {
   public let docType: String
   public let issuer: DocumentIssuer
-  public let validity: DocumentValidity
+  /// Nil where a zero-knowledge proof hides it.
+  public let validity: DocumentValidity?
   public let deviceAuthentication: DeviceAuthenticationMethod
   public let revocation: RevocationStatus
   /// The issuer-signed elements, in the order of the response.
@@ -20,31 +21,16 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
   private let places: [ElementReference: Int]?
   private let deviceSignedPlaces: [ElementReference: Int]?
 
-  init(
-    docType: String, issuer: DocumentIssuer, validity: DocumentValidity,
-    deviceAuthentication: DeviceAuthenticationMethod, revocation: RevocationStatus,
-    issuerSigned: [IssuerSignedNamespace], deviceSigned: [DeviceSigned.Element]
-  ) {
+  init(docType: String, _ content: AuthenticatedDocument.Content, revocation: RevocationStatus) {
     self.docType = docType
-    self.issuer = issuer
-    self.validity = validity
-    self.deviceAuthentication = deviceAuthentication
+    issuer = DocumentIssuer(signer: content.signer, anchor: content.anchor)
+    validity = content.validity
+    deviceAuthentication = content.method
     self.revocation = revocation
-    var elements: [ElementReference] = []
-    var items: [CBORItem] = []
-    let count = issuerSigned.reduce(0) { $0 + $1.items.count }
-    elements.reserveCapacity(count)
-    items.reserveCapacity(count)
-    for namespace in issuerSigned {
-      for index in namespace.items.indices {
-        elements.append(ElementReference(namespace.name, namespace.items[index].identifier))
-        items.append(namespace.items[index].value)
-      }
-    }
-    self.elements = elements
-    self.items = items
-    deviceSignedElements = deviceSigned.map(\.reference)
-    deviceSignedItems = deviceSigned.map(\.value)
+    elements = content.elements
+    items = content.items
+    deviceSignedElements = content.deviceSigned.map(\.reference)
+    deviceSignedItems = content.deviceSigned.map(\.value)
     places = Self.places(of: elements)
     deviceSignedPlaces = Self.places(of: deviceSignedElements)
   }

@@ -6,7 +6,7 @@ import PKIX
 /// ```json
 /// { "doc_types": ["org.iso.18013.5.1.mDL"], "ekus": ["1.0.18013.5.1.2"], "max_path_length": 0,
 ///   "relax": ["trust.certificate.extended_key_usage"], "crl_addresses": "named", "allow_http": false,
-///   "tier": "live", "kind": "authority", "source": "AAMVA VICAL of 2026-11-20" }
+///   "zk": true, "tier": "live", "kind": "authority", "source": "AAMVA VICAL of 2026-11-20" }
 /// ```
 struct AnchorSettings {
   var kind = TrustAnchor.Kind.authority
@@ -18,6 +18,8 @@ struct AnchorSettings {
   var allowsPlainHTTP = false
   /// Nil where the settings don't mention it.
   var crlAddresses: CRLAddresses?
+  /// Nil stands for yes if document types are configured.
+  var allowsProofs: Bool?
   var tier = TrustAnchor.Tier.live
   /// Where the operator got the certificate.
   var source: String?
@@ -50,6 +52,9 @@ struct AnchorSettings {
           throw fault("crl_addresses is neither \"named\" nor \"https\"")
         }
         crlAddresses = addresses
+      case "zk":
+        guard let isAllowed = member.value.bool else { throw fault("zk is neither true nor false") }
+        allowsProofs = isAllowed
       case "tier":
         guard let tier = member.value.string.flatMap(TrustAnchor.Tier.init) else {
           throw fault("tier is neither \"live\" nor \"test\"")
@@ -86,6 +91,7 @@ struct AnchorSettings {
       source: source.map { "\(file): \($0)" } ?? file)
     anchor.allowsPlainHTTP = allowsPlainHTTP
     anchor.crlAddresses = crlAddresses ?? .named
+    anchor.allowsProofsExplicitly = allowsProofs
     return anchor
   }
 

@@ -1,0 +1,60 @@
+import Base
+
+/// The circuits that proofs can be verified with. Each is loaded when it is first used, and then kept.
+public final class CircuitLibrary: Sendable {
+  private let shelves: [KnownCircuit: Shelf]
+
+  /// - Parameter files: the compressed files. A file whose content is another circuit is refused when it is loaded.
+  public init(_ files: [KnownCircuit: [UInt8]]) {
+    shelves = Dictionary(
+      uniqueKeysWithValues: files.map { circuit, bytes in (circuit, Shelf(circuit: circuit, file: bytes)) })
+  }
+
+  /// The circuits at hand, the preferred ones first.
+  public var circuits: [KnownCircuit] { KnownCircuit.all.filter { shelves[$0] != nil } }
+
+  /// A verifier for proofs by this circuit; nil if the circuit is not at hand.
+  ///
+  /// The first call takes about a second. Further calls wait for it.
+  /// - Throws: `LongfellowError` if the file is damaged or holds another circuit.
+  package func verifier(for circuit: KnownCircuit) throws(LongfellowError) -> LongfellowVerifier? {
+    try shelves[circuit]?.verifier()
+  }
+
+  private final class Shelf: Sendable {
+    private let circuit: KnownCircuit
+    private let content: Locked<Content>
+
+    private enum Content: Sendable {
+      case file([UInt8])
+      case loaded(LongfellowVerifier)
+      case damaged(LongfellowError)
+    }
+
+    init(circuit: KnownCircuit, file: [UInt8]) {
+      self.circuit = circuit
+      content = Locked(.file(file))
+    }
+
+    func verifier() throws(LongfellowError) -> LongfellowVerifier {
+      // The lock is held while the circuit is loaded, so that it is loaded once.
+      let loaded = content.withLock { content in
+        if case .file(let bytes) = content { content = Self.load(bytes, circuit) }
+        return content
+      }
+      switch loaded {
+      case .loaded(let verifier): return verifier
+      case .damaged(let error): throw error
+      case .file: throw .circuitMalformed
+      }
+    }
+
+    private static func load(_ bytes: [UInt8], _ circuit: KnownCircuit) -> Content {
+      do throws(LongfellowError) {
+        return .loaded(LongfellowVerifier(try CircuitPair(compressed: bytes, known: circuit)))
+      } catch {
+        return .damaged(error)
+      }
+    }
+  }
+}

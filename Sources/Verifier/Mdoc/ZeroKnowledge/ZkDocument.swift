@@ -1,0 +1,82 @@
+import Base
+import CBOR
+
+/// One ZkDocument of a DeviceResponse (ISO/IEC 18013-5, second edition), as received.
+struct ZkDocument: Sendable {
+  let docType: String
+  /// `zkSystemId`: by which of the offered circuits it is proven.
+  let label: String
+  /// The text of the time at which the document is shown to be valid, as it enters the proof.
+  let timestamp: String
+  let time: Timestamp
+  let elements: [Element]
+  /// Whether the wallet adds elements of the device, which no circuit proves.
+  let hasDeviceElements: Bool
+  /// DER certificates, the document signer first.
+  let chain: [ArraySlice<UInt8>]
+  let proof: ArraySlice<UInt8>
+
+  struct Element: Sendable {
+    let reference: ElementReference
+    let value: CBORItem
+  }
+
+  init(parsing item: CBORItem) throws(MdocParseError) {
+    let reader = StructureParser(code: .zkDocumentMalformed)
+    _ = try reader.entries(item, "the proof's document")
+    proof = try reader.bytes(reader.member("proof", of: item), "proof")
+    do throws(MdocParseError) {
+      let data = try reader.embedded(reader.member("documentData", of: item), "documentData")
+      _ = try reader.entries(data, ": it")
+      docType = try reader.text("docType", of: data)
+      label = try reader.text("zkSystemId", of: data)
+      (timestamp, time) = try Self.timestamp(reader.member("timestamp", of: data))
+      elements = try Self.elements(reader.member("issuerSigned", of: data), "issuerSigned", reader)
+      let device = data[key: "deviceSigned"]
+      hasDeviceElements =
+        if let device { try !Self.elements(device, "deviceSigned", reader).isEmpty } else { false }
+      chain = try Self.chain(reader.member("msoX5chain", of: data), reader)
+    } catch {
+      throw error.inside("documentData")
+    }
+  }
+
+  /// The time is tag 0 with 20 characters: the circuits compare them one by one with those of the validity, so no other
+  /// spelling can be proven.
+  private static func timestamp(_ item: CBORItem) throws(MdocParseError) -> (String, Timestamp) {
+    guard let text = item.content(ofTag: 0)?.text, text.utf8.count == 20, let time = Timestamp(rfc3339: text) else {
+      throw MdocParseError(.zkTimestampMalformed, "timestamp is no date and time of 20 characters with tag 0")
+    }
+    return (text, time)
+  }
+
+  /// `{NameSpace: [{"elementIdentifier", "elementValue"}]}`.
+  private static func elements(
+    _ map: CBORItem, _ member: String, _ reader: StructureParser
+  ) throws(MdocParseError) -> [Element] {
+    var elements: [Element] = []
+    for (name, items) in try reader.entries(map, member) {
+      let namespace = try reader.text(name, "a name in \(member)")
+      for item in try reader.elements(items, "what stands under a name in \(member)") {
+        _ = try reader.entries(item, "an element of \(member)")
+        elements.append(
+          Element(
+            reference: ElementReference(namespace, try reader.text("elementIdentifier", of: item)),
+            value: try reader.member("elementValue", of: item)))
+      }
+    }
+    return elements
+  }
+
+  /// One certificate is a bare byte string, several are an array (RFC 9360, 2). An array of one is read as well, as in
+  /// issuerAuth.
+  private static func chain(_ item: CBORItem, _ reader: StructureParser) throws(MdocParseError) -> [ArraySlice<UInt8>] {
+    if let certificate = item.bytes { return [certificate] }
+    var chain: [ArraySlice<UInt8>] = []
+    for certificate in try reader.elements(item, "msoX5chain") {
+      chain.append(try reader.bytes(certificate, "a certificate of msoX5chain"))
+    }
+    guard !chain.isEmpty else { throw reader.fault("msoX5chain", "empty") }
+    return chain
+  }
+}
