@@ -106,10 +106,12 @@ let package = Package(
       ["Base", "CBOR", "Cryptography", "Compression", "COSE", "JOSE", "PKIX", "Mdoc"]),
 
     // Protocols.
-    module("Presentation", in: .verifier, ["Base", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc"]),
+    module(
+      "Presentation", in: .verifier,
+      ["Base", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Longfellow", "Mdoc"]),
 
     // Application, adapters, edge.
-    module("Sessions", in: .server, ["Base", "Cryptography", "Mdoc", "Trust", "Presentation"]),
+    module("Sessions", in: .server, ["Base", "Cryptography", "Longfellow", "Mdoc", "Trust", "Presentation"]),
     module("Stores", in: .server, ["Base", "Sessions", "CSQLite", "CPostgreSQL"]),
     module("Network", in: .server, ["Base", "Trust", "CCurl"]),
     module("HTTP", in: .server, ["Base", "Cryptography", "CMicrohttpd"]),

@@ -15,6 +15,8 @@ package struct ServiceConfiguration: Sendable {
   package var publicURL: String?
   /// Who answers questions of revocation.
   package var revocation: any RevocationSource
+  /// By what zero-knowledge proofs are verified; nil where no circuits are configured.
+  package var proofs: ProofPolicy?
   /// The first one seals, all open. May be empty in test mode alone: then a key is made that dies with the process.
   package var sealingKeys: [SealingKey]
   /// Answers that are verified or wait to be at one time; more are refused before anything is consumed.
@@ -45,6 +47,8 @@ final class ServiceContext: Sendable {
   let clockSkew: Int64
   let publicURL: String?
   let revocation: any RevocationSource
+  /// Nil where no circuits are configured.
+  let proofs: ProofPolicy?
   let store: any SessionStore
   let sealer: Sealer
   let clock: @Sendable () -> Timestamp
@@ -76,6 +80,7 @@ final class ServiceContext: Sendable {
     clockSkew = configuration.clockSkew
     publicURL = configuration.publicURL
     revocation = configuration.revocation
+    proofs = configuration.proofs
     self.store = store
     sealer = try Sealer(
       configuration.sealingKeys.isEmpty ? [ServiceContext.temporaryKey()] : configuration.sealingKeys)
@@ -88,7 +93,10 @@ final class ServiceContext: Sendable {
 
   /// The rules for one attempt.
   func verifier(for relyingParty: RelyingParty, trust: TrustStore) -> MdocVerifier {
-    MdocVerifier(trust: trust, clockSkew: clockSkew, revocation: relyingParty.policies.revocation)
+    var verifier = MdocVerifier(
+      trust: trust, clockSkew: clockSkew, revocation: relyingParty.policies.revocation)
+    verifier.proofs = proofs
+    return verifier
   }
 
   /// For test mode: what it sealed cannot be opened by the next process.

@@ -72,6 +72,8 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case zkCircuitUnavailable = "zk.circuit_unavailable"
   case zkProofMalformed = "zk.proof_malformed"
   case zkProofInvalid = "zk.proof_invalid"
+  case zkNotProvable = "zk.not_provable"
+  case zkCircuitsMissing = "zk.circuits_missing"
 
   // Issuer authentication
   case issuerAuthMissing = "mdoc.issuer_auth.missing"

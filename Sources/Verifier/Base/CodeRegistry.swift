@@ -207,6 +207,14 @@ extension Code {
       row(
         "The proof does not prove what the answer states in this session",
         "longfellow-libzk-v1; draft-google-cfrg-libzk", Remedy.forged)
+    case .zkNotProvable:
+      row(
+        "The request asks for a proof that cannot be made", "longfellow-libzk-v1: what a circuit proves",
+        "Ask for one to four elements of one namespace without parts, by a protocol that carries proofs.")
+    case .zkCircuitsMissing:
+      row(
+        "The request asks for a proof, and no circuit for it is at hand", "longfellow-libzk-v1, circuits",
+        "Import the circuits with `mdoc circuits import` and name their folder in the configuration (`circuits`).")
     // Issuer authentication
     case .issuerAuthMissing:
       row("The document has no issuer authentication", "\(iso), 9.1.2.4", Remedy.forged)

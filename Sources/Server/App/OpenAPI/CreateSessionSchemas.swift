@@ -19,7 +19,8 @@ enum CreateSessionSchemas {
       .init("Metadata", metadata),
       .init(
         "DocumentRequest",
-        document(docType: .text(1...255), elements: .reference("ElementRequest")).described(asksForSomething)),
+        document(docType: .text(1...255), elements: .reference("ElementRequest"), further: [proofs])
+          .described(asksForSomething)),
       .init("ElementRequest", element(namespace: .text(1...255), identifier: .text(1...255))),
       .init("InAppDocumentRequest", .oneOf(AppleDocumentType.allCases.map(inAppDocument))),
     ] + ProtocolFamily.allCases.map { .init(name($0), session($0)) }
@@ -117,7 +118,9 @@ enum CreateSessionSchemas {
 
   // MARK: What is asked
 
-  private static func document(docType: Schema, elements: Schema, ages: ClosedRange<Int> = 1...99) -> Schema {
+  private static func document(
+    docType: Schema, elements: Schema, ages: ClosedRange<Int> = 1...99, further: [Schema.Member] = []
+  ) -> Schema {
     let age = Schema.number(Int64(ages.lowerBound)...Int64(ages.upperBound))
     return .object(
       [
@@ -132,8 +135,16 @@ enum CreateSessionSchemas {
         .init(
           "retain_days",
           .number(Limits.retainDays).orNull.described("For its elements of `intent_to_retain` that do not say.")),
-      ], required: ["doc_type"])
+      ] + further, required: ["doc_type"])
   }
+
+  private static let proofs = Schema.Member(
+    "zk",
+    [
+      "type": ["string", "null"], "enum": ["off", "allowed", "required", .null], "default": "off",
+      "description":
+        "Whether a zero-knowledge proof may, or must, answer in place of the document. It shows one to four elements and hides all else.",
+    ])
 
   private static let asksForSomething =
     "One of `elements`, `age_over` and `minimum_age` must ask for something; no element is asked for twice."

@@ -99,7 +99,9 @@ enum ResultSchemas {
         "certificate_sha256": .sha256, "anchor_sha256": .sha256,
       ]),
     "validity": .object(
-      "DocumentValidity", ["signed": .seconds, "valid_from": .seconds, "valid_until": .seconds]),
+      "DocumentValidity", ["signed": .seconds, "valid_from": .seconds, "valid_until": .seconds]
+    ).orNull,
+    "proven_by": .oneOf("ProofMethod", ["issuer_signature", "zero_knowledge"]),
     "device_authentication": .oneOf(
       "DeviceAuthenticationMethod", DeviceAuthenticationMethod.allCases.map(\.rawValue)),
     "revocation": .oneOf("RevocationStatus", RevocationStatus.allCases.map(\.rawValue)),

@@ -133,13 +133,16 @@ extension EvidenceBundle {
   /// The report is that of this verification. Where it is not the one that was given, or the answer is not accepted, the
   /// bundle proves nothing: `evidence.report_mismatch`.
   ///
-  /// - Parameter protocols: those that the program has.
+  /// - Parameters:
+  ///   - proofs: by what a zero-knowledge proof is verified; nil where no circuits are at hand.
+  ///   - protocols: those that the program has.
   package func verify(
-    by protocols: [any WalletProtocol] = BuiltProtocols.all(isLive: true)
+    proofs: ProofPolicy? = nil, by protocols: [any WalletProtocol] = BuiltProtocols.all(isLive: true)
   ) async -> Verification {
     let now = Timestamp(secondsSince1970: report.verifiedAt)
     let policy = report.revocationPolicy.flatMap(RevocationPolicy.init) ?? .requireGood
-    let verifier = MdocVerifier(trust: trust, clockSkew: clockSkew, revocation: policy)
+    var verifier = MdocVerifier(trust: trust, clockSkew: clockSkew, revocation: policy)
+    verifier.proofs = proofs
     let authentication: Authentication
     if let wallet = protocols.first(where: { $0.name == protocolName }) {
       let secret = openingSecret.map { $0.bytes.withUnsafeBytes { SecretBytes(copying: $0) } }

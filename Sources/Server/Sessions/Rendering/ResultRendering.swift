@@ -76,6 +76,7 @@ package enum ResultRendering {
       "unrequested_elements": .array(document.unrequestedElements.map(reference)),
       "issuer": issuer(document.issuer),
       "validity": document.validity.map(validity) ?? .null,
+      "proven_by": document.deviceAuthentication == .zeroKnowledge ? "zero_knowledge" : "issuer_signature",
       "device_authentication": .string(document.deviceAuthentication.rawValue),
       "revocation": .string(document.revocation.rawValue),
     ]

@@ -1,4 +1,5 @@
 import Base
+import Longfellow
 import Mdoc
 import Presentation
 
@@ -10,11 +11,28 @@ package struct PresentationRequestDecoder: Sendable {
   private static let inAppElementMembers = elementMembers.union(["apple_element"])
   private let family: ProtocolFamily
   private let retention: RetentionPolicy
+  private let proofs: ProofRules
+
+  /// What proofs can be asked for.
+  package struct ProofRules: Sendable {
+    /// The circuits at hand.
+    package let circuits: [KnownCircuit]
+    /// What has to be known about revocation.
+    package let revocation: RevocationPolicy
+
+    package init(circuits: [KnownCircuit] = [], revocation: RevocationPolicy = .off) {
+      self.circuits = circuits
+      self.revocation = revocation
+    }
+  }
 
   /// The family decides on age thresholds: 1–125 in-app, 1–99 elsewhere, and no `age_in_years` beside one in-app.
-  package init(for family: ProtocolFamily, retention: RetentionPolicy = RetentionPolicy()) {
+  package init(
+    for family: ProtocolFamily, retention: RetentionPolicy = RetentionPolicy(), proofs: ProofRules = ProofRules()
+  ) {
     self.family = family
     self.retention = retention
+    self.proofs = proofs
   }
 
   /// An object of exactly these members.
@@ -47,7 +65,7 @@ package struct PresentationRequestDecoder: Sendable {
   private func document(_ json: JSON, at pointer: String, _ faults: inout InputFaults) -> DocumentRequest? {
     guard
       let input = ObjectInput(
-        json, at: pointer, known: ["doc_type", "elements", "age_over", "minimum_age", "retain_days"], &faults)
+        json, at: pointer, known: ["doc_type", "elements", "age_over", "minimum_age", "retain_days", "zk"], &faults)
     else { return nil }
     let docType = input.string("doc_type", required: true, &faults)
     let days = retainDays(input, &faults)
@@ -69,13 +87,14 @@ package struct PresentationRequestDecoder: Sendable {
     if days != nil, !elements.contains(where: \.intentToRetain) {
       faults.add(input.pointer(to: "retain_days"), "goes with elements of `intent_to_retain` true, and there is none")
     }
-    let request = DocumentRequest(
+    var request = DocumentRequest(
       docType: docType ?? "", elements: elements, ageOver: thresholds(input, &faults),
       minimumAge: input.integer(
         "minimum_age", in: Int64(family.ageThresholds.lowerBound)...Int64(family.ageThresholds.upperBound), &faults
       ).map { Int($0) })
     checkAges(request, at: pointer, &faults)
     if elements.isEmpty, request.ageThresholds.isEmpty, faults.isEmpty { faults.add(pointer, "asks for nothing") }
+    if faults.isEmpty { request.proofs = proofs(of: request, input, &faults) }
     return docType == nil ? nil : request
   }
 
@@ -173,9 +192,57 @@ package struct PresentationRequestDecoder: Sendable {
     }
   }
 
+  /// `zk`: whether a zero-knowledge proof may, or must, answer; nil for `off` and where nothing is said.
+  private func proofs(
+    of document: DocumentRequest, _ input: ObjectInput, _ faults: inout InputFaults
+  ) -> ProofRequest? {
+    guard let value = input.value("zk") else { return nil }
+    let pointer = input.pointer(to: "zk")
+    guard let wish = value.string.flatMap(ProofWish.init) else {
+      faults.add(pointer, "must be `off`, `allowed` or `required`")
+      return nil
+    }
+    guard wish != .off else { return nil }
+    guard family != .inApp else {
+      faults.add(pointer, "cannot be asked for in-app: Apple Wallet makes no proofs", code: .zkNotProvable)
+      return nil
+    }
+    guard proofs.revocation != .requireGood else {
+      faults.add(pointer, "does not go with the revocation policy `require_good`", code: .zkNotProvable)
+      return nil
+    }
+    do throws(ProofRequestFault) {
+      return try ProofRequest(of: document, isRequired: wish == .required, circuits: proofs.circuits)
+    } catch {
+      faults.add(pointer, error.detail(circuits: proofs.circuits), code: error.code)
+      return nil
+    }
+  }
+
+  private enum ProofWish: String { case off, allowed, required }
+
   /// NN of `age_over_NN`.
   private static func threshold(of identifier: String) -> Int? {
     guard identifier.hasPrefix("age_over_") else { return nil }
     return Int(identifier.dropFirst("age_over_".count))
+  }
+}
+
+extension ProofRequestFault {
+  fileprivate var code: Code { if case .noCircuit = self { .zkCircuitsMissing } else { .zkNotProvable } }
+
+  fileprivate func detail(circuits: [KnownCircuit]) -> String {
+    switch self {
+    case .elementCount(let count): "proves one to four elements, and \(count) are asked for"
+    case .severalNamespaces: "proves elements of one namespace, and several are asked for"
+    case .alternatives(let element): "proves no alternatives, as `\(element.identifier)` has them"
+    case .notProvable(let element):
+      "cannot prove `\(element.identifier)`: its value has parts or is long, or its name is"
+    case .documentTypeTooLong: "proves no document type of more than 255 bytes"
+    case .noCircuit(let count):
+      circuits.isEmpty
+        ? "needs circuits, and none are at hand (`mdoc circuits import`)"
+        : "needs a circuit for \(count) elements, and none is at hand (`mdoc circuits list`)"
+    }
   }
 }

@@ -1,4 +1,5 @@
 import Base
+import Longfellow
 import Mdoc
 
 // MARK: What was asked for
@@ -47,6 +48,7 @@ extension DocumentRequest: StoredValue {
     .members([
       "docType": .string(docType), "elements": .array(elements.map(\.storedJSON)),
       "ageOver": .array(ageOver.map { .integer(Int64($0)) }), "minimumAge": minimumAge.map { .integer(Int64($0)) },
+      "proofs": proofs?.storedJSON,
     ])
   }
 
@@ -57,6 +59,25 @@ extension DocumentRequest: StoredValue {
       let minimumAge = json.storedNumber("minimumAge")
     else { return nil }
     self.init(docType: docType, elements: elements, ageOver: ageOver, minimumAge: minimumAge)
+    if let proofs = json["proofs"] {
+      guard let read = ProofRequest(storedJSON: proofs) else { return nil }
+      self.proofs = read
+    }
+  }
+}
+
+/// The circuits by their hashes. One that this version does not know is not verified by it.
+extension ProofRequest: StoredValue {
+  package var storedJSON: JSON {
+    ["isRequired": .bool(isRequired), "circuits": .array(circuits.map { .string($0.hash) })]
+  }
+
+  package init?(storedJSON json: JSON) {
+    guard let isRequired = json["isRequired"]?.bool, let hashes = json.storedList("circuits", \.string) else {
+      return nil
+    }
+    self.init(
+      isRequired: isRequired, offering: hashes.compactMap { hash in KnownCircuit.all.first { $0.hash == hash } })
   }
 }
 

@@ -1,5 +1,6 @@
 import Base
 import Cryptography
+import Longfellow
 import Mdoc
 
 /// Makes a session: one request for each protocol, each with its own nonce and key, and a client secret that is shown
@@ -9,7 +10,8 @@ struct CreateSession {
 
   func run(_ body: JSON, as caller: Caller, claim: IdempotencyClaim?) async throws(ServiceError) -> OperationReply {
     let party = caller.relyingParty
-    let input = try CreateSessionInput(parsing: body, for: party, offered: Set(context.protocols.keys))
+    let input = try CreateSessionInput(
+      parsing: body, for: party, offered: Set(context.protocols.keys), circuits: context.proofs?.circuits.circuits ?? [])
     try await context.checkQuota(of: party, forSession: true)
     let id: SessionID
     let secret: ClientSecret
@@ -80,9 +82,11 @@ package struct CreateSessionInput: Sendable {
       "protocols", "origin", "redirect_uri", "apple_merchant_id", "expires_in", "client_reference_id", "metadata",
     ])
 
-  /// `offered` are the names of the protocols that are built.
+  /// - Parameters:
+  ///   - offered: the names of the protocols that are built.
+  ///   - circuits: those at hand, by which proofs can be asked for.
   package init(
-    parsing json: JSON, for relyingParty: RelyingParty, offered: Set<String>
+    parsing json: JSON, for relyingParty: RelyingParty, offered: Set<String>, circuits: [KnownCircuit] = []
   ) throws(ServiceError) {
     var faults = InputFaults()
     guard let input = ObjectInput(json, at: "", known: Self.members, &faults) else {
@@ -91,8 +95,13 @@ package struct CreateSessionInput: Sendable {
     }
     protocols = Self.protocols(input, offered, &faults)
     let family = protocols.first.flatMap(ProtocolFamily.init(ofProtocol:)) ?? .inApp
-    request = PresentationRequestDecoder(for: family, retention: relyingParty.policies.retention)
-      .decode(input, &faults)
+    request = PresentationRequestDecoder(
+      for: family, retention: relyingParty.policies.retention,
+      proofs: .init(circuits: circuits, revocation: relyingParty.policies.revocation)
+    ).decode(input, &faults)
+    if protocols.contains(AnnexBProtocol().name), request.documents.contains(where: { $0.proofs != nil }) {
+      faults.add("/documents", "cannot ask for proofs by `\(AnnexBProtocol().name)`", code: .zkNotProvable)
+    }
     origin = input.string("origin", required: family == .web, &faults)
     if let origin, !relyingParty.origins.contains(origin) {
       faults.add("/origin", "is not one of the relying party's configured origins", code: .apiOriginNotAllowed)

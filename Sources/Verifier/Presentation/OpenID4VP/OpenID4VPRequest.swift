@@ -2,6 +2,7 @@ import Base
 import COSE
 import Cryptography
 import JOSE
+import Longfellow
 import Mdoc
 
 /// An authorization request (OpenID4VP 1.0, 5 and A.3), in the forms in which wallets take it.
@@ -109,22 +110,44 @@ public struct DCQLQuery: Sendable, Hashable {
     let authorities: JSON? =
       trustedAuthorities.isEmpty
       ? nil : [["type": "aki", "values": .array(trustedAuthorities.map { .string(Base64.encodeURLSafe($0)) })]]
-    let credentials = request.documents.enumerated().map { Self.credential($1, at: $0, authorities: authorities) }
-    // Without credential_sets a query asks for every credential.
-    let isChoice = request.documents.count > 1 && !request.requiresAllDocuments
-    let options = request.documents.indices.map { JSON.array([.string(Self.credentialID($0))]) }
-    json = .members([
-      "credentials": .array(credentials),
-      "credential_sets": isChoice ? [["options": .array(options)]] : nil,
-    ])
+    let credentials = request.documents.enumerated().flatMap { index, document in
+      Self.kinds(of: document).map { Self.credential(document, at: index, as: $0, authorities: authorities) }
+    }
+    json = .members(["credentials": .array(credentials), "credential_sets": Self.sets(of: request)])
   }
 
   /// The id of the query for a document, by its place in the request.
-  public static func credentialID(_ index: Int) -> String { "document_\(index)" }
+  public static func credentialID(_ index: Int) -> String { credentialID(index, .plain) }
 
-  private static func credential(_ document: DocumentRequest, at index: Int, authorities: JSON?) -> JSON {
+  static func credentialID(_ index: Int, _ kind: PresentedResponse.DocumentKind) -> String {
+    switch kind {
+    case .plain: "document_\(index)"
+    case .proof: "document_\(index)_zk"
+    }
+  }
+
+  /// The kinds of which a document may be, the preferred one first. Each has a query of its own.
+  static func kinds(of document: DocumentRequest) -> [PresentedResponse.DocumentKind] {
+    guard let proofs = document.proofs else { return [.plain] }
+    return proofs.isRequired ? [.proof] : [.proof, .plain]
+  }
+
+  /// Nil where every query is to be answered: that is what a query without `credential_sets` asks for.
+  private static func sets(of request: PresentationRequest) -> JSON? {
+    let options = request.documents.enumerated().map { index, document in
+      kinds(of: document).map { JSON.array([.string(credentialID(index, $0))]) }
+    }
+    if options.count > 1, !request.requiresAllDocuments { return [["options": .array(options.flatMap { $0 })]] }
+    guard options.contains(where: { $0.count > 1 }) else { return nil }
+    return .array(options.map { ["options": .array($0)] })
+  }
+
+  private static func credential(
+    _ document: DocumentRequest, at index: Int, as kind: PresentedResponse.DocumentKind, authorities: JSON?
+  ) -> JSON {
     let elements = document.namedElements
-    let hasOptional = elements.contains { !$0.isRequired }
+    // A proof shows all that was asked for.
+    let hasOptional = kind == .plain && elements.contains { !$0.isRequired }
     let claims = elements.enumerated().map { place, wanted -> JSON in
       .members([
         "id": hasOptional ? .string(claimID(place)) : nil,
@@ -133,12 +156,30 @@ public struct DCQLQuery: Sendable, Hashable {
       ])
     }
     return .members([
-      "id": .string(credentialID(index)), "format": "mso_mdoc",
-      "meta": ["doctype_value": .string(document.docType)],
+      "id": .string(credentialID(index, kind)), "format": kind == .plain ? "mso_mdoc" : "mso_mdoc_zk",
+      "meta": meta(document, kind),
       "trusted_authorities": authorities,
       "claims": claims.isEmpty ? nil : .array(claims),
       "claim_sets": hasOptional ? .array(claimSets(elements)) : nil,
     ])
+  }
+
+  /// For proofs with the circuits that are offered, as Google Wallet and Multipaz take them. OpenID4VP itself knows no
+  /// proofs yet.
+  private static func meta(_ document: DocumentRequest, _ kind: PresentedResponse.DocumentKind) -> JSON {
+    let circuits = kind == .plain ? nil : document.proofs?.circuits
+    return .members([
+      "doctype_value": .string(document.docType),
+      "zk_system_type": circuits.map { circuits in .array(circuits.map(zkSystemType)) },
+    ])
+  }
+
+  private static func zkSystemType(_ circuit: KnownCircuit) -> JSON {
+    [
+      "id": .string(circuit.label), "system": .string(KnownCircuit.system), "circuit_hash": .string(circuit.hash),
+      "num_attributes": .integer(Int64(circuit.elements)), "version": .integer(Int64(circuit.version)),
+      "block_enc_hash": .integer(Int64(circuit.hashBlock)), "block_enc_sig": .integer(Int64(circuit.signatureBlock)),
+    ]
   }
 
   /// Either all elements or, failing that, the required ones. Where none is required, any one element will do, since a

@@ -54,6 +54,8 @@ struct EncryptedParameters {
 /// `vp_token` (OpenID4VP 1.0, 8.1): for each query that is answered an array of presentations, here of one
 /// DeviceResponse in base64url (B.2).
 struct VPToken {
+  private typealias Presentation = (document: Int, docType: String, kind: PresentedResponse.DocumentKind, bytes: [UInt8])
+
   /// One part for each document of the request that was answered, in the order of the request.
   let parts: [PresentedResponse.Part]
 
@@ -65,32 +67,33 @@ struct VPToken {
     }
     checks.passed(.vpTokenMalformed)
     let needed = request.requiresAllDocuments ? request.documents.count : 1
-    checks.require(presentations.count >= needed, .vpTokenIncomplete)
-    guard presentations.count >= needed else { return nil }
-    // Where any one document is enough, a second one is more than was asked for.
-    if !request.requiresAllDocuments, presentations.count > 1 {
+    let answered = Set(presentations.map(\.document)).count
+    checks.require(answered >= needed, .vpTokenIncomplete)
+    guard answered >= needed else { return nil }
+    // Where any one document is enough, a second one is more than was asked for; so is a proof beside its document.
+    if presentations.count > (request.requiresAllDocuments ? answered : 1) {
       checks.failed(.documentUnexpected, "\(presentations.count) documents")
     }
     var parts: [PresentedResponse.Part] = []
-    for (docType, bytes) in presentations {
-      guard let response = DeviceResponse(parsing: bytes, into: &checks) else { return nil }
-      parts.append(PresentedResponse.Part(response, docType: docType))
+    for presentation in presentations {
+      guard let response = DeviceResponse(parsing: presentation.bytes, into: &checks) else { return nil }
+      parts.append(PresentedResponse.Part(response, docType: presentation.docType, kind: presentation.kind))
     }
     self.parts = parts
   }
 
   /// Nil where an id is not one of the request's, or its value is not one base64url text in an array.
-  private static func presentations(
-    _ json: JSON?, _ request: PresentationRequest
-  ) -> [(docType: String, bytes: [UInt8])]? {
+  private static func presentations(_ json: JSON?, _ request: PresentationRequest) -> [Presentation]? {
     guard let members = json?.object else { return nil }
-    var found: [(docType: String, bytes: [UInt8])] = []
+    var found: [Presentation] = []
     for (index, document) in request.documents.enumerated() {
-      guard let value = json?[DCQLQuery.credentialID(index)] else { continue }
-      guard let elements = value.array, elements.count == 1,
-        let bytes = elements[0].string.flatMap(Base64.decodeURLSafe), !bytes.isEmpty
-      else { return nil }
-      found.append((document.docType, bytes))
+      for kind in DCQLQuery.kinds(of: document) {
+        guard let value = json?[DCQLQuery.credentialID(index, kind)] else { continue }
+        guard let elements = value.array, elements.count == 1,
+          let bytes = elements[0].string.flatMap(Base64.decodeURLSafe), !bytes.isEmpty
+        else { return nil }
+        found.append((index, document.docType, kind, bytes))
+      }
     }
     // Names occur once in our JSON. So if as many were found as there are members, each member is known.
     return found.count == members.count ? found : nil

@@ -1,12 +1,13 @@
 import CBOR
 import COSE
 import Cryptography
+import Longfellow
 import Mdoc
 
 /// A DeviceRequest (ISO/IEC 18013-5:2021, 8.3.2.1.2.1; second edition 12.5) as it is sent.
 ///
-/// The version is 1.0, unless the request needs members of the second edition: to say which of several documents are
-/// enough, or to sign the request as a whole.
+/// The version is 1.0, unless the request needs members of the second edition: to ask for proofs, to say which of several
+/// documents are enough, or to sign the request as a whole.
 public struct DeviceRequest: Sendable, Hashable {
   public let encoded: [UInt8]
 
@@ -15,7 +16,8 @@ public struct DeviceRequest: Sendable, Hashable {
     let items = request.documents.map(Self.itemsRequestBytes)
     let isAnyOf = items.count > 1 && !request.requiresAllDocuments
     encoded = Self.encode(
-      items.map { ["itemsRequest": .encoded($0)] }, info: isAnyOf ? Self.infoBytes(of: request) : nil, signature: nil)
+      items.map { ["itemsRequest": .encoded($0)] }, info: isAnyOf ? Self.infoBytes(of: request) : nil, signature: nil,
+      asksForProofs: request.documents.contains { $0.proofs != nil })
   }
 
   /// The request of a reader that signs each document's request, which wallets of the first edition check, and also all
@@ -31,7 +33,8 @@ public struct DeviceRequest: Sendable, Hashable {
       documents.append(["itemsRequest": .encoded(item), "readerAuth": try authentication.signature(over: item)])
     }
     encoded = Self.encode(
-      documents, info: info, signature: try authentication.signature(overAll: items, info: info))
+      documents, info: info, signature: try authentication.signature(overAll: items, info: info),
+      asksForProofs: request.documents.contains { $0.proofs != nil })
   }
 
   /// A request that is signed if there is a reader.
@@ -45,9 +48,12 @@ public struct DeviceRequest: Sendable, Hashable {
     }
   }
 
-  private static func encode(_ documents: [CBORValue], info: [UInt8]?, signature: CBORValue?) -> [UInt8] {
+  private static func encode(
+    _ documents: [CBORValue], info: [UInt8]?, signature: CBORValue?, asksForProofs: Bool
+  ) -> [UInt8] {
+    let isFirstEdition = info == nil && signature == nil && !asksForProofs
     var members: [(key: CBORValue, value: CBORValue)] = [
-      (key: "version", value: info == nil && signature == nil ? "1.0" : "1.1"),
+      (key: "version", value: isFirstEdition ? "1.0" : "1.1"),
       (key: "docRequests", value: .array(documents)),
     ]
     if let signature { members.append((key: "readerAuthAll", value: [signature])) }
@@ -73,14 +79,38 @@ public struct DeviceRequest: Sendable, Hashable {
       (key: "docType", value: .text(document.docType)),
       (key: "nameSpaces", value: .map(namespaces.map { (key: .text($0.name), value: .map($0.elements)) })),
     ]
+    let info = requestInfo(document, elements)
+    if !info.isEmpty { members.append((key: "requestInfo", value: .map(info))) }
+    return CBORValue.embedded(.map(members)).encoded()
+  }
+
+  /// DocRequestInfo of the second edition; empty where the first edition says it all.
+  private static func requestInfo(
+    _ document: DocumentRequest, _ elements: [ElementRequest]
+  ) -> [(key: CBORValue, value: CBORValue)] {
+    var info: [(key: CBORValue, value: CBORValue)] = []
     let alternatives = elements.filter { !$0.alternatives.isEmpty }
     if !alternatives.isEmpty {
-      members.append(
-        (
-          key: "requestInfo", value: ["alternativeDataElements": .array(alternatives.map(alternativeDataElements))]
-        ))
+      info.append((key: "alternativeDataElements", value: .array(alternatives.map(alternativeDataElements))))
     }
-    return CBORValue.embedded(.map(members)).encoded()
+    if let proofs = document.proofs { info.append((key: "zkRequest", value: zkRequest(proofs))) }
+    return info
+  }
+
+  /// ZkRequest with one ZkSystemSpec for each circuit that is offered.
+  private static func zkRequest(_ proofs: ProofRequest) -> CBORValue {
+    let specs = proofs.circuits.map { circuit -> CBORValue in
+      [
+        "zkSystemId": .text(circuit.label), "system": .text(KnownCircuit.system),
+        "params": [
+          "version": .unsigned(UInt64(circuit.version)), "circuit_hash": .text(circuit.hash),
+          "num_attributes": .unsigned(UInt64(circuit.elements)),
+          "block_enc_hash": .unsigned(UInt64(circuit.hashBlock)),
+          "block_enc_sig": .unsigned(UInt64(circuit.signatureBlock)),
+        ],
+      ]
+    }
+    return ["systemSpecs": .array(specs), "zkRequired": .bool(proofs.isRequired)]
   }
 
   /// Any one of the alternatives is enough, and the first is preferred (second edition, DocRequestInfo).

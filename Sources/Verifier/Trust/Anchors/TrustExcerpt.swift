@@ -49,7 +49,7 @@ public struct TrustExcerpt: IssuerTrust {
 /// An anchor with all its settings as JSON, for evidence. It has settings, too, that no settings file has.
 extension TrustAnchor {
   var json: JSON {
-    [
+    .members([
       "certificate": .string(Base64.encode(certificate.der)), "kind": .string(kind.rawValue),
       "doc_types": docTypes.map { .array($0.map(JSON.string)) } ?? .null,
       "ekus": extendedKeyUsages.map { .array($0.sorted().map(JSON.string)) } ?? .null,
@@ -58,8 +58,8 @@ extension TrustAnchor {
       "crl_addresses": .string(crlAddresses.rawValue),
       "status_signers": .array(statusSigners.map { .string(Base64.encode($0.der)) }), "tier": .string(tier.rawValue),
       "trusted_until": trustedUntil.map { .integer($0.secondsSince1970) } ?? .null,
-      "source": .string(source),
-    ]
+      "source": .string(source), "zk": allowsProofsExplicitly.map { .bool($0) },
+    ])
   }
 
   /// Reads what `json` wrote; nil for anything else.
@@ -86,6 +86,7 @@ extension TrustAnchor {
     allowsPlainHTTP = allowsHTTP
     crlAddresses = addresses
     self.statusSigners = statusSigners
+    allowsProofsExplicitly = json["zk"]?.bool
     trustedUntil = end.integer.map { Timestamp(secondsSince1970: $0) }
   }
 

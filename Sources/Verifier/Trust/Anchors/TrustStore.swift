@@ -69,7 +69,8 @@ public final class TrustStore: IssuerTrust, Sendable {
     append([anchor.docTypes == nil ? 0 : 1, anchor.extendedKeyUsages == nil ? 0 : 1], to: &output)
     let lists = [
       anchor.docTypes ?? [], Array(anchor.extendedKeyUsages ?? []), [String(anchor.maxPathLength)],
-      anchor.relaxed.map(\.rawValue) + (anchor.allowsPlainHTTP ? ["http"] : []) + [anchor.crlAddresses.rawValue],
+      anchor.relaxed.map(\.rawValue) + (anchor.allowsPlainHTTP ? ["http"] : []) + [anchor.crlAddresses.rawValue]
+        + (anchor.allowsProofsExplicitly.map { ["zk \($0)"] } ?? []),
       anchor.statusSigners.map { Hex.encode($0.sha256) },
       anchor.trustedUntil.map { [String($0.secondsSince1970)] } ?? [],
     ]
