@@ -9,9 +9,9 @@ typedef struct {
   uint64_t low, high;
 } carryless_element;
 
-/// Terms with the same two input wires: they end before `end` in the layer's list of terms.
+/// Terms with the same two input wires: they end before `end` in the layer's list of terms. A circuit has millions.
 typedef struct {
-  uint32_t left, right, end;
+  uint64_t left : 20, right : 20, end : 24;
 } carryless_group;
 
 /// Whether the processor multiplies without carries itself.
