@@ -170,7 +170,7 @@ let package = Package(
     tests("CBOR", ["Base", "TestSupport"]),
     tests("Cryptography", ["Base", "TestSupport", "COpenSSL"]),
     tests("Compression", []),
-    tests("Longfellow", ["CCarryless", "TestSupport"]),
+    tests("Longfellow", ["Base", "CCarryless", "CZstd", "TestSupport"]),
     tests("COSE", ["Base", "CBOR", "Cryptography"]),
     tests("JOSE", ["Base", "Cryptography", "TestSupport"]),
     tests("PKIX", ["Base", "Cryptography", "Mock", "TestSupport"]),

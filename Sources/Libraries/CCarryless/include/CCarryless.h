@@ -37,4 +37,10 @@ carryless_element carryless_bind(const carryless_group *groups, size_t count, co
                                  const carryless_element *outputs, const carryless_element *left,
                                  const carryless_element *right);
 
+/// The same sum by the portable way.
+carryless_element carryless_bind_portable(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
+                                          const uint16_t *term_constants, const carryless_element *constants,
+                                          uint32_t one, const carryless_element *outputs,
+                                          const carryless_element *left, const carryless_element *right);
+
 #endif
