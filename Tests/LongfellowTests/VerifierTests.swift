@@ -36,7 +36,7 @@ struct VerifierTests {
       try verifier.verify(proof: proof, statement: published.statement)
     }
     try verifier.checks(
-      proof: proof, statement: published.statement, deviceNameSpaces: published.device_namespaces.bytes
+      proof: proof, statement: published.statement, deviceNameSpaces: published.deviceNamespaces.bytes
     ).run()
   }
 }

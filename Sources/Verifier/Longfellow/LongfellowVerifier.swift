@@ -1,8 +1,8 @@
 /// Verifies mdoc proofs of longfellow-libzk-v1 against one pair of circuits.
 package struct LongfellowVerifier: Sendable {
   private let pair: CircuitPair
-  private let hash: PartSetup<FieldGF128>
-  private let signature: PartSetup<FieldP256>
+  let hash: PartSetup<FieldGF128>
+  let signature: PartSetup<FieldP256>
 
   /// - Parameter pair: made ready once, for many proofs.
   package init(_ pair: CircuitPair) {
@@ -76,15 +76,6 @@ struct PartCheck<F: ProofField> {
   let publicInputs: [F]
   let ligero: LigeroCheck<F>
 
-  init(_ transcript: inout Transcript, setup: PartSetup<F>, publicInputs: [F], proof: CircuitProof<F>) {
-    self.setup = setup
-    self.publicInputs = publicInputs
-    ligero = LigeroCheck(
-      shape: setup.shape, proof: proof,
-      challenges: CircuitChallenges(
-        &transcript, circuit: setup.circuit, publicInputs: publicInputs, proof: proof, shape: setup.shape))
-  }
-
   func check() throws(LongfellowError) {
     let columns = ligero.challenges.columns.map { $0 + setup.shape.doubleBlock }
     let block = LagrangeMatrix(weights: setup.block, columns: columns)
@@ -94,5 +85,16 @@ struct PartCheck<F: ProofField> {
     let constraints = LinearConstraints(
       setup.circuit, challenges: ligero.challenges, publicInputs: publicInputs, proof: ligero.proof)
     try ligero.checkDot(constraints, block: block, doubleBlock: doubleBlock)
+  }
+}
+
+extension PartCheck {
+  /// Replays this part of the transcript.
+  init(_ transcript: inout Transcript, setup: PartSetup<F>, publicInputs: [F], proof: CircuitProof<F>) {
+    let challenges = CircuitChallenges(
+      &transcript, circuit: setup.circuit, publicInputs: publicInputs, proof: proof, shape: setup.shape)
+    self.init(
+      setup: setup, publicInputs: publicInputs,
+      ligero: LigeroCheck(shape: setup.shape, proof: proof, challenges: challenges))
   }
 }
