@@ -18,6 +18,13 @@ public enum PublishedVectors {
     try JSONDecoder().decode(type, from: Data(bytes(path)))
   }
 
+  /// The same for names like `snake_case`, which are here in camel case.
+  public static func snakeCaseJSON<Value: Decodable>(_ path: String, as type: Value.Type = Value.self) throws -> Value {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    return try decoder.decode(type, from: Data(bytes(path)))
+  }
+
   /// Three levels up from this file: Tests/TestSupport/PublishedVectors.swift.
   private static let packageRoot = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
 

@@ -155,10 +155,10 @@ carryless_element carryless_dot_portable(const carryless_element *a, const carry
   return reduce(sum);
 }
 
-static carryless_element bind_portable(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
-                                       const uint16_t *term_constants, const carryless_element *constants,
-                                       uint32_t one, const carryless_element *outputs, const carryless_element *left,
-                                       const carryless_element *right) {
+carryless_element carryless_bind_portable(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
+                                          const uint16_t *term_constants, const carryless_element *constants,
+                                          uint32_t one, const carryless_element *outputs,
+                                          const carryless_element *left, const carryless_element *right) {
   wide sum = {{0, 0, 0, 0}};
   size_t term = 0;
   for (size_t i = 0; i < count; i++) {
@@ -236,5 +236,5 @@ carryless_element carryless_bind(const carryless_group *groups, size_t count, co
                                  const carryless_element *outputs, const carryless_element *left,
                                  const carryless_element *right) {
   CHOOSE(bind_fast(groups, count, term_outputs, term_constants, constants, one, outputs, left, right),
-         bind_portable(groups, count, term_outputs, term_constants, constants, one, outputs, left, right));
+         carryless_bind_portable(groups, count, term_outputs, term_constants, constants, one, outputs, left, right));
 }

@@ -4,9 +4,12 @@ import CCarryless
 /// constant.
 package struct CircuitLayer: Sendable {
   package let logWires, wires: Int
-  var groups: [carryless_group] = []
-  var termOutputs: [UInt32] = []
-  var termConstants: [UInt16] = []
+  let groups: [carryless_group]
+  let termOutputs: [UInt32]
+  let termConstants: [UInt16]
+
+  /// A group has 20 bits for a wire.
+  static var mostWires: Int { 1 << 20 }
 }
 
 /// A layered circuit, output layer first.

@@ -1,5 +1,5 @@
+import Base
 import CCarryless
-import CZstd
 import Cryptography
 
 /// A pair of circuits with the parameters of its proofs.
@@ -8,76 +8,51 @@ package struct CircuitPair: Sendable {
   package let signature: Circuit<FieldP256>
   package let hash: Circuit<FieldGF128>
 
+  /// A frame with the size of its content in four bytes, no checksum and a window of 4 MiB.
+  private static let frameStart: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0x80, 0x60]
+
   /// Unpacks and checks a circuit file, whose recomputed identifiers must be those of the known circuit.
   package init(compressed: [UInt8], known: KnownCircuit) throws(LongfellowError) {
-    let content = try Self.unpack(compressed)
-    var reader = CircuitReader(content)
+    guard compressed.starts(with: Self.frameStart) else { throw .circuitMalformed }
+    var reader = CircuitReader(try FrameReader(compressed))
     signature = try reader.circuit()
     hash = try reader.circuit()
     guard reader.isAtEnd else { throw .circuitMalformed }
     let digest = HashAlgorithm.sha256.hash(signature.identifier + hash.identifier)
-    guard digest.map({ ($0 < 16 ? "0" : "") + String($0, radix: 16) }).joined() == known.hash else {
-      throw .circuitUnknown
-    }
+    guard Hex.encode(digest) == known.hash else { throw .circuitUnknown }
     self.known = known
-  }
-
-  private static func unpack(_ compressed: [UInt8]) throws(LongfellowError) -> [UInt8] {
-    let size = ZSTD_getFrameContentSize(compressed, compressed.count)
-    // Unknown sizes and errors are the largest numbers.
-    guard size <= 130_000_000, ZSTD_findFrameCompressedSize(compressed, compressed.count) == compressed.count else {
-      throw .circuitMalformed
-    }
-    let content = [UInt8](unsafeUninitializedCapacity: Int(size)) { output, count in
-      let length = ZSTD_decompress(output.baseAddress, output.count, compressed, compressed.count)
-      count = length == Int(size) ? length : 0
-    }
-    guard content.count == Int(size) else { throw .circuitMalformed }
-    return content
   }
 }
 
-/// Reads circuits of format 1: numbers of three bytes, terms as differences.
-struct CircuitReader {
-  private let bytes: [UInt8]
-  private var position = 0
+/// Reads circuits of format 1: numbers of three bytes, terms as differences. What could be written in two ways is read
+/// in one only.
+struct CircuitReader: ~Copyable {
+  private var frame: FrameReader
+  /// Of a term: differences of its output and its two inputs, and the constant's index.
+  private static var termSize: Int { 12 }
 
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  init(_ frame: consuming FrameReader) { self.frame = frame }
 
-  var isAtEnd: Bool { position == bytes.count }
+  var isAtEnd: Bool { frame.isAtEnd }
 
-  private mutating func take(_ count: Int) throws(LongfellowError) -> Int {
-    guard count <= bytes.count - position else { throw .circuitMalformed }
-    defer { position += count }
-    return position
-  }
+  private mutating func number() throws(LongfellowError) -> Int { Self.number(try frame.take(3)) }
 
-  private mutating func number() throws(LongfellowError) -> Int {
-    let start = try take(3)
-    return Int(bytes[start]) | Int(bytes[start + 1]) << 8 | Int(bytes[start + 2]) << 16
+  private static func number(_ bytes: UnsafePointer<UInt8>) -> Int {
+    Int(bytes[0]) | Int(bytes[1]) << 8 | Int(bytes[2]) << 16
   }
 
   mutating func circuit<F: ProofField>() throws(LongfellowError) -> Circuit<F> {
-    guard bytes[try take(1)] == 1, try number() == F.identifier else { throw .circuitMalformed }
+    guard try frame.take(1).pointee == 1, try number() == F.identifier else { throw .circuitMalformed }
     let outputs = try number()
     let copies = try number()
     let publicInputs = try number()
     let boundary = try number()
     let inputs = try number()
     let layerCount = try number()
-    let constantCount = try number()
-    guard copies == 1, outputs > 0, publicInputs >= 1, publicInputs <= inputs, (1...10_000).contains(layerCount),
-      constantCount <= 65_535
+    let constants: [F] = try constants()
+    guard copies == 1, outputs > 0, publicInputs >= 1, publicInputs <= inputs, boundary <= inputs,
+      (1...10_000).contains(layerCount)
     else { throw .circuitMalformed }
-    let start = try take(constantCount * F.byteCount)
-    var constants: [F] = []
-    for index in 0..<constantCount {
-      let constant = bytes.withUnsafeBufferPointer { bytes in
-        bytes.baseAddress.flatMap { F($0 + start + index * F.byteCount) }
-      }
-      guard let constant else { throw .circuitMalformed }
-      constants.append(constant)
-    }
     let identity = CircuitIdentity(constants)
     identity.absorb(F.identifierPrefix)
     for value in [outputs, ceilingLog2(outputs), 1, 0, layerCount, inputs, publicInputs, boundary] {
@@ -86,16 +61,30 @@ struct CircuitReader {
     var layers: [CircuitLayer] = []
     var wires = outputs
     for _ in 0..<layerCount {
-      let layer = try layer(outputs: wires, constants: constantCount, identity: identity)
+      let layer = try layer(outputs: wires, constants: constants.count, identity: identity)
       layers.append(layer)
       wires = layer.wires
     }
-    let end = try take(32)
+    let end = try frame.take(32)
     let identifier = identity.digest()
-    guard wires == inputs, identifier == Array(bytes[end..<(end + 32)]) else { throw .circuitMalformed }
+    guard wires == inputs, identifier.elementsEqual(UnsafeBufferPointer(start: end, count: 32)) else {
+      throw .circuitMalformed
+    }
     return Circuit(
       identifier: identifier, outputs: outputs, publicInputs: publicInputs, inputs: inputs, constants: constants,
       layers: layers)
+  }
+
+  private mutating func constants<F: ProofField>() throws(LongfellowError) -> [F] {
+    let count = try number()
+    guard count <= 65_535, count * F.byteCount <= frame.remaining else { throw .circuitMalformed }
+    var constants: [F] = []
+    for _ in 0..<count {
+      guard let constant = F(try frame.take(F.byteCount)) else { throw .circuitMalformed }
+      constants.append(constant)
+    }
+    guard Set(constants.map(\.bytes)).count == count else { throw .circuitMalformed }
+    return constants
   }
 
   private mutating func layer(
@@ -104,99 +93,72 @@ struct CircuitReader {
     let logWires = try number()
     let wires = try number()
     let count = try number()
-    guard (1...40).contains(logWires), wires > 0, ceilingLog2(wires) <= logWires else { throw .circuitMalformed }
-    let start = try take(12 * count)
+    guard logWires >= 1, wires <= CircuitLayer.mostWires, ceilingLog2(wires) == logWires,
+      count * Self.termSize <= frame.remaining
+    else { throw .circuitMalformed }
     identity.absorb(wires)
     identity.absorb(logWires)
     identity.absorb(count)
-    var layer = CircuitLayer(logWires: logWires, wires: wires)
-    layer.termOutputs.reserveCapacity(count)
-    layer.termConstants.reserveCapacity(count)
-    let isWhole = bytes.withUnsafeBufferPointer { bytes in
-      var (output, left, right) = (0, 0, 0)
-      var position = start
-      func number() -> Int {
-        defer { position += 3 }
-        return Int(bytes[position]) | Int(bytes[position + 1]) << 8 | Int(bytes[position + 2]) << 16
+    var terms = LayerTerms(outputs: outputs, wires: wires, constants: constants, count: count)
+    var left = count
+    while left > 0 {
+      let piece = min(left, FrameReader.pieceCapacity / Self.termSize)
+      let bytes = try frame.take(piece * Self.termSize)
+      for term in 0..<piece {
+        let term = bytes + term * Self.termSize
+        try terms.append(
+          (Self.number(term), Self.number(term + 3), Self.number(term + 6)), constant: Self.number(term + 9),
+          identity: identity)
       }
-      func difference() -> Int {
-        let number = number()
-        return number & 1 == 1 ? -(number >> 1) : number >> 1
-      }
-      var last = carryless_group(left: .max, right: .max, end: 0)
-      for term in 0..<count {
-        output += difference()
-        left += difference()
-        right += difference()
-        let constant = number()
-        guard 0 <= output, output < outputs, 0 <= left, left < wires, 0 <= right, right < wires, constant < constants
-        else { return false }
-        identity.absorb(output: output, left: left, right: right, constant: constant)
-        if last.left != left || last.right != right {
-          if term > 0 { layer.groups.append(last) }
-          last = carryless_group(left: UInt32(left), right: UInt32(right), end: 0)
-        }
-        last.end = UInt32(term + 1)
-        layer.termOutputs.append(UInt32(output))
-        layer.termConstants.append(UInt16(constant))
-      }
-      if count > 0 { layer.groups.append(last) }
-      return true
+      left -= piece
     }
-    guard isWhole else { throw .circuitMalformed }
-    return layer
+    return terms.layer(logWires: logWires)
   }
 }
 
-/// The hash over a circuit's parts that names it.
-private final class CircuitIdentity {
-  private let hash = RunningHash()
-  private let constants: [[UInt8]]
-  private var buffer: UnsafeMutablePointer<UInt8>
-  private var filled = 0
-  private static var capacity: Int { 1 << 16 }
+/// Puts a layer's terms together from their differences.
+private struct LayerTerms {
+  private let outputs, wires, constants: Int
+  private var (output, left, right) = (0, 0, 0)
+  private var groups: [carryless_group] = []
+  private var termOutputs: [UInt32] = []
+  private var termConstants: [UInt16] = []
 
-  init<F: ProofField>(_ constants: [F]) {
-    self.constants = constants.map(\.bytes)
-    buffer = .allocate(capacity: Self.capacity)
+  init(outputs: Int, wires: Int, constants: Int, count: Int) {
+    self.outputs = outputs
+    self.wires = wires
+    self.constants = constants
+    // Memory that is never touched is never taken.
+    groups.reserveCapacity(count)
+    termOutputs.reserveCapacity(count)
+    termConstants.reserveCapacity(count)
   }
 
-  deinit { buffer.deallocate() }
-
-  private func flush() {
-    hash.absorb(UnsafeRawBufferPointer(start: buffer, count: filled))
-    filled = 0
+  /// A difference has its sign in the lowest bit; there is no second zero.
+  private static func add(_ difference: Int, to value: inout Int) -> Bool {
+    value += difference & 1 == 1 ? -(difference >> 1) : difference >> 1
+    return difference != 1
   }
 
-  private func put(_ value: Int) {
-    UnsafeMutableRawPointer(buffer + filled).storeBytes(of: UInt64(value).littleEndian, as: UInt64.self)
-    filled += 8
-  }
-
-  func absorb(_ value: Int) {
-    if filled + 8 > Self.capacity { flush() }
-    put(value)
-  }
-
-  func absorb(_ bytes: [UInt8]) {
-    flush()
-    hash.absorb(bytes)
-  }
-
-  func absorb(output: Int, left: Int, right: Int, constant: Int) {
-    if filled + 56 > Self.capacity { flush() }
-    put(output)
-    put(left)
-    put(right)
-    constants[constant].withUnsafeBufferPointer { bytes in
-      guard let start = bytes.baseAddress else { return }
-      (buffer + filled).update(from: start, count: bytes.count)
-      filled += bytes.count
+  mutating func append(
+    _ differences: (output: Int, left: Int, right: Int), constant: Int, identity: CircuitIdentity
+  ) throws(LongfellowError) {
+    let (lastLeft, lastRight) = (left, right)
+    guard Self.add(differences.output, to: &output), Self.add(differences.left, to: &left),
+      Self.add(differences.right, to: &right), (0..<outputs).contains(output), (0..<wires).contains(left),
+      (0..<wires).contains(right), constant < constants
+    else { throw .circuitMalformed }
+    identity.absorb(output: output, left: left, right: right, constant: constant)
+    termOutputs.append(UInt32(output))
+    termConstants.append(UInt16(constant))
+    if groups.isEmpty || left != lastLeft || right != lastRight {
+      groups.append(carryless_group(left: UInt64(left), right: UInt64(right), end: 0))
     }
+    groups[groups.count - 1].end = UInt64(termOutputs.count)
   }
 
-  func digest() -> [UInt8] {
-    flush()
-    return hash.digest()
+  func layer(logWires: Int) -> CircuitLayer {
+    CircuitLayer(
+      logWires: logWires, wires: wires, groups: groups, termOutputs: termOutputs, termConstants: termConstants)
   }
 }

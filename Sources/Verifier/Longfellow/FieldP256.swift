@@ -174,3 +174,19 @@ package struct FieldP256: ProofField {
     }
   }
 }
+
+extension FieldP256 {
+  /// The curve's b (SEC 2, 2.4.2), big-endian.
+  private static let curveB = Self(bigEndian: [
+    0x5a, 0xc6, 0x35, 0xd8, 0xaa, 0x3a, 0x93, 0xe7, 0xb3, 0xeb, 0xbd, 0x55, 0x76, 0x98, 0x86, 0xbc, 0x65, 0x1d, 0x06,
+    0xb0, 0xcc, 0x53, 0xb0, 0xf6, 0x3b, 0xce, 0x3c, 0x3e, 0x27, 0xd2, 0x60, 0x4b,
+  ])
+
+  /// Whether 32 bytes each, big-endian and below p, are the coordinates of a point on P-256.
+  static func isPoint(x: [UInt8], y: [UInt8]) -> Bool {
+    guard x.count == 32, y.count == 32, let x = Self(Array(x.reversed())), let y = Self(Array(y.reversed())) else {
+      return false
+    }
+    return y * y == x * x * x - (x + x + x) + curveB
+  }
+}

@@ -1,39 +1,58 @@
 /// Verifies mdoc proofs of longfellow-libzk-v1 against one pair of circuits.
 package struct LongfellowVerifier: Sendable {
   private let pair: CircuitPair
-  private let hash: PartSetup<FieldGF128>
-  private let signature: PartSetup<FieldP256>
+  let hash: PartSetup<FieldGF128>
+  let signature: PartSetup<FieldP256>
 
   /// - Parameter pair: made ready once, for many proofs.
   package init(_ pair: CircuitPair) {
     self.pair = pair
-    hash = PartSetup(pair.hash, pair.known, encoded: pair.known.hashBlock)
-    signature = PartSetup(pair.signature, pair.known, encoded: pair.known.signatureBlock)
+    let (rate, opened) = (pair.known.rate, pair.known.openedColumns)
+    hash = PartSetup(pair.hash, rate: rate, opened: opened, encoded: pair.known.hashBlock)
+    signature = PartSetup(pair.signature, rate: rate, opened: opened, encoded: pair.known.signatureBlock)
   }
 
   /// Returns if the proof proves the statement. The proof is read whole before any heavy work, and cheap checks come
   /// before dear ones.
-  package func verify(proof bytes: [UInt8], statement: LongfellowStatement) throws(LongfellowError) {
-    let known = pair.known
-    guard statement.elements.count == known.elements else { throw .statement }
-    let proof = try LongfellowProof(bytes, pair: pair, hashShape: hash.shape, signatureShape: signature.shape)
+  package func verify(proof: [UInt8], statement: LongfellowStatement) throws(LongfellowError) {
+    try checks(proof: proof, statement: statement).run()
+  }
 
+  /// Reads the proof and replays its transcript, in which nothing but hashes is computed.
+  /// - Parameter deviceNameSpaces: what the device signed beside the transcript. A response has no place for it, so
+  ///   that it must be empty; others are for tests only.
+  func checks(
+    proof bytes: [UInt8], statement: LongfellowStatement, deviceNameSpaces: [UInt8] = [0xa0]
+  ) throws(LongfellowError) -> ProofChecks {
+    try statement.check(for: pair.known)
+    let proof = try LongfellowProof(bytes, pair: pair, hashShape: hash.shape, signatureShape: signature.shape)
     var transcript = Transcript(session: statement.transcript)
     transcript.write(bytes: proof.hash.root)
     transcript.write(bytes: proof.signature.root)
+    // The verifier's half of the key of the tags, by which both circuits are about the same values.
     let macs = proof.tags + [transcript.element(FieldGF128.self)]
-    let hashInputs = try statement.hashInputs(version: known.version) + macs
-    let signatureInputs = try statement.signatureInputs() + bits(of: macs.flatMap(\.bytes))
-    guard hashInputs.count == pair.hash.publicInputs, signatureInputs.count == pair.signature.publicInputs else {
-      throw .statement
-    }
+    let hashInputs = statement.hashInputs(version: pair.known.version) + macs
+    let signatureInputs =
+      statement.signatureInputs(deviceNameSpaces: deviceNameSpaces) + bits(of: macs.flatMap(\.bytes))
+    // What a known circuit is made for.
+    precondition(hashInputs.count == pair.hash.publicInputs && signatureInputs.count == pair.signature.publicInputs)
     let hashCheck = PartCheck(&transcript, setup: hash, publicInputs: hashInputs, proof: proof.hash)
     let signatureCheck = PartCheck(
       &transcript, setup: signature, publicInputs: signatureInputs, proof: proof.signature)
-    try hashCheck.ligero.checkMerkle()
-    try signatureCheck.ligero.checkMerkle()
-    try hashCheck.check()
-    try signatureCheck.check()
+    return ProofChecks(hash: hashCheck, signature: signatureCheck)
+  }
+}
+
+/// What is left to check of a proof that has been read.
+struct ProofChecks {
+  let hash: PartCheck<FieldGF128>
+  let signature: PartCheck<FieldP256>
+
+  func run() throws(LongfellowError) {
+    try hash.ligero.checkMerkle()
+    try signature.ligero.checkMerkle()
+    try hash.check()
+    try signature.check()
   }
 }
 
@@ -43,9 +62,9 @@ struct PartSetup<F: ProofField>: Sendable {
   let shape: LigeroShape
   let block, doubleBlock: BarycentricWeights<F>
 
-  init(_ circuit: Circuit<F>, _ known: KnownCircuit, encoded: Int) {
+  init(_ circuit: Circuit<F>, rate: Int, opened: Int, encoded: Int) {
     self.circuit = circuit
-    shape = LigeroShape(circuit, rate: known.rate, opened: known.openedColumns, encoded: encoded)
+    shape = LigeroShape(circuit, rate: rate, opened: opened, encoded: encoded)
     block = BarycentricWeights(count: shape.block)
     doubleBlock = BarycentricWeights(count: shape.doubleBlock)
   }
@@ -57,15 +76,6 @@ struct PartCheck<F: ProofField> {
   let publicInputs: [F]
   let ligero: LigeroCheck<F>
 
-  init(_ transcript: inout Transcript, setup: PartSetup<F>, publicInputs: [F], proof: CircuitProof<F>) {
-    self.setup = setup
-    self.publicInputs = publicInputs
-    ligero = LigeroCheck(
-      shape: setup.shape, proof: proof,
-      challenges: CircuitChallenges(
-        &transcript, circuit: setup.circuit, publicInputs: publicInputs, proof: proof, shape: setup.shape))
-  }
-
   func check() throws(LongfellowError) {
     let columns = ligero.challenges.columns.map { $0 + setup.shape.doubleBlock }
     let block = LagrangeMatrix(weights: setup.block, columns: columns)
@@ -75,5 +85,16 @@ struct PartCheck<F: ProofField> {
     let constraints = LinearConstraints(
       setup.circuit, challenges: ligero.challenges, publicInputs: publicInputs, proof: ligero.proof)
     try ligero.checkDot(constraints, block: block, doubleBlock: doubleBlock)
+  }
+}
+
+extension PartCheck {
+  /// Replays this part of the transcript.
+  init(_ transcript: inout Transcript, setup: PartSetup<F>, publicInputs: [F], proof: CircuitProof<F>) {
+    let challenges = CircuitChallenges(
+      &transcript, circuit: setup.circuit, publicInputs: publicInputs, proof: proof, shape: setup.shape)
+    self.init(
+      setup: setup, publicInputs: publicInputs,
+      ligero: LigeroCheck(shape: setup.shape, proof: proof, challenges: challenges))
   }
 }

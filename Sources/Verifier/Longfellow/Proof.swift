@@ -17,15 +17,20 @@ struct LigeroShape: Sendable {
   var rows: Int { contentRows + 3 }
 }
 
-/// One circuit's part of a proof.
+/// One circuit's part of a proof, in the order of its bytes.
 struct CircuitProof<F: ProofField> {
-  let root: [UInt8]
-  let sumcheck: [F]
-  let lowDegree, dot, quadraticStart, quadraticEnd: [F]
-  let nonces: [UInt8]
+  /// The commitment.
+  var root: [UInt8]
+  /// Layer by layer: for each round both hands' values at 0, then both at 2; the two wires.
+  var sumcheck: [F]
+  /// The answers to Ligero's three tests; the middle of the quadratic one is zero and isn't sent.
+  var lowDegree, dot, quadraticStart, quadraticEnd: [F]
+  /// 32 bytes for each opened column.
+  var nonces: [UInt8]
   /// Row by row, the opened elements.
-  let columns: [F]
-  let digests: [UInt8]
+  var columns: [F]
+  /// 32 bytes each.
+  var digests: [UInt8]
 }
 
 /// A whole proof: the six tags and both circuits' parts, all bounds checked.
@@ -45,7 +50,8 @@ package struct LongfellowProof {
   }
 }
 
-private struct ProofReader {
+/// Reads a proof's bytes, all of whose lengths follow from the circuits; nothing is kept that they don't hold.
+struct ProofReader {
   private let bytes: [UInt8]
   private var position = 0
 
@@ -89,15 +95,18 @@ private struct ProofReader {
       columns: try runs(shape.rows * shape.opened), digests: try digests(shape))
   }
 
-  /// Runs of elements, by turns of the whole field and of the subfield.
+  /// Runs of elements, by turns of the whole field and of the subfield. A run may be empty, so that two of one kind
+  /// can follow each other; but not the next as well, which would only be a way to go on for long.
   private mutating func runs<F: ProofField>(_ total: Int) throws(LongfellowError) -> [F] {
+    guard total * F.subfieldByteCount <= bytes.count - position else { throw .proofMalformed }
     var columns: [F] = []
     columns.reserveCapacity(total)
-    var inSubfield = false
+    var (inSubfield, wasEmpty) = (false, false)
     while columns.count < total {
       let length = try count()
-      guard length < 1 << 25, length <= total - columns.count else { throw .proofMalformed }
+      guard length < 1 << 25, length <= total - columns.count, length > 0 || !wasEmpty else { throw .proofMalformed }
       if length > 0 { columns += try elements(length, inSubfield: inSubfield) as [F] }
+      wasEmpty = length == 0
       inSubfield.toggle()
     }
     return columns

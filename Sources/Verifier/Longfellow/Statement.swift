@@ -7,9 +7,10 @@ package struct LongfellowStatement: Sendable {
   package let documentType: String
   /// The SessionTranscript's bytes as in DeviceAuthentication.
   package let transcript: [UInt8]
-  /// Identifiers and the CBOR of their values, in the response's order.
+  /// Identifiers and the CBOR of their values, in the response's order and as it has them: the proof is of these very
+  /// bytes.
   package let elements: [(identifier: String, value: [UInt8])]
-  /// 20 characters, `YYYY-MM-DDThh:mm:ssZ`.
+  /// The moment at which the document was valid: 20 characters, `YYYY-MM-DDThh:mm:ssZ`.
   package let timestamp: String
 
   package init(
@@ -24,49 +25,55 @@ package struct LongfellowStatement: Sendable {
     self.timestamp = timestamp
   }
 
-  /// The hash circuit's public inputs before the tags.
-  func hashInputs(version: Int) throws(LongfellowError) -> [FieldGF128] {
-    guard timestamp.utf8.count == 20 else { throw .statement }
+  /// The hash circuit's public inputs before the tags. The statement must have been checked.
+  func hashInputs(version: Int) -> [FieldGF128] {
     var bytes: [UInt8] = []
     for element in elements {
-      let name = Array(element.identifier.utf8)
-      let text = head(3, name.count) + name
-      guard name.count <= 32, element.value.count <= 64, !element.value.isEmpty else { throw .statement }
       if version == 6 {
-        let pair = text + [0x6c] + Array("elementValue".utf8) + element.value
-        guard pair.count <= 96 else { throw .statement }
-        bytes += pair + [UInt8](repeating: 0, count: 96 - pair.count) + [UInt8(pair.count)]
+        let pair = elementPair(element)
+        bytes += padded(pair, to: KnownCircuit.longestPair) + [UInt8(pair.count)]
       } else {
-        guard name.count <= 23 else { throw .statement }
-        bytes += text + [UInt8](repeating: 0, count: 32 - text.count)
-        bytes += element.value + [UInt8](repeating: 0, count: 64 - element.value.count)
-        bytes += [UInt8(19 + name.count), UInt8(13 + element.value.count)]
+        bytes += padded(text(element.identifier), to: 32) + padded(element.value, to: KnownCircuit.longestValue)
+        // The lengths of both pairs of key and value, whose heads have one byte each.
+        bytes += [UInt8(19 + element.identifier.utf8.count), UInt8(13 + element.value.count)]
       }
     }
-    bytes += Array(timestamp.utf8)
-    return [.one] + bits(of: bytes)
+    return [.one] + bits(of: bytes + Array(timestamp.utf8))
   }
 
-  /// The signature circuit's public inputs before the tags' bits.
-  func signatureInputs() throws(LongfellowError) -> [FieldP256] {
-    guard issuerX.count == 32, issuerY.count == 32, documentType.utf8.count <= 255 else { throw .statement }
-    return [
-      .one, FieldP256(bigEndian: issuerX), FieldP256(bigEndian: issuerY), FieldP256(bigEndian: deviceHash),
-    ]
+  /// The identifier, the key of the value, and the value, as they follow each other in an item.
+  func elementPair(_ element: (identifier: String, value: [UInt8])) -> [UInt8] {
+    text(element.identifier) + text("elementValue") + element.value
   }
 
-  /// The hash of the Sig_structure that the device signs (ISO/IEC 18013-5, 9.1.3.4), with empty DeviceNameSpaces.
-  private var deviceHash: [UInt8] {
-    let type = Array(documentType.utf8)
+  /// The signature circuit's public inputs before the tags' bits. The statement must have been checked.
+  func signatureInputs(deviceNameSpaces: [UInt8]) -> [FieldP256] {
+    let hash = deviceHash(nameSpaces: deviceNameSpaces)
+    return [.one, FieldP256(bigEndian: issuerX), FieldP256(bigEndian: issuerY), FieldP256(bigEndian: hash)]
+  }
+
+  /// The hash of the Sig_structure that the device signs (ISO/IEC 18013-5, 9.1.3.4).
+  private func deviceHash(nameSpaces: [UInt8]) -> [UInt8] {
     let authentication =
-      [0x84, 0x74] + Array("DeviceAuthentication".utf8) + transcript + head(3, type.count) + type
-      + [0xd8, 0x18, 0x41, 0xa0]
-    let tagged = [0xd8, 0x18] + head(2, authentication.count) + authentication
-    let structure =
-      [0x84, 0x6a] + Array("Signature1".utf8) + [0x43, 0xa1, 0x01, 0x26, 0x40] + head(2, tagged.count) + tagged
-    return HashAlgorithm.sha256.hash(structure)
+      [0x84] + text("DeviceAuthentication") + transcript + text(documentType) + tagged(nameSpaces)
+    let protected: [UInt8] = [0x43, 0xa1, 0x01, 0x26]
+    return HashAlgorithm.sha256.hash(
+      [0x84] + text("Signature1") + protected + [0x40] + string(tagged(authentication)))
   }
 }
+
+private func padded(_ bytes: [UInt8], to count: Int) -> [UInt8] {
+  bytes + [UInt8](repeating: 0, count: count - bytes.count)
+}
+
+/// A text in CBOR.
+private func text(_ string: String) -> [UInt8] { head(3, string.utf8.count) + Array(string.utf8) }
+
+/// A byte string in CBOR.
+private func string(_ bytes: [UInt8]) -> [UInt8] { head(2, bytes.count) + bytes }
+
+/// CBOR within a tagged byte string.
+private func tagged(_ bytes: [UInt8]) -> [UInt8] { [0xd8, 0x18] + string(bytes) }
 
 /// CBOR's shortest head of a major type.
 private func head(_ major: UInt8, _ count: Int) -> [UInt8] {

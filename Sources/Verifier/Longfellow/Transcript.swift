@@ -10,8 +10,15 @@ package struct Transcript: ~Copyable {
   private var position = 0
   private var counter: UInt64 = 0
 
-  /// - Parameter session: the first byte string.
-  package init(session: [UInt8]) { write(bytes: session) }
+  private let arrayTag: UInt8
+
+  /// - Parameters:
+  ///   - session: the first byte string.
+  ///   - arrayTag: what comes before an array; 1 in proofs of version 3, which are for tests only.
+  package init(session: [UInt8], arrayTag: UInt8 = 2) {
+    self.arrayTag = arrayTag
+    write(bytes: session)
+  }
 
   package mutating func write(bytes: [UInt8]) {
     isKeyed = false
@@ -25,7 +32,7 @@ package struct Transcript: ~Copyable {
 
   package mutating func write<F: ProofField>(array: ArraySlice<F>) {
     isKeyed = false
-    hash.absorb([2] + Self.length(array.count))
+    hash.absorb([arrayTag] + Self.length(array.count))
     for element in array { hash.absorb(element.bytes) }
   }
 

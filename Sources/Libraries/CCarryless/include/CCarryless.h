@@ -9,9 +9,9 @@ typedef struct {
   uint64_t low, high;
 } carryless_element;
 
-/// Terms with the same two input wires: they end before `end` in the layer's list of terms.
+/// Terms with the same two input wires: they end before `end` in the layer's list of terms. A circuit has millions.
 typedef struct {
-  uint32_t left, right, end;
+  uint64_t left : 20, right : 20, end : 24;
 } carryless_group;
 
 /// Whether the processor multiplies without carries itself.
@@ -36,5 +36,11 @@ carryless_element carryless_bind(const carryless_group *groups, size_t count, co
                                  const uint16_t *term_constants, const carryless_element *constants, uint32_t one,
                                  const carryless_element *outputs, const carryless_element *left,
                                  const carryless_element *right);
+
+/// The same sum by the portable way.
+carryless_element carryless_bind_portable(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
+                                          const uint16_t *term_constants, const carryless_element *constants,
+                                          uint32_t one, const carryless_element *outputs,
+                                          const carryless_element *left, const carryless_element *right);
 
 #endif

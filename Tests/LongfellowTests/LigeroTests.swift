@@ -1,0 +1,46 @@
+import TestSupport
+import Testing
+
+@testable import Longfellow
+
+/// Each of Ligero's tests by itself. The Merkle tree notices every change of a proof's bytes first, so that the others
+/// get a proof that is changed after its challenges were drawn.
+@Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
+struct LigeroTests {
+  private func check<F: ProofField>(
+    _ part: KeyPath<ProofChecks, PartCheck<F>>, fails check: LongfellowError.Check,
+    _ change: (inout CircuitProof<F>, LigeroShape) -> Void
+  ) throws {
+    let (statement, proof) = try PublishedProof.mustermann(6)
+    let good = try PublishedCircuits.of(6).checks(proof: proof, statement: statement)[keyPath: part]
+    var changed = good.ligero.proof
+    change(&changed, good.setup.shape)
+    let ligero = LigeroCheck(shape: good.setup.shape, proof: changed, challenges: good.ligero.challenges)
+    let bad = PartCheck(setup: good.setup, publicInputs: good.publicInputs, ligero: ligero)
+    #expect(throws: LongfellowError.proofInvalid(check)) { try bad.check() }
+  }
+
+  private func checkAll<F: ProofField>(_ part: KeyPath<ProofChecks, PartCheck<F>>) throws {
+    try check(part, fails: .lowDegree) { proof, _ in increase(&proof.lowDegree[0]) }
+    try check(part, fails: .lowDegree) { proof, _ in increase(&proof.columns[0]) }
+    try check(part, fails: .lowDegree) { proof, shape in increase(&proof.columns[(shape.rows - 1) * shape.opened]) }
+    try check(part, fails: .quadratic) { proof, _ in increase(&proof.quadraticStart[0]) }
+    try check(part, fails: .quadratic) { proof, _ in increase(&proof.quadraticEnd[0]) }
+    try check(part, fails: .quadratic) { proof, shape in increase(&proof.columns[3 * shape.opened - 1]) }
+    // The random part and what lies beyond the block don't count for the sum.
+    try check(part, fails: .dot) { proof, _ in increase(&proof.dot[0]) }
+    try check(part, fails: .dot) { proof, shape in increase(&proof.dot[shape.doubleBlock - 1]) }
+    try check(part, fails: .dot) { proof, shape in increase(&proof.columns[2 * shape.opened - 1]) }
+    try check(part, fails: .dotSum) { proof, shape in increase(&proof.dot[shape.opened]) }
+    try check(part, fails: .dotSum) { proof, shape in increase(&proof.dot[shape.block - 1]) }
+    // What sumcheck says is part of the linear constraints.
+    try check(part, fails: .dotSum) { proof, _ in increase(&proof.sumcheck[0]) }
+    try check(part, fails: .dotSum) { proof, _ in increase(&proof.sumcheck[proof.sumcheck.count - 1]) }
+  }
+
+  private func increase<F: ProofField>(_ value: inout F) { value = value + .one }
+
+  @Test func `each check of the hash part notices what is its own`() throws { try checkAll(\.hash) }
+
+  @Test func `each check of the signature part notices what is its own`() throws { try checkAll(\.signature) }
+}
