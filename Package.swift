@@ -157,7 +157,7 @@ let package = Package(
     .executableTarget(
       name: "MdocTool",
       dependencies: [
-        "Bench", "Base", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
+        "Bench", "Base", "CBOR", "Compression", "Cryptography", "COSE", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation",
         "Sessions", "Network", "HTTP", "App", "Mock", "TestMode", "Vectors",
       ],
       path: "Sources/Tool", swiftSettings: strict),

@@ -26,6 +26,7 @@ enum Program {
       AuditCommand.command,
       CodesCommand.command,
       CatalogueCommand.command,
+      CircuitsCommand.command,
       KeysCommand.command,
       BenchCommand.command,
       ReferenceCommand.command,

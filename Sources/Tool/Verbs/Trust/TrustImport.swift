@@ -158,7 +158,7 @@ enum TrustImport {
 extension Option {
   fileprivate static let requiredSigner = Option(
     Option.signerAnchor.name, "PEM", Option.signerAnchor.help, occurrence: .requiredRepeatable)
-  fileprivate static let to = Option(
+  static let to = Option(
     "to", "FOLDER", "where to write; made where it is missing", occurrence: .required)
   fileprivate static let services = Option(
     "services", "TYPE=DOCTYPE", "that services of this type (a URI) issue documents of that type",

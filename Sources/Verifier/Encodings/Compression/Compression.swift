@@ -81,12 +81,15 @@ package enum CompressedFormat: Sendable, Hashable, CaseIterable {
   case zlib
   /// RFC 1952, one member.
   case gzip
+  /// RFC 1951, without a header and a checksum.
+  case deflate
 
   /// zlib's argument for the largest window, with the format added.
   var windowBits: Int32 {
     switch self {
     case .zlib: 15
     case .gzip: 15 + 16
+    case .deflate: -15
     }
   }
 }

@@ -147,6 +147,9 @@ struct ProofVerification {
     } catch .proofInvalid {
       checks.passed(.zkProofMalformed)
       checks.failed(.zkProofInvalid)
+    } catch .statement {
+      // The circuit has no room for what passed the checks of single elements.
+      checks.failed(.zkElementNotProvable, names(document.elements.map(\.reference)))
     } catch {
       checks.failed(.zkProofMalformed)
     }
