@@ -128,7 +128,8 @@ let package = Package(
     module(
       "App", in: .server,
       [
-        "Base", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Network", "HTTP", "Sessions", "Stores",
+        "Base", "Cryptography", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Network", "HTTP", "Sessions",
+        "Stores",
       ]),
 
     // Tools. Mock never imports Mdoc: it shares no parser with the verifier.
@@ -137,7 +138,8 @@ let package = Package(
     module(
       "TestMode", in: .lab,
       [
-        "Base", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Sessions", "HTTP", "App", "Mock",
+        "Base", "Cryptography", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Sessions", "HTTP", "App",
+        "Mock",
       ],
       resources: [.embedInCode("Playground/Assets")]),
     // The corpus: its format, how it is made from the mock's variants, how it is run and reported.
@@ -157,7 +159,8 @@ let package = Package(
     .executableTarget(
       name: "MdocTool",
       dependencies: [
-        "Bench", "Base", "CBOR", "Compression", "Cryptography", "COSE", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation",
+        "Bench", "Base", "CBOR", "Compression", "Cryptography", "COSE", "Longfellow", "PKIX", "Mdoc", "Trust",
+        "Presentation",
         "Sessions", "Network", "HTTP", "App", "Mock", "TestMode", "Vectors",
       ],
       path: "Sources/Tool", swiftSettings: strict),

@@ -29,7 +29,6 @@ struct ProvenAnswer {
   var request: PresentationRequest
   var verifier: MdocVerifier
   var transcript: SessionTranscript
-  var acceptsHashAsLabel = true
   var now = Timestamp(secondsSince1970: 1_764_633_000)
 
   static func element(_ identifier: String, _ value: CBORValue) -> (key: CBORValue, value: CBORValue) {
@@ -89,8 +88,7 @@ struct ProvenAnswer {
 
   func verify() throws -> Verdict {
     let presented = PresentedResponse(
-      parts: [.init(try DeviceResponse(parsing: encoded))], transcript: transcript, macPolicy: .notAllowed,
-      acceptsHashAsLabel: acceptsHashAsLabel)
+      parts: [.init(try DeviceResponse(parsing: encoded))], transcript: transcript, macPolicy: .notAllowed)
     return verifier.authenticate(presented, request: request, at: now).conclude()
   }
 }
@@ -138,7 +136,6 @@ struct ZeroKnowledgeTests {
         "Z26 version 5", .zkSystemUnknown,
         { $0.label = "f88a39e561ec0be02bb3dfe38fb609ad154e98decbbe632887d850fc612fea6f" }
       ),
-      ("a hash where labels alone are known", .zkSystemUnknown, { $0.acceptsHashAsLabel = false }),
       ("Z28 another value", .zkProofInvalid, { $0.elements = [ProvenAnswer.element("age_over_18", 1)] }),
       ("Z29 another element", .zkElementsMismatch, { $0.elements = [ProvenAnswer.element("age_over_21", true)] }),
       (
@@ -281,7 +278,6 @@ struct ZeroKnowledgeTests {
     answer.chain = answer.chain.map { [$0] }
     answer.response[0].value = "1.1"
     #expect(try answer.verify().accepted != nil)
-    answer.acceptsHashAsLabel = false
     answer.label = .text(answer.circuit.label)
     #expect(try answer.verify().accepted != nil)
   }

@@ -3,6 +3,7 @@ import Base
 import Cryptography
 import Glibc
 import HTTP
+import Longfellow
 import Mdoc
 import Mock
 import PKIX
@@ -79,7 +80,8 @@ package struct TestServer: Sendable {
           merchantID: options.merchantID, teamID: options.teamID, encryptionKeys: encryptionKeys)
       ],
       readers: [reader.reader], openID4VP: OpenID4VPConfiguration(offersAnnexB: true),
-      policies: .init(revocation: options.revocation, evidenceKey: options.evidenceKey),
+      policies: .init(
+        revocation: options.circuits == nil ? options.revocation : .allowUndetermined, evidenceKey: options.evidenceKey),
       webhooks: webhook.map { [$0] } ?? [])
     var configuration: ServerConfiguration
     do throws(ConfigurationError) {
@@ -90,6 +92,7 @@ package struct TestServer: Sendable {
       throw .configuration(error.message)
     }
     configuration.node = options.node
+    configuration.proofs = options.circuits.map { ProofPolicy(circuits: $0) }
     configuration.edge.patience = options.patience
     configuration.additions = .testMode(MockWalletEndpoint(authority: authority), Playground(apiKey: apiKey)) {
       [publisher] in
@@ -183,6 +186,9 @@ package struct TestModeOptions: Sendable {
   package var appleKeys: [PrivateKey] = []
   /// What the relying party wants to know about revocation.
   package var revocation = RevocationPolicy.requireGood
+  /// By what zero-knowledge proofs are verified; nil: none can be asked for. With circuits, revocation that cannot be
+  /// determined is allowed, since a proof hides its document's status.
+  package var circuits: CircuitLibrary?
   /// Origins of pages that may ask and may hold client secrets, beside the server's own.
   package var origins: [String] = []
   /// Where the relying party is told of events: on this machine or by HTTPS.

@@ -1,6 +1,7 @@
 import Base
 import CBOR
 import Cryptography
+import Longfellow
 import Mdoc
 import PKIX
 import Sessions
@@ -71,8 +72,13 @@ enum TranscriptFile {
 
 /// A relying party's request, typed as JSON or in a file, in the shape of the HTTP API.
 enum RequestFile {
-  /// - Parameter argument: JSON where it begins with a brace or bracket; else a path. Nil asks for nothing in particular.
-  static func request(_ argument: String?, for family: ProtocolFamily) throws(Failure) -> PresentationRequest? {
+  /// - Parameters:
+  ///   - argument: JSON where it begins with a brace or bracket; else a path. Nil asks for nothing in particular.
+  ///   - circuits: those by which proofs can be asked for.
+  static func request(
+    _ argument: String?, for family: ProtocolFamily, circuits: CircuitLibrary? = nil,
+    revocation: RevocationPolicy = .off
+  ) throws(Failure) -> PresentationRequest? {
     guard let argument else { return nil }
     let isInline = ["{", "["].contains(argument.drop(while: \.isWhitespace).first)
     let source = isInline ? "--request" : "request \(argument)"
@@ -82,7 +88,9 @@ enum RequestFile {
     }
     guard let json = try? JSON(parsing: bytes) else { throw fault("is not JSON") }
     do throws(ServiceError) {
-      return try PresentationRequestDecoder(for: family).decode(json)
+      let proofs = PresentationRequestDecoder.ProofRules(
+        circuits: circuits?.circuits ?? [], revocation: revocation)
+      return try PresentationRequestDecoder(for: family, proofs: proofs).decode(json)
     } catch {
       let faults = error.pointers.map { "\($0.pointer.isEmpty ? "it" : $0.pointer) \($0.detail)" }
       throw fault(faults.isEmpty ? error.detail : faults.joined(separator: "; "))
@@ -172,4 +180,24 @@ enum KeyFile {
     else { return nil }
     return try? PublicKey(curve: .p256, encoded: der.dropFirst(PublicKey.p256InfoPrefix.count))
   }
+}
+
+/// The folder of circuits that an option names.
+enum CircuitFiles {
+  static func library(_ folder: String?) throws(Failure) -> CircuitLibrary? {
+    guard let folder else { return nil }
+    let library: CircuitLibrary
+    do throws(CircuitFolderError) { library = try CircuitLibrary(folder: folder) } catch {
+      throw .unreadable("circuits \(error.description)")
+    }
+    guard !library.circuits.isEmpty else {
+      throw .unreadable("circuits \(folder): has no circuit that is known (mdoc circuits import)")
+    }
+    return library
+  }
+}
+
+extension Option {
+  static let circuits = Option(
+    "circuits", "FOLDER", "the circuits of zero-knowledge proofs (default: none can be verified)")
 }

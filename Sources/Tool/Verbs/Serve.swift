@@ -8,12 +8,12 @@ enum ServeCommand {
     "serve", "run the verification server until SIGTERM or SIGINT",
     options: [
       .config, .checkConfig, .configSchema, .testMode, .migrate, .listen, .store, .node, .testSeed, .webhook,
-      .evidenceKey, .appleKey, .testMerchant, .testTeam, .json,
+      .evidenceKey, .appleKey, .testMerchant, .testTeam, .circuits, .json,
     ],
     notes: [
       "Either --config, in live mode, or --test-mode, which makes its own anchors, keys and API key, binds to loopback and "
         + "prints what a client needs. --listen, --store, --node, --seed, --webhook, --evidence-key, --apple-key, "
-        + "--merchant-id, --team-id and --json go with --test-mode. The log goes to standard error, one JSON object a line.",
+        + "--merchant-id, --team-id, --circuits and --json go with --test-mode. The log goes to standard error, one JSON object a line.",
       "--check-config reads all that a start with --config would read, opens no socket and no store, fetches nothing, and "
         + "prints everything that is wrong, with --json for programs. --config-schema prints the JSON Schema of the file.",
       "A PostgreSQL store gets its tables by --migrate, beside --config or --test-mode and --store: it makes or changes "
@@ -44,7 +44,7 @@ enum ServeCommand {
     case (let file?, false):
       let ofTestMode: [Option] =
         [
-          .listen, .store, .node, .testSeed, .webhook, .evidenceKey, .appleKey, .testMerchant, .testTeam,
+          .listen, .store, .node, .testSeed, .webhook, .evidenceKey, .appleKey, .testMerchant, .testTeam, .circuits,
         ] + (isCheck ? [] : [.json])
       if let option = ofTestMode.first(where: { arguments.has($0) }) {
         throw .usage("--\(option.name) goes with --test-mode; the configuration says it otherwise")
@@ -80,6 +80,7 @@ enum ServeCommand {
     options.webhookURL = try webhookURL(arguments)
     if let path = arguments.value(.evidenceKey) { options.evidenceKey = try KeyFile.evidenceKey(path) }
     options.appleKeys = try KeyFile.encryptionKeys(arguments.values(.appleKey))
+    options.circuits = try CircuitFiles.library(arguments.value(.circuits))
     if let merchant = arguments.value(.testMerchant) { options.merchantID = merchant }
     if let team = arguments.value(.testTeam) { options.teamID = team }
     return options

@@ -1,5 +1,6 @@
 import Base
 import FoundationEssentials
+import Glibc
 
 extension CircuitLibrary {
   /// Bytes of the largest file of a circuit, with room to spare: those of versions 6 and 7 have a third of a megabyte.
@@ -25,8 +26,9 @@ extension CircuitLibrary {
   }
 
   package static func read(_ path: String) throws(CircuitFolderError) -> [UInt8] {
-    let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
-    guard let size, let data = size <= fileBytes ? FileManager.default.contents(atPath: path) : nil else {
+    var facts = stat()
+    guard stat(path, &facts) == 0, facts.st_size <= fileBytes, let data = FileManager.default.contents(atPath: path)
+    else {
       throw CircuitFolderError(path: path, problem: "cannot be read, or is larger than any circuit")
     }
     return [UInt8](data)

@@ -1,5 +1,6 @@
 import Base
 import Glibc
+import Longfellow
 import Mdoc
 import PKIX
 import Sessions
@@ -40,6 +41,7 @@ struct ConfigurationLoader {
     let plan = root.attempt(try ConfiguredTrust(file: file).plan(root, fetcher: network.fetcher))
     let anchors: [TrustAnchor]? = if let plan { root.attempt(try anchors(root, plan)) } else { nil }
     let clockSkew = root.attempt(try root.number("clock_skew"))
+    let proofs = root.attempt(try self.proofs(root))
     let stop = root.attempt(try StopTimes(notice: root.number("stop_notice"), drain: root.number("stop_drain")))
     let sealingKeys = root.attempt(try secrets.sealingKeys(root))
     let parties = root.attempt(
@@ -49,12 +51,13 @@ struct ConfigurationLoader {
       file.requireProtectedFolder(around: path, at: "/store")
     }
     guard file.reading.faults.isEmpty, let isBehindProxy, let edge, let listen, let publicURL, let store, let node,
-      let plan, let anchors, let clockSkew, let stop, let sealingKeys, let parties
+      let plan, let anchors, let clockSkew, let proofs, let stop, let sealingKeys, let parties
     else { throw .configuration(file.path, file.reading.faults) }
     var configuration = ServerConfiguration(
       isLive: true, listen: listen, isBehindProxy: isBehindProxy, publicURL: publicURL, store: store,
       anchors: anchors, trust: plan, clockSkew: clockSkew, sealingKeys: sealingKeys, relyingParties: parties)
     configuration.edge = edge
+    configuration.proofs = proofs
     configuration.node = node
     configuration.stop = stop
     configuration.source = ConfigurationSource(path: file.path, environment: environment, network: network)
@@ -91,6 +94,20 @@ struct ConfigurationLoader {
         "public_url", "must be https://host[:port] in lower case, without a path; http only for loopback")
     }
     return text
+  }
+
+  /// The circuits are only listed here: each is unpacked, and its hash computed, when a proof first needs it.
+  private func proofs(_ root: Schema.Object) throws(Schema.Fault) -> ProofPolicy? {
+    let acceptsEndOfDay = try root.flag("zk_end_of_day")
+    guard let folder = try root.ifAny("circuits", root.text) else { return nil }
+    let circuits: CircuitLibrary
+    do throws(CircuitFolderError) { circuits = try CircuitLibrary(folder: file.resolve(folder)) } catch {
+      throw root.fault("circuits", error.description)
+    }
+    guard !circuits.circuits.isEmpty else {
+      throw root.fault("circuits", "\(folder) has no circuit; `mdoc circuits import` puts them there")
+    }
+    return ProofPolicy(circuits: circuits, acceptsEndOfDay: acceptsEndOfDay)
   }
 
   /// Without it the proxy's own address is every client's: they share one rate, and one of them can use it up.

@@ -87,6 +87,12 @@ package enum ConfigurationSchema {
       "trust_refresh", .number(60...86_400, default: 3_600),
       "Seconds between loads of published lists."),
     Entry(
+      "circuits", .filledText(),
+      "Folder of the circuits of zero-knowledge proofs; without it no proof can be asked for."),
+    Entry(
+      "zk_end_of_day", .flag(default: false),
+      "Whether a proof may be stamped with any later time of the current day in UTC, as Google Wallet stamps them."),
+    Entry(
       "clock_skew", .number(0...Limits.longestClockSkew, default: Limits.clockSkew),
       "Seconds by which clocks may differ."),
     Entry(

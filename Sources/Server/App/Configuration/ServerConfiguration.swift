@@ -30,6 +30,8 @@ package struct ServerConfiguration: Sendable {
   /// What loading the lists came to.
   var sources: [SourceReport] = []
   var clockSkew = Limits.clockSkew
+  /// By what zero-knowledge proofs are verified; nil where no circuits are configured.
+  package var proofs: ProofPolicy?
   /// Test mode's; a live server takes none.
   package var additions = ServerAdditions.none
   /// Counts what is fetched, for the metrics.
@@ -61,6 +63,7 @@ extension ServerConfiguration {
       revocation: UnhurriedRevocation(source: revocation), sealingKeys: sealingKeys)
     parts.clockSkew = clockSkew
     parts.publicURL = publicURL
+    parts.proofs = proofs
     parts.observe = metrics.finished
     return parts
   }

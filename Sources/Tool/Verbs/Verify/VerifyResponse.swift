@@ -1,4 +1,5 @@
 import Base
+import Mdoc
 import Presentation
 import Sessions
 
@@ -6,7 +7,8 @@ import Sessions
 enum VerifyResponse {
   static let command = Command(
     "response", "verify a DeviceResponse over its session transcript",
-    options: TranscriptOptions.all + [.trust, .request, .at, .clockSkew, .strict] + RevocationOptions.all + [.json],
+    options: TranscriptOptions.all + [.trust, .request, .circuits, .at, .clockSkew, .strict] + RevocationOptions.all
+      + [.json],
     notes: [
       "Files may be raw CBOR, hexadecimal or base64. The transcript is the reader's own, never one that came with "
         + "the answer. Without --request every verified element is shown.",
@@ -37,12 +39,23 @@ enum VerifyResponse {
         mdoc verify response --response r.cbor --transcript t.cbor --trust anchors/ \\
           --revocation require_good --list https://iaca.example/crl=iaca.crl
         """),
+      .init(
+        "A zero-knowledge proof of an age",
+        """
+        mdoc verify response --response r.cbor --transcript t.cbor --trust anchors/ \\
+          --circuits circuits --request '{"documents":[{"doc_type":"eu.europa.ec.av.1",
+            "elements":[{"namespace":"eu.europa.ec.av.1","identifier":"age_over_18"}],"zk":"allowed"}]}'
+        """),
     ],
     action: run)
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
-    let verifier = try VerifyCommand.verifier(arguments)
-    let request = try RequestFile.request(arguments.value(.request), for: .web)
+    var verifier = try VerifyCommand.verifier(arguments)
+    let circuits = try CircuitFiles.library(arguments.value(.circuits))
+    // The time is an argument: whoever gives it says which day it is.
+    verifier.proofs = circuits.map { ProofPolicy(circuits: $0, acceptsEndOfDay: true) }
+    let request = try RequestFile.request(
+      arguments.value(.request), for: .web, circuits: circuits, revocation: verifier.revocation)
     let now = try arguments.time(.at)
     let revocation = try RevocationOptions.source(arguments)
     let authentication = try TranscriptOptions.authenticate(

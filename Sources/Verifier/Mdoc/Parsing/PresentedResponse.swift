@@ -18,8 +18,6 @@ public struct PresentedResponse: ~Copyable, Sendable {
   let maxDocuments: Int?
   /// Whether the data of a simulator's answer are shown beside its refusal.
   let showsSimulatedAnswers: Bool
-  /// Whether a proof may name its circuit by the circuit's hash.
-  let acceptsHashAsLabel: Bool
 
   /// Whether a device MAC can be checked (ISO/IEC 18013-5:2021, 9.1.3.5).
   public enum MacPolicy: Sendable {
@@ -51,7 +49,7 @@ public struct PresentedResponse: ~Copyable, Sendable {
   package init(
     parts: [Part], transcript: SessionTranscript, macPolicy: MacPolicy, alternatives: [AlternativeTranscript] = [],
     recognizesAppleMocks: Bool = false, fallsBackToAgeInYears: Bool = false, maxDocuments: Int? = nil,
-    showsSimulatedAnswers: Bool = false, acceptsHashAsLabel: Bool = false
+    showsSimulatedAnswers: Bool = false
   ) {
     self.parts = parts
     self.transcript = transcript
@@ -61,7 +59,6 @@ public struct PresentedResponse: ~Copyable, Sendable {
     self.fallsBackToAgeInYears = fallsBackToAgeInYears
     self.maxDocuments = maxDocuments
     self.showsSimulatedAnswers = showsSimulatedAnswers
-    self.acceptsHashAsLabel = acceptsHashAsLabel
   }
 
   package init(

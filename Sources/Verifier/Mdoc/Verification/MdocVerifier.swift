@@ -59,8 +59,7 @@ public struct MdocVerifier: Sendable {
     }
     for item in presented.parts.flatMap({ readsProofs(of: request) ? $0.response.zkDocuments : [] }) {
       let verification = ProofVerification(
-        item: item, transcript: presented.transcript, acceptsHashAsLabel: presented.acceptsHashAsLabel,
-        request: request, verifier: self, now: now)
+        item: item, transcript: presented.transcript, request: request, verifier: self, now: now)
       // Proofs are dear, so the first thing that is wrong ends their verification.
       let mayProve = !responseChecks.hasFailed && !documents.contains(where: \.checks.hasFailed)
       documents.append(verification.run(mayProve: mayProve))

@@ -12,8 +12,6 @@ import PKIX
 struct ProofVerification {
   let item: CBORItem
   let transcript: SessionTranscript
-  /// Whether a circuit's hash is a label too: Google Wallet names circuits so over OpenID4VP.
-  let acceptsHashAsLabel: Bool
   let request: PresentationRequest?
   let verifier: MdocVerifier
   let now: Timestamp
@@ -67,12 +65,13 @@ struct ProofVerification {
 
   // MARK: Around the proof
 
-  /// The circuit comes from our own table, and the label must be one that this request offered.
+  /// The circuit comes from our own table, and must be one that this request offered. Google Wallet names it by its hash
+  /// in place of the label.
   private func checkCircuit(
     _ document: ZkDocument, _ wanted: DocumentRequest?, _ checks: inout CheckList
   ) -> KnownCircuit? {
     let named = KnownCircuit.all.first {
-      document.label.hasSameBytes(as: $0.label) || (acceptsHashAsLabel && document.label.hasSameBytes(as: $0.hash))
+      document.label.hasSameBytes(as: $0.label) || document.label.hasSameBytes(as: $0.hash)
     }
     checks.require(named != nil, .zkSystemUnknown)
     guard let circuit = named else { return nil }

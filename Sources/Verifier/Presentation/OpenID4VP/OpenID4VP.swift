@@ -46,7 +46,7 @@ public struct OpenID4VP: Sendable {
     return PresentedResponse(
       parts: token.parts, transcript: challenge.transcript,
       macPolicy: challenge.key.map(PresentedResponse.MacPolicy.allowed) ?? .notAllowed,
-      alternatives: challenge.mistakes(names: names, mdocNonce: opened.mdocNonce), acceptsHashAsLabel: true)
+      alternatives: challenge.mistakes(names: names, mdocNonce: opened.mdocNonce))
   }
 
   /// The decrypted parameters, and the nonce that a wallet would have put into an Annex B answer.
