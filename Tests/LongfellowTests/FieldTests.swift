@@ -64,4 +64,19 @@ struct FieldTests {
     let x = FieldP256.point(12345)
     #expect(x * x.inverse == .one)
   }
+
+  @Test(arguments: [0, 1, 2, 3, 1000])
+  func `sums of products that are reduced once are the same`(count: Int) {
+    var random = SeededGenerator(seed: 2)
+    var a = (0..<count).map { _ in FieldP256(bigEndian: random.bytes(32)) }
+    let b = (0..<count).map { _ in FieldP256(bigEndian: random.bytes(32)) }
+    // The largest numbers as well.
+    for last in [FieldP256.zero - .one, .one, .zero, FieldP256(.max - 1, 0xffff_ffff, 0, 0xffff_ffff_0000_0001)] {
+      for index in a.indices { a[index] = index.isMultiple(of: 2) ? a[index] : last }
+      let sum = zip(a, b).reduce(FieldP256.zero) { $0 + $1.0 * $1.1 }
+      #expect(FieldP256.dot(a, b, count: count) == sum)
+      let squares = a.reduce(FieldP256.zero) { $0 + $1 * $1 }
+      #expect(FieldP256.dot(a, a, count: count) == squares)
+    }
+  }
 }

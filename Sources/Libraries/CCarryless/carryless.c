@@ -155,10 +155,21 @@ carryless_element carryless_dot_portable(const carryless_element *a, const carry
   return reduce(sum);
 }
 
+static inline carryless_element eq_portable(carryless_eq eq, uint64_t index) {
+  return carryless_multiply_portable(eq.low[index & ((1u << eq.low_bits) - 1)], eq.high[index >> eq.low_bits]);
+}
+
+void carryless_eq_sum_portable(carryless_element *sums, size_t count, carryless_eq a, carryless_eq b) {
+  for (size_t i = 0; i < count; i++) {
+    carryless_element first = eq_portable(a, i), second = eq_portable(b, i);
+    sums[i] = (carryless_element){first.low ^ second.low, first.high ^ second.high};
+  }
+}
+
 carryless_element carryless_bind_portable(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
                                           const uint16_t *term_constants, const carryless_element *constants,
-                                          uint32_t one, const carryless_element *outputs,
-                                          const carryless_element *left, const carryless_element *right) {
+                                          uint32_t one, const carryless_element *outputs, carryless_eq left,
+                                          carryless_eq right) {
   wide sum = {{0, 0, 0, 0}};
   size_t term = 0;
   for (size_t i = 0; i < count; i++) {
@@ -172,7 +183,8 @@ carryless_element carryless_bind_portable(const carryless_group *groups, size_t 
         add(&inner, wide_product_portable(constants[term_constants[term]], output));
       }
     }
-    carryless_element wires = carryless_multiply_portable(left[groups[i].left], right[groups[i].right]);
+    carryless_element wires =
+        carryless_multiply_portable(eq_portable(left, groups[i].left), eq_portable(right, groups[i].right));
     add(&sum, wide_product_portable(wires, reduce(inner)));
   }
   return reduce(sum);
@@ -191,12 +203,35 @@ FAST static carryless_element dot_fast(const carryless_element *a, const carryle
   return value(reduced(sum));
 }
 
+FAST static inline vector product_of(vector a, vector b) {
+  accumulator product = accumulator_zero();
+  accumulate(&product, a, b);
+  return reduced(product);
+}
+
+FAST static inline vector eq_fast(carryless_eq eq, uint64_t index) {
+  return product_of(load(eq.low + (index & ((1u << eq.low_bits) - 1))), load(eq.high + (index >> eq.low_bits)));
+}
+
+FAST static void eq_sum_fast(carryless_element *sums, size_t count, carryless_eq a, carryless_eq b) {
+  size_t mask = ((size_t)1 << a.low_bits) - 1;
+  for (size_t i = 0; i < count; i++) {
+    accumulator sum = accumulator_zero();
+    accumulate(&sum, load(a.low + (i & mask)), load(a.high + (i >> a.low_bits)));
+    accumulate(&sum, load(b.low + (i & mask)), load(b.high + (i >> b.low_bits)));
+    sums[i] = value(reduced(sum));
+  }
+}
+
 FAST static carryless_element bind_fast(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
                                         const uint16_t *term_constants, const carryless_element *constants,
-                                        uint32_t one, const carryless_element *outputs, const carryless_element *left,
-                                        const carryless_element *right) {
+                                        uint32_t one, const carryless_element *outputs, carryless_eq left,
+                                        carryless_eq right) {
   accumulator sum = accumulator_zero();
   size_t term = 0;
+  // Neighbours often have one wire in common.
+  uint64_t last_left = UINT64_MAX, last_right = UINT64_MAX;
+  vector left_value = nothing(), right_value = nothing();
   for (size_t i = 0; i < count; i++) {
     vector plain = nothing();
     accumulator inner = accumulator_zero();
@@ -211,9 +246,15 @@ FAST static carryless_element bind_fast(const carryless_group *groups, size_t co
       }
     }
     if (has_products) plain = sum_of(plain, reduced(inner));
-    accumulator wires = accumulator_zero();
-    accumulate(&wires, load(left + groups[i].left), load(right + groups[i].right));
-    accumulate(&sum, reduced(wires), plain);
+    if (groups[i].left != last_left) {
+      last_left = groups[i].left;
+      left_value = eq_fast(left, last_left);
+    }
+    if (groups[i].right != last_right) {
+      last_right = groups[i].right;
+      right_value = eq_fast(right, last_right);
+    }
+    accumulate(&sum, product_of(left_value, right_value), plain);
   }
   return value(reduced(sum));
 }
@@ -233,8 +274,17 @@ carryless_element carryless_dot(const carryless_element *a, const carryless_elem
 
 carryless_element carryless_bind(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
                                  const uint16_t *term_constants, const carryless_element *constants, uint32_t one,
-                                 const carryless_element *outputs, const carryless_element *left,
-                                 const carryless_element *right) {
+                                 const carryless_element *outputs, carryless_eq left, carryless_eq right) {
   CHOOSE(bind_fast(groups, count, term_outputs, term_constants, constants, one, outputs, left, right),
          carryless_bind_portable(groups, count, term_outputs, term_constants, constants, one, outputs, left, right));
+}
+
+void carryless_eq_sum(carryless_element *sums, size_t count, carryless_eq a, carryless_eq b) {
+#if defined(FAST)
+  if (is_fast) {
+    eq_sum_fast(sums, count, a, b);
+    return;
+  }
+#endif
+  carryless_eq_sum_portable(sums, count, a, b);
 }

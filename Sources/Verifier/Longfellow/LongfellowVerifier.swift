@@ -78,9 +78,10 @@ struct PartCheck<F: ProofField> {
 
   func check() throws(LongfellowError) {
     let columns = ligero.challenges.columns.map { $0 + setup.shape.doubleBlock }
-    let block = LagrangeMatrix(weights: setup.block, columns: columns)
+    let distances = ColumnDistances<F>(count: setup.shape.doubleBlock, columns: columns)
+    let block = LagrangeMatrix(weights: setup.block, distances: distances)
     try ligero.checkLowDegree(block)
-    let doubleBlock = LagrangeMatrix(weights: setup.doubleBlock, columns: columns)
+    let doubleBlock = LagrangeMatrix(weights: setup.doubleBlock, distances: distances)
     try ligero.checkQuadratic(doubleBlock)
     let constraints = LinearConstraints(
       setup.circuit, challenges: ligero.challenges, publicInputs: publicInputs, proof: ligero.proof)
