@@ -37,9 +37,11 @@ struct FieldTests {
   private func checkExtension<F: ProofField>(_ published: Published.Field.Extension, _: F.Type) throws {
     let values: [F] = try published.values.map { try element($0) }
     let columns = Array(published.n..<values.count)
-    let matrix = LagrangeMatrix<F>(weights: BarycentricWeights(count: published.n), columns: columns)
+    let matrix = LagrangeMatrix<F>(
+      weights: BarycentricWeights(count: published.n), columns: columns, table: PointTable(count: values.count))
+    let weighted = matrix.weighted(values[..<published.n])
     for (row, column) in columns.enumerated() {
-      #expect(matrix.value(row, values[..<published.n]) == values[column])
+      #expect(matrix.value(row, weighted: weighted[...]) == values[column])
     }
   }
 

@@ -203,16 +203,6 @@ FAST static carryless_element dot_fast(const carryless_element *a, const carryle
   return value(reduced(sum));
 }
 
-FAST static inline vector product_of(vector a, vector b) {
-  accumulator product = accumulator_zero();
-  accumulate(&product, a, b);
-  return reduced(product);
-}
-
-FAST static inline vector eq_fast(carryless_eq eq, uint64_t index) {
-  return product_of(load(eq.low + (index & ((1u << eq.low_bits) - 1))), load(eq.high + (index >> eq.low_bits)));
-}
-
 FAST static void eq_sum_fast(carryless_element *sums, size_t count, carryless_eq a, carryless_eq b) {
   size_t mask = ((size_t)1 << a.low_bits) - 1;
   for (size_t i = 0; i < count; i++) {
@@ -223,20 +213,29 @@ FAST static void eq_sum_fast(carryless_element *sums, size_t count, carryless_eq
   }
 }
 
+/// Adds value * the reduced sum to the next sum, and starts the sum again.
+FAST static inline void carry(accumulator *next, const carryless_element *value, accumulator *sum) {
+  accumulate(next, load(value), reduced(*sum));
+  *sum = accumulator_zero();
+}
+
+// The groups are sorted by their left wire, mostly: what they have in common is multiplied once. There is a sum for
+// the groups with the same left wire and high bits of the right one, for those with the same left wire, for those with
+// the same high bits of the left one, and for all.
 FAST static carryless_element bind_fast(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
                                         const uint16_t *term_constants, const carryless_element *constants,
                                         uint32_t one, const carryless_element *outputs, carryless_eq left,
                                         carryless_eq right) {
-  accumulator sum = accumulator_zero();
+  accumulator same_right_high = accumulator_zero(), same_left = same_right_high, same_left_high = same_right_high,
+              sum = same_right_high;
+  uint64_t left_mask = (1u << left.low_bits) - 1, right_mask = (1u << right.low_bits) - 1;
   size_t term = 0;
-  // Neighbours often have one wire in common.
-  uint64_t last_left = UINT64_MAX, last_right = UINT64_MAX;
-  vector left_value = nothing(), right_value = nothing();
   for (size_t i = 0; i < count; i++) {
+    carryless_group group = groups[i];
     vector plain = nothing();
     accumulator inner = accumulator_zero();
     int has_products = 0;
-    for (; term < groups[i].end; term++) {
+    for (; term < group.end; term++) {
       vector output = load(outputs + term_outputs[term]);
       if (term_constants[term] == one) {
         plain = sum_of(plain, output);
@@ -246,15 +245,16 @@ FAST static carryless_element bind_fast(const carryless_group *groups, size_t co
       }
     }
     if (has_products) plain = sum_of(plain, reduced(inner));
-    if (groups[i].left != last_left) {
-      last_left = groups[i].left;
-      left_value = eq_fast(left, last_left);
-    }
-    if (groups[i].right != last_right) {
-      last_right = groups[i].right;
-      right_value = eq_fast(right, last_right);
-    }
-    accumulate(&sum, product_of(left_value, right_value), plain);
+    accumulate(&same_right_high, load(right.low + (group.right & right_mask)), plain);
+    int is_last = i + 1 == count;
+    carryless_group next = groups[is_last ? i : i + 1];
+    int ends_left = is_last || next.left != group.left;
+    if (!ends_left && next.right >> right.low_bits == group.right >> right.low_bits) continue;
+    carry(&same_left, right.high + (group.right >> right.low_bits), &same_right_high);
+    if (!ends_left) continue;
+    carry(&same_left_high, left.low + (group.left & left_mask), &same_left);
+    if (!is_last && next.left >> left.low_bits == group.left >> left.low_bits) continue;
+    carry(&sum, left.high + (group.left >> left.low_bits), &same_left_high);
   }
   return value(reduced(sum));
 }

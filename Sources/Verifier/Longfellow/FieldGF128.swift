@@ -45,6 +45,8 @@ package struct FieldGF128: ProofField {
 
   /// - Parameter number: below 65,536.
   package static func point(_ number: Int) -> Self { subfield[number] }
+  /// The points are sums of basis elements.
+  package static func difference(_ first: Int, _ second: Int) -> Int { first ^ second }
 
   @inline(__always) package init(_ bytes: UnsafePointer<UInt8>) {
     let raw = UnsafeRawPointer(bytes)

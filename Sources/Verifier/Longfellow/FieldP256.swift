@@ -111,6 +111,7 @@ package struct FieldP256: ProofField {
   package var inverse: Self { power([Self.p3, 0, Self.p1, Self.p0 - 2]) }
 
   package static func point(_ number: Int) -> Self { Self(UInt64(number), 0, 0, 0) * squaredRadix }
+  package static func difference(_ first: Int, _ second: Int) -> Int { first - second }
 
   package init?(_ bytes: UnsafePointer<UInt8>) {
     let raw = UnsafeRawPointer(bytes)

@@ -12,7 +12,7 @@ struct ProductSum {
 
   @inline(__always) private static func low(_ wide: UInt128) -> UInt64 { UInt64(truncatingIfNeeded: wide) }
 
-  /// Adds a·b. Fewer than 2^20 products keep the highest limb within `reduced`'s bounds.
+  /// Adds a·b. Fewer than 2^24 products keep the highest limb within `reduced`'s bounds.
   @inline(__always) mutating func add(_ a: FieldP256, _ b: FieldP256) {
     var (p0, p1, p2, p3) = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
     // One limb of a times b, added to what is left of the rows before; returns the limb that is complete.
@@ -35,6 +35,12 @@ struct ProductSum {
     (t0, t1, t2, t3) = (Self.low(s0), Self.low(s1), Self.low(s2), Self.low(s3))
     (t4, t5, t6, t7) = (Self.low(s4), Self.low(s5), Self.low(s6), Self.low(s7))
     t8 &+= Self.low(s7 >> 64)
+  }
+
+  /// Adds the sum times a value to another sum, and starts again.
+  @inline(__always) mutating func carry(_ value: FieldP256, to next: inout ProductSum) {
+    next.add(value, reduced)
+    self = ProductSum()
   }
 
   /// The sum over 2^256, mod p (Montgomery's reduction).
@@ -85,13 +91,12 @@ extension FieldP256 {
   package static func bind(
     _ layer: CircuitLayer, constants: [Self], one: Int, outputs: [Self], left: EqFactors<Self>, right: EqFactors<Self>
   ) -> Self {
-    // Some hundred thousand groups in a layer at most.
-    var sum = ProductSum()
+    // The groups are sorted by their left wire, mostly: what they have in common is multiplied once.
+    var (sameRightHigh, sameLeft, sameLeftHigh, sum) = (ProductSum(), ProductSum(), ProductSum(), ProductSum())
     var term = 0
-    // Neighbours often have one wire in common.
-    var (lastLeft, lastRight) = (-1, -1)
-    var (leftValue, rightValue) = (zero, zero)
-    for group in layer.groups {
+    let groups = layer.groups
+    for index in groups.indices {
+      let group = groups[index]
       var inner = zero
       while term < Int(group.end) {
         let output = outputs[Int(layer.termOutputs[term])]
@@ -99,15 +104,16 @@ extension FieldP256 {
         inner = inner + (constant == one ? output : constants[constant] * output)
         term += 1
       }
-      if Int(group.left) != lastLeft {
-        lastLeft = Int(group.left)
-        leftValue = left.value(lastLeft)
-      }
-      if Int(group.right) != lastRight {
-        lastRight = Int(group.right)
-        rightValue = right.value(lastRight)
-      }
-      sum.add(leftValue * rightValue, inner)
+      let (leftWire, rightWire) = (Int(group.left), Int(group.right))
+      sameRightHigh.add(right.lowValue(rightWire), inner)
+      let next = index + 1 < groups.count ? groups[index + 1] : nil
+      let keepsLeft = next.map { Int($0.left) == leftWire } ?? false
+      if keepsLeft, let next, Int(next.right) >> right.lowBits == rightWire >> right.lowBits { continue }
+      sameRightHigh.carry(right.highValue(rightWire), to: &sameLeft)
+      if keepsLeft { continue }
+      sameLeft.carry(left.lowValue(leftWire), to: &sameLeftHigh)
+      if let next, Int(next.left) >> left.lowBits == leftWire >> left.lowBits { continue }
+      sameLeftHigh.carry(left.highValue(leftWire), to: &sum)
     }
     return sum.reduced
   }

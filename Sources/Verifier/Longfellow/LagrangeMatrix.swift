@@ -13,65 +13,72 @@ struct BarycentricWeights<F: ProofField>: Sendable {
   }
 }
 
-/// The differences of opened columns' points and the points 0 … count−1, column by column, and their inverses.
-struct ColumnDistances<F: ProofField> {
-  fileprivate let count: Int
-  fileprivate let distances, inverses: [F]
+/// All points that differences of two points' numbers can lead to, and their inverses; the first is unused.
+struct PointTable<F: ProofField>: Sendable {
+  fileprivate let points, inverses: [F]
 
-  init(count: Int, columns: [Int]) {
-    self.count = count
-    let points = (0..<count).map { F.point($0) }
-    var distances: [F] = []
-    distances.reserveCapacity(count * columns.count)
-    for column in columns {
-      let x = F.point(column)
-      for point in points { distances.append(x - point) }
-    }
-    self.distances = distances
-    inverses = F.inverses(distances)
+  /// - Parameter count: more than any number of a point.
+  init(count: Int) {
+    points = (0..<(1 << ceilingLog2(count))).map { F.point($0) }
+    inverses = [.zero] + F.inverses(Array(points.dropFirst()))
   }
 }
 
-/// Lagrange coefficients that give a polynomial's values at opened columns from its values at 0 … count−1.
+/// A polynomial's values at opened columns from its values at the points 0 … count−1. With y_j times its weight, the
+/// value at x is Π (x − x_j) · Σ y_j / (x − x_j).
 struct LagrangeMatrix<F: ProofField> {
-  private let count: Int
-  private let coefficients: [F]
-  /// Of each column, what all its coefficients are multiplied by: Π (x − x_i).
-  private var wholes: [F] = []
+  private let weights: [F]
+  /// 1 / (x − x_j), column by column.
+  private let inverses: [F]
+  private let rowLength: Int
+  /// Π (x − x_j) for each column.
+  private let products: [F]
 
   /// - Parameters:
-  ///   - weights: for the matrix's count.
-  ///   - distances: from as many points or more.
-  init(weights: BarycentricWeights<F>, distances: ColumnDistances<F>) {
-    let weights = weights.weights
-    count = weights.count
-    precondition(count <= distances.count)
-    var coefficients: [F] = []
-    coefficients.reserveCapacity(distances.distances.count / distances.count * count)
-    for start in stride(from: 0, to: distances.distances.count, by: distances.count) {
-      var whole = F.one
-      for index in 0..<count {
-        whole = whole * distances.distances[start + index]
-        coefficients.append(distances.inverses[start + index] * weights[index])
-      }
-      wholes.append(whole)
+  ///   - columns: not below the weights' count.
+  init(weights: BarycentricWeights<F>, columns: [Int], table: PointTable<F>) {
+    var inverses: [F] = []
+    inverses.reserveCapacity(columns.count * weights.weights.count)
+    for column in columns {
+      for point in weights.weights.indices { inverses.append(table.inverses[F.difference(column, point)]) }
     }
-    self.coefficients = coefficients
+    self.init(weights, inverses, rowLength: weights.weights.count, columns, table)
   }
 
-  init(weights: BarycentricWeights<F>, columns: [Int]) {
-    self.init(weights: weights, distances: ColumnDistances(count: weights.weights.count, columns: columns))
+  /// From fewer points, at the same columns.
+  init(_ larger: Self, weights: BarycentricWeights<F>, columns: [Int], table: PointTable<F>) {
+    precondition(weights.weights.count <= larger.rowLength)
+    self.init(weights, larger.inverses, rowLength: larger.rowLength, columns, table)
   }
 
-  /// The value at an opened column, of values from point `from` on; those before and after are zero.
-  func value(_ column: Int, _ values: ArraySlice<F>, from: Int = 0) -> F {
-    precondition(from + values.count <= count)
-    let sum = coefficients.withUnsafeBufferPointer { coefficients in
+  private init(
+    _ weights: BarycentricWeights<F>, _ inverses: [F], rowLength: Int, _ columns: [Int], _ table: PointTable<F>
+  ) {
+    self.weights = weights.weights
+    self.inverses = inverses
+    self.rowLength = rowLength
+    products = columns.map { column in
+      var product = F.one
+      for point in weights.weights.indices { product = product * table.points[F.difference(column, point)] }
+      return product
+    }
+  }
+
+  /// Multiplies values at the points from `from` on by their weights.
+  func weighted(_ values: ArraySlice<F>, from: Int = 0) -> [F] {
+    precondition(from + values.count <= weights.count)
+    return zip(values, weights[from...]).map { $0 * $1 }
+  }
+
+  /// The value at an opened column, of weighted values from point `from` on; those before and after are zero.
+  func value(_ column: Int, weighted values: ArraySlice<F>, from: Int = 0) -> F {
+    precondition(from + values.count <= weights.count)
+    let sum = inverses.withUnsafeBufferPointer { inverses in
       values.withUnsafeBufferPointer { values in
-        guard let a = coefficients.baseAddress, let b = values.baseAddress else { return F.zero }
-        return F.dot(a + column * count + from, b, count: values.count)
+        guard let a = inverses.baseAddress, let b = values.baseAddress else { return F.zero }
+        return F.dot(a + column * rowLength + from, b, count: values.count)
       }
     }
-    return sum * wholes[column]
+    return sum * products[column]
   }
 }

@@ -24,17 +24,18 @@ struct LigeroCheck<F: ProofField> {
 
   /// The rows are of low degree.
   func checkLowDegree(_ matrix: LagrangeMatrix<F>) throws(LongfellowError) {
+    let values = matrix.weighted(proof.lowDegree[...])
     for column in 0..<shape.opened {
       var sum = opened(0, column)
       for row in 0..<shape.contentRows { sum = sum + challenges.lowDegree[row] * opened(3 + row, column) }
-      guard sum == matrix.value(column, proof.lowDegree[...]) else { throw .proofInvalid(.lowDegree) }
+      guard sum == matrix.value(column, weighted: values[...]) else { throw .proofInvalid(.lowDegree) }
     }
   }
 
   /// The products of the quadratic constraints hold.
   func checkQuadratic(_ matrix: LagrangeMatrix<F>) throws(LongfellowError) {
     let middle = [F](repeating: .zero, count: shape.width)
-    let values = proof.quadraticStart + middle + proof.quadraticEnd
+    let values = matrix.weighted((proof.quadraticStart + middle + proof.quadraticEnd)[...])
     for column in 0..<shape.opened {
       var sum = opened(2, column)
       for row in 0..<shape.quadraticRows {
@@ -44,7 +45,7 @@ struct LigeroCheck<F: ProofField> {
         let z = opened(first + 2 * shape.quadraticRows, column)
         sum = sum + challenges.quadraticRows[row] * (z - x * y)
       }
-      guard sum == matrix.value(column, values[...]) else { throw .proofInvalid(.quadratic) }
+      guard sum == matrix.value(column, weighted: values[...]) else { throw .proofInvalid(.quadratic) }
     }
   }
 
@@ -68,14 +69,16 @@ struct LigeroCheck<F: ProofField> {
         weights[value] = weights[value] - challenge
       }
     }
+    let rows = (0..<shape.contentRows).map { row in
+      block.weighted(weights[(row * shape.width)..<((row + 1) * shape.width)], from: shape.opened)
+    }
+    let answers = doubleBlock.weighted(proof.dot[...])
     for column in 0..<shape.opened {
       var sum = opened(1, column)
-      for row in 0..<shape.contentRows {
-        let value = block.value(
-          column, weights[(row * shape.width)..<((row + 1) * shape.width)], from: shape.opened)
-        sum = sum + value * opened(3 + row, column)
+      for (row, values) in rows.enumerated() {
+        sum = sum + block.value(column, weighted: values[...], from: shape.opened) * opened(3 + row, column)
       }
-      guard sum == doubleBlock.value(column, proof.dot[...]) else { throw .proofInvalid(.dot) }
+      guard sum == doubleBlock.value(column, weighted: answers[...]) else { throw .proofInvalid(.dot) }
     }
   }
 }

@@ -18,6 +18,8 @@ package protocol ProofField: Equatable, Sendable {
   var inverse: Self { get }
   /// The evaluation point of this number.
   static func point(_ number: Int) -> Self
+  /// The number of the point that is the difference of two points, of which the first has the larger number.
+  static func difference(_ first: Int, _ second: Int) -> Int
 
   /// Reads `byteCount` bytes; nil if they are not canonical.
   init?(_ bytes: UnsafePointer<UInt8>)
