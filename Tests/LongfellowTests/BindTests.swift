@@ -67,8 +67,7 @@ struct BindTests {
       let right = stride(from: 1, to: bindings.count, by: 2).map { bindings[$0] }
       let layer = try Layer<F>(test.input.contents)
       let bound = layer.bound(
-        outputs: [.one], left: eqVector(left[...], count: layer.wires, scale: .one),
-        right: eqVector(right[...], count: layer.wires, scale: .one))
+        outputs: [.one], left: EqFactors(left, count: layer.wires), right: EqFactors(right, count: layer.wires))
       let last = try #require(test.outputs?.last?.contents)
       #expect(last.count == 1 && last[0].coefficient.bytes == bound.bytes)
     }
@@ -79,10 +78,9 @@ struct BindTests {
     for test in (try published(name) as Sparse).testCases {
       let points: [[F]] = try [test.bindings0, test.bindings1].map { try #require($0).map { try element($0) } }
       let gates = 1 + (test.input.contents.map(\.gateIndex).max() ?? 0)
-      let outputs = zip(
-        eqVector(points[0][...], count: gates, scale: .one),
-        eqVector(points[1][...], count: gates, scale: try element(#require(test.alpha)))
-      ).map { $0 + $1 }
+      var outputs = [F](repeating: .zero, count: gates)
+      let second = try EqFactors(points[1], count: gates, scale: element(#require(test.alpha)))
+      outputs.withUnsafeMutableBufferPointer { F.fill($0, EqFactors(points[0], count: gates), second) }
       let layer = try Layer<F>(test.input.contents)
       for term in try #require(test.output).contents {
         let bound = layer.bound(
@@ -109,11 +107,14 @@ struct BindTests {
         termOutputs: terms.map { UInt32($0.gateIndex) }, termConstants: terms.indices.map { UInt16($0) })
     }
 
-    func bound(outputs: [F], left: [F], right: [F]) -> F {
+    func bound(outputs: [F], left: EqFactors<F>, right: EqFactors<F>) -> F {
       F.bind(layer, constants: constants, one: 65_535, outputs: outputs, left: left, right: right)
     }
 
-    func only(_ wire: Int) -> [F] { (0..<wires).map { $0 == wire ? .one : .zero } }
+    /// The vector at the point that is a wire's number has 1 for this wire and 0 for all others.
+    func only(_ wire: Int) -> EqFactors<F> {
+      EqFactors((0..<layer.logWires).map { (wire >> $0) & 1 == 1 ? .one : .zero }, count: wires)
+    }
   }
 
   @Test(arguments: 0..<20 as Range<UInt64>)
@@ -128,17 +129,35 @@ struct BindTests {
       terms += Int.random(in: 1...5, using: &random)
       groups.append(
         carryless_group(
-          left: .random(in: 0..<100, using: &random), right: .random(in: 0..<100, using: &random), end: UInt64(terms)))
+          left: .random(in: 0..<128, using: &random), right: .random(in: 0..<4, using: &random), end: UInt64(terms)))
     }
-    let outputs = (0..<terms).map { _ in UInt32.random(in: 0..<50, using: &random) }
-    let constants = (0..<terms).map { _ in UInt16.random(in: 0..<9, using: &random) }
-    // The constant that `one` names counts as 1, whatever it is.
-    let (factors, values, left, right) = (elements(9), elements(50), elements(100), elements(100))
-    for one: UInt32 in [3, 65_535] {
-      let fast = carryless_bind(groups, groups.count, outputs, constants, factors, one, values, left, right)
-      let portable = carryless_bind_portable(
-        groups, groups.count, outputs, constants, factors, one, values, left, right)
-      #expect(FieldGF128(fast) == FieldGF128(portable))
+    let termOutputs = (0..<terms).map { _ in UInt32.random(in: 0..<50, using: &random) }
+    let termConstants = (0..<terms).map { _ in UInt16.random(in: 0..<9, using: &random) }
+    let (constants, outputs) = (elements(9), elements(50))
+    let (low, high, otherLow, otherHigh) = (elements(8), elements(16), elements(8), elements(16))
+    low.withUnsafeBufferPointer { low in
+      high.withUnsafeBufferPointer { high in
+        otherLow.withUnsafeBufferPointer { otherLow in
+          otherHigh.withUnsafeBufferPointer { otherHigh in
+            let left = carryless_eq(low: low.baseAddress, high: high.baseAddress, low_bits: 3)
+            let right = carryless_eq(low: otherLow.baseAddress, high: otherHigh.baseAddress, low_bits: 3)
+            // The constant that `one` names counts as 1, whatever it is.
+            for one: UInt32 in [3, 65_535] {
+              let fast = carryless_bind(
+                groups, groups.count, termOutputs, termConstants, constants, one, outputs, left, right)
+              let portable = carryless_bind_portable(
+                groups, groups.count, termOutputs, termConstants, constants, one, outputs, left, right)
+              #expect(FieldGF128(fast) == FieldGF128(portable))
+            }
+            for count in [0, 1, 127, 128] {
+              var (fast, portable) = (elements(count), elements(count))
+              carryless_eq_sum(&fast, count, left, right)
+              carryless_eq_sum_portable(&portable, count, left, right)
+              #expect(fast.map { FieldGF128($0) } == portable.map { FieldGF128($0) })
+            }
+          }
+        }
+      }
     }
   }
 }

@@ -37,9 +37,11 @@ struct FieldTests {
   private func checkExtension<F: ProofField>(_ published: Published.Field.Extension, _: F.Type) throws {
     let values: [F] = try published.values.map { try element($0) }
     let columns = Array(published.n..<values.count)
-    let matrix = LagrangeMatrix<F>(weights: BarycentricWeights(count: published.n), columns: columns)
+    let matrix = LagrangeMatrix<F>(
+      weights: BarycentricWeights(count: published.n), columns: columns, table: PointTable(count: values.count))
+    let weighted = matrix.weighted(values[..<published.n])
     for (row, column) in columns.enumerated() {
-      #expect(matrix.value(row, values[..<published.n]) == values[column])
+      #expect(matrix.value(row, weighted: weighted[...]) == values[column])
     }
   }
 
@@ -63,5 +65,20 @@ struct FieldTests {
     #expect(FieldP256([UInt8](repeating: 0xff, count: 32)) == nil)
     let x = FieldP256.point(12345)
     #expect(x * x.inverse == .one)
+  }
+
+  @Test(arguments: [0, 1, 2, 3, 1000])
+  func `sums of products that are reduced once are the same`(count: Int) {
+    var random = SeededGenerator(seed: 2)
+    var a = (0..<count).map { _ in FieldP256(bigEndian: random.bytes(32)) }
+    let b = (0..<count).map { _ in FieldP256(bigEndian: random.bytes(32)) }
+    // The largest numbers as well.
+    for last in [FieldP256.zero - .one, .one, .zero, FieldP256(.max - 1, 0xffff_ffff, 0, 0xffff_ffff_0000_0001)] {
+      for index in a.indices { a[index] = index.isMultiple(of: 2) ? a[index] : last }
+      let sum = zip(a, b).reduce(FieldP256.zero) { $0 + $1.0 * $1.1 }
+      #expect(FieldP256.dot(a, b, count: count) == sum)
+      let squares = a.reduce(FieldP256.zero) { $0 + $1 * $1 }
+      #expect(FieldP256.dot(a, a, count: count) == squares)
+    }
   }
 }

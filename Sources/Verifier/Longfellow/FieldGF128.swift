@@ -45,6 +45,8 @@ package struct FieldGF128: ProofField {
 
   /// - Parameter number: below 65,536.
   package static func point(_ number: Int) -> Self { subfield[number] }
+  /// The points are sums of basis elements.
+  package static func difference(_ first: Int, _ second: Int) -> Int { first ^ second }
 
   @inline(__always) package init(_ bytes: UnsafePointer<UInt8>) {
     let raw = UnsafeRawPointer(bytes)
@@ -70,15 +72,42 @@ package struct FieldGF128: ProofField {
   }
 
   package static func bind(
-    _ layer: CircuitLayer, constants: UnsafePointer<Self>, one: Int, outputs: UnsafePointer<Self>,
-    left: UnsafePointer<Self>, right: UnsafePointer<Self>
+    _ layer: CircuitLayer, constants: [Self], one: Int, outputs: [Self], left: EqFactors<Self>, right: EqFactors<Self>
   ) -> Self {
-    func elements(_ pointer: UnsafePointer<Self>) -> UnsafePointer<carryless_element> {
-      UnsafeRawPointer(pointer).assumingMemoryBound(to: carryless_element.self)
+    elements(constants) { constants in
+      elements(outputs) { outputs in
+        factors(left) { left in
+          factors(right) { right in
+            Self(
+              carryless_bind(
+                layer.groups, layer.groups.count, layer.termOutputs, layer.termConstants, constants, UInt32(one),
+                outputs, left, right))
+          }
+        }
+      }
     }
-    return Self(
-      carryless_bind(
-        layer.groups, layer.groups.count, layer.termOutputs, layer.termConstants, elements(constants),
-        UInt32(one), elements(outputs), elements(left), elements(right)))
+  }
+
+  package static func fill(
+    _ sums: UnsafeMutableBufferPointer<Self>, _ first: EqFactors<Self>, _ second: EqFactors<Self>
+  ) {
+    sums.withMemoryRebound(to: carryless_element.self) { sums in
+      factors(first) { first in
+        factors(second) { second in carryless_eq_sum(sums.baseAddress, sums.count, first, second) }
+      }
+    }
+  }
+
+  /// A struct of one member has its member's layout.
+  private static func elements<R>(_ values: [Self], _ body: (UnsafePointer<carryless_element>?) -> R) -> R {
+    values.withUnsafeBufferPointer { values in
+      values.withMemoryRebound(to: carryless_element.self) { body($0.baseAddress) }
+    }
+  }
+
+  private static func factors<R>(_ eq: EqFactors<Self>, _ body: (carryless_eq) -> R) -> R {
+    elements(eq.low) { low in
+      elements(eq.high) { high in body(carryless_eq(low: low, high: high, low_bits: UInt32(eq.lowBits))) }
+    }
   }
 }

@@ -1,5 +1,3 @@
-import CCarryless
-
 /// The base field of P-256, in Montgomery form (SEC 2, 2.4.2): four limbs, the lowest first.
 package struct FieldP256: ProofField {
   let l0, l1, l2, l3: UInt64
@@ -34,7 +32,7 @@ package struct FieldP256: ProofField {
   }()
 
   /// The limbs and a carry, less p if they reach it.
-  @inline(__always) private static func reduced(
+  @inline(__always) static func reduced(
     _ t0: UInt64, _ t1: UInt64, _ t2: UInt64, _ t3: UInt64, _ carry: UInt64
   ) -> Self {
     let (r0, b0) = t0.subtractingReportingOverflow(p0)
@@ -113,6 +111,7 @@ package struct FieldP256: ProofField {
   package var inverse: Self { power([Self.p3, 0, Self.p1, Self.p0 - 2]) }
 
   package static func point(_ number: Int) -> Self { Self(UInt64(number), 0, 0, 0) * squaredRadix }
+  package static func difference(_ first: Int, _ second: Int) -> Int { first - second }
 
   package init?(_ bytes: UnsafePointer<UInt8>) {
     let raw = UnsafeRawPointer(bytes)
@@ -141,37 +140,6 @@ package struct FieldP256: ProofField {
     raw.storeBytes(of: plain.l1.littleEndian, toByteOffset: 8, as: UInt64.self)
     raw.storeBytes(of: plain.l2.littleEndian, toByteOffset: 16, as: UInt64.self)
     raw.storeBytes(of: plain.l3.littleEndian, toByteOffset: 24, as: UInt64.self)
-  }
-
-  package static func dot(_ a: UnsafePointer<Self>, _ b: UnsafePointer<Self>, count: Int) -> Self {
-    var sum = zero
-    for index in 0..<count { sum = sum + a[index] * b[index] }
-    return sum
-  }
-
-  package static func bind(
-    _ layer: CircuitLayer, constants: UnsafePointer<Self>, one: Int, outputs: UnsafePointer<Self>,
-    left: UnsafePointer<Self>, right: UnsafePointer<Self>
-  ) -> Self {
-    layer.groups.withUnsafeBufferPointer { groups in
-      layer.termOutputs.withUnsafeBufferPointer { termOutputs in
-        layer.termConstants.withUnsafeBufferPointer { termConstants in
-          var sum = zero
-          var term = 0
-          for group in groups {
-            var inner = zero
-            while term < Int(group.end) {
-              let output = outputs[Int(termOutputs[term])]
-              let constant = Int(termConstants[term])
-              inner = inner + (constant == one ? output : constants[constant] * output)
-              term += 1
-            }
-            sum = sum + left[Int(group.left)] * right[Int(group.right)] * inner
-          }
-          return sum
-        }
-      }
-    }
   }
 }
 

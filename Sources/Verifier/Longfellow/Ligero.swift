@@ -24,17 +24,18 @@ struct LigeroCheck<F: ProofField> {
 
   /// The rows are of low degree.
   func checkLowDegree(_ matrix: LagrangeMatrix<F>) throws(LongfellowError) {
+    let values = matrix.weighted(proof.lowDegree[...])
     for column in 0..<shape.opened {
       var sum = opened(0, column)
       for row in 0..<shape.contentRows { sum = sum + challenges.lowDegree[row] * opened(3 + row, column) }
-      guard sum == matrix.value(column, proof.lowDegree[...]) else { throw .proofInvalid(.lowDegree) }
+      guard sum == matrix.value(column, weighted: values[...]) else { throw .proofInvalid(.lowDegree) }
     }
   }
 
   /// The products of the quadratic constraints hold.
   func checkQuadratic(_ matrix: LagrangeMatrix<F>) throws(LongfellowError) {
     let middle = [F](repeating: .zero, count: shape.width)
-    let values = proof.quadraticStart + middle + proof.quadraticEnd
+    let values = matrix.weighted((proof.quadraticStart + middle + proof.quadraticEnd)[...])
     for column in 0..<shape.opened {
       var sum = opened(2, column)
       for row in 0..<shape.quadraticRows {
@@ -44,7 +45,7 @@ struct LigeroCheck<F: ProofField> {
         let z = opened(first + 2 * shape.quadraticRows, column)
         sum = sum + challenges.quadraticRows[row] * (z - x * y)
       }
-      guard sum == matrix.value(column, values[...]) else { throw .proofInvalid(.quadratic) }
+      guard sum == matrix.value(column, weighted: values[...]) else { throw .proofInvalid(.quadratic) }
     }
   }
 
@@ -68,73 +69,16 @@ struct LigeroCheck<F: ProofField> {
         weights[value] = weights[value] - challenge
       }
     }
+    let rows = (0..<shape.contentRows).map { row in
+      block.weighted(weights[(row * shape.width)..<((row + 1) * shape.width)], from: shape.opened)
+    }
+    let answers = doubleBlock.weighted(proof.dot[...])
     for column in 0..<shape.opened {
       var sum = opened(1, column)
-      for row in 0..<shape.contentRows {
-        let value = block.value(
-          column, weights[(row * shape.width)..<((row + 1) * shape.width)], from: shape.opened)
-        sum = sum + value * opened(3 + row, column)
+      for (row, values) in rows.enumerated() {
+        sum = sum + block.value(column, weighted: values[...], from: shape.opened) * opened(3 + row, column)
       }
-      guard sum == doubleBlock.value(column, proof.dot[...]) else { throw .proofInvalid(.dot) }
-    }
-  }
-}
-
-/// What interpolation from the points 0 … count−1 needs whatever the proof: 1 / Π (x_j − x_i) over i ≠ j.
-struct BarycentricWeights<F: ProofField>: Sendable {
-  fileprivate let points, weights: [F]
-
-  init(count: Int) {
-    let points = (0..<count).map { F.point($0) }
-    self.points = points
-    weights = F.inverses(
-      points.indices.map { j in
-        var product = F.one
-        for i in points.indices where i != j { product = product * (points[j] - points[i]) }
-        return product
-      })
-  }
-}
-
-/// Lagrange coefficients that give a polynomial's values at opened columns from its values at 0 … count−1.
-struct LagrangeMatrix<F: ProofField> {
-  private let count: Int
-  private let coefficients: [F]
-
-  /// - Parameter weights: of the same count.
-  init(weights: BarycentricWeights<F>, columns: [Int]) {
-    let (points, weights) = (weights.points, weights.weights)
-    count = points.count
-    var differences: [F] = []
-    differences.reserveCapacity(count * columns.count)
-    var wholes: [F] = []
-    for column in columns {
-      let x = F.point(column)
-      var whole = F.one
-      for point in points {
-        let difference = x - point
-        differences.append(difference)
-        whole = whole * difference
-      }
-      wholes.append(whole)
-    }
-    var coefficients = F.inverses(differences)
-    for (row, whole) in wholes.enumerated() {
-      for index in 0..<count {
-        coefficients[row * count + index] = coefficients[row * count + index] * whole * weights[index]
-      }
-    }
-    self.coefficients = coefficients
-  }
-
-  /// The value at an opened column, of values from point `from` on; those before and after are zero.
-  func value(_ column: Int, _ values: ArraySlice<F>, from: Int = 0) -> F {
-    precondition(from + values.count <= count)
-    return coefficients.withUnsafeBufferPointer { coefficients in
-      values.withUnsafeBufferPointer { values in
-        guard let a = coefficients.baseAddress, let b = values.baseAddress else { return .zero }
-        return F.dot(a + column * count + from, b, count: values.count)
-      }
+      guard sum == doubleBlock.value(column, weighted: answers[...]) else { throw .proofInvalid(.dot) }
     }
   }
 }

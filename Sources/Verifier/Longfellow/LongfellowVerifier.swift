@@ -61,12 +61,14 @@ struct PartSetup<F: ProofField>: Sendable {
   let circuit: Circuit<F>
   let shape: LigeroShape
   let block, doubleBlock: BarycentricWeights<F>
+  let points: PointTable<F>
 
   init(_ circuit: Circuit<F>, rate: Int, opened: Int, encoded: Int) {
     self.circuit = circuit
     shape = LigeroShape(circuit, rate: rate, opened: opened, encoded: encoded)
     block = BarycentricWeights(count: shape.block)
     doubleBlock = BarycentricWeights(count: shape.doubleBlock)
+    points = PointTable(count: shape.doubleBlock + shape.leaves)
   }
 }
 
@@ -78,9 +80,9 @@ struct PartCheck<F: ProofField> {
 
   func check() throws(LongfellowError) {
     let columns = ligero.challenges.columns.map { $0 + setup.shape.doubleBlock }
-    let block = LagrangeMatrix(weights: setup.block, columns: columns)
+    let doubleBlock = LagrangeMatrix(weights: setup.doubleBlock, columns: columns, table: setup.points)
+    let block = LagrangeMatrix(doubleBlock, weights: setup.block, columns: columns, table: setup.points)
     try ligero.checkLowDegree(block)
-    let doubleBlock = LagrangeMatrix(weights: setup.doubleBlock, columns: columns)
     try ligero.checkQuadratic(doubleBlock)
     let constraints = LinearConstraints(
       setup.circuit, challenges: ligero.challenges, publicInputs: publicInputs, proof: ligero.proof)

@@ -18,6 +18,8 @@ package protocol ProofField: Equatable, Sendable {
   var inverse: Self { get }
   /// The evaluation point of this number.
   static func point(_ number: Int) -> Self
+  /// The number of the point that is the difference of two points, of which the first has the larger number.
+  static func difference(_ first: Int, _ second: Int) -> Int
 
   /// Reads `byteCount` bytes; nil if they are not canonical.
   init?(_ bytes: UnsafePointer<UInt8>)
@@ -30,9 +32,10 @@ package protocol ProofField: Equatable, Sendable {
   static func dot(_ a: UnsafePointer<Self>, _ b: UnsafePointer<Self>, count: Int) -> Self
   /// The layer's bound sum; all indices have been checked when the layer was read.
   static func bind(
-    _ layer: CircuitLayer, constants: UnsafePointer<Self>, one: Int, outputs: UnsafePointer<Self>,
-    left: UnsafePointer<Self>, right: UnsafePointer<Self>
+    _ layer: CircuitLayer, constants: [Self], one: Int, outputs: [Self], left: EqFactors<Self>, right: EqFactors<Self>
   ) -> Self
+  /// Writes the sum of two eq vectors over as many indices as the buffer has.
+  static func fill(_ sums: UnsafeMutableBufferPointer<Self>, _ first: EqFactors<Self>, _ second: EqFactors<Self>)
 }
 
 extension ProofField {
@@ -72,27 +75,3 @@ extension ProofField {
     return result
   }
 }
-
-/// The eq vector of these challenges over the first `count` indices: eq(X, i) = Π (bit j of i ? X_j : 1 − X_j).
-func eqVector<F: ProofField>(_ challenges: ArraySlice<F>, count: Int, scale: F) -> [F] {
-  var vector = [F](repeating: .zero, count: max(count, 1))
-  vector[0] = scale
-  vector.withUnsafeMutableBufferPointer { vector in
-    var filled = 1
-    // From the last challenge to the first, each doubles the indices in place, from the top.
-    for (position, challenge) in zip(challenges.indices, challenges).reversed() {
-      let wanted = shifted(count, by: position - challenges.startIndex)
-      for index in (0..<filled).reversed() {
-        let high = vector[index] * challenge
-        let low = vector[index] - high
-        if 2 * index + 1 < vector.count { vector[2 * index + 1] = high }
-        vector[2 * index] = low
-      }
-      filled = min(2 * filled, max(wanted, 1))
-    }
-  }
-  return vector
-}
-
-/// How many indices remain of `count` without their lowest bits.
-private func shifted(_ count: Int, by bits: Int) -> Int { (count + (1 << bits) - 1) >> bits }

@@ -20,7 +20,7 @@ struct CircuitChallenges<F: ProofField> {
     transcript.write(bytes: circuit.identifier)
     for input in publicInputs { transcript.write(element: input) }
     transcript.write(element: F.zero)
-    transcript.write(bytes: [UInt8](repeating: 0, count: circuit.terms))
+    transcript.write(zeros: circuit.terms)
     _ = transcript.elements(40, F.self)
     outputPoint = Array(transcript.elements(40, F.self).prefix(circuit.logOutputs))
     var start = 0
@@ -71,7 +71,11 @@ struct LinearConstraints<F: ProofField> {
     let one = circuit.constants.firstIndex(of: .one) ?? 65_535
     var (start, pad) = (0, circuit.privateInputs)
     var known = F.zero
-    var outputs = eqSum(challenges.outputPoint, challenges.outputPoint, circuit.outputs, challenges.layers[0].alpha)
+    // One vector for all layers, each of which takes its front: the largest has a million wires.
+    var outputs = [F](repeating: .zero, count: circuit.layers.reduce(circuit.outputs) { max($0, $1.wires) })
+    outputs.fill(
+      circuit.outputs, EqFactors(challenges.outputPoint, count: circuit.outputs),
+      EqFactors(challenges.outputPoint, count: circuit.outputs, scale: challenges.layers[0].alpha))
     for (number, layer) in circuit.layers.enumerated() {
       let own = challenges.layers[number]
       // The pads' coefficients: the previous layer's three, then this layer's.
@@ -96,8 +100,8 @@ struct LinearConstraints<F: ProofField> {
         }
       }
       start += 4 * layer.logWires + 2
-      let left = eqVector(own.left[...], count: layer.wires, scale: .one)
-      let right = eqVector(own.right[...], count: layer.wires, scale: .one)
+      let left = EqFactors(own.left, count: layer.wires)
+      let right = EqFactors(own.right, count: layer.wires)
       let constants = circuit.constants.map { $0 == .zero ? own.beta : $0 }
       let bound = F.bind(layer, constants: constants, one: one, outputs: outputs, left: left, right: right)
       let (wireLeft, wireRight) = (proof.sumcheck[start - 2], proof.sumcheck[start - 1])
@@ -117,8 +121,7 @@ struct LinearConstraints<F: ProofField> {
       pad += 4 * layer.logWires + 3
       // The next layer's outputs are this one's wires.
       let next = number + 1 < circuit.layers.count ? challenges.layers[number + 1].alpha : challenges.gamma
-      outputs = left
-      for index in outputs.indices { outputs[index] = outputs[index] + next * right[index] }
+      outputs.fill(layer.wires, left, EqFactors(own.right, count: layer.wires, scale: next))
     }
     // The inputs.
     let scale = challenges.linear[circuit.layers.count]
@@ -134,12 +137,11 @@ struct LinearConstraints<F: ProofField> {
   }
 }
 
-/// eq(a, i) + factor·eq(b, i).
-private func eqSum<F: ProofField>(_ a: [F], _ b: [F], _ count: Int, _ factor: F) -> [F] {
-  let second = eqVector(b[...], count: count, scale: factor)
-  var sum = eqVector(a[...], count: count, scale: F.one)
-  for index in sum.indices { sum[index] = sum[index] + second[index] }
-  return sum
+extension Array where Element: ProofField {
+  /// Writes the sum of two eq vectors over the first `count` elements.
+  fileprivate mutating func fill(_ count: Int, _ first: EqFactors<Element>, _ second: EqFactors<Element>) {
+    withUnsafeMutableBufferPointer { Element.fill(.init(rebasing: $0[..<count]), first, second) }
+  }
 }
 
 /// Lagrange coefficients for the three points of a round.

@@ -25,6 +25,16 @@ package struct Transcript: ~Copyable {
     hash.absorb([0] + Self.length(bytes.count) + bytes)
   }
 
+  /// Writes a byte string of so many zeros.
+  package mutating func write(zeros count: Int) {
+    isKeyed = false
+    hash.absorb([0] + Self.length(count))
+    let zeros = [UInt8](repeating: 0, count: 1 << 14)
+    for start in stride(from: 0, to: count, by: zeros.count) {
+      zeros.withUnsafeBytes { hash.absorb(UnsafeRawBufferPointer(rebasing: $0.prefix(count - start))) }
+    }
+  }
+
   package mutating func write<F: ProofField>(element: F) {
     isKeyed = false
     hash.absorb([1] + element.bytes)

@@ -29,18 +29,29 @@ carryless_element carryless_dot(const carryless_element *a, const carryless_elem
 /// The same sum by the portable way.
 carryless_element carryless_dot_portable(const carryless_element *a, const carryless_element *b, size_t count);
 
+/// A vector in two factors: value i is low[i mod 2^low_bits] * high[i div 2^low_bits].
+typedef struct {
+  const carryless_element *low, *high;
+  uint32_t low_bits;
+} carryless_eq;
+
+/// Writes the first `count` values of a + b; both have as many low bits.
+void carryless_eq_sum(carryless_element *sums, size_t count, carryless_eq a, carryless_eq b);
+
+/// The same sums by the portable way.
+void carryless_eq_sum_portable(carryless_element *sums, size_t count, carryless_eq a, carryless_eq b);
+
 /// The sum over groups of left[group.left] * right[group.right] * (the sum over the group's terms of
 /// constants[constant] * outputs[output]). All indices must have been checked.
 /// `one` is the index of the constant 1, or one that does not occur.
 carryless_element carryless_bind(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
                                  const uint16_t *term_constants, const carryless_element *constants, uint32_t one,
-                                 const carryless_element *outputs, const carryless_element *left,
-                                 const carryless_element *right);
+                                 const carryless_element *outputs, carryless_eq left, carryless_eq right);
 
 /// The same sum by the portable way.
 carryless_element carryless_bind_portable(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
                                           const uint16_t *term_constants, const carryless_element *constants,
-                                          uint32_t one, const carryless_element *outputs,
-                                          const carryless_element *left, const carryless_element *right);
+                                          uint32_t one, const carryless_element *outputs, carryless_eq left,
+                                          carryless_eq right);
 
 #endif
