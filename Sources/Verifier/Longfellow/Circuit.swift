@@ -4,9 +4,9 @@ import CCarryless
 /// constant.
 package struct CircuitLayer: Sendable {
   package let logWires, wires: Int
-  var groups: [carryless_group] = []
-  var termOutputs: [UInt32] = []
-  var termConstants: [UInt16] = []
+  package var groups: [carryless_group] = []
+  package var termOutputs: [UInt32] = []
+  package var termConstants: [UInt16] = []
 }
 
 /// A layered circuit, output layer first.
