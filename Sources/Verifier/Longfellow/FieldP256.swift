@@ -1,19 +1,19 @@
 import CCarryless
 
 /// The base field of P-256, in Montgomery form (SEC 2, 2.4.2): four limbs, the lowest first.
-@frozen package struct FieldP256: ProofField {
-  @usableFromInline let l0, l1, l2, l3: UInt64
+package struct FieldP256: ProofField {
+  let l0, l1, l2, l3: UInt64
 
-  @inlinable @inline(__always) init(_ l0: UInt64, _ l1: UInt64, _ l2: UInt64, _ l3: UInt64) {
+  @inline(__always) init(_ l0: UInt64, _ l1: UInt64, _ l2: UInt64, _ l3: UInt64) {
     self.l0 = l0
     self.l1 = l1
     self.l2 = l2
     self.l3 = l3
   }
 
-  @inlinable static var p0: UInt64 { .max }
-  @inlinable static var p1: UInt64 { 0xffff_ffff }
-  @inlinable static var p3: UInt64 { 0xffff_ffff_0000_0001 }
+  private static var p0: UInt64 { .max }
+  private static var p1: UInt64 { 0xffff_ffff }
+  private static var p3: UInt64 { 0xffff_ffff_0000_0001 }
 
   package static var byteCount: Int { 32 }
   package static var subfieldByteCount: Int { 32 }
@@ -23,9 +23,9 @@ import CCarryless
     [1, 0, 0, 0, 0, 0, 0, 0, 0xfe] + [UInt8](repeating: 0xff, count: 11) + [UInt8](repeating: 0, count: 12)
       + [1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]
   }
-  @inlinable package static var zero: Self { Self(0, 0, 0, 0) }
+  package static var zero: Self { Self(0, 0, 0, 0) }
   /// 2^256 mod p.
-  @inlinable package static var one: Self { Self(1, 0xffff_ffff_0000_0000, .max, 0xffff_fffe) }
+  package static var one: Self { Self(1, 0xffff_ffff_0000_0000, .max, 0xffff_fffe) }
   /// 2^512 mod p, as limbs.
   private static let squaredRadix = {
     var value = one
@@ -34,7 +34,7 @@ import CCarryless
   }()
 
   /// The limbs and a carry, less p if they reach it.
-  @inlinable @inline(__always) static func reduced(
+  @inline(__always) private static func reduced(
     _ t0: UInt64, _ t1: UInt64, _ t2: UInt64, _ t3: UInt64, _ carry: UInt64
   ) -> Self {
     let (r0, b0) = t0.subtractingReportingOverflow(p0)
@@ -48,13 +48,13 @@ import CCarryless
       (t3 & keeps) | (r3 & ~keeps))
   }
 
-  @inlinable @inline(__always) static func subtract(_ a: UInt64, _ b: UInt64, _ borrow: Bool) -> (UInt64, Bool) {
+  @inline(__always) private static func subtract(_ a: UInt64, _ b: UInt64, _ borrow: Bool) -> (UInt64, Bool) {
     let (first, borrowed) = a.subtractingReportingOverflow(b)
     let (second, again) = first.subtractingReportingOverflow(borrow ? 1 : 0)
     return (second, borrowed || again)
   }
 
-  @inlinable @inline(__always) package static func + (a: Self, b: Self) -> Self {
+  @inline(__always) package static func + (a: Self, b: Self) -> Self {
     let s0 = UInt128(a.l0) &+ UInt128(b.l0)
     let s1 = UInt128(a.l1) &+ UInt128(b.l1) &+ (s0 >> 64)
     let s2 = UInt128(a.l2) &+ UInt128(b.l2) &+ (s1 >> 64)
@@ -62,7 +62,7 @@ import CCarryless
     return reduced(low(s0), low(s1), low(s2), low(s3), high(s3))
   }
 
-  @inlinable @inline(__always) package static func - (a: Self, b: Self) -> Self {
+  @inline(__always) package static func - (a: Self, b: Self) -> Self {
     let (r0, b0) = a.l0.subtractingReportingOverflow(b.l0)
     let (r1, b1) = subtract(a.l1, b.l1, b0)
     let (r2, b2) = subtract(a.l2, b.l2, b1)
@@ -75,10 +75,10 @@ import CCarryless
     return Self(low(s0), low(s1), low(s2), low(s3))
   }
 
-  @inlinable @inline(__always) static func low(_ wide: UInt128) -> UInt64 { UInt64(truncatingIfNeeded: wide) }
-  @inlinable @inline(__always) static func high(_ wide: UInt128) -> UInt64 { UInt64(truncatingIfNeeded: wide >> 64) }
+  @inline(__always) private static func low(_ wide: UInt128) -> UInt64 { UInt64(truncatingIfNeeded: wide) }
+  @inline(__always) private static func high(_ wide: UInt128) -> UInt64 { UInt64(truncatingIfNeeded: wide >> 64) }
 
-  @inlinable package static func * (a: Self, b: Self) -> Self {
+  package static func * (a: Self, b: Self) -> Self {
     var t0: UInt64 = 0
     var t1: UInt64 = 0
     var t2: UInt64 = 0
