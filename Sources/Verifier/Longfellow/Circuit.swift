@@ -4,9 +4,9 @@ import CCarryless
 /// constant.
 package struct CircuitLayer: Sendable {
   package let logWires, wires: Int
-  let groups: [carryless_group]
-  let termOutputs: [UInt32]
-  let termConstants: [UInt16]
+  package let groups: [carryless_group]
+  package let termOutputs: [UInt32]
+  package let termConstants: [UInt16]
 
   /// A group has 20 bits for a wire.
   static var mostWires: Int { 1 << 20 }

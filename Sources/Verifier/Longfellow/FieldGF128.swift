@@ -2,7 +2,7 @@ import CCarryless
 
 /// GF(2^128) modulo x^128 + x^7 + x^2 + x + 1; bit i is the coefficient of x^i.
 package struct FieldGF128: ProofField {
-  let element: carryless_element
+  package let element: carryless_element
 
   package static var byteCount: Int { 16 }
   package static var subfieldByteCount: Int { 2 }
@@ -13,7 +13,7 @@ package struct FieldGF128: ProofField {
   package static var zero: Self { Self(low: 0, high: 0) }
   package static var one: Self { Self(low: 1, high: 0) }
 
-  @inline(__always) init(_ element: carryless_element) { self.element = element }
+  @inline(__always) package init(_ element: carryless_element) { self.element = element }
   @inline(__always) package init(low: UInt64, high: UInt64) { element = carryless_element(low: low, high: high) }
 
   @inline(__always) package static func + (a: Self, b: Self) -> Self {
@@ -29,7 +29,7 @@ package struct FieldGF128: ProofField {
   package var inverse: Self { power([.max, .max - 1]) }
 
   /// The basis of the subfield GF(2^16): powers of its generator.
-  static let basis: [Self] = {
+  package static let basis: [Self] = {
     let generator = Self(low: 0xf187_1e01_b64f_da4c, high: 0x5c59_7187_7501_d4b8)
     return (0..<16).reduce(into: [Self]()) { basis, _ in basis.append((basis.last.map { $0 * generator }) ?? .one) }
   }()
