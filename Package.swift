@@ -133,7 +133,7 @@ let package = Package(
       ]),
 
     // Tools. Mock never imports Mdoc: it shares no parser with the verifier.
-    module("Mock", in: .lab, ["Base", "CBOR", "Cryptography", "Compression"]),
+    module("Mock", in: .lab, ["Base", "CBOR", "Cryptography", "Compression", "Longfellow", "LongfellowProver"]),
     // Proves mdocs in zero knowledge, for tests of the verifier. It has a search of its own, and no parser of the verifier.
     .target(
       name: "LongfellowProver", dependencies: ["CBOR", "Cryptography", "Longfellow", "CCarryless"],

@@ -22,7 +22,7 @@ struct RefusalTests {
   }
 
   private func witness(
-    _ document: ProvableDocument, _ request: ProofRequest, version: Int
+    _ document: ProvableDocument, _ request: ProverRequest, version: Int
   ) throws {
     _ = try MdocWitness(
       document, request, for: known(version, 1), keys: [FieldGF128](repeating: .one, count: 6))
@@ -122,7 +122,7 @@ struct RefusalTests {
   @Test func `a request that does not fit the document is refused`() throws {
     let made = try TestDocument().make()
     func refused(_ elements: [(identifier: String, value: [UInt8])], _ refusal: ProverRefusal) {
-      let request = ProofRequest(
+      let request = ProverRequest(
         elements: elements, transcript: TestDocument.transcript, timestamp: TestDocument.timestamp)
       #expect(throws: refusal) { try witness(made.document, request, version: 7) }
     }
@@ -145,7 +145,7 @@ struct RefusalTests {
         documentType: documentType ?? document.documentType, issuerAuth: issuerAuth ?? document.issuerAuth,
         items: document.items, device: device ?? document.device)
     }
-    func refused(_ document: ProvableDocument, _ request: ProofRequest, _ refusal: ProverRefusal) {
+    func refused(_ document: ProvableDocument, _ request: ProverRequest, _ refusal: ProverRefusal) {
       #expect(throws: refusal) { try witness(document, request, version: 7) }
     }
     refused(changed(device: .mac), request, .deviceMAC)
@@ -153,7 +153,7 @@ struct RefusalTests {
     refused(changed(documentType: String(repeating: "d", count: 256)), request, .documentTypeTooLong)
     refused(changed(issuerAuth: [0x80]), request, .issuerAuthMalformed)
     refused(changed(issuerAuth: Array(document.issuerAuth.dropLast())), request, .issuerAuthMalformed)
-    let other = ProofRequest(
+    let other = ProverRequest(
       elements: request.elements, transcript: CBORValue.array([nil]).encoded(), timestamp: request.timestamp)
     refused(document, other, .deviceSignature)
   }

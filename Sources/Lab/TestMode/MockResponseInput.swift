@@ -78,7 +78,7 @@ struct MockResponseInput {
     switch error {
     case .invalidData(let path, let reason): Self.fault("/elements", "\(path): \(reason)")
     case .nothingToChange, .unknownVariant: Self.fault("/variant", error.description)
-    case .noRequestedDocument, .unreadableRequest: Self.fault("/session", error.description)
+    case .noRequestedDocument, .unreadableRequest, .cannotProve: Self.fault("/session", error.description)
     case .curveCannotSign, .keyDerivationFailed: ServiceError(.apiInternal, "The mock wallet failed.")
     }
   }

@@ -7,6 +7,8 @@ import Sessions
 /// The mock wallet behind `POST /v1/test/mock_responses`: test mode's phone.
 struct MockWalletEndpoint: Sendable {
   let authority: MockAuthority
+  /// Nil for a wallet that makes no zero-knowledge proofs.
+  var prover: MockProver?
 
   /// An `Idempotency-Key` is taken and has nothing to do: an answer changes no state, and for the same second it is
   /// the same answer.
@@ -31,7 +33,7 @@ struct MockWalletEndpoint: Sendable {
     let object = try await requestObject(pending, call)
     let data: JSON
     do {
-      let wallet = MockWallet(authority: authority, documents: try input.documents())
+      let wallet = MockWallet(authority: authority, documents: try input.documents(), prover: prover)
       data = try answer(pending, object, by: wallet, input, at: call.application.clock())
     } catch let error as MockError {
       throw input.fault(error)

@@ -94,7 +94,10 @@ package struct TestServer: Sendable {
     configuration.node = options.node
     configuration.proofs = options.circuits.map { ProofPolicy(circuits: $0) }
     configuration.edge.patience = options.patience
-    configuration.additions = .testMode(MockWalletEndpoint(authority: authority), Playground(apiKey: apiKey)) {
+    configuration.additions = .testMode(
+      MockWalletEndpoint(authority: authority, prover: options.circuits.map(MockProver.init)),
+      Playground(apiKey: apiKey)
+    ) {
       [publisher] in
       await publisher.stop()
       if let folder { TemporaryStore.remove(folder) }

@@ -18,7 +18,12 @@ public final class CircuitLibrary: Sendable {
   /// The first call takes about a second. Further calls wait for it.
   /// - Throws: `LongfellowError` if the file is damaged or holds another circuit.
   package func verifier(for circuit: KnownCircuit) throws(LongfellowError) -> LongfellowVerifier? {
-    try shelves[circuit]?.verifier()
+    try shelves[circuit]?.loaded().verifier
+  }
+
+  /// The circuits themselves, for a prover; nil if they are not at hand.
+  package func pair(for circuit: KnownCircuit) throws(LongfellowError) -> CircuitPair? {
+    try shelves[circuit]?.loaded().pair
   }
 
   private final class Shelf: Sendable {
@@ -27,7 +32,7 @@ public final class CircuitLibrary: Sendable {
 
     private enum Content: Sendable {
       case file([UInt8])
-      case loaded(LongfellowVerifier)
+      case loaded(CircuitPair, LongfellowVerifier)
       case damaged(LongfellowError)
     }
 
@@ -36,14 +41,14 @@ public final class CircuitLibrary: Sendable {
       content = Locked(.file(file))
     }
 
-    func verifier() throws(LongfellowError) -> LongfellowVerifier {
-      // The lock is held while the circuit is loaded, so that it is loaded once.
+    func loaded() throws(LongfellowError) -> (pair: CircuitPair, verifier: LongfellowVerifier) {
+      // The lock is held while the circuit is loaded, so that it is loaded once. Whoever waits would load it too.
       let loaded = content.withLock { content in
         if case .file(let bytes) = content { content = Self.load(bytes, circuit) }
         return content
       }
       switch loaded {
-      case .loaded(let verifier): return verifier
+      case .loaded(let pair, let verifier): return (pair, verifier)
       case .damaged(let error): throw error
       case .file: throw .circuitMalformed
       }
@@ -51,7 +56,8 @@ public final class CircuitLibrary: Sendable {
 
     private static func load(_ bytes: [UInt8], _ circuit: KnownCircuit) -> Content {
       do throws(LongfellowError) {
-        return .loaded(LongfellowVerifier(try CircuitPair(compressed: bytes, known: circuit)))
+        let pair = try CircuitPair(compressed: bytes, known: circuit)
+        return .loaded(pair, LongfellowVerifier(pair))
       } catch {
         return .damaged(error)
       }

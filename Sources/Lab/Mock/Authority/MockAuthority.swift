@@ -186,6 +186,8 @@ package enum MockError: Error, Sendable, Hashable, CustomStringConvertible {
   case unreadableRequest(String)
   /// The document data cannot be read; where, and why.
   case invalidData(path: String, reason: String)
+  /// No proof can be made of the document, for this reason.
+  case cannotProve(String)
   /// The curve cannot sign certificates or documents.
   case curveCannotSign(String)
   /// The variant has nothing to work on in this request or document data.
@@ -198,6 +200,7 @@ package enum MockError: Error, Sendable, Hashable, CustomStringConvertible {
     case .noRequestedDocument(let types): "The mock wallet has no document of type \(types.joined(separator: ", "))"
     case .unreadableRequest(let reason): "The mock wallet cannot read the request: \(reason)"
     case .invalidData(let path, let reason): "Mock document data: \(path): \(reason)"
+    case .cannotProve(let reason): "no proof can be made: \(reason)"
     case .curveCannotSign(let curve): "\(curve) keys cannot sign"
     case .nothingToChange(let reason): "The variant does not apply: \(reason)"
     case .unknownVariant(let name): "There is no variant \(name)"

@@ -1,6 +1,7 @@
 import Base
 import CBOR
 import Cryptography
+import Longfellow
 
 /// A mock wallet: it holds documents of the mock authority and answers requests, rightly or wrongly in any named way.
 ///
@@ -11,15 +12,18 @@ package struct MockWallet: Sendable {
   package let deviceCurve: Curve
   /// How the authority issued the documents.
   package let issuing: MockIssuing
+  /// What makes zero-knowledge proofs; nil for a wallet that makes none.
+  package let prover: MockProver?
 
   package init(
     authority: MockAuthority, documents: [MockDocumentData] = MockPerson.documents, deviceCurve: Curve = .p256,
-    issuing: MockIssuing = MockIssuing()
+    issuing: MockIssuing = MockIssuing(), prover: MockProver? = nil
   ) {
     self.authority = authority
     self.documents = documents
     self.deviceCurve = deviceCurve
     self.issuing = issuing
+    self.prover = prover
   }
 
   /// The answer to Apple's in-app request: an `APPLE-HPKE-v1` envelope around the first requested document that the
@@ -77,11 +81,23 @@ package struct MockWallet: Sendable {
         authority: authority, held: documents, deviceCurve: deviceCurve, issuing: issuing, walletSeed: authority.seed,
         seed: seed, transcript: transcript, authentication: authentication, readerKey: readerKey, now: now)
     }
-    let answered = try held.prefix(documentLimit).map { document in
-      try builder(seed).document(document.data, answering: document.requested, mutation: mutation)
+    var answered: [CBORValue] = []
+    var proofs: [CBORValue] = []
+    for document in held.prefix(documentLimit) {
+      let made = try builder(seed).document(document.data, answering: document.requested, mutation: mutation)
+      if let prover, prover.canProve(document.requested) {
+        proofs.append(
+          try prover.zkDocument(about: made, for: document.requested, transcript: transcript, seed: seed, at: now))
+      } else {
+        answered.append(made)
+      }
     }
+    var fields = MapDraft([("version", "1.0")])
+    if proofs.isEmpty || !answered.isEmpty { fields["documents"] = .array(answered) }
+    if !proofs.isEmpty { fields["zkDocuments"] = .array(proofs) }
+    fields["status"] = 0
     var draft = ResponseDraft(
-      fields: MapDraft([("version", "1.0"), ("documents", .array(answered)), ("status", 0)]),
+      fields: fields,
       request: whole ?? request,
       anotherDocument: { label, change in
         try builder(seed.child(label, context: transcript))
@@ -101,6 +117,10 @@ package struct MockRequest: Sendable {
     package var elements: [(namespace: String, identifier: String)]
     /// The NN of every "is at least NN years old"; answered by the nearest attestation.
     package var ageOver: [Int]
+    /// The circuits that are offered for a proof in its place; empty where none is asked for.
+    package var circuits: [KnownCircuit] = []
+    /// Whether only a proof is welcome.
+    package var requiresProof = false
 
     package init(docType: String, elements: [(namespace: String, identifier: String)], ageOver: [Int] = []) {
       self.docType = docType

@@ -19,6 +19,9 @@ enum MockCommand {
     .variant, .mockRequest, .person, .lists, .seed, .issuerCurve, .deviceCurve, .at, .json,
   ]
 
+  /// Those of a wallet that may answer with a zero-knowledge proof.
+  static let provingOptions = walletOptions + [.circuits]
+
   static func authority(_ arguments: ParsedArguments) throws(Failure) -> MockAuthority {
     let seed = try arguments.hex(.seed, length: 1...1_024) ?? Array("mdoc mock".utf8)
     let curve = try curve(.issuerCurve, arguments)
@@ -31,11 +34,14 @@ enum MockCommand {
   static func wallet(_ arguments: ParsedArguments) throws(Failure) -> MockWallet {
     let authority = try authority(arguments)
     let deviceCurve = try curve(.deviceCurve, arguments)
-    guard let path = arguments.value(.person) else { return MockWallet(authority: authority, deviceCurve: deviceCurve) }
+    let prover = try CircuitFiles.library(arguments.value(.circuits)).map(MockProver.init)
+    guard let path = arguments.value(.person) else {
+      return MockWallet(authority: authority, deviceCurve: deviceCurve, prover: prover)
+    }
     let json = try FileAccess.read(path, purpose: "person")
     do {
       let documents = try MockDocumentData.list(json: json)
-      return MockWallet(authority: authority, documents: documents, deviceCurve: deviceCurve)
+      return MockWallet(authority: authority, documents: documents, deviceCurve: deviceCurve, prover: prover)
     } catch {
       throw .unreadable("person \(path): \((error as? MockError)?.description ?? "is no document data")")
     }

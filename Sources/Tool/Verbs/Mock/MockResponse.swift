@@ -9,7 +9,7 @@ import Sessions
 enum MockResponse {
   static let command = Command(
     "response", "make a DeviceResponse over a session transcript",
-    options: [.transcript, .newTranscript, .handover, .authentication, .readerKey, .out] + MockCommand.walletOptions,
+    options: [.transcript, .newTranscript, .handover, .authentication, .readerKey, .out] + MockCommand.provingOptions,
     notes: [
       "The transcript is either read (--transcript) or made and written (--new-transcript). Same arguments, same bytes. "
         + "A MAC needs the reader's key on the device key's curve."
@@ -27,6 +27,12 @@ enum MockResponse {
       .init(
         "A wrong one over a transcript that is there",
         "mdoc mock response --transcript t.cbor --variant element-changed --out bad"),
+      .init(
+        "A zero-knowledge proof of an age",
+        """
+        mdoc mock response --new-transcript t.cbor --out r.cbor --circuits circuits \\
+          --request '{"documents":[{"doc_type":"org.iso.18013.5.1.mDL","age_over":[21],"zk":"required"}]}'
+        """),
     ],
     action: run)
 
@@ -107,15 +113,19 @@ enum MockRequestFile {
   static func request(
     _ arguments: ParsedArguments, for family: ProtocolFamily, variant: MockVariant
   ) throws(Failure) -> MockRequest {
-    guard let request = try RequestFile.request(arguments.value(.mockRequest), for: family) else {
+    let circuits = family == .inApp ? nil : try CircuitFiles.library(arguments.value(.circuits))
+    guard let request = try RequestFile.request(arguments.value(.mockRequest), for: family, circuits: circuits) else {
       return variant.request
     }
     return MockRequest(
       documents: request.documents.map { document in
-        MockRequest.Document(
+        var asked = MockRequest.Document(
           docType: document.docType,
           elements: document.elements.map { ($0.element.namespace, $0.element.identifier) },
           ageOver: document.ageThresholds)
+        asked.circuits = document.proofs?.circuits ?? []
+        asked.requiresProof = document.proofs?.isRequired ?? false
+        return asked
       })
   }
 }

@@ -6,7 +6,7 @@ import Mock
 enum MockWeb {
   static let command = Command(
     "web", "make an answer to a request of the Digital Credentials API, or to a request object",
-    options: [.webProtocol, .requestData, .webOrigin, .webAuthentication, .out] + MockCommand.walletOptions,
+    options: [.webProtocol, .requestData, .webOrigin, .webAuthentication, .out] + MockCommand.provingOptions,
     notes: [
       "Over the Digital Credentials API --request-data is `data` of the request's entry, and --origin that of the page. "
         + "For openid4vp and openid4vp-iso-18013-7-annex-b it is the request object that the wallet fetched.",

@@ -1,5 +1,6 @@
 import Base
 import CBOR
+import Longfellow
 
 /// What a web protocol's request asks for, as the wallet reads it: documents, and which of them answer it together.
 struct AskedDocuments: Sendable {
@@ -25,17 +26,20 @@ struct AskedDocuments: Sendable {
     var copy = self
     copy.queries = kept.map { index in
       var query = queries[index]
-      query.document = request.documents.first { $0.docType == query.document.docType } ?? query.document
+      if let agreed = request.documents.first(where: { $0.docType == query.document.docType }) {
+        query.document.elements = agreed.elements
+        query.document.ageOver = agreed.ageOver
+      }
       return query
     }
     copy.alternatives = alternatives.map { set in set.compactMap { kept.firstIndex(of: $0) } }.filter { !$0.isEmpty }
     return copy
   }
 
-  /// The first set that the wallet has, or what it has of the first.
-  func chosen(holding docTypes: Set<String>) throws -> [Query] {
+  /// The first set that the wallet can answer, or what it can of the first.
+  func chosen(by wallet: MockWallet) throws -> [Query] {
     func held(_ set: [Int]) -> [Int] {
-      set.filter { queries.indices.contains($0) && docTypes.contains(queries[$0].document.docType) }
+      set.filter { queries.indices.contains($0) && wallet.canAnswer(queries[$0].document) }
     }
     let whole = alternatives.first { !$0.isEmpty && held($0) == $0 }
     let positions = whole ?? held(alternatives.first ?? [])
@@ -61,7 +65,13 @@ extension AskedDocuments {
       let elements = namespaces.flatMap { namespace, identifiers in
         (identifiers.entries.map(Array.init) ?? []).map { (namespace.text ?? "", $0.key.text ?? "") }
       }
-      return Query(id: "", document: .init(docType: docType, elements: elements))
+      var asked = MockRequest.Document(docType: docType, elements: elements)
+      if let proofs = items[key: "requestInfo"]?[key: "zkRequest"] {
+        let specs = proofs[key: "systemSpecs"]?.elements.map(Array.init) ?? []
+        asked.circuits = Self.circuits(named: specs.map { $0[key: "params"]?[key: "circuit_hash"]?.text })
+        asked.requiresProof = proofs[key: "zkRequired"]?.bool == true
+      }
+      return Query(id: "", document: asked)
     }
     alternatives = [Array(queries.indices)]
     // The second edition: one document set of each use case. A verifier of this project makes one use case.
@@ -74,6 +84,21 @@ extension AskedDocuments {
   }
 }
 
+extension AskedDocuments {
+  /// Those of the circuits that there are; others are passed over, as wallets pass them over.
+  private static func circuits(named hashes: [String?]) -> [KnownCircuit] {
+    hashes.compactMap { hash in KnownCircuit.all.first { $0.hash == hash } }
+  }
+}
+
+extension MockWallet {
+  /// Whether the wallet has the document, and can prove it if only a proof is welcome.
+  func canAnswer(_ document: MockRequest.Document) -> Bool {
+    guard docTypes.contains(document.docType) else { return false }
+    return !document.requiresProof || prover?.canProve(document) == true
+  }
+}
+
 // MARK: OpenID4VP 1.0, 6
 
 extension AskedDocuments {
@@ -82,20 +107,28 @@ extension AskedDocuments {
       throw MockError.unreadableRequest("dcql_query has no credentials")
     }
     queries = try credentials.map { credential in
-      guard let id = credential["id"]?.string, credential["format"]?.string == "mso_mdoc",
-        let docType = credential["meta"]?["doctype_value"]?.string
+      guard let id = credential["id"]?.string, let format = credential["format"]?.string,
+        ["mso_mdoc", "mso_mdoc_zk"].contains(format), let docType = credential["meta"]?["doctype_value"]?.string
       else { throw MockError.unreadableRequest("a credential query is none for an mdoc") }
       let elements = (credential["claims"]?.array ?? []).compactMap { claim -> (String, String)? in
         let path = (claim["path"]?.array ?? []).compactMap(\.string)
         return path.count == 2 ? (path[0], path[1]) : nil
       }
-      return Query(id: id, document: .init(docType: docType, elements: elements))
+      var asked = MockRequest.Document(docType: docType, elements: elements)
+      asked.requiresProof = format == "mso_mdoc_zk"
+      let specs = credential["meta"]?["zk_system_type"]?.array ?? []
+      asked.circuits = Self.circuits(named: specs.map { $0["circuit_hash"]?.string })
+      return Query(id: id, document: asked)
     }
     alternatives = [Array(queries.indices)]
-    // A verifier of this project makes one credential set, or none where every query is to be answered.
-    if let options = dcql["credential_sets"]?.array?.first?["options"]?.array {
-      alternatives = options.map { option in
-        (option.array ?? []).compactMap { name in queries.firstIndex { $0.id == name.string } }
+    // Without sets every query is to be answered; with them one option of each set.
+    if let sets = dcql["credential_sets"]?.array {
+      alternatives = [[]]
+      for set in sets {
+        let options = (set["options"]?.array ?? []).map { option in
+          (option.array ?? []).compactMap { name in queries.firstIndex { $0.id == name.string } }
+        }
+        alternatives = Array(alternatives.flatMap { chosen in options.map { chosen + $0 } }.prefix(256))
       }
     }
   }

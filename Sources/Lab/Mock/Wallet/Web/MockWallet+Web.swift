@@ -44,7 +44,7 @@ extension MockWallet {
     let expected = session.transcript
     try variant.mutation.annexC?(&session)
     let seed = try answerSeed(session.transcript)
-    let chosen = try asked.chosen(holding: docTypes)
+    let chosen = try asked.chosen(by: self)
     let response = try deviceResponse(
       MockRequest(documents: chosen.map(\.document)), of: asked.request, transcript: session.transcript,
       authentication: .signature, mutation: variant.mutation, documentLimit: chosen.count, seed: seed, at: now)

@@ -14,7 +14,7 @@ extension MockWallet {
     let expected = session.transcript
     try mutation.openID4VP?(&session)
     let seed = try answerSeed(session.transcript)
-    let chosen = try asked.chosen(holding: docTypes)
+    let chosen = try asked.chosen(by: self)
     let device = try deviceAuthentication(authentication, parsed)
 
     func response(_ queries: [AskedDocuments.Query]) throws -> [UInt8] {

@@ -1,0 +1,107 @@
+import Base
+import CBOR
+import Longfellow
+import LongfellowProver
+
+/// Makes zero-knowledge proofs in place of the mock wallet's documents (longfellow-libzk-v1).
+///
+/// The same answer has the same proof: its randomness comes from the answer's seed.
+package final class MockProver: Sendable {
+  private let circuits: CircuitLibrary
+  private let provers = Locked<[KnownCircuit: LongfellowProver]>([:])
+
+  package init(circuits: CircuitLibrary) { self.circuits = circuits }
+
+  /// Whether one of the offered circuits is at hand and is for as many elements.
+  func canProve(_ document: MockRequest.Document) -> Bool { circuit(for: document) != nil }
+
+  private func circuit(for document: MockRequest.Document) -> KnownCircuit? {
+    let count = document.elements.count + document.ageOver.count
+    let atHand = circuits.circuits
+    return document.circuits.first { $0.elements == count && atHand.contains($0) }
+  }
+
+  /// A ZkDocument (ISO/IEC 18013-5, second edition) about a document that was made for the same request.
+  ///
+  /// - Throws: `MockError` if the document cannot be proven.
+  func zkDocument(
+    about document: CBORValue, for requested: MockRequest.Document, transcript: [UInt8], seed: MockSeed,
+    at now: Timestamp
+  ) throws -> CBORValue {
+    guard let circuit = circuit(for: requested) else { throw MockError.cannotProve("no circuit fits") }
+    let parts = try PlainDocument(parsing: document.encoded())
+    let timestamp = now.description
+    let proof: [UInt8]
+    do throws(ProverRefusal) {
+      var random = ProverRandomness(seed: try Self.seed(seed, requested, circuit))
+      proof = try prover(circuit).prove(
+        ProvableDocument(
+          documentType: requested.docType, issuerAuth: parts.issuerAuth, items: parts.items, device: parts.device),
+        ProverRequest(
+          elements: parts.elements.map { ($0.identifier, $0.value) }, transcript: transcript, timestamp: timestamp),
+        random: &random)
+    } catch {
+      throw MockError.cannotProve("\(error)")
+    }
+    let elements = parts.elements.map { element in
+      CBORValue.map([
+        (key: "elementIdentifier", value: .text(element.identifier)),
+        (key: "elementValue", value: .encoded(element.value)),
+      ])
+    }
+    let data: CBORValue = [
+      "docType": .text(requested.docType), "zkSystemId": .text(circuit.label),
+      "timestamp": .tagged(0, .text(timestamp)),
+      "issuerSigned": .map([(key: .text(parts.namespace), value: .array(elements))]), "deviceSigned": [:],
+      "msoX5chain": .encoded(parts.chain),
+    ]
+    return ["documentData": .embedded(data), "proof": .bytes(proof)]
+  }
+
+  private func prover(_ circuit: KnownCircuit) throws(ProverRefusal) -> LongfellowProver {
+    if let made = provers.withLock({ $0[circuit] }) { return made }
+    guard let pair = try? circuits.pair(for: circuit) else { throw .circuitNotSatisfied }
+    let made = LongfellowProver(pair)
+    provers.withLock { $0[circuit] = made }
+    return made
+  }
+
+  private static func seed(
+    _ seed: MockSeed, _ document: MockRequest.Document, _ circuit: KnownCircuit
+  ) throws(ProverRefusal) -> [UInt8] {
+    guard let bytes = try? seed.bytes("zk/\(document.docType)/\(circuit.hash)", count: 32) else { throw .noRandomness }
+    return bytes
+  }
+}
+
+/// What a proof needs of a document as the wallet would return it.
+private struct PlainDocument {
+  let issuerAuth: [UInt8]
+  let chain: [UInt8]
+  let namespace: String
+  let items: [[UInt8]]
+  let elements: [(identifier: String, value: [UInt8])]
+  let device: ProvableDocument.DeviceAuthentication
+
+  init(parsing bytes: [UInt8]) throws {
+    guard let document = try? CBORItem(parsing: bytes), let issuerSigned = document[key: "issuerSigned"],
+      let issuerAuth = issuerSigned[key: "issuerAuth"],
+      let namespaces = issuerSigned[key: "nameSpaces"]?.entries.map(Array.init), namespaces.count == 1,
+      let items = namespaces[0].value.elements.map(Array.init),
+      let chain = issuerAuth.elements.map(Array.init)?[1][label: 33],
+      let deviceAuth = document[key: "deviceSigned"]?[key: "deviceAuth"]
+    else { throw MockError.cannotProve("the elements are not those of one namespace") }
+    self.issuerAuth = Array(issuerAuth.encoded)
+    self.chain = Array(chain.encoded)
+    namespace = namespaces[0].key.text ?? ""
+    self.items = items.map { Array($0.encoded) }
+    elements = items.compactMap { item in
+      guard let content = item.embedded, let identifier = content[key: "elementIdentifier"]?.text,
+        let value = content[key: "elementValue"]
+      else { return nil }
+      return (identifier, Array(value.encoded))
+    }
+    let signature = deviceAuth[key: "deviceSignature"]?.elements.map(Array.init)?.last?.bytes
+    device = signature.map { .signature(Array($0)) } ?? .mac
+  }
+}
