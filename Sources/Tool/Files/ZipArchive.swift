@@ -33,9 +33,9 @@ struct ZipArchive {
     self.entries = entries
   }
 
-  /// The names and contents of the files that are wanted; a content is nil if it is damaged or larger than the limit.
-  func files(limit: Int, where isWanted: (String) -> Bool) -> [(name: String, content: [UInt8]?)] {
-    entries.filter { isWanted($0.name) }.map { ($0.name, content(of: $0, limit: limit)) }
+  /// The names and contents of its files; a content is nil if it is damaged or larger than the limit.
+  func files(limit: Int) -> [(name: String, content: [UInt8]?)] {
+    entries.map { ($0.name, content(of: $0, limit: limit)) }
   }
 
   private func content(of entry: Entry, limit: Int) -> [UInt8]? {

@@ -85,24 +85,30 @@ enum CircuitsCommand {
     }
   }
 
-  /// The circuits of a file, a folder or an archive, all checked.
+  /// The circuits of a file, a folder or an archive, all checked. In a folder or an archive other files are left alone,
+  /// circuits of other versions among them; one that has a known circuit's name must be that circuit.
   private static func circuits(at path: String) throws(Failure) -> [(circuit: KnownCircuit, bytes: [UInt8])] {
+    var files: [(name: String, content: [UInt8]?)]
     var isFolder = false
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
-      var circuits: [(circuit: KnownCircuit, bytes: [UInt8])] = []
-      for (_, file) in try paths(path) { circuits += try self.circuits(at: file) }
-      return circuits
-    }
-    let bytes = try FileAccess.read(path, purpose: "circuit")
-    guard bytes.starts(with: Array("PK".utf8)) else { return try [circuit(bytes, path)] }
-    guard let archive = ZipArchive(bytes) else { throw .unreadable("\(path): is no archive that can be read") }
-    let files = archive.files(limit: CircuitLibrary.fileBytes) { name in
-      KnownCircuit.all.contains { name.hasSuffix($0.hash) }
+      files = []
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+      for name in names.sorted() { files.append((name, try? CircuitLibrary.read("\(path)/\(name)"))) }
+    } else {
+      let bytes = try FileAccess.read(path, purpose: "circuit")
+      guard bytes.starts(with: Array("PK".utf8)) else { return try [circuit(bytes, path)] }
+      guard let archive = ZipArchive(bytes) else { throw .unreadable("\(path): is no archive that can be read") }
+      files = archive.files(limit: CircuitLibrary.fileBytes)
     }
     var circuits: [(circuit: KnownCircuit, bytes: [UInt8])] = []
     for file in files {
-      guard let content = file.content else { throw .unreadable("\(path): \(file.name) is damaged") }
-      circuits.append(try circuit(content, "\(path): \(file.name)"))
+      let isNamed = KnownCircuit.all.contains { file.name.hasSuffix($0.hash) }
+      guard isNamed || file.content.map(CircuitPair.isCandidate) == true else { continue }
+      do throws(Failure) {
+        circuits.append(try circuit(file.content ?? [], "\(path): \(file.name)"))
+      } catch {
+        if isNamed { throw error }
+      }
     }
     return circuits
   }

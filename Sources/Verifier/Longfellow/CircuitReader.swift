@@ -11,6 +11,9 @@ package struct CircuitPair: Sendable {
   /// A frame with the size of its content in four bytes, no checksum and a window of 4 MiB.
   private static let frameStart: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0x80, 0x60]
 
+  /// Whether bytes begin as a circuit's file does.
+  package static func isCandidate(_ compressed: [UInt8]) -> Bool { compressed.starts(with: frameStart) }
+
   /// Unpacks and checks a circuit file, whose recomputed identifiers must be those of the known circuit.
   package init(compressed: [UInt8], known: KnownCircuit) throws(LongfellowError) {
     try self.init(compressed: compressed)
@@ -19,7 +22,7 @@ package struct CircuitPair: Sendable {
 
   /// Unpacks and checks the file of any known circuit, which its recomputed identifiers name.
   package init(compressed: [UInt8]) throws(LongfellowError) {
-    guard compressed.starts(with: Self.frameStart) else { throw .circuitMalformed }
+    guard Self.isCandidate(compressed) else { throw .circuitMalformed }
     var reader = CircuitReader(try FrameReader(compressed))
     signature = try reader.circuit()
     hash = try reader.circuit()

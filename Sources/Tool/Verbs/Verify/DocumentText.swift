@@ -22,8 +22,10 @@ struct DocumentText {
       ("Issuer", names.compactMap { $0 }.joined(separator: " ")),
       ("Certificate", issuer?["certificate_sha256"]?.string ?? ""),
       ("Anchor", issuer?["anchor_sha256"]?.string ?? ""),
-      ("Signed", time("signed")), ("Valid", "\(time("valid_from")) to \(time("valid_until"))"),
-      ("Device", json["device_authentication"]?.string ?? ""),
+      ("Proven by", json["proven_by"]?.string == "zero_knowledge" ? "zero-knowledge proof" : ""),
+      ("Signed", time("signed")),
+      ("Valid", json["validity"]?.isNull == true ? "" : "\(time("valid_from")) to \(time("valid_until"))"),
+      ("Device", (json["device_authentication"]?.string ?? "").replacing("_", with: " ")),
       ("Revocation", (json["revocation"]?.string ?? "").replacing("_", with: " ")),
     ]
     for (label, member) in [("Missing", "missing_elements"), ("Not asked for", "unrequested_elements")] {
