@@ -1,7 +1,7 @@
 import Base
 import Sessions
 
-/// `/v1/events` and `/v1/webhook_deliveries`: what happened, and who could not be told.
+/// `/v1/events` and `/v1/webhook_deliveries`: the events, and their deliveries to webhooks.
 enum EventRoutes {
   static let all: [Route] = [list, get, deliveries, retry]
 
