@@ -58,11 +58,11 @@ package enum BodyAdmission: Sendable {
 
 /// Why a server refuses a request for load.
 package enum Overload: String, Sendable, Hashable, CaseIterable {
-  /// It would wait longer than it may.
+  /// The request would wait longer than it may.
   case delay
-  /// As many requests are handled or wait as may at one time.
+  /// No further request may wait: `maxInFlight` are handled or wait already.
   case full
-  /// As many bytes of bodies are held as may be at one time.
+  /// The memory for bodies is used up.
   case memory
 }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// Where a server listens, and its limits. Times are in whole seconds, the resolution of libmicrohttpd's timers, unless
 /// they say otherwise.
 ///
-/// The memory that peers can claim is bounded by `maxBufferedBodyBytes` and `maxConnections × 2 × maxHeaderBytes`.
+/// The memory that peers can claim is bounded by `maxBufferedBodyBytes` and `maxConnections × connectionMemory`.
 package struct HTTPServerConfiguration: Sendable {
   /// A numeric IPv4 or IPv6 address; `::` listens on IPv4 as well.
   package var address = "127.0.0.1"

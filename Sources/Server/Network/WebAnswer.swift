@@ -22,7 +22,7 @@ package struct WebMessage: Sendable, Hashable {
   }
 }
 
-/// What came of one exchange.
+/// The answer of one exchange.
 struct WebAnswer: Sendable {
   let status: Int
   let retryAfter: RetryAfter?

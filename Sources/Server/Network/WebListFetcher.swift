@@ -7,7 +7,7 @@ import Trust
 /// suspends, so that neither a verification thread nor Swift's cooperative pool ever stands still for a publisher.
 /// Proxies that the environment names, and files with passwords or cookies, are ignored.
 package final class WebListFetcher: ListFetcher {
-  /// What holds for all fetches.
+  /// The settings of all fetches.
   package struct Configuration: Sendable {
     /// A PEM file of the authorities whose TLS servers are believed; nil uses the system's.
     package var authorities: String?
@@ -21,7 +21,7 @@ package final class WebListFetcher: ListFetcher {
     }
   }
 
-  /// libcurl or the system has no means to fetch.
+  /// libcurl does not start, or the system has no thread to give.
   package struct StartError: Error, Sendable, CustomStringConvertible {
     package let description: String
   }

@@ -2,12 +2,12 @@ import Base
 import FoundationEssentials
 import Glibc
 
-/// Finds files and folders that another user than root and the server's could change, although the server relies on
+/// Checks the files and folders that the server relies on: only root and the server's own user may be able to change
 /// them.
 ///
 /// Whoever can write to the configuration, the anchors or the store decides whom the server trusts and what it says.
-/// Whoever can write to a folder can put another file in the place of one of its files. If a folder lets only their
-/// owners replace files (the sticky bit, as in `/tmp`), it is safe as a folder around a file.
+/// Whoever can write to a folder can put another file in the place of one of its files. In a folder with
+/// the sticky bit, such as `/tmp`, only the owner of a file can do that, so it is safe as a folder around a file.
 enum ProtectedPath {
   /// Describes each fault of the path, of the folders and links on the way to it, and, if it is a folder, of its
   /// entries, with the command that mends it. Empty if the path does not exist.

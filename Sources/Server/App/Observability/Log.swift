@@ -1,6 +1,6 @@
 import Base
 
-/// The structured log: one JSON object a line.
+/// The structured log: each line is one JSON object.
 package struct Log: Sendable {
   enum Level: String, Sendable { case info, warning, error }
 

@@ -169,7 +169,7 @@ struct OpenAPIComponents {
 /// The component schemas. An object allows only the members that it lists, unless others define them: `metadata`, a
 /// document's elements, and what wallets get and send.
 ///
-/// Every schema of which a generator makes a type (an object, an enumeration or a choice) has a name, so that the type
+/// Generators make a type of each object, enumeration and choice. Each of these schemas has a name, so that the type
 /// has one too. A schema within another is named by its title, under which it becomes a component of its own
 /// (`OpenAPIComponents`).
 enum OpenAPISchemas {

@@ -33,7 +33,7 @@ enum OpenAPIResponses {
     }
   }
 
-  /// The reply to a problem. All problems have one schema, of which clients can make a type; the codes that come with
+  /// The reply to a problem. All problems share one schema, so that clients have one type; the codes that come with
   /// this status stand beside it.
   private static func problem(_ status: Int, _ codes: [Code], _ route: Route) -> JSON {
     let own: [String] =

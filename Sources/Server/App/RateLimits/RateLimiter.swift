@@ -153,7 +153,8 @@ struct ProxyRule: Sendable, Hashable {
     return nil
   }
 
-  /// `192.0.2.43`, `192.0.2.43:47011`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:4711`; nil for names and `unknown`.
+  /// Reads `192.0.2.43`, `192.0.2.43:47011`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:4711`; nil for names and
+  /// `unknown`.
   private static func address(in text: Substring) -> ClientAddress? {
     if text.first == "[" { return text.dropFirst().split(separator: "]").first.flatMap { ClientAddress($0) } }
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)

@@ -59,7 +59,7 @@ enum EventRoutes {
   }
 }
 
-/// `/v1/audit`: what is kept of every attempt, as JSON Lines, in the form that `mdoc audit export` writes.
+/// `/v1/audit`: the audit entries of all attempts, as JSON Lines, in the form that `mdoc audit export` writes.
 enum AuditRoutes {
   static let all = [entries, heads]
 

@@ -100,7 +100,7 @@ package enum Access: Sendable {
   case anyone
   /// An API key with at least one of these scopes.
   case apiKey([Scope])
-  /// The same, or the client secret of the session in the path.
+  /// An API key with at least one of these scopes, or the client secret of the session in the path.
   case apiKeyOrClientSecret([Scope])
   /// A peer on the loopback interface without a proxy between, or an API key with `admin`.
   case operators

@@ -60,8 +60,8 @@ final class TrustUpdater: Sendable {
       do throws(TrustStoreError) {
         store = try TrustStore(anchors: load.anchors, allowsTestCertificates: false)
       } catch {
-        // A publisher whose new list names nobody withdraws the authorities of its list before. They must not stay
-        // trusted.
+        // A list was loaded that names no authority. Its publisher thereby withdraws those of the previous list, which
+        // must not stay trusted.
         let isWithdrawn = load.sources.contains { $0.outcome == .loaded && $0.validUntil != nil }
         guard isWithdrawn else { return refuse("no trust anchor for live mode", load.sources) }
         store = .trustingNobody

@@ -196,13 +196,13 @@ struct Sweeper: Sendable {
     do throws(ServiceError) {
       while !Task.isCancelled, try await service().sweep().total > 0 {}
     } catch {
-      // Nothing depends on it: readers judge by the time themselves.
+      // No reply depends on the sweep: readers judge by the time themselves.
       log.write(.warning, "sweep.failed", at: clock(), ["code": .string(error.code.rawValue)])
     }
   }
 }
 
-/// What `mdoc serve` calls: from the command line to the exit code.
+/// The functions that `mdoc serve` calls, from the command line to the exit code.
 extension VerifierServer {
   /// Serves in live mode until SIGTERM or SIGINT. Returns the exit code: 0 after a graceful stop, 78 if the
   /// configuration has a fault, 75 if a port or the store is not available. If a stop takes longer than it may, the
