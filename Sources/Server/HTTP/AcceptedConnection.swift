@@ -2,19 +2,19 @@ import Base
 import Glibc
 import Synchronization
 
-/// One accepted socket and the moment by which its peer must have done what is expected of it.
+/// One accepted socket and its deadline: the moment by which the peer must have sent its request or read the reply.
 ///
-/// libmicrohttpd's own timeout is a timer of *silence*: a peer that sends a byte a second stays for ever. The deadline
-/// here is absolute, and the sweeper enforces it.
+/// libmicrohttpd's own timeout measures silence only, so a peer that sends a byte a second would stay for ever. The
+/// deadline here is absolute, and the sweeper enforces it.
 final class AcceptedConnection: Sendable {
   let descriptor: Int32
   let remoteAddress: String
   let client: ClientAddress?
-  /// Nanoseconds on the monotonic clock, or one of the two marks below.
+  /// Nanoseconds on the monotonic clock, or one of the marks `none` and `cut`.
   private let deadline: Atomic<Int64>
 
-  /// The request under way. It is owned here, so that it ends with the socket at the latest: libmicrohttpd 0.9.75 does
-  /// not announce the end of a request whose query uses up its memory.
+  /// The request under way; nil between requests. The connection owns it, so that it ends with the socket at the
+  /// latest: libmicrohttpd 0.9.75 does not report the end of a request whose query uses up its memory.
   private let current = Locked<HTTPExchange?>(nil)
 
   private static let none = Int64.max
@@ -33,24 +33,24 @@ final class AcceptedConnection: Sendable {
     current.withLock { $0 = exchange }
   }
 
-  /// Lets go of the request under way, if there is one.
+  /// Gives up the request under way and returns it; nil if there is none.
   func endExchange() -> HTTPExchange? {
     current.withLock { $0.take() }
   }
 
-  /// Gives the peer so many seconds from now; false when the sweeper has cut the connection already.
+  /// Sets the deadline to `seconds` from now. Returns false if the sweeper has already cut the connection.
   @discardableResult
   func allow(seconds: Int) -> Bool {
     replace(with: Self.moment(in: seconds))
   }
 
-  /// Lifts the deadline while the request is ours to answer; false when the sweeper has cut the connection already, in
-  /// which case the request must not be handled: nobody would read the answer.
+  /// Lifts the deadline while the server works on the request. Returns false if the sweeper has already cut the
+  /// connection; the request must then not be handled, since nobody would read the answer.
   func lift() -> Bool {
     replace(with: Self.none)
   }
 
-  /// Marks an overdue connection as cut; true exactly once, for the caller that then shuts the socket down.
+  /// Marks an overdue connection as cut. Returns true only once; that caller then shuts the socket down.
   func claimOverdue(now: Int64) -> Bool {
     let seen = deadline.load(ordering: .relaxed)
     guard seen != Self.none, seen != Self.cut, seen <= now else { return false }
@@ -85,13 +85,14 @@ final class DeadlineSweeper: Sendable {
 
   private let state = Locked(State())
 
-  /// All that are open, in no order.
+  /// All open connections, in no order.
   var connections: [AcceptedConnection] {
     state.withLock { Array($0.connections.values) }
   }
 
-  /// Starts the thread, which lives until `stop`; false when the system has no thread to give.
-  /// - Parameter besides: what else is to be looked after as often.
+  /// Starts the thread, which runs until `stop`. Returns false if the system has no thread to give.
+  ///
+  /// - Parameter besides: further work, done after each sweep.
   func start(besides: @escaping @Sendable () -> Void) -> Bool {
     BackgroundThread.start("mdoc-sweep") { [self] in
       while sweep() {
@@ -109,8 +110,8 @@ final class DeadlineSweeper: Sendable {
     state.withLock { $0.connections[ObjectIdentifier(connection)] = connection }
   }
 
-  /// Must be called before the descriptor is closed: the lock keeps a sweep from shutting down whatever socket gets the
-  /// same number next.
+  /// Must be called before the descriptor is closed. Otherwise a sweep could shut down another socket that gets the
+  /// same number; the lock prevents that.
   func remove(_ connection: AcceptedConnection) {
     _ = state.withLock { $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
   }

@@ -1,20 +1,21 @@
 import Base
 
-/// Whose body it is, as far as the memory for bodies is shared out.
+/// The sender to whom the memory of a body is counted.
 package enum BodyOwner: Hashable, Sendable {
-  /// Somebody with an API key, by its SHA-256.
+  /// A caller with an API key, named by the SHA-256 of the key.
   case key([UInt8])
-  /// Anybody else; nil where a proxy does not say who.
+  /// Any other sender, named by its address; nil if a proxy does not tell it.
   case address(ClientAddress?)
 
   package var hasKey: Bool { if case .key = self { true } else { false } }
 }
 
-/// The bytes of bodies that are held at one time, and of what was made of them: in all, for each who sends them, and for
-/// all without an API key, who must never take the last of it from the backends.
+/// Bounds the memory that bodies, and what is made of them, take at one time: in total, for each sender, and for all
+/// senders without an API key together. The last bound keeps them from taking all memory from the backends.
 ///
-/// A share is reserved with the header, by the length that it declares, so that who is over it is told so before he
-/// sends; of the whole only what has come is counted, since a length costs nothing to declare.
+/// A sender's share is reserved when the header arrives, by the declared length, so that a sender over its share is
+/// refused before it sends the body. The total counts only bytes that have arrived, since declaring a length costs
+/// nothing.
 final class BodyBudget: Sendable {
   private struct State {
     var held = 0
@@ -24,7 +25,7 @@ final class BodyBudget: Sendable {
 
   private let state = Locked(State())
   private let limit: Int
-  /// One body can always be had, however little there is.
+  /// Bytes of the largest body. No share is smaller, so that one body of any sender always fits into its share.
   private let largestBody: Int
   private let gauges: TransportGauges
 
@@ -43,7 +44,7 @@ final class BodyBudget: Sendable {
     }
   }
 
-  /// Takes bytes that have come; false where they are too much. Nothing is then taken.
+  /// Takes bytes that have arrived. Returns false and takes nothing if they are too many.
   fileprivate func take(_ bytes: Int, beyondReserved excess: Int, for owner: BodyOwner) -> Bool {
     state.withLock { state in
       guard hasRoom(bytes, for: owner, in: state), reserve(excess, for: owner, in: &state) else { return false }
@@ -66,7 +67,7 @@ final class BodyBudget: Sendable {
   }
 
   private func reserve(_ bytes: Int, for owner: BodyOwner, in state: inout State) -> Bool {
-    // Behind a proxy that does not say who they are, all would be one.
+    // If a proxy does not tell its clients' addresses, all of them would count as one sender.
     if case .address(nil) = owner { return true }
     let reserved = (state.reserved[owner] ?? 0) + bytes
     guard bytes == 0 || reserved <= max(limit / (owner.hasKey ? 2 : 8), largestBody) else { return false }
@@ -85,11 +86,11 @@ final class BodyBudget: Sendable {
 enum BodyRefusal: Error, Sendable {
   /// There is no more memory for bodies.
   case memory
-  /// Who sends it has as much of it as he may.
+  /// The sender holds as much memory as one sender may.
   case share
 }
 
-/// What one request holds, from its header to its reply's last byte.
+/// The memory that one request holds, from its header to its reply's last byte.
 package final class BodyHold: Sendable {
   private struct State {
     var reserved: Int
@@ -109,10 +110,11 @@ package final class BodyHold: Sendable {
 
   deinit { release() }
 
-  /// Takes bytes of the body, or for what is made of it; false where they are too much.
+  /// Takes memory for bytes of the body, or for what is made of it. Returns false and takes nothing if they are too
+  /// many.
   package func take(_ bytes: Int) -> Bool {
-    // `Locked` bodies take no other lock: the sum is made first. A request is read by one thread at a time, and handled
-    // only when it was read.
+    // A `Locked` body must take no other lock, so the sum is made first. It cannot change meanwhile: one thread at a
+    // time reads a request, and the request is handled only after it was read.
     let (excess, isOver) = state.withLock { (max(0, $0.taken + bytes - $0.reserved), $0.isOver) }
     guard !isOver, budget.take(bytes, beyondReserved: excess, for: owner) else { return false }
     state.withLock { state in
@@ -122,7 +124,7 @@ package final class BodyHold: Sendable {
     return true
   }
 
-  /// Gives back all of it, once.
+  /// Gives back all memory. Further calls do nothing.
   package func release() {
     let (taken, reserved) = state.withLock { state in
       defer { state = State(reserved: 0, isOver: true) }

@@ -1,13 +1,13 @@
 import Base
 import Glibc
 
-/// Where a client is, as far as limits tell them apart: an IPv4 address, or the first 64 bits of an IPv6 address, since
-/// whoever has one of those has all 2⁶⁴ of its network.
+/// A client's address, as far as limits distinguish clients: an IPv4 address, or the first 64 bits of an IPv6 address,
+/// since a client that has one address of such a network has all 2⁶⁴.
 package enum ClientAddress: Hashable, Sendable {
   case four(UInt32)
   case six(UInt64)
 
-  /// Nil for what is no numeric address.
+  /// Nil if the text is no numeric address.
   package init?(_ text: some StringProtocol) {
     guard let bytes = AddressBlock.bytes(of: text) else { return nil }
     let number = bytes.prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
@@ -40,7 +40,8 @@ package struct AddressBlock: Sendable, Hashable {
     return (other[whole] ^ bytes[whole]) >> (8 - bits % 8) == 0
   }
 
-  /// Four bytes or sixteen; an IPv4 address within IPv6 is one of four (RFC 4291, 2.5.5.2).
+  /// The address in 4 bytes (IPv4) or 16 bytes (IPv6); nil if the text is no numeric address. An IPv4 address mapped
+  /// into IPv6 gives 4 bytes (RFC 4291, 2.5.5.2).
   package static func bytes(of text: some StringProtocol) -> [UInt8]? {
     var four = in_addr()
     if inet_pton(AF_INET, String(text), &four) == 1 { return withUnsafeBytes(of: four) { Array($0) } }
@@ -52,17 +53,17 @@ package struct AddressBlock: Sendable, Hashable {
   }
 }
 
-/// The open connections of each client address, as `ClientAddress` tells them apart: libmicrohttpd's own count takes each
-/// of the 2⁶⁴ addresses of one IPv6 network for another client.
+/// Counts the open connections of each client address, as `ClientAddress` distinguishes them. libmicrohttpd's own count
+/// would take each of the 2⁶⁴ addresses of one IPv6 network for another client.
 final class ConnectionCounts: Sendable {
   private let counts = Locked<[ClientAddress: Int]>([:])
-  /// Of one address; 0: any number.
+  /// The most connections of one address; 0 means no limit.
   private let limit: Int
 
   init(limit: Int) { self.limit = limit }
 
-  /// Whether one more may be accepted. It counts from `opened` on: what is accepted may still fail for want of memory, and
-  /// then nobody says that it has closed.
+  /// Whether this address may have one more connection. A connection counts only from `opened` on: an accepted one may
+  /// still fail for lack of memory, and then no call of `closed` follows.
   func mayAccept(_ address: ClientAddress?) -> Bool {
     guard limit > 0, let address else { return true }
     return counts.withLock { $0[address, default: 0] < limit }

@@ -1,14 +1,15 @@
 import Base
 import CMicrohttpd
 
-/// Refuses every request whose head could be cut off the stream in more than one way, before a byte of its body is read.
+/// Refuses every request whose head could be read in more than one way, before a byte of its body is read.
 ///
-/// libmicrohttpd 0.9.75 accepts two lengths, a length beside chunks, unknown codings, spaces before the colon and
-/// several hosts. Behind a proxy that decides such cases otherwise, each of them smuggles a request (RFC 9112, 11.2).
+/// libmicrohttpd 0.9.75 accepts two lengths, a length together with chunks, unknown codings, spaces before the colon
+/// and several hosts. If a proxy in front decides such a case differently, a request can be smuggled past it (RFC 9112,
+/// 11.2).
 enum FramingCheck {
   struct Result {
     var request: HTTPRequest
-    /// Nil without a body and for a chunked one.
+    /// The declared length of the body in bytes; nil if none is declared, as for a chunked body.
     let contentLength: Int?
     let hasBody: Bool
   }
@@ -37,7 +38,8 @@ enum FramingCheck {
     return Result(request: request, contentLength: length, hasBody: hasBody)
   }
 
-  /// A name that is a token (no space before the colon, no fold's leading space) and a value free of controls.
+  /// Checks that the field's name is a token (so no space before the colon and no folded line) and that its value has
+  /// no control characters but tabs. Returns the value without white space at its end.
   private static func field(_ raw: RawHeader.Field) throws(HTTPFault) -> (name: String, value: String) {
     guard isToken(raw.name) else { throw .malformed("field name is not a token") }
     guard raw.value.allSatisfy({ ($0 >= 0x20 && $0 != 0x7f) || $0 == 0x09 }) else {
@@ -52,7 +54,8 @@ enum FramingCheck {
     return (String(decoding: raw.name, as: UTF8.self), text)
   }
 
-  /// Exactly one host for HTTP/1.1, at most one for 1.0, and one that can be a host (RFC 9112, 3.2).
+  /// Checks that there is exactly one `Host` in HTTP/1.1, at most one in HTTP/1.0, and that its characters can be those
+  /// of a host (RFC 9112, 3.2). A target in absolute form must name the same host.
   private static func checkHost(_ hosts: [String], required: Bool, authority: String?) throws(HTTPFault) {
     guard hosts.count <= 1 else { throw .malformed("more than one Host") }
     guard let host = hosts.first else {
@@ -65,7 +68,9 @@ enum FramingCheck {
     }
   }
 
-  /// At most one length, digits only; or chunks alone, named exactly so, and not in HTTP/1.0 (RFC 9112, 6.1 and 6.3).
+  /// The declared length of the body; nil if none is declared. There may be one `Content-Length`, of digits only.
+  /// Instead of it there may be one `Transfer-Encoding`, exactly `chunked`, and not in HTTP/1.0 (RFC 9112, 6.1 and
+  /// 6.3).
   private static func contentLength(
     _ headers: HTTPHeaders, _ raw: RawHeader, isHTTP10: Bool
   ) throws(HTTPFault) -> Int? {
@@ -73,7 +78,8 @@ enum FramingCheck {
     let codings = headers.values("Transfer-Encoding")
     if !codings.isEmpty {
       guard lengths.isEmpty else { throw .malformed("Content-Length beside Transfer-Encoding") }
-      // White space at the end is lost in `headers`, but libmicrohttpd compares with it and would read on for ever.
+      // `headers` has lost white space at the end of the value, but libmicrohttpd compares with it: it would not see
+      // the chunks and would read on for ever. So the raw field is checked.
       guard codings.count == 1, raw.fields.contains(where: isChunked) else {
         throw .malformed("Transfer-Encoding is not exactly chunked")
       }
@@ -114,7 +120,8 @@ enum FramingCheck {
   }
 }
 
-/// A request's header as libmicrohttpd hands it out: pointers into its memory, valid inside one callback only.
+/// A request's header as libmicrohttpd hands it out. The pointers lead into its memory and are valid inside one
+/// callback only.
 struct RawHeader {
   struct Field {
     let name: UnsafeBufferPointer<UInt8>
@@ -124,10 +131,10 @@ struct RawHeader {
   let method: UnsafeBufferPointer<UInt8>
   let version: UnsafeBufferPointer<UInt8>
   let fields: [Field]
-  /// From the method's first byte to the last of the empty line.
+  /// Bytes from the method's first to the last of the empty line.
   let size: Int
 
-  /// Nil only where libmicrohttpd breaks its own contract and passes a null pointer.
+  /// Nil if libmicrohttpd breaks its own contract and passes a null pointer.
   init?(connection: OpaquePointer, method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?) {
     guard let method, let version else { return nil }
     self.method = Self.bytes(method)
@@ -162,17 +169,19 @@ struct RawHeader {
 
 /// Finds what libmicrohttpd 0.9.75 swallows while parsing: bare LF line ends, folded lines, NUL bytes, doubled spaces.
 ///
-/// None of it shows in the values handed out, yet a proxy in front that reads such bytes otherwise sees another request
-/// (RFC 9112, 2.2, 5.2 and 11.2). It does show in *where* the values lie: this version cuts the header up in place, so
-/// that in a proper one every part starts exactly where the part before it and its delimiter end. Only addresses are
-/// compared; no byte outside the strings is read.
+/// None of it shows in the values handed out, but a proxy in front may read such bytes differently and see another
+/// request (RFC 9112, 2.2, 5.2 and 11.2). It does show in the addresses of the values. This version cuts the header up
+/// in place, so in a proper header every part starts exactly where the previous part and its delimiter end. Only
+/// addresses are compared; no byte outside the strings is read.
 ///
-/// Another version may move its strings, and from 1.0 on rejects all of this itself, so the audit is tied to the
-/// version it was measured on.
+/// Another version may move its strings, and from 1.0 on libmicrohttpd rejects all of this itself. So the check is made
+/// only with the version that it was measured on.
 enum HeaderLayout {
   private static let isAuditable = MHD_get_version().map { String(cString: $0) } == "0.9.75"
 
-  /// Whether every byte of the header is accounted for; `targetLength` is that of the target as it was received.
+  /// Whether every byte of the header is accounted for; always true with another version of libmicrohttpd.
+  ///
+  /// - Parameter targetLength: bytes of the target as it was received.
   static func isContiguous(_ header: RawHeader, targetLength: Int) -> Bool {
     guard isAuditable else { return true }
     let start = address(header.method)

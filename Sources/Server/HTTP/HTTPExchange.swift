@@ -3,21 +3,21 @@ import CMicrohttpd
 
 /// One request and its reply, from the request line to the last byte sent.
 ///
-/// libmicrohttpd's thread and the handler's task both hold it. Its phases only go forwards, and whoever moves it from
-/// `handling` to `answered` is the one that resumes the connection, so that this happens exactly once.
+/// libmicrohttpd's thread and the handler's task both hold it. Its phases only go forwards. The caller that moves it
+/// from `handling` to `answered` resumes the connection, so that it is resumed exactly once.
 final class HTTPExchange: Sendable {
   enum Phase {
-    /// The request line is here, the header fields not yet.
+    /// The request line has arrived, the header fields have not.
     case opening
     /// The header was accepted and the body is arriving.
     case receiving
-    /// The request is refused, and the rest of its body read and dropped, so that its sender reads the reply.
+    /// The request is refused. The rest of its body is read and dropped, so that the sender reads the reply.
     case dropping(Reply)
     /// The connection is suspended and the handler runs.
     case handling
     /// The reply waits for libmicrohttpd's thread to pick it up.
     case answered(Reply)
-    /// The reply is libmicrohttpd's.
+    /// libmicrohttpd has the reply.
     case queued
   }
 
@@ -36,7 +36,7 @@ final class HTTPExchange: Sendable {
   }
 
   let connection: AcceptedConnection
-  /// As received, query included; libmicrohttpd decodes its own copy in place right after.
+  /// The target as received, with its query. libmicrohttpd decodes its own copy in place right afterwards.
   let target: [UInt8]
   private let state = Locked(State())
 
@@ -47,20 +47,22 @@ final class HTTPExchange: Sendable {
 
   var phase: Phase { state.withLock { $0.phase } }
 
-  /// Whether its answer is still waited for.
+  /// Whether the handler's answer is still awaited.
   var isBeingHandled: Bool {
     if case .handling = phase { return true }
     return false
   }
 
-  /// False until the header was looked at; a stopping server waits for those that have one.
+  /// Whether the header has been read. A stopping server waits for the requests that have one.
   var hasHeader: Bool {
     if case .opening = phase { return false }
     return true
   }
 
-  /// Takes the header; reserves for the declared body only what a peer may claim without sending it.
-  /// - Parameter hold: what the body will take of the memory for bodies, where there is to be one.
+  /// Takes the header. Reserves at most 64 KiB for the declared body, since a peer can declare a length and never send
+  /// it.
+  ///
+  /// - Parameter hold: the body's part of the memory for bodies; nil if there is no body.
   func accept(_ request: HTTPRequest, contentLength: Int, hold: BodyHold?) {
     state.withLock { state in
       state.phase = .receiving
@@ -70,7 +72,7 @@ final class HTTPExchange: Sendable {
     }
   }
 
-  /// Adds bytes of the body; false when that makes it larger than the limit, or than there is memory for.
+  /// Adds bytes of the body. Returns false if the body would exceed `limit` or the memory for bodies.
   func append(_ bytes: UnsafeRawBufferPointer, limit: Int) -> Bool {
     let (count, hold) = state.withLock { ($0.body.count, $0.hold) }
     guard bytes.count <= limit - count, hold?.take(bytes.count) ?? true else { return false }
@@ -78,12 +80,12 @@ final class HTTPExchange: Sendable {
     return true
   }
 
-  /// Refuses the request with this reply, which follows its body.
+  /// Refuses the request. The reply is sent after the body, which is dropped.
   func refuse(with reply: Reply) {
     state.withLock { $0.phase = .dropping(reply) }
   }
 
-  /// Passes over bytes of a refused body; false when they are more than that is worth.
+  /// Counts dropped bytes of a refused body. Returns false if there are more of them than a reply is worth.
   func drop(_ count: Int) -> Bool {
     state.withLock { state in
       state.dropped += count
@@ -91,10 +93,10 @@ final class HTTPExchange: Sendable {
     }
   }
 
-  /// The reply was written, or nobody takes it any more.
+  /// Releases the body's memory. Called when the reply was written or can no longer be sent.
   func end() { state.withLock { $0.hold.take() }?.release() }
 
-  /// Hands the whole request over to be handled.
+  /// Hands the whole request over for handling; nil if it was handed over before.
   func beginHandling() -> HTTPRequest? {
     state.withLock { state in
       guard var request = state.request.take() else { return nil }
@@ -106,7 +108,8 @@ final class HTTPExchange: Sendable {
     }
   }
 
-  /// Lets the task be cancelled once nobody waits for its answer.
+  /// Keeps the task, so that it can be cancelled if its answer is no longer needed. If that is so already, cancels it
+  /// at once.
   func attach(_ task: Task<Void, Never>) {
     let isLate = state.withLock { state in
       if case .handling = state.phase {
@@ -118,7 +121,7 @@ final class HTTPExchange: Sendable {
     if isLate { task.cancel() }
   }
 
-  /// Sets the reply; true for the one caller that must now resume the connection.
+  /// Sets the reply. Returns true for the first caller only, which must then resume the connection.
   func answer(_ reply: Reply) -> Bool {
     let (isFirst, task) = state.withLock { state -> (Bool, Task<Void, Never>?) in
       guard case .handling = state.phase else { return (false, nil) }
@@ -135,10 +138,10 @@ final class HTTPExchange: Sendable {
   }
 }
 
-/// The suspended connections, because stopping libmicrohttpd while it has any is undefined behaviour.
+/// Holds the suspended connections: stopping libmicrohttpd while it has any is undefined behaviour.
 ///
-/// An exchange is in here from its suspension until `MHD_resume_connection` has *returned*; once closed and empty there
-/// is nothing suspended and no call under way that touches the daemon.
+/// An exchange is in here from its suspension until `MHD_resume_connection` has *returned*. Once this is closed and
+/// empty, no connection is suspended and no call that touches the daemon is under way.
 final class SuspendedExchanges: Sendable {
   /// A connection as libmicrohttpd names it.
   // Sendable by use: the pointer is only passed to MHD_resume_connection, which may be called from any thread, and a
@@ -162,10 +165,11 @@ final class SuspendedExchanges: Sendable {
 
   var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
 
-  /// Whether whoever closed it answers all there are, so that nobody else needs to begin.
+  /// Whether `close` was called. It answers all exchanges, so that no handling needs to begin.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// False when the server takes no more; the caller then answers and resumes by itself.
+  /// Adds a suspended exchange. Returns false if the server takes no more; the caller then answers and resumes it
+  /// itself.
   func add(_ exchange: HTTPExchange, _ handle: Handle, _ request: HTTPRequest) -> Bool {
     state.withLock { state in
       guard !state.isClosed else { return false }
@@ -174,14 +178,14 @@ final class SuspendedExchanges: Sendable {
     }
   }
 
-  /// Sets the reply and resumes, unless somebody else has answered before.
+  /// Sets the reply and resumes the connection, unless the exchange was answered before.
   func answer(_ exchange: HTTPExchange, _ handle: Handle, with reply: HTTPExchange.Reply) {
     guard exchange.answer(reply) else { return }
     MHD_resume_connection(handle.pointer)
     _ = state.withLock { $0.entries.removeValue(forKey: ObjectIdentifier(exchange)) }
   }
 
-  /// Takes no more, and answers all there are, each with a reply of its own.
+  /// Takes no more exchanges, and answers all that there are, each with a reply of its own.
   func close(answering reply: (HTTPRequest) -> HTTPExchange.Reply) {
     let remaining = state.withLock { state in
       state.isClosed = true

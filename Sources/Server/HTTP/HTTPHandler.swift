@@ -1,31 +1,31 @@
 /// The application behind the transport.
 package protocol HTTPHandler: Sendable {
-  /// What is to be known of a request's header wherever the request is asked about afterwards, in its `heading`. Called
-  /// once, as `admission` is.
+  /// Reads from a request's header what later calls about the same request need. The transport keeps it in the
+  /// request's `heading`. Called once, on a thread that reads sockets, so it must not block.
   func heading(of request: HTTPRequest) -> (any Sendable)?
 
-  /// Decides over a request whose header is here, and whose body is still to come. Called as `admission` is, for requests
-  /// with a body alone.
+  /// Decides what to do with a request's body, when the header has arrived and the body has not. Called only for
+  /// requests with a body, on a thread that reads sockets, so it must not block.
   func bodyAdmission(of request: HTTPRequest) -> BodyAdmission
 
-  /// Decides over a request that is here, before it waits for its turn. Called on a thread that reads sockets, so it must
-  /// not block.
+  /// Decides what to do with a request that has arrived whole, before it waits for its turn. Called on a thread that
+  /// reads sockets, so it must not block.
   func admission(of request: HTTPRequest) -> Admission
 
   /// Answers one request. Runs on `WorkerThreads`, never on a thread that reads sockets.
   ///
-  /// For `HEAD` return what `GET` would: the transport sends the length and keeps the body back. The task is cancelled
-  /// when the server stops before the answer is there; what it returns after that is dropped.
+  /// For `HEAD` return what `GET` would: the transport sends the length and keeps the body back. If the server stops
+  /// before the answer is there, the task is cancelled and its answer is dropped.
   func respond(to request: HTTPRequest) async -> HTTPResponse
 
-  /// The reply for what never reaches `respond`: framing faults, size limits, overload.
+  /// The reply to a request that does not reach `respond`: framing faults, size limits, rate limits, overload.
   ///
   /// Called on a thread that reads sockets, so it must not block. Use `fault.status`. The transport closes the
-  /// connection afterwards wherever the next request's first byte is not known for certain.
+  /// connection afterwards if it is not certain where the next request begins.
   func refusal(_ fault: HTTPFault) -> HTTPResponse
 
-  /// Fields that a refusal has besides, where the request's header was read before it was refused. Called as
-  /// `refusal` is.
+  /// Further header fields of a refusal, if the request's header was read before. Called on a thread that reads
+  /// sockets, so it must not block.
   func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)]
 }
 
@@ -38,19 +38,19 @@ extension HTTPHandler {
   package func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] { [] }
 }
 
-/// What is to become of a request that has arrived whole, before anything is done for it.
+/// What to do with a request that has arrived whole.
 package enum Admission: Sendable {
-  /// Handled at once and never refused for load: what tells how the server is.
+  /// Handled at once and never refused for load, such as requests that ask how the server is.
   case essential
   /// Handled in its turn.
   case normal
-  /// Work that begins something. It waits for what finishes something, and is the first to be refused: a server that
-  /// has too much to do completes what it has begun.
+  /// A request that begins something. It waits behind requests that finish something and is refused first: an
+  /// overloaded server completes what it has begun.
   case deferrable
   case refused(HTTPFault)
 }
 
-/// What is to become of a request's body, before a byte of it is taken.
+/// What to do with a request's body, before a byte of it is taken.
 package enum BodyAdmission: Sendable {
   case taken(from: BodyOwner)
   case refused(HTTPResponse)
@@ -58,11 +58,11 @@ package enum BodyAdmission: Sendable {
 
 /// Why a server refuses a request for load.
 package enum Overload: String, Sendable, Hashable, CaseIterable {
-  /// It would wait longer than it may.
+  /// The request would wait longer than it may.
   case delay
-  /// As many as may wait do.
+  /// No further request may wait: `maxInFlight` are handled or wait already.
   case full
-  /// As many bytes of bodies are held as may be.
+  /// The memory for bodies is used up.
   case memory
 }
 
@@ -95,7 +95,8 @@ package enum HTTPFault: Error, Equatable, Sendable {
     }
   }
 
-  /// Seconds for `Retry-After`, which the transport adds where the reply does not have it.
+  /// Seconds for `Retry-After`, which the transport adds if the reply lacks it; nil if the fault does not pass by
+  /// itself.
   package var retryAfter: Int? {
     switch self {
     case .overloaded(_, let seconds), .rateLimited(let seconds): seconds

@@ -12,11 +12,11 @@ package struct HTTPRequest: Sendable {
   package var body: [UInt8]
   /// The peer of the TCP connection in numeric form; with a proxy in front that is the proxy.
   package var remoteAddress: String
-  /// Seconds that it waited, whole, for its turn.
+  /// Seconds that the whole request waited for its turn.
   package var waited = 0.0
-  /// What the handler found out from the header.
+  /// What `HTTPHandler.heading` found in the header.
   package var heading: (any Sendable)?
-  /// What it holds of the memory for bodies; nil for one that came without a body.
+  /// Its part of the memory for bodies; nil if it came without a body.
   package var hold: BodyHold?
 
   package init(
@@ -93,7 +93,7 @@ struct RequestTarget {
   /// Still percent-encoded.
   let path: String
   let query: [(name: String, value: String)]
-  /// Of the absolute form, which must then be the host that the `Host` field names.
+  /// The authority of a target in absolute form, which must then equal the `Host` field; nil for other forms.
   let authority: String?
 
   init(_ bytes: [UInt8], method: String) throws(HTTPFault) {
@@ -131,7 +131,7 @@ struct RequestTarget {
 
 /// Names and values in percent-encoding, as queries and forms have them (`application/x-www-form-urlencoded`).
 package enum FormEncoding {
-  /// In order, decoded, with `+` read as a space; nil where something is no percent-encoded UTF-8, or no
+  /// The members in order, decoded, with `+` read as a space. Nil if one is not percent-encoded UTF-8 or not
   /// `StreamSafeText`.
   package static func members(of text: Substring) -> [(name: String, value: String)]? {
     var members: [(name: String, value: String)] = []
@@ -162,7 +162,7 @@ package enum FormEncoding {
       index += 1
     }
     guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-    // Marks are no ASCII.
+    // Combining marks are not ASCII, so ASCII text needs no check.
     return !bytes.contains { $0 >= 0x80 } || StreamSafeText.isSafe(text) ? text : nil
   }
 

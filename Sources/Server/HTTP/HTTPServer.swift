@@ -1,25 +1,25 @@
 import Base
 import Glibc
 
-/// An HTTP/1.1 server: reads and checks requests on its own threads, hands whole ones to the handler on the cooperative
-/// pool, and writes the replies.
+/// An HTTP/1.1 server. It reads and checks requests on its own threads, hands whole requests to the handler on
+/// `WorkerThreads`, and writes the replies.
 ///
-/// It serves until `stop` has been called, whether or not anybody still holds it.
+/// It serves until `stop` is called, even if nothing else holds it.
 package final class HTTPServer: Sendable {
-  /// The port that it listens on, also where the configuration said 0.
+  /// The port that it listens on; one that the system chose if the configuration said 0.
   package let port: UInt16
   let core: TransportCore
   private let daemon: MicrohttpdDaemon
   private let stopping = Locked<Task<Void, Never>?>(nil)
 
-  /// Starts listening. `SIGPIPE` is ignored for the whole process from then on.
+  /// Starts listening. From then on the whole process ignores `SIGPIPE`.
   package convenience init(configuration: HTTPServerConfiguration, handler: any HTTPHandler) throws(HTTPServerError) {
     try Self.validate(configuration)
     let socket = try BoundSocket(address: configuration.address, port: configuration.port)
     try self.init(on: socket, configuration: configuration, handler: handler)
   }
 
-  /// Serves on a socket that listens already, whatever the configuration says of address and port.
+  /// Serves on a socket that listens already. The configuration's address and port are not used.
   package init(
     on socket: BoundSocket, configuration: HTTPServerConfiguration, handler: any HTTPHandler
   ) throws(HTTPServerError) {
@@ -30,7 +30,7 @@ package final class HTTPServer: Sendable {
     daemon = try MicrohttpdDaemon(
       core: core, descriptor: socket.take(), isIPv6: socket.address.contains(":"))
     guard core.startSweeping() else {
-      // Without deadlines one slow peer a connection would fill the server.
+      // Without deadlines slow peers could take all connections.
       daemon.stop(listening: daemon.quiesce())
       throw .cannotStart
     }
@@ -39,12 +39,13 @@ package final class HTTPServer: Sendable {
   /// Sockets open now, idle ones included.
   package var connectionCount: Int { core.sweeper.connections.count }
 
-  /// Requests with the handler now.
+  /// Requests that wait for the handler or are with it now.
   package var inFlightCount: Int { core.inFlight.load(ordering: .acquiring) }
 
   /// Stops gracefully: refuses new connections, lets requests that have begun finish and get their reply, answers new
-  /// ones on open connections with 503, and closes each connection after its reply. What is unanswered after
-  /// `drainSeconds` gets 503 and its task is cancelled. Returns when every thread has ended; more calls wait for the first.
+  /// ones on open connections with 503, and closes each connection after its reply. After `drainSeconds` a request
+  /// without an answer gets 503 and its task is cancelled. Returns when every thread has ended; further calls wait for
+  /// the first.
   package func stop(drainSeconds: Int) async {
     let task = stopping.withLock { current in
       let task =
@@ -64,7 +65,7 @@ package final class HTTPServer: Sendable {
     await wait(atMost: .seconds(drainSeconds)) { self.core.unfinished.load(ordering: .acquiring) == 0 }
     core.suspended.close { core.refusal(.shuttingDown, of: $0, closes: true) }
     await wait(atMost: .seconds(1)) { self.core.unfinished.load(ordering: .acquiring) == 0 }
-    // Every exchange has been answered by now, so that this waits for calls that are just returning.
+    // Every exchange has been answered by now. This waits only for calls that are about to return.
     while !core.suspended.isEmpty { await Self.pause() }
     await BackgroundThread.run { [daemon] in daemon.stop(listening: descriptor) }
     core.sweeper.stop()
@@ -76,7 +77,7 @@ package final class HTTPServer: Sendable {
   }
 
   private static func pause() async {
-    // Nobody cancels the task that stops the server, so that the sleep cannot fail.
+    // Nobody cancels the task that stops the server, so the sleep cannot fail.
     try? await Task.sleep(for: .milliseconds(5))
   }
 
@@ -97,7 +98,7 @@ package final class HTTPServer: Sendable {
       ("overloadRetryAfter", configuration.overloadRetryAfter, 0...86_400),
     ]
     for (name, value, range) in limits where !range.contains(value) { throw .invalidLimit(name) }
-    // Each thread gets its share, which must not be none.
+    // Each thread gets a share of the connections, which must be at least one.
     guard configuration.maxConnections >= configuration.threads else { throw .invalidLimit("maxConnections") }
   }
 }
@@ -106,11 +107,11 @@ package final class HTTPServer: Sendable {
 package enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible {
   /// Not a numeric IPv4 or IPv6 address.
   case invalidAddress(String)
-  /// A limit that is zero or negative, or larger than the C library can take; the member's name.
+  /// A limit is out of range; the text is the name of the member.
   case invalidLimit(String)
   /// The socket could not be bound; the number is `errno`.
   case cannotListen(address: String, port: UInt16, errno: Int32)
-  /// libmicrohttpd refused to start: no threads or descriptors left.
+  /// libmicrohttpd or the system could not start the threads, or the socket is served already.
   case cannotStart
   /// This libmicrohttpd was built without GnuTLS.
   case noTLS

@@ -3,9 +3,10 @@ import CMicrohttpd
 import Glibc
 import Synchronization
 
-/// Where a server listens and what it takes on. Times are in whole seconds, the resolution of libmicrohttpd's timers.
+/// Where a server listens, and its limits. Times are in whole seconds, the resolution of libmicrohttpd's timers, unless
+/// they say otherwise.
 ///
-/// The memory that peers can claim is bounded by `maxBufferedBodyBytes` and `maxConnections × 2 × maxHeaderBytes`.
+/// The memory that peers can claim is bounded by `maxBufferedBodyBytes` and `maxConnections × connectionMemory`.
 package struct HTTPServerConfiguration: Sendable {
   /// A numeric IPv4 or IPv6 address; `::` listens on IPv4 as well.
   package var address = "127.0.0.1"
@@ -14,41 +15,42 @@ package struct HTTPServerConfiguration: Sendable {
   /// Threads that read and write sockets; handlers do not run on them.
   package var threads = Self.processorCount
   package var maxBodyBytes = 1 << 20
-  /// Request line and header fields together; a request target may take half of it.
+  /// Bytes of the request line and the header fields together. The request target may take half of them.
   package var maxHeaderBytes = 16 << 10
-  /// From the connection, or the request line on a kept-alive connection, to the body's last byte.
+  /// Seconds from the connection, or from the request line on a kept-alive connection, to the body's last byte.
   package var requestDeadline = 10
-  /// From the queued reply to its last byte handed to the kernel, against peers that do not read.
+  /// Seconds from queueing the reply until its last byte is handed to the kernel. A peer that does not read is cut
+  /// then.
   package var responseDeadline = 30
-  /// Silence on a connection, between requests and within one.
+  /// Seconds of silence, between requests and within one, after which a connection is closed.
   package var idleTimeout = 60
-  /// Over all threads; more than this wait in the listen queue.
+  /// Connections over all threads. Further ones wait in the listen queue.
   package var maxConnections = 1024
-  /// More than this from one address are closed at once; 0 for no such limit, as behind a proxy.
+  /// Connections from one address. Further ones are closed at once. 0 means no limit, which is needed behind a proxy.
   package var maxConnectionsPerAddress = 0
-  /// Requests that are handled or wait for it; above, the reply is 503.
+  /// Requests that are handled or wait for it. Above that the reply is 503.
   package var maxInFlight = 1024
-  /// Requests that are handled at one time: as many as keep the processors and the store's commits busy, and no more,
-  /// since each of them waits for all others.
+  /// Requests that are handled at one time. There are enough to keep the processors and the store's commits busy, and
+  /// no more, since each of them slows all others down.
   package var maxRunning = 16 * Self.processorCount
-  /// Milliseconds that a request may wait to be handled where requests always wait.
+  /// Milliseconds that a request may wait to be handled when its queue has not been empty for `delayInterval`.
   package var delayTarget = 20
-  /// Milliseconds after which requests count as always waiting, and that one may wait before.
+  /// Milliseconds after which a queue that is never empty counts as overloaded. Before that a request may wait as long.
   package var delayInterval = 100
-  /// Bytes of bodies that are held at one time, over all requests; above, the reply is 503.
+  /// Bytes of bodies that are held at one time, over all requests. Above that the reply is 503.
   package var maxBufferedBodyBytes = 64 << 20
-  /// `Retry-After` of that reply.
+  /// Seconds in `Retry-After` if a request is refused for load.
   package var overloadRetryAfter = 1
 
-  /// What the server tells of itself.
+  /// Counts that the server keeps for its metrics.
   package var gauges = TransportGauges()
-  /// Speaks TLS where it is set.
+  /// The certificate and key for TLS; nil serves plain HTTP.
   package var tls: TLSIdentities?
 
   package init() {}
 
-  /// Processors that this process may run on, which are fewer than there are where it is bound to some (`taskset`,
-  /// `CPUAffinity=`).
+  /// Processors that this process may run on. They are fewer than the machine has if the process is bound to some of
+  /// them (`taskset`, `CPUAffinity=`).
   package static var processorCount: Int {
     // Room for 8192 processors, the most that Linux is built for.
     var mask = [UInt8](repeating: 0, count: 1_024)
@@ -59,12 +61,13 @@ package struct HTTPServerConfiguration: Sendable {
 
   package var maxTargetBytes: Int { maxHeaderBytes / 2 }
 
-  /// A kept-alive connection may be silent for the idle time and must then deliver a whole request in time. The first
-  /// bytes of the next request line cannot be seen from outside libmicrohttpd, hence the sum.
+  /// Seconds until a whole request must have arrived on a kept-alive connection. The connection may be silent for the
+  /// idle time, and the request may then take its own time. The two are added because the first bytes of the next
+  /// request line cannot be seen from outside libmicrohttpd.
   package var nextRequestDeadline: Int { idleTimeout + requestDeadline }
 
-  /// libmicrohttpd keeps the header bytes, an entry for each field, and the reply's header in one pool a connection;
-  /// what does not fit is its own 431 or 414.
+  /// Bytes of the pool that libmicrohttpd keeps for each connection. It holds the header bytes, an entry for each
+  /// field, and the reply's header. If a request does not fit, libmicrohttpd itself answers 431 or 414.
   package var connectionMemory: Int { max(32 << 10, 2 * maxHeaderBytes) }
 }
 
@@ -72,9 +75,9 @@ package struct HTTPServerConfiguration: Sendable {
 package final class TransportGauges: Sendable {
   /// Requests that wait to be handled.
   package let waiting = Atomic(0)
-  /// Requests that take one of the places among those handled at one time.
+  /// Requests that take one of the `maxRunning` places.
   package let running = Atomic(0)
-  /// Bytes of bodies, whole and in part.
+  /// Bytes of bodies that are held, complete or not.
   package let bodyBytes = Atomic(0)
 
   package init() {}
@@ -82,7 +85,7 @@ package final class TransportGauges: Sendable {
 
 /// The transport's own bound; the others are in its configuration.
 extension Limits {
-  /// Bytes of a body that are read and dropped so that whoever is refused reads why: a connection that is closed on a
-  /// caller who still sends may lose the reply.
+  /// Bytes of a refused body that are read and dropped, so that the sender reads the reply: if the connection is closed
+  /// while the sender still sends, the reply may be lost.
   static let droppedBodyBytes = 64 << 10
 }

@@ -1,7 +1,8 @@
 import Base
 import Glibc
 
-/// Makes the listening socket ourselves: libmicrohttpd would tell neither why it failed nor which free port it took.
+/// Makes the listening socket. libmicrohttpd could make it too, but would tell neither why it failed nor which free
+/// port it took.
 enum ListeningSocket {
   /// Binds and listens, non-blocking and close-on-exec; the caller owns the descriptor.
   static func open(address: String, port: UInt16) throws(HTTPServerError) -> (descriptor: Int32, port: UInt16) {
@@ -28,7 +29,7 @@ enum ListeningSocket {
     return (descriptor, portNumber(of: storage))
   }
 
-  /// The address of a peer as text, an IPv4 peer of a dual-stack socket as IPv4.
+  /// The address of a peer as text; empty if it cannot be read. An IPv4 peer of a dual-stack socket is shown as IPv4.
   static func numericText(of address: UnsafePointer<sockaddr>?) -> String {
     guard let address else { return "" }
     let isIPv6 = Int32(address.pointee.sa_family) == AF_INET6
@@ -77,11 +78,11 @@ enum ListeningSocket {
   }
 }
 
-/// A listening socket that nobody serves yet, so that its port is known to what will be served on it. Peers that
-/// connect meanwhile wait in its queue.
+/// A listening socket that no server uses yet, so that its port is known before the server starts. Peers that connect
+/// meanwhile wait in its queue.
 package final class BoundSocket: Sendable {
   package let address: String
-  /// The port that it got, also where any was asked for.
+  /// The port that it got; one that the system chose if 0 was asked for.
   package let port: UInt16
   private let descriptor: Locked<Int32?>
 
@@ -92,7 +93,9 @@ package final class BoundSocket: Sendable {
     descriptor = Locked(socket.descriptor)
   }
 
-  /// The descriptor, for the one who serves it and closes it from now on.
+  /// Hands over the descriptor. The caller closes it from now on.
+  ///
+  /// - Throws: `cannotStart` if it was handed over before.
   package func take() throws(HTTPServerError) -> Int32 {
     guard let descriptor = descriptor.withLock({ $0.take() }) else { throw .cannotStart }
     return descriptor

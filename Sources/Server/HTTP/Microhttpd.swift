@@ -14,7 +14,7 @@ final class MicrohttpdDaemon: @unchecked Sendable {
     var flags = MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
     if isIPv6 { flags |= MHD_USE_IPv6.rawValue }
     if configuration.tls != nil {
-      // Debian's libmicrohttpd has it; another build may not.
+      // Debian's libmicrohttpd has TLS; another build may not.
       guard MHD_is_feature_supported(.FEATURE_SSL) == .YES else { throw .noTLS }
     }
     var options = mdoc_http_options()
@@ -42,22 +42,22 @@ final class MicrohttpdDaemon: @unchecked Sendable {
       }
     guard let daemon else {
       context.release()
-      // libmicrohttpd closes the descriptor on some of these paths and not on others; closing it twice could hit a
-      // stranger's, so that a failed start may leave it open.
+      // libmicrohttpd closes the descriptor on some of these paths and not on others. Closing it twice could close
+      // another socket, so a failed start may leave it open.
       throw .cannotStart
     }
     self.daemon = daemon
   }
 
-  /// Accepts no more. The kernel would still complete handshakes for a listening socket, hence the shutdown; the
-  /// descriptor itself stays open until `stop`, as a thread may just be using it.
+  /// Accepts no more connections, and returns the descriptor. The kernel would still complete handshakes for a
+  /// listening socket, so it is shut down. It stays open until `stop`, as a thread may just be using it.
   func quiesce() -> Int32 {
     let descriptor = MHD_quiesce_daemon(daemon)
     if descriptor >= 0 { shutdown(descriptor, Int32(SHUT_RDWR)) }
     return descriptor
   }
 
-  /// Closes what is left and joins the threads; blocks. No connection may be suspended.
+  /// Closes the remaining connections and joins the threads. It blocks. No connection may be suspended.
   func stop(listening descriptor: Int32) {
     MHD_stop_daemon(daemon)
     if descriptor >= 0 { close(descriptor) }
@@ -67,11 +67,11 @@ final class MicrohttpdDaemon: @unchecked Sendable {
 
 /// The functions that libmicrohttpd calls, each a thin step into `TransportCore`.
 ///
-/// They run on libmicrohttpd's threads, so they must not belong to any actor: a callback written in `main.swift` would be
-/// the main actor's and trap here. Objects travel through C as pointers: the core retained for the daemon's life, a
-/// connection retained from STARTED to CLOSED, an exchange unretained, as its connection owns it.
+/// They run on libmicrohttpd's threads, so they must not belong to any actor: a callback written in `main.swift` would
+/// belong to the main actor and trap here. Objects pass through C as pointers. The core is retained for the daemon's
+/// life, and a connection from STARTED to CLOSED. An exchange is not retained, since its connection owns it.
 enum MicrohttpdCallbacks {
-  /// Before anything is made for a connection; `NO` closes it.
+  /// Called before anything is made for a connection; `NO` closes it.
   static let onAccept: MHD_AcceptPolicyCallback = { context, address, _ in
     guard let core = core(context) else { return .NO }
     return core.mayAccept(ListeningSocket.numericText(of: address)) ? .YES : .NO
@@ -83,13 +83,13 @@ enum MicrohttpdCallbacks {
       core.configuration.tls?.useOnThisThread()
       slot.pointee = Unmanaged.passRetained(core.makeConnection(native)).toOpaque()
     } else if let raw = slot.pointee {
-      // CLOSED comes before the descriptor is closed, which the sweeper depends on.
+      // CLOSED comes before the descriptor is closed. The sweeper depends on that.
       slot.pointee = nil
       core.closed(Unmanaged<AcceptedConnection>.fromOpaque(raw).takeRetainedValue())
     }
   }
 
-  /// The request line, still as received. What is returned becomes the request's context.
+  /// Called with the request line as it was received. The returned pointer becomes the request's context.
   static let onTarget: mdoc_http_target_callback = { context, target, native in
     guard let core = core(context), let target, let native, let raw = mdoc_http_socket_context(native) else {
       return nil
@@ -108,7 +108,7 @@ enum MicrohttpdCallbacks {
     case .receiving where uploadSize.pointee > 0:
       let bytes = UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)
       uploadSize.pointee = 0
-      // No reply can be queued while a body arrives, so that one that is too much is cut off.
+      // No reply can be queued while a body arrives, so the connection of a body that is too large is closed.
       return core.receive(bytes, of: exchange) ? .YES : .NO
     case .receiving:
       return core.handle(exchange, on: native)
@@ -174,7 +174,8 @@ enum ResponseWriter {
     ["Content-Length", "Transfer-Encoding", "Date"].contains { HTTPHeaders.sameName($0, name) }
   }
 
-  /// libmicrohttpd refuses line breaks and empty values itself, but would send a name with a colon, and cut at a NUL.
+  /// libmicrohttpd itself refuses line breaks and empty values. But it would send a name with a colon, and cut a value
+  /// at a NUL.
   private static func isSendable(_ name: String, _ value: String) -> Bool {
     !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ":") }
       && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }

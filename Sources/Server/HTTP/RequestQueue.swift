@@ -1,17 +1,17 @@
 import Base
 
-/// The requests that are handled at one time, and those that wait for one of these to end.
+/// Holds the requests that are handled at one time, and those that wait for one of these to end.
 ///
-/// So few are handled at once that a request which has begun ends soon: the time that it takes is their number over the
-/// rate at which they end (Little's law). All others wait here, where refusing costs next to nothing, and never longer
-/// than `DelayControl` allows. What finishes something goes before what begins something.
+/// Few are handled at once, so that a request which has begun ends soon: the time that it takes is their number divided
+/// by the rate at which they end (Little's law). All others wait here, where refusing costs next to nothing, and never
+/// longer than `DelayControl` allows. Requests that finish something go before those that begin something.
 final class RequestQueue<Element: Sendable>: Sendable {
   enum Lane: Int, Sendable, CaseIterable { case finishing, beginning }
 
   /// What a change of the queue asks its owner to do.
   struct Due: Sendable {
     var start: [Element] = []
-    /// They waited too long.
+    /// Requests that waited too long.
     var refuse: [Element] = []
   }
 
@@ -24,7 +24,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
     var waiting = FirstInFirstOut<Waiting>()
     var delay: DelayControl
 
-    /// Whether the oldest has waited longer than anybody may: who came now would fare no better.
+    /// Whether the oldest request has waited longer than it may. One that arrives now would fare no better.
     func isOverdue(at now: Int64) -> Bool {
       waiting.first.map { now - $0.arrived > delay.bound(at: now) } ?? false
     }
@@ -52,7 +52,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
   private let capacity: Int
   private let gauges: TransportGauges
 
-  /// - Parameter capacity: of those that are handled and those that wait.
+  /// - Parameter capacity: the most requests that are handled or wait, together.
   init(maxRunning: Int, capacity: Int, delay: DelayControl, gauges: TransportGauges) {
     self.maxRunning = max(1, min(maxRunning, capacity))
     self.capacity = capacity
@@ -60,7 +60,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
     state = Locked(State(lines: Lane.allCases.map { _ in Line(delay: delay) }))
   }
 
-  /// Why a request that arrives now is not to be added, or nil.
+  /// Why a request that arrives now must not be added; nil if it may be.
   func refusal(in lane: Lane, at now: Int64) -> Overload? {
     state.withLock { state in
       if state.running + state.waiting >= capacity { return .full }
@@ -68,18 +68,19 @@ final class RequestQueue<Element: Sendable>: Sendable {
     }
   }
 
-  /// Takes a request, which may be due at once.
+  /// Adds a request. It may be due at once.
   func add(_ element: Element, to lane: Lane, at now: Int64) -> Due {
     change(at: now) { $0.lines[lane.rawValue].append(element, at: now) }
   }
 
-  /// One of those handled has ended, or waits for somebody outside.
+  /// Gives back the place of a request that has ended, or that waits for somebody outside.
   func leave(at now: Int64) -> Due { change(at: now) { $0.running -= 1 } }
 
-  /// One that had left goes on, whether or not there is a place: it would only hold up its own end.
+  /// Takes a place again for a request that had left. It goes on even if no place is free: waiting would only delay its
+  /// end.
   func comeBack(at now: Int64) -> Due { change(at: now) { $0.running += 1 } }
 
-  /// Where nothing ends, time passes all the same.
+  /// Refuses requests whose time has passed. Needed when no request ends meanwhile.
   func expire(at now: Int64) -> Due { change(at: now) { _ in } }
 
   private func change(at now: Int64, _ body: (inout State) -> Void) -> Due {
@@ -102,13 +103,14 @@ final class RequestQueue<Element: Sendable>: Sendable {
   }
 }
 
-/// How long a request may wait in a queue, by CoDel's idea (RFC 8289, 3.2): what matters is not how long a queue is, but
-/// whether it stands.
+/// Bounds how long a request may wait in a queue, by CoDel's idea (RFC 8289, 3.2): it matters whether a queue stands,
+/// not how long it is.
 ///
-/// A queue that empties now and then evens out bursts, and a request in it may wait a whole `interval`. One that has not
-/// been empty for an interval stands: everybody in it waits, and nobody is handled sooner for it. Then a request waits
-/// `target` at most; whatever would wait longer is refused while refusing is all that it costs. Packets can be dropped
-/// one by one until their sender slows down; requests come from many, so that all above the bound are refused.
+/// A queue that empties now and then evens out bursts, and a request in it may wait a whole `interval`. A queue that
+/// has not been empty for an interval stands: every request in it waits, and none is handled sooner for that. Then a
+/// request may wait `target` at most. One that would wait longer is refused early, while it has cost nothing else.
+/// CoDel drops packets one by one until their sender slows down; requests come from many senders, so all above the
+/// bound are refused.
 ///
 /// Times are nanoseconds of the monotonic clock.
 struct DelayControl: Sendable {
@@ -128,7 +130,7 @@ struct DelayControl: Sendable {
   }
 }
 
-/// A queue whose both ends are cheap.
+/// A queue that appends and removes in constant time on average.
 struct FirstInFirstOut<Element> {
   private var elements: [Element] = []
   private var head = 0

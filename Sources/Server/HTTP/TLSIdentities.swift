@@ -3,14 +3,14 @@ import CMicrohttpd
 import Cryptography
 import Glibc
 
-/// The certificate and key that a server shows, which can be exchanged while it serves: handshakes that begin later get
-/// the new ones, connections stay.
+/// The certificate and key that a server shows. They can be exchanged while it serves: later handshakes get the new
+/// ones, and open connections stay.
 ///
 /// libmicrohttpd asks for them by a callback without a context of ours. Each of its threads serves one server for its
-/// whole life and does the handshakes of its own connections, so that the thread, told at each connection's start, knows
-/// whose they are.
-// Sendable by use: `slot` and the handles are pointers that are written once; what they point to is only read by
-// GnuTLS, which takes keys and certificates that nobody changes from any number of threads.
+/// whole life and does the handshakes of its own connections. So each thread is told, at the start of each connection,
+/// which identities it shows.
+// Sendable by use: `slot` and the handles are pointers that are written once. Only GnuTLS reads what they point to, and
+// it may use keys and certificates on any number of threads as long as nobody changes them.
 package final class TLSIdentities: @unchecked Sendable {
   /// TLS 1.2 and 1.3 with ephemeral elliptic-curve keys and authenticated ciphers alone (RFC 9325, 4.2).
   package static let priorities =
@@ -23,8 +23,8 @@ package final class TLSIdentities: @unchecked Sendable {
   private struct State {
     // Sendable by use: see the class.
     nonisolated(unsafe) var current: UnsafeMutablePointer<mdoc_tls_identity>
-    /// Those before it. GnuTLS does not say when it has done with one, so that each lives as long as the server: some
-    /// kilobytes a renewal.
+    /// The identities shown before. GnuTLS does not say when it is done with one, so each lives as long as this object.
+    /// A renewal costs some kilobytes.
     nonisolated(unsafe) var former: [UnsafeMutablePointer<mdoc_tls_identity>] = []
     var expiry: Timestamp
   }
@@ -45,10 +45,12 @@ package final class TLSIdentities: @unchecked Sendable {
     }
   }
 
-  /// When the first certificate of the chain ends.
+  /// When the first certificate of the chain expires.
   package var expiry: Timestamp { state.withLock { $0.expiry } }
 
-  /// Shows another certificate from now on; where it cannot be, the one before stays.
+  /// Shows another certificate from now on.
+  ///
+  /// - Throws: `Fault` if it cannot be used; the one before then stays.
   package func replace(certificate: [UInt8], key: borrowing SecretBytes) throws(Fault) {
     let (identity, expiry) = try Self.load(certificate, key)
     // Sendable by use: handed over to the state, and used by nobody else.
@@ -76,16 +78,17 @@ package final class TLSIdentities: @unchecked Sendable {
 
   // MARK: On libmicrohttpd's threads
 
-  /// One slot a thread, for the identities of the server that the thread belongs to.
+  /// One slot in each thread, for the identities of the server that the thread belongs to.
   private static let slot: pthread_key_t = {
     var key = pthread_key_t()
     let code = pthread_key_create(&key, nil)
-    // A process has 1024 of them and this one asks once.
+    // A process has 1024 such keys, and this asks for one, once.
     precondition(code == 0, "no thread-specific data for TLS")
     return key
   }()
 
-  /// The thread holds no reference: a server's threads end before its core goes, which has these.
+  /// Makes this thread show these identities. The thread holds no reference: a server's threads end before its core is
+  /// freed, which holds the identities.
   package func useOnThisThread() { pthread_setspecific(Self.slot, Unmanaged.passUnretained(self).toOpaque()) }
 
   package static let onCertificate:

@@ -3,7 +3,7 @@ import CMicrohttpd
 import Glibc
 import Synchronization
 
-/// What every callback shares: the handler, the limits, and the counts that a stop waits for.
+/// What all callbacks share: the handler, the limits, and the counts that a stop waits for.
 ///
 /// libmicrohttpd holds one reference to it from its start until its threads are joined.
 final class TransportCore: Sendable {
@@ -14,7 +14,8 @@ final class TransportCore: Sendable {
   private let queue: RequestQueue<QueuedRequest>
   private let bodies: BodyBudget
   private let counts: ConnectionCounts
-  /// Requests that wait for the handler or are with it, abandoned ones included: they still cost what they cost.
+  /// Requests that wait for the handler or are with it. An abandoned request counts until its handler ends, since it
+  /// still takes time and memory.
   let inFlight = Atomic(0)
   /// Requests whose header has been read and whose reply has not been written.
   let unfinished = Atomic(0)
@@ -36,7 +37,7 @@ final class TransportCore: Sendable {
       gauges: configuration.gauges)
   }
 
-  /// Starts what looks after deadlines; false when the system has no thread to give.
+  /// Starts the thread that enforces deadlines. Returns false if the system has no thread to give.
   func startSweeping() -> Bool {
     sweeper.start { [weak self] in
       guard let self else { return }
@@ -47,7 +48,7 @@ final class TransportCore: Sendable {
   /// Whether a peer of this address may have one more connection.
   func mayAccept(_ address: String) -> Bool { counts.mayAccept(ClientAddress(address)) }
 
-  /// A socket was accepted; the first request must be here in time.
+  /// Called when a socket was accepted. Its first request must arrive before the deadline.
   func makeConnection(_ native: OpaquePointer) -> AcceptedConnection {
     let connection = AcceptedConnection(
       descriptor: mdoc_http_connection_fd(native),
@@ -58,7 +59,7 @@ final class TransportCore: Sendable {
     return connection
   }
 
-  /// The request line is here.
+  /// Called when the request line has arrived.
   func makeExchange(on connection: AcceptedConnection, target: UnsafePointer<CChar>) -> HTTPExchange {
     connection.allow(seconds: configuration.requestDeadline)
     let length = strnlen(target, configuration.maxHeaderBytes + 1)
@@ -68,7 +69,8 @@ final class TransportCore: Sendable {
     return exchange
   }
 
-  /// The header is here, the body is not: the one moment to refuse a request before its body is sent.
+  /// Called when the header has arrived and the body has not. Only now can a request be refused before its body is
+  /// sent.
   func begin(
     _ exchange: HTTPExchange, on native: OpaquePointer, method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?
   ) -> MHD_Result {
@@ -93,7 +95,8 @@ final class TransportCore: Sendable {
     }
   }
 
-  /// Takes the body that follows, unless its sender may not send it here, or has sent as much as he may.
+  /// Takes the body that follows, unless the handler refuses it, its sender has used up its share, or no memory is
+  /// left.
   private func beginBody(_ header: FramingCheck.Result, _ exchange: HTTPExchange, on native: OpaquePointer)
     -> MHD_Result
   {
@@ -115,8 +118,9 @@ final class TransportCore: Sendable {
     }
   }
 
-  /// Answers a request whose body nobody wants: after a short body, which may be under way already; at once, and for
-  /// good, before a long one and before one that waits to be asked for (RFC 9110, 10.1.1).
+  /// Answers a request whose body is not wanted. A short body may be under way already, so the answer follows it.
+  /// Before a long body, or one that the client sends only when asked to (RFC 9110, 10.1.1), the answer goes at once
+  /// and the connection is closed.
   private func dropBody(
     _ response: HTTPResponse, _ header: FramingCheck.Result, _ exchange: HTTPExchange, on native: OpaquePointer
   ) -> MHD_Result {
@@ -128,15 +132,16 @@ final class TransportCore: Sendable {
     return .YES
   }
 
-  /// Takes bytes of a body; false where they are more than one body may have, or its sender, or all. Declared lengths are
-  /// refused before: what gets here too large came in chunks, or together with many others.
+  /// Takes bytes of a body. Returns false if they are more than one body, its sender, or all bodies together may have.
+  /// Declared lengths were checked before, so such a body came in chunks, or together with many others.
   func receive(_ bytes: UnsafeRawBufferPointer, of exchange: HTTPExchange) -> Bool {
     exchange.append(bytes, limit: configuration.maxBodyBytes)
   }
 
-  /// The whole request is here: suspends the connection until the handler has had its turn, or refuses.
+  /// Called when the whole request has arrived. Suspends the connection until the handler has answered, or refuses the
+  /// request.
   func handle(_ exchange: HTTPExchange, on native: OpaquePointer) -> MHD_Result {
-    // False when the sweeper cut the connection this instant: nobody would read the answer.
+    // `lift` is false if the sweeper has just cut the connection: nobody would read the answer.
     guard exchange.connection.lift(), let request = exchange.beginHandling() else { return .NO }
     let now = Deadline.now()
     let lane: RequestQueue<QueuedRequest>.Lane?
@@ -153,7 +158,7 @@ final class TransportCore: Sendable {
     }
     let handle = SuspendedExchanges.Handle(pointer: native)
     inFlight.add(1, ordering: .acquiringAndReleasing)
-    // First the suspension, then everything that might resume: a resume that comes first is lost.
+    // The suspension comes before everything that might resume: an earlier resume would be lost.
     MHD_suspend_connection(native)
     guard suspended.add(exchange, handle, request) else {
       inFlight.subtract(1, ordering: .acquiringAndReleasing)
@@ -166,7 +171,7 @@ final class TransportCore: Sendable {
     return .YES
   }
 
-  /// Starts and refuses what the queue says, and what follows from that.
+  /// Starts and refuses the requests that the queue names.
   private func perform(_ due: RequestQueue<QueuedRequest>.Due) {
     for late in due.refuse {
       inFlight.subtract(1, ordering: .acquiringAndReleasing)
@@ -179,7 +184,8 @@ final class TransportCore: Sendable {
 
   private func start(_ queued: QueuedRequest) {
     let task = Task.detached(executorPreference: WorkerThreads.shared) { [self] in
-      // A stop has answered it, or is about to: nothing is to be consumed for an answer that says try again.
+      // If a stop has answered the request, or is about to, nothing may be consumed for it: its client is told to try
+      // again.
       if !suspended.isClosed, queued.exchange.isBeingHandled {
         var request = queued.request
         request.waited = Double(Deadline.now() - queued.arrived) / 1e9
@@ -212,8 +218,8 @@ final class TransportCore: Sendable {
     return ResponseWriter.queue(reply.response, closes: reply.closes, on: native)
   }
 
-  /// Turns the request away; by default the connection goes with it, because where the next request would start is
-  /// unknown (a fault in the framing) or behind a body that nobody wants.
+  /// Turns the request away. By default the connection is closed: after a fault in the framing it is unknown where the
+  /// next request starts, and otherwise it starts behind a body that is not wanted.
   func refuse(
     _ fault: HTTPFault, _ exchange: HTTPExchange, _ request: HTTPRequest?, on native: OpaquePointer, closes: Bool = true
   ) -> MHD_Result {
@@ -230,7 +236,7 @@ final class TransportCore: Sendable {
     return HTTPExchange.Reply(response: response, closes: closes)
   }
 
-  /// The reply was written, or the connection broke.
+  /// Called when the reply was written or the connection broke.
   func finish(on connection: AcceptedConnection) {
     connection.allow(seconds: configuration.nextRequestDeadline)
     guard let exchange = connection.endExchange(), exchange.hasHeader else { return }
@@ -238,7 +244,7 @@ final class TransportCore: Sendable {
     unfinished.subtract(1, ordering: .acquiringAndReleasing)
   }
 
-  /// The socket is about to be closed.
+  /// Called before the socket is closed.
   func closed(_ connection: AcceptedConnection) {
     sweeper.remove(connection)
     counts.closed(connection.client)
@@ -251,8 +257,8 @@ struct QueuedRequest: Sendable {
   let exchange: HTTPExchange
   let handle: SuspendedExchanges.Handle
   let request: HTTPRequest
-  /// Nanoseconds of the monotonic clock.
+  /// When it arrived, in nanoseconds of the monotonic clock.
   let arrived: Int64
-  /// Whether it counts among those that are handled at one time.
+  /// Whether it takes one of the places of `RequestQueue`. An essential request does not.
   let takesPlace: Bool
 }

@@ -1,19 +1,19 @@
 import Base
 import Glibc
 
-/// The verification threads: one a core, fed by one queue, on which every request is handled.
+/// The verification threads: one for each processor, fed by one queue. Every request is handled on them.
 ///
-/// They are apart from Swift's cooperative pool, so that whatever else the process does with that pool does not stand
-/// between a request and its answer. What waits for a disk suspends and leaves its thread to the next request.
+/// They are apart from Swift's cooperative pool, so that no other work of the process on that pool delays an answer. A
+/// task that waits for a disk suspends and leaves its thread to the next request.
 package final class WorkerThreads: TaskExecutor {
-  /// For the whole process and its whole life: a task that is resumed late still finds a thread to run on.
+  /// One for the whole process and its whole life, so that a task that is resumed late still finds a thread to run on.
   package static let shared = WorkerThreads(count: HTTPServerConfiguration.processorCount)
 
   private let queue = JobQueue()
 
   private init(count: Int) {
     for _ in 0..<count {
-      // The first thread must come, or nothing would ever be answered; at process start there is always one to be had.
+      // Without these threads nothing would ever be answered. At process start the system has threads to give.
       let isStarted = BackgroundThread.start("mdoc-verify") { [self] in run() }
       precondition(isStarted, "no thread for verification")
     }
@@ -26,7 +26,7 @@ package final class WorkerThreads: TaskExecutor {
   }
 }
 
-/// First in, first out, between any number of threads.
+/// A first-in, first-out queue between any number of threads.
 // Sendable by use: `jobs` is touched only with the mutex held.
 private final class JobQueue: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -52,7 +52,7 @@ private final class JobQueue: @unchecked Sendable {
     pthread_mutex_unlock(mutex)
   }
 
-  /// Waits for a job.
+  /// Waits for a job and takes it.
   func next() -> UnownedJob {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -65,8 +65,8 @@ private final class JobQueue: @unchecked Sendable {
 
 /// A request's place among those that are handled at one time.
 ///
-/// Whoever waits for somebody outside, and uses nothing of this machine meanwhile, lends the place to another: a
-/// publisher that hangs must not hold up requests that have nothing to do with it.
+/// A request that waits for somebody outside, and uses nothing of this machine meanwhile, lends its place to another.
+/// So a publisher that hangs does not hold up requests that have nothing to do with it.
 package final class HandlingPlace: Sendable {
   @TaskLocal static var current: HandlingPlace?
 
@@ -78,7 +78,7 @@ package final class HandlingPlace: Sendable {
     self.comeBack = comeBack
   }
 
-  /// Runs the body with this request's place, if it has one, lent to another.
+  /// Runs the body, and meanwhile lends this request's place, if it has one, to another.
   package static func lend<R: Sendable>(while body: () async -> R) async -> R {
     guard let place = current else { return await body() }
     place.leave()

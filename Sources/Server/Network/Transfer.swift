@@ -2,29 +2,30 @@ import Base
 import CCurl
 import Trust
 
-/// One exchange from its first connection to its end, a fetch over as many redirects as are allowed. Used by one thread
-/// alone.
+/// One fetch or one message, from its first connection to its end, over as many redirects as are allowed. Only one
+/// thread uses it.
 final class Transfer {
   let ticket: FetchTicket
   let easy: OpaquePointer
   let configuration: WebListFetcher.Configuration
-  /// What libcurl reads for as long as the handle is used.
+  /// Lists that libcurl reads as long as the handle is used.
   var lists: [UnsafeMutablePointer<curl_slist>] = []
 
   private(set) var address: ListAddress
   private var redirects = 0
 
-  // Of the answer that is coming in.
+  // The answer that is coming in.
   private var header = AnswerHeader()
   private var headerBytes = 0
   private var body: [UInt8] = []
-  /// Why a callback stopped the transfer.
+  /// Why a callback stopped the transfer; nil if none did.
   private var fault: FetchError?
-  /// An address that the name led to and that nobody may connect to; another of the same name may have been good.
+  /// Why the address that the name led to last is not allowed; nil if it is. The name may lead to another address as
+  /// well.
   private var refusal: String?
 
   enum Step {
-    /// To be prepared and begun again.
+    /// The transfer must be prepared and begun again, at another address.
     case redirected
     case ended(FetchTicket.Answer)
   }
@@ -37,7 +38,7 @@ final class Transfer {
     address = ticket.address
   }
 
-  /// By then it is out of the multi handle.
+  /// Called only after the handle was removed from the multi handle.
   deinit {
     curl_easy_cleanup(easy)
     freeLists()
@@ -88,7 +89,7 @@ final class Transfer {
 
   // MARK: What libcurl calls
 
-  /// False stops the transfer.
+  /// Returns false to stop the transfer.
   func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
     headerBytes += line.count
     guard headerBytes <= Limits.fetchHeaderBytes else {
@@ -97,14 +98,15 @@ final class Transfer {
     }
     let end = line.lastIndex { $0 != 0x0d && $0 != 0x0a }.map { $0 + 1 } ?? 0
     header.read(String(decoding: line[..<end], as: UTF8.self))
-    // To a message the status is the answer.
+    // The status alone is the answer to a message.
     guard header.isComplete, fault == nil, !isMessage else { return true }
-    // Asked not to encode; of what comes encoded anyway, only what libcurl unpacks piece by piece.
+    // The request asks for no encoding. An answer that is encoded nevertheless is read only if libcurl unpacks it piece
+    // by piece.
     guard [nil, "", "identity", "gzip", "x-gzip"].contains(header.encoding) else {
       fault = .unavailable("the answer's encoding can't be read")
       return false
     }
-    // Nothing is wanted of what comes with another status.
+    // If the status is another, the body is not wanted.
     return header.status == 200
   }
 
@@ -117,7 +119,9 @@ final class Transfer {
     return true
   }
 
-  /// Bytes as they came, before they are decoded.
+  /// Whether the transfer may go on.
+  ///
+  /// - Parameter received: bytes as they came, before they are decoded.
   func mayGoOn(after received: Int64) -> Bool {
     let isTooLarge = received > ticket.rules.maximumBytes
     if isTooLarge, fault == nil, !isMessage { fault = .tooLarge }
@@ -135,7 +139,7 @@ final class Transfer {
     return refusal == nil
   }
 
-  /// Asked again once connected, before a byte of the request is sent.
+  /// Checks the peer again once connected, before a byte of the request is sent.
   func mayAsk(_ peer: NetworkAddress?, port: UInt16) -> Bool {
     let reason: String?
     if let peer {
@@ -148,7 +152,7 @@ final class Transfer {
   }
 }
 
-/// What libcurl's codes come to. Its own texts name hosts and addresses, and are not used.
+/// Turns libcurl's codes into errors. libcurl's own texts name hosts and addresses, so they are not used.
 enum CurlFault {
   static let timedOut = "no complete answer in time"
 
@@ -156,14 +160,14 @@ enum CurlFault {
     switch code {
     case CURLE_FILESIZE_EXCEEDED: .tooLarge
     case CURLE_URL_MALFORMAT: .notAllowed("the address can't be read")
-    // An answer that begins otherwise than HTTP since 1.0 does; the scheme was seen to before.
+    // The answer does not begin as HTTP since 1.0 does. The scheme of the address was checked before.
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .unavailable("the answer is no HTTP")
     case CURLE_OPERATION_TIMEDOUT: .unavailable(timedOut)
     case CURLE_COULDNT_RESOLVE_HOST: .unavailable("the host's name leads nowhere")
     case CURLE_COULDNT_CONNECT: .unavailable("the host takes no connection")
     case CURLE_PEER_FAILED_VERIFICATION: .unavailable("the host's certificate is not trusted, or another's")
     case CURLE_SSL_CACERT_BADFILE: .unavailable("the authorities of TLS can't be read")
-    // Also where the signature of the host's certificate is not its authority's.
+    // Also if the host's certificate was not signed by its authority.
     case CURLE_SSL_CONNECT_ERROR: .unavailable("TLS can't be agreed on with the host")
     case CURLE_BAD_CONTENT_ENCODING: .unavailable("the answer's encoding can't be read")
     case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:

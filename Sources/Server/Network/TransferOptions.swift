@@ -3,7 +3,7 @@ import CCurl
 import Trust
 
 extension Transfer {
-  /// Sets everything for one exchange with `address`; false where libcurl would not have it all.
+  /// Sets all options for one exchange with `address`. Returns false if libcurl refuses one of them.
   func prepare() -> Bool {
     curl_easy_reset(easy)
     freeLists()
@@ -18,7 +18,7 @@ extension Transfer {
     ask(&options)
     options.set(CURLOPT_USERAGENT, "mdoc")
 
-    // Nothing from the environment, nothing from other fetches.
+    // Take nothing from the environment, and nothing from other fetches.
     options.set(CURLOPT_PROXY, "")
     options.set(CURLOPT_NOPROXY, "*")
     options.set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
@@ -26,7 +26,7 @@ extension Transfer {
     options.set(CURLOPT_FORBID_REUSE, 1)
     options.set(CURLOPT_SSL_SESSIONID_CACHE, 0)
     options.set(CURLOPT_NOSIGNAL, 1)
-    // A question for a name that hangs is left to end by itself, not waited for.
+    // A name lookup that hangs ends by itself; libcurl does not wait for it.
     options.set(CURLOPT_QUICK_EXIT, 1)
 
     options.set(CURLOPT_SSL_VERIFYPEER, 1)
@@ -48,13 +48,14 @@ extension Transfer {
     return options.areSet
   }
 
-  /// What is asked, and the header fields that go with it.
+  /// Sets the method, the body and the header fields.
   private func ask(_ options: inout EasyOptions) {
     switch ticket.request {
     case .list:
       options.set(CURLOPT_HTTPGET, 1)
       options.set(size: CURLOPT_MAXFILESIZE_LARGE, ticket.rules.maximumBytes)
-      // "identity" is what is asked for; that it is set at all lets libcurl unpack what comes packed.
+      // "identity" asks for no encoding. Because the option is set, libcurl unpacks an answer that is encoded
+      // nevertheless.
       options.set(CURLOPT_ACCEPT_ENCODING, "identity")
       guard !ticket.rules.mediaTypes.isEmpty else { return }
       add(["Accept: " + ticket.rules.mediaTypes.joined(separator: ", ")], as: CURLOPT_HTTPHEADER, to: &options)
@@ -68,7 +69,7 @@ extension Transfer {
   private func add(_ lines: [String], as option: CURLoption, to options: inout EasyOptions) {
     var list: UnsafeMutablePointer<curl_slist>?
     for line in lines {
-      // A line break would be a header of its own.
+      // A line break would begin another header.
       guard line.utf8.allSatisfy({ (0x20...0x7e).contains($0) }), let longer = curl_slist_append(list, line) else {
         options.areSet = false
         continue
@@ -81,7 +82,7 @@ extension Transfer {
   }
 }
 
-/// Sets options, and remembers whether each was taken: one that is not would leave a guard open.
+/// Sets options, and remembers whether libcurl accepted each of them: a refused one would leave a guard open.
 struct EasyOptions {
   let easy: OpaquePointer
   var areSet = true
@@ -112,7 +113,7 @@ extension EasyOptions {
   mutating func setCallbacks(of transfer: Transfer) {
     var callbacks = mdoc_curl_callbacks(
       on_body: { bytes, size, count, context in
-        // Any other number than that of the bytes stops the transfer.
+        // Returning any other number than that of the bytes stops the transfer.
         let all = UnsafeRawBufferPointer(start: bytes, count: size * count)
         return Transfer.of(context)?.takeBody(all) == true ? all.count : Self.stop(all)
       },
@@ -147,7 +148,7 @@ extension EasyOptions {
     note(mdoc_curl_set_callbacks(easy, &callbacks))
   }
 
-  /// A number of bytes that is not theirs.
+  /// A number other than that of the bytes, which stops the transfer.
   private static func stop(_ bytes: UnsafeRawBufferPointer) -> Int { bytes.isEmpty ? 1 : 0 }
 }
 

@@ -3,11 +3,11 @@ import CCurl
 import Glibc
 import Trust
 
-/// The thread that does all transfers, by libcurl's multi interface: none of them blocks it, the others' names and
-/// handshakes included.
-// Unchecked, since the compiler does not see into libcurl: `multi` is used by the thread alone, but for
-// `curl_multi_wakeup`, which any thread may call (curl_multi_wakeup(3)), and which is called only with the inbox locked
-// and not closed; the thread closes the inbox before it frees `multi`. `transfers` is touched by the thread alone.
+/// The thread that does all transfers, with libcurl's multi interface. No transfer blocks it, so the name lookup or
+/// handshake of one does not delay the others.
+// Unchecked, since the compiler does not see into libcurl. Only the thread uses `transfers` and `multi`, with one
+// exception: any thread may call `curl_multi_wakeup` (curl_multi_wakeup(3)). It is called only with the inbox locked,
+// before the thread can see that it is closed. The thread frees `multi` only after it has seen that.
 final class TransferThread: @unchecked Sendable {
   private struct Inbox {
     var waiting: [FetchTicket] = []
@@ -15,7 +15,7 @@ final class TransferThread: @unchecked Sendable {
   }
 
   private let configuration: WebListFetcher.Configuration
-  /// Transfers at one time, and of these to one host; and those to one host that may wait.
+  /// The most transfers at one time; the most of these with one host; the most that may wait for one host.
   private let places: Int
   private let hostPlaces: Int
   private let waitingOfHost: Int
@@ -23,7 +23,7 @@ final class TransferThread: @unchecked Sendable {
   private let inbox = Locked(Inbox())
   private var transfers: [OpaquePointer: Transfer] = [:]
 
-  /// Once in a process, and before anything else of libcurl.
+  /// Must be read once in a process, before any other call to libcurl.
   private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
   init(
@@ -44,7 +44,7 @@ final class TransferThread: @unchecked Sendable {
     }
   }
 
-  /// Ends within the ticket's deadline, and at once where the task is cancelled.
+  /// Ends within the ticket's deadline, or at once if the task is cancelled.
   func answer(to ticket: FetchTicket) async -> FetchTicket.Answer {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -57,7 +57,7 @@ final class TransferThread: @unchecked Sendable {
     }
   }
 
-  /// False where too many wait already, or where no one will come for them.
+  /// Queues the ticket. Returns false if too many wait already or the inbox is closed.
   private func submit(_ ticket: FetchTicket) -> Bool {
     inbox.withLock { inbox in
       guard !inbox.isClosed, inbox.waiting.count < Limits.waitingFetches,
@@ -69,14 +69,14 @@ final class TransferThread: @unchecked Sendable {
     }
   }
 
-  /// Has the thread look for tickets that ended.
+  /// Makes the thread look for tickets that have ended.
   private func wake() {
     inbox.withLock { inbox in
       if !inbox.isClosed { curl_multi_wakeup(multi) }
     }
   }
 
-  /// Ends the thread and what it does.
+  /// Ends the thread and all its transfers.
   func close() {
     inbox.withLock { inbox in
       guard !inbox.isClosed else { return }
@@ -88,7 +88,8 @@ final class TransferThread: @unchecked Sendable {
   // MARK: On the thread
 
   private func run() {
-    // libcurl leaves signals alone here, and OpenSSL writes to sockets whose other end may be gone.
+    // libcurl leaves signals alone here, and OpenSSL may write to a socket whose other end is gone, so `SIGPIPE` is
+    // blocked.
     var broken = sigset_t()
     sigemptyset(&broken)
     sigaddset(&broken, SIGPIPE)
@@ -98,11 +99,11 @@ final class TransferThread: @unchecked Sendable {
       let wait = admit()
       var running: Int32 = 0
       var code = curl_multi_perform(multi, &running)
-      // A transfer that ended may go on with a redirect, or give its place to another: then there is more to do.
+      // If a transfer ended there may be more to do: a redirect to follow, or a free place to fill.
       if code == CURLM_OK, !collect() { code = curl_multi_poll(multi, nil, 0, wait, nil) }
       if code != CURLM_OK {
         endAll(because: "libcurl: multi error \(code.rawValue)")
-        // What is wrong with it may pass, and until then must not keep a core busy.
+        // The fault may pass. Until then it must not keep a processor busy.
         usleep(50_000)
       }
     }
@@ -110,8 +111,8 @@ final class TransferThread: @unchecked Sendable {
     curl_multi_cleanup(multi)
   }
 
-  /// Lets in as many as may run, in their order but for those whose host has all its places taken; the milliseconds until
-  /// the queue must be seen to again at the latest.
+  /// Starts as many waiting transfers as may run, in their order, but skips those whose host has all its places taken.
+  /// Returns the milliseconds after which the queue must be looked at again.
   private func admit() -> Int32 {
     var places = places - transfers.count
     var running = transfers.values.reduce(into: [:]) { $0[$1.ticket.address.host, default: 0] += 1 }
@@ -143,7 +144,7 @@ final class TransferThread: @unchecked Sendable {
     transfers[transfer.easy] = transfer
   }
 
-  /// Takes in what ended; whether anything did.
+  /// Concludes the transfers that have ended. Returns whether there were any.
   private func collect() -> Bool {
     var left: Int32 = 0
     var isAny = false
@@ -152,7 +153,7 @@ final class TransferThread: @unchecked Sendable {
       let code = message.pointee.data.result
       isAny = true
       guard let transfer = transfers.removeValue(forKey: easy) else { continue }
-      // The message is gone with its handle.
+      // This frees the message, so it is read before.
       curl_multi_remove_handle(multi, easy)
       switch transfer.conclude(code) {
       case .redirected: begin(transfer)
@@ -162,7 +163,7 @@ final class TransferThread: @unchecked Sendable {
     return isAny
   }
 
-  /// Forgets those that nobody waits for any more, and those that waited too long for their turn.
+  /// Drops transfers whose tickets have ended, and ends tickets that have waited too long for their turn.
   private func dropEnded() {
     for (easy, transfer) in transfers where transfer.ticket.isEnded {
       curl_multi_remove_handle(multi, easy)

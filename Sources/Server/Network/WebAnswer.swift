@@ -2,11 +2,11 @@ import Base
 import CCurl
 import Trust
 
-/// What is asked of a host.
+/// A request to a host.
 enum WebRequest: Sendable {
-  /// A list: a GET that follows redirects.
+  /// Fetches a list, by a GET that follows redirects.
   case list
-  /// To take a message: a POST that follows none, and whose answer counts by its status alone.
+  /// Sends a message, by a POST that follows no redirect. Of the answer only the status and `Retry-After` count.
   case message(WebMessage)
 }
 
@@ -22,14 +22,14 @@ package struct WebMessage: Sendable, Hashable {
   }
 }
 
-/// What came of one exchange.
+/// The answer of one exchange.
 struct WebAnswer: Sendable {
   let status: Int
   let retryAfter: RetryAfter?
   let list: FetchedList
 }
 
-/// When a host would be asked again (RFC 9110, 10.2.3).
+/// When a host may be asked again, from the `Retry-After` of its answer (RFC 9110, 10.2.3).
 package enum RetryAfter: Sendable, Hashable {
   case seconds(Int64)
   case date(Timestamp)
@@ -61,12 +61,12 @@ struct AnswerHeader {
   private(set) var expires: Timestamp?
   private(set) var encoding: String?
   private(set) var retryAfter: RetryAfter?
-  /// Every value of `Location`: two different ones lead nowhere.
+  /// Every different value of `Location`. A redirect with two of them is not followed.
   private(set) var locations: Set<String> = []
 
   var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
 
-  /// Takes a line without its end. What comes after a complete header (trailers) is left out.
+  /// Reads a line without its end. Lines after a complete header (trailers) are ignored.
   mutating func read(_ line: String) {
     if isComplete { return }
     if line.hasPrefix("HTTP/") {
@@ -107,8 +107,8 @@ struct AnswerHeader {
   }
 }
 
-/// One call's place in the queue: what it wants, and who waits for it. It ends once, by whichever comes first: the
-/// answer, the time limit, or the cancellation of its task.
+/// A call's place in the queue: its request, and the task that waits for the answer. It ends once, by whichever comes
+/// first: the answer, the time limit, or the cancellation of the task.
 final class FetchTicket: Sendable {
   typealias Answer = Result<WebAnswer, FetchError>
 
@@ -137,7 +137,7 @@ final class FetchTicket: Sendable {
     state.withLock { if case .ended = $0 { true } else { false } }
   }
 
-  /// A task that was cancelled before it came here has its answer already.
+  /// Waits for the answer. If the task was cancelled before, there is an answer already.
   func await(_ continuation: CheckedContinuation<Answer, Never>) {
     let early: Answer? = state.withLock { state in
       if case .ended(let answer) = state { return answer }

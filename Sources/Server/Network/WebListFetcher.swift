@@ -3,16 +3,16 @@ import Trust
 
 /// Fetches lists from the web, with libcurl, under the rules of each call.
 ///
-/// One thread of its own does all transfers, a bounded number at a time, and more wait in a bounded queue: a caller
+/// One thread of its own does all transfers, a bounded number at a time; more wait in a bounded queue. A caller
 /// suspends, so that neither a verification thread nor Swift's cooperative pool ever stands still for a publisher.
-/// What the environment says about proxies, and files with passwords or cookies, is not heard.
+/// Proxies that the environment names, and files with passwords or cookies, are ignored.
 package final class WebListFetcher: ListFetcher {
-  /// What holds for all fetches.
+  /// The settings of all fetches.
   package struct Configuration: Sendable {
-    /// A PEM file of the authorities whose TLS servers are believed; nil: the system's.
+    /// A PEM file of the authorities whose TLS servers are believed; nil uses the system's.
     package var authorities: String?
     package var observer: (any FetchObserver)?
-    /// Addresses that names lead to, as `name:port:address`, for tests of what follows from them.
+    /// Fixed addresses of names, as `name:port:address`, for tests.
     package var pinnedNames: [String] = []
 
     package init(authorities: String? = nil, observer: (any FetchObserver)? = nil) {
@@ -21,7 +21,7 @@ package final class WebListFetcher: ListFetcher {
     }
   }
 
-  /// libcurl or the system has no means to fetch.
+  /// libcurl does not start, or the system has no thread to give.
   package struct StartError: Error, Sendable, CustomStringConvertible {
     package let description: String
   }
@@ -61,10 +61,9 @@ package final class WebListFetcher: ListFetcher {
   }
 }
 
-/// Posts messages to addresses that somebody configured, under the guard that lists are fetched under.
+/// Posts messages to configured addresses, under the same guard as fetches of lists.
 ///
-/// It has a thread of its own for all of them: a receiver that hangs takes one of its places, and nobody's list waits
-/// for it.
+/// It has a thread of its own: a receiver that hangs takes one of its places, and no list waits for it.
 package final class WebPoster: Sendable {
   package struct Answer: Sendable, Hashable {
     package let status: Int
@@ -86,8 +85,8 @@ package final class WebPoster: Sendable {
 
   deinit { thread.close() }
 
-  /// Ends within the rules' time limit, and at once where its task is cancelled. Whatever status is answered is no
-  /// error; a redirect is not followed.
+  /// Ends within the rules' time limit, or at once if its task is cancelled. No status is an error, and a redirect is
+  /// not followed.
   package func post(
     _ message: WebMessage, to address: String, allowing rules: FetchRules
   ) async throws(FetchError) -> Answer {
@@ -99,22 +98,23 @@ package final class WebPoster: Sendable {
   }
 }
 
-/// The bounds of what the server asks of others.
+/// The limits of the server's requests to other hosts.
 extension Limits {
-  /// Of these seconds, how many one connection may take to come about, and how long nothing may arrive.
+  /// Seconds that a connection may take to be made, and seconds without a byte after which a transfer ends. Both lie
+  /// within the time limit of the whole fetch.
   package static let fetchConnectSeconds: Int64 = 5
   package static let fetchSilenceSeconds: Int64 = 5
   /// Bytes of the headers of one answer.
   package static let fetchHeaderBytes = 64 << 10
-  /// Fetches that run at one time, and that wait for one of these to end; more are turned away.
+  /// Fetches that run at one time, and fetches that wait for one of these to end. Further ones are refused.
   package static let fetches = 16
   package static let waitingFetches = 256
-  /// Of these, the fetches from one host: a publisher that lets everybody wait must not take all places.
+  /// The same for fetches from one host: a publisher that keeps everybody waiting must not take all places.
   package static let hostFetches = 4
   package static let waitingHostFetches = 32
 
-  /// Attempts under way at one time: of one endpoint that takes what it gets; the first ones of endpoints; and all that
-  /// are not the first of their endpoint, which relying parties share.
+  /// The most attempts under way at one time: those to one endpoint that answers well; the first ones, one for each
+  /// endpoint; and all further ones, which relying parties share.
   package static let endpointDeliveries = 16
   package static let firstDeliveries = 1_024
   package static let deliveries = 128

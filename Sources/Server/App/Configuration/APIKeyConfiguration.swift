@@ -2,7 +2,7 @@ import Base
 import Sessions
 
 extension APIKey {
-  /// `api_keys` of a relying party.
+  /// `api_keys` of a relying party. An expired key gets a warning.
   ///
   /// ```json
   /// { "api_keys": [ { "sha256": "…", "scopes": ["sessions:write"], "id": "2026-11", "expires_at": 1796000000 } ] }
@@ -18,7 +18,7 @@ extension APIKey {
     return keys
   }
 
-  /// Nil where a member is at fault; all are read nevertheless.
+  /// Nil if a member has a fault. All members are read nevertheless, so that every fault is noted.
   private init?(configured entry: Schema.Object) {
     let hash = entry.attempt(try Self.sha256(entry))
     let scopes = entry.attempt(try Self.scopes(entry))
@@ -47,7 +47,7 @@ extension APIKey {
     return scopes
   }
 
-  /// It is written to logs: a short name.
+  /// The id is written to logs, so it must be a short name.
   private static func id(_ entry: Schema.Object) throws(Schema.Fault) -> String? {
     guard let id = try entry.ifAny("id", entry.text) else { return nil }
     guard id.utf8.count <= 64, id.utf8.allSatisfy(\.isNameCharacter) else {
@@ -58,7 +58,7 @@ extension APIKey {
 }
 
 extension Quota {
-  /// `quota` of a relying party. A member that is `false` has no bound.
+  /// `quota` of a relying party. A member that is `false` sets no bound.
   ///
   /// ```json
   /// { "quota": { "open_sessions": 50000, "bytes": 8589934592, "idempotency_bytes": false } }

@@ -4,7 +4,7 @@ import PKIX
 import Presentation
 import Sessions
 
-/// `apple` of a relying party, as it is configured: one merchant, or a list of them.
+/// Reads `apple` of a relying party: one merchant, or a list of them.
 ///
 /// ```json
 /// { "apple": { "merchant_id": "merchant.example.shop", "team_id": "ABCDE12345",
@@ -27,7 +27,7 @@ struct ConfiguredMerchants {
     return merchants
   }
 
-  /// Nil where a member is at fault, which has been noted; all are read nevertheless.
+  /// Nil if a member has a fault, which is then noted. All members are read nevertheless.
   private func merchant(_ apple: Schema.Object) throws(Schema.Fault) -> AppleConfiguration? {
     let merchant = apple.attempt(try apple.text("merchant_id"))
     let team = apple.attempt(try apple.text("team_id"))
@@ -50,7 +50,7 @@ struct ConfiguredMerchants {
     return AppleConfiguration(merchantID: merchant, teamID: team, encryptionKeys: keys, certificates: certificates)
   }
 
-  /// Apple gives it in DER.
+  /// Reads a certificate in DER, as Apple gives it, or in PEM.
   private func certificate(
     _ name: JSON, of merchant: AppleMerchant, key: PublicKey, at pointer: String
   ) throws(Schema.Fault) -> MerchantCertificate {

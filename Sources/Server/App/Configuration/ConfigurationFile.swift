@@ -5,7 +5,7 @@ import Glibc
 /// The configuration file, and the files that it names by paths relative to itself.
 struct ConfigurationFile {
   let path: String
-  /// Notes what is found wrong while it is read.
+  /// Notes the faults that are found while it is read.
   let reading = Schema.Reading(ConfigurationSchema.definitions)
   private let folder: String
 
@@ -14,7 +14,7 @@ struct ConfigurationFile {
     folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
   }
 
-  /// The object that the file is.
+  /// The object that is the whole file.
   func root() throws(StartError) -> Schema.Object {
     do throws(Schema.Fault) {
       let bytes = try contents(of: path, for: "")
@@ -27,7 +27,7 @@ struct ConfigurationFile {
     }
   }
 
-  /// An absolute path as it is, any other from the configuration's folder.
+  /// An absolute path stays as it is. Any other path is relative to the configuration's folder.
   func resolve(_ text: String) -> String { text.hasPrefix("/") ? text : folder + text }
 
   /// A file named by the member at `pointer`.
@@ -37,7 +37,7 @@ struct ConfigurationFile {
 
   private func contents(of path: String, for pointer: String) throws(Schema.Fault) -> [UInt8] {
     let subject = pointer.isEmpty ? "" : "the file \(path) "
-    // A pipe or device would be read for ever.
+    // The contents are nil for a pipe or a device, which would be read for ever.
     guard let data = FileManager.default.contents(atPath: path) else {
       let reason = access(path, R_OK) == 0 ? "it is no regular file" : FileFault.reason(errno)
       throw Schema.Fault(pointer, subject + "cannot be read: \(reason)")
@@ -52,13 +52,13 @@ struct ConfigurationFile {
 package struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
   package let message: String
   package let exitCode: Int32
-  /// The members of the configuration that are at fault, where that is the reason.
+  /// The members of the configuration that have faults, if that is the reason; empty otherwise.
   package private(set) var problems: [Schema.Fault] = []
 
   /// `EX_CONFIG`: the configuration must be changed first.
   package static func configuration(_ message: String) -> StartError { StartError(message: message, exitCode: 78) }
 
-  /// The same, by members of the file at `path`.
+  /// `EX_CONFIG`, with the faults of members of the file at `path`.
   static func configuration(_ path: String, _ problems: [Schema.Fault]) -> StartError {
     var error = configuration(problems.map { "\(path): \($0.text)" }.joined(separator: "; "))
     error.problems = problems

@@ -6,24 +6,26 @@ import PKIX
 import Sessions
 import Trust
 
-/// Reads the configuration of a live server (HTTP API, Configuration) and refuses whatever is unsafe, before anything
-/// is opened: a server that starts is one that may serve.
+/// Reads the configuration of a live server (HTTP API, Configuration). It refuses everything unsafe before anything is
+/// opened: a server that starts is one that may serve.
 struct ConfigurationLoader {
   private let file: ConfigurationFile
   private let environment: EnvironmentSecrets
   private let network: ServerNetwork?
 
   /// - Parameters:
-  ///   - environment: the one of the reading before, which took its variables.
-  ///   - network: nil for a new one.
+  ///   - environment: that of the previous reading, which has already taken its variables.
+  ///   - network: that of the previous reading; nil makes a new one.
   init(path: String, environment: EnvironmentSecrets = EnvironmentSecrets(), network: ServerNetwork? = nil) {
     file = ConfigurationFile(path: path)
     self.environment = environment
     self.network = network
   }
 
-  /// Reads all of it, and throws all that is wrong with it.
-  /// - Parameter now: for what is said about certificates.
+  /// Reads the whole file.
+  ///
+  /// - Parameter now: the time at which certificates and keys are judged.
+  /// - Throws: all faults that were found, together.
   func load(at now: Timestamp = .systemNow()) throws(StartError) -> ServerConfiguration {
     let root = try file.root()
     let network = if let network { network } else { try ServerNetwork() }
@@ -32,7 +34,7 @@ struct ConfigurationLoader {
     let isBehindProxy = root.attempt(try root.flag("behind_proxy"))
     let edge = root.attempt(
       try EdgeConfiguration(configured: root, isBehindProxy: isBehindProxy ?? true, secrets))
-    // What could not be read is not complained of twice.
+    // If one of these could not be read, that fault is noted already and must not cause a second one.
     let isProtected = isBehindProxy ?? true || edge.map { $0.tls != nil } ?? true
     let listen = root.attempt(try self.listen(root, isProtected: isProtected))
     let publicURL = root.attempt(try self.publicURL(root))
@@ -68,7 +70,7 @@ struct ConfigurationLoader {
     return configuration
   }
 
-  /// The store alone, for what reads it without serving.
+  /// Reads the store's location alone, for programs that read the store without serving.
   func store() throws(StartError) -> StoreLocation {
     let root = try file.root()
     do throws(Schema.Fault) { return try store(root) } catch { throw .configuration(file.path, [error]) }
@@ -86,7 +88,7 @@ struct ConfigurationLoader {
     return listen
   }
 
-  /// Where wallets reach us: they fetch requests from there and post their answers there.
+  /// The address at which wallets fetch requests and post their answers; nil if none is configured.
   private func publicURL(_ root: Schema.Object) throws(Schema.Fault) -> String? {
     guard let text = try root.ifAny("public_url", root.text) else { return nil }
     guard WebOrigin.isValid(text) else {
@@ -110,7 +112,8 @@ struct ConfigurationLoader {
     return ProofPolicy(circuits: circuits, acceptsEndOfDay: acceptsEndOfDay)
   }
 
-  /// Without it the proxy's own address is every client's: they share one rate, and one of them can use it up.
+  /// Warns if only proxies on loopback are trusted. Behind another proxy every client then has the proxy's address: all
+  /// share one rate, and one of them can use it up.
   private static func proxyWarnings(_ configuration: ServerConfiguration) -> [String] {
     guard configuration.isBehindProxy, configuration.edge.proxy.trusted.isEmpty else { return [] }
     return [
@@ -119,7 +122,8 @@ struct ConfigurationLoader {
     ]
   }
 
-  /// A wallet refuses a reader whose name is not the host of the address that it is to answer to (OpenID4VP 1.0, 5.9.3).
+  /// Warns if a reader's DNS name is not the host that wallets answer to: a wallet refuses such a reader (OpenID4VP
+  /// 1.0, 5.9.3).
   private static func nameWarnings(_ configuration: ServerConfiguration) -> [String] {
     guard let host = configuration.publicURL.flatMap(WebOrigin.host) else { return [] }
     return configuration.relyingParties.all.flatMap { party in
@@ -139,7 +143,7 @@ struct ConfigurationLoader {
     }
   }
 
-  /// Those of the files. What is wrong with them stops the start before anything is opened or fetched.
+  /// Loads the anchors of the files. A fault in them stops the start before anything is opened or fetched.
   private func anchors(_ root: Schema.Object, _ plan: TrustPlan) throws(Schema.Fault) -> [TrustAnchor] {
     for path in plan.paths + plan.paths.map(TrustAnchorLoader.settingsFile) {
       file.requireProtection(of: path, at: "/trust")
@@ -153,7 +157,7 @@ struct ConfigurationLoader {
       throw root.fault("trust", error.description)
     }
     if let problem = TrustPlan.problem(with: anchors) { throw root.fault("trust", problem) }
-    // Of a list whose entry is at fault, nobody knows what it would have brought.
+    // If an entry has a fault, it is unknown which anchors it would have brought, so their absence is no second fault.
     guard
       plan.hasLists || file.reading.faults.contains(where: { $0.pointer.hasPrefix("/trust/") })
         || anchors.contains(where: { $0.tier == .live })
@@ -165,7 +169,7 @@ struct ConfigurationLoader {
 }
 
 extension NodeName {
-  /// `node`: the name of this process among those that share a store; by default the host's.
+  /// Reads `node`: the name of this process among those that share a store; the host's name by default.
   init(configured root: Schema.Object) throws(Schema.Fault) {
     let configured = try root.ifAny("node", root.text)
     guard let node = NodeName(configured ?? Self.hostName().lowercased()) else {
@@ -185,15 +189,16 @@ extension NodeName {
   }
 }
 
-/// What `mdoc serve --check-config` says: everything that a start would refuse in the file and in the files it names.
+/// What `mdoc serve --check-config` reports: everything in the file, and in the files that it names, for which a start
+/// would be refused.
 ///
-/// It opens no socket and no store, and fetches nothing: of a published list that is fetched it knows what the last
-/// accepted one said.
+/// It opens no socket and no store, and fetches nothing. For a list that would be fetched it uses the last accepted
+/// copy.
 package struct ConfigurationCheck: Sendable {
   package let path: String
-  /// None: a server may be started with it.
+  /// Empty if a server may be started with the file.
   package let problems: [Schema.Fault]
-  /// What is allowed and yet better changed.
+  /// What is allowed but should be changed.
   package let warnings: [String]
 
   package init(path: String) {
@@ -220,7 +225,7 @@ package struct ConfigurationCheck: Sendable {
     }
   }
 
-  /// The file is made by the start; its folder must be there.
+  /// The start makes the store's file, but its folder must exist.
   private static func storeProblems(_ store: StoreLocation) -> [Schema.Fault] {
     guard case .sqlite(let path) = store else { return [] }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."

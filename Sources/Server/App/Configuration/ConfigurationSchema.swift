@@ -3,10 +3,10 @@ import Mdoc
 import PKIX
 import Sessions
 
-/// Every object of the configuration file: what its reading goes by, and what `mdoc serve --config-schema` prints. A new
-/// member is one line here and its reading where its object is read.
+/// Defines every object of the configuration file. The file is read by these definitions, and `mdoc serve
+/// --config-schema` prints them. A new member needs one line here, and its reading in the code that reads its object.
 ///
-/// The schema says what can be said without looking at other files: `mdoc serve --check-config` says the rest.
+/// The schema holds all rules that need no other file. `mdoc serve --check-config` checks the others.
 package enum ConfigurationSchema {
   package static let json: JSON = [
     "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "mdoc serve --config",
@@ -25,7 +25,7 @@ package enum ConfigurationSchema {
     let name: String
     let schema: Schema
     let isRequired: Bool
-    /// Whether a running server takes a new value only by a new start.
+    /// Whether a new value takes effect only when the server is started again.
     let needsRestart: Bool
 
     init(
@@ -47,7 +47,7 @@ package enum ConfigurationSchema {
 
   static let root = table("configuration", rootEntries)
 
-  /// Members of which a running server takes no new value.
+  /// The members whose new values a running server does not take.
   static let fixedMembers = rootEntries.filter(\.needsRestart).map(\.name)
 
   private static let rootEntries = [
@@ -139,12 +139,12 @@ package enum ConfigurationSchema {
       Entry("burst", .number(1...EdgeConfiguration.highestRate), "Requests at once; twice the rate by default."),
     ])
 
-  /// `false` for no limit.
+  /// A rate; `false` means no limit.
   private static let limit = Schema.anyOf([reference(rate), .flag(default: false)])
 
   // MARK: Secrets
 
-  /// A file's name, or where else the secret is.
+  /// The name of a file, or an object that names a file or a variable.
   private static let secret = Schema.anyOf([
     .filledText(), reference(variable), reference(secretFile),
   ])
@@ -216,7 +216,7 @@ package enum ConfigurationSchema {
         "idempotency_bytes", bound(Limits.idempotencyBytes), "Bytes of replies that are kept under idempotency keys."),
     ])
 
-  /// `false` for no bound.
+  /// A bound; `false` means none.
   private static func bound(_ fallback: Int64) -> Schema {
     .anyOf([.number(1...(1 << 50), default: fallback), .flag(default: false)])
   }

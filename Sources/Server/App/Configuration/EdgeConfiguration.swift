@@ -1,22 +1,22 @@
 import Base
 import HTTP
 
-/// What a configuration says of limits, proxies and TLS.
+/// The limits, proxies and TLS of a configuration.
 package struct EdgeConfiguration: Sendable {
   var limits = RateLimits.standard
   var proxy = ProxyRule()
   var tls: TLSFiles?
-  /// Nil: the transport's own.
+  /// Connections at one time; nil uses the transport's default, as for the next two.
   var connections: Int?
   var connectionsPerAddress: Int?
   var concurrentRequests: Int?
-  /// Milliseconds that a request may wait for its turn; nil: the transport's own.
+  /// Milliseconds that a request may wait for its turn; nil uses the transport's defaults.
   package var patience: Int?
 
-  /// Test mode's.
+  /// Test mode's: no rates are limited.
   static let open = EdgeConfiguration(limits: .none)
 
-  /// Writes the limits of the transport.
+  /// Writes the transport's limits to its options.
   func apply(to options: inout HTTPServerConfiguration) {
     options.maxConnections = max(connections ?? options.maxConnections, options.threads)
     options.maxConnectionsPerAddress = connectionsPerAddress ?? options.maxConnectionsPerAddress
@@ -26,13 +26,13 @@ package struct EdgeConfiguration: Sendable {
   }
 }
 
-/// The TLS certificate and its key, as they were read.
+/// The TLS certificate and its key, as read from their files.
 struct TLSFiles: Sendable {
   let certificate: [UInt8]
   let key: Secret
-  /// What people call the two.
+  /// The names of the two files, for messages.
   let names: String
-  /// The path of the configuration that has them.
+  /// The path of the configuration that names them.
   let configuration: String
 
   func identities() throws(Schema.Fault) -> TLSIdentities {
@@ -53,11 +53,11 @@ struct TLSFiles: Sendable {
 }
 
 extension EdgeConfiguration {
-  /// The most of a rate, each second or at once.
+  /// The highest rate and the highest burst that may be configured.
   static let highestRate: Int64 = 1_000_000
   private static let connectionsPerPublicAddress = 128
 
-  /// `tls`, `limits`, `trusted_proxies` and `proxy_header`. A rate that is `false` is not limited.
+  /// Reads `tls`, `limits`, `trusted_proxies` and `proxy_header`. A rate that is `false` is not limited.
   ///
   /// ```json
   /// { "tls": { "certificate": "tls/chain.pem", "key": "tls/key.pem" },
@@ -69,7 +69,7 @@ extension EdgeConfiguration {
   init(configured root: Schema.Object, isBehindProxy: Bool, _ secrets: ConfiguredSecrets) throws(Schema.Fault) {
     tls = try Self.tls(root, secrets)
     proxy = try Self.proxy(root, isBehindProxy: isBehindProxy)
-    // Whoever is on the open internet without a proxy must not have all connections taken by one peer.
+    // On the open internet without a proxy, one peer must not take all connections.
     if tls != nil, !isBehindProxy { connectionsPerAddress = Self.connectionsPerPublicAddress }
     guard let entry = try root.object("limits") else { return }
     limits.perKey = try Self.rate("per_key", of: entry, default: RateLimits.standard.perKey)
@@ -90,7 +90,7 @@ extension EdgeConfiguration {
     let files = TLSFiles(
       certificate: try secrets.file.read(certificate, at: entry.pointer + "/certificate"), key: key,
       names: secrets.file.resolve(certificate) + " and " + key.name, configuration: secrets.file.path)
-    // So that a pair that cannot be shown is found where the configuration is only checked.
+    // Loaded here once, so that `--check-config` also finds a pair that cannot be used.
     _ = try files.identities()
     return files
   }

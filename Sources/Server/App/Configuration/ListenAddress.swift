@@ -4,14 +4,14 @@ import Network
 import Sessions
 import Trust
 
-/// Where to listen: `127.0.0.1:8080`, `[::1]:8080`.
+/// An address and port to listen on: `127.0.0.1:8080`, `[::1]:8080`.
 package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
-  /// Where a server listens that was told nothing else.
+  /// The address used if the configuration names none.
   static let standard = "127.0.0.1:8080"
 
-  /// Numeric IPv4 or IPv6.
+  /// A numeric IPv4 or IPv6 address.
   package let address: String
-  /// 0: a free one.
+  /// 0 asks for a free port.
   package let port: UInt16
 
   package init(address: String, port: UInt16) {
@@ -19,7 +19,7 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     self.port = port
   }
 
-  /// Nil for what is no numeric address with a port.
+  /// Nil if the text is not a numeric address with a port.
   package init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"), let port = Self.port(text[text.index(after: colon)...]) else {
       return nil
@@ -39,7 +39,7 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
 
   package var description: String { address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)" }
 
-  /// 127.0.0.0/8 and ::1.
+  /// Whether the address is in 127.0.0.0/8 or is ::1.
   static func isLoopback(_ address: String) -> Bool {
     var four = in_addr()
     if inet_pton(AF_INET, address, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
@@ -58,14 +58,15 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Web origins as browsers write them (RFC 6454, 6.2), since they are compared byte by byte.
+/// Checks web origins. They must be written as browsers write them (RFC 6454, 6.2), since they are compared byte by
+/// byte.
 enum WebOrigin {
   static func isValid(_ origin: String) -> Bool {
     for scheme in ["https://", "http://"] where origin.hasPrefix(scheme) {
       let parts = origin.dropFirst(scheme.count).split(separator: ":", omittingEmptySubsequences: false)
       guard let host = parts.first, isHost(host), parts.count <= 2 else { return false }
       if parts.count == 2 {
-        // No browser writes a scheme's own port.
+        // Browsers leave out the default port of a scheme.
         guard let port = UInt16(parts[1]), String(port) == parts[1], port > 0, port != (scheme == "https://" ? 443 : 80)
         else { return false }
       }
@@ -86,14 +87,15 @@ enum WebOrigin {
   }
 }
 
-/// What a server reaches the web with. It outlives a reading of the configuration: what was fetched stays known.
+/// The means by which a server reaches the web. It is kept when the configuration is read again, so that lists that
+/// were fetched stay known.
 package struct ServerNetwork: Sendable {
   /// Counts what is fetched, for the metrics.
   let fetches: FetchLog
   let fetcher: any ListFetcher
   let revocation: any RevocationSource
 
-  /// The web's.
+  /// A network that reaches the web.
   init() throws(StartError) {
     fetches = FetchLog()
     fetcher = try Self.webFetcher(fetches)
@@ -106,7 +108,7 @@ package struct ServerNetwork: Sendable {
     revocation = NoRevocationSource()
   }
 
-  /// One that reaches nothing, to check a configuration with.
+  /// A network that reaches nothing, for checking a configuration.
   static let none = ServerNetwork(fetcher: StaticListFetcher())
 
   package static func webFetcher(_ log: FetchLog) throws(StartError) -> WebListFetcher {
@@ -118,7 +120,7 @@ package struct ServerNetwork: Sendable {
   }
 }
 
-/// Where a server's configuration came from, and what a new reading of it needs of the one before.
+/// Where a server's configuration came from, and the parts of the previous reading that the next one needs.
 struct ConfigurationSource: Sendable {
   let path: String
   let environment: EnvironmentSecrets

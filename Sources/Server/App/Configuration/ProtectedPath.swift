@@ -2,14 +2,15 @@ import Base
 import FoundationEssentials
 import Glibc
 
-/// Whether anybody but root and the server's user can change a file or a folder that the server believes.
+/// Checks the files and folders that the server relies on: only root and the server's own user may be able to change
+/// them.
 ///
-/// Whoever can write to the configuration, the anchors or the store decides whom the server trusts and what it says. Who
-/// can write to a folder can put another file in the place of one; where only owners may do that (the sticky bit, as of
-/// `/tmp`), the folder around a file is as good as any.
+/// Whoever can write to the configuration, the anchors or the store decides whom the server trusts and what it says.
+/// Whoever can write to a folder can put another file in the place of one of its files. In a folder with
+/// the sticky bit, such as `/tmp`, only the owner of a file can do that, so it is safe as a folder around a file.
 enum ProtectedPath {
-  /// What is wrong with it, with the folder around it, and of a folder with what lies in it, with what mends each. What
-  /// is not there is none's.
+  /// Describes each fault of the path, of the folders and links on the way to it, and, if it is a folder, of its
+  /// entries, with the command that mends it. Empty if the path does not exist.
   static func problems(at path: String) -> [String] {
     guard let facts = facts(path) else { return [] }
     var problems = problemsAround(path)
@@ -23,7 +24,8 @@ enum ProtectedPath {
     return problems
   }
 
-  /// Up to the root: who can write to any folder on the way can put another one in the place of what lies below.
+  /// Describes the faults of all folders up to the root: whoever can write to one of them can replace everything below
+  /// it. Links on the way are checked too.
   static func problemsAround(_ path: String) -> [String] {
     let written = foldersAround(path)
     var seen: [stat] = []
@@ -35,7 +37,7 @@ enum ProtectedPath {
     return folders + ([path] + written).compactMap(linkProblem)
   }
 
-  /// Whoever owns a link can lead it elsewhere.
+  /// The owner of a link can make it lead elsewhere.
   private static func linkProblem(_ path: String) -> String? {
     var facts = stat()
     guard lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFLNK, facts.st_uid != 0, facts.st_uid != geteuid()
@@ -49,7 +51,9 @@ enum ProtectedPath {
     left.st_dev == right.st_dev && left.st_ino == right.st_ino
   }
 
-  /// By its owner and mode alone, in the eyes of a user; nil where it is protected.
+  /// Judges a file or folder by its owner and mode alone, for a server that runs as `user`. Nil if it is protected.
+  ///
+  /// - Parameter isAround: whether it is a folder on the way to the file, not the file itself.
   static func problem(
     _ path: String, owner: uid_t, mode: mode_t, user: uid_t, isAround: Bool, isReadOnly: Bool
   ) -> String? {
@@ -71,20 +75,20 @@ enum ProtectedPath {
       isReadOnly: isOnReadOnlyMount(path))
   }
 
-  /// As Kubernetes mounts its secrets and configuration maps: folders of root's with mode 1777.
+  /// Kubernetes mounts its secrets and configuration maps read-only, in folders of root with mode 1777.
   private static func isOnReadOnlyMount(_ path: String) -> Bool {
     var facts = statvfs()
     return statvfs(path, &facts) == 0 && facts.f_flag & UInt(ST_RDONLY) != 0
   }
 
-  /// The folders on the way to it, from the nearest to the root.
+  /// The folders on the way to the path, from the nearest to the root.
   private static func foldersAround(_ path: String) -> [String] {
     var folders = [folder(of: path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path)]
     while let last = folders.last, last != "/" { folders.append(folder(of: last)) }
     return folders
   }
 
-  /// Where links lead; nil for what is not there.
+  /// The path with all links resolved; nil if it does not exist.
   private static func real(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
@@ -107,14 +111,14 @@ enum ProtectedPath {
 }
 
 extension ConfigurationFile {
-  /// Notes what others could change.
+  /// Notes a fault for everything about the path that others could change.
   func requireProtection(of path: String, at pointer: String) {
     for detail in ProtectedPath.problems(at: path) {
       reading.note(Schema.Fault(pointer, detail))
     }
   }
 
-  /// The same of the folder alone in which a file is, or will be made.
+  /// The same for the folders around a file alone. The file may not exist yet.
   func requireProtectedFolder(around path: String, at pointer: String) {
     for detail in ProtectedPath.problemsAround(path) {
       reading.note(Schema.Fault(pointer, detail))

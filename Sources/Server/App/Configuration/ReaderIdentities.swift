@@ -3,7 +3,7 @@ import Cryptography
 import PKIX
 import Presentation
 
-/// `readers` of a relying party, as they are configured: the keys that sign its requests, with the certificates that vouch for them.
+/// Reads `readers` of a relying party: the keys that sign its requests, and the certificates for these keys.
 ///
 /// ```json
 /// { "readers": [ { "key": "keys/reader.pem", "certificates": "keys/reader-chain.pem", "client_id": "x509_hash" } ] }
@@ -44,8 +44,8 @@ struct ConfiguredReaders {
     return reader
   }
 
-  /// The leaf and what is between it and the anchor. The anchor itself must not be sent: wallets trust their own copy
-  /// (ISO/IEC 18013-5:2021, 9.1.4.4; HAIP 1.0, 5).
+  /// The leaf and the certificates between it and the anchor. The anchor itself must not be sent: wallets trust their
+  /// own copy (ISO/IEC 18013-5:2021, 9.1.4.4; HAIP 1.0, 5).
   private func chain(
     _ entry: Schema.Object, _ warnings: inout [String]
   ) throws(Schema.Fault) -> [Certificate] {
@@ -66,7 +66,7 @@ struct ConfiguredReaders {
       certificates.removeLast()
       warnings.append("\(path): the trust anchor at the end, \(last.subject.text), is left out of what wallets get")
     }
-    // What the mock authority vouches for, everybody can sign.
+    // Everybody can sign with the mock authority's keys, so its certificates prove nothing.
     if certificates.contains(where: \.isMock) {
       throw entry.fault("certificates", "\(path) has a certificate of the mock authority")
     }

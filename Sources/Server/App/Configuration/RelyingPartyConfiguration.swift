@@ -4,7 +4,7 @@ import Mdoc
 import Presentation
 import Sessions
 
-/// `relying_parties`, as they are configured.
+/// Reads `relying_parties`.
 struct ConfiguredParties {
   let secrets: ConfiguredSecrets
   let sealingKeys: [SealingKey]
@@ -22,7 +22,7 @@ struct ConfiguredParties {
     }
   }
 
-  /// Nil where a member is at fault; all members are read nevertheless.
+  /// Nil if a member has a fault. All members are read nevertheless, so that every fault is noted.
   private func party(
     _ entry: Schema.Object, beside others: [RelyingParty], _ warnings: inout [String]
   ) -> RelyingParty? {
@@ -53,7 +53,7 @@ struct ConfiguredParties {
       webhooks: webhooks, quota: quota)
   }
 
-  /// It is written to logs and into addresses: a short name.
+  /// The id is written to logs and into addresses, so it must be a short name.
   private func id(_ entry: Schema.Object) throws(Schema.Fault) -> String {
     let id = try entry.text("id")
     guard isName(id[...]) else {
@@ -113,10 +113,10 @@ struct ConfiguredParties {
 }
 
 extension OpenID4VPConfiguration {
-  /// Octets of a key identifier: SHA-1 by the profile, and what else authorities have made of it.
+  /// Lengths of a key identifier in bytes. The profile has SHA-1 (20 bytes), but authorities use others too.
   private static let identifierOctets = 1...64
 
-  /// `openid4vp` of a relying party: `{"encrypted_responses": true, "annex_b": false, "scheme": "openid4vp",
+  /// Reads `openid4vp` of a relying party: `{"encrypted_responses": true, "annex_b": false, "scheme": "openid4vp",
   /// "trusted_authorities": []}`.
   init(configured party: Schema.Object, _ warnings: inout [String]) throws(Schema.Fault) {
     self.init()
@@ -138,7 +138,7 @@ extension OpenID4VPConfiguration {
     }
   }
 
-  /// RFC 3986, 3.1.
+  /// Whether the text is a scheme in lower case (RFC 3986, 3.1), of at most 64 characters.
   private static func isScheme(_ text: String) -> Bool {
     let letters = Array("abcdefghijklmnopqrstuvwxyz".utf8)
     let others = Array("0123456789+-.".utf8)

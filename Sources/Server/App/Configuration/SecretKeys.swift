@@ -2,12 +2,12 @@ import Base
 import Cryptography
 import Sessions
 
-/// Keys: sealing keys, the merchants' private keys and the readers'.
+/// Reads keys: sealing keys, the merchants' private keys and the readers' private keys.
 extension ConfiguredSecrets {
-  /// Of 32 random bytes, fewer than twelve different ones come about once in 2⁸⁰.
+  /// The fewest different values among the bytes of a key. 32 random bytes have fewer than this about once in 2⁸⁰.
   private static let leastDistinctBytes = 12
 
-  /// Live mode needs one: the first seals, all open.
+  /// Reads `sealing_keys`. The first key seals, all open. The schema requires at least one.
   func sealingKeys(_ root: Schema.Object) throws(Schema.Fault) -> [SealingKey] {
     var ids: Set<String> = []
     var keys: [SealingKey] = []
@@ -23,10 +23,10 @@ extension ConfiguredSecrets {
     return keys
   }
 
-  /// The 32 bytes of a key that seals.
+  /// Reads the 32 bytes of a sealing or evidence key.
   func keySecret(of member: String, in entry: Schema.Object) throws(Schema.Fault) -> SharedSecret {
     let secret = try secret(entry.required(member), at: "\(entry.pointer)/\(member)")
-    // 32 letters of a variable are a text that somebody made up, not random bytes.
+    // 32 characters in a variable are text that somebody made up, not random bytes.
     guard !secret.isVariable || secret.bytes.count != SealingKey.length,
       let bytes = secret.bytes.withUnsafeBytes({ SealingKey.secret(in: $0) })
     else {
@@ -49,14 +49,14 @@ extension ConfiguredSecrets {
     }
   }
 
-  /// A PEM private key on P-256, as Apple's encryption certificates have.
+  /// Reads a PEM private key on P-256, the curve of Apple's encryption certificates.
   func encryptionKey(_ json: JSON, at pointer: String) throws(Schema.Fault) -> PrivateKey {
     let source = try key(
       json, at: pointer, in: ConfigurationSchema.merchantVariable, ConfigurationSchema.merchantFile)
     return try key(source, at: pointer, "P-256 private key") { $0.curve == .p256 }
   }
 
-  /// A PEM private key on a curve that signs.
+  /// Reads a PEM private key on a curve that can sign.
   func signingKey(_ json: JSON, at pointer: String) throws(Schema.Fault) -> PrivateKey {
     try key(key(json, at: pointer), at: pointer, "private key for signatures") {
       $0.curve.family != .montgomery

@@ -2,13 +2,13 @@ import Base
 import Cryptography
 import Glibc
 
-/// Secrets, as the configuration has them: a file's name, `{"file": "…"}` or `{"env": "NAME"}`; a private key's may have
-/// a `passphrase` beside, which is a secret again.
+/// Reads secrets of the configuration: the name of a file, `{"file": "…"}` or `{"env": "NAME"}`. A private key may have
+/// a `passphrase` as well, which is itself a secret.
 struct ConfiguredSecrets {
   let file: ConfigurationFile
   let environment: EnvironmentSecrets
 
-  /// A private key's bytes, with what decrypts them.
+  /// A private key's bytes, and the passphrase that decrypts them; nil if there is none.
   struct Key {
     let secret: Secret
     let passphrase: Secret?
@@ -19,7 +19,7 @@ struct ConfiguredSecrets {
     return try place(json, at: pointer, ConfigurationSchema.variable, ConfigurationSchema.secretFile).secret
   }
 
-  /// The schemas, of a variable and of a file, may have members beside, which are the caller's to read.
+  /// Reads a private key. The schemas of a variable and of a file may have further members, which the caller reads.
   func key(
     _ json: JSON, at pointer: String, in variable: Schema.Member = ConfigurationSchema.encryptedVariable,
     _ file: Schema.Member = ConfigurationSchema.encryptedFile
@@ -59,10 +59,10 @@ struct ConfiguredSecrets {
   }
 }
 
-/// Secrets that the configuration takes from the environment: `{"env": "NAME"}`.
+/// Takes secrets from the environment for the configuration: `{"env": "NAME"}`.
 ///
-/// Each is taken once: its bytes are overwritten, so that `/proc` no longer shows them, and the variable is removed, so
-/// that nothing the process starts or logs has it. What was taken stays here, for the next reading of the file.
+/// Each is taken once. Its bytes are overwritten, so that `/proc` no longer shows them, and the variable is removed, so
+/// that no program the process starts and no log gets it. The secret is kept here for the next reading of the file.
 final class EnvironmentSecrets: Sendable {
   private struct State {
     var taken: [String: Secret] = [:]
@@ -71,7 +71,7 @@ final class EnvironmentSecrets: Sendable {
 
   private let state = Locked(State())
 
-  /// Nil where there is no such variable, or where it is empty.
+  /// Nil if the variable is not set or empty.
   func take(_ name: String) -> Secret? {
     state.withLock { state in
       if let secret = state.taken[name] { return secret }
@@ -85,15 +85,15 @@ final class EnvironmentSecrets: Sendable {
     }
   }
 
-  /// From now on the environment is left alone: other threads may read it, and `unsetenv` moves what they read.
+  /// Leaves the environment alone from now on: other threads may read it, and `unsetenv` moves what they read.
   func close() { state.withLock { $0.isClosed = true } }
 }
 
-/// A secret as it was read, with what people call the place that it came from.
+/// A secret, and the name of the place that it was read from.
 final class Secret: Sendable {
   /// A path, or the name of a variable.
   let name: String
-  /// Whether it is text of the environment rather than the content of a file.
+  /// Whether it was the text of a variable, not the content of a file.
   let isVariable: Bool
   let bytes: SecretBytes
 
@@ -103,7 +103,7 @@ final class Secret: Sendable {
     self.bytes = bytes
   }
 
-  /// A passphrase: a line end after it is the editor's and not part of it.
+  /// The secret as a passphrase. An editor may have added a line end, which is not part of it.
   func withoutLineEnd() -> SecretBytes {
     bytes.withUnsafeBytes { bytes in
       var end = bytes.count
@@ -114,15 +114,15 @@ final class Secret: Sendable {
   }
 }
 
-/// Reads a file with a secret in it, if nobody else can, into memory that is wiped.
+/// Reads a file that holds a secret into memory that is wiped. Refuses the file if other users could read it.
 enum SecretFile {
   enum Problem: Error, Equatable {
-    /// Why, for people.
+    /// The reason, as text for people.
     case unreadable(String)
     case wrongSize
-    /// Of somebody else than root or the user that the server runs as.
+    /// The owner is neither root nor the user that the server runs as.
     case foreign
-    /// Permissions that let others read or change it.
+    /// The permissions let others read or change it.
     case open
 
     func text(_ path: String) -> String {
@@ -135,7 +135,8 @@ enum SecretFile {
     }
   }
 
-  /// The file's owner and permissions are those of the file that is read, whatever becomes of its name meanwhile.
+  /// Checks owner and permissions on the open file, so that they belong to the bytes that are read even if the name now
+  /// leads to another file.
   static func read(_ path: String) throws(Problem) -> SecretBytes {
     // Without O_NONBLOCK a pipe would hold up the start until somebody writes to it.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -163,8 +164,8 @@ enum SecretFile {
     }
   }
 
-  /// A file of root's may be readable by its group: so are the credentials of systemd, whose list of rights for the
-  /// service's user shows as the group's, and the secrets that containers mount.
+  /// A file of root may be readable by its group. The credentials of systemd are: their access list for the service's
+  /// user shows as group permissions. So are the secrets that containers mount.
   static func check(owner: uid_t, mode: mode_t, user: uid_t) throws(Problem) {
     guard owner == user || owner == 0 else { throw .foreign }
     let refused = owner == 0 ? S_IWGRP | S_IRWXO : S_IRWXG | S_IRWXO

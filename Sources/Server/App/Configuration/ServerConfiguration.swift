@@ -5,46 +5,48 @@ import PKIX
 import Sessions
 import Trust
 
-/// What a server is made of, whether a file said so or test mode made it up.
+/// The whole configuration of a server, read from a file or made by test mode.
 package struct ServerConfiguration: Sendable {
   var isLive: Bool
   var listen: ListenAddress
-  /// Bound before the rest is made: test mode's, whose address is part of what it serves.
+  /// A socket that is bound already; nil for a live server. Test mode needs its port first, since its address is part
+  /// of what it serves.
   var socket: BoundSocket?
   var isBehindProxy = false
   package var edge = EdgeConfiguration.open
-  /// Where wallets reach this server, `https://host[:port]`.
+  /// The address of this server for wallets, `https://host[:port]`; nil if none is configured.
   var publicURL: String?
   /// Names this process's chain of audit entries.
   package var node = NodeName.standard
   var stop = StopTimes.standard
-  /// The file, where there is one: test mode has none.
+  /// The file that it was read from; nil in test mode.
   var source: ConfigurationSource?
-  /// Members as they are in the file, of which a running server takes no new value.
+  /// The members whose new values a running server does not take, as they stand in the file.
   var fixedMembers: [String: JSON] = [:]
   var store: StoreLocation
-  /// What is trusted at the start; where there are published lists, before they are loaded.
+  /// The anchors trusted at the start. If published lists are configured, these are the anchors before the lists are
+  /// loaded.
   var anchors: [TrustAnchor]
-  /// Nil in test mode, whose anchors stay.
+  /// Nil in test mode, whose anchors never change.
   var trust: TrustPlan?
-  /// What loading the lists came to.
+  /// A report for each source after the lists were loaded.
   var sources: [SourceReport] = []
   var clockSkew = Limits.clockSkew
   /// By what zero-knowledge proofs are verified; nil where no circuits are configured.
   package var proofs: ProofPolicy?
-  /// Test mode's; a live server takes none.
+  /// Test mode's further routes. A live server ignores them.
   package var additions = ServerAdditions.none
   /// Counts what is fetched, for the metrics.
   package var fetches = FetchLog()
   package var revocation: any RevocationSource = NoRevocationSource()
   var sealingKeys: [SealingKey]
   var relyingParties: RelyingParties
-  /// What is allowed and yet better changed.
+  /// What is allowed but should be changed.
   var warnings: [String] = []
 }
 
 extension ServerConfiguration {
-  /// Of a server in test mode, on a socket that is bound already.
+  /// The configuration of a server in test mode, on a socket that is bound already.
   package init(
     testModeOn socket: BoundSocket, publicURL: String, store: StoreLocation, anchors: [TrustAnchor],
     sealingKeys: [SealingKey], relyingParties: RelyingParties
@@ -55,7 +57,7 @@ extension ServerConfiguration {
   }
 }
 
-/// What the application is made of, at the start and at every reload.
+/// Makes the service's configuration, at the start and at every reload.
 extension ServerConfiguration {
   func service(_ trust: CurrentTrust, metrics: Metrics) -> ServiceConfiguration {
     var parts = ServiceConfiguration(
@@ -69,22 +71,22 @@ extension ServerConfiguration {
   }
 }
 
-/// How a live server stops: first `/readyz` says so, for `notice` seconds, so that whoever balances load sends its
-/// requests elsewhere; then requests under way have `drain` seconds to finish.
+/// How a live server stops. First `/readyz` answers 503 for `notice` seconds, so that load balancers send requests
+/// elsewhere. Then requests under way have `drain` seconds to finish.
 struct StopTimes: Sendable, Hashable {
-  /// Seconds for what comes after both: the last replies, deliveries under way, the store, the log.
+  /// Seconds for the rest: the last replies, deliveries under way, the store, the log.
   static let closing: Int64 = 10
   static let standard = StopTimes(notice: 5, drain: 20)
 
   var notice: Int64
   var drain: Int64
 
-  /// Seconds after which the process has ended, whatever its threads do (`StopWatchdog`).
+  /// Seconds after which the process ends, even if threads still run (`StopWatchdog`).
   var total: Int64 { notice + drain + Self.closing }
 }
 
-/// Revocation by another source, with the request's place lent to others while publishers are waited for: one that
-/// hangs must hold up nobody but those who ask for its lists.
+/// Asks another revocation source, and meanwhile lends the request's place to another. A publisher that hangs holds up
+/// only the requests that need its lists.
 struct UnhurriedRevocation: RevocationSource {
   let source: any RevocationSource
 

@@ -1,12 +1,12 @@
 import Sessions
 import Stores
 
-/// Where sessions are kept: `sqlite:` and a path, or `postgresql://…`.
+/// Where sessions are stored: `sqlite:` and a path, or `postgresql://…`.
 package enum StoreLocation: Sendable, CustomStringConvertible {
   case sqlite(path: String)
   case postgreSQL(PostgreSQLAddress)
 
-  /// - Parameter resolve: what a path is relative to.
+  /// - Parameter resolve: turns a path of the text into the path to open.
   package init(_ text: String, resolve: (String) -> String = { $0 }) throws(ConfigurationError) {
     let scheme = "sqlite:"
     if PostgreSQLAddress.isOne(text) {
@@ -18,7 +18,7 @@ package enum StoreLocation: Sendable, CustomStringConvertible {
     }
   }
 
-  /// For people; without a password.
+  /// Text for people, without a password.
   package var description: String {
     switch self {
     case .sqlite(let path): path
@@ -28,7 +28,7 @@ package enum StoreLocation: Sendable, CustomStringConvertible {
 
   // MARK: Opening
 
-  /// - Parameter node: whose chain of audit entries is written.
+  /// - Parameter node: names the chain of audit entries that is written.
   package func open(isLive: Bool, node: NodeName = .standard) throws(StartError) -> any SessionStore {
     do throws(StoreError) {
       return switch self {
@@ -40,7 +40,7 @@ package enum StoreLocation: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Brings it to this version's schema. A SQLite file belongs to one server, and gets there by being opened.
+  /// Brings the store to this version's schema. A SQLite file belongs to one server, and opening it changes its schema.
   func migrate(isLive: Bool) async throws(StartError) {
     do throws(StoreError) {
       switch self {
@@ -72,14 +72,14 @@ package enum StoreLocation: Sendable, CustomStringConvertible {
   }
 }
 
-/// The audit entries of a store, for who reads them without a server: nothing is written.
+/// The audit entries of a store, for reading them without a server. Nothing is written.
 package enum AuditSource {
-  /// The store of a configuration, of which nothing else is opened.
+  /// Opens the store of a configuration. Nothing else of the configuration is opened.
   package static func open(configurationFile: String) throws(StartError) -> any AuditStore {
     try open(try ConfigurationLoader(path: configurationFile).store())
   }
 
-  /// Of whichever mode it is.
+  /// Opens a store of live or test mode.
   package static func open(_ store: StoreLocation) throws(StartError) -> any AuditStore {
     do throws(StoreError) {
       switch store {

@@ -4,20 +4,20 @@ import Network
 import PKIX
 import Trust
 
-/// Where a live server's anchors come from, and how often they are loaded anew.
+/// The sources of a live server's anchors, and how often they are loaded again.
 struct TrustPlan: Sendable {
   let loader: TrustLoader
-  /// The files and folders among the sources.
+  /// The files and folders among the sources, by the addresses allowed for revocation lists.
   let files: [CRLAddresses: [String]]
-  /// Whether anything is published by others, and therefore changes by itself.
+  /// Whether there are published lists, which change by themselves.
   let hasLists: Bool
   let refreshSeconds: Int64
 
   var paths: [String] { files.values.flatMap { $0 }.sorted() }
 
-  /// Why these may not be trusted in live mode; nil where they may. What only tests should trust stops the load, rather
-  /// than being passed over: whoever put it there believes that it counts. What a list names is not the operator's
-  /// doing; it is refused with each document.
+  /// Why these anchors may not be trusted in live mode; nil if they may. An anchor meant for tests stops the load and
+  /// is not just left out, since the person who configured it believes that it counts. An anchor that a published list
+  /// names is not the operator's choice; it is refused with each document.
   static func problem(with anchors: [TrustAnchor]) -> String? {
     for anchor in anchors where anchor.trustedUntil == nil {
       let name = "\(anchor.source) (\(anchor.certificate.subject.text))"
@@ -30,7 +30,7 @@ struct TrustPlan: Sendable {
   }
 }
 
-/// `trust`, `trust_state` and `trust_refresh`, as they are configured: files of anchors, and lists that others publish.
+/// Reads `trust`, `trust_state` and `trust_refresh`: files of anchors, and lists that others publish.
 ///
 /// ```json
 /// { "trust": [ "trust/",
@@ -73,7 +73,7 @@ struct ConfiguredTrust {
       files: paths, hasLists: hasLists, refreshSeconds: try root.number("trust_refresh"))
   }
 
-  /// The names of the sources of files, by where their authorities' revocation lists may be asked for.
+  /// The names of the sources made of files, one for each rule about the addresses of revocation lists.
   private static let fileSources: [CRLAddresses: String] = [.named: "files", .https: "files-https"]
 
   private func files(_ entry: JSON, at index: Int) throws(Schema.Fault) -> (path: String, addresses: CRLAddresses) {
@@ -107,7 +107,7 @@ struct ConfiguredTrust {
   }
 
   private func source(_ entry: JSON, at index: Int, after others: [TrustSource]) throws(Schema.Fault) -> TrustSource {
-    // Which of the two it is says what else it may have.
+    // The kind of the list determines the other members that it may have.
     let isEntities = entry["vical"]?.isNull != false && entry["trusted_entities"] != nil
     let schema = isEntities ? ConfigurationSchema.trustedEntities.schema : ConfigurationSchema.vical.schema
     let entry = try Schema.Object(entry, at: "/trust/\(index)", by: schema, in: file.reading)

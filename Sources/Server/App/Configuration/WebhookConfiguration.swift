@@ -2,15 +2,15 @@ import Base
 import Sessions
 import Trust
 
-/// `webhooks` of a relying party, as they are configured: where it is told of events.
+/// Reads `webhooks` of a relying party: the endpoints that are told of events.
 ///
 /// ```json
 /// { "webhooks": [ { "id": "main", "url": "https://shop.example/hooks", "secrets": [ { "file": "keys/hook.secret" } ],
 ///                   "events": ["verification_session.verified"],
 ///                   "allow": { "hosts": ["shop.internal"], "ports": [8443], "networks": ["10.20.0.0/16"] } } ] }
 /// ```
-/// A secret, in a file or a variable, is one text, `whsec_` and the base64 of 24 to 64 bytes. Each
-/// secret signs; without `events` all types are told.
+/// A secret, in a file or a variable, is one text: `whsec_` and the base64 of 24 to 64 bytes. Each secret signs.
+/// Without `events` the endpoint is told of events of all types.
 struct ConfiguredWebhooks {
   let secrets: ConfiguredSecrets
 
@@ -39,7 +39,7 @@ struct ConfiguredWebhooks {
     return id
   }
 
-  /// As far as it can be judged without asking for the name.
+  /// The endpoint's URL, checked as far as is possible without resolving its name.
   private func url(_ entry: Schema.Object, _ targets: InternalTargets) throws(Schema.Fault) -> String {
     let url = try entry.text("url")
     do throws(FetchError) {
@@ -51,8 +51,8 @@ struct ConfiguredWebhooks {
     }
   }
 
-  /// A host that is named may be in any private network; other networks, of this machine or the link, are named
-  /// themselves.
+  /// The internal targets of `allow`. A named host may be in any private network. Other networks, of this machine or of
+  /// the link, must be named themselves.
   private func targets(_ entry: Schema.Object) throws(Schema.Fault) -> InternalTargets {
     guard let allow = try entry.object("allow") else { return .none }
     var targets = InternalTargets()

@@ -4,24 +4,24 @@ import PKIX
 import Presentation
 import Sessions
 
-/// How long the relying parties' own certificates of one kind still hold. An expired reader's signs no request, and for an
-/// expired merchant's Apple serves no app; only their owners can renew them.
+/// The expiry of the relying parties' own certificates of one kind. With an expired certificate a reader signs no
+/// request, and Apple serves no app for a merchant. Only their owners can renew them.
 struct PartyCertificates: Sendable {
   enum Kind: String, CaseIterable {
     case reader, merchant
   }
 
-  /// Seconds before its end from which a certificate counts as expiring.
+  /// A certificate that ends within this many seconds counts as expiring.
   static let notice: Int64 = 30 * 86_400
 
-  /// All of the kind.
+  /// The number of certificates of the kind.
   let count: Int
-  /// Those that are not valid now, or whose chain is not. Which they are says the log of the start, not this: anyone may
-  /// ask.
+  /// Certificates that are not valid now, or whose chain is not. Anyone may read this number, so it names none of them;
+  /// the log of the start does.
   let expired: Int
-  /// Those that are valid, but not for long.
+  /// Certificates that are valid now and end within `notice`.
   let expiring: Int
-  /// When the first of the valid ones ends.
+  /// When the first of the valid certificates ends; nil if none is valid.
   let nextExpiry: Timestamp?
 
   init(_ kind: Kind, of parties: RelyingParties, at now: Timestamp) {
@@ -39,7 +39,7 @@ struct PartyCertificates: Sendable {
     ]
   }
 
-  /// For the log of the start.
+  /// One line for each certificate that is expired or expiring, for the log.
   static func warnings(of parties: RelyingParties, at now: Timestamp) -> [String] {
     parties.all.flatMap { party in
       Kind.allCases.flatMap { kind in
@@ -60,7 +60,8 @@ struct PartyCertificates: Sendable {
   ) -> [(fingerprint: String, validity: ClosedRange<Timestamp>?)] {
     switch kind {
     case .reader: party.readers.map { ($0.leaf.fingerprint, $0.validity) }
-    // Keys of before a renewal are kept for answers under way: their certificates may end.
+    // Keys from before a renewal are kept for answers under way, and their certificates may end. So the last to end
+    // counts.
     case .merchant:
       party.apple.compactMap { merchant in
         merchant.certificates.map(\.certificate).max { $0.validity.upperBound < $1.validity.upperBound }
@@ -78,9 +79,9 @@ extension PartyCertificates.Kind {
   }
 }
 
-/// What is wrong with the certificates of anchors, as `mdoc trust check` has it.
+/// Finds faults in the certificates of anchors, as `mdoc trust check` does.
 enum AnchorCertificates {
-  /// One line for each anchor with a fault, and one more where there is none that is valid.
+  /// One line for each anchor with a fault, and one more if no anchor is valid.
   static func warnings(of anchors: [TrustAnchor], at now: Timestamp) -> [String] {
     let lines = anchors.compactMap { anchor -> String? in
       let role: CertificateRole = anchor.kind == .authority ? .iaca : .documentSigner
@@ -94,8 +95,8 @@ enum AnchorCertificates {
     return lines + (isAnyValid ? [] : ["no trust anchor is valid now: every document would be refused"])
   }
 
-  /// One line for each authority whose own certificate names revocation lists and none that may be asked for: under
-  /// `require_good` its documents are refused where their signers name the same.
+  /// One line for each authority whose own certificate names revocation lists, if none of them may be asked for. Under
+  /// `require_good` its documents are refused if their signers name the same lists.
   static func crlWarnings(of anchors: [TrustAnchor]) -> [String] {
     anchors.compactMap { anchor in
       guard let first = anchor.unusableCRLs.first else { return nil }

@@ -1,6 +1,6 @@
 import Base
 
-/// The structured log: one JSON object a line.
+/// The structured log: each line is one JSON object.
 package struct Log: Sendable {
   enum Level: String, Sendable { case info, warning, error }
 
@@ -25,7 +25,7 @@ package struct Log: Sendable {
       ])
   }
 
-  /// What happens beside requests: starts, stops, warnings about the configuration.
+  /// Writes an event other than a request: a start, a stop, a warning about the configuration.
   func write(_ level: Level, _ event: String, at now: Timestamp, _ members: KeyValuePairs<String, JSON?> = [:]) {
     let head: [JSON.Member] = [
       .init("time", .string(now.description)), .init("level", .string(level.rawValue)),
@@ -35,15 +35,15 @@ package struct Log: Sendable {
   }
 }
 
-/// What the log says of requests: a line for each that was served, but for what is asked all the time; of those that were
-/// refused a few lines a second for each code, since a line for each would be load itself, and how many were left out.
-/// How many there were exactly is in the metrics.
+/// Writes requests to the log. A request that was served has a line, unless it is routine. Of refused requests only a
+/// few a second for each code have one, since a line for each would be load itself; the log then tells how many were
+/// left out. The metrics have the exact numbers.
 final class RequestLog: Sendable {
   private struct State {
-    /// Lines of this second.
+    /// Lines of refusals in `second`, by code.
     var lines: [Code: Int] = [:]
     var second: Timestamp?
-    /// Refused without a line, and when that was last said.
+    /// Refused requests that got no line, and when their number was last written.
     var leftOut: [Code: Int64] = [:]
     var said: Timestamp?
 
@@ -57,7 +57,7 @@ final class RequestLog: Sendable {
       return true
     }
 
-    /// What is to be said of those without a line: at once, and then once a second.
+    /// The numbers of requests without a line that must be written now: at once, and then once a second.
     mutating func due(at now: Timestamp) -> [Code: Int64] {
       guard !leftOut.isEmpty, said != now else { return [:] }
       said = now
@@ -90,23 +90,24 @@ final class RequestLog: Sendable {
 /// It has no place for a path, a query, a header or a body, so that none of them can get into a log.
 struct RequestRecord: Sendable {
   static let unmatchedRoute = "unmatched"
-  /// Turned away by the transport, before anything was routed.
+  /// The route of a request that the transport turned away before it was routed.
   static let refusedRoute = "refused"
 
   let id: String
-  /// Nil where the caller sent none, and for what was turned away before it was read.
+  /// Nil if the caller sent none, or if the request was turned away before it was read.
   var trace: TraceContext?
-  /// One of the methods that the API knows, or `other`: a client's own words are no label.
+  /// One of the methods that the API knows, or `other`: a client's own words must not become a label.
   let method: String
   /// The route's template.
   var route = unmatchedRoute
-  /// Of a route that is answered whatever the load is: what it says of it is no refusal.
+  /// Whether the route is answered whatever the load is. If it answers `api.overloaded`, that is a report and not a
+  /// refusal for load.
   var isEssential = false
-  /// Asked so often, and of so little interest where it succeeds, that the log has no line of it: how the server is, and
-  /// whether a page may ask.
+  /// Whether the log has no line for it if it succeeds. Such requests come often and tell little: those that ask how
+  /// the server is, and preflights of pages.
   var isRoutine = false
   var relyingParty: String?
-  /// What the configuration calls the caller's API key.
+  /// The id of the caller's API key in the configuration; nil if there is none.
   var apiKey: String?
   var session: String?
   private(set) var status = 0
@@ -119,10 +120,10 @@ struct RequestRecord: Sendable {
     self.method = ["GET", "HEAD", "POST", "OPTIONS"].contains(method) ? method : "other"
   }
 
-  /// Whether it was asked in vain.
+  /// Whether it was answered with a problem.
   var isRefused: Bool { status >= 400 && code != nil }
 
-  /// Turned away for load or for its rate, unread: there is nothing to say of it but that it was.
+  /// Whether it was turned away unread, for load or for its rate. Nothing more is known of it.
   var isUnread: Bool { route == Self.refusedRoute && (code == .apiOverloaded || code == .apiRateLimited) }
 
   mutating func note(_ answer: Answer, seconds: Double) {

@@ -7,9 +7,10 @@ import HTTP
 /// Lines that do not fit into the buffer are dropped, and their number is logged as soon as there is room.
 final class LogWriter: Sendable {
   private static let capacity = 1 << 20
-  /// How long a close waits for a reader that does not read: a stop must not hang on whoever takes our log.
+  /// How long a close waits for a reader that does not read, so that a stop does not hang on it.
   private static let closingGrace = Duration.seconds(2)
-  /// Microseconds that the first line of several waits for the others: a thread that wakes for each costs more than they.
+  /// Microseconds that the first of several lines waits for the others: waking the thread for each line would cost more
+  /// than writing the lines.
   private static let gathering: UInt32 = 10_000
 
   private struct State {
@@ -22,16 +23,17 @@ final class LogWriter: Sendable {
 
   private let state = Locked(State())
   private let descriptor: Int32
-  // sem_post and sem_wait may be called from any thread; it is freed with the last reference, which the thread has too.
+  // Sendable by use: any thread may call sem_post and sem_wait. The semaphore is freed with the last reference, and the
+  // thread holds one.
   nonisolated(unsafe) private let wake = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
   /// Starts the thread, which lives until `close`.
   init(descriptor: Int32) {
     self.descriptor = descriptor
-    // Whoever takes our log may go away; that must not end the server.
+    // The reader of our log may go away. That must not end the server.
     signal(SIGPIPE, SIG_IGN)
     sem_init(wake, 0, 0)
-    // Without a thread to give, the process has other sorrows than its log.
+    // If there is no thread to give, the process has worse faults than a missing log.
     if !BackgroundThread.start("mdoc-log", { [self] in run() }) { state.withLock { $0.hasEnded = true } }
   }
 
@@ -54,7 +56,7 @@ final class LogWriter: Sendable {
     if isFirst { sem_post(wake) }
   }
 
-  /// Returns when everything written so far is out, or when it has waited long enough.
+  /// Returns when everything written so far is out, or after `closingGrace`.
   func close() async {
     await withCheckedContinuation { continuation in
       let isOver = state.withLock { state -> Bool in
@@ -71,7 +73,7 @@ final class LogWriter: Sendable {
     }
   }
 
-  /// Lets those go on who wait for the end.
+  /// Resumes the callers that wait for the end.
   private func release() {
     let waiting = state.withLock { state in
       defer { state.onEnd = [] }
@@ -101,7 +103,7 @@ final class LogWriter: Sendable {
     release()
   }
 
-  /// Whoever has closed the other end gets no more; the server goes on.
+  /// Writes the bytes. If the reader has closed its end they are lost, and the server goes on.
   private func put(_ bytes: [UInt8]) {
     var rest = bytes[...]
     while !rest.isEmpty {

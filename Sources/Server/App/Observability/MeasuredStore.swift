@@ -1,7 +1,7 @@
 import Base
 import Sessions
 
-/// A store whose operations are timed and whose failures are counted, whatever it is.
+/// Times the operations of another store, and counts their failures.
 struct MeasuredStore: SessionStore {
   let store: any SessionStore
   let metrics: Metrics

@@ -12,7 +12,7 @@ final class Metrics: Sendable {
 
   struct VerificationLabels: Hashable, Sendable {
     let outcome: Answer.Verification
-    /// Of a failed one, the first failed check.
+    /// The first failed check of a failed answer, or the code of a cancellation; nil if the answer was verified.
     let code: Code?
   }
 
@@ -42,7 +42,7 @@ final class Metrics: Sendable {
 
   var uptimeSeconds: Double { (ContinuousClock.now - start) / .seconds(1) }
 
-  /// - Parameter waited: seconds for its turn.
+  /// - Parameter waited: seconds that the request waited for its turn.
   func began(waited: Double) {
     state.withLock { state in
       state.inFlight += 1
@@ -55,14 +55,14 @@ final class Metrics: Sendable {
       state.inFlight -= 1
       Self.count(record, in: &state)
       state.durations[record.route, default: Histogram()].add(record.seconds)
-      // By the service, which takes on so many answers at one time.
+      // The service refused it, since it verifies only so many answers at one time.
       if record.code == .apiOverloaded, !record.isEssential { state.shed[.full, default: 0] += 1 }
       guard let outcome = record.verification else { return }
       state.verifications[VerificationLabels(outcome: outcome, code: record.code), default: 0] += 1
     }
   }
 
-  /// A request that was turned away before it began.
+  /// Counts a request that was turned away before it began.
   func refused(_ record: RequestRecord, _ fault: HTTPFault? = nil) {
     state.withLock { state in
       Self.count(record, in: &state)
@@ -95,12 +95,12 @@ final class Metrics: Sendable {
 
 /// Durations counted by size, as Prometheus wants them.
 struct Histogram: Sendable {
-  /// Upper bounds in seconds: a signature is a matter of a tenth of a millisecond, a verification of milliseconds, a
-  /// commit of tens, a publisher of seconds.
+  /// Upper bounds in seconds. A signature takes about a tenth of a millisecond, a verification milliseconds, a commit
+  /// tens of milliseconds, and a publisher seconds.
   static let bounds = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
   ]
-  /// The last one counts what is above all bounds.
+  /// One count for each bound, and a last one for durations above all bounds.
   private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
   private(set) var sum = 0.0
 

@@ -5,8 +5,8 @@ import Sessions
 import Synchronization
 import Trust
 
-/// What `/metrics` says. Nothing of it names a person, a session or a caller: labels are words of the program, and names
-/// of trust sources.
+/// Writes the text of `/metrics`. It names no person, session or caller: labels are words of the program, and names of
+/// trust sources and nodes.
 enum MetricsText {
   static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -52,7 +52,7 @@ enum MetricsText {
     }
   }
 
-  /// How near the server is to what it can do.
+  /// Metrics of the load: requests that wait, run or were refused.
   private static func load(_ snapshot: Metrics.Snapshot, _ application: Application, _ text: inout MetricsWriter) {
     let gauges = application.edge.gauges
     text.single(
@@ -121,7 +121,7 @@ enum MetricsText {
   }
 }
 
-/// Trust and certificates: what ends some day and must be renewed before.
+/// Metrics of trust and of certificates, which end some day and must be renewed before.
 extension MetricsText {
   static func trust(_ application: Application, _ text: inout MetricsWriter) {
     let now = application.clock()
@@ -154,7 +154,7 @@ extension MetricsText {
     }
   }
 
-  /// Our own: the readers', the merchants' and the server's.
+  /// Our own certificates: those of the readers, the merchants and the server.
   static func certificates(_ application: Application, _ text: inout MetricsWriter) {
     for kind in PartyCertificates.Kind.allCases {
       certificates(
@@ -182,7 +182,7 @@ extension MetricsText {
       "When the next \(kind.rawValue) certificate that is valid now expires, in Unix seconds.", found.nextExpiry, &text)
   }
 
-  /// A family without a sample where there is nothing that could end.
+  /// Writes a family with one expiry. It has no sample if nothing can expire.
   static func expiry(_ name: String, _ help: String, _ end: Timestamp?, _ text: inout MetricsWriter) {
     text.family(name, .gauge, help)
     if let end { text.sample(name, Double(end.secondsSince1970)) }
@@ -200,8 +200,8 @@ extension TrustStore {
   }
 }
 
-/// What `/metrics` says of the configuration: when it was read, whether the file is what is in force, and which API key
-/// ends next.
+/// Metrics of the configuration: when it was read, whether the latest reading of the file is in force, and when the
+/// next API key expires.
 enum ConfigurationMetrics {
   static func write(_ application: Application, to text: inout MetricsWriter) {
     let status = application.state.configuration
@@ -222,7 +222,7 @@ enum ConfigurationMetrics {
 }
 
 extension MetricsText {
-  /// From the store, so that a chain that was shortened shows as a counter that fell.
+  /// Counts audit entries by the store's heads, so that a chain that was shortened shows as a counter that fell.
   static func audit(_ heads: [AuditHead], _ text: inout MetricsWriter) {
     text.family("mdoc_audit_entries_total", .counter, "Audit entries in the store, by node.")
     for head in heads {
@@ -255,7 +255,7 @@ struct MetricsWriter {
     sample(name, value)
   }
 
-  /// The samples of one histogram: buckets count all that is not above their bound.
+  /// The samples of one histogram. Each bucket counts all durations up to its bound.
   mutating func histogram(_ name: String, _ labels: [(String, String)], _ histogram: Histogram) {
     var sum = 0
     for (bound, count) in zip(Histogram.bounds, histogram.counts) {

@@ -3,11 +3,11 @@ import Mdoc
 import Presentation
 import Sessions
 
-/// The body that creates a session: one form for each family of protocols, since what goes with them differs.
+/// Schemas of the body that creates a session: one for each family of protocols, since their members differ.
 ///
-/// What no schema says, the server still checks: that an origin is one of the relying party's, that a document asks for
-/// something, that a document type or an element is asked for once, that `age_over`, `minimum_age` and requested
-/// `age_over_NN` come to two thresholds.
+/// The server also checks rules that no schema states: the origin is one of the relying party's, a document asks for
+/// something, no document type and no element is requested twice, and `age_over`, `minimum_age` and requested
+/// `age_over_NN` together have at most two thresholds.
 enum CreateSessionSchemas {
   static let all: [Schema.Member] =
     [
@@ -66,7 +66,7 @@ enum CreateSessionSchemas {
     let shared: [Schema.Member] = [
       .init("protocols", protocols(family).described("Any one of them may be answered, once.")),
       .init("documents", .list(of: .reference(document), 1...Limits.requestedDocuments)),
-      // In-app one document comes back, whatever is asked.
+      // An in-app answer has one document, whatever was asked.
       .init(
         "all_documents",
         (family == .inApp ? Schema.flag.with("const", false) : .flag).orNull.described(
@@ -206,7 +206,7 @@ enum CreateSessionSchemas {
     }
   }
 
-  /// The elements that Apple's stand for.
+  /// Schemas of the elements that Apple's element names stand for, one for each namespace.
   private static func byNamespace(_ type: AppleDocumentType) -> [Schema] {
     let requests = type.elementNames.flatMap { name in
       type.elementRequests(for: name, retention: .none, isRequired: true) ?? []

@@ -67,7 +67,7 @@ enum OpenAPIDocument {
     case .anyone: []
     case .apiKey: [["api_key": scopes]]
     case .apiKeyOrClientSecret: [["api_key": scopes], ["client_secret": []]]
-    // Or none at all, from a loopback peer.
+    // Or no credential, for a loopback peer.
     case .operators: [["api_key": scopes], [:]]
     }
   }
@@ -92,7 +92,7 @@ enum OpenAPIDocument {
   }
 }
 
-/// The parameters of an operation: what is variable in its path, its query, its headers.
+/// The parameters of an operation: the variables of its path, its query and its headers.
 enum OpenAPIParameters {
   static func json(_ route: Route) -> JSON {
     let path = route.path.variables.map { name -> JSON in
@@ -111,7 +111,7 @@ enum OpenAPIParameters {
     return .array(path + query + keyed)
   }
 
-  /// What names can look like; what looks otherwise is not found.
+  /// The form of a variable's values. A path with any other value is not found.
   private static func schema(ofVariable name: String, in path: String) -> Schema {
     let ids: KeyValuePairs = [
       "/v1/verification_sessions/{id}": SessionID.pattern, "/v1/verification_reports/{id}": ReportID.pattern,
@@ -129,25 +129,25 @@ enum OpenAPIParameters {
   ]
 }
 
-/// The component schemas while the document is made.
+/// Collects the component schemas while the document is made.
 ///
-/// A generator names a type by the component that it stands in, and a schema within another has no name of its own: two
-/// of one member's name meet, and the package that is made of them cannot be read. So whatever has a title becomes a
-/// component, with a reference in its place.
+/// A code generator names a type after the component that it stands in. A schema within another has no name of its own:
+/// two members of the same name would make two types of one name, and the generated package could not be read. So every
+/// schema with a title becomes a component, and a reference takes its place.
 struct OpenAPIComponents {
   private(set) var schemas: [JSON.Member] = []
 
-  /// The schemas by their names, which are their titles.
+  /// - Parameter named: the schemas by their names, which become their titles.
   init(_ named: [Schema.Member]) {
     for member in named { _ = lift(member.schema.titled(member.name).json) }
   }
 
-  /// What stands in the place of the schemas, or of what holds them: itself, with a reference for each title.
+  /// Makes components of all schemas with a title, and returns the JSON with references in their places.
   mutating func lift(_ json: JSON) -> JSON {
     switch json {
     case .object(let members):
       let lifted = JSON.object(members.map { JSON.Member($0.name, lift($0.value)) })
-      // Of a member that has this name the value is a schema, and no text.
+      // If `title` is not text, it is a member of that name, and its value is a schema.
       guard let title = lifted["title"]?.string else { return lifted }
       add(title, lifted)
       return Schema.reference(title).json
@@ -161,16 +161,17 @@ struct OpenAPIComponents {
       schemas.append(JSON.Member(title, schema))
       return
     }
-    // Of constants alone, all of which a test makes.
+    // All schemas are constants, and a test makes the document of all of them.
     precondition(known.value == schema, "two schemas have the title \(title)")
   }
 }
 
-/// The component schemas, each an object that allows no other members than those it lists, but for those whose
-/// members are other people's: `metadata`, a document's elements, and what wallets get and send.
+/// The component schemas. An object allows only the members that it lists, unless others define them: `metadata`, a
+/// document's elements, and what wallets get and send.
 ///
-/// Whatever a generator makes a type of, an object, an enumeration or a choice, has a name, so that the type has one as
-/// well: a schema within another by its title, under which it becomes a component of its own (`OpenAPIComponents`).
+/// Generators make a type of each object, enumeration and choice. Each of these schemas has a name, so that the type
+/// has one too. A schema within another is named by its title, under which it becomes a component of its own
+/// (`OpenAPIComponents`).
 enum OpenAPISchemas {
   static let all: [Schema.Member] =
     CreateSessionSchemas.all + RequestSchemas.all + WalletSchemas.all + SessionSchemas.all + ResultSchemas.all
@@ -178,13 +179,13 @@ enum OpenAPISchemas {
 }
 
 extension Schema {
-  /// To a component.
+  /// A reference to a component.
   package static func reference(_ name: String) -> Schema { ["$ref": .string("#/components/schemas/\(name)")] }
 
   static let seconds: Schema = ["type": "integer", "format": "int64", "description": "Unix seconds."]
   static let sha256 = Schema.text(like: "^[0-9a-f]{64}$")
 
-  /// Codes are no enumeration: versions add some, and a client that was made before must still read the reply.
+  /// A code, which is no enumeration: versions add codes, and an older client must still read the reply.
   static func code(_ codes: [Code], _ text: String) -> Schema {
     [
       "type": "string", "pattern": "^[a-z0-9_.]+$", "x-extensible-enum": .array(codes.map { .string($0.rawValue) }),

@@ -23,7 +23,7 @@ enum OpenAPIResponses {
     ])
   }
 
-  /// What is no JSON; JSON Lines are one JSON text each, and no JSON together.
+  /// The schema of a reply that is not JSON. JSON Lines are not JSON: each line is, but not all of them together.
   private static func bytes(_ mediaType: String) -> Schema {
     switch mediaType {
     case AuditLine.mediaType:
@@ -33,12 +33,13 @@ enum OpenAPIResponses {
     }
   }
 
-  /// One schema for all of them, which clients can make a type of; which codes come with this status stands beside it.
+  /// The reply to a problem. All problems share one schema, so that clients have one type; the codes that come with
+  /// this status stand beside it.
   private static func problem(_ status: Int, _ codes: [Code], _ route: Route) -> JSON {
     let own: [String] =
       switch status {
       case 401: ["WWW-Authenticate"]
-      // Of the other refusals none is about the credential.
+      // Other problems of this status are not about the credential.
       case 403 where codes == [.apiForbidden]: ["WWW-Authenticate"]
       case 429, 503: ["Retry-After"]
       default: []
@@ -84,16 +85,16 @@ enum OpenAPIResponses {
   }
 }
 
-/// What can be done with what an operation made (OpenAPI 3.1, Link Object).
+/// Links from the reply of an operation to the operations that may follow (OpenAPI 3.1, Link Object).
 enum OpenAPILinks {
-  /// Nil where the reply leads nowhere.
+  /// Nil if no operation follows.
   static func json(_ route: Route) -> JSON? {
     switch route.name {
     case "createVerificationSession":
       let sessions = [
         "getVerificationSession", "submitVerificationSession", "cancelVerificationSession", "redactVerificationSession",
       ]
-      // Which relying party's it is, the reply does not say.
+      // The reply does not name the relying party, which these paths need as well.
       let byWallet = ["getWalletRequest", "postWalletRequest", "postWalletResponse"]
       return .object(
         sessions.map { JSON.Member($0, link(to: $0, ["id": "$response.body#/id"])) }

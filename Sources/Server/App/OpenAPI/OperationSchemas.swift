@@ -1,7 +1,7 @@
 import Base
 import Sessions
 
-/// What clients send besides what creates a session.
+/// Bodies that clients send, apart from the one that creates a session.
 enum RequestSchemas {
   static let all: [Schema.Member] = [
     .init("CancelVerificationSession", cancellation),
@@ -63,7 +63,7 @@ enum EventSchemas {
   ])
 }
 
-/// Trust anchors, health, and the problem that every refusal is.
+/// Schemas of trust anchors, health and problems.
 enum OperationSchemas {
   static let all: [Schema.Member] = [
     .init("ConfigurationLoad", .object(["loaded_at": .seconds, "relying_parties": .count])),
@@ -136,7 +136,7 @@ enum OperationSchemas {
       "The end of the published list that names it, in Unix seconds; null: it is configured."),
   ])
 
-  /// RFC 9457, with our members.
+  /// A problem of RFC 9457, with members of our own.
   private static let problem: Schema = .object(
     [
       "type": .text(like: "^urn:mdoc:problem:[a-z0-9_.]+$"),

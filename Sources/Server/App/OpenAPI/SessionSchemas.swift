@@ -17,7 +17,7 @@ enum SessionSchemas {
     .init("VerdictCode", verdictCode),
   ]
 
-  /// What a session has wherever it is shown to an API key.
+  /// Members that a session has in every reply to an API key.
   private static let common: [Schema.Member] = [
     .init("id", .text(like: SessionID.pattern)),
     .init("object", .constant("verification_session")),
@@ -45,7 +45,7 @@ enum SessionSchemas {
       .init("simulated_result", .reference("SimulatedResult")),
     ], optional: ["client_secret", "simulated_result", "evidence"])
 
-  /// As an entry of a list.
+  /// A session as an entry of a list.
   private static let summary = closed(
     common, optional: ["requests", "digital_credential_requests", "report", "evidence"])
 
@@ -71,13 +71,13 @@ enum SessionSchemas {
         ])),
   ])
 
-  /// Every code but those of failed requests: what a report lists and a session fails with.
+  /// Every code except those of failed requests. Reports list these codes, and sessions fail with them.
   private static let verdictCode: Schema = .code(
     Code.allCases.filter { $0.httpStatus == 200 || $0 == .trustStoreEmpty },
     "What a check is called, and what failed.")
 }
 
-/// The `result` of a verified session: the one place with personal data.
+/// Schemas of the `result` of a verified session, the only place with personal data.
 enum ResultSchemas {
   static let all: [Schema.Member] = [
     .init("VerificationResult", .object(["documents": .list(of: .reference("VerifiedDocument"))])),
@@ -111,8 +111,8 @@ enum ResultSchemas {
     "threshold": .count, "answer": .flag, "proved_by": .reference("ElementReference"),
   ])
 
-  /// Test mode only, beside `apple.simulator_answer` and `apple.profile_answer`: what Apple's simulator, or a device with
-  /// its test profile, answered. It proves nothing.
+  /// The answer of Apple's simulator, or of a device with its test profile. It comes in test mode only, with
+  /// `apple.simulator_answer` or `apple.profile_answer`, and proves nothing.
   private static let simulated: Schema = .object([
     "documents": .list(
       of: .object(

@@ -2,8 +2,9 @@ import Base
 import Presentation
 import Sessions
 
-/// What goes to wallets and comes back from them, protocol by protocol: `data` of requests and answers, and the forms
-/// that wallets post by themselves. Members beside those that are listed are the protocol's, and wallets' own.
+/// Schemas of the data that goes to wallets and comes back from them, protocol by protocol: `data` of requests and
+/// answers, and the forms that wallets post by themselves. Members that are not listed belong to the protocol or to the
+/// wallet.
 enum WalletSchemas {
   static let all: [Schema.Member] = [
     .init("WalletRequest", byProtocol("Request", requestData)), .init("SubmitAnswer", byProtocol("Answer", answerData)),
@@ -55,7 +56,7 @@ enum WalletSchemas {
     }
   }
 
-  /// `PKIdentityIntentToStore`.
+  /// Apple's `PKIdentityIntentToStore`.
   private static let appleIntent: Schema = .object(
     [
       "element": .text, "intent_to_store": .oneOf("AppleIntentToStore", ["will_not_store", "may_store"]),
@@ -91,7 +92,8 @@ enum WalletSchemas {
   /// OpenID4VP 1.0, 8.
   private static let oneOfAnswers = "Exactly one of `response`, `vp_token` and `error`."
 
-  /// With what the reader received in one of its two forms.
+  /// What the reader received, in one of its two forms: the member `answer` names the form. `more` lists further
+  /// members that this form requires.
   private static func proximity(_ answer: String, _ more: [String]) -> Schema {
     let members: [Schema.Member] = [
       .init("device_engagement", nonEmptyBase64URL), .init("e_reader_key", nonEmptyBase64URL),
@@ -136,7 +138,7 @@ enum WalletSchemas {
 
   // MARK: Parts
 
-  /// In the one form that each byte string has: no padding, no stray bits.
+  /// Base64url in its only canonical form: no padding, no stray bits.
   private static let base64URLText =
     "([A-Za-z0-9_-]{4})*([A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?"
   private static let base64URL: Schema = .text(like: "^\(base64URLText)$")
@@ -146,12 +148,12 @@ enum WalletSchemas {
   private static let anyBase64: Schema = .text(like: "^(\(base64Text)|\(base64URLText))$").described(
     "In base64 or base64url.")
 
-  /// A form has texts alone, each name once.
+  /// A form: all its members are text, and each name occurs once.
   private static func form(_ schema: Schema) -> Schema {
     schema.with("additionalProperties", Schema.text.json)
   }
 
-  /// `{protocol, data}`, with the data of each protocol.
+  /// A choice of `{protocol, data}`, with the data of each protocol.
   private static func byProtocol(_ kind: String, _ data: (String) -> Schema) -> Schema {
     let names = ProtocolFamily.allCases.flatMap(\.protocolNames)
     let titles = names.map { title(ofProtocol: $0) + kind }

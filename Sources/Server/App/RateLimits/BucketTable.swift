@@ -1,8 +1,8 @@
-/// Token buckets by name in a memory that never grows: a name has its place in one of many sets of eight, and where the
-/// set is full, the bucket that was used longest ago goes.
+/// Token buckets by name, in memory that never grows. A name has its place in one of many sets of eight. If its set is
+/// full, the bucket that was used longest ago is dropped.
 ///
-/// A name that was forgotten begins anew with a full bucket, so that who would escape a limit must find seven others of
-/// the same set; which set a name is in depends on the hashing's seed, which each process draws anew.
+/// A name that was dropped begins anew with a full bucket. To escape a limit in this way a caller needs eight other
+/// names of the same set. The set depends on the hashing's seed, which each process draws anew.
 struct BucketTable<Name: Hashable & Sendable>: Sendable {
   private struct Entry: Sendable {
     var name: Name
@@ -15,14 +15,14 @@ struct BucketTable<Name: Hashable & Sendable>: Sendable {
   private var entries: [Entry?]
   private let limit: RateLimit
 
-  /// - Parameter capacity: rounded up to whole sets.
+  /// - Parameter capacity: the number of buckets, rounded up to whole sets.
   init(limit: RateLimit, capacity: Int) {
     self.limit = limit
     let sets = max(1, (capacity + Self.ways - 1) / Self.ways)
     entries = Array(repeating: nil, count: sets * Self.ways)
   }
 
-  /// Takes a token of this name's, or says in how many seconds there is one.
+  /// Takes a token from the name's bucket. Returns nil, or the seconds until there is a token.
   mutating func take(_ name: Name, at now: Int64) -> Double? {
     let place = place(of: name, at: now)
     return entries[place]?.bucket.take(limit, at: now)
@@ -33,10 +33,10 @@ struct BucketTable<Name: Hashable & Sendable>: Sendable {
     entries[place]?.bucket.charge(cost, limit, at: now)
   }
 
-  /// Where the name's bucket is, from now on if it was nowhere.
+  /// The index of the name's bucket. It is made if there is none.
   private mutating func place(of name: Name, at now: Int64) -> Int {
     let sets = entries.count / Self.ways
-    // The low bits of the absolute value: all of them are as good as random.
+    // Any remainder of the hash will do: all its bits are as good as random.
     let start = Int(name.hashValue.magnitude % UInt(sets)) * Self.ways
     var oldest = start
     for place in start..<start + Self.ways {
@@ -63,7 +63,7 @@ struct TokenBucket: Sendable {
     updated = now
   }
 
-  /// Takes a token, or says in how many seconds there is one.
+  /// Takes a token. Returns nil, or the seconds until there is one.
   mutating func take(_ limit: RateLimit, at now: Int64) -> Double? {
     refill(limit, at: now)
     guard tokens >= 1 else { return (1 - tokens) / limit.rate }
@@ -71,7 +71,7 @@ struct TokenBucket: Sendable {
     return nil
   }
 
-  /// Takes what a request costs beyond its token; the debt is never more than one burst.
+  /// Takes what a request costs beyond its token. The debt is never more than one burst.
   mutating func charge(_ cost: Double, _ limit: RateLimit, at now: Int64) {
     refill(limit, at: now)
     tokens = max(tokens - cost, -limit.burst)

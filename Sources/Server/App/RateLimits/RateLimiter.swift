@@ -2,53 +2,52 @@ import Base
 import Cryptography
 import HTTP
 
-/// How often somebody may ask: so many requests a second on the average, and so many at once after a pause.
+/// How often a caller may ask: `rate` requests a second on average, and `burst` requests at once after a pause.
 struct RateLimit: Sendable, Hashable {
   var rate: Double
   var burst: Double
 }
 
-/// The limits of a server; what has none is not limited.
+/// The limits of a server; nil means no limit.
 struct RateLimits: Sendable, Hashable {
-  /// Of one API key: a backend's whole traffic.
+  /// The limit of one API key: a backend's whole traffic.
   var perKey: RateLimit?
-  /// Of one session by those who hold its client secret or know its id: a page or a wallet.
+  /// The limit of one session, for callers that hold its client secret or know its id: a page or a wallet.
   var perSession: RateLimit?
-  /// Of one address, for everything that does not come with an API key. Many people may share an address.
+  /// The limit of one address, for all requests without an API key. Many people may share an address.
   var perAddress: RateLimit?
 
-  /// What a configuration that says nothing has.
+  /// The limits of a configuration that names none.
   static let standard = RateLimits(
     perKey: RateLimit(rate: 1_000, burst: 2_000), perSession: RateLimit(rate: 5, burst: 20),
     perAddress: RateLimit(rate: 50, burst: 200))
   static let none = RateLimits()
 
-  /// Requests that one with a wrong credential counts as: guessing is dear.
+  /// A request with a wrong credential counts as this many, so that guessing is dear.
   static let failedAuthenticationCost = 10.0
 }
 
-/// Holds callers to the configured rates. It remembers of them no more than a hash or an address, for as long as there
-/// is room.
+/// Holds callers to the configured rates. It remembers only a hash or an address of each, as long as there is room.
 final class RateLimiter: Sendable {
-  /// Whose limit was reached: the label of the metric.
+  /// The kind of limit that was reached: the label of the metric.
   enum Subject: String, Sendable, CaseIterable { case key, session, address }
 
   struct Refusal: Sendable, Hashable {
     let subject: Subject
-    /// Whole seconds, at least one.
+    /// Whole seconds until the next try, at least one.
     let retryAfter: Int
   }
 
-  /// Who asks, as far as it is known before anything is looked up in the store.
+  /// A caller, as far as it is known without the store.
   enum Caller: Sendable, Hashable {
-    /// Somebody with an API key of this server, by the key's SHA-256. No two relying parties have the same key, so that
-    /// it names both.
+    /// A caller with an API key of this server, named by the key's SHA-256. No two relying parties have the same key,
+    /// so it names the relying party too.
     case key([UInt8])
-    /// Anybody else: the session that it is about, by its secret or its id, and the address that it comes from.
+    /// Any other caller, named by its session (the client secret or the id) and by its address.
     case other(session: String?, ClientAddress?)
   }
 
-  /// The first bytes of a SHA-256: enough that no two are alike by chance or by design.
+  /// The first 16 bytes of a SHA-256: enough that no two are alike by chance or by design.
   private struct Digest: Hashable, Sendable {
     let high: UInt64
     let low: UInt64
@@ -69,7 +68,7 @@ final class RateLimiter: Sendable {
     addresses = Locked(Self.table(limits.perAddress, Limits.limitedAddresses))
   }
 
-  /// Other limits from now on; everybody begins anew.
+  /// Takes other limits from now on. All buckets begin full.
   func adopt(_ limits: RateLimits) {
     keys.withLock { $0 = Self.table(limits.perKey, Limits.limitedKeys) }
     sessions.withLock { $0 = Self.table(limits.perSession, Limits.limitedSessions) }
@@ -80,13 +79,14 @@ final class RateLimiter: Sendable {
     limit.map { BucketTable(limit: $0, capacity: capacity) }
   }
 
-  /// Counts the bytes of a body, beside its request: to take and read one is work for whoever likes.
+  /// Counts the bytes of a body beside its request, since without an API key anybody can make the server take and read
+  /// one.
   func charge(_ caller: Caller, bytes: Int, at now: Int64) {
     guard case .other(_, let address?) = caller, bytes >= Limits.bytesPerRequest else { return }
     addresses.withLock { $0?.charge(address, Double(bytes / Limits.bytesPerRequest), at: now) }
   }
 
-  /// Counts a request; a refusal where one of its limits is reached.
+  /// Counts a request. Returns a refusal if one of its limits is reached; nil otherwise.
   func refusal(of caller: Caller, at now: Int64) -> Refusal? {
     switch caller {
     case .key(let sha256):
@@ -101,7 +101,7 @@ final class RateLimiter: Sendable {
     }
   }
 
-  /// A credential from this address was wrong.
+  /// Counts a wrong credential from this address.
   func noteFailedAuthentication(from address: ClientAddress?, at now: Int64) {
     guard let address else { return }
     addresses.withLock { $0?.charge(address, RateLimits.failedAuthenticationCost - 1, at: now) }
@@ -112,12 +112,12 @@ final class RateLimiter: Sendable {
   }
 }
 
-/// Which client a request counts against: the peer, or behind a proxy whoever the proxy says.
+/// Decides which client a request counts against: the peer, or behind a proxy the client that the proxy names.
 ///
-/// Only the last hop is believed, which the proxy itself wrote; what comes before it is the client's own word.
+/// Only the last hop is believed, since the proxy itself wrote it. The hops before it are the client's own word.
 struct ProxyRule: Sendable, Hashable {
-  /// The header by which the proxy names its client. One that it does not set may come from the client, so that only
-  /// this one is read.
+  /// The header in which the proxy names its client. Only this one is read: a header that the proxy does not set may
+  /// come from the client.
   enum Header: String, Sendable, Hashable, CaseIterable {
     case xForwardedFor = "X-Forwarded-For"
     /// RFC 7239.
@@ -125,11 +125,11 @@ struct ProxyRule: Sendable, Hashable {
   }
 
   var isBehindProxy = false
-  /// Beside loopback.
+  /// Proxies that are believed besides those on loopback.
   var trusted: [AddressBlock] = []
   var header = Header.xForwardedFor
 
-  /// Nil where the proxy does not say: all clients would count as one.
+  /// Nil if the proxy names no address. No limit of an address applies then, since all clients would count as one.
   func address(of request: HTTPRequest) -> ClientAddress? {
     let peer = request.remoteAddress
     guard isBehindProxy, ListenAddress.isLoopback(peer) || trusted.contains(where: { $0.contains(peer) }) else {
@@ -153,7 +153,8 @@ struct ProxyRule: Sendable, Hashable {
     return nil
   }
 
-  /// `192.0.2.43`, `192.0.2.43:47011`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:4711`; nil for names and `unknown`.
+  /// Reads `192.0.2.43`, `192.0.2.43:47011`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:4711`; nil for names and
+  /// `unknown`.
   private static func address(in text: Substring) -> ClientAddress? {
     if text.first == "[" { return text.dropFirst().split(separator: "]").first.flatMap { ClientAddress($0) } }
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)

@@ -2,7 +2,7 @@ import Base
 import HTTP
 import Sessions
 
-/// The application behind the transport: every request goes through here, in this order, and leaves one log line.
+/// The application behind the transport. Every request takes these steps, in this order, and is noted for the log.
 ///
 /// route → authentication → scope → query → body → Idempotency-Key → the route's own work. Nothing before the last step
 /// touches a session, so that no malformed or unauthorised request consumes a challenge.
@@ -25,36 +25,38 @@ struct APIHandler: HTTPHandler {
 
   func heading(of request: HTTPRequest) -> (any Sendable)? { read(request) }
 
-  /// As it was read with the header; anew for a request that came some other way.
+  /// The heading that was read with the header. If the request came some other way, it is read now.
   private func read(_ request: HTTPRequest) -> RequestHeading {
     request.heading as? RequestHeading ?? RequestHeading(request, router, inForce.current)
   }
 
-  /// For the answer. A body takes as long as its sender likes: what was revoked until it is here is revoked.
+  /// The heading for the answer. A body takes as long as its sender likes: if another configuration is in force by now,
+  /// the heading is read again, so that a key that was revoked meanwhile does not count.
   private func readForAnswer(_ request: HTTPRequest) -> RequestHeading {
     let application = inForce.current
     if let heading = request.heading as? RequestHeading, heading.application === application { return heading }
     return RequestHeading(request, router, application)
   }
 
-  /// On a thread that reads sockets. What says how the server is must be had at any time; everybody else is held to their
-  /// rates before they wait for anything.
+  /// Called on a thread that reads sockets. Requests that ask how the server is are admitted at any time. All others
+  /// are held to their rates before they wait for anything.
   func admission(of request: HTTPRequest) -> Admission {
     let heading = read(request)
     let application = heading.application
     var urgency = Route.Urgency.normal
     switch heading.match {
     case .route(let route, _): urgency = route.urgency
-    // It costs no more than to refuse it, and where it is refused the browser sees a broken network.
+    // To answer a preflight costs no more than to refuse it, and after a refusal the browser would see a broken
+    // network.
     case .preflight: urgency = .essential
     default: break
     }
-    // Nobody may try credentials without end, wherever they are looked at.
+    // With a credential even an essential request is counted, so that nobody may try credentials without end.
     if urgency == .essential, !request.headers.contains("Authorization") { return .essential }
     if request.hold == nil {
       if let fault = rateFault(heading.counted, application) { return .refused(fault) }
     } else if !request.headers.contains("Content-Length") {
-      // It was counted with its header, which did not say how long it would be.
+      // The request was counted with its header, which did not tell how long the body would be.
       application.edge.limiter.charge(heading.counted, bytes: request.body.count, at: Deadline.now())
     }
     return switch urgency {
@@ -64,8 +66,8 @@ struct APIHandler: HTTPHandler {
     }
   }
 
-  /// On a thread that reads sockets, before the body is taken: what can be told from the header is told now, and whoever
-  /// sends bodies is held to his rate by their size.
+  /// Called on a thread that reads sockets, before the body is taken. Refuses what the header alone decides, and counts
+  /// the size of the body against its sender's rate.
   func bodyAdmission(of request: HTTPRequest) -> BodyAdmission {
     let heading = read(request)
     let application = heading.application
@@ -90,8 +92,8 @@ struct APIHandler: HTTPHandler {
     }
   }
 
-  /// The reply to a request that its header alone refuses, as `respond` would: unknown addresses and methods, credentials
-  /// that can be none, queries and types of content.
+  /// The refusal of a request that its header alone decides, as `respond` would give it: unknown paths and methods,
+  /// credentials that cannot be valid, unknown query parameters and wrong types of content. Nil if there is none.
   private func headerRefusal(of request: HTTPRequest, _ heading: RequestHeading) -> HTTPResponse? {
     let application = heading.application
     var record = RequestRecord(id: RequestID.make(), method: request.method)
@@ -120,8 +122,8 @@ struct APIHandler: HTTPHandler {
     return response(answer, requestID: record.id, application)
   }
 
-  /// Who asks, where he has an API key; nil where he need not say, or says it by what may be a client secret, which only
-  /// the store knows.
+  /// The caller, if it has an API key. Nil if the route needs no credential, or if the token may be a client secret,
+  /// which only the store knows.
   private func knownCaller(
     _ request: HTTPRequest, for route: Route, _ heading: RequestHeading
   ) throws(ServiceError) -> Caller? {
@@ -150,7 +152,7 @@ struct APIHandler: HTTPHandler {
     return response(answer, requestID: record.id, application)
   }
 
-  /// On a thread that reads sockets: no store, no waiting.
+  /// Called on a thread that reads sockets, so it uses no store and does not wait.
   func refusal(_ fault: HTTPFault) -> HTTPResponse {
     let application = inForce.current
     var record = RequestRecord(id: RequestID.make(), method: "")
@@ -163,7 +165,8 @@ struct APIHandler: HTTPHandler {
   }
 
   func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] {
-    // First, since most callers are no pages: a server that refuses thousands a second does little else.
+    // Checked first, since most callers are not pages: a server that refuses thousands of requests a second does little
+    // else.
     guard request.headers.contains("Origin"),
       case let heading = read(request), case .route(let route, _) = heading.match
     else { return [] }
@@ -197,7 +200,7 @@ struct APIHandler: HTTPHandler {
     return answer
   }
 
-  /// A wrong credential counts as many requests of its sender's.
+  /// The answer to a refused request. A wrong credential counts as several requests of its sender.
   private func refused(
     _ error: ServiceError, _ request: HTTPRequest, _ route: Route, _ caller: Caller?, _ record: RequestRecord,
     _ application: Application
@@ -244,7 +247,7 @@ struct APIHandler: HTTPHandler {
     return caller
   }
 
-  /// Whether nobody has to say who asks.
+  /// Whether this request needs no credential.
   private func isOpen(_ route: Route, to request: HTTPRequest, _ application: Application) -> Bool {
     switch route.access {
     case .anyone: true
@@ -253,7 +256,7 @@ struct APIHandler: HTTPHandler {
     }
   }
 
-  /// Whether the peer is a process of this machine. Behind a proxy every peer may be the proxy, so that none counts.
+  /// Whether the peer is a process of this machine. Behind a proxy every peer may be the proxy, so none counts.
   private func isLocal(_ request: HTTPRequest, _ application: Application) -> Bool {
     !application.isBehindProxy && ListenAddress.isLoopback(request.remoteAddress)
       && !request.headers.contains("X-Forwarded-For") && !request.headers.contains("Forwarded")
@@ -264,7 +267,7 @@ struct APIHandler: HTTPHandler {
       (name: "Request-Id", value: requestID), (name: "Cache-Control", value: "no-store"),
       (name: "X-Content-Type-Options", value: "nosniff"),
     ]
-    // A year, as browsers' preload lists ask; on plain HTTP it would mean nothing (RFC 6797, 7.2).
+    // One year, as browsers' preload lists ask. On plain HTTP the header would mean nothing (RFC 6797, 7.2).
     if application.edge.tls != nil { headers.append(("Strict-Transport-Security", "max-age=31536000")) }
     if !answer.mediaType.isEmpty { headers.append(("Content-Type", answer.mediaType)) }
     return HTTPResponse(status: answer.status, headers: headers + answer.headers, body: answer.body)
@@ -272,7 +275,7 @@ struct APIHandler: HTTPHandler {
 }
 
 extension RequestRecord {
-  /// Where it was routed to.
+  /// Notes the route, and what its path tells of the session and the relying party.
   fileprivate mutating func note(_ route: Route, _ parameters: [String: String], _ application: Application) {
     self.route = route.path.text
     isEssential = route.urgency == .essential

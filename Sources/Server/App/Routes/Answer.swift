@@ -8,11 +8,11 @@ package struct Answer: Sendable {
   var mediaType: String
   var body: [UInt8]
   package var headers: [(name: String, value: String)] = []
-  /// The session it is about, for the log.
+  /// The id of the session that it is about, for the log; nil if it is about none.
   package var session: String?
-  /// The code of the problem, or of the session that failed or that the wallet canceled.
+  /// The code of the problem, or of the session if it failed or the wallet cancelled it; nil otherwise.
   var code: Code?
-  /// Set once for each attempt that came to an end.
+  /// The outcome of an attempt, set once when it came to an end; nil for all other answers.
   var verification: Verification?
 
   enum Verification: String, Sendable, CaseIterable { case verified, failed, canceled }
@@ -31,7 +31,7 @@ package struct Answer: Sendable {
     if reply.isReplay { headers.append(("Idempotent-Replayed", "true")) }
   }
 
-  /// The answer to a wallet: of what came of its own answer only the log and the metrics hear.
+  /// The answer to a wallet. It does not tell the outcome of the wallet's own answer: only the log and the metrics do.
   init(_ reply: WalletReply) {
     self.init(json: reply.body)
     session = reply.session.text
@@ -39,7 +39,7 @@ package struct Answer: Sendable {
     code = reply.code
   }
 
-  /// The answer to a submit: what came of the attempt, unless it is a kept reply.
+  /// The answer to a submit. It has the outcome of the attempt, unless the reply is a kept one.
   init(submitted reply: Reply) {
     self.init(reply)
     verification = reply.ending.flatMap { Verification(rawValue: $0.status.rawValue) }
@@ -56,14 +56,14 @@ struct Problem: Sendable {
   var errors: [ServiceError.PointedDetail] = []
   var headers: [(name: String, value: String)] = []
 
-  /// The code's stable address; it names and does not locate.
+  /// The code's stable URN. It names the problem and leads nowhere.
   static func type(of code: Code) -> String { "urn:mdoc:problem:\(code.rawValue)" }
 
   init(_ error: ServiceError) {
     code = error.code
     detail = error.detail
     errors = error.pointers
-    // Every 503 says when to come again.
+    // Every 503 says when to try again.
     let retryAfter = error.retryAfter ?? (error.httpStatus == 503 ? 1 : nil)
     if let retryAfter { headers.append(("Retry-After", String(retryAfter))) }
     if error.code == .apiUnauthenticated { headers.append(("WWW-Authenticate", "Bearer realm=\"mdoc\"")) }
@@ -111,16 +111,16 @@ extension ServiceError {
   }
 }
 
-/// Cross-origin calls of pages (the Fetch standard's CORS protocol): submit, cancel and GET of one session, with its client
-/// secret, from the relying party's configured origins, and nothing else. There is no `*`, and no credentials mode:
-/// the secret is a header.
+/// Lets pages call from other origins (the Fetch standard's CORS protocol): submit, cancel and GET of one session, with
+/// its client secret, from the relying party's configured origins. Nothing else is allowed. There is no `*` and no
+/// credentials mode: the secret is in a header.
 struct CrossOrigin: Sendable {
   private let origins: Set<String>
 
-  /// All configured origins: a preflight carries no credential, so that it cannot say whose page asks.
+  /// Takes all configured origins: a preflight carries no credential, so it cannot tell whose page asks.
   init(_ parties: RelyingParties) { origins = Set(parties.all.flatMap(\.origins)) }
 
-  /// The answer to `OPTIONS`: the permission to try, or nothing, in which case the browser sends no request.
+  /// The answer to `OPTIONS`: the permission to call. Without the permission the browser sends no request.
   func preflight(_ request: HTTPRequest, _ routes: [Route]) -> Answer {
     var answer = Answer(status: 204, mediaType: "", body: [])
     answer.headers = [("Allow", Router.allowedMethods(of: routes).joined(separator: ", ")), Self.vary]
@@ -135,9 +135,9 @@ struct CrossOrigin: Sendable {
     return answer
   }
 
-  /// Headers of the reply to the call itself, problems included. What is refused before it is known who asks is a
-  /// problem that says nothing of any session: as a preflight's answer it is for the pages of all relying parties, which
-  /// would else see a 429 or 503 as a broken network, and no `Retry-After`.
+  /// Headers of the reply to the call itself, problems included. If the request was refused before the caller was
+  /// known, the problem tells nothing of any session. Like the answer to a preflight it is then for the pages of all
+  /// relying parties: otherwise they would see a 429 or 503 as a broken network, without `Retry-After`.
   func headers(_ request: HTTPRequest, _ route: Route, _ caller: Caller?) -> [(name: String, value: String)] {
     guard route.isCrossOrigin else { return [] }
     guard let origin = request.headers.single("Origin"), isAllowed(origin, caller) else { return [Self.vary] }

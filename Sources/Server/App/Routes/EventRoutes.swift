@@ -1,7 +1,7 @@
 import Base
 import Sessions
 
-/// `/v1/events` and `/v1/webhook_deliveries`: what happened, and who could not be told.
+/// `/v1/events` and `/v1/webhook_deliveries`: the events, and their deliveries to webhooks.
 enum EventRoutes {
   static let all: [Route] = [list, get, deliveries, retry]
 
@@ -59,7 +59,7 @@ enum EventRoutes {
   }
 }
 
-/// `/v1/audit`: what is kept of every attempt, as JSON Lines, in the form that `mdoc audit export` writes.
+/// `/v1/audit`: the audit entries of all attempts, as JSON Lines, in the form that `mdoc audit export` writes.
 enum AuditRoutes {
   static let all = [entries, heads]
 

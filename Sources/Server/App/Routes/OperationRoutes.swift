@@ -1,7 +1,7 @@
 import Base
 import Sessions
 
-/// What operators and their machines ask: health, metrics, the contract itself.
+/// Operations for operators and their machines: health, metrics, the contract itself.
 enum OperationRoutes {
   static let all = [health, readiness, metrics, openAPI]
 
@@ -46,7 +46,7 @@ enum OperationRoutes {
     summary: "Prometheus text, for loopback peers or the scope `admin`.", access: .operators,
     success: .content(MetricsText.mediaType), urgency: .essential
   ) { call throws(ServiceError) in
-    // A store that does not answer has its own place in the readiness; the other metrics are wanted then most.
+    // The readiness tells that the store does not answer. The other metrics are wanted most at that time.
     let heads = (try? await call.application.service.auditHeads()) ?? []
     let body = MetricsText.render(call.application, audit: heads)
     return Answer(status: 200, mediaType: MetricsText.mediaType, body: body)
@@ -74,7 +74,7 @@ enum ConfigurationRoutes {
     }
     let status = await updater.reload()
     guard status.isCurrent else {
-      // The reasons name files of the server: they are in the log.
+      // The reasons name files of the server, so they are only in the log.
       throw ServiceError(
         .configurationReloadFailed,
         pointers: status.problems.map { .init(pointer: $0.pointer, detail: "The server's log says what is wrong.") })

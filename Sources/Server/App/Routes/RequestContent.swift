@@ -12,7 +12,7 @@ enum RequestContent {
     }
   }
 
-  /// What the header says of a body that is to come, or that was there.
+  /// Checks the header fields about a body, which may have arrived or not.
   static func checkType(_ request: HTTPRequest, _ route: Route, hasBody: Bool) throws(ServiceError) {
     switch route.body {
     case .none: return
@@ -27,7 +27,7 @@ enum RequestContent {
     }
   }
 
-  /// The body, but for a form, which `RouteCall.form` reads.
+  /// The body as JSON; null for a form, which `RouteCall.form` reads.
   static func body(_ request: HTTPRequest, _ route: Route) throws(ServiceError) -> JSON {
     try checkType(request, route, hasBody: !request.body.isEmpty)
     switch route.body {
@@ -47,7 +47,7 @@ enum RequestContent {
     }
   }
 
-  /// `Idempotency-Key` of a POST with an API key; a client secret has none.
+  /// The `Idempotency-Key` of a POST with an API key; nil if there is none. Callers with a client secret have none.
   static func idempotency(
     _ request: HTTPRequest, _ route: Route, _ caller: Caller?
   ) throws(ServiceError) -> IdempotencyRequest? {
@@ -77,7 +77,7 @@ enum RequestContent {
     try held(FormBody.read(request.body), of: request)
   }
 
-  /// What was made of a body takes memory beside it, until the reply is written.
+  /// Counts the memory of what was made of a body. It is held beside the body until the reply is written.
   private static func held(_ json: JSON, of request: HTTPRequest) throws(ServiceError) -> JSON {
     guard request.hold?.take(json.memoryBytes) ?? true else { throw ServiceError(.apiOverloaded, retryAfter: 1) }
     return json
@@ -100,7 +100,7 @@ enum RequestContent {
 }
 
 extension ServiceError {
-  /// Members of a body that the operation does not know.
+  /// The refusal of members that the operation does not know.
   package static func unknownMembers(_ members: [JSON.Member]) -> ServiceError {
     ServiceError(
       .apiUnknownMember,
@@ -118,14 +118,14 @@ extension Substring {
   }
 }
 
-/// The body of a form that a wallet posts (`application/x-www-form-urlencoded`), read strictly: what is there twice, or
-/// is not encoded as a form is, has no single meaning.
+/// The body of a form that a wallet posts (`application/x-www-form-urlencoded`). It is read strictly: a name that
+/// occurs twice, or a wrong encoding, has no single meaning and is refused.
 enum FormBody {
   static let mediaType = "application/x-www-form-urlencoded"
 
-  /// An object of texts; an empty one for a form without fields.
+  /// An object of texts; empty if the form has no fields.
   static func read(_ body: [UInt8]) throws(ServiceError) -> JSON {
-    // Counted before anything is made of them: nobody has said yet who posts this.
+    // Counted before anything is made of the fields, since the sender is not known yet.
     guard body.count(where: { $0 == UInt8(ascii: "&") }) < Limits.formFields else {
       throw ServiceError(.apiInvalidRequest, "The form has more than \(Limits.formFields) fields.")
     }

@@ -3,16 +3,16 @@ import Cryptography
 import HTTP
 import Sessions
 
-/// What a request's header says: where it goes, and who sends it as far as that needs no store. Found out once; anew only
-/// where another configuration is in force when the request is here.
+/// What a request's header tells: the route, and the sender as far as that needs no store. It is read once. It is read
+/// again only if another configuration is in force when the whole request has arrived.
 struct RequestHeading: Sendable {
   let application: Application
   let match: Router.Match
-  /// Of the `Authorization` header; a fault where that has none.
+  /// The token of the `Authorization` header, or the fault if there is none.
   let token: Result<String, ServiceError>
-  /// The token's SHA-256.
+  /// The token's SHA-256; nil if there is no token.
   private let hash: [UInt8]?
-  /// Whose rate it counts for.
+  /// The caller whose rate the request counts against.
   let counted: RateLimiter.Caller
 
   init(_ request: HTTPRequest, _ router: Router, _ application: Application) {
@@ -34,7 +34,8 @@ struct RequestHeading: Sendable {
     }
   }
 
-  /// The relying party whose API key the token is, now: a key may come to its end while a body is on its way.
+  /// The caller whose API key the token is; nil if it is none. It is looked up each time, since a key may expire while
+  /// a body is on its way.
   var keyHolder: Caller? { hash.flatMap { Self.holder(of: $0, application) } }
 
   private static func holder(of hash: [UInt8], _ application: Application) -> Caller? {
@@ -46,8 +47,9 @@ struct RequestHeading: Sendable {
 enum BearerToken {
   private static let scheme = "bearer "
 
-  /// Throws `api.unauthenticated` for a header that is absent, repeated, of another scheme or no token. Queries and
-  /// bodies are never looked at for credentials.
+  /// The token. Queries and bodies are never searched for credentials.
+  ///
+  /// - Throws: `api.unauthenticated` if the header is absent, repeated, of another scheme or without a valid token.
   static func read(_ headers: HTTPHeaders) throws(ServiceError) -> String {
     guard let header = headers.single("Authorization"), header.utf8.count > scheme.utf8.count,
       header.prefix(scheme.count).lowercased() == scheme
@@ -60,27 +62,27 @@ enum BearerToken {
   }
 }
 
-/// The name of one request, for the reply, the log and whoever asks about it: `req_` and 24 hexadecimal digits.
+/// The name of one request, for the reply, the log and questions about it: `req_` and 24 hexadecimal digits.
 ///
-/// Ours alone: an id that a client sends could be anything, and would end up in our logs.
+/// The server always makes it: an id that a client sends could be anything, and would end up in our logs.
 enum RequestID {
   static func make() -> String {
-    // A request is answered even if the random generator fails; its name is then no name.
+    // If the random generator fails the request is still answered, with zeros for a name.
     "req_" + Hex.encode((try? Random.bytes(12)) ?? [UInt8](repeating: 0, count: 12))
   }
 }
 
 /// A request's place in a distributed trace, for the log (W3C Trace Context, 3.2).
 ///
-/// Of the caller's header only the trace's id is taken, which is a number and no more; `tracestate` is not read.
+/// Only the trace's id is taken from the caller's header, since it is just a number. `tracestate` is not read.
 struct TraceContext: Sendable, Hashable {
   /// 32 lower-case hexadecimal digits.
   let traceID: String
-  /// Of this request's work here: 16 digits, always our own.
+  /// The id of this request's work here: 16 digits, always made by us.
   let spanID: String
 
-  /// Goes on with the caller's trace. Nil where there is none, or no valid one: nobody else would know of another, and
-  /// the request has an id of its own.
+  /// Continues the caller's trace. Nil if the caller sent none, or an invalid one: nobody else would know a trace that
+  /// we made, and the request has an id of its own.
   init?(_ headers: HTTPHeaders) {
     // A request is answered even if the random generator fails; it then belongs to no trace.
     guard let traceID = headers.single("traceparent").flatMap(Self.traceID), let span = try? Random.bytes(8) else {
@@ -90,7 +92,8 @@ struct TraceContext: Sendable, Hashable {
     spanID = Hex.encode(span)
   }
 
-  /// `00-<trace-id>-<parent-id>-<flags>`; later versions may have more after that (3.2.2, 3.2.4).
+  /// Reads `00-<trace-id>-<parent-id>-<flags>`; later versions may have more after that (3.2.2, 3.2.4). Nil if it is
+  /// invalid.
   static func traceID(in traceparent: String) -> String? {
     let parts = traceparent.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count >= 4, zip(parts, [2, 32, 16, 2]).allSatisfy({ isHex($0, digits: $1) }) else { return nil }
@@ -99,7 +102,7 @@ struct TraceContext: Sendable, Hashable {
     return String(parts[1])
   }
 
-  /// Lower case alone (3.2.1).
+  /// Whether the text has so many hexadecimal digits, all in lower case (3.2.1).
   private static func isHex(_ text: Substring, digits: Int) -> Bool {
     text.utf8.count == digits
       && text.utf8.allSatisfy {

@@ -19,7 +19,7 @@ package struct Route: Sendable {
   let query: [QueryParameter]
   let body: RequestBody
   let success: Success
-  /// Codes of its own, beside those that follow from access and body.
+  /// The operation's own codes, besides those that follow from access and body.
   let problems: [Code]
   let urgency: Urgency
   let respond: @Sendable (RouteCall) async throws(ServiceError) -> Answer
@@ -42,12 +42,12 @@ package struct Route: Sendable {
     self.respond = respond
   }
 
-  /// What becomes of it under load.
+  /// How the operation is treated under load.
   package enum Urgency: Sendable {
-    /// Answered whatever the load is, and whoever asks.
+    /// Always answered, whatever the load is and whoever asks.
     case essential
     case normal
-    /// Begins something: the first to be refused.
+    /// Begins something, so it is the first to be refused.
     case deferrable
   }
 
@@ -59,11 +59,11 @@ package struct Route: Sendable {
   }
 
   package enum RequestBody: Sendable {
-    /// The operation reads none.
+    /// The operation reads no body.
     case none
-    /// Nothing, or an object without members.
+    /// No body, or an object without members.
     case empty
-    /// JSON of this schema; or, where it is not required, nothing.
+    /// JSON of this schema. If it is not required, there may be no body.
     case json(schema: String, isRequired: Bool = true)
     /// A form of this schema.
     case form(schema: String)
@@ -72,14 +72,14 @@ package struct Route: Sendable {
   package struct Success: Sendable {
     let status: Int
     let mediaType: String
-    /// The name of the body's component schema; nil for what is not JSON.
+    /// The name of the body's component schema; nil if the body is not JSON.
     let schema: String?
 
     package static func json(_ status: Int = 200, _ schema: String) -> Success {
       Success(status: status, mediaType: "application/json", schema: schema)
     }
 
-    /// What is no JSON.
+    /// A reply that is not JSON.
     package static func content(_ mediaType: String) -> Success {
       Success(status: 200, mediaType: mediaType, schema: nil)
     }
@@ -88,7 +88,8 @@ package struct Route: Sendable {
   /// Whether pages may call it, with a client secret, from an origin of the relying party.
   var isCrossOrigin: Bool { access.takesClientSecret }
 
-  /// Only a caller with an API key has keys of its own.
+  /// Whether it takes an `Idempotency-Key`. Only a caller with an API key has such keys, so an operation that is open
+  /// to anyone takes none.
   var takesIdempotencyKey: Bool {
     if case .anyone = access { false } else { method == .post }
   }
@@ -99,7 +100,7 @@ package enum Access: Sendable {
   case anyone
   /// An API key with at least one of these scopes.
   case apiKey([Scope])
-  /// The same, or the client secret of the session in the path.
+  /// An API key with at least one of these scopes, or the client secret of the session in the path.
   case apiKeyOrClientSecret([Scope])
   /// A peer on the loopback interface without a proxy between, or an API key with `admin`.
   case operators
@@ -114,7 +115,9 @@ package enum Access: Sendable {
     }
   }
 
-  /// Throws `api.forbidden` where this caller has not the right.
+  /// Checks that the caller has the right to call.
+  ///
+  /// - Throws: `api.forbidden` if it has not.
   func check(_ caller: Caller) throws(ServiceError) {
     switch caller {
     case .clientSecret where takesClientSecret: return
@@ -129,18 +132,20 @@ package enum Access: Sendable {
 /// One request on its way through its operation.
 package struct RouteCall: Sendable {
   package let request: HTTPRequest
-  /// The path's variable segments.
+  /// The values of the path's variables, by name.
   let parameters: [String: String]
   let caller: Caller?
-  /// Of JSON; a form is read by `form()`.
+  /// The body as JSON; null for a form, which `form()` reads.
   package let body: JSON
   let idempotency: IdempotencyRequest?
-  /// The one that was in force when the request began.
+  /// The application that was in force when the request began.
   package let application: Application
-  /// What puts another one in force.
+  /// Puts another application in force; nil if the server has no updater.
   var updater: ConfigurationUpdater?
 
-  /// Set for every route that is not open to anyone.
+  /// The caller, which every route has that is not open to anyone.
+  ///
+  /// - Throws: `api.unauthenticated` if there is none.
   package func authenticated() throws(ServiceError) -> Caller {
     guard let caller else { throw ServiceError(.apiUnauthenticated) }
     return caller
@@ -148,8 +153,8 @@ package struct RouteCall: Sendable {
 
   var id: String { parameters["id"] ?? "" }
 
-  /// The body as a form. Nobody has to say who he is to post one, and to read it costs what he likes: it is read where
-  /// it is wanted, once what it is posted to was found.
+  /// The body as a form. Anybody may post one, and its sender decides what it costs to read. So it is read only when it
+  /// is needed, after the session that it is posted to was found.
   func form() throws(ServiceError) -> JSON { try RequestContent.form(request) }
 
   var query: [QueryItem] { request.query.map { QueryItem($0.name, $0.value) } }

@@ -3,14 +3,15 @@ import Base
 /// Finds the route of a method and a path.
 struct Router: Sendable {
   private let routes: [Route]
-  /// What is compared, apart from the routes: to pass one of these by copies next to nothing.
+  /// The method and path of each route. They are compared apart from the routes, since to pass one of them by copies
+  /// almost nothing.
   private let places: [(method: String, path: PathTemplate)]
 
   enum Match: Sendable {
     case route(Route, [String: String])
-    /// `OPTIONS` on a path that pages may call: the routes there.
+    /// `OPTIONS` on a path that pages may call, with the routes there.
     case preflight([Route])
-    /// The path exists, for these methods.
+    /// The path exists, but only for these methods.
     case methodNotAllowed([String])
     case nothing
   }
@@ -21,7 +22,7 @@ struct Router: Sendable {
   }
 
   func match(method: String, path: String) -> Match {
-    // Once for all routes: a server that refuses thousands a second does little else.
+    // Split once for all routes: a server that refuses thousands of requests a second does little else.
     let segments = PathTemplate.segments(of: path)
     // A HEAD is a GET whose body the transport keeps back.
     let wanted = method == "HEAD" ? Route.Method.get.rawValue : method
@@ -67,7 +68,7 @@ package struct PathTemplate: Sendable, Hashable {
     segments.compactMap { if case .variable(let name) = $0 { name } else { nil } }
   }
 
-  /// The variables' values, or nil where the path of these segments is another.
+  /// The variables' values; nil if these are the segments of another path.
   func match(_ given: [Substring]) -> [String: String]? {
     guard given.count == segments.count else { return nil }
     var values: [String: String] = [:]
@@ -82,7 +83,7 @@ package struct PathTemplate: Sendable, Hashable {
     return values
   }
 
-  /// What is between a path's slashes; none where it does not begin with one.
+  /// The parts between a path's slashes; empty if the path does not begin with a slash.
   static func segments(of path: String) -> [Substring] {
     guard path.utf8.first == UInt8(ascii: "/") else { return [] }
     return path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -90,8 +91,8 @@ package struct PathTemplate: Sendable, Hashable {
   }
 }
 
-/// What an identifier of ours or the name of a relying party could be: letters, digits, `_`, `-` and `.`, at most 64; not
-/// `..`, which proxies resolve.
+/// Whether the text could be one of our identifiers or the name of a relying party: 1 to 64 letters, digits, `_`, `-`
+/// and `.`. It must not begin with a dot, since proxies resolve `..`.
 func isName(_ text: Substring) -> Bool {
   (1...64).contains(text.utf8.count) && text.first != "." && text.utf8.allSatisfy(\.isNameCharacter)
 }
@@ -114,7 +115,7 @@ enum RouteTable {
     documented(with: additions).flatMap(\.routes) + additions.pages
   }
 
-  /// The contract: all but what only a page asks for.
+  /// The routes of the contract: all except those that only a page asks for.
   static func documented(with additions: ServerAdditions) -> [RouteGroup] {
     [
       RouteGroup(
@@ -131,7 +132,7 @@ enum RouteTable {
   }
 }
 
-/// Routes under one tag of the document, by which generators group what they make.
+/// Routes under one tag of the document. Generators group their code by these tags.
 package struct RouteGroup: Sendable {
   let tag: String
   let summary: String
@@ -145,16 +146,16 @@ package struct RouteGroup: Sendable {
 }
 
 extension Route {
-  /// Every code that the operation can be answered with, in the order of the registry: its own, and those that follow
-  /// from how it is reached.
+  /// Every code that the operation can be answered with, in the order of the registry: its own codes, and those that
+  /// follow from its path, access and body.
   var allProblems: [Code] {
     var codes: Set<Code> = Set(problems)
-    // What the transport refuses, and what may befall anybody.
+    // Refusals of the transport, and problems that any request may meet.
     codes.formUnion([
       .apiMalformedRequest, .apiBodyTooLarge, .apiHeadersTooLarge, .apiTargetTooLong, .apiOverloaded, .apiInternal,
       .apiUnknownMember, .apiRateLimited,
     ])
-    // A name that can be none.
+    // The path may have a name that cannot exist.
     if !path.variables.isEmpty { codes.insert(.apiNotFound) }
     if case .anyone = access {} else { codes.formUnion([.apiUnauthenticated, .apiForbidden, .apiStoreUnavailable]) }
     if case .none = body {} else { codes.formUnion([.apiUnsupportedMediaType, .apiInvalidRequest]) }

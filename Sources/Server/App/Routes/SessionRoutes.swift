@@ -136,8 +136,8 @@ enum ReportRoutes {
   }
 }
 
-/// `/v1/wallet`: what wallets call by themselves, knowing nothing but an address (OpenID4VP 1.0, 5.10 and 8.2). Pages
-/// have no business here: nothing of it is cross-origin.
+/// `/v1/wallet`: operations that wallets call by themselves, knowing only an address (OpenID4VP 1.0, 5.10 and 8.2).
+/// Pages may not call them, so none is cross-origin.
 enum WalletRoutes {
   static let all = [request, postedRequest, response]
 

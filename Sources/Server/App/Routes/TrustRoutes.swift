@@ -31,7 +31,7 @@ enum TrustRoutes {
       throw ServiceError(.trustReloadFailed, "Test mode's anchors are made at the start and stay.")
     }
     let status = await updater.reload()
-    // The reason names files of the server: it is in the log.
+    // The reason names files of the server, so it is only in the log.
     if status.problem != nil { throw ServiceError(.trustReloadFailed) }
     return Answer(json: render(status))
   }
@@ -74,7 +74,7 @@ enum TrustRoutes {
 }
 
 extension DistinguishedName {
-  /// The attributes that people look for, most specific first; not all of the name.
+  /// The attributes that people look for, most specific first. Other attributes of the name are left out.
   var text: String {
     let parts = [("CN", commonName), ("O", organization), ("ST", stateOrProvince), ("C", country)]
     return parts.compactMap { name, value in value.map { "\(name)=\($0)" } }.joined(separator: ", ")

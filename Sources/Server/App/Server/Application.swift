@@ -3,8 +3,8 @@ import HTTP
 import Sessions
 import Trust
 
-/// What the routes work on: one configuration in force, and what outlives it. Each request refers to it, and copies
-/// nothing of it.
+/// What the routes work on: one configuration in force, and the parts that outlive it. Each request refers to it, and
+/// copies nothing of it.
 package final class Application: Sendable {
   package let service: VerificationService
   let trust: TrustUpdater
@@ -39,7 +39,7 @@ package final class Application: Sendable {
     self.state = state ?? ServerState(loadedAt: clock())
   }
 
-  /// The same server by another configuration, with its counts, store and clock.
+  /// The same server with another configuration. It keeps its counts, store and clock.
   func reconfigured(
     by configuration: ServerConfiguration, trust: TrustUpdater
   ) throws(StartError) -> Application {
@@ -52,27 +52,28 @@ package final class Application: Sendable {
     } catch {
       throw .configuration(error.message)
     }
-    // Last, since it is the one step that cannot be taken back.
+    // Last, since this step alone cannot be undone.
     try edge.adopt(configuration.edge)
     return next
   }
 }
 
-/// The application that answers. It is replaced as a whole: a request takes it once, at its beginning, and keeps it to
-/// its end, so that no reply rests on parts of two configurations.
+/// The application that answers. It is replaced as a whole. A request takes it once, when its answer begins, and keeps
+/// it to its end, so that no reply rests on parts of two configurations.
 typealias CurrentApplication = Replaceable<Application>
 
-/// What a server has beside the API of every server: in test mode the mock wallet and a page. A live server has nothing.
+/// What a server has besides the API of every server: in test mode the mock wallet and a page. A live server has
+/// nothing.
 package final class ServerAdditions: Sendable {
   package static let none = ServerAdditions()
 
   /// Routes that `/openapi.json` lists.
   let groups: [RouteGroup]
-  /// Component schemas that those refer to.
+  /// Component schemas that these routes refer to.
   let schemas: [Schema.Member]
-  /// Routes that it does not list: files that only a page asks for.
+  /// Routes that `/openapi.json` does not list: files that only a page asks for.
   let pages: [Route]
-  /// Ends what goes with the server, once that has stopped.
+  /// Ends the additions, after the server has stopped.
   let end: @Sendable () async -> Void
 
   private let document = Locked<[UInt8]?>(nil)
@@ -87,7 +88,7 @@ package final class ServerAdditions: Sendable {
     self.end = end
   }
 
-  /// `/openapi.json` of such a server, as it is served; made once.
+  /// `/openapi.json` of a server with these additions, as it is served. It is made once.
   package var openAPI: [UInt8] {
     document.withLock { document in
       if let document { return document }
@@ -98,15 +99,15 @@ package final class ServerAdditions: Sendable {
   }
 }
 
-/// What a server knows of itself, whatever configuration is in force: what its readings of the configuration came to,
-/// and whether it is about to stop.
+/// The state of a server under any configuration: the results of its readings of the configuration, and whether it is
+/// about to stop.
 final class ServerState: Sendable {
   struct Configuration: Sendable {
     /// When the configuration in force was read.
     var loadedAt: Timestamp
-    /// Why the latest reading was not put in force; none where it was.
+    /// Why the latest reading was not put in force; empty if it was.
     var problems: [Schema.Fault] = []
-    /// Readings that were not put in force.
+    /// The number of readings that were not put in force.
     var failures = 0
 
     var isCurrent: Bool { problems.isEmpty }
@@ -122,7 +123,7 @@ final class ServerState: Sendable {
   init(loadedAt: Timestamp) { content = Locked(Content(configuration: Configuration(loadedAt: loadedAt))) }
 
   var configuration: Configuration { content.withLock { $0.configuration } }
-  /// From then on `/readyz` sends new requests elsewhere.
+  /// Whether a stop has begun. `/readyz` then answers 503, so that new requests go elsewhere.
   var isStopping: Bool { content.withLock { $0.isStopping } }
 
   func stop() { content.withLock { $0.isStopping = true } }
@@ -143,11 +144,11 @@ final class ServerState: Sendable {
   }
 }
 
-/// What stands between the network and the application: rates, proxies, TLS, and what is told of the load.
+/// What stands between the network and the application: rates, proxies, TLS, and the counts of the load.
 struct Edge: Sendable {
   let limiter: RateLimiter
   let proxy: ProxyRule
-  /// Nil where the server speaks plain HTTP.
+  /// Nil if the server speaks plain HTTP.
   let tls: TLSIdentities?
   let gauges = TransportGauges()
 
@@ -169,8 +170,8 @@ struct Edge: Sendable {
     self.init(limiter: RateLimiter(configuration.limits), proxy: configuration.proxy, tls: tls)
   }
 
-  /// Takes over what a configuration that was read anew says of rates and of the TLS certificate: all of it, or where the
-  /// certificate cannot be shown, nothing. Whether there is TLS at all, and the rest, is decided at the start.
+  /// Takes over the rates and the TLS certificate of a new configuration. If the certificate cannot be used, nothing is
+  /// taken over. Whether there is TLS at all, and the rest, is decided at the start.
   func adopt(_ configuration: EdgeConfiguration) throws(StartError) {
     if let files = configuration.tls, let tls {
       do throws(Schema.Fault) { try files.replace(in: tls) } catch {

@@ -5,27 +5,28 @@ import Trust
 
 /// Reads the configuration anew while the server runs, on SIGHUP and by the API, and puts it in force.
 ///
-/// Relying parties, their keys and policies, sealing keys and trust change at one moment or not at all: where anything
-/// is wrong the configuration before stays in force, and log, metrics and the API say so.
+/// Relying parties, their keys and policies, sealing keys and trust change at one moment or not at all. If anything is
+/// wrong, the previous configuration stays in force, and the log, the metrics and the API say so.
 final class ConfigurationUpdater: Sendable {
   let inForce: CurrentApplication
   private let started: ServerConfiguration
   private let log: Log
   private let queue = LoadQueue<ServerState.Configuration>()
-  /// Loads published lists at their interval.
+  /// The task that loads published lists at their interval.
   private let trustUpdates = Locked<Task<Void, Never>?>(nil)
 
-  /// - Parameter started: what the server was started with.
+  /// - Parameter started: the configuration that the server was started with.
   init(_ inForce: CurrentApplication, started: ServerConfiguration, log: Log) {
     self.inForce = inForce
     self.started = started
     self.log = log
   }
 
-  /// Test mode has no file.
+  /// False in test mode, which has no file.
   var canReload: Bool { started.source != nil }
 
-  /// One at a time; who asks meanwhile gets what one more comes to.
+  /// Reads the configuration anew. One reading runs at a time; all callers that ask meanwhile get the result of one
+  /// more.
   func reload() async -> ServerState.Configuration { await queue.run(load) }
 
   private func load() async -> ServerState.Configuration {
@@ -36,7 +37,7 @@ final class ConfigurationUpdater: Sendable {
     do throws(StartError) {
       let configuration = try await Self.read(source, at: now)
       try checkFixedMembers(configuration, source.path)
-      // Its own, so that requests under way keep the trust that they began with.
+      // A new updater, so that requests under way keep the trust that they began with.
       let trust = TrustUpdater(replacing: before.trust, by: configuration.trust)
       if let problem = await trust.reload().problem {
         throw .configuration(source.path, [Schema.Fault("/trust", problem)])
@@ -54,7 +55,7 @@ final class ConfigurationUpdater: Sendable {
     }
   }
 
-  /// On a thread of its own: decrypting keys and reading files would hold up answers.
+  /// Runs on a thread of its own: decrypting keys and reading files would hold up answers.
   private static func read(
     _ source: ConfigurationSource, at now: Timestamp
   ) async throws(StartError) -> ServerConfiguration {
@@ -106,7 +107,7 @@ final class ConfigurationUpdater: Sendable {
     before?.cancel()
   }
 
-  /// Reloads on every SIGHUP, and trust at its interval, until it is cancelled.
+  /// Reloads on every SIGHUP, and loads trust at its interval, until the task is cancelled.
   func start() -> Task<Void, Never> {
     updateTrust(by: inForce.current.trust)
     return Task {
@@ -121,25 +122,25 @@ final class ConfigurationUpdater: Sendable {
   }
 }
 
-/// One load at a time.
+/// Runs one load at a time.
 ///
-/// Whoever asks while one is under way has changed something, perhaps, that it has read already: all of them get the
-/// result of one more, which begins after it.
+/// A caller that asks while a load is under way may have changed something that this load has read already. So all such
+/// callers get the result of one more load, which begins after it.
 final class LoadQueue<Result: Sendable>: Sendable {
   private struct Loads {
     var running: Task<Result, Never>?
-    /// Begins when the running one ends.
+    /// The load that begins when the running one ends.
     var next: Task<Result, Never>?
   }
 
   private let loads = Locked(Loads())
 
-  /// What `load` comes to, or what one that another caller asked for at the same time does.
+  /// Returns the result of `load`, or of a load that another caller asked for and that has not begun.
   func run(_ load: @escaping @Sendable () async -> Result) async -> Result {
     let task = loads.withLock { loads in
       if let next = loads.next { return next }
       let running = loads.running
-      // Not on the pool where anything else may be computing for long.
+      // Not on the cooperative pool, where anything else may compute for long.
       let task = Task(executorPreference: WorkerThreads.shared) { () -> Result in
         if let running {
           _ = await running.value

@@ -3,14 +3,14 @@ import Trust
 
 /// Loads trust anew and puts it in force: by the API, at an interval, and with a new configuration.
 ///
-/// The new store takes the old one's place as a whole. Where loading fails the old one stays in force, and log, metrics
-/// and the API say so.
+/// The new store takes the old one's place as a whole. If loading fails the old one stays in force, and the log, the
+/// metrics and the API say so.
 final class TrustUpdater: Sendable {
-  /// What the last load came to.
+  /// The result of the last load.
   struct Status: Sendable {
     var sources: [SourceReport]
     var loadedAt: Timestamp
-    /// Why the latest load was not put in force; nil where it was.
+    /// Why the latest load was not put in force; nil if it was.
     var problem: String?
     var failures = 0
   }
@@ -33,7 +33,8 @@ final class TrustUpdater: Sendable {
     current = Locked(Status(sources: sources, loadedAt: clock()))
   }
 
-  /// By another plan, with the trust of the one before until its first load: that one goes on with its own.
+  /// An updater by another plan. It has the trust of the previous updater until its first load; the previous updater
+  /// keeps its own.
   init(replacing before: TrustUpdater, by plan: TrustPlan?) {
     inForce = CurrentTrust(before.inForce.current)
     self.plan = plan
@@ -44,10 +45,10 @@ final class TrustUpdater: Sendable {
 
   var status: Status { current.withLock { $0 } }
 
-  /// Test mode's anchors are made at the start and stay.
+  /// False in test mode, whose anchors are made at the start and stay.
   var canReload: Bool { plan != nil }
 
-  /// One at a time; who asks meanwhile gets what one more comes to.
+  /// Loads trust anew. One load runs at a time; all callers that ask meanwhile get the result of one more.
   func reload() async -> Status { await queue.run(load) }
 
   private func load() async -> Status {
@@ -59,7 +60,8 @@ final class TrustUpdater: Sendable {
       do throws(TrustStoreError) {
         store = try TrustStore(anchors: load.anchors, allowsTestCertificates: false)
       } catch {
-        // Who publishes a list that names nobody has spoken, too: what the one before named is over at once.
+        // A list was loaded that names no authority. Its publisher thereby withdraws those of the previous list, which
+        // must not stay trusted.
         let isWithdrawn = load.sources.contains { $0.outcome == .loaded && $0.validUntil != nil }
         guard isWithdrawn else { return refuse("no trust anchor for live mode", load.sources) }
         store = .trustingNobody
@@ -108,7 +110,7 @@ final class TrustUpdater: Sendable {
 
   // MARK: By itself
 
-  /// Reloads at the plan's interval, where there are lists, until it is cancelled.
+  /// Reloads at the plan's interval until the task is cancelled. Nil if there are no published lists.
   func start() -> Task<Void, Never>? {
     guard let plan, plan.hasLists else { return nil }
     return Task {

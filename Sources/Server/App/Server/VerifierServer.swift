@@ -24,14 +24,14 @@ package final class VerifierServer: Sendable {
   private let log: Log
   private let clock: @Sendable () -> Timestamp
 
-  /// `http://127.0.0.1:8080`.
+  /// Its own address, such as `http://127.0.0.1:8080`.
   package var baseURL: String { "\(edge.tls == nil ? "http" : "https")://\(listen)" }
 
-  /// Opens everything, or nothing: what fails is closed again by going out of scope.
+  /// Opens everything or nothing: if one part fails, those opened before are closed as they go out of scope.
   package init(
     _ configuration: ServerConfiguration, log: Log, clock: @escaping @Sendable () -> Timestamp
   ) throws(StartError) {
-    // Whoever asks for them: there is no mock in live mode.
+    // Even if the configuration asks for them: there is no mock in live mode.
     additions = configuration.isLive ? .none : configuration.additions
     let trust: TrustStore
     do throws(TrustStoreError) {
@@ -71,9 +71,9 @@ package final class VerifierServer: Sendable {
         store: store, relyingParties: { applications.current.service.relyingParties }, isLive: isLive, poster: poster,
         log: log, clock: clock, metrics: webhooks))
     updates = updater.canReload ? updater.start() : nil
-    // Other threads run from now on.
+    // Other threads run from now on, and may read the environment.
     configuration.source?.environment.close()
-    // Among the mock anchors of test mode some are outdated on purpose.
+    // Some of test mode's mock anchors are outdated on purpose.
     let outdated = isLive ? trust.anchors.count - trust.anchorsInForce(at: clock()) : 0
     let warnings =
       configuration.warnings + (isLive ? AnchorCertificates.crlWarnings(of: trust.anchors) : [])
@@ -91,7 +91,7 @@ package final class VerifierServer: Sendable {
       ])
   }
 
-  /// Loads what others publish, then opens everything.
+  /// Loads the published lists, then opens everything.
   static func start(
     _ configuration: ServerConfiguration, log: Log, clock: @escaping @Sendable () -> Timestamp
   ) async throws(StartError) -> VerifierServer {
@@ -130,11 +130,11 @@ package final class VerifierServer: Sendable {
     log.write(.info, "server.stopped", at: clock())
   }
 
-  /// As `stop`, after `/readyz` has said so for as long as the configuration has it.
+  /// Stops as `stop` does, after `/readyz` has announced it for the configured time.
   package func stopWithNotice() async {
     updater.inForce.current.state.stop()
     log.write(.info, "server.stop_announced", at: clock(), ["seconds": .integer(stopTimes.notice)])
-    // A task that is cancelled waits no longer.
+    // If the task is cancelled, the wait ends early.
     try? await Task.sleep(for: .seconds(stopTimes.notice))
     await stop(drainSeconds: Int(stopTimes.drain))
   }
@@ -170,11 +170,12 @@ package final class VerifierServer: Sendable {
   }
 }
 
-/// Lets the store catch up with time: expired sessions, results past their end, old rows. And counts what is in it.
+/// Makes the store follow the time: expires sessions, erases results past their end, deletes old rows. Also measures
+/// how much is in it.
 struct Sweeper: Sendable {
   private static let interval = Duration.seconds(5)
 
-  /// The one in force: one that was replaced is not held on to, with its keys.
+  /// The service in force. It is asked for each time, so that a replaced service and its keys are not kept.
   let service: @Sendable () -> VerificationService
   let log: Log
   let clock: @Sendable () -> Timestamp
@@ -190,25 +191,25 @@ struct Sweeper: Sendable {
     }
   }
 
-  /// In portions, until nothing is left to do.
+  /// Works in portions, until nothing is left to do.
   private func sweep() async {
     do throws(ServiceError) {
       while !Task.isCancelled, try await service().sweep().total > 0 {}
     } catch {
-      // Nothing depends on it: readers judge by the time themselves.
+      // No reply depends on the sweep: readers judge by the time themselves.
       log.write(.warning, "sweep.failed", at: clock(), ["code": .string(error.code.rawValue)])
     }
   }
 }
 
-/// What `mdoc serve` calls: from the command line to the exit code.
+/// The functions that `mdoc serve` calls, from the command line to the exit code.
 extension VerifierServer {
-  /// Serves in live mode until SIGTERM or SIGINT. Returns the exit code: 0 after a graceful stop, 78 for a
-  /// configuration that may not serve, 75 for a port or store that cannot be had. A stop that does not end in its time
-  /// ends the process with 70.
+  /// Serves in live mode until SIGTERM or SIGINT. Returns the exit code: 0 after a graceful stop, 78 if the
+  /// configuration has a fault, 75 if a port or the store is not available. If a stop takes longer than it may, the
+  /// process ends with 70.
   package static func run(configurationFile: String) async -> Int32 {
     await run(stoppedBy: { await $0.stopWithNotice() }) { log async throws(StartError) in
-      // A server that is asked to reload must not end; one in test mode ends with its terminal.
+      // SIGHUP asks a live server to reload, so it must not end it. A server in test mode ends with its terminal.
       ReloadSignal.install()
       let configuration = try ConfigurationLoader(path: configurationFile).load()
       return try await VerifierServer.start(configuration, log: log, clock: Timestamp.systemNow)
@@ -265,6 +266,6 @@ extension VerifierServer {
 }
 
 extension Timestamp {
-  /// The wall clock's.
+  /// The time of the wall clock.
   package static func systemNow() -> Timestamp { Timestamp(secondsSince1970: Int64(time(nil))) }
 }

@@ -3,19 +3,19 @@ import Network
 import Sessions
 import Trust
 
-/// What is under way, and with that what may be claimed next.
+/// Knows the deliveries under way, and decides which may be claimed next.
 ///
-/// An endpoint with nothing under way always finds a place: first attempts take none of the shared ones. Those are
-/// divided evenly between the relying parties that have more than that to do, so that one whose receivers are slow has
-/// its share and no more.
+/// An endpoint with nothing under way always finds a place, since first attempts take none of the shared places. The
+/// shared places are divided evenly between the relying parties that have more to deliver. So a relying party whose
+/// receivers are slow has its share and no more.
 struct DeliveryPlan {
   enum Change: Sendable { case fails, recovered }
 
-  /// What is to be done for one wake-up.
+  /// The work of one wake-up.
   struct Turn: Sendable {
-    /// Whether it is time to look at everything, and not at backlogs alone.
+    /// Whether to look at all endpoints, and not only at those with a backlog.
     let isTick: Bool
-    /// Whether it is also time to count what waits, which takes longer the more there is.
+    /// Whether to count the deliveries that wait as well. That takes longer the more there are.
     let measures: Bool
   }
 
@@ -25,9 +25,9 @@ struct DeliveryPlan {
   private var ticks = 0
   private var isStoreFailing = false
   private var underWay: [WebhookAddress: Int] = [:]
-  /// Endpoints whose last attempt came to nothing: they get one at a time.
+  /// Endpoints whose last attempt failed. They get one attempt at a time.
   private var failing: Set<WebhookAddress> = []
-  /// Endpoints that had as much as they could be given: there may be more.
+  /// Endpoints that got as many deliveries as they could be given, so there may be more.
   private var backlogged: Set<WebhookAddress> = []
   private var turn = 0
 
@@ -38,20 +38,22 @@ struct DeliveryPlan {
     return Turn(isTick: true, measures: ticks % Self.ticksBetweenMeasures == 0)
   }
 
-  /// Whether the store thereby began to fail.
+  /// Notes whether the store fails. Returns true if it begins to fail.
   mutating func noteStore(fails: Bool) -> Bool {
     defer { isStoreFailing = fails }
     return fails && !isStoreFailing
   }
 
-  /// How many deliveries of endpoints that have none under way may be claimed now: one of each.
-  /// - Parameter all: false for those with a backlog alone, between ticks.
+  /// The deliveries that may be claimed now of endpoints that have none under way: one of each.
+  ///
+  /// - Parameter all: false between ticks, for only the endpoints with a backlog.
   mutating func firsts(for addresses: [WebhookAddress], all: Bool) -> (quotas: [DeliveryQuota], limit: Int) {
     let idle = asked(addresses, all: all).filter { underWay[$0] == nil }
     return (idle.map { DeliveryQuota(address: $0, limit: 1) }, Limits.firstDeliveries - underWay.count)
   }
 
-  /// How many more of each endpoint's deliveries may be claimed now, and of all of them. One that fails gets no more.
+  /// How many further deliveries may be claimed now, of each endpoint and of all together. A failing endpoint gets
+  /// none.
   mutating func quotas(for addresses: [WebhookAddress], all: Bool) -> (quotas: [DeliveryQuota], limit: Int) {
     var left: [String: Int] = [:]
     let more = asked(addresses, all: all).filter { underWay[$0] != nil && !failing.contains($0) }
@@ -64,7 +66,7 @@ struct DeliveryPlan {
     return (quotas, Limits.deliveries - shared(underWay))
   }
 
-  /// Whose turn is first changes, so that of many endpoints none is always the last.
+  /// The endpoints to look at. Each call begins with another one, so that none is always the last.
   private mutating func asked(_ addresses: [WebhookAddress], all: Bool) -> [WebhookAddress] {
     let asked = addresses.filter { all || backlogged.contains($0) }
       .sorted { ($0.relyingParty, $0.endpoint) < ($1.relyingParty, $1.endpoint) }
@@ -73,10 +75,10 @@ struct DeliveryPlan {
     return Array(asked[turn...] + asked[..<turn])
   }
 
-  /// Attempts that are not the first of their endpoint.
+  /// The number of attempts that are not the first of their endpoint.
   private func shared(_ underWay: [WebhookAddress: Int]) -> Int { underWay.values.reduce(0) { $0 + $1 - 1 } }
 
-  /// What is left of a relying party's part of the shared places.
+  /// The shared places that a relying party may still take.
   private func share(of relyingParty: String) -> Int {
     let busy = Set((backlogged.map(\.relyingParty) + underWay.filter { $0.value > 1 }.map(\.key.relyingParty)))
     return Limits.deliveries / busy.union([relyingParty]).count
@@ -96,7 +98,7 @@ struct DeliveryPlan {
     }
   }
 
-  /// Whether the endpoint thereby began to fail, or to take messages again.
+  /// Notes the end of an attempt. Returns whether the endpoint thereby began to fail or recovered; nil if neither.
   mutating func ended(_ address: WebhookAddress, succeeded: Bool) -> Change? {
     let count = underWay[address, default: 1] - 1
     underWay[address] = count > 0 ? count : nil
@@ -109,7 +111,7 @@ struct DeliveryPlan {
 package struct DeliveryAttempt {
   let parts: WebhookDispatcher.Parts
 
-  /// What to record of it, and its fault where it came to nothing.
+  /// Returns the result to record, and the fault if the attempt failed.
   func run(
     _ delivery: DeliveryRecord, at endpoint: WebhookEndpoint
   ) async -> (result: AttemptResult, fault: DeliveryFault?) {
@@ -128,7 +130,7 @@ package struct DeliveryAttempt {
     }
   }
 
-  /// Test mode alone may post to this machine, and without TLS.
+  /// The rules for posting. Only test mode may post to this machine, and without TLS.
   package static func rules(isLive: Bool, _ targets: InternalTargets = .none) -> FetchRules {
     FetchRules(
       allowsPlainHTTP: !isLive, allowsLoopback: !isLive, internalTargets: targets,
@@ -157,7 +159,8 @@ package struct DeliveryAttempt {
     return next > delivery.begun + Limits.deliverySpan ? .dead(fault) : .retry(at: next, fault)
   }
 
-  /// Seconds until the next attempt: five times as long each time, up to some hours, and not for all at the same second.
+  /// Seconds until the next attempt: five times as long each time, up to some hours. The jitter keeps attempts from all
+  /// coming in the same second.
   static func pause(afterAttempt attempt: Int, jitter: Double) -> Int64 {
     var pause = Limits.shortestDeliveryPause
     for _ in 1..<max(1, min(attempt, 16)) { pause = min(pause * 5, Limits.longestDeliveryPause) }

@@ -3,16 +3,16 @@ import Network
 import Sessions
 import Trust
 
-/// Takes events from the store's outbox to the relying parties' endpoints, at least once each.
+/// Delivers events from the store's outbox to the relying parties' endpoints, each at least once.
 ///
-/// Any number of processes may do so on one store: what one has claimed is its own until the lease ends. A process that
-/// dies between a claim and its record leaves a delivery that is made again. An endpoint that fails is asked by one
-/// attempt at a time until it takes one, so that it holds up nobody else's.
+/// Any number of processes may do so on one store: a delivery that a process has claimed is its own until the lease
+/// ends. If a process dies between a claim and its record, the delivery is made again. A failing endpoint gets one
+/// attempt at a time until one succeeds, so that it holds up no other endpoint.
 final class WebhookDispatcher: Sendable {
-  /// What it works with.
+  /// The parts that it works with.
   struct Parts: Sendable {
     let store: any EventStore
-    /// Those in force now.
+    /// The relying parties in force now.
     let relyingParties: @Sendable () -> RelyingParties
     let isLive: Bool
     let poster: WebPoster
@@ -25,7 +25,7 @@ final class WebhookDispatcher: Sendable {
     var grace = Duration.seconds(2)
   }
 
-  /// Events that are distributed in one transaction: few, since the sessions' writes wait behind it.
+  /// Events that are distributed in one transaction. They are few, since the sessions' writes wait for it.
   private static let portion = 200
 
   let parts: Parts
@@ -44,7 +44,7 @@ final class WebhookDispatcher: Sendable {
     tasks.withLock { $0 = [running, ticking] }
   }
 
-  /// Claims nothing more, gives attempts under way a moment, and returns when all of them are recorded.
+  /// Claims nothing more, gives attempts under way a moment (`grace`), and returns when all of them are recorded.
   func stop() async {
     let tasks = tasks.withLock { tasks in
       defer { tasks = [] }
@@ -130,7 +130,7 @@ final class WebhookDispatcher: Sendable {
     parts.metrics.note(state, at: parts.clock())
   }
 
-  /// The outbox is as it was, and is looked at again with the next tick.
+  /// Logs once that the store fails. The outbox has not changed, and is looked at again at the next tick.
   private func failed() {
     guard plan.withLock({ $0.noteStore(fails: true) }) else { return }
     parts.log.write(
@@ -144,7 +144,7 @@ final class WebhookDispatcher: Sendable {
     do throws(StoreError) {
       if try await parts.store.recordDelivery(delivery, result) { note(result, of: delivery) }
     } catch {
-      // Not recorded, it is made again when the lease ends.
+      // Without a record the delivery is made again when its lease ends.
       failed()
     }
     let change = plan.withLock { $0.ended(address, succeeded: fault == nil) }
@@ -164,7 +164,7 @@ final class WebhookDispatcher: Sendable {
       ])
   }
 
-  /// Once when an endpoint begins to fail, and once when it takes messages again.
+  /// Logs once when an endpoint begins to fail, and once when it takes messages again.
   private func note(_ change: DeliveryPlan.Change, of address: WebhookAddress, _ fault: DeliveryFault?) {
     parts.log.write(
       change == .fails ? .warning : .info, change == .fails ? "webhook.failing" : "webhook.recovered",
@@ -180,11 +180,11 @@ final class WebhookDispatcher: Sendable {
 /// The counts of deliveries behind `/metrics`.
 final class WebhookMetrics: Sendable {
   struct Snapshot: Sendable, Hashable {
-    /// Attempts by what they came to.
+    /// The number of attempts by result.
     var delivered = 0
     var retried = 0
     var dead = 0
-    /// What waits in the store, all processes' alike.
+    /// What waits in the store, for all processes; nil before it was counted.
     var outbox: OutboxState?
     var oldestPendingSeconds: Int64 = 0
   }
