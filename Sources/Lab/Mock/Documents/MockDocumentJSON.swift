@@ -84,7 +84,7 @@ private struct JSONElement: Decodable {
     return elements
   }
 
-  /// A typed value, or a map.
+  /// A typed value if the object's only member names a type, else a map.
   private static func object(
     _ members: [String: JSONElement], in container: any SingleValueDecodingContainer
   ) throws -> CBORValue {

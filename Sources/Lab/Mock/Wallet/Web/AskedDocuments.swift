@@ -1,22 +1,22 @@
 import Base
 import CBOR
 
-/// What a web protocol's request asks for, as the wallet reads it: documents, and which of them answer it together.
+/// The documents that a web protocol's request asks for, as the wallet reads it, and the sets of them that answer it.
 struct AskedDocuments: Sendable {
   struct Query: Sendable {
-    /// The credential query's id (OpenID4VP 1.0, 6.1); empty where the protocol has none.
+    /// The credential query's id (OpenID4VP 1.0, 6.1); empty if the protocol has none.
     let id: String
     var document: MockRequest.Document
   }
 
   var queries: [Query]
-  /// Positions of queries in the order of preference: one of these sets is to be answered as a whole.
+  /// Sets of positions in `queries`, in the order of preference. One of these sets is to be answered as a whole.
   var alternatives: [[Int]]
 
-  /// The whole request, in the mock wallet's terms.
+  /// The whole request, in the form of the mock wallet.
   var request: MockRequest { MockRequest(documents: queries.map(\.document)) }
 
-  /// The documents as `request` has them, without those that it has not.
+  /// The documents with the elements that `request` has. Documents that `request` lacks are left out.
   func restricted(to request: MockRequest?) -> AskedDocuments {
     guard let request else { return self }
     let kept = queries.indices.filter { index in
@@ -32,7 +32,10 @@ struct AskedDocuments: Sendable {
     return copy
   }
 
-  /// The first set that the wallet has, or what it has of the first.
+  /// The queries of the first set that the wallet has in full. If it has none in full, those of the first set that it
+  /// has.
+  ///
+  /// - Throws: `MockError.noRequestedDocument` if it has nothing of the first set either.
   func chosen(holding docTypes: Set<String>) throws -> [Query] {
     func held(_ set: [Int]) -> [Int] {
       set.filter { queries.indices.contains($0) && docTypes.contains(queries[$0].document.docType) }
@@ -64,7 +67,8 @@ extension AskedDocuments {
       return Query(id: "", document: .init(docType: docType, elements: elements))
     }
     alternatives = [Array(queries.indices)]
-    // The second edition: one document set of each use case. A verifier of this project makes one use case.
+    // In the second edition, one document set of each use case is to be answered. A verifier of this project makes one
+    // use case.
     if let information = request[key: "deviceRequestInfo"]?.embedded,
       let useCase = information[key: "useCases"]?.elements?.first(where: { $0[key: "mandatory"]?.bool == true }),
       let sets = useCase[key: "documentSets"]?.elements
@@ -92,7 +96,7 @@ extension AskedDocuments {
       return Query(id: id, document: .init(docType: docType, elements: elements))
     }
     alternatives = [Array(queries.indices)]
-    // A verifier of this project makes one credential set, or none where every query is to be answered.
+    // A verifier of this project makes one credential set, or none if every query is to be answered.
     if let options = dcql["credential_sets"]?.array?.first?["options"]?.array {
       alternatives = options.map { option in
         (option.array ?? []).compactMap { name in queries.firstIndex { $0.id == name.string } }
@@ -102,8 +106,8 @@ extension AskedDocuments {
 
   // MARK: ISO/IEC TS 18013-7, B.3.2
 
-  /// Presentation Exchange, whose descriptors are named by document types. One submission requirement that picks means
-  /// that any will do.
+  /// Reads Presentation Exchange. Each input descriptor's id is a document type. If a submission requirement picks, any
+  /// one of the documents will do.
   init(presentationDefinition definition: JSON) throws {
     guard let descriptors = definition["input_descriptors"]?.array, !descriptors.isEmpty else {
       throw MockError.unreadableRequest("presentation_definition has no input_descriptors")
