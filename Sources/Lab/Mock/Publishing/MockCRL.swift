@@ -3,8 +3,8 @@ import Cryptography
 
 /// A certificate revocation list as the mock authority publishes it, by name: right, or wrong in one respect.
 package struct MockCRL: MockCatalogued {
-  /// Its code is what a verifier finds about a document signer under the good anchor. No code if the
-  /// list is right and does not revoke it.
+  /// Its code is what a verifier finds about a document signer under the good anchor. No code if the list is right and
+  /// does not revoke it.
   package let declaration: MockDeclaration
   let change: MockChange<Draft>
 

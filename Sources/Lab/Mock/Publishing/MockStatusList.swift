@@ -6,7 +6,7 @@ import Cryptography
 /// A status list as the mock authority publishes it, by name: right, or wrong in one respect. A document is issued with
 /// `status`, and the list is served at the address in it.
 package struct MockStatusList: MockCatalogued {
-  /// Its code is what a verifier finds about the document; none: it is good.
+  /// Its code is what a verifier finds about the document. No code if its status is good.
   package let declaration: MockDeclaration
   /// Whether the list is a JSON Web Token, which a verifier accepts only if its policy says so.
   package let isJWT: Bool
@@ -29,12 +29,12 @@ package struct MockStatusList: MockCatalogued {
   package static let jwtMediaType = "application/statuslist+jwt"
   package var mediaType: String { isJWT ? Self.jwtMediaType : Self.mediaType }
 
-  /// `status` of the mobile security object, for a list at this address; nil: the authority's own.
+  /// `status` of the mobile security object, for a list at this address; nil for the authority's own.
   package func status(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> CBORValue {
     try draft(authority, uri, now).declaration
   }
 
-  /// The list's bytes, to be served at the same address.
+  /// The list's bytes, which are served at the same address.
   package func published(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> [UInt8] {
     try draft(authority, uri, now).encoded()
   }
@@ -202,7 +202,7 @@ extension MockStatusList {
 /// An identifier list, which names the revoked documents, as the mock authority publishes it, by name: right, or wrong
 /// in one respect.
 package struct MockIdentifierList: MockCatalogued {
-  /// Its code is what a verifier finds about the document; none: it is good.
+  /// Its code is what a verifier finds about the document. No code if its status is good.
   package let declaration: MockDeclaration
   let change: MockChange<ListTokenDraft>
 
@@ -220,12 +220,12 @@ package struct MockIdentifierList: MockCatalogued {
 
   package static let mediaType = "application/identifierlist+cwt"
 
-  /// `status` of the mobile security object, for a list at this address; nil: the authority's own.
+  /// `status` of the mobile security object, for a list at this address; nil for the authority's own.
   package func status(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> CBORValue {
     try draft(authority, uri, now).declaration
   }
 
-  /// The list's bytes, to be served at the same address.
+  /// The list's bytes, which are served at the same address.
   package func published(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> [UInt8] {
     try draft(authority, uri, now).encoded()
   }

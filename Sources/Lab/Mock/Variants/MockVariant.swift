@@ -62,7 +62,7 @@ package struct MockVariant: MockCatalogued {
 
   package static let good = MockVariant("good", "Nothing is wrong.", .none)
 
-  /// Variants that go wrong in the same part of an answer.
+  /// Variants that are about the same part of an answer.
   package struct Group: Sendable {
     package let name: String
     package let variants: [MockVariant]
@@ -94,7 +94,7 @@ package struct MockVariant: MockCatalogued {
   private static let byName = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
 }
 
-/// Collects variants. The compiler type-checks each by itself, which is faster than one large array.
+/// Collects variants. The compiler type-checks each one by itself.
 @resultBuilder
 enum MockVariantList {
   static func buildBlock(_ variants: [MockVariant]...) -> [MockVariant] { variants.flatMap { $0 } }
@@ -114,7 +114,7 @@ extension MockVariant {
     let isRedirect = protocolName == "openid4vp"
     let isAnnexB = protocolName == "openid4vp-iso-18013-7-annex-b"
     let isWeb = protocolName.hasPrefix("openid4vp-v1-")
-    // OpenID4VP's encryption key is the reader key; in person there may be one.
+    // OpenID4VP's encryption key is the reader key. A proximity protocol has one if the device sends a MAC.
     let hasReaderKey = isAnnexB || ((isRedirect || isWeb) && isEncrypted) || usesMAC
     return switch applicability {
     case .anyProtocol: true

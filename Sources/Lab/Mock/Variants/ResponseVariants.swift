@@ -105,8 +105,8 @@ extension ResponseDraft {
 }
 
 extension MockVariant {
-  /// Slips of encoders, mostly a member that is null or empty where it must be left out. A verifier ignores such a member if it is
-  /// not signed and has one meaning only. Otherwise the answer is refused.
+  /// Slips of encoders, mostly a member that is null or empty where it must be left out. A verifier ignores such a
+  /// member if it is not signed and has one meaning only. Otherwise the answer is refused.
   @MockVariantList static var slips: [MockVariant] {
     tolerated(
       "slip-device-mac-null", "`deviceMac` is null beside a device signature.", device { $0["deviceMac"] = .null })

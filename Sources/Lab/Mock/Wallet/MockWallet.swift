@@ -116,7 +116,7 @@ package struct MockRequest: Sendable {
 
   package init(documents: [Document]) { self.documents = documents }
 
-  /// The request that every variant's expected codes hold for.
+  /// The request for which every variant's codes hold.
   package static let standard = MockRequest(documents: [.standardMDL])
 
   /// The same as `standard` without the birth date, so that only `age_over_NN` can prove an age.

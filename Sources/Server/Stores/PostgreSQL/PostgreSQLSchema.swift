@@ -1,6 +1,6 @@
 import Sessions
 
-/// The tables, as the list of steps that led to them. A step is never changed once it has been released.
+/// The steps that make the tables, from the first version on. A step is never changed once it has been released.
 enum PostgreSQLSchema {
   private static let steps = [first, second, third, fourth, fifth]
   /// The advisory lock under which steps are taken: "mdoc" in ASCII.
