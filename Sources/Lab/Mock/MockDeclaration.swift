@@ -1,19 +1,19 @@
 import Base
 
-/// What is declared of every named right or wrong thing: of answers, of lists, and of the vectors made of them.
+/// What every named mock declares of itself: an answer, a list, or a vector made of them, right or wrong.
 package struct MockDeclaration: Sendable {
   package var name: String
-  /// What is particular about it, in one sentence.
+  /// What is special about it, in one sentence.
   package var summary: String
-  /// The rows of the project's list of negative cases that it answers.
+  /// The rows of the project's list of negative cases that it covers.
   package var cases: [String]
-  /// Exactly the codes that a verifier finds failed, in the order of `Code.allCases`; the first is the primary one.
-  /// None: it is accepted.
+  /// Exactly the codes of the checks that fail, in the order of `Code.allCases`; the first is the primary one. Empty if
+  /// it is accepted.
   package var codes: [Code]
   /// The codes that warn, in lenient mode.
   package var warnings: [Code]
 
-  /// - Parameter cases: rows, with spaces between them.
+  /// - Parameter cases: rows, separated by spaces.
   package init(
     _ name: String, _ summary: String, cases: String = "", codes: [Code] = [], warnings: [Code] = []
   ) {
@@ -29,10 +29,10 @@ package struct MockDeclaration: Sendable {
   }
 }
 
-/// What makes a right draft the one that is declared.
+/// A change that turns a right draft into the declared one.
 typealias MockChange<Draft> = @Sendable (inout Draft) throws -> Void
 
-/// Something right or wrong with its declaration, and with what it is made by.
+/// A named mock with its declaration.
 package protocol MockDeclared: Sendable {
   var declaration: MockDeclaration { get }
 }
@@ -43,11 +43,11 @@ extension MockDeclared {
   package var cases: [String] { declaration.cases }
   package var codes: [Code] { declaration.codes }
   package var warnings: [Code] { declaration.warnings }
-  /// The primary code; nil: it is accepted.
+  /// The primary code; nil if it is accepted.
   package var code: Code? { codes.first }
 }
 
-/// Declared things of which all are known.
+/// Named mocks of a kind that has a list of all.
 package protocol MockCatalogued: MockDeclared {
   static var all: [Self] { get }
 }

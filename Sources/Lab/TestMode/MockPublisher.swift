@@ -4,17 +4,17 @@ import Glibc
 import HTTP
 import Mock
 
-/// Test mode's publisher: serves the mock authority's lists over plain HTTP on the loopback interface, as an issuer's
-/// publisher would on the web.
+/// Test mode's publisher. It serves the mock authority's lists over plain HTTP on the loopback interface, as an
+/// issuer's publisher does on the web.
 ///
-/// What it remembers of who asked is which path, and how often.
+/// It counts the requests for each path, and remembers nothing else about them.
 package final class MockPublisher: Sendable {
-  /// Where a list is to be had, as it is when it is asked for.
+  /// What the publisher answers at a path. A list is made when it is requested.
   package enum Answer: Sendable {
     case list(mediaType: String, @Sendable (Timestamp) throws -> [UInt8])
     case status(Int)
     case redirect(to: String)
-    /// None, until the server stops.
+    /// Sends no answer until the publisher stops, or for ten minutes.
     case silence
   }
 
@@ -26,7 +26,8 @@ package final class MockPublisher: Sendable {
   package var port: UInt16 { http.port }
   package var addresses: MockAddresses { MockAddresses(base: baseURL) }
 
-  /// Has nothing to serve yet.
+  /// Starts a publisher without lists.
+  ///
   /// - Parameter port: 0 for a free one.
   package init(port: UInt16 = 0, clock: @escaping @Sendable () -> Timestamp) throws(StartError) {
     shelf = MockShelf(clock: clock)
@@ -41,7 +42,7 @@ package final class MockPublisher: Sendable {
     }
   }
 
-  /// Serves the lists of an authority whose addresses are these.
+  /// Serves the lists of an authority whose addresses are those of this publisher.
   package func publish(_ lists: [MockPublishedList] = MockPublishedList.all, of authority: MockAuthority) {
     for list in lists {
       let answer: Answer =
@@ -61,24 +62,24 @@ package final class MockPublisher: Sendable {
     }
   }
 
-  /// Takes the place of what was there.
+  /// Serves this answer at the path, in place of any earlier one.
   package func publish(_ answer: Answer, at path: String) { shelf.put(answer, at: "/" + path) }
 
-  /// How often each path was asked for since the start, or since it was forgotten, without its first slash.
+  /// The number of requests for each path, without its first slash, since the start or the last `forgetRequests`.
   package var requests: [String: Int] { shelf.requests }
   package func forgetRequests() { shelf.forgetRequests() }
 
   package func stop() async { await http.stop(drainSeconds: 0) }
 }
 
-/// What the publisher has, by path.
+/// The publisher's answers, by path.
 private final class MockShelf: HTTPHandler {
   private struct State {
     var answers: [String: MockPublisher.Answer] = [:]
     var requests: [String: Int] = [:]
   }
 
-  /// Paths that are counted apart; whatever else is asked for counts as one.
+  /// At most this many paths are counted separately. All others are counted together, under the empty path.
   private static let maximumPaths = 1_024
 
   private let state = Locked(State())
@@ -115,9 +116,9 @@ private final class MockShelf: HTTPHandler {
   func refusal(_ fault: HTTPFault) -> HTTPResponse { HTTPResponse(status: fault.status) }
 }
 
-/// What `mdoc mock publish` calls.
+/// The command `mdoc mock publish`.
 extension MockPublisher {
-  /// Serves the lists of an authority, whatever its addresses were, until SIGTERM or SIGINT.
+  /// Serves the lists of an authority, which from now on are at this publisher's addresses, until SIGTERM or SIGINT.
   package static func run(
     port: UInt16, authority: MockAuthority, announce: (String) -> Void
   ) async throws(StartError) {

@@ -3,14 +3,15 @@ import Base
 import Mock
 import Sessions
 
-/// The body of `POST /v1/test/mock_responses`, read strictly.
+/// The body of `POST /v1/test/mock_responses`. Unknown members are refused.
 ///
-/// `elements` comes in two shapes: an array of `{namespace, identifier}` names what the person agrees to disclose, all
-/// else is withheld; an object `{namespace: {identifier: value}}` changes what the mock documents say (`null`: they do
-/// not say it), with values as `mdoc mock` reads them, `{"full_date": "2010-01-31"}` for dates.
+/// `elements` has two shapes. An array of `{namespace, identifier}` names the elements that the person agrees to
+/// disclose; all others are withheld. An object `{namespace: {identifier: value}}` changes elements of the mock
+/// documents, or removes them by `null`. Its values have the form that `mdoc mock` reads, for example `{"full_date":
+/// "2010-01-31"}` for dates.
 struct MockResponseInput {
   let session: String
-  /// Of the session's, the one that is answered; by default its first.
+  /// The protocol, among the session's, that is answered; nil for the first.
   let protocolName: String?
   let variant: MockVariant
   private var disclosed: [(namespace: String, identifier: String)]?
@@ -60,7 +61,7 @@ struct MockResponseInput {
       guard let elements = namespace.value.object else {
         throw MockError.invalidData(path: namespace.name, reason: "must be an object of elements")
       }
-      // Read by the mock issuer's own reader of document data, which knows dates and bytes.
+      // Read as the mock issuer reads document data, so that dates and bytes are understood.
       let form: JSON = ["doc_type": "changes", "namespaces": .object([.init(namespace.name, .object(elements))])]
       let read = try MockDocumentData(json: form.serialized())
       for index in documents.indices where documents[index].namespaces.contains(where: { $0.name == namespace.name }) {
@@ -73,7 +74,7 @@ struct MockResponseInput {
     return documents
   }
 
-  /// What the mock wallet cannot do, as a fault of the member that asked for it.
+  /// The error for what the mock wallet cannot do. It points at the member that asked for it.
   func fault(_ error: MockError) -> ServiceError {
     switch error {
     case .invalidData(let path, let reason): Self.fault("/elements", "\(path): \(reason)")
@@ -83,7 +84,8 @@ struct MockResponseInput {
     }
   }
 
-  /// A way of answering, or a right answer whose document refers to a list by this name.
+  /// The variant of this name. It may also be the name of a published list: then the answer is right, and its document
+  /// refers to that list.
   private static func variant(_ name: String) -> MockVariant? {
     MockVariant.named(name) ?? MockPublishedList.named(name)?.variant
   }
@@ -104,7 +106,7 @@ struct MockResponseInput {
   }
 }
 
-/// What `POST /v1/test/mock_responses` takes.
+/// The schema of the body of `POST /v1/test/mock_responses`.
 enum MockResponseSchema {
   static let all: [Schema.Member] = [.init("CreateMockResponse", mockResponse)]
 
@@ -125,7 +127,7 @@ enum MockResponseSchema {
   private static let variants = MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name)
 }
 
-/// What to tell somebody who asked for a variant that does not exist.
+/// The message for an unknown variant, with up to three similar names.
 enum VariantHint {
   static func text(for name: String) -> String {
     let near =
@@ -137,7 +139,7 @@ enum VariantHint {
     return "is no variant that `mdoc mock variants` lists" + hint
   }
 
-  /// Levenshtein's, over at most the first 64 bytes.
+  /// The Levenshtein distance of the first 64 bytes of each.
   private static func distance(_ left: String, _ right: String) -> Int {
     let left = Array(left.utf8.prefix(64))
     let right = Array(right.utf8.prefix(64))

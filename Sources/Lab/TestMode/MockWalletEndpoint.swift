@@ -10,8 +10,8 @@ struct MockWalletEndpoint: Sendable {
   /// Nil for a wallet that makes no zero-knowledge proofs.
   var prover: MockProver?
 
-  /// An `Idempotency-Key` is taken and has nothing to do: an answer changes no state, and for the same second it is
-  /// the same answer.
+  /// An `Idempotency-Key` is accepted and ignored: an answer changes no state, and within the same second it is the
+  /// same answer.
   var route: Route {
     Route(
       method: .post, path: PathTemplate("/v1/test/mock_responses"), name: "createMockResponse",
@@ -45,7 +45,7 @@ struct MockWalletEndpoint: Sendable {
     return reply
   }
 
-  /// What a wallet would fetch, where the request is at an address.
+  /// The request object that a wallet would fetch; nil if the protocol sends the request itself and not its address.
   private func requestObject(_ pending: PendingRequest, _ call: RouteCall) async throws(ServiceError) -> [UInt8]? {
     guard ProtocolFamily(ofProtocol: pending.protocolName) == .redirect else { return nil }
     return try await call.application.service.walletRequest(pending.session.text, of: pending.relyingParty.id)
@@ -56,7 +56,7 @@ struct MockWalletEndpoint: Sendable {
     at now: Timestamp
   ) throws -> JSON {
     let request = input.restricted(MockRequest(pending.request))
-    // A wallet reads for itself what is asked.
+    // Unless the person withholds something, the wallet answers what it reads in the request itself.
     let agreed = input.isRestricted ? request : nil
     if let requestObject {
       return try wallet.answer(requestObject: requestObject, request: agreed, variant: input.variant, at: now).data

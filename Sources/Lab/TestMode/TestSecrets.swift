@@ -8,14 +8,14 @@ import PKIX
 import Presentation
 import Sessions
 
-/// The secrets of one test server, all from one seed.
+/// The secrets of one test server, all derived from one seed.
 struct TestSecrets {
   private static let salt = Array("mdoc test mode 1".utf8)
   private let seed: [UInt8]
   let authoritySeed: [UInt8]
   let apiKey: String
   let encryptionKey: PrivateKey
-  /// Below the ports that the system gives away by itself.
+  /// 20000 to 29999: below the ports that the system assigns by itself.
   let publisherPort: UInt16
 
   init(seed: [UInt8]?) throws(StartError) {
@@ -51,7 +51,7 @@ struct TestSecrets {
     try HKDF.deriveKey(from: SecretBytes(copying: seed), salt: salt, info: Array(label.utf8), length: 32)
   }
 
-  /// One scalar in 2³² is above the order of P-256; then the next one is taken.
+  /// One scalar in 2³² is not below the order of P-256. A second one is derived in that case.
   private static func key(from seed: [UInt8]) throws(CryptoError) -> PrivateKey {
     do throws(CryptoError) {
       return try PrivateKey(curve: .p256, scalar: derive("encryption", from: seed).exposed())
@@ -61,11 +61,9 @@ struct TestSecrets {
   }
 }
 
-/// Test mode's reader: its requests are signed as a real relying party's, under the mock reader authority.
+/// Test mode's reader. It signs its requests as a real relying party does, under the mock reader authority.
 enum TestReaderIdentity {
-  /// The reader and the authority's own certificate, DER, for wallets that authenticate readers.
-  ///
-  /// - Parameter host: that of the public address, since ISO/IEC TS 18013-7, Annex B names readers by it.
+  /// - Parameter host: the host of the public address, since ISO/IEC TS 18013-7, Annex B names readers by it.
   static func identity(
     of authority: MockAuthority, named host: String, at now: Timestamp
   ) throws(StartError) -> (reader: ReaderIdentity, root: [UInt8]) {
@@ -79,7 +77,7 @@ enum TestReaderIdentity {
   }
 }
 
-/// A new folder for the store of a test server, readable by its owner alone.
+/// A new folder for the store of a test server. Only its owner can read it.
 enum TemporaryStore {
   static func makeFolder() throws(StartError) -> String {
     let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
@@ -92,7 +90,7 @@ enum TemporaryStore {
   }
 
   static func remove(_ folder: String) {
-    // What cannot be removed is left: it holds nothing but test data.
+    // If a file cannot be removed, it stays: it holds nothing but test data.
     try? FileManager.default.removeItem(atPath: folder)
   }
 }

@@ -10,11 +10,11 @@ import PKIX
 import Sessions
 import Trust
 
-/// A server in test mode with all that a client needs: it trusts its own mock authority, has one relying party, and
-/// nothing it says is worth anything outside.
+/// A server in test mode with all that a client needs. It trusts its own mock authority and has one relying party. What
+/// it verifies proves nothing outside the test.
 package struct TestServer: Sendable {
   package let server: VerifierServer
-  /// Of the relying party `test`, with every scope.
+  /// The API key of the relying party `test`, with every scope.
   package let apiKey: String
   package let anchors: [MockAnchor]
   package let authority: MockAuthority
@@ -22,22 +22,22 @@ package struct TestServer: Sendable {
   package let publisher: MockPublisher
   package let merchantID: String
   package let teamID: String
-  /// Web origins that may ask and may hold client secrets: the server's own, and those that were added.
+  /// Web origins that may request answers and may hold client secrets: the server's own, and those of the options.
   package let origins: [String]
   /// The public half of the merchant's encryption key: P-256, uncompressed.
   package let encryptionPublicKey: [UInt8]
   package let store: StoreLocation
-  /// The mock reader authority's certificate, DER: wallets that authenticate readers trust it.
+  /// The mock reader authority's certificate, DER. Wallets that authenticate readers trust it.
   package let readerRoot: [UInt8]
 
-  /// Where events are sent, and the secret that they are signed with.
+  /// Where events are sent, and the secret that signs them; nil if they are not sent.
   package let webhook: WebhookEndpoint?
 
   package static let relyingPartyID = "test"
   package static let webhookID = "test"
 
   package var baseURL: String { server.baseURL }
-  /// The page to try it with, in a browser on this machine.
+  /// The playground: a page to try the server with, in a browser on this machine.
   package var playgroundURL: String { baseURL + "/playground" }
 
   init(_ options: TestModeOptions, log: Log) throws(StartError) {
@@ -54,7 +54,8 @@ package struct TestServer: Sendable {
     apiKey = secrets.apiKey
     merchantID = options.merchantID
     teamID = options.teamID
-    // The made one is the mock wallet's; an app encrypts to whichever its merchant's certificate has.
+    // Without keys in the options, the mock wallet's answers are encrypted to a derived key. An app encrypts to the key
+    // in its merchant's certificate, which the options have to give.
     let encryptionKeys = options.appleKeys.isEmpty ? [secrets.encryptionKey] : options.appleKeys
     encryptionPublicKey = encryptionKeys[0].publicKey.encoded
     let socket: BoundSocket
@@ -104,21 +105,22 @@ package struct TestServer: Sendable {
     }
     let fetches = FetchLog()
     configuration.fetches = fetches
-    // What a status list may look like is not the question in test mode: either form is taken.
+    // Test mode takes status lists in either form, CWT or JWT.
     configuration.revocation = RevocationChecker(
       fetcher: try ServerNetwork.webFetcher(fetches), allowsJWT: true, allowsLoopback: true,
       executor: WorkerThreads.shared)
     server = try VerifierServer(configuration, log: log, clock: options.clock)
   }
 
-  /// By HTTPS, or on this machine, where it may be without.
+  /// Whether a webhook may be at this address: over HTTPS, or on this machine, where plain HTTP is allowed too.
   package static func isWebhookURL(_ text: String) -> Bool {
     guard let address = try? ListAddress(text, allowing: DeliveryAttempt.rules(isLive: false)) else { return false }
     let own = ["localhost", "127.0.0.1", "::1"]
     return address.isEncrypted || own.contains(address.host)
   }
 
-  /// With the same seed comes the same port, where it is free: an answer from before a restart names its lists by it.
+  /// The publisher. The same seed gives the same port if that is free: an answer from before a restart names its lists
+  /// by that port.
   private static func publisher(
     _ options: TestModeOptions, _ secrets: TestSecrets
   ) throws(StartError) -> MockPublisher {
@@ -138,20 +140,22 @@ package struct TestServer: Sendable {
     var trusted = TrustAnchor(
       certificate: certificate, docTypes: anchor.docTypes, extendedKeyUsages: Set(anchor.extendedKeyUsages),
       maxPathLength: anchor.maxPathLength, tier: .test, source: "mock:\(anchor.name)")
-    // The publisher is on this machine and has no certificate to show.
+    // The publisher is on this machine and has no TLS certificate.
     trusted.allowsPlainHTTP = true
     return trusted
   }
 }
 
 extension TestServer {
-  /// Starts a server; the caller stops it. Its log goes nowhere unless `options.log` takes it.
+  /// Starts a server. The caller stops it. Its log is dropped unless `options.log` takes it.
   package static func start(_ options: TestModeOptions = TestModeOptions()) throws(StartError) -> TestServer {
     try TestServer(options, log: Log(sink: options.log))
   }
 
-  /// Serves until SIGTERM or SIGINT, after printing where and with which keys on standard output, in one piece: a script
-  /// reads it before it calls.
+  /// Prints the server's address and keys on standard output, in one piece for scripts, and then serves until SIGTERM
+  /// or SIGINT.
+  ///
+  /// - Parameter printsJSON: whether to print JSON and not text.
   package static func run(_ options: TestModeOptions, printsJSON: Bool) async -> Int32 {
     await VerifierServer.run(stoppedBy: { await $0.stop() }) { log throws(StartError) in
       let test = try TestServer(options, log: log)
@@ -163,7 +167,7 @@ extension TestServer {
 }
 
 extension ServerAdditions {
-  /// The mock wallet and the page.
+  /// The mock wallet's endpoint and the playground.
   static func testMode(
     _ wallet: MockWalletEndpoint, _ playground: Playground, end: @escaping @Sendable () async -> Void = {}
   ) -> ServerAdditions {
@@ -173,41 +177,42 @@ extension ServerAdditions {
   }
 }
 
-/// How to start test mode. It binds to loopback, always.
+/// How to start test mode, which always binds to the loopback interface.
 package struct TestModeOptions: Sendable {
-  /// With the same seed come the same anchors, keys and API key, so that a store can be served again; nil for new ones.
+  /// The same seed gives the same anchors, keys and API key, so that a store can be served again. Nil for a new seed.
   package var seed: [UInt8]?
-  /// 0: a free port.
+  /// 0 for any free port.
   package var port: UInt16 = 0
   /// Nil for a new SQLite file in the folder for temporary files.
   package var store: StoreLocation?
-  /// Its name among those that share the store.
+  /// The server's name among the nodes that share the store.
   package var node = NodeName.standard
   package var merchantID = "merchant.test.mdoc"
   package var teamID = "TESTTEAM01"
-  /// Keys that apps' answers are encrypted to, a real merchant's, say; none for one that is made.
+  /// Keys that apps' answers are encrypted to, such as a real merchant's. Empty to derive one from the seed.
   package var appleKeys: [PrivateKey] = []
-  /// What the relying party wants to know about revocation.
+  /// The relying party's policy on revocation.
   package var revocation = RevocationPolicy.requireGood
   /// By what zero-knowledge proofs are verified; nil: none can be asked for. With circuits, revocation that cannot be
   /// determined is allowed, since a proof hides its document's status.
   package var circuits: CircuitLibrary?
-  /// Origins of pages that may ask and may hold client secrets, beside the server's own.
+  /// Origins of further pages that may request answers and may hold client secrets, besides the server's own.
   package var origins: [String] = []
-  /// Where the relying party is told of events: on this machine or by HTTPS.
+  /// The address to which the relying party's events are sent, on this machine or over HTTPS; nil to send none.
   package var webhookURL: String?
-  /// With which evidence of the relying party's sessions is sealed; nil: none is kept.
+  /// The key that seals the evidence of the relying party's sessions; nil to keep none.
   package var evidenceKey: EvidenceKey?
-  /// Milliseconds that a request may wait for its turn before it is refused for load; nil for what a live server has.
+  /// Milliseconds that a request may wait for its turn before it is refused for overload. Nil for the default of a live
+  /// server.
   package var patience: Int?
   package var clock: @Sendable () -> Timestamp = Timestamp.systemNow
-  /// Takes the log's lines where the server is started as part of another program.
+  /// Takes the log's lines if the server is started as part of another program.
   package var log: @Sendable (String) -> Void = { _ in }
 
   package init() {}
 }
 
-/// What test mode prints: everything a client needs to try it.
+/// What test mode prints: all that a client needs to use the server.
 extension TestServer {
   package var json: JSON {
     .members([

@@ -1,17 +1,17 @@
 import Base
 
-/// A trust anchor of the mock authority, with what a verifier in test mode is to configure for it.
+/// A trust anchor of the mock authority, with the settings that a verifier in test mode gives it.
 ///
-/// The verifier trusts all of them at once; only the first has signed anything that is right in every way.
+/// The verifier trusts all anchors at once. Documents are issued under the first, unless a variant says otherwise.
 package struct MockAnchor: Sendable {
   package let name: String
   /// DER.
   package let certificate: [UInt8]
-  /// The document types that it may vouch for.
+  /// The document types that it is trusted for.
   package let docTypes: [String]
-  /// The extended key usages, any one of which a document signer below it must have.
+  /// Extended key usages. A document signer below the anchor must have one of them.
   package let extendedKeyUsages: [String]
-  /// Certificates between it and a document signer.
+  /// How many certificates may stand between the anchor and a document signer.
   package let maxPathLength: Int
 
   package init(
@@ -25,19 +25,19 @@ package struct MockAnchor: Sendable {
   }
 }
 
-/// The anchors that exist, each with what is particular about it.
+/// The kinds of anchors, each with what is special about it.
 enum AnchorKind: String, Sendable, CaseIterable {
-  /// An IACA as ISO/IEC 18013-5, B.1.2 has it.
+  /// A right IACA (ISO/IEC 18013-5, B.1.2).
   case good = "iaca"
   case notCA = "iaca-not-ca"
   case expired = "iaca-expired"
   case notYetValid = "iaca-not-yet-valid"
-  /// Its self-signature does not verify, which says nothing about a pinned anchor (RFC 5280, 6.1.1 (d)).
+  /// Its self-signature does not verify, which does not matter for a pinned anchor (RFC 5280, 6.1.1 (d)).
   case brokenSelfSignature = "iaca-broken-self-signature"
   /// Allows one certificate between itself and the signer, as Apple's Digital ID root does.
   case pathLengthOne = "iaca-path-length-1"
   case nameConstrained = "iaca-name-constrained"
-  /// Trusted, but for vehicle registrations only.
+  /// Trusted for vehicle registrations only.
   case otherDocType = "iaca-other-doc-type"
 
   var commonName: String {
@@ -57,8 +57,8 @@ enum AnchorKind: String, Sendable, CaseIterable {
     self == .otherDocType ? ["org.iso.7367.1.mVRC"] : [MockDocType.mDL, MockDocType.photoID]
   }
 
-  /// Nineteen years that hold `now`, from a start that changes once in ten years: an anchor handed out at a server's
-  /// start stays the one that later answers chain to, byte for byte.
+  /// Nineteen years, which include `now` unless the anchor is expired or not yet valid. They change only once in ten
+  /// years: an anchor that was handed out at a server's start is, byte for byte, the one that later answers chain to.
   func validity(at now: Timestamp) -> (from: Timestamp, until: Timestamp) {
     let decade = now.date.year / 10 * 10
     let start =

@@ -1,15 +1,15 @@
 import Base
 import Cryptography
 
-/// The mock issuing authority: certification authorities and document signers, all from one seed.
+/// The mock issuing authority: its certification authorities and document signers, all derived from one seed.
 ///
-/// Its certificates carry `MockCertificateMarker`, which live mode refuses.
+/// Its certificates carry `MockCertificateMarker`, so live mode refuses them.
 package struct MockAuthority: Sendable {
   /// The curve of the issuing authority's key and, unless a variant says otherwise, of the document signer's.
   package let issuerCurve: Curve
   package let country: String
   package let stateOrProvince: String
-  /// Where its certificates and documents say that its lists are.
+  /// The addresses of its lists in certificates and documents.
   package private(set) var addresses: MockAddresses
   let seed: MockSeed
 
@@ -26,7 +26,7 @@ package struct MockAuthority: Sendable {
     self.addresses = addresses
   }
 
-  /// The same authority with its lists elsewhere.
+  /// The same authority, with its lists at other addresses.
   package func publishing(at addresses: MockAddresses) -> MockAuthority {
     var authority = self
     authority.addresses = addresses
@@ -47,7 +47,7 @@ package struct MockAuthority: Sendable {
     }
   }
 
-  /// The anchor that everything right is issued under.
+  /// The anchor under which documents are issued, unless a variant says otherwise.
   package func anchor(at now: Timestamp) throws -> MockAnchor {
     guard let anchor = try anchors(at: now).first else { throw MockError.keyDerivationFailed("anchor") }
     return anchor
@@ -63,7 +63,7 @@ package struct MockAuthority: Sendable {
       name: name(kind.commonName), key: try seed.key("iaca/\(kind.rawValue)", on: issuerCurve))
   }
 
-  /// What stands between an anchor and a signer where a variant has it so.
+  /// The authority between an anchor and a signer, in variants that have one.
   func intermediateIssuer() throws -> CertificateIssuer {
     CertificateIssuer(
       name: name("mdoc Mock Intermediate CA"), key: try seed.key("intermediate", on: issuerCurve))
@@ -91,7 +91,7 @@ package struct MockAuthority: Sendable {
     return template
   }
 
-  /// An IACA root certificate by ISO/IEC 18013-5, B.1.2.
+  /// An IACA root certificate (ISO/IEC 18013-5, B.1.2).
   func rootTemplate(_ issuer: CertificateIssuer, from: Timestamp, until: Timestamp) -> CertificateTemplate {
     CertificateTemplate(
       issuer: issuer.name, notBefore: from, notAfter: until, subject: issuer.name,
@@ -107,44 +107,44 @@ package struct MockAuthority: Sendable {
   }
 }
 
-/// What a certificate needs of the one that signs it.
+/// The name and key of an authority, as a certificate that it signs needs them.
 struct CertificateIssuer: Sendable {
   var name: CertificateName
   var key: PrivateKey
 
-  /// What the revocation list of the intermediate authority is called.
+  /// The name of the intermediate authority's revocation list.
   static let intermediateList = "intermediate"
 
   /// SHA-1 of the public key's bits (RFC 5280, 4.2.1.2 (1)).
   var keyIdentifier: [UInt8] { HashAlgorithm.sha1.hash(key.publicKey.encoded) }
 }
 
-/// Addresses in certificates and documents. By themselves they resolve nowhere (`.invalid`); a publisher on this machine
-/// gives its own.
+/// Addresses in certificates and documents. The default ones resolve nowhere (`.invalid`); a publisher on this machine
+/// has its own.
 package struct MockAddresses: Sendable, Hashable {
   private static let nowhere = "https://iaca.mdoc-mock.invalid/"
 
-  /// Where the lists are, with a slash at its end.
+  /// The address under which the lists are, with a slash at its end.
   package let base: String
 
   package init(base: String? = nil) { self.base = base ?? Self.nowhere }
 
-  /// What the anchors themselves name, wherever the lists are: the same seed gives the same anchors. Nobody asks for
-  /// the list that an anchor names.
+  /// The address in the anchors themselves. It does not depend on the publisher, so that the same seed gives the same
+  /// anchors. No verifier fetches the list that an anchor names.
   var home: String { Self.nowhere }
 
   package var authority: String { home }
-  /// The revocation list of the good authority, and of any other.
+  /// The address of the good authority's revocation list.
   package var crl: String { crl(of: AnchorKind.good.rawValue) }
   func crl(of authority: String) -> String { base + authority + ".crl" }
-  /// The revocation list of the reader authority.
+  /// The address of the reader authority's revocation list.
   var readerCRL: String { home + "reader.crl" }
   package var statusList: String { base + "status" }
   package var identifierList: String { base + "identifiers" }
 }
 
-/// The one source of everything that looks random here: HKDF of the seed, one label a purpose, so that the same seed
-/// and the same inputs give the same bytes.
+/// The source of all bytes that look random here: HKDF of the seed, with a label for each purpose. The same seed and
+/// the same inputs give the same bytes.
 struct MockSeed: Sendable {
   private let secret: [UInt8]
 
@@ -157,16 +157,17 @@ struct MockSeed: Sendable {
     return key.exposed()
   }
 
-  /// A seed for one answer: `context` is what makes the answer its own, such as the session transcript.
+  /// A seed for one answer. `context` is what makes the answer unique, such as the session transcript.
   func child(_ label: String, context: [UInt8]) throws -> MockSeed {
     MockSeed(try bytes("\(label)/\(hexText(HashAlgorithm.sha256.hash(context)))", count: 32))
   }
 
   func key(_ label: String, on curve: Curve) throws -> PrivateKey {
-    // A candidate above the group's order is refused; the next one is tried. Two in three fail at worst (brainpool).
+    // A candidate that is not below the group's order is refused, and the next one is tried. At worst two in three fail
+    // (brainpool).
     for attempt in 0..<64 {
       var scalar = try bytes("key/\(curve.rawValue)/\(label)/\(attempt)", count: curve.coordinateLength)
-      // The order of P-521 has 521 bits, in 66 bytes.
+      // The order of P-521 has 521 bits; a scalar has 66 bytes.
       if curve == .p521 { scalar[0] &= 0x01 }
       if let key = try? PrivateKey(curve: curve, scalar: scalar) { return key }
     }
@@ -178,13 +179,13 @@ struct MockSeed: Sendable {
   }
 }
 
-/// Why nothing could be made. Wrong answers are made on purpose and are no errors.
+/// Why an answer could not be made. A wrong answer is made on purpose and is no error.
 package enum MockError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The wallet has no document of a type that was requested.
   case noRequestedDocument([String])
-  /// What a web protocol's request lacks, or has in another form.
+  /// A web protocol's request lacks something, or has it in another form; the text says what.
   case unreadableRequest(String)
-  /// The document data cannot be read; where, and why.
+  /// The document data cannot be read at `path`.
   case invalidData(path: String, reason: String)
   /// No proof can be made of the document, for this reason.
   case cannotProve(String)

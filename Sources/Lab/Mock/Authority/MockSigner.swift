@@ -2,9 +2,9 @@ import Base
 import CBOR
 import Cryptography
 
-/// A signer to be: its key, every field of its certificate, and what stands beside this in the chain.
+/// A signer that is still to be made: its key, every field of its certificate, and the rest of the chain.
 struct MockSigner: Sendable {
-  /// What the mock authority certifies a signer for.
+  /// The purpose for which the mock authority certifies a signer.
   enum Role: Sendable {
     /// Documents (ISO/IEC 18013-5, B.1.4).
     case documents
@@ -28,12 +28,13 @@ struct MockSigner: Sendable {
   var issuerKey: PrivateKey
   /// Certificates that follow the signer's in x5chain, DER.
   var further: [[UInt8]] = []
-  /// Takes the finished DER of the signer's certificate.
+  /// Changes the finished DER of the signer's certificate.
   var finish: @Sendable ([UInt8]) -> [UInt8] = { $0 }
 
-  /// The certificate's validity begins with a calendar month: the certificate is the same all through a month of `now`.
+  /// The certificate's validity begins with a calendar month, so the certificate is the same throughout a month of
+  /// `now`.
   ///
-  /// - Parameter curve: of the key; nil: the authority's.
+  /// - Parameter curve: the curve of the key; nil for the authority's.
   init(
     _ role: Role = .documents, authority: MockAuthority, under issuer: CertificateIssuer,
     curve: Curve? = nil,
@@ -53,7 +54,7 @@ struct MockSigner: Sendable {
       ] + role.extensions(authority) + [.mockMarker])
   }
 
-  /// Has the certificate name a revocation list that is published there.
+  /// Makes the certificate name the revocation list at this address.
   mutating func nameList(at address: String) {
     certificate[oid: CertificateExtension.crlDistributionPointsOID] = .crlDistributionPoint(
       uri: address)
@@ -64,7 +65,7 @@ struct MockSigner: Sendable {
     [finish(try certificate.signed(by: issuerKey))] + further
   }
 
-  /// One certificate as a byte string, several as an array (RFC 9360).
+  /// The value of x5chain: a byte string for one certificate, an array for several (RFC 9360).
   func x5chain() throws -> CBORValue {
     let chain = try chain()
     return chain.count == 1 ? .bytes(chain[0]) : .array(chain.map { .bytes($0) })
@@ -82,7 +83,7 @@ extension MockSigner.Role {
     }
   }
 
-  /// How long the certificate is valid.
+  /// The number of days for which the certificate is valid.
   fileprivate var days: Int64 {
     switch self {
     case .documents: 400
@@ -105,7 +106,7 @@ extension MockSigner.Role {
     }
   }
 
-  /// What a certificate has beside its key identifiers and the mock's marker.
+  /// The certificate's extensions besides its key identifiers and the mock's marker.
   fileprivate func extensions(_ authority: MockAuthority) -> [CertificateExtension] {
     let addresses = authority.addresses
     return switch self {
@@ -138,28 +139,28 @@ extension MockSigner.Role {
 }
 
 extension MockAuthority {
-  /// DER of the signer's certificate that right documents have; it changes once a month of `now`.
+  /// DER of the document signer's certificate, unless a variant says otherwise. It changes once a month of `now`.
   package func documentSigner(at now: Timestamp) throws -> [UInt8] {
     try MockSigner(authority: self, under: certificateIssuer(.good), at: now).chain()[0]
   }
 
-  /// The provider of mock VICALs, which is an authority of its own.
+  /// The provider of mock VICALs, an authority of its own.
   ///
-  /// - Parameter label: which of several of the same name.
+  /// - Parameter label: tells apart several providers of the same name.
   func vicalProvider(key label: String = "vical root") throws -> CertificateIssuer {
     CertificateIssuer(name: name("mdoc Mock VICAL Root"), key: try seed.key(label, on: issuerCurve))
   }
 
   /// The authority of the operator of mock lists of trusted entities.
   ///
-  /// - Parameter label: which of several of the same name.
+  /// - Parameter label: tells apart several authorities of the same name.
   func schemeOperator(key label: String = "root") throws -> CertificateIssuer {
     CertificateIssuer(
       name: SchemeOperator.certificateName("mdoc Mock list operator root"),
       key: try seed.key("scheme operator/\(label)", on: issuerCurve))
   }
 
-  /// DER of a root certificate; it changes once in ten years of `now`.
+  /// DER of a root certificate. It changes once in ten years of `now`.
   func rootCertificate(of issuer: CertificateIssuer, at now: Timestamp) throws -> [UInt8] {
     let validity = AnchorKind.good.validity(at: now)
     return try rootTemplate(issuer, from: validity.from, until: validity.until).signed(
@@ -177,11 +178,11 @@ enum SchemeOperator {
   }
 }
 
-/// A relying party of the mock: its key for reader authentication and signed requests, and who vouches for it.
+/// A mock relying party: its key for reader authentication and signed requests, and the certificates for it.
 package struct MockReader: Sendable {
   /// P-256.
   package let key: PrivateKey
-  /// DER, the leaf first; the root is not among them (ISO/IEC 18013-5:2021, 9.1.4.4).
+  /// DER, leaf first, without the root (ISO/IEC 18013-5:2021, 9.1.4.4).
   package let certificates: [[UInt8]]
   /// DER of the reader authority's own certificate, for wallets that authenticate readers.
   package let root: [UInt8]
@@ -190,9 +191,9 @@ package struct MockReader: Sendable {
 }
 
 extension MockAuthority {
-  /// A reader, whose certificate is the same for a name all through a month of `now`.
+  /// A reader. The certificate for a name is the same throughout a month of `now`.
   ///
-  /// Its keys are on P-256 whatever curve the documents' issuer has: signed requests are ES256 (HAIP 1.0, 7).
+  /// Its keys are on P-256, whatever the curve of the documents' issuer: signed requests are ES256 (HAIP 1.0, 7).
   package func reader(dnsName: String, at now: Timestamp) throws -> MockReader {
     let root = CertificateIssuer(
       name: name("mdoc Mock Reader Authority"), key: try seed.key("reader authority", on: .p256))
@@ -208,7 +209,7 @@ extension MockAuthority {
   }
 }
 
-/// Spans of time, as `Timestamp` counts them.
+/// Spans of time in seconds.
 enum Seconds {
   static let hour: Int64 = 3_600
   static let day: Int64 = 86_400

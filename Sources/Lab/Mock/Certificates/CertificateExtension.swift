@@ -1,6 +1,6 @@
 import Base
 
-/// One X.509 extension, with the DER of its value.
+/// One X.509 extension. `value` is the DER of its value.
 struct CertificateExtension: Sendable {
   var oid: String
   var isCritical: Bool
@@ -34,7 +34,7 @@ struct CertificateExtension: Sendable {
 
   static func keyUsage(_ usages: KeyUsage..., isCritical: Bool = true) -> CertificateExtension {
     let bits = usages.reduce(into: 0 as UInt8) { $0 |= 0x80 >> $1.rawValue }
-    // A named bit list ends with its last bit that is set (X.690, 11.2.2).
+    // The encoding of a named bit list ends with the last bit that is set (X.690, 11.2.2).
     return CertificateExtension(
       oid: keyUsageOID, isCritical: isCritical,
       value: DER.bitString([bits], unusedBits: UInt8(bits.trailingZeroBitCount)))
@@ -64,7 +64,7 @@ struct CertificateExtension: Sendable {
       oid: subjectAltNameOID, isCritical: false, value: DER.sequence(DER.implicit(2, Array(dnsName.utf8))))
   }
 
-  /// A name of a distribution point (RFC 5280, 4.2.1.6).
+  /// A form of a distribution point's name (RFC 5280, 4.2.1.6).
   enum PointName: Sendable {
     case host(String), address(String)
 
@@ -78,18 +78,18 @@ struct CertificateExtension: Sendable {
 
   static func crlDistributionPoint(uri: String) -> CertificateExtension { crlDistributionPoint(.address(uri)) }
 
-  /// One point, whose name is one or has several forms.
+  /// One distribution point. Its name has one or several forms.
   static func crlDistributionPoint(_ names: PointName...) -> CertificateExtension {
     let fullName = DER.explicit(0, DER.explicit(0, names.flatMap(\.der)))
     return CertificateExtension(
       oid: crlDistributionPointsOID, isCritical: false, value: DER.sequence(DER.sequence(fullName)))
   }
 
-  /// An explicit policy is required from here on. Not critical, though RFC 5280 wants it so.
+  /// Requires an explicit policy from this certificate on. Not critical, although RFC 5280 requires that.
   static let policyConstraints = CertificateExtension(
     oid: policyConstraintsOID, isCritical: false, value: DER.sequence(DER.implicit(0, [0x00])))
 
-  /// permittedSubtrees with one directoryName (RFC 5280, 4.2.1.10).
+  /// nameConstraints with one directoryName in permittedSubtrees (RFC 5280, 4.2.1.10).
   static func nameConstraints(permitting name: CertificateName) -> CertificateExtension {
     let subtree = DER.sequence(DER.explicit(4, name.der))
     return CertificateExtension(
@@ -97,7 +97,7 @@ struct CertificateExtension: Sendable {
   }
 }
 
-/// DER (X.690) to be written: what certificates need, and nothing that stops a wrong one from being made.
+/// Writes DER (X.690), as far as certificates need it. Nothing here prevents a wrong certificate.
 enum DER {
   static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
     [tag] + length(content.count) + content
@@ -112,7 +112,7 @@ enum DER {
   static func boolean(_ value: Bool) -> [UInt8] { element(0x01, [value ? 0xff : 0x00]) }
   static let null: [UInt8] = [0x05, 0x00]
 
-  /// The content octets of an INTEGER as they are: two's complement, so negative numbers can be written.
+  /// An INTEGER with exactly these content octets. They are two's complement, so negative numbers can be written.
   static func integer(_ content: [UInt8]) -> [UInt8] { element(0x02, content) }
 
   /// A non-negative INTEGER from big-endian bytes of any length.

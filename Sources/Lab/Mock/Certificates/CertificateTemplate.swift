@@ -1,7 +1,7 @@
 import Base
 import Cryptography
 
-/// Every field of a certificate to be made (RFC 5280, 4.1), right or wrong; `signed(by:)` makes the DER.
+/// Every field of a certificate that is still to be made (RFC 5280, 4.1), right or wrong. `signed(by:)` makes the DER.
 struct CertificateTemplate: Sendable {
   var issuer: CertificateName
   var notBefore: Timestamp
@@ -10,11 +10,11 @@ struct CertificateTemplate: Sendable {
   /// DER of SubjectPublicKeyInfo.
   var publicKeyInfo: [UInt8]
   var extensions: [CertificateExtension]
-  /// The content octets of the serial number; nil makes them from the rest of the certificate.
+  /// The content octets of the serial number; nil to derive them from the rest of the certificate.
   var serialNumber: [UInt8]?
-  /// Nil: the algorithm that goes with the signing key.
+  /// Nil for the algorithm of the signing key's curve.
   var signatureAlgorithm: CertificateAlgorithm?
-  /// The number that stands for the version: 2 is version 3.
+  /// The encoded version: 2 stands for version 3.
   var version: UInt8 = 2
 
   subscript(oid oid: String) -> CertificateExtension? {
@@ -31,18 +31,19 @@ struct CertificateTemplate: Sendable {
   func signed(by key: PrivateKey, damagingSignature: Bool = false) throws -> [UInt8] {
     let algorithm = signatureAlgorithm ?? CertificateAlgorithm(curve: key.curve)
     let tbs = tbsCertificate(serialNumber: serialNumber(signedBy: key), algorithm: algorithm)
-    // Damage goes into what is signed, so that the signature's DER stays right.
+    // The damage is in the signed bytes, so that the signature is still right DER.
     let signature = try algorithm.sign(damagingSignature ? tbs + [0] : tbs, with: key)
     return DER.sequence(tbs, algorithm.der, DER.bitString(signature))
   }
 
-  /// The content octets of the number that the certificate has, signed by this key.
+  /// The content octets of the serial number that the certificate has if this key signs it.
   func serialNumber(signedBy key: PrivateKey) -> [UInt8] {
     serialNumber ?? derivedSerialNumber(signatureAlgorithm ?? CertificateAlgorithm(curve: key.curve))
   }
 
-  /// 20 octets, positive: a hash of everything else, so that two certificates of one issuer never share a number, and
-  /// none can be predicted without its content (ISO/IEC 18013-5, B.1: at least 63 random bits).
+  /// 20 octets, positive: a hash of everything else in the certificate. So two certificates of one issuer never share a
+  /// number, and nobody can predict a number without the certificate's content (ISO/IEC 18013-5, B.1: at least 63
+  /// random bits).
   private func derivedSerialNumber(_ algorithm: CertificateAlgorithm) -> [UInt8] {
     var number = Array(HashAlgorithm.sha256.hash(tbsCertificate(serialNumber: [], algorithm: algorithm)).prefix(20))
     number[0] = number[0] & 0x7f | 0x40
@@ -62,7 +63,7 @@ struct CertificateTemplate: Sendable {
   }
 }
 
-/// A distinguished name (RFC 5280, 4.1.2.4): attributes in the order given, each with its DER value.
+/// A distinguished name (RFC 5280, 4.1.2.4). The attributes keep their order; each has its DER value.
 struct CertificateName: Sendable {
   var attributes: [(oid: String, value: [UInt8])]
 
@@ -95,7 +96,8 @@ struct CertificateName: Sendable {
   }
 }
 
-/// The object identifiers of the standard's keys and signatures (ISO/IEC 18013-5, B.1; RFC 5480, RFC 5639, RFC 8410).
+/// A signature algorithm of the standard, by its object identifier (ISO/IEC 18013-5, B.1; RFC 5480, RFC 5639, RFC
+/// 8410).
 struct CertificateAlgorithm: Sendable {
   var oid: String
   /// Nil for EdDSA, which hashes by itself.
@@ -108,7 +110,7 @@ struct CertificateAlgorithm: Sendable {
     self.hash = hash
   }
 
-  /// The algorithm that goes with a curve.
+  /// The algorithm for keys on this curve.
   init(curve: Curve) {
     switch curve {
     case .ed25519, .x25519: self.init(oid: "1.3.101.112", hash: nil)

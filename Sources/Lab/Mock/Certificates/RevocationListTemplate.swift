@@ -1,10 +1,10 @@
 import Base
 import Cryptography
 
-/// Every field of a certificate revocation list to be made (RFC 5280, 5.1), right or wrong.
+/// Every field of a certificate revocation list that is still to be made (RFC 5280, 5.1), right or wrong.
 struct RevocationListTemplate: Sendable {
   struct Entry: Sendable {
-    /// The content octets of the number.
+    /// The content octets of the revoked certificate's number.
     var serialNumber: [UInt8]
     var date: Timestamp
     var extensions: [CertificateExtension] = []
@@ -12,7 +12,7 @@ struct RevocationListTemplate: Sendable {
 
   enum Signature: Sendable { case right, damaged, absent }
 
-  /// The number that stands for the version; nil, and no version is written, as lists of version 1 have it.
+  /// The encoded version: 1 stands for version 2. Nil writes no version, as in a list of version 1.
   var version: UInt8? = 1
   var issuer: CertificateName
   /// The key that signs.
@@ -22,12 +22,12 @@ struct RevocationListTemplate: Sendable {
   var entries: [Entry] = []
   var extensions: [CertificateExtension]
   var signature = Signature.right
-  /// What the signed part names; nil: the algorithm that it is signed with.
+  /// The algorithm that the signed part names; nil for the one that signs.
   var namedAlgorithm: CertificateAlgorithm?
-  /// What follows the list.
+  /// Bytes after the list's DER.
   var trailer: [UInt8] = []
 
-  /// A list by ISO/IEC 18013-5, B.10, made anew every day, for the longest time that it may stand.
+  /// A right list (ISO/IEC 18013-5, B.10). It is made anew every day and valid for 90 days, the longest time allowed.
   init(issuer: CertificateIssuer, at now: Timestamp) {
     self.issuer = issuer.name
     key = issuer.key
@@ -44,7 +44,7 @@ struct RevocationListTemplate: Sendable {
     let value: [UInt8] =
       switch signature {
       case .right: try algorithm.sign(list, with: key)
-      // Damage goes into what is signed, so that the signature's DER stays right.
+      // The damage is in the signed bytes, so that the signature is still right DER.
       case .damaged: try algorithm.sign(list + [0], with: key)
       case .absent: []
       }
@@ -58,7 +58,7 @@ struct RevocationListTemplate: Sendable {
       issuer.der,
       DER.time(thisUpdate),
       nextUpdate.map(DER.time) ?? [],
-      // Absent where nothing is revoked (RFC 5280, 5.1.2.6).
+      // Left out if nothing is revoked (RFC 5280, 5.1.2.6).
       entries.isEmpty ? [] : DER.sequence(of: entries.map(\.der)),
       extensions.isEmpty ? [] : DER.explicit(0, DER.sequence(of: extensions.map(\.der))))
   }
@@ -86,8 +86,9 @@ extension CertificateExtension {
     CertificateExtension(oid: deltaCRLIndicatorOID, isCritical: true, value: DER.integer([base]))
   }
 
-  /// One field of IssuingDistributionPoint that is TRUE: 1 only user certificates, 2 only CA certificates, 4 indirect
-  /// (RFC 5280, 5.2.5).
+  /// An IssuingDistributionPoint with one field that is TRUE (RFC 5280, 5.2.5).
+  ///
+  /// - Parameter field: 1 for only user certificates, 2 for only CA certificates, 4 for an indirect list.
   static func issuingDistributionPoint(_ field: UInt8, isCritical: Bool = true) -> CertificateExtension {
     CertificateExtension(
       oid: issuingDistributionPointOID, isCritical: isCritical, value: DER.sequence(DER.implicit(field, [0xff])))

@@ -2,16 +2,16 @@ import Base
 import CBOR
 import Cryptography
 
-/// An IssuerSignedItem (ISO/IEC 18013-5, 8.3.2.1.2.2) as the issuer makes it and the wallet returns it.
+/// An IssuerSignedItem (ISO/IEC 18013-5, 8.3.2.1.2.2): the issuer makes it and the wallet returns it.
 struct IssuedItem: Sendable {
   let identifier: String
   var fields: MapDraft
   var style: EncodingStyle
-  /// Takes the item's encoding before tag 24 is put around it.
+  /// Changes the item's encoding before tag 24 is put around it.
   var changeContent: @Sendable ([UInt8]) -> [UInt8] = { $0 }
-  /// In place of the head of tag 24 that the style writes.
+  /// The head of tag 24, if it is not the one that the style writes.
   var tagHead: [UInt8]?
-  /// What is returned in place of `#6.24(bstr .cbor IssuerSignedItem)`.
+  /// Returned in place of `#6.24(bstr .cbor IssuerSignedItem)`; nil to return the item itself.
   var presented: CBORValue?
 
   init(digestID: UInt64, random: [UInt8], identifier: String, value: CBORValue, style: EncodingStyle) {
@@ -55,7 +55,7 @@ struct DigestNamespace: Sendable {
 }
 
 extension [IssuedNamespace] {
-  /// All elements issued: digest identifiers in an order drawn from the seed, 32 random bytes each.
+  /// Issues all elements. The digest identifiers have an order that the seed decides; each item has 32 random bytes.
   init(issuing data: MockDocumentData, seed: MockSeed, style: EncodingStyle) throws {
     self = try data.namespaces.map { namespace in
       let label = "\(data.docType)/\(namespace.name)"
@@ -78,14 +78,14 @@ extension [IssuedNamespace] {
     }
   }
 
-  /// IssuerNameSpaces.
+  /// The items as IssuerNameSpaces (ISO/IEC 18013-5, 8.3.2.1.2.2).
   var presented: CBORValue {
     .map(map { (.text($0.name), .array($0.items.map { $0.presented ?? .encoded($0.bytes) })) })
   }
 }
 
 extension MockSeed {
-  /// 0 ..< count in an order that the seed decides.
+  /// The numbers 0 ..< count, in an order that the seed decides.
   func permutation(_ label: String, count: Int) throws -> [Int] {
     guard count > 1 else { return Array(0..<count) }
     let keys = try bytes("permutation/\(label)", count: min(count * 4, 8_160))
@@ -97,7 +97,7 @@ extension MockSeed {
   }
 }
 
-/// The dates of a mobile security object, as CBOR so that they can be wrong.
+/// The dates of a mobile security object. They are CBOR values, so that a variant can make them wrong.
 struct ValidityInfo: Sendable {
   var signed: CBORValue
   var validFrom: CBORValue
@@ -117,7 +117,7 @@ struct ValidityInfo: Sendable {
   }
 }
 
-/// MobileSecurityObject (ISO/IEC 18013-5, 9.1.2.4), its members in the order of the standard's CDDL.
+/// A MobileSecurityObject (ISO/IEC 18013-5, 9.1.2.4). Its members have the order of the standard's CDDL.
 func mobileSecurityObject(_ setup: AnswerSetup, digests: [DigestNamespace], deviceKey: PublicKey) -> MapDraft {
   var deviceKeyInfo = MapDraft([("deviceKey", COSEKey.fields(of: deviceKey).value)])
   deviceKeyInfo["keyAuthorizations"] = setup.keyAuthorizations
@@ -139,15 +139,16 @@ func mobileSecurityObject(_ setup: AnswerSetup, digests: [DigestNamespace], devi
   return fields
 }
 
-/// How the mock authority issues, where nothing else is said.
+/// How the mock authority issues documents, unless a variant says otherwise.
 package struct MockIssuing: Sendable {
   /// SHA-256, SHA-384 or SHA-512.
   package var digestAlgorithm = HashAlgorithm.sha256
-  /// Seconds since `signed` and `validFrom`, and until `validUntil`.
+  /// Seconds since `signed` and `validFrom`.
   package var age: Int64 = Seconds.day
+  /// Seconds until `validUntil`.
   package var remainingLifetime: Int64 = 30 * Seconds.day
-  /// KeyAuthorizations and Status of the mobile security object (ISO/IEC 18013-5, 9.1.2.4; second edition, 12.3.6), as
-  /// they are to stand there.
+  /// KeyAuthorizations of the mobile security object (ISO/IEC 18013-5, 9.1.2.4) and its Status (second edition,
+  /// 12.3.6), written as given here; nil to leave them out.
   package var keyAuthorizations: CBORValue?
   package var status: CBORValue?
 

@@ -1,7 +1,7 @@
 import Base
 import CBOR
 
-/// What a document says about its holder: the elements of each namespace, before anything is signed.
+/// What a document says about its holder: the elements of each namespace, not yet signed.
 package struct MockDocumentData: Sendable {
   package struct Namespace: Sendable {
     package var name: String
@@ -26,9 +26,9 @@ package struct MockDocumentData: Sendable {
 
   package var docType: String
   package var namespaces: [Namespace]
-  /// The NN of the `age_over_NN` that the issuer attests, with `age_in_years` and `age_birth_year`; computed from
-  /// `birth_date` for the day on which the document becomes valid (ISO/IEC 18013-5, 7.2.5), in the namespace that has
-  /// it. Elements that the data name themselves stay as they are.
+  /// The NN of each `age_over_NN` that the issuer attests (ISO/IEC 18013-5, 7.2.5). The issuer adds them,
+  /// `age_in_years` and `age_birth_year` to each namespace that has a `birth_date`, and computes them for the day on
+  /// which the document becomes valid. Elements that are in the data already stay as they are.
   package var ageThresholds: [Int]
 
   package init(docType: String, namespaces: [Namespace], ageThresholds: [Int] = []) {
@@ -48,8 +48,7 @@ package struct MockDocumentData: Sendable {
     }
   }
 
-  /// With the portrait in every namespace that has one made `bytes` long, or as near to it as a JPEG can come from
-  /// above.
+  /// The same data, with each portrait made `bytes` long, or as little longer as a JPEG can be.
   package func resizingPortrait(to bytes: Int) -> MockDocumentData {
     var copy = self
     for index in copy.namespaces.indices where copy.namespaces[index]["portrait"] != nil {
@@ -60,13 +59,14 @@ package struct MockDocumentData: Sendable {
 }
 
 extension CBORValue {
-  /// `full-date`: tag 1004 (RFC 8943).
+  /// `full-date`: a text in tag 1004 (RFC 8943).
   package static func fullDate(_ date: FullDate) -> CBORValue { .tagged(1004, .text(date.description)) }
 
-  /// `tdate`: tag 0, without a fraction, in UTC.
+  /// `tdate`: a text in tag 0, in UTC, without a fraction of a second.
   package static func tdate(_ time: Timestamp) -> CBORValue { .tagged(0, .text(time.description)) }
 
-  /// The day of a `full-date` or `tdate`, plain or in the map that ISO/IEC 23220 has for birth dates.
+  /// The day of a `full-date` or `tdate`, plain or in the map in which ISO/IEC 23220 has birth dates; nil for other
+  /// values.
   var calendarDay: FullDate? {
     switch self {
     case .tagged(1004, .text(let text)): FullDate(text)
@@ -78,7 +78,7 @@ extension CBORValue {
 }
 
 extension MockDocumentData {
-  /// With the age elements that the issuer computes for a day.
+  /// The same data, with the age elements that the issuer computes for this day.
   func attestingAges(on day: FullDate) -> MockDocumentData {
     var copy = self
     for index in copy.namespaces.indices {
@@ -108,7 +108,7 @@ extension FullDate {
   }
 }
 
-/// `age_over_NN`: exactly two digits.
+/// The NN of `age_over_NN`; nil if the identifier has another form, or not exactly two digits.
 func ageThreshold(of identifier: String) -> Int? {
   guard identifier.hasPrefix("age_over_"), identifier.utf8.count == 11 else { return nil }
   let digits = identifier.dropFirst(9)
@@ -116,7 +116,7 @@ func ageThreshold(of identifier: String) -> Int? {
 }
 
 /// The attestation that answers "is at least NN years old" (ISO/IEC 18013-5, 7.2.5): the smallest threshold from NN up
-/// that is true; else the largest threshold down from NN that is false; else none.
+/// that is true, else the largest from NN down that is false. Nil if there is neither.
 func nearestAgeAttestation(to threshold: Int, in elements: [(identifier: String, value: CBORValue)]) -> String? {
   var nearestTrue: (threshold: Int, identifier: String)?
   var nearestFalse: (threshold: Int, identifier: String)?

@@ -9,16 +9,16 @@ import FoundationEssentials
 ///     "family_name": "Morgan", "sex": 2, "birth_date": {"full_date": "1990-04-12"},
 ///     "issue_date": {"tdate": "2024-02-01T00:00:00Z"}, "portrait": {"jpeg_portrait": 35000}, "signature": {"base64": "…"} } } }
 /// ```
-/// Text, whole numbers, booleans, arrays and null stand for themselves; an object is a map, unless its one member is
-/// `full_date`, `tdate`, `base64`, `hex`, or `jpeg_portrait` (the mock portrait, of that many bytes; 0: as it is).
-/// Elements and map entries come out in the order of their names, as JSON objects have none.
+/// Text, numbers, booleans, arrays and null stand for themselves. An object is a map, unless its only member is
+/// `full_date`, `tdate`, `base64`, `hex` or `jpeg_portrait`. The last is the mock portrait with so many bytes, or
+/// unchanged for 0. Elements and map entries are sorted by their names, since JSON objects have no order.
 extension MockDocumentData {
   /// One document.
   package init(json: [UInt8]) throws {
     self = try Self.decode(JSONDocument.self, from: json).data
   }
 
-  /// An array of documents, or one.
+  /// Reads an array of documents, or one document.
   package static func list(json: [UInt8]) throws -> [MockDocumentData] {
     let isArray = json.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == UInt8(ascii: "[")
     return isArray ? try decode([JSONDocument].self, from: json).map(\.data) : [try MockDocumentData(json: json)]
@@ -84,7 +84,7 @@ private struct JSONElement: Decodable {
     return elements
   }
 
-  /// A typed value, or a map.
+  /// A typed value if the object's only member names a type, else a map.
   private static func object(
     _ members: [String: JSONElement], in container: any SingleValueDecodingContainer
   ) throws -> CBORValue {

@@ -1,8 +1,8 @@
 import Base
 import CBOR
 
-/// The person whom the mock wallet belongs to: one mDL and one photo ID, consistent with each other and with the mock
-/// authority's certificates (C=US, ST=US-UT).
+/// The person to whom the mock wallet belongs, with an mDL and a photo ID. The two are consistent with each other and
+/// with the mock authority's certificates (C=US, ST=US-UT).
 package enum MockPerson {
   package static let documents: [MockDocumentData] = [mDL, photoID]
 
@@ -50,7 +50,7 @@ package enum MockPerson {
     ],
     ageThresholds: [18, 21, 25, 65])
 
-  /// ISO/IEC 23220 photo ID, with the members that Apple and Google write.
+  /// The photo ID of ISO/IEC 23220, with the members that Apple and Google write.
   package static let photoID = MockDocumentData(
     docType: MockDocType.photoID,
     namespaces: [
@@ -109,23 +109,23 @@ package enum MockNamespace {
   package static let photoIDParticular = "org.iso.23220.photoID.1"
 }
 
-/// An illustrated face, 144 × 180 pixels: a real baseline JPEG of 3 kB that shows nobody.
+/// A drawn face of nobody, 144 × 180 pixels: a real baseline JPEG of 3 kB.
 package enum MockPortrait {
   package static let jpeg: [UInt8] = Base64.decode(portraitBase64) ?? []
 
-  /// The same picture in exactly `size` bytes, filled up with comments (ITU-T T.81, B.2.4.5) behind the start of the
-  /// image; unchanged where it is as large already.
+  /// The same picture, filled up to exactly `size` bytes with comments after the start of the image (ITU-T T.81,
+  /// B.2.4.5). Unchanged if it is as large already.
   package static func jpeg(padded size: Int) -> [UInt8] {
     var missing = size - jpeg.count
     guard missing > 0 else { return jpeg }
     var filling: [UInt8] = []
     while missing > 0 {
       guard missing >= 4 else {
-        // Any marker may be preceded by fill bytes (B.1.1.2).
+        // Fill bytes may stand before any marker (B.1.1.2).
         filling += [UInt8](repeating: 0xff, count: missing)
         break
       }
-      // A segment is its marker, two bytes of length that count themselves, and the comment.
+      // A segment has a marker of two bytes, a length of two bytes that counts itself too, and the comment.
       let length = min(missing - 2, 0xffff)
       filling += [0xff, 0xfe, UInt8(length >> 8), UInt8(length & 0xff)]
       filling += (0..<(length - 2)).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 13) }
@@ -135,7 +135,7 @@ package enum MockPortrait {
   }
 }
 
-/// The portrait of `MockPortrait`, drawn for this project.
+/// The base64 of `MockPortrait`, which was drawn for this project.
 let portraitBase64 = """
   /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAwICQsJCAwLCgsODQwOEh4UEhEREiUbHBYeLCcuLisnKyoxN0Y7MTRCNCorPVM+QkhKTk9OLztWXFVM\
   W0ZNTkv/2wBDAQ0ODhIQEiQUFCRLMisyS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0v/wAARCAC0AJAD\

@@ -1,13 +1,13 @@
 import CBOR
 
-/// The CBOR that a wallet or issuer writes: all of it legal, only the first deterministic (RFC 8949, 4.2).
+/// A way in which a wallet or issuer writes CBOR. All are legal; only the first is deterministic (RFC 8949, 4.2).
 enum EncodingStyle: Sendable {
   case shortest
-  /// Every head with an eight-byte argument where its kind allows one, map entries in reverse order.
+  /// Every head has an eight-byte argument, if its kind allows one; map entries are in reverse order.
   case longForm
-  /// Arrays and maps of indefinite length.
+  /// Arrays and maps have indefinite length.
   case indefinite
-  /// As `indefinite`, and text strings in chunks.
+  /// The same as `indefinite`, and text strings are in chunks.
   case chunked
 
   func encode(_ value: CBORValue) -> [UInt8] {
@@ -81,7 +81,7 @@ enum EncodingStyle: Sendable {
   }
 }
 
-/// A CBOR map that is still being made: entries in order, found by key, doubled at will.
+/// A CBOR map that is still to be made. Its entries keep their order and are found by key; a key may occur twice.
 struct MapDraft: Sendable {
   var entries: [(key: CBORValue, value: CBORValue)] = []
 
@@ -114,14 +114,14 @@ struct MapDraft: Sendable {
     }
   }
 
-  /// Changes the map that stands under a key.
+  /// Changes the map under this key.
   mutating func nested(_ key: String, _ change: (inout MapDraft) throws -> Void) rethrows {
     var inner = MapDraft(self[key])
     try change(&inner)
     self[key] = inner.value
   }
 
-  /// Writes the entry a second time.
+  /// Adds the entry a second time, with the same value or another.
   mutating func duplicate(_ key: CBORValue, value: CBORValue? = nil) {
     if let value = value ?? self[key] { entries.append((key, value)) }
   }

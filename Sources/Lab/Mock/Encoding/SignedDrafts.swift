@@ -67,20 +67,21 @@ enum COSEKey {
   }
 }
 
-/// A COSE_Sign1 to be made (RFC 9052, 4.2): headers, what is signed, and what is shown as its payload.
+/// A COSE_Sign1 that is still to be made (RFC 9052, 4.2): its headers, the payload that is signed, and the payload that
+/// is shown.
 struct COSESign1Draft: Sendable {
   var protected: MapDraft
   var unprotected = MapDraft()
-  /// What the payload wraps: the mobile security object.
+  /// The mobile security object inside the payload; empty in a device signature.
   var content = MapDraft()
-  /// What is signed.
+  /// The payload that is signed.
   var payload: [UInt8]
-  /// What stands in the structure: the payload, or null where it is detached.
+  /// The payload in the structure: the signed one, or null if it is detached.
   var presentedPayload: CBORValue
   var key: PrivateKey
   var hash: HashAlgorithm?
   var style = EncodingStyle.shortest
-  /// Takes the protected header's bytes before they are signed.
+  /// Changes the protected header's bytes before they are signed.
   var changeProtectedBytes: @Sendable ([UInt8]) -> [UInt8] = { $0 }
 
   init(payload: [UInt8], isDetached: Bool, key: PrivateKey) {
@@ -118,15 +119,16 @@ struct COSEMac0Draft: Sendable {
   }
 }
 
-/// A compact JWS to be made (RFC 7515, 7.1), right or wrong: header and payload go out as they stand here.
+/// A compact JWS that is still to be made (RFC 7515, 7.1), right or wrong. Header and payload are sent as they are
+/// here.
 struct CompactJWSDraft: Sendable {
   enum Signature: Sendable {
     case right, damaged, absent
-    /// HMAC with the bytes of a public key, as a verifier that takes `alg` at its word would check it.
+    /// HMAC with the bytes of a public key as its secret. A verifier that trusts the header's `alg` would accept it.
     case mac(key: [UInt8])
   }
 
-  /// In order; a name may stand in it twice.
+  /// The header's members, in order. A name may occur twice.
   var header: [JSON.Member] = []
   var payload: [UInt8]
   var signature = Signature.right
@@ -156,7 +158,7 @@ struct CompactJWSDraft: Sendable {
     return try key.signDeterministically(input, hash: hash)
   }
 
-  /// The algorithm that goes with a curve (RFC 7518, 3.4; RFC 8037, 3.1).
+  /// The algorithm for keys on this curve (RFC 7518, 3.4; RFC 8037, 3.1).
   static func algorithm(for curve: Curve) -> String {
     switch curve {
     case .p256: "ES256"
@@ -172,7 +174,7 @@ struct CompactJWSDraft: Sendable {
 }
 
 extension [JSON.Member] {
-  /// Replaces the member in its place, adds it at the end, or removes it.
+  /// Replaces the member in its place, or adds it at the end; nil removes it.
   mutating func set(_ name: String, to value: JSON?) {
     let index = firstIndex { $0.name == name }
     switch (index, value) {

@@ -3,39 +3,39 @@ import CBOR
 import Compression
 import Cryptography
 
-/// A status list or identifier list to be published (Token Status List, 5; ISO/IEC 18013-5, second edition, 12.3.6),
-/// and what the document says of where it is. Everything in it can be made wrong before it is signed.
+/// A status list or identifier list that is still to be published (Token Status List, 5; ISO/IEC 18013-5, second
+/// edition, 12.3.6), and the document's reference to it. A variant may make any part wrong before it is signed.
 struct ListTokenDraft: Sendable {
   let authority: MockAuthority
   let now: Timestamp
-  /// The member of the document's `status` that refers to the list.
+  /// The name of the member of the document's `status` that refers to the list.
   let mechanism: String
-  /// That member: StatusListInfo or IdentifierListInfo.
+  /// The value of that member: StatusListInfo or IdentifierListInfo.
   var reference: MapDraft
-  /// The document's whole `status`, where it is not just the reference.
+  /// The document's whole `status`; nil if it has the reference only.
   var status: CBORValue?
 
-  /// What the list says, without its entries.
+  /// The token's claims, without the list itself.
   var claims: MapDraft
   var content: Content
-  /// What is signed, where it is not claims and content.
+  /// The payload that is signed; nil to make it from claims and content.
   var payload: CBORValue?
   var signer: MockSigner
-  /// Headers beside the algorithm; the chain is added under `x5chain` unless there is one.
+  /// Headers besides the algorithm. The chain is added as `x5chain`, unless `unprotected` has one.
   var protected: MapDraft
   var unprotected = MapDraft()
   var carriesChain = true
-  /// Takes the four parts of the signed structure.
+  /// Changes the four parts of the signed structure.
   var changeParts: @Sendable (inout [CBORValue]) -> Void = { _ in }
   /// Puts the tag around the structure.
   var wrap: @Sendable (CBORValue) -> CBORValue = { .tagged(18, $0) }
-  /// Whether it is a JSON Web Token in place of a CBOR one.
+  /// Whether the token is a JSON Web Token and not a CBOR one.
   var isJWT = false
 
   enum Content: Sendable {
-    /// Entries of so many bits each.
+    /// Entries of `bits` bits each.
     case statuses([UInt8], bits: Int64)
-    /// An `lst` as it is to stand there.
+    /// The value of `lst` as it is written.
     case packed([UInt8], bits: CBORValue?)
     case identifiers([CBORValue])
     case none
@@ -111,7 +111,7 @@ struct ListTokenDraft: Sendable {
 }
 
 extension ListTokenDraft {
-  /// The list as a JSON Web Token (Token Status List, 5.1): the same claims by their names in JSON.
+  /// The list as a JSON Web Token (Token Status List, 5.1): the same claims under their JSON names.
   private func jwt() throws -> [UInt8] {
     var jws = CompactJWSDraft(payload: try jsonClaims().serialized())
     jws["alg"] = .string(CompactJWSDraft.algorithm(for: signer.key.curve))
@@ -142,7 +142,8 @@ extension ListTokenDraft {
   }
 }
 
-/// Entries of `bits` bits, the first in the lowest bits, as a zlib stream (Token Status List, 4.1).
+/// Packs entries of `bits` bits, the first in the lowest bits, and compresses them as a zlib stream (Token Status List,
+/// 4.1).
 func packedStatuses(_ entries: [UInt8], bits: Int) throws -> [UInt8] {
   var bytes = [UInt8](repeating: 0, count: (entries.count * bits + 7) / 8)
   for (index, entry) in entries.enumerated() {

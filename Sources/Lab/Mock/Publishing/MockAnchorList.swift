@@ -1,13 +1,13 @@
 import Base
 
-/// A list of trust anchors as a publisher serves it, right or wrong in one respect: a VICAL, or a list of trusted
-/// entities.
+/// A list of trust anchors as a publisher serves it: a VICAL or a list of trusted entities, right or wrong in one
+/// respect.
 package struct MockAnchorList: MockDeclared {
   package enum Format: String, Sendable, CaseIterable {
     case vical
     case trustedEntities = "trusted-entities"
 
-    /// The certificate that a verifier configures for the list's signer, DER.
+    /// The certificate, DER, that a verifier configures as the anchor of the list's signer.
     package func signerAnchor(of authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
       switch self {
       case .vical: try MockVICAL.signerAnchor(of: authority, at: now)
@@ -17,9 +17,9 @@ package struct MockAnchorList: MockDeclared {
   }
 
   package let format: Format
-  /// Its code is what a verifier that has accepted the good list refuses it for.
+  /// Its code is why a verifier refuses the list after it accepted the good one. No code if the list is accepted.
   package let declaration: MockDeclaration
-  /// Whether the code is found only once the good list of the same time has been accepted.
+  /// Whether the code is found only after the good list of the same time was accepted.
   package let followsGood: Bool
   private let make: @Sendable (MockAuthority, Timestamp) throws -> [UInt8]
 
@@ -40,7 +40,7 @@ package struct MockAnchorList: MockDeclared {
   package static let all: [MockAnchorList] =
     MockVICAL.all.map { MockAnchorList($0) } + MockTrustedEntityList.all.map { MockAnchorList($0) }
 
-  /// Under the publisher's base address.
+  /// The path below the publisher's base address.
   package var path: String { "anchors/\(name)" }
 
   package var mediaType: String {
@@ -50,7 +50,7 @@ package struct MockAnchorList: MockDeclared {
     }
   }
 
-  /// The bytes that stand at `path`.
+  /// The bytes that are served at `path`.
   package func published(by authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
     try make(authority, now)
   }

@@ -1,21 +1,22 @@
 import Base
 import Cryptography
 
-/// One named way for the mock authority to publish its certificate revocation list: rightly, or wrongly in one respect.
+/// A certificate revocation list as the mock authority publishes it, by name: right, or wrong in one respect.
 package struct MockCRL: MockCatalogued {
-  /// Its code is what a verifier finds about a document signer under the good anchor; none: nothing is revoked.
+  /// Its code is what a verifier finds about a document signer under the good anchor. No code if the list is right and
+  /// does not revoke it.
   package let declaration: MockDeclaration
   let change: MockChange<Draft>
 
-  /// A list under way, and whose numbers may go into it.
+  /// A list that a variant may still change, and the certificate numbers that it may revoke.
   struct Draft {
     let authority: MockAuthority
     let now: Timestamp
-    /// Where the signer's certificate says that the list is; nil: at the authority's own address.
+    /// The list's address in the signer's certificate; nil for the authority's own.
     let address: String?
     var list: RevocationListTemplate
 
-    /// The certificate of the signer that the mock wallet's documents have unless a variant says otherwise.
+    /// The certificate number of the documents' usual signer.
     func signerSerialNumber() throws -> [UInt8] {
       let issuer = try authority.certificateIssuer(.good)
       var signer = try MockSigner(authority: authority, under: issuer, at: now)
@@ -40,9 +41,10 @@ package struct MockCRL: MockCatalogued {
     self.change = change
   }
 
-  /// The list's DER, which changes once a day of `now`.
-  /// - Parameter address: where it is served, if not at the authority's own: the numbers of certificates that name it
-  ///   are others.
+  /// The list's DER. It changes once a day of `now`.
+  ///
+  /// - Parameter address: where the list is served; nil for the authority's own address. The address is part of the
+  ///   signer's certificate, and so decides the certificate's number.
   package func published(
     by authority: MockAuthority, at now: Timestamp, address: String? = nil
   ) throws -> [UInt8] {
@@ -69,7 +71,7 @@ extension MockCRL {
       MockCRL("crl-others", "Other certificates are revoked, with reasons; one has a negative number.") {
         $0.list([0x01, 0x02, 0x03], .reasonCode(1))
         $0.list([0x7f] + [UInt8](repeating: 0xaa, count: 19), .reasonCode(9))
-        // The signer's number with the sign turned.
+        // The negative of the signer's number.
         $0.list(negated(try $0.signerSerialNumber()))
       },
     ] + revoked + notTheAuthoritys + notCurrent + notFull + misshapen
@@ -160,7 +162,7 @@ extension MockCRL {
   }
 }
 
-/// The number with its sign turned, in two's complement.
+/// The negative of a number, in two's complement.
 private func negated(_ number: [UInt8]) -> [UInt8] {
   var bytes = number.map { ~$0 }
   for index in bytes.indices.reversed() {

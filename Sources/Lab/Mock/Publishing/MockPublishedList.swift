@@ -1,20 +1,20 @@
 import Base
 
-/// A list of the mock authority's as a publisher serves it, and the answer whose document refers to it.
+/// A list of the mock authority as a publisher serves it, and the answer with a document that refers to it.
 ///
-/// Each has an address of its own, so what a verifier keeps of one list says nothing about another.
+/// Each list has an address of its own, so a list that a verifier keeps never stands in for another.
 package struct MockPublishedList: MockDeclared {
-  /// What the publisher does when it is asked.
+  /// What the publisher does with a request for the list.
   package enum Manner: Sendable, Hashable {
     case serves
-    /// Answers that the service is unavailable.
+    /// Answers with status 503.
     case isUnavailable
-    /// Takes the request and says nothing.
+    /// Sends no answer.
     case isSilent
   }
 
   enum Content: Sendable {
-    /// A revocation list: of the good authority, or of the one with this name.
+    /// A revocation list of this issuer.
     case revocationList(MockCRL, issuer: Issuer = .anchor(.good))
     case statusList(MockStatusList)
     case identifierList(MockIdentifierList)
@@ -25,10 +25,10 @@ package struct MockPublishedList: MockDeclared {
     case intermediate
   }
 
-  /// Its code is what a verifier that requires a good status finds about the document; none: it is good.
+  /// Its code is what a verifier finds about the document if it requires a good status. No code if the status is good.
   package let declaration: MockDeclaration
   package let manner: Manner
-  /// Under the publisher's base address.
+  /// The path below the publisher's base address.
   package let path: String
   let content: Content
 
@@ -47,7 +47,7 @@ package struct MockPublishedList: MockDeclared {
     }
   }
 
-  /// The bytes that stand at `path`.
+  /// The bytes that are served at `path`.
   package func published(by authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
     let address = address(authority)
     return switch content {
@@ -58,7 +58,7 @@ package struct MockPublishedList: MockDeclared {
     }
   }
 
-  /// A right answer, whose document's status or whose signer's certificate names this list.
+  /// A right answer. Its document's status, or its signer's certificate, names this list.
   package var variant: MockVariant {
     MockVariant(
       declaration,
@@ -85,11 +85,11 @@ extension MockPublishedList.Issuer {
 }
 
 extension MockPublishedList {
-  /// Everything that a publisher serves.
+  /// All lists that a publisher serves.
   package static let all = standing + chosen
 
-  /// The lists that documents name unless a variant says otherwise: one for each authority that has issued anything
-  /// that is right. Nothing is revoked on them.
+  /// The lists that documents and certificates name unless a variant says otherwise. There is a revocation list for
+  /// each anchor and for the intermediate authority. Nothing on these lists concerns a document of the mock wallet.
   package static let standing: [MockPublishedList] =
     AnchorKind.allCases.map { standing($0.rawValue, .anchor($0)) } + [
       standing(CertificateIssuer.intermediateList, .intermediate),
@@ -99,7 +99,7 @@ extension MockPublishedList {
         MockDeclaration("identifiers", MockIdentifierList.good.summary), .identifierList(.good), path: "identifiers"),
     ]
 
-  /// The lists that a variant's document names, each by the variant's name.
+  /// The lists that a variant's document or its signer names. Each has the variant's name.
   package static let chosen: [MockPublishedList] =
     MockCRL.all.map { MockPublishedList($0.declaration, .revocationList($0)) }
     + MockStatusList.all.filter { $0.name != costly }.map { MockPublishedList($0.declaration, .statusList($0)) }
@@ -115,7 +115,7 @@ extension MockPublishedList {
     unserved("status", "The document's status list", .statusList(.good), .isSilent),
   ]
 
-  /// Compressing its gigabyte takes longer than anybody waits for a list.
+  /// Left out: to compress its gigabyte takes longer than a verifier waits for a list.
   private static let costly = "status-bomb"
 
   private static func standing(_ name: String, _ issuer: Issuer) -> MockPublishedList {
@@ -135,7 +135,7 @@ extension MockPublishedList {
   }
 }
 
-/// What a mock publisher serves at one address.
+/// What a mock publisher serves at an address.
 package struct MockPublication: Sendable, Hashable {
   package let address: String
   package let answer: Answer
@@ -145,11 +145,11 @@ package struct MockPublication: Sendable, Hashable {
     case fault(Fault)
   }
 
-  /// Why there is no list at an address, though the address is one that may be asked.
+  /// Why an address that may be asked gives no list.
   package enum Fault: String, Sendable, CaseIterable {
-    /// No complete answer comes.
+    /// No complete answer arrives.
     case unavailable
-    /// More bytes come than any verifier here takes.
+    /// The answer has more bytes than a verifier accepts (`Limits.listBytes`).
     case tooLarge = "too_large"
   }
 
@@ -167,6 +167,6 @@ package struct MockPublication: Sendable, Hashable {
   package var mediaType: String? { if case .list(_, let mediaType) = answer { mediaType } else { nil } }
   package var fault: Fault? { if case .fault(let fault) = answer { fault } else { nil } }
 
-  /// Of a CRL: RFC 2585, 4.2.
+  /// The media type of a CRL (RFC 2585, 4.2).
   package static let crlMediaType = "application/pkix-crl"
 }

@@ -3,12 +3,12 @@ import CBOR
 import Compression
 import Cryptography
 
-/// One named way for the mock authority to publish a document's status in a status list: rightly, or wrongly in one
-/// respect. A document is issued with `status`, and the list is served at the address that this names.
+/// A status list as the mock authority publishes it, by name: right, or wrong in one respect. A document is issued with
+/// `status`, and the list is served at the address in it.
 package struct MockStatusList: MockCatalogued {
-  /// Its code is what a verifier finds about the document; none: it is good.
+  /// Its code is what a verifier finds about the document. No code if its status is good.
   package let declaration: MockDeclaration
-  /// Whether the list is a JSON Web Token, which a verifier takes only where its policy says so.
+  /// Whether the list is a JSON Web Token, which a verifier accepts only if its policy says so.
   package let isJWT: Bool
   let change: MockChange<ListTokenDraft>
 
@@ -29,18 +29,19 @@ package struct MockStatusList: MockCatalogued {
   package static let jwtMediaType = "application/statuslist+jwt"
   package var mediaType: String { isJWT ? Self.jwtMediaType : Self.mediaType }
 
-  /// `status` of the mobile security object, for a list at this address; nil: the authority's own.
+  /// `status` of the mobile security object, for a list at this address; nil for the authority's own.
   package func status(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> CBORValue {
     try draft(authority, uri, now).declaration
   }
 
-  /// The list's bytes, to be served at the same address.
+  /// The list's bytes, which are served at the same address.
   package func published(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> [UInt8] {
     try draft(authority, uri, now).encoded()
   }
 
-  /// The document's place in lists that have nothing else to say about it, and how many entries these have.
+  /// The document's index, unless a variant gives it another.
   static let index = 412
+  /// The number of entries, unless a variant has another.
   static let entries = 1_024
 
   private func draft(_ authority: MockAuthority, _ uri: String?, _ now: Timestamp) throws -> ListTokenDraft {
@@ -55,7 +56,7 @@ package struct MockStatusList: MockCatalogued {
 }
 
 extension ListTokenDraft {
-  /// A list in which only the document has this status.
+  /// Sets this status for the document, and 0 for all other entries.
   mutating func setStatus(_ status: UInt8, bits: Int64) {
     var entries = [UInt8](repeating: 0, count: MockStatusList.entries)
     entries[MockStatusList.index] = status
@@ -178,7 +179,7 @@ extension MockStatusList {
     ) { $0.claims["filler"] = .bytes([UInt8](repeating: 0, count: Limits.listBytes)) },
   ]
 
-  /// Made once: a gigabyte takes seconds.
+  /// Made only once, since a gigabyte takes seconds.
   private static let bomb = Result {
     try Deflation.deflate(repeating: [UInt8](repeating: 0, count: 1 << 20), count: 1 << 10)
   }
@@ -198,10 +199,10 @@ extension MockStatusList {
   }
 }
 
-/// One named way for the mock authority to publish a document's status in an identifier list, which names the revoked
-/// documents: rightly, or wrongly in one respect.
+/// An identifier list, which names the revoked documents, as the mock authority publishes it, by name: right, or wrong
+/// in one respect.
 package struct MockIdentifierList: MockCatalogued {
-  /// Its code is what a verifier finds about the document; none: it is good.
+  /// Its code is what a verifier finds about the document. No code if its status is good.
   package let declaration: MockDeclaration
   let change: MockChange<ListTokenDraft>
 
@@ -219,12 +220,12 @@ package struct MockIdentifierList: MockCatalogued {
 
   package static let mediaType = "application/identifierlist+cwt"
 
-  /// `status` of the mobile security object, for a list at this address; nil: the authority's own.
+  /// `status` of the mobile security object, for a list at this address; nil for the authority's own.
   package func status(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> CBORValue {
     try draft(authority, uri, now).declaration
   }
 
-  /// The list's bytes, to be served at the same address.
+  /// The list's bytes, which are served at the same address.
   package func published(by authority: MockAuthority, at uri: String? = nil, now: Timestamp) throws -> [UInt8] {
     try draft(authority, uri, now).encoded()
   }

@@ -1,19 +1,19 @@
 import Base
 import Cryptography
 
-/// One named way for the mock operator to publish a list of trusted entities: rightly, or wrongly in one respect.
+/// A list of trusted entities as the mock operator publishes it, by name: right, or wrong in one respect.
 package struct MockTrustedEntityList: MockCatalogued {
-  /// Its code refuses the list where the good one of the same time was accepted before.
+  /// Its code is why a verifier refuses the list after it accepted the good one of the same time.
   package let declaration: MockDeclaration
-  /// Whether the list, where it is accepted, makes anything trusted.
+  /// Whether the list makes any anchor trusted, if it is accepted.
   package let hasAnchors: Bool
   let change: MockChange<TrustedEntityListDraft>
 
-  /// The type of the services that issue documents, here of the mock authority's types.
+  /// The type of services that issue documents, here of the mock authority's types.
   package static let issuanceService = "http://uri.etsi.org/19602/SvcType/mDL/Issuance"
-  /// The type of the services that sign status lists.
+  /// The type of services that sign status lists.
   package static let revocationService = "http://uri.etsi.org/19602/SvcType/mDL/Revocation"
-  /// What a verifier in test mode configures the issuing services for.
+  /// The document types for which a verifier in test mode trusts the issuing services.
   package static let docTypes = [MockDocType.mDL, MockDocType.photoID]
 
   init(
@@ -25,7 +25,7 @@ package struct MockTrustedEntityList: MockCatalogued {
     self.change = change
   }
 
-  /// The bytes to be served as `application/jose`; they change once a day of `now`.
+  /// The bytes, which are served as `application/jose`. They change once a day of `now`.
   package func published(by authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
     var draft = try TrustedEntityListDraft(authority: authority, at: now)
     try change(&draft)
@@ -37,7 +37,7 @@ package struct MockTrustedEntityList: MockCatalogued {
     try authority.rootCertificate(of: authority.schemeOperator(), at: now)
   }
 
-  /// What a verifier remembers of the good list that it has accepted: when it was issued, and its number.
+  /// What a verifier remembers of the good list after it accepted it: its date of issue, and its number.
   package static func remembered(at now: Timestamp) -> (issued: Timestamp, number: Int64) {
     (Timestamp(date: now.date), Int64(now.date.daysSince1970))
   }

@@ -2,13 +2,13 @@ import Base
 import CBOR
 import Cryptography
 
-/// One named way for a mock provider to publish its VICAL: rightly, or wrongly in one respect.
+/// A VICAL as a mock provider publishes it, by name: right, or wrong in one respect.
 package struct MockVICAL: MockCatalogued {
   package let declaration: MockDeclaration
-  /// What a driving licence under the good authority is refused for, where this list is all that is trusted; nil: it is
-  /// verified. A list that is refused makes nobody trusted.
+  /// The code with which a driving licence of the good authority is refused, if only this list is trusted; nil if it is
+  /// verified. A list that is itself refused makes nothing trusted.
   package let documentCode: Code?
-  /// Whether `code` is found only once the good list of the same time has been accepted.
+  /// Whether `code` is found only after the good list of the same time was accepted.
   package let followsGood: Bool
   let change: MockChange<VICALDraft>
 
@@ -23,19 +23,20 @@ package struct MockVICAL: MockCatalogued {
     self.change = change
   }
 
-  /// The list's bytes, which change once a day of `now`, but for those whose times are about that very second.
+  /// The list's bytes. They change once a day of `now`, except in variants with times to the second.
   package func published(by authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
     var draft = try VICALDraft(authority: authority, at: now)
     try change(&draft)
     return try draft.encoded()
   }
 
-  /// The certificate of the provider's authority, DER: the anchor to be configured for the list's signer.
+  /// The certificate of the provider's authority, DER: the anchor that a verifier configures for the list's signer.
   package static func signerAnchor(of authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
     try authority.rootCertificate(of: authority.vicalProvider(), at: now)
   }
 
-  /// What a verifier remembers of the good list that it has accepted: its date and number, and the payload's SHA-256.
+  /// What a verifier remembers of the good list after it accepted it: its date, its number, and the SHA-256 of its
+  /// payload.
   package static func remembered(
     of authority: MockAuthority, at now: Timestamp
   ) throws -> (date: Timestamp, number: Int64, digest: [UInt8]) {
@@ -45,7 +46,7 @@ package struct MockVICAL: MockCatalogued {
 }
 
 extension MockVICAL {
-  /// The good authority is listed for its documents, and nothing is wrong.
+  /// The good authority is listed with its document types, and nothing is wrong.
   package static let good = MockVICAL("vical-good", "The good authority is listed, and nothing is wrong.")
 
   package static let all: [MockVICAL] =
@@ -175,7 +176,7 @@ extension MockVICAL {
 }
 
 extension VICALDraft {
-  /// Another provider's signer, with that provider's root behind it.
+  /// Takes another provider's signer, and adds that provider's root to the chain.
   fileprivate mutating func useSigner(under issuer: CertificateIssuer) throws {
     signer = try MockSigner(.vicals, authority: authority, under: issuer, at: now)
     signer.further = [try authority.rootCertificate(of: issuer, at: now)]

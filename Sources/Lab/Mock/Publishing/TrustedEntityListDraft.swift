@@ -1,12 +1,12 @@
 import Base
 import Cryptography
 
-/// A list of trusted entities to be made (ETSI TS 119 602, 6), right or wrong in any member.
+/// A list of trusted entities that is still to be made (ETSI TS 119 602, 6), right or wrong in any member.
 struct TrustedEntityListDraft: Sendable {
   struct Service: Sendable {
     /// ServiceInformation.
     var information: [JSON.Member]
-    /// ServiceDigitalIdentity, which is put into it.
+    /// ServiceDigitalIdentity. It is written inside ServiceInformation.
     var identity: [JSON.Member]
 
     init(_ type: String, certificates: [[UInt8]]) {
@@ -25,7 +25,7 @@ struct TrustedEntityListDraft: Sendable {
     /// TrustedEntityInformation.
     var information: [JSON.Member] = [.init("TEName", texts("mdoc Mock Issuing Authority"))]
     var services: [Service]
-    /// What the entity has beside its two members, or in their place.
+    /// Members that the entity has besides its two, or in their place. Null removes a member.
     var changed: [JSON.Member] = []
 
     fileprivate var json: JSON {
@@ -45,12 +45,13 @@ struct TrustedEntityListDraft: Sendable {
   var scheme: [JSON.Member]
   var entities: [Entity]
   var isWrapped = true
-  /// Changes the JWS before it is signed; `x5c` and `alg` are in its header.
+  /// Changes the JWS before it is signed. Its header has `x5c` and `alg` already.
   var changeJWS: MockChange<CompactJWSDraft> = { _ in }
-  /// Takes the finished bytes.
+  /// Changes the finished bytes.
   var finish: @Sendable ([UInt8]) -> [UInt8] = { $0 }
 
-  /// A list as it should be, which changes once a day: the mock authority's root issues, and signs status lists.
+  /// A right list. It changes once a day of `now`. Its one entity, the mock authority, issues documents and signs
+  /// status lists.
   init(authority: MockAuthority, at now: Timestamp) throws {
     self.authority = authority
     self.now = now
@@ -97,7 +98,7 @@ func texts(_ value: String, language: String = "en") -> JSON {
 
 func time(_ time: Timestamp) -> JSON { .string(time.description) }
 
-// Wrong in who signed, in the signature, in what the scheme says, and in what stands on the list.
+// Lists that are wrong in the signer, in the signature, in the scheme's information, or in the entries.
 
 extension MockTrustedEntityList {
   static let signers: [MockTrustedEntityList] = [

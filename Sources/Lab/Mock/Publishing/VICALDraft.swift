@@ -2,22 +2,24 @@ import Base
 import CBOR
 import Cryptography
 
-/// A VICAL to be made: its signer, the list's members, its entries (ISO/IEC 18013-5, C.1.7).
+/// A VICAL that is still to be made (ISO/IEC 18013-5, C.1.7): its signer, the list's members, its entries.
 struct VICALDraft: Sendable {
   let authority: MockAuthority
   let now: Timestamp
   var signer: MockSigner
-  /// Without `certificateInfos`.
+  /// The list's members, without `certificateInfos`.
   var list: MapDraft
   var entries: [CBORValue]
-  /// Takes the payload's bytes before they are signed.
+  /// Changes the payload's bytes before they are signed.
   var changePayload: @Sendable ([UInt8]) -> [UInt8] = { $0 }
-  /// Takes COSE_Sign1 before it is signed, its four parts afterwards, and the whole.
+  /// Changes the COSE_Sign1 before it is signed.
   var changeMessage: @Sendable (inout COSESign1Draft) -> Void = { _ in }
+  /// Changes the four parts of the signed COSE_Sign1.
   var changeParts: @Sendable (inout [CBORValue]) -> Void = { _ in }
+  /// Changes the finished bytes.
   var changeBytes: @Sendable ([UInt8]) -> [UInt8] = { $0 }
 
-  /// The good authority and one for vehicle registrations, in a list of the day.
+  /// A right list of the day. Its entries are the good authority and one that is trusted for vehicle registrations.
   init(authority: MockAuthority, at now: Timestamp) throws {
     self.authority = authority
     self.now = now
@@ -37,7 +39,7 @@ struct VICALDraft: Sendable {
     return try entry(template, signedBy: authority.certificateIssuer(kind), docTypes: kind.docTypes).value
   }
 
-  /// An entry with everything that it may say of its certificate.
+  /// An entry with all members that describe its certificate.
   func entry(
     _ template: CertificateTemplate, signedBy issuer: CertificateIssuer, docTypes: [String]
   ) throws -> MapDraft {
@@ -59,7 +61,7 @@ struct VICALDraft: Sendable {
     entries[0] = entry.value
   }
 
-  /// COSE_Sign1 before it is signed.
+  /// The COSE_Sign1 before it is signed.
   func message() throws -> COSESign1Draft {
     var content = list
     content.entries.append(("certificateInfos", .array(entries)))
@@ -82,7 +84,7 @@ extension CBORValue {
   static func time(_ time: Timestamp) -> CBORValue { .tagged(0, .text(time.description)) }
 }
 
-// What is wrong with the list itself.
+// Lists that are wrong as a whole.
 
 extension MockVICAL {
   static let headers = [
@@ -172,7 +174,7 @@ extension MockVICAL {
   }
 }
 
-// What is wrong with the good authority's entry, which alone is then skipped.
+// Lists with a wrong entry. Only that entry is skipped.
 
 extension MockVICAL {
   static let entries = [
@@ -234,7 +236,7 @@ extension MockVICAL {
     MockVICAL(name, summary, warnings: [.listEntryMalformed], documentCode: .issuerUnknown) { $0.changeEntry(change) }
   }
 
-  /// What an entry says of the authority, which is no copy of its certificate.
+  /// A member of an entry that describes the authority and is no copy of a value in its certificate.
   private static func ofAuthority(
     _ name: String, _ member: String, _ change: @escaping @Sendable (inout MapDraft) -> Void
   ) -> MockVICAL {
@@ -255,7 +257,7 @@ extension MockVICAL {
 }
 
 extension VICALDraft {
-  /// An entry that says everything rightly of a document signer's certificate.
+  /// An entry that describes a document signer's certificate rightly.
   fileprivate func entry(of signer: MockSigner) throws -> CBORValue {
     let template = signer.certificate
     let subject = CertificateIssuer(name: template.subject, key: signer.key)

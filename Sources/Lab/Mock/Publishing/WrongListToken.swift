@@ -2,7 +2,7 @@ import Base
 import CBOR
 import Cryptography
 
-/// One way for the token around a list to be wrong, which is the same for status lists and identifier lists.
+/// A token around a list that is wrong in one way, the same way for status lists and identifier lists.
 struct WrongListToken: MockDeclared {
   let declaration: MockDeclaration
   let change: MockChange<ListTokenDraft>
@@ -127,7 +127,7 @@ extension ListTokenDraft {
     },
   ]
 
-  /// Puts the signer under a root that exists for status lists alone.
+  /// Puts the signer under a root of its own, which is for status lists only.
   mutating func signUnderOwnRoot() throws {
     signer = try MockSigner(.statusLists, authority: authority, under: ownIssuer(), at: now)
   }

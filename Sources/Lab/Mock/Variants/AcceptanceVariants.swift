@@ -2,7 +2,7 @@ import Base
 import CBOR
 
 extension MockVariant {
-  /// Right documents that are not what was asked for, or say what they may not (ISO/IEC 18013-5, 7.2).
+  /// Right documents that are not the requested ones, or that state something they may not (ISO/IEC 18013-5, 7.2).
   @MockVariantList static var acceptance: [MockVariant] {
     missing("element-absent", "A requested element is not returned, without an error.", "E12") {
       $0.withheld.append($0.anyRequested)
@@ -101,7 +101,7 @@ extension MockVariant {
 }
 
 extension AnswerSetup {
-  /// Gives an element of the main namespace a value, and returns it, requested or not.
+  /// Gives an element of the main namespace this value, and returns it even if it was not requested.
   fileprivate mutating func returning(_ identifier: String, _ value: CBORValue) {
     data[mainNamespace, identifier] = value
     added.append((mainNamespace, identifier))

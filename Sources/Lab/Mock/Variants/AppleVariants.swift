@@ -119,7 +119,7 @@ extension MockVariant {
 }
 
 extension MockVariant {
-  /// Answers in the shape of Apple's own mocks: the simulator's and the developer profile's.
+  /// Answers of the form that Apple's own mocks have: the simulator's and the developer profile's.
   @MockVariantList static var appleMocks: [MockVariant] {
     MockVariant(
       "apple-simulator", "As from Apple's simulator, encrypted to this session's key: no x5chain, zero signatures.",

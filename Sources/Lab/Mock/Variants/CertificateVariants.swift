@@ -135,10 +135,10 @@ extension MockVariant {
 }
 
 extension MockVariant {
-  /// Certificates with keys and signatures that the standard does not have (ISO/IEC 18013-5, B.1).
+  /// Certificates with keys and signatures that the standard does not allow (ISO/IEC 18013-5, B.1).
   @MockVariantList static var certificateKeys: [MockVariant] {
     key("signer-key-rsa", "The certificate's key is RSA.") { _ in
-      // Any odd number of 2048 bits will do: nothing is verified with it.
+      // Any odd number of 2048 bits will do, since nothing is verified with it.
       SubjectPublicKeyInfo.rsa(modulus: [0xc3] + (0..<254).map { UInt8(truncatingIfNeeded: $0 * 73 + 41) } + [0x0d])
     }
     key("signer-key-p192", "The certificate's key is on P-192.") { _ in
@@ -159,7 +159,7 @@ extension MockVariant {
       "signer-signature-sha-1", "The certificate is signed with ecdsa-with-SHA1.", cases: "T19",
       codes: [.certificateAlgorithmUnsupported],
       .setup {
-        // EdDSA authorities have no such signature; their certificates only name it.
+        // An EdDSA key cannot sign with SHA-1. The certificate then only names the algorithm.
         $0.signer.certificate.signatureAlgorithm = .ecdsaWithSHA1
         if $0.signer.issuerKey.curve.family != .weierstrass {
           $0.signer.certificate.signatureAlgorithm?.hash = nil
@@ -177,7 +177,7 @@ extension MockVariant {
 
   private static func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
 
-  /// ECParameters with everything in it (SEC 1, C.2).
+  /// ECParameters with all parameters of P-256 written out (SEC 1, C.2).
   private static var p256Parameters: [UInt8] {
     let prime = bytes("ffffffff00000001000000000000000000000000ffffffffffffffffffffffff")
     let a = bytes("ffffffff00000001000000000000000000000000fffffffffffffffffffffffc")

@@ -3,7 +3,7 @@ import CBOR
 import Cryptography
 
 extension MockVariant {
-  /// Chains that lead nowhere, or to an anchor that may not be used (ISO/IEC 18013-5, 9.3.3; RFC 5280, 6.1).
+  /// Chains that lead to no anchor, or to one that may not be used (ISO/IEC 18013-5, 9.3.3; RFC 5280, 6.1).
   @MockVariantList static var chains: [MockVariant] {
     chain("anchor-unknown", "The signer's authority is not among the anchors.", "T02", [.issuerUnknown]) {
       try $0.useUnknownRoot()
@@ -88,7 +88,7 @@ extension MockVariant {
     {
       try $0.useIntermediate(under: .pathLengthOne) { $0.extensions.append(.extendedKeyUsage(["2.5.29.37.0"])) }
     }
-    // Nobody publishes a revocation list by that name and key.
+    // The signer names no list, since none is published for an issuer of this name and key.
     MockVariant(
       "intermediate-self-issued",
       "The certificate between anchor and signer has the anchor's name and another key; the signer names no list.",
@@ -132,7 +132,7 @@ extension MockVariant {
 }
 
 extension AnswerSetup {
-  /// A signer under an authority that nobody trusts.
+  /// Takes a signer under an authority that is not trusted.
   mutating func useUnknownRoot() throws {
     try useSigner(
       under: CertificateIssuer(
@@ -140,7 +140,7 @@ extension AnswerSetup {
         key: try authority.seed.key("unknown root", on: authority.issuerCurve)))
   }
 
-  /// Two authorities, each certified by the other, and no anchor.
+  /// A chain of two authorities, each certified by the other, without an anchor.
   fileprivate mutating func useLoop() throws {
     let pair = try ["A", "B"].map {
       CertificateIssuer(

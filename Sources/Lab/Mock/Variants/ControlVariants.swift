@@ -3,7 +3,7 @@ import CBOR
 import Cryptography
 
 extension MockVariant {
-  /// Answers that are unusual and right: they guard against a verifier that rejects everything.
+  /// Right answers that are unusual. They find a verifier that rejects too much.
   @MockVariantList static var controls: [MockVariant] {
     good
     MockVariant(
@@ -144,7 +144,7 @@ extension MockVariant {
 }
 
 extension AnswerSetup {
-  /// Lets the device sign one element of its own.
+  /// Makes the device sign one element of its own.
   mutating func deviceSigns(authorizations: CBORValue?) {
     keyAuthorizations = authorizations
     deviceSigned = [(deviceNamespace, [("transaction", "approved")])]

@@ -156,7 +156,7 @@ extension MockVariant {
     key("device-key-missing", "DeviceKeyInfo has no deviceKey.") { $0["deviceKey"] = nil }
     key("device-key-off-curve", "The device key is not on its curve.") {
       $0.nested("deviceKey") {
-        // Edwards keys have no y; a key that is too short is as wrong.
+        // Edwards keys have no y coordinate. For them, an x that is too short is as wrong.
         $0[$0[-3] == nil ? -2 : -3] = .bytes($0[-3] == nil ? [1] : $0.bytes(-3).flippedAtEnd)
       }
     }

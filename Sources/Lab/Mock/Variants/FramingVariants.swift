@@ -3,7 +3,7 @@ import CBOR
 import Cryptography
 
 extension MockVariant {
-  /// Answers that are not the CBOR that they should be (RFC 8949).
+  /// Answers that are not right CBOR (RFC 8949).
   @MockVariantList static var framing: [MockVariant] {
     MockVariant(
       "cbor-nested-arrays", "An unknown member of the DeviceResponse is 100,000 arrays deep.", cases: "C01",
@@ -116,14 +116,14 @@ extension MockVariant {
       codes: [.cborTagUnsupported], .document { $0["docType"] = .tagged(25, 0) })
   }
 
-  /// Gives a requested element this value, digested and signed.
+  /// Gives a requested element this value, which the issuer digests and signs.
   static func element(_ value: CBORValue) -> MockMutation {
     .setup { $0.data[$0.anyRequested.namespace, $0.anyRequested.identifier] = value }
   }
 }
 
 extension COSESign1Draft {
-  /// Signs and shows this payload.
+  /// Sets the payload, both the signed one and the one in the structure.
   mutating func setPayload(_ value: CBORValue) {
     payload = value.encoded()
     presentedPayload = .bytes(payload)
@@ -131,7 +131,7 @@ extension COSESign1Draft {
 }
 
 extension MockVariant {
-  /// Answers at the edge of what a parser takes, and further abuse of it (RFC 8949, 5 and 10).
+  /// Answers at the limits of a parser, and further abuse of it (RFC 8949, 5 and 10).
   @MockVariantList static var limits: [MockVariant] {
     MockVariant(
       "cbor-huge-text", "A text string claims 2^62 bytes.", cases: "C02", codes: [.cborLengthExceedsInput],
@@ -181,7 +181,8 @@ extension MockVariant {
 }
 
 extension CBORValue {
-  /// Byte strings under tag 24, each in one chunk of indefinite length and each holding the next; zeros innermost.
+  /// Nested byte strings under tag 24. Each has indefinite length and one chunk, which holds the next. The innermost
+  /// holds zeros.
   fileprivate static func chunks(_ depth: Int, around zeros: Int) -> CBORValue {
     let innermost = CBORValue.bytes([UInt8](repeating: 0, count: zeros)).encoded()
     return .encoded(

@@ -114,7 +114,8 @@ extension MockVariant {
     MockVariant(name, summary, cases: cases, codes: [code], .issuerAuth(change))
   }
 
-  /// Signed with the algorithm that is named, so that a library that does not bind algorithm and curve accepts it.
+  /// The named algorithm is the one that signs. So a library accepts the signature unless it binds the algorithm to the
+  /// curve.
   private static func mismatch(
     _ name: String, _ summary: String, on curve: Curve, _ algorithm: Int64, _ hash: HashAlgorithm
   ) -> MockVariant {

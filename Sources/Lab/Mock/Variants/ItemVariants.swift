@@ -96,7 +96,7 @@ extension MockVariant {
       .disclosure { try $0.changeTarget { $0.fields["digestID"] = .text("\($0.digestID)") } })
   }
 
-  /// Digested and signed as it is.
+  /// A malformed item, which the issuer digests and signs as it is.
   private static func malformed(
     _ name: String, _ summary: String, _ change: @escaping @Sendable (inout IssuedItem) -> Void
   ) -> MockVariant {

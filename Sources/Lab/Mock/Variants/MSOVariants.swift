@@ -2,7 +2,7 @@ import Base
 import CBOR
 
 extension MockVariant {
-  /// Wrong mobile security objects, rightly signed (ISO/IEC 18013-5, 9.1.2.4).
+  /// Wrong mobile security objects with a right signature (ISO/IEC 18013-5, 9.1.2.4).
   @MockVariantList static var mobileSecurityObject: [MockVariant] {
     MockVariant(
       "mso-not-tag24", "The payload is the bare MSO.", cases: "I09", codes: [.msoMalformed],
@@ -71,7 +71,7 @@ extension MockVariant {
       name, summary, cases: "I21", codes: [.msoMalformed], .setup { $0.validity.validUntil = validUntil($0.now) })
   }
 
-  /// `validFrom` as `valid-from`.
+  /// Writes `validFrom` as `valid-from`.
   private static func dashed(_ member: String) -> String {
     member.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : String($1) }
   }

@@ -1,13 +1,13 @@
 import CBOR
 
-/// Where a variant goes wrong: one change to what is being made, at one stage of the making.
+/// What makes a variant wrong: a change to one stage of the making of an answer.
 ///
-/// All stages after the change work on what it left, so that everything else about the answer stays right: an item that
-/// is doubled before the digests are taken is digested and signed twice. The stages stand here in their order.
+/// All later stages work on what the change left, so everything else about the answer stays right. For example, an item
+/// that is doubled before the digests are made is digested and signed twice. The stages stand here in their order.
 struct MockMutation: Sendable {
   /// The session as the device sees it (Apple in-app).
   var session: MockChange<AppleEnvelopeDraft>?
-  /// Data, keys, certificates, dates: before anything is made.
+  /// Data, keys, certificates and dates, before anything is made.
   var setup: MockChange<AnswerSetup>?
   /// All items that the issuer signs, before they are digested.
   var items: MockChange<ItemsDraft>?
@@ -16,32 +16,33 @@ struct MockMutation: Sendable {
   var disclosure: MockChange<ItemsDraft>?
   /// The mobile security object.
   var mso: MockChange<MapDraft>?
-  /// IssuerAuth before it is signed; and its four parts afterwards.
+  /// IssuerAuth before it is signed, and its four parts afterwards.
   var issuerAuth: MockChange<COSESign1Draft>?
   var issuerAuthParts: MockChange<[CBORValue]>?
-  /// DeviceAuth before it is signed; the four parts of the signature afterwards; and DeviceSigned.
+  /// DeviceAuth before it is signed, the four parts of its signature afterwards, and DeviceSigned.
   var deviceAuth: MockChange<DeviceAuthDraft>?
   var deviceSignatureParts: MockChange<[CBORValue]>?
   var deviceSigned: MockChange<MapDraft>?
   var document: MockChange<MapDraft>?
   var response: MockChange<ResponseDraft>?
   var responseBytes: MockChange<[UInt8]>?
-  /// What the envelope holds, then the envelope's members, then its bytes (Apple in-app).
+  /// The envelope's plaintext, then the envelope's members, then its bytes (Apple in-app).
   var plaintext: MockChange<PlaintextDraft>?
   var envelope: MockChange<MapDraft>?
   var envelopeBytes: MockChange<[UInt8]>?
-  /// The session as the wallet sees it, then EncryptedResponse (ISO/IEC TS 18013-7, Annex C), then its bytes.
+  /// The session as the wallet sees it, then EncryptedResponse, then its bytes (ISO/IEC TS 18013-7, Annex C).
   var annexC: MockChange<AnnexCDraft>?
   var encryptedResponse: MockChange<EncryptedResponseDraft>?
   var encryptedResponseBytes: MockChange<[UInt8]>?
-  /// The same of OpenID4VP: the session, `vp_token` and what stands beside it, the JWE and its five parts.
+  /// The session as the wallet sees it, then `vp_token` and the other members, then the JWE, then its five parts
+  /// (OpenID4VP).
   var openID4VP: MockChange<OpenID4VPDraft>?
   var authorizationResponse: MockChange<AuthorizationResponseDraft>?
   var jwe: MockChange<JWEDraft>?
   var jweParts: MockChange<[String]>?
-  /// What the page or the response endpoint gets, whichever web protocol it is.
+  /// The answer for the page or the response endpoint, in any web protocol.
   var webData: MockChange<WebDataDraft>?
-  /// How the DeviceResponse around the documents is encoded.
+  /// The encoding of the DeviceResponse around the documents.
   var style = EncodingStyle.shortest
 
   static let none = MockMutation()
@@ -82,11 +83,11 @@ struct MockMutation: Sendable {
   static func webData(_ change: @escaping MockChange<WebDataDraft>) -> Self { .init(webData: change) }
 }
 
-/// A DeviceResponse to be made, with the means to make further documents for it.
+/// A DeviceResponse that is still to be made, and a function that makes further documents for it.
 struct ResponseDraft {
   var fields: MapDraft
   let request: MockRequest
-  /// Another document of the first one's type, made with `change` and with its own random values.
+  /// Makes another document of the first one's type, with `change` and with random values of its own.
   let anotherDocument: (_ label: String, _ change: MockMutation) throws -> CBORValue
 
   var documents: [CBORValue] {
@@ -95,7 +96,7 @@ struct ResponseDraft {
   }
 }
 
-/// What Apple's envelope is to hold.
+/// The plaintext of Apple's envelope.
 struct PlaintextDraft {
   let response: [UInt8]
   /// `{"identity": DeviceResponse}`.
@@ -107,18 +108,18 @@ struct PlaintextDraft {
   }
 }
 
-/// The items of a document: all that the issuer signs, or later those that the wallet returns.
+/// The items of a document: at first all that the issuer signs, later those that the wallet returns.
 struct ItemsDraft {
   let setup: AnswerSetup
   var namespaces: [IssuedNamespace]
 
-  /// Changes the item that stands for any requested element.
+  /// Changes the item of a requested element (`AnswerSetup.anyRequested`).
   mutating func changeTarget(_ change: (inout IssuedItem) throws -> Void) throws {
     let (namespace, item) = try target()
     try change(&namespaces[namespace].items[item])
   }
 
-  /// Where it stands.
+  /// The positions of that item and of its namespace.
   func target() throws -> (namespace: Int, item: Int) {
     let element = setup.anyRequested
     for (namespace, items) in namespaces.enumerated() where items.name == element.namespace {
@@ -133,7 +134,7 @@ struct DigestsDraft {
   let items: ItemsDraft
   var namespaces: [DigestNamespace]
 
-  /// Changes the digest of any requested element; nil removes it.
+  /// Changes the digest of a requested element (`AnswerSetup.anyRequested`); nil removes it.
   mutating func changeTarget(_ change: ([UInt8]) -> [UInt8]?) throws {
     let (namespace, item) = try items.target()
     let identifier = items.namespaces[namespace].items[item].digestID

@@ -2,28 +2,28 @@ import Base
 import CBOR
 import Cryptography
 
-/// One named circumstance in which it is asked whether a document and its signer are still good: what the wallet
-/// answers, what publishers serve, and under which policy that comes to what.
+/// A named case of a revocation check: the wallet's answer, the lists that publishers serve, the policy, and the codes
+/// that a verifier finds.
 package struct MockRevocationCase: MockCatalogued {
-  /// What the relying party wants to know of revocation, by its name in the HTTP API.
+  /// The relying party's policy on revocation, by its name in the HTTP API.
   package enum Policy: String, Sendable, CaseIterable {
     case requireGood = "require_good"
     case allowUndetermined = "allow_undetermined"
     case off
   }
 
-  /// The answer, with the codes that a verifier is to come to under `policy` once it has asked.
+  /// The answer, with the codes that a verifier finds under `policy` after it has fetched the lists.
   package let variant: MockVariant
   package let policy: Policy
   /// Whether status lists may be JSON Web Tokens.
   package let allowsJWT: Bool
   /// Whether the good anchor's settings allow lists over plain HTTP.
   package let allowsPlainHTTP: Bool
-  /// Whether they have revocation lists come over HTTPS alone, on its own port.
+  /// Whether the good anchor's settings require HTTPS on its own port for revocation lists.
   package let keepsCRLsToHTTPS: Bool
-  /// Whether the case holds only for a verifier that may not fetch from its own machine, as one in live mode.
+  /// Whether the case holds only for a verifier that may not fetch from its own machine, as in live mode.
   package let needsLiveRules: Bool
-  /// Whether there is anything to ask of anybody: otherwise not one request leaves the verifier.
+  /// Whether the verifier sends any request. If false, not one request leaves it.
   package let isAsked: Bool
   let publish: @Sendable (MockAuthority, Timestamp) throws -> [MockPublication]
 
@@ -44,18 +44,19 @@ package struct MockRevocationCase: MockCatalogued {
     self.publish = publish
   }
 
-  /// What is served while the case is run. Nothing can be had from any other address.
+  /// What is served in this case. No other address gives an answer.
   package func publications(by authority: MockAuthority, at now: Timestamp) throws -> [MockPublication] {
     try publish(authority, now)
   }
 
-  /// Every case, in the order of the codes that it is about.
+  /// Every case, in the order of its codes.
   package static let all: [MockRevocationCase] =
     lists + unreachable + policies + sources + declarations
 }
 
 extension MockRevocationCase {
-  /// The same under another policy: what is revoked stays refused where anybody asks, what is not known may pass.
+  /// The same case under another policy. Under `allowUndetermined`, what is revoked is still refused, and what is not
+  /// known only warns. Under `off`, nothing is asked.
   func under(_ policy: Policy) -> MockRevocationCase {
     let stays: Set<Code> = policy == .off ? [] : Self.revoked
     let ofRevocation = codes.filter { $0.rawValue.hasPrefix("revocation.") }
@@ -76,7 +77,7 @@ extension MockRevocationCase {
   private static let revoked: Set<Code> = [.signerRevoked, .authorityRevoked, .documentRevoked, .documentSuspended]
 }
 
-// Whose word about revocation is asked for, and when nobody's is.
+// Which publishers are asked about revocation, and when none is.
 
 extension MockRevocationCase {
   static let declarations: [MockRevocationCase] =
@@ -89,8 +90,8 @@ extension MockRevocationCase {
       ) { _, _ in [] }
     ] + untrusted + intermediates
 
-  /// An issuer that is not trusted, or did not sign, could have anything fetched (row R10). What is published would be
-  /// found, and weigh more, if it were asked for.
+  /// An issuer that is not trusted, or did not sign, could make the verifier fetch anything, so its lists are not
+  /// fetched (row R10). The published lists say "revoked", so a verifier that fetched them would find another code.
   private static let untrusted: [MockRevocationCase] = [
     nobodyAsked(
       "status-issuer-unknown", "Nobody trusts the issuer of a document that names a status list.", .issuerUnknown,
@@ -124,7 +125,7 @@ extension MockRevocationCase {
     }
   }
 
-  /// A certificate between anchor and signer: each of the two has its issuer's list (row R02).
+  /// A certificate between anchor and signer. Its issuer and the signer's issuer each have a list (row R02).
   private static let intermediates: [MockRevocationCase] = [
     intermediate("crl-intermediate", "Neither the signer nor the authority between it and the anchor is revoked.", []),
     intermediate(

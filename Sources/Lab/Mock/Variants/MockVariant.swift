@@ -1,22 +1,22 @@
 import Base
 
-/// One named way to answer: rightly, or wrongly in one respect.
+/// A named way to answer: right, or wrong in one respect.
 package struct MockVariant: MockCatalogued {
-  /// Where a variant's codes hold. Elsewhere it may answer rightly, or be wrong in another way.
+  /// The protocols for which a variant's codes hold. Over others its answer may be right, or wrong in another way.
   package enum Applicability: String, Sendable {
     /// Every protocol.
     case anyProtocol
-    /// The envelope of Apple's in-app route is what is wrong.
+    /// Apple's in-app route: the fault is in its envelope.
     case appleInApp
-    /// Every protocol but Apple's in-app route, which reads the same answer as something else.
+    /// Every protocol except Apple's in-app route, which takes the same answer for something else.
     case notAppleInApp
-    /// Answers that are authenticated by a MAC, for which the verifier has a reader key.
+    /// Answers that are authenticated by a MAC, in protocols that give the verifier a reader key.
     case deviceMAC
-    /// Every protocol in which the verifier has no reader key, Apple's in-app route among them.
+    /// Every protocol without a reader key of the verifier, such as Apple's in-app route.
     case withoutReaderKey
     /// The Digital Credentials API's `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C).
     case annexC
-    /// OpenID4VP 1.0, whichever way it comes.
+    /// OpenID4VP 1.0, over the Digital Credentials API, by redirect or by QR code.
     case openID4VP
     /// OpenID4VP 1.0 with encrypted answers.
     case openID4VPEncrypted
@@ -30,9 +30,9 @@ package struct MockVariant: MockCatalogued {
 
   package let declaration: MockDeclaration
   package let applicability: Applicability
-  /// The request that shows the variant best. The codes hold for `MockRequest.standard` too.
+  /// The request that shows the variant best. The codes also hold for `MockRequest.standard`.
   package let request: MockRequest
-  /// Whether the answer must be verified at exactly the `now` that it was made for: its dates are at the edge.
+  /// Whether the answer must be verified at exactly the `now` that it was made for, because its dates are at the limit.
   package let needsFixedClock: Bool
   let mutation: MockMutation
 
@@ -57,12 +57,12 @@ package struct MockVariant: MockCatalogued {
     self.mutation = mutation
   }
 
-  /// The clause that the primary check enforces, or nil for an answer that is to be verified.
+  /// The clause that the primary check enforces; nil if the answer is accepted.
   package var clause: String? { codes.first?.entry.clause }
 
   package static let good = MockVariant("good", "Nothing is wrong.", .none)
 
-  /// Variants that go wrong in the same part of an answer.
+  /// Variants that are about the same part of an answer.
   package struct Group: Sendable {
     package let name: String
     package let variants: [MockVariant]
@@ -94,7 +94,7 @@ package struct MockVariant: MockCatalogued {
   private static let byName = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
 }
 
-/// Collects variants, each type-checked by itself.
+/// Collects variants. The compiler type-checks each one by itself.
 @resultBuilder
 enum MockVariantList {
   static func buildBlock(_ variants: [MockVariant]...) -> [MockVariant] { variants.flatMap { $0 } }
@@ -114,7 +114,7 @@ extension MockVariant {
     let isRedirect = protocolName == "openid4vp"
     let isAnnexB = protocolName == "openid4vp-iso-18013-7-annex-b"
     let isWeb = protocolName.hasPrefix("openid4vp-v1-")
-    // OpenID4VP's encryption key is the reader key; in person there may be one.
+    // OpenID4VP's encryption key is the reader key. A proximity protocol has one if the device sends a MAC.
     let hasReaderKey = isAnnexB || ((isRedirect || isWeb) && isEncrypted) || usesMAC
     return switch applicability {
     case .anyProtocol: true

@@ -98,15 +98,15 @@ extension MockVariant {
 }
 
 extension ResponseDraft {
-  /// Error 0: the document is not returned.
+  /// Sets error 0 for this document type: the document is not returned.
   fileprivate mutating func setDocumentErrors(for docType: String) {
     fields["documentErrors"] = [[.text(docType): 0]]
   }
 }
 
 extension MockVariant {
-  /// Slips of encoders: nothing is written where a member must be left out. Where nobody signs the member and it can be
-  /// read in one way, it is read past; everywhere else the answer is refused.
+  /// Slips of encoders, mostly a member that is null or empty where it must be left out. A verifier ignores such a
+  /// member if it is not signed and has one meaning only. Otherwise the answer is refused.
   @MockVariantList static var slips: [MockVariant] {
     tolerated(
       "slip-device-mac-null", "`deviceMac` is null beside a device signature.", device { $0["deviceMac"] = .null })
@@ -176,13 +176,13 @@ extension MockVariant {
     MockVariant(name, summary, codes: [code], applicability: applicability, mutation)
   }
 
-  /// DeviceAuth with a signature, changed.
+  /// Changes DeviceAuth after it was made with a signature.
   private static func device(_ change: @escaping @Sendable (inout MapDraft) -> Void) -> MockMutation {
     .init(deviceAuth: { $0.signOnly() }, deviceSigned: { $0.nested("deviceAuth", change) })
   }
 }
 
 extension CBORValue {
-  /// The simple value 23, which no right answer has.
+  /// The simple value 23 (undefined), which no right answer has.
   fileprivate static let undefined = CBORValue.encoded([0xf7])
 }

@@ -1,10 +1,11 @@
 import Base
 import CBOR
 
-// Where documents and certificates say that their lists are, and what is asked of whom.
+// Addresses of lists in documents and certificates, and whether a verifier may ask there.
 
 extension MockRevocationCase {
-  /// Addresses that nobody may be asked at, though a good list is there; and unusual ones that may (row R09).
+  /// Addresses that a verifier may not ask, although a good list is there, and unusual addresses that it may ask (row
+  /// R09).
   static let sources: [MockRevocationCase] =
     refusedAddresses.flatMap { address in
       var found = [refused(address, "status", .statusList(at: address.uri))]
@@ -23,7 +24,7 @@ extension MockRevocationCase {
     let uri: String
     var isLive = false
     var isForEveryList = false
-    /// Whether a revocation list may be there unless the anchor's settings say otherwise.
+    /// Whether a revocation list may be at the address, unless the anchor's settings forbid it.
     var isGoodForCRLs = false
   }
 
@@ -48,7 +49,7 @@ extension MockRevocationCase {
       isForEveryList: true, isGoodForCRLs: true),
   ]
 
-  /// Those that are refused of a revocation list, too, which has more freedom.
+  /// Addresses that are refused even for a revocation list, for which more addresses are allowed than for other lists.
   private static let refusedCRLAddresses = [
     Address(name: "http-private", what: "is a private network's over plain HTTP", uri: "http://10.0.0.1/1"),
     Address(
@@ -59,7 +60,8 @@ extension MockRevocationCase {
       isLive: true),
   ]
 
-  /// As some states' authorities have them: a certificate of the path names them, and the list is signed.
+  /// Addresses as some states' authorities use them. They are allowed, since a certificate of the path names them and
+  /// the list is signed.
   private static let namedAddresses = [
     ("http", "plain HTTP", "http://lists.mdoc-mock.invalid/1"),
     ("port", "HTTPS at a port of its own", "https://lists.mdoc-mock.invalid:5443/1"),
@@ -129,7 +131,7 @@ extension MockRevocationCase {
     }
   }()
 
-  /// Distribution points of other forms than one address.
+  /// Distribution points that have other forms than a single address.
   private static let otherPoints: [MockRevocationCase] = {
     let dNSName: MockMutation = .setup {
       $0.signer.setDistributionPoint(.crlDistributionPoint(.host("lists.mdoc-mock.invalid")))

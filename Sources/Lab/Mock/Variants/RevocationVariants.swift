@@ -1,7 +1,7 @@
 import Base
 import CBOR
 
-// What publishers serve, rightly and wrongly, at the addresses that a right document and its signer name.
+// Lists that publishers serve, right and wrong, at the addresses that a right document and its signer name.
 
 extension MockRevocationCase {
   /// Every list that the mock authority can publish.
@@ -31,7 +31,7 @@ extension MockRevocationCase {
       },
     ]
 
-  /// Nothing comes from where a list should be, or too much (rows R04, R08).
+  /// A list's address gives no answer, or too large a one (rows R04, R08).
   static let unreachable: [MockRevocationCase] = [
     fault("crl-unreachable", "Nobody has the signer's revocation list.", .revocationUnavailable) { _, _ in [] },
     fault("crl-unavailable", "The revocation list's publisher is down.", .revocationUnavailable) { authority, _ in
@@ -59,7 +59,7 @@ extension MockRevocationCase {
     ) { try [crl(by: $0, at: $1)] },
   ]
 
-  /// One case of each kind under the policies that ask less.
+  /// One case of each kind, under the two policies that require less.
   static let policies: [MockRevocationCase] = [
     "crl-signer-revoked", "crl-authority-revoked", "crl-stale", "crl-too-large", "crl-unreachable", "status-revoked",
     "status-suspended", "status-3", "status-other-subject", "status-index-beyond", "status-too-large",
@@ -96,7 +96,7 @@ extension MockRevocationCase {
 
   // MARK: Publications
 
-  /// The authority's revocation list, where its certificates say that it is.
+  /// The authority's revocation list, at the address that its certificates name, or at another.
   static func crl(
     _ list: MockCRL = .good, by authority: MockAuthority, at now: Timestamp, address: String? = nil
   ) throws -> MockPublication {
@@ -125,7 +125,7 @@ extension MockRevocationCase {
 }
 
 extension MockMutation {
-  /// The document says that its status is on this list.
+  /// The document's status refers to this list.
   static func status(_ list: MockStatusList?, at address: String? = nil) -> MockMutation {
     .setup { $0.status = try (list ?? .good).status(by: $0.authority, at: address, now: $0.now) }
   }

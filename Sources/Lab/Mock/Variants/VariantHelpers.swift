@@ -2,10 +2,10 @@ import Base
 import CBOR
 import Cryptography
 
-// What variants say often.
+// Changes that several variants share.
 
 extension AnswerSetup {
-  /// Issues with another document signer: on another curve, under another anchor.
+  /// Takes another document signer: on another curve, or under another anchor.
   mutating func useSigner(on curve: Curve? = nil, under anchor: AnchorKind = .good) throws {
     try useSigner(on: curve, under: authority.certificateIssuer(anchor))
     signer.nameList(at: authority.addresses.crl(of: anchor.rawValue))
@@ -49,7 +49,7 @@ extension AnswerSetup {
     validity = ValidityInfo(signed: now + signed, validFrom: now + from, validUntil: now + until)
   }
 
-  /// Attests exactly these ages.
+  /// Makes the document attest exactly these ages.
   mutating func attestOnly(_ attestations: [(threshold: Int, value: CBORValue)], disclosing isDisclosed: Bool) {
     data.ageThresholds = []
     for (threshold, value) in attestations {
@@ -61,7 +61,7 @@ extension AnswerSetup {
 
   mutating func withholdBirthDate() { withheld.append((mainNamespace, "birth_date")) }
 
-  /// A document that the wallet holds and that was not asked for.
+  /// A document that the wallet holds and that was not requested.
   var unrequestedDocument: MockDocumentData {
     held.first { $0.docType != requested.docType } ?? data
   }
@@ -78,14 +78,14 @@ extension [CBORValue] {
 extension [UInt8] {
   static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
 
-  /// With one bit of its middle byte turned over.
+  /// The same bytes with one bit of the middle byte flipped.
   var flipped: [UInt8] {
     var copy = self
     if !isEmpty { copy[count / 2] ^= 0x01 }
     return copy
   }
 
-  /// With the lowest bit of its last byte turned over.
+  /// The same bytes with the lowest bit of the last byte flipped.
   var flippedAtEnd: [UInt8] {
     var copy = self
     if let last = copy.indices.last { copy[last] ^= 0x01 }
@@ -101,12 +101,12 @@ extension MapDraft {
 }
 
 extension CBORValue {
-  /// Bytes that stand where an item should, well-formed or not.
+  /// Bytes in the place of an item, well-formed or not.
   static func raw(_ bytes: UInt8...) -> CBORValue { .encoded(bytes) }
 
-  /// Arrays in arrays, around a zero.
+  /// A zero inside so many nested arrays.
   static func nestedArrays(_ depth: Int) -> CBORValue { .encoded([UInt8](repeating: 0x81, count: depth) + [0x00]) }
 }
 
-/// The device namespace of variants in which the device signs elements of its own.
+/// The namespace of elements that the device itself signs in some variants.
 let deviceNamespace = "org.example.device.1"

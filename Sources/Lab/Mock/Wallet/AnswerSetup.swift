@@ -2,7 +2,7 @@ import Base
 import CBOR
 import Cryptography
 
-/// Everything about one document that is decided before anything is signed.
+/// All that is decided about one document before anything is signed.
 struct AnswerSetup: Sendable {
   typealias Element = (namespace: String, identifier: String)
 
@@ -11,7 +11,7 @@ struct AnswerSetup: Sendable {
   /// The answer's own seed.
   let seed: MockSeed
   let requested: MockRequest.Document
-  /// All that the wallet holds.
+  /// All documents that the wallet holds.
   let held: [MockDocumentData]
 
   var data: MockDocumentData
@@ -22,25 +22,26 @@ struct AnswerSetup: Sendable {
   var validity: ValidityInfo
   var keyAuthorizations: CBORValue?
   var status: CBORValue?
-  /// Elements that are returned without having been asked for, and those that are not though they were.
+  /// Elements that are returned although they were not requested, and elements that are withheld although they were.
   var added: [Element] = []
   var withheld: [Element] = []
   /// Elements that the device itself signs.
   var deviceSigned: [(namespace: String, elements: [(identifier: String, value: CBORValue)])] = []
   var style = EncodingStyle.shortest
 
-  /// The namespace that the document's main elements stand in.
+  /// The namespace of the document's main elements: the one that has the birth date, else the first.
   var mainNamespace: String {
     data.namespaces.first { $0["birth_date"] != nil }?.name ?? data.namespaces.first?.name ?? "org.example.empty"
   }
 
-  /// An element that was asked for and is there: what element variants work on.
+  /// A requested element that the document has. Variants change this one.
   var anyRequested: Element {
     requested.elements.first { data[$0.namespace, $0.identifier] != nil && ageThreshold(of: $0.identifier) == nil }
       ?? (mainNamespace, data.namespaces.first { $0.name == mainNamespace }?.elements.first?.identifier ?? "none")
   }
 
-  /// What is returned: what was asked for, and is there (ISO/IEC 18013-5, 8.3.2.1.2.2 and 7.2.5).
+  /// The elements that are returned: those that were requested and that the document has (ISO/IEC 18013-5, 8.3.2.1.2.2
+  /// and 7.2.5), with those that a variant adds and without those that it withholds.
   func disclosed(of data: MockDocumentData) -> [Element] {
     var chosen: [Element] = []
     func choose(_ element: Element) {
@@ -70,7 +71,8 @@ struct AnswerSetup: Sendable {
   }
 }
 
-/// DeviceSigned to be made (ISO/IEC 18013-5, 9.1.3): what the device signs or MACs, and how.
+/// DeviceSigned that is still to be made (ISO/IEC 18013-5, 9.1.3): what the device signs or authenticates by a MAC, and
+/// how.
 struct DeviceAuthDraft: Sendable {
   /// The answer's own seed.
   let seed: MockSeed
@@ -81,11 +83,11 @@ struct DeviceAuthDraft: Sendable {
   var key: PrivateKey
   var hasSignature: Bool
   var hasMAC: Bool
-  /// Whose key the MAC key is agreed with; without one, a key that nobody has.
+  /// The reader's key, with which the MAC key is agreed; nil for a key that nobody has.
   var readerKey: PublicKey?
   /// The `info` of the MAC key's derivation.
   var macKeyInfo = "EMacKey"
-  /// The bytes that are left of the MAC.
+  /// How many bytes of the MAC are sent.
   var truncatedMAC = 32
   var style = EncodingStyle.shortest
   var changeSignature: @Sendable (inout COSESign1Draft) throws -> Void = { _ in }
@@ -98,7 +100,7 @@ struct DeviceAuthDraft: Sendable {
     ]).encoded()
   }
 
-  /// DeviceAuth: the parts of each structure, still to be changed.
+  /// The parts of the device signature, which a variant may still change.
   func signatureParts() throws -> [CBORValue] {
     var draft = COSESign1Draft(payload: deviceAuthenticationBytes, isDetached: true, key: key)
     draft.style = style
@@ -114,7 +116,7 @@ struct DeviceAuthDraft: Sendable {
     return parts
   }
 
-  /// EMacKey (9.1.3.5): salt SHA-256(SessionTranscriptBytes).
+  /// EMacKey (ISO/IEC 18013-5, 9.1.3.5). The salt of its derivation is SHA-256(SessionTranscriptBytes).
   private func macKey() throws -> [UInt8] {
     let curve = key.curve.family == .edwards ? Curve.p256 : key.curve
     let peer = try readerKey ?? seed.key("absent reader", on: curve).publicKey

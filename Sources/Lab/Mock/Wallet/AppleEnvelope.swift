@@ -1,7 +1,7 @@
 import CBOR
 import Cryptography
 
-/// What an Apple device puts into the transcript and encrypts to, and the envelope around the answer.
+/// What an Apple device puts into the transcript, the key that it encrypts to, and the envelope around its answer.
 struct AppleEnvelopeDraft: Sendable {
   /// The session as the relying party knows it.
   let session: MockAppleSession
@@ -9,9 +9,9 @@ struct AppleEnvelopeDraft: Sendable {
   var merchantID: String
   var teamID: String
   var recipientKey: PublicKey
-  /// A transcript of another shape.
+  /// A transcript of another shape; nil for the right one.
   var otherTranscript: CBORValue?
-  /// What is said to be the transcript's hash.
+  /// The hash that the envelope states for the transcript; nil for the right one.
   var claimedInfoHash: [UInt8]?
 
   init(_ session: MockAppleSession) {
@@ -30,7 +30,7 @@ struct AppleEnvelopeDraft: Sendable {
         nonce: nonce, merchantID: merchantID, teamID: teamID, recipientHash: recipientHash)
   }
 
-  /// HPKEEnvelope: `algorithm`, `params`, `data`; the HPKE `info` is the transcript.
+  /// HPKEEnvelope: `algorithm`, `params` and `data`. The HPKE `info` is the transcript.
   func seal(_ plaintext: [UInt8], ephemeralKey: PrivateKey) throws -> MapDraft {
     let info = transcript
     let sealed = try HPKE.p256SHA256AES128GCM.seal(
@@ -45,12 +45,12 @@ struct AppleEnvelopeDraft: Sendable {
   }
 }
 
-/// What an app gives to Apple's in-app request, and the merchant's key that the answer is encrypted to.
+/// What an app passes to Apple's in-app request, and the merchant's key to which the answer is encrypted.
 package struct MockAppleSession: Sendable {
   package var nonce: [UInt8]
   package var merchantID: String
   package var teamID: String
-  /// P-256, of the merchant's Identity Access Certificate.
+  /// The P-256 key of the merchant's Identity Access Certificate.
   package var recipientKey: PublicKey
 
   package init(nonce: [UInt8], merchantID: String, teamID: String, recipientKey: PublicKey) {
@@ -64,7 +64,7 @@ package struct MockAppleSession: Sendable {
   var recipientHash: [UInt8] { HashAlgorithm.sha256.hash(recipientKey.encoded) }
 }
 
-/// What Apple's simulator encrypts to: a key whose private half is published, under this team.
+/// The key to which Apple's simulator encrypts, and its team. The key's private half is published.
 enum AppleSimulator {
   static let teamID = "PassKit_Identity_Test_Team_ID"
   static let recipientPoint =
@@ -72,7 +72,8 @@ enum AppleSimulator {
     + "87ca840cc678f8f7"
 }
 
-/// SessionTranscript (ISO/IEC 18013-5, 9.1.5.1) for each way of asking, built here apart from the verifier.
+/// SessionTranscript (ISO/IEC 18013-5, 9.1.5.1) for each protocol. It is built here without the verifier's code, so
+/// that a mistake there shows.
 package enum MockSessionTranscript {
   /// `[null, null, ["AppleIdentityPresentment_1.0", nonce, merchant, team, SHA-256 of the recipient's point]]`.
   package static func apple(_ session: MockAppleSession) -> [UInt8] {
@@ -88,12 +89,12 @@ package enum MockSessionTranscript {
     return CBORValue.array([.null, .null, handover]).encoded()
   }
 
-  /// `[24(DeviceEngagement), 24(EReaderKey), null]`; both arguments without their tag 24.
+  /// `[24(DeviceEngagement), 24(EReaderKey), null]`. Both arguments come without tag 24.
   package static func qr(deviceEngagement: [UInt8], readerKey: [UInt8]) -> [UInt8] {
     engaged(deviceEngagement, readerKey, handover: .null)
   }
 
-  /// `[…, …, [Handover Select message, Handover Request message or null]]`: null for static handover.
+  /// `[…, …, [Handover Select message, Handover Request message or null]]`. It is null in static handover.
   package static func nfc(
     deviceEngagement: [UInt8], readerKey: [UInt8], handoverSelect: [UInt8], handoverRequest: [UInt8]?
   ) -> [UInt8] {
@@ -102,19 +103,20 @@ package enum MockSessionTranscript {
       handover: [.bytes(handoverSelect), handoverRequest.map { .bytes($0) } ?? .null])
   }
 
-  /// ISO/IEC TS 18013-7, Annex C: `[null, null, ["dcapi", SHA-256([encryptionInfo, origin])]]`, the encryption info as
-  /// the base64url text that was sent.
+  /// ISO/IEC TS 18013-7, Annex C: `[null, null, ["dcapi", SHA-256([encryptionInfo, origin])]]`. `encryptionInfo` is the
+  /// base64url text that was sent.
   package static func digitalCredentialsAPI(encryptionInfo: String, origin: String) -> [UInt8] {
     hashed("dcapi", [.text(encryptionInfo), .text(origin)])
   }
 
-  /// OpenID4VP 1.0, B.2.6.2: over the Digital Credentials API. The thumbprint is that of the verifier's key which the
-  /// answer is encrypted to, nil where it is not.
+  /// OpenID4VP 1.0 over the Digital Credentials API (B.2.6.2).
+  ///
+  /// - Parameter thumbprint: that of the verifier's key to which the answer is encrypted; nil if it is not encrypted.
   package static func openID4VP(origin: String, nonce: String, thumbprint: [UInt8]?) -> [UInt8] {
     hashed("OpenID4VPDCAPIHandover", [.text(origin), .text(nonce), thumbprint.map { .bytes($0) } ?? .null])
   }
 
-  /// OpenID4VP 1.0, B.2.6.1: by redirect or QR code.
+  /// OpenID4VP 1.0 by redirect or QR code (B.2.6.1).
   package static func openID4VP(
     clientID: String, nonce: String, thumbprint: [UInt8]?, responseURI: String
   ) -> [UInt8] {
@@ -123,7 +125,7 @@ package enum MockSessionTranscript {
       [.text(clientID), .text(nonce), thumbprint.map { .bytes($0) } ?? .null, .text(responseURI)])
   }
 
-  /// ISO/IEC TS 18013-7, B.4.4: the handover of OpenID4VP's draft 18, with a nonce of the mdoc's own.
+  /// ISO/IEC TS 18013-7, B.4.4: the handover of OpenID4VP's draft 18. `mdocNonce` is a nonce of the wallet's own.
   package static func annexB(clientID: String, responseURI: String, nonce: String, mdocNonce: String) -> [UInt8] {
     func hash(_ text: String) -> CBORValue {
       .bytes(HashAlgorithm.sha256.hash(CBORValue.array([.text(text), .text(mdocNonce)]).encoded()))
@@ -137,7 +139,7 @@ package enum MockSessionTranscript {
     return CBORValue.array([.null, .null, [.text(name), .bytes(hash)]]).encoded()
   }
 
-  /// COSE_Key of an ephemeral reader key, for `readerKey` above.
+  /// COSE_Key of an ephemeral reader key: the argument `readerKey` of `qr` and `nfc`.
   package static func readerKeyBytes(of key: PublicKey) -> [UInt8] { COSEKey.fields(of: key).value.encoded() }
 
   private static func engaged(_ engagement: [UInt8], _ readerKey: [UInt8], handover: CBORValue) -> [UInt8] {

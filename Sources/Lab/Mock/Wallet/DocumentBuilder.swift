@@ -2,19 +2,20 @@ import Base
 import CBOR
 import Cryptography
 
-/// Makes one document: issues it, discloses what was asked for, and lets the device sign. A file a stage; this one has
-/// their order.
+/// Makes one document: issues it, discloses the requested elements, and lets the device sign. Each stage has a file of
+/// its own; this one has their order.
 struct DocumentBuilder {
   let authority: MockAuthority
   let held: [MockDocumentData]
   let deviceCurve: Curve
   let issuing: MockIssuing
-  /// The wallet's seed, for the device key; and the answer's, for everything that is fresh.
+  /// The wallet's seed, for the device key.
   let walletSeed: MockSeed
+  /// The answer's own seed, for everything that is fresh.
   let seed: MockSeed
   let transcript: [UInt8]
   let authentication: MockDeviceAuthentication
-  /// For variants that send a MAC where the device would sign.
+  /// The verifier's key for variants that send a MAC in place of a signature.
   var readerKey: PublicKey?
   let now: Timestamp
 
@@ -57,7 +58,8 @@ struct DocumentBuilder {
     return setup
   }
 
-  /// IssuerAuth: untagged COSE_Sign1 over `#6.24(bstr .cbor MobileSecurityObject)`, x5chain unprotected.
+  /// IssuerAuth: an untagged COSE_Sign1 over `#6.24(bstr .cbor MobileSecurityObject)`, with x5chain in the unprotected
+  /// header.
   private func issuerAuth(_ setup: AnswerSetup, mso: MapDraft, mutation: MockMutation) throws -> CBORValue {
     let payload = setup.style.encode(.tagged(24, .bytes(setup.style.encode(mso.value))))
     var draft = COSESign1Draft(payload: payload, isDetached: false, key: setup.signer.key)
@@ -100,14 +102,14 @@ struct DocumentBuilder {
 }
 
 extension AnswerSetup {
-  /// The instant for which the issuer computes ages.
+  /// The time for which the issuer computes ages: `validFrom`, or `now` if that is no date.
   var validityStart: Timestamp {
     if case .tagged(0, .text(let text)) = validity.validFrom, let time = Timestamp(rfc3339: text) { time } else { now }
   }
 }
 
 extension [IssuedNamespace] {
-  /// The items of these elements, in the issuer's order; namespaces without any are left out.
+  /// The items of these elements, in the issuer's order. Namespaces without such items are left out.
   func disclosing(_ elements: [AnswerSetup.Element]) -> [IssuedNamespace] {
     compactMap { namespace in
       let items = namespace.items.filter { item in elements.contains { $0 == (namespace.name, item.identifier) } }

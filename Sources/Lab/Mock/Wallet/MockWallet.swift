@@ -3,9 +3,10 @@ import CBOR
 import Cryptography
 import Longfellow
 
-/// A mock wallet: it holds documents of the mock authority and answers requests, rightly or wrongly in any named way.
+/// A mock wallet. It holds documents of the mock authority and answers requests, rightly or in any of the named wrong
+/// ways.
 ///
-/// Same seed, data, request, session, variant and time give the same bytes.
+/// The same seed, data, request, session, variant and time give the same bytes.
 package struct MockWallet: Sendable {
   package let authority: MockAuthority
   package let documents: [MockDocumentData]
@@ -26,7 +27,7 @@ package struct MockWallet: Sendable {
     self.prover = prover
   }
 
-  /// The answer to Apple's in-app request: an `APPLE-HPKE-v1` envelope around the first requested document that the
+  /// The answer to Apple's in-app request: an `APPLE-HPKE-v1` envelope. It holds the first requested document that the
   /// wallet has.
   package func answerApple(
     _ request: MockRequest, session: MockAppleSession, variant: MockVariant = .good, at now: Timestamp
@@ -41,7 +42,7 @@ package struct MockWallet: Sendable {
     var plaintext = PlaintextDraft(response: response)
     try variant.mutation.plaintext?(&plaintext)
     let message = plaintext.value.encoded()
-    // One key a message: two variants of one session must not share a GCM key and nonce.
+    // Each message has a key of its own: two variants of one session must not share a GCM key and nonce.
     let ephemeral = try seed.child("hpke", context: message).key("ephemeral", on: .p256)
     var fields = try envelope.seal(message, ephemeralKey: ephemeral)
     try variant.mutation.envelope?(&fields)
@@ -50,7 +51,7 @@ package struct MockWallet: Sendable {
     return MockAnswer(bytes: bytes, deviceResponse: response, sessionTranscript: expected, variant: variant)
   }
 
-  /// The DeviceResponse over a transcript, with every requested document that the wallet has.
+  /// A DeviceResponse for this transcript, with every requested document that the wallet has.
   package func answer(
     _ request: MockRequest, transcript: [UInt8], authentication: MockDeviceAuthentication = .signature,
     variant: MockVariant = .good, at now: Timestamp
@@ -61,12 +62,13 @@ package struct MockWallet: Sendable {
     return MockAnswer(bytes: response, deviceResponse: response, sessionTranscript: transcript, variant: variant)
   }
 
-  /// Fresh for every session, since every session has its own transcript.
+  /// The seed of an answer. It differs for every session, since every session has its own transcript.
   func answerSeed(_ transcript: [UInt8]) throws -> MockSeed {
     try authority.seed.child("answer", context: transcript)
   }
 
-  /// - Parameter whole: all that the session asks for, where this response is only a part of the answer.
+  /// - Parameter whole: all that the session requests, if this response is only a part of the answer; nil if it is the
+  ///   whole.
   func deviceResponse(
     _ request: MockRequest, of whole: MockRequest? = nil, transcript: [UInt8],
     authentication: MockDeviceAuthentication, readerKey: PublicKey? = nil, mutation: MockMutation, documentLimit: Int,
@@ -110,12 +112,12 @@ package struct MockWallet: Sendable {
   }
 }
 
-/// What a relying party asks for, as far as a wallet cares: document types, and elements of namespaces.
+/// What a relying party requests, as far as a wallet needs to know: document types, and elements of namespaces.
 package struct MockRequest: Sendable {
   package struct Document: Sendable {
     package var docType: String
     package var elements: [(namespace: String, identifier: String)]
-    /// The NN of every "is at least NN years old"; answered by the nearest attestation.
+    /// The NN of every question "is at least NN years old". The nearest attestation answers it.
     package var ageOver: [Int]
     /// The circuits that are offered for a proof in its place; empty where none is asked for.
     package var circuits: [KnownCircuit] = []
@@ -129,22 +131,22 @@ package struct MockRequest: Sendable {
     }
   }
 
-  /// In the order of preference; an Apple in-app answer holds the first that the wallet has.
+  /// The documents in the order of preference. An Apple in-app answer holds the first that the wallet has.
   package var documents: [Document]
 
   package init(documents: [Document]) { self.documents = documents }
 
-  /// The request that every variant's expected codes hold for.
+  /// The request for which every variant's codes hold.
   package static let standard = MockRequest(documents: [.standardMDL])
 
-  /// As `standard`, without the birth date: here an age can be proved by `age_over_NN` alone.
+  /// The same as `standard` without the birth date, so that only `age_over_NN` can prove an age.
   package static let ageOnly = MockRequest(documents: [
     Document(
       docType: MockDocType.mDL,
       elements: Document.standardMDL.elements.filter { $0.identifier != "birth_date" }, ageOver: [21])
   ])
 
-  /// As `standard`, with the document's own expiry date.
+  /// The same as `standard` with the document's own expiry date.
   package static let withExpiryDate = MockRequest(documents: [
     Document(
       docType: MockDocType.mDL, elements: Document.standardMDL.elements + [(MockNamespace.mDL, "expiry_date")],
@@ -172,13 +174,12 @@ extension MockRequest.Document {
     ageOver: [21])
 }
 
-/// A wallet's answer, and what it was made for.
+/// A wallet's answer, and what it answers.
 package struct MockAnswer: Sendable {
-  /// What goes over the wire: the Apple envelope, or the DeviceResponse.
+  /// The bytes that are sent: the Apple envelope, or the DeviceResponse.
   package let bytes: [UInt8]
   package let deviceResponse: [UInt8]
-  /// The transcript of the session that was answered: the one that the verifier is to build, also where the variant
-  /// made the wallet use another.
+  /// The transcript that the verifier has to build for the session, even if the variant made the wallet use another.
   package let sessionTranscript: [UInt8]
   package let variant: MockVariant
 }
@@ -186,6 +187,6 @@ package struct MockAnswer: Sendable {
 /// How the device proves that it holds the device key.
 package enum MockDeviceAuthentication: Sendable {
   case signature
-  /// A MAC keyed by ECDH with the reader's ephemeral key, on the device key's curve.
+  /// A MAC. Its key comes from ECDH with the reader's ephemeral key, which is on the device key's curve.
   case mac(readerKey: PublicKey)
 }

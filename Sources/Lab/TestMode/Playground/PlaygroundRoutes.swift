@@ -4,7 +4,7 @@ import Mdoc
 import Mock
 import Sessions
 
-/// `/playground`: the page, its files and what it is set up with. Test mode alone has them.
+/// `/playground`: the page, its files and its configuration. Only test mode has them.
 enum PlaygroundRoutes {
   static func all(_ playground: Playground) -> [Route] { PlaygroundAsset.all.map(route) + [configuration(playground)] }
 
@@ -31,8 +31,11 @@ enum PlaygroundRoutes {
     }
   }
 
-  /// Throws `api.not_found` for requests by any other name than this machine's own. A page of another site that has its
-  /// name resolved to 127.0.0.1 (DNS rebinding) asks by that name, and learns not even that there is something here.
+  /// Requires that the `Host` header names this machine. A page of another site can have its own name resolve to
+  /// 127.0.0.1 (DNS rebinding); its requests carry that name, and their answer does not even tell that there is a
+  /// server.
+  ///
+  /// - Throws: `api.not_found` if the host is missing or has another name.
   private static func checkHost(_ call: RouteCall) throws(ServiceError) {
     guard let host = call.request.headers.single("Host"), isThisMachine(host) else { throw ServiceError(.apiNotFound) }
   }
@@ -48,7 +51,8 @@ enum PlaygroundRoutes {
     }
   }
 
-  /// Scripts, styles and calls of this server alone, in no frame, and no address of it elsewhere.
+  /// Adds headers that let the page load scripts and styles from, and call, this server only, forbid frames, and tell
+  /// other servers no address of the page.
   private static func guarded(_ answer: Answer) -> Answer {
     var answer = answer
     answer.headers += [
@@ -64,17 +68,17 @@ enum PlaygroundRoutes {
   ].joined(separator: "; ")
 }
 
-/// The page of test mode that a person can use: what it needs beside the application itself.
+/// Test mode's page for a person to try the server with: what it needs besides the application itself.
 struct Playground: Sendable {
-  /// Test mode's own. The page acts as a relying party's backend, which on a real site never hands its key to a page.
+  /// Test mode's API key. The page acts as a relying party's backend; a real backend never gives its key to a page.
   let apiKey: String
 }
 
-/// A file of the page, inside the program: the folder `Assets`, embedded by the package's build rule.
+/// A file of the page, from the folder `Assets`, which the package's build rule embeds in the program.
 struct PlaygroundAsset: Sendable {
-  /// Below `/playground`; empty for the page itself.
+  /// The path below `/playground`; empty for the page itself.
   let name: String
-  /// In OpenAPI.
+  /// The name of the operation in the OpenAPI description.
   let operation: String
   let mediaType: String
   let body: [UInt8]
@@ -101,10 +105,10 @@ struct PlaygroundAsset: Sendable {
   }
 }
 
-/// What the page is set up with: what can be asked and how, the ways of answering, what codes mean.
+/// The page's configuration: the possible requests, the ways of answering them, and what codes mean.
 enum PlaygroundConfiguration {
   static func json(_ playground: Playground, of service: VerificationService) -> JSON {
-    // A reader in person is no page.
+    // A page cannot be a proximity reader.
     let protocols = service.protocolNames.filter { ProtocolFamily(ofProtocol: $0) != .proximity }
     return [
       "api_key": .string(playground.apiKey),
@@ -117,7 +121,7 @@ enum PlaygroundConfiguration {
 
   // MARK: What can be asked
 
-  /// Protocols that a session may ask for together; every other alone.
+  /// The families of protocols: a session may offer those of one family together, and no others.
   private static func families(_ offered: [String]) -> JSON {
     .array(
       ProtocolFamily.allCases.flatMap { family -> [JSON] in
@@ -142,7 +146,7 @@ enum PlaygroundConfiguration {
     }
   }
 
-  /// The catalogue, a document type for each spelling, with what is asked for at first.
+  /// The catalogue: one entry for each spelling of a document type, with the elements that are selected at first.
   private static let documents: JSON = .array(
     DocTypeCatalogue.all.flatMap { definition -> [JSON] in
       let described = CatalogueRendering.json(definition).object ?? []
@@ -157,7 +161,7 @@ enum PlaygroundConfiguration {
       }
     })
 
-  /// The request that the variants' codes hold for.
+  /// The elements of the standard request, for which the variants' codes hold.
   private static func preset(_ docType: String) -> JSON {
     let document = MockRequest.standard.documents.first { $0.docType == docType }
     return .array(
@@ -180,7 +184,7 @@ enum PlaygroundConfiguration {
       })
   }
 
-  /// `protocols` are those for which the variant announces its codes.
+  /// A variant for the page. Its `protocols` are those for which its codes hold.
   private static func variant(_ variant: MockVariant, _ protocols: [String]) -> JSON {
     [
       "name": .string(variant.name), "summary": .string(variant.summary),

@@ -1,13 +1,14 @@
 import Base
 import Sessions
 
-/// The outcomes of a node, which go into its chain of audit entries one after the other: those that come while a commit
-/// is under way go together in the next one.
+/// Records the outcomes of a node, which go into its chain of audit entries one after the other. Outcomes that come
+/// during a commit go together into the next one.
 ///
-/// Each of them holds the chain's head until its commit is on disk. On connections of their own they would take turns at
-/// the disk's pace, and hold up with them the connections that all else needs.
+/// Each outcome locks the chain's head until its commit is on disk. If each had a connection of its own, they would
+/// take turns at the disk's pace and meanwhile occupy connections that other calls need.
 final class OutcomeLine: Sendable {
-  /// Outcomes in one commit: bounds how long a caller waits, and what is done again where one of them fails.
+  /// Outcomes in one commit. The limit bounds how long a caller waits, and how many are done again if one of them
+  /// fails.
   static let largestGroup = 64
 
   private struct Waiting: Sendable {
@@ -26,7 +27,7 @@ final class OutcomeLine: Sendable {
 
   init(_ pool: PostgreSQLPool) { self.pool = pool }
 
-  /// Runs the statement that records an outcome; whether it changed anything, durably, when this returns.
+  /// Runs the statement that records an outcome. Returns whether it changed anything; the change is then durable.
   func record(_ statement: PostgreSQLStatement, of session: SessionID) async throws(StoreError) -> Bool {
     let result = await withCheckedContinuation { continuation in
       let waiting = Waiting(statement: statement, session: session, continuation: continuation)
@@ -40,7 +41,7 @@ final class OutcomeLine: Sendable {
     return try result.get()
   }
 
-  /// Has a connection take the next group, and after it the one that has come meanwhile.
+  /// Gives the next group to a connection, and after it the outcomes that have come meanwhile.
   private func runNext() {
     pool.enqueue(
       StoreJob(
@@ -51,7 +52,7 @@ final class OutcomeLine: Sendable {
           }
         },
         finish: { [self] error in
-          // No connection took it: nothing of any of them was done.
+          // No connection took the group, so nothing of it was done.
           if let error {
             for waiting in take(atMost: .max) { waiting.continuation.resume(returning: .failure(error)) }
           }
@@ -71,14 +72,15 @@ final class OutcomeLine: Sendable {
     }
   }
 
-  /// Together, and where one of them cannot be recorded each by itself: it takes no other with it.
+  /// Runs the group in one transaction. If one outcome cannot be recorded, each runs by itself, so that one failure
+  /// takes no other with it.
   private static func run(_ group: [Waiting], on connection: PostgreSQLConnection) -> [Result<Bool, StoreError>] {
     if group.count > 1 {
       do throws(StoreError) {
         return try connection.pipeline([hold(group)] + group.map(\.statement)).dropFirst().map { .success($0 > 0) }
       } catch {
-        // Where the connection is lost it is not known whether they were recorded: to the callers they are not. And what
-        // the database could not do in time together it would not do sooner one by one.
+        // If the connection is lost, it is not known whether the outcomes were recorded; the callers must take them as
+        // not recorded. If the database was too slow for the group, it would be no faster with one after the other.
         if case .unavailable = error { return group.map { _ in .failure(error) } }
       }
     }
@@ -89,8 +91,9 @@ final class OutcomeLine: Sendable {
     }
   }
 
-  /// Sessions are held before the chain's head, as by all who change one: whoever redacts one of them meanwhile would
-  /// otherwise wait for the head, and the group for the session.
+  /// Locks the group's sessions before the chain's head, in the order in which every change of a session locks them.
+  /// Otherwise there could be a deadlock: a redaction of one of the sessions would wait for the head, and the group for
+  /// that session.
   private static func hold(_ group: [Waiting]) -> PostgreSQLStatement {
     PostgreSQLStatement(
       sql: "SELECT id FROM sessions WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE",

@@ -2,10 +2,10 @@ import CPostgreSQL
 import Glibc
 import Sessions
 
-/// Where a PostgreSQL database is: a libpq URL (PostgreSQL 15, 34.1.1.2), which may hold a password and is therefore
-/// never printed; `description` names hosts and database only.
+/// Where a PostgreSQL database is: a libpq URL (PostgreSQL 15, 34.1.1.2). It may hold a password and is therefore never
+/// printed; `description` names hosts and database only.
 ///
-/// What the URL leaves out comes by libpq's own means: `PGPASSWORD`, the password file, `PGSSLROOTCERT` and the like.
+/// libpq finds what the URL leaves out: from `PGPASSWORD`, the password file, `PGSSLROOTCERT` and the like.
 package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomReflectable {
   let url: String
   package let description: String
@@ -16,16 +16,17 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomRefle
     text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
   }
 
-  /// Refuses what is no URL, and what would send sessions over a network to whoever answers there.
+  /// - Throws: `ConfigurationError` if the text is no PostgreSQL URL, if it names a connection service, or if the
+  ///   database is on another machine and would not have to prove who it is (`sslmode=verify-full`).
   package init(_ url: String) throws(ConfigurationError) {
-    // libpq's own complaint may quote the URL, password and all.
+    // libpq's own message is not shown, since it may quote the URL with its password.
     guard Self.isOne(url), !Self.hasStrayAt(url), let given = Self.options(PQconninfoParse(url, nil)) else {
       throw ConfigurationError("is no postgresql:// URL; special characters in it are written %XX")
     }
     guard given["service"] == nil else {
       throw ConfigurationError("must name hosts and database itself, and no connection service")
     }
-    // As libpq does it: the URL first, then the environment, then what is built in.
+    // The order of libpq: the URL, then the environment, then the built-in defaults.
     let merged = (Self.options(PQconndefaults()) ?? [:]).merging(given) { _, given in given }
     self.url = url
     let hosts = Self.list(merged["host"])
@@ -44,8 +45,8 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomRefle
     }
   }
 
-  /// Whether an `@` stands where none but that after the password may: then the password has special characters that are
-  /// not escaped, and libpq would take some of it for a host or database, which are no secrets.
+  /// Whether the URL has an `@` other than the one after the password. The password then has special characters that
+  /// are not escaped, and libpq would take part of it for a host or database name, which may be printed.
   private static func hasStrayAt(_ url: String) -> Bool {
     let rest = url.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
     let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
@@ -53,7 +54,8 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomRefle
     return authority.count { $0 == at } > 1 || rest.dropFirst(authority.count).contains(at)
   }
 
-  /// A socket in the file system or in the abstract namespace, or a loopback address. None at all is libpq's socket.
+  /// Whether the host is a socket in the file system or in the abstract namespace, or a loopback address. An empty host
+  /// means libpq's default socket.
   private static func isOnThisMachine(_ host: String) -> Bool {
     if host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" { return true }
     var four = in_addr()
@@ -63,12 +65,12 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomRefle
     return withUnsafeBytes(of: six) { $0.last == 1 && $0.dropLast().allSatisfy { $0 == 0 } }
   }
 
-  /// Several hosts stand in one text, and each may be empty.
+  /// Splits a list of hosts, ports or addresses, each of which may be empty.
   private static func list(_ text: String?) -> [String] {
     text.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) } ?? []
   }
 
-  /// Those that have a value; nil where libpq could not read them.
+  /// The options that have a value; nil if libpq could not parse the text. Frees the list.
   private static func options(_ first: UnsafeMutablePointer<PQconninfoOption>?) -> [String: String]? {
     guard let first else { return nil }
     defer { PQconninfoFree(first) }

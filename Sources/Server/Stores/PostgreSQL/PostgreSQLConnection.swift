@@ -3,30 +3,31 @@ import CPostgreSQL
 import Glibc
 import Sessions
 
-/// One connection, used by one thread, with its prepared statements.
+/// One connection and its prepared statements. Only one thread uses it.
 ///
-/// No wait is without end: libpq is asked not to block, and whatever is not answered in time ends the connection.
+/// Every wait ends: libpq is asked not to block, and if the server does not answer in time, the connection is given up.
 final class PostgreSQLConnection {
-  /// A little more than the server takes to give up a statement by itself (`settings`).
+  /// A little more than the time after which the server itself ends a statement (`settings`).
   private static let answerTime = Duration.seconds(5)
 
   let handle: OpaquePointer
-  /// Not 0 once the server has said that it goes.
+  /// Not 0 once the server has announced that it ends the connection (FATAL or PANIC).
   private let farewell: UnsafeMutablePointer<Int32>
-  /// Names of what is prepared, by their text.
+  /// Names of the prepared statements, by their SQL text.
   private var prepared: [String: String] = [:]
-  /// Set by what leaves the connection's state in doubt: it is then closed and never used again.
+  /// Set by anything that leaves the connection's state in doubt. The connection is then closed and never used again.
   private(set) var isLost = false
-  /// The answer's time is longer where tables are made.
+  /// How long to wait for an answer; longer while tables are made.
   private(set) var answerTime = PostgreSQLConnection.answerTime
 
-  /// Connects, and blocks until that is done or has failed: a few seconds a host, but for the resolver's own time.
+  /// Connects, and blocks until that is done or has failed: at most three seconds a host, plus the time that the
+  /// resolver takes for its name.
   init(_ address: PostgreSQLAddress) throws(StoreError) {
-    // The last value of a keyword counts: the URL may change those before it, and not those after.
+    // The last value of a keyword counts. So the URL may override the options before it, and not those after it.
     let options = [
       ("connect_timeout", "3"), ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
       ("tcp_user_timeout", "10000"), ("fallback_application_name", "mdoc"), ("target_session_attrs", "read-write"),
-      // The rule on sslmode would say nothing of encryption by GSSAPI.
+      // The rule on sslmode does not cover encryption by GSSAPI, so GSSAPI is off.
       ("gssencmode", "disable"), ("dbname", address.url), ("client_encoding", "UTF8"),
     ]
     let handle = Self.withCStrings(options.map(\.0)) { keywords in
@@ -50,9 +51,11 @@ final class PostgreSQLConnection {
     farewell.deallocate()
   }
 
-  /// READ COMMITTED is what the statements are written for: a row that another has changed meanwhile is judged as it is
-  /// now. A commit is acknowledged when it is on disk, or a power cut could undo the consume of a challenge whose answer
-  /// was already verified; what is stricter, with standbys, is left as it is.
+  /// The statements are written for READ COMMITTED: if another transaction has changed a row meanwhile, the row is
+  /// judged as it is now.
+  ///
+  /// A commit is acknowledged only once it is on disk. Otherwise a power cut could undo the consume of a challenge
+  /// whose answer was already verified. A stricter setting, which waits for standbys too, is left as it is.
   private static let settings = """
     SET default_transaction_isolation = 'read committed';
     SET statement_timeout = 4000;
@@ -62,19 +65,20 @@ final class PostgreSQLConnection {
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
     """
 
-  /// For the making of tables and indexes, which nobody waits for on the other end of a request.
+  /// Lets statements run for up to an hour, to make tables and indexes. No request waits for that.
   func allowMinutes() throws(StoreError) {
     answerTime = .seconds(3600)
     try execute("SET statement_timeout = 0; SET lock_timeout = 60000; SET idle_in_transaction_session_timeout = 0")
   }
 
-  /// Whether the other end is still there, as far as that is known without asking: a server that goes says so.
+  /// Whether the server is still there, as far as the socket tells without a query: a server that ends a connection
+  /// says so.
   var isInPlace: Bool {
-    // What the server says meanwhile, of a setting that was changed say, is read and nothing else.
+    // The server may send messages at any time, such as changed settings. Up to eight times, what is there is read.
     for _ in 0..<8 {
       var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
       if isLost || poll(&descriptor, 1, 0) <= 0 { break }
-      // The second reads what came as messages; its own answer says nothing here.
+      // `PQisBusy` is called because it parses what came; outside a statement it returns 0.
       if PQconsumeInput(handle) == 0 || PQisBusy(handle) != 0 || PQstatus(handle) != CONNECTION_OK
         || farewell.pointee != 0
       {
@@ -86,7 +90,7 @@ final class PostgreSQLConnection {
 
   // MARK: Statements
 
-  /// Several statements without values, in one transaction if they begin none.
+  /// Runs several statements without values, in one transaction if they begin none themselves.
   func execute(_ sql: String) throws(StoreError) {
     _ = try exchange { PQsendQuery(handle, sql) }
   }
@@ -125,7 +129,7 @@ final class PostgreSQLConnection {
     return try exchange { send(name, bytes) }
   }
 
-  /// The statement's name on this connection.
+  /// The name of the prepared statement on this connection; prepares it at first use, which is a round trip.
   func prepare(_ sql: String, _ values: [PostgreSQLValue]) throws(StoreError) -> String {
     if let known = prepared[sql] { return known }
     let name = "s\(prepared.count)"
@@ -136,7 +140,8 @@ final class PostgreSQLConnection {
   }
 
   func send(_ name: String, _ values: [[UInt8]?]) -> Int32 {
-    // All values one after the other, so that each has an address; the byte at the end gives an empty one its own.
+    // All values stand one after the other in memory, so that each has an address. The byte at the end gives an empty
+    // last value one too.
     let all = values.reduce(into: [UInt8]()) { $0 += $1 ?? [] } + [0]
     return all.withUnsafeBytes { all in
       var offset = 0
@@ -153,7 +158,7 @@ final class PostgreSQLConnection {
 
   // MARK: Transactions
 
-  /// Several statements as one; for the few operations that one statement cannot do.
+  /// Runs several statements as one transaction, for the few operations that one statement cannot do.
   func transaction<Value>(
     _ body: (PostgreSQLConnection) throws(StoreError) -> Value
   ) throws(StoreError) -> Value {
@@ -172,7 +177,9 @@ final class PostgreSQLConnection {
 
   // MARK: Sending and waiting
 
-  /// Sends, waits, and returns the last result; throws the first error.
+  /// Sends, waits, and returns the last result.
+  ///
+  /// - Throws: the first error.
   private func exchange(_ send: () -> Int32) throws(StoreError) -> PostgreSQLResult {
     let deadline = Deadline(in: answerTime)
     guard !isLost, send() == 1 else { throw lost() }
@@ -206,14 +213,14 @@ final class PostgreSQLConnection {
     return PQgetResult(handle).map(PostgreSQLResult.init)
   }
 
-  /// What the server said went wrong.
+  /// The error that the server reported.
   func fault(of result: PostgreSQLResult) throws(StoreError) -> StoreError {
     guard let state = result.sqlState else { throw lost() }
     if PostgreSQLState.endsConnection(state) { isLost = true }
     return StoreError(sqlState: state)
   }
 
-  /// False where nothing came in time, or the connection is gone.
+  /// Waits for the socket. False if nothing came in time, or the connection is gone.
   private func wait(for events: Int32, until deadline: Deadline) -> Bool {
     var descriptor = pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
     while true {
@@ -226,7 +233,8 @@ final class PostgreSQLConnection {
     }
   }
 
-  /// Whether what was sent has been done is not known: to the caller it is not.
+  /// Marks the connection as lost, and returns the error for it. It is not known whether the server did what was sent;
+  /// the caller must take it as not done.
   func lost() -> StoreError {
     isLost = true
     return .unavailable("the connection to PostgreSQL was lost, or it did not answer in time")
@@ -248,13 +256,14 @@ struct PostgreSQLStatement: Sendable {
 }
 
 extension PostgreSQLConnection {
-  /// Runs statements in one round trip and one transaction, and returns how many rows each changed or found: all of them
-  /// are done, or where one fails none.
+  /// Runs statements in one round trip and one transaction, and returns for each how many rows it changed or found. If
+  /// one of them fails, none is done.
   ///
-  /// What is sent before a synchronisation point is one transaction, committed there (PostgreSQL 15, 34.5.1), so that a
-  /// failure of the commit itself comes before the point's own result.
+  /// All that is sent before a synchronisation point is one transaction, which is committed there (PostgreSQL 15,
+  /// 34.5.1). So a failure of the commit itself arrives before the point's own result.
   func pipeline(_ statements: [PostgreSQLStatement]) throws(StoreError) -> [Int] {
-    // Before anything is sent: to prepare is a round trip of its own, once a connection.
+    // Prepared before anything is sent, since the first use of a statement on a connection takes a round trip of its
+    // own.
     var names: [String] = []
     for statement in statements { names.append(try prepare(statement.sql, statement.values)) }
     let deadline = Deadline(in: answerTime)
@@ -268,13 +277,13 @@ extension PostgreSQLConnection {
     var failure: StoreError?
     while true {
       guard let result = try nextResult(until: deadline) else {
-        // Between the results of two statements, or the connection is gone.
+        // libpq returns nil between the results of two statements, and also if the connection is gone.
         guard PQstatus(handle) == CONNECTION_OK else { throw lost() }
         continue
       }
       switch result.status {
       case PGRES_COMMAND_OK, PGRES_TUPLES_OK: changes.append(result.changes)
-      // Not run, for the failure of one before it.
+      // Not run, because a statement before it failed.
       case PGRES_PIPELINE_ABORTED: continue
       case PGRES_PIPELINE_SYNC:
         guard PQexitPipelineMode(handle) == 1 else { throw lost() }
@@ -289,27 +298,29 @@ extension PostgreSQLConnection {
 }
 
 extension StoreError {
-  /// What a SQLSTATE means to a caller (PostgreSQL 15, Appendix A): something that may be over later, or a fault. The
+  /// Maps a SQLSTATE (PostgreSQL 15, Appendix A): `unavailable` if the cause may pass by itself, else `corrupt`. The
   /// server's message is left out, since it may quote values.
   init(sqlState: String) {
     let name = "PostgreSQL \(sqlState)"
     switch sqlState.prefix(2) {
-    // Connection, transaction rolled back, resources, object in use, operator intervention, system; authentication and
-    // missing database, while somebody sets them up; a read-only transaction, after a failover.
+    // 08 connection, 40 transaction rolled back, 53 resources, 55 object in use, 57 operator intervention, 58 system.
+    // 28 authentication and 3D missing database, while somebody sets them up. 25 a read-only transaction, after a
+    // failover.
     case "08", "28", "3D", "40", "53", "55", "57", "58", "25": self = .unavailable(name)
     default: self = .corrupt(name)
     }
   }
 
-  /// Why there is no connection: libpq's first line, which names host, port, user and database but no password.
+  /// Says why there is no connection: the first line of libpq's message, which names host, port, user and database but
+  /// no password.
   init(connecting handle: OpaquePointer?) {
     let text = handle.map { String(cString: PQerrorMessage($0)) } ?? "out of memory"
     self = .unavailable(text.split(whereSeparator: \.isNewline).first.map(String.init) ?? "no connection")
   }
 }
 
-/// States after which a connection does no more good: the server goes or was made read-only by a failover, or a
-/// prepared statement is not what it was.
+/// The states after which a connection is of no more use: the server ends it, a failover made the server read-only, or
+/// a prepared statement is gone or no longer fits.
 enum PostgreSQLState {
   static func endsConnection(_ sqlState: String) -> Bool {
     sqlState.hasPrefix("08")

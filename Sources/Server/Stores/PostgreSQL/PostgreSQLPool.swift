@@ -2,15 +2,17 @@ import Base
 import Glibc
 import Sessions
 
-/// A few connections to one database, each on a thread of its own, which take their work from one queue.
+/// A few connections to one database. Each has a thread of its own, and all take their work from one queue.
 ///
-/// A thread whose connection is gone makes another by itself, at once and then ever more slowly. While none is there,
-/// work is refused at once instead of waiting: nothing of it was done, and it may be asked again. Lists have a part of
-/// the connections at most, so that what reads or changes one session always has the others.
-// Unchecked, since the compiler does not see into pthreads: every variable property is touched only with `mutex`
-// held. A connection is used by the one thread that took it from `spare` or made it.
+/// A thread whose connection is lost makes another by itself, at once and then after ever longer pauses. While there is
+/// no connection at all, work is refused at once and does not wait: nothing of it was done, and the caller may try
+/// again. Lists take a quarter of the connections at most, so reads and changes of single sessions always have the
+/// others.
+// Unchecked, since the compiler does not see into pthreads. Every variable property is touched only with `mutex` held.
+// A connection is used only by the thread that took it from `spare` or made it.
 final class PostgreSQLPool: @unchecked Sendable {
-  /// How long work may wait for its turn, and how much of it: beyond, the database is not up to it.
+  /// How long a job may wait for its turn, and how many may wait. Beyond either limit the database is overloaded, and
+  /// the job is refused.
   private static let turn = Duration.seconds(5)
   private static let longestQueue = 2048
 
@@ -26,21 +28,21 @@ final class PostgreSQLPool: @unchecked Sendable {
   private var spare: PostgreSQLConnection?
   private var queue: [Waiting] = []
   private var connected = 0
-  /// Lists that are read now, and at most.
+  /// The number of lists that are being read; at most `mostLists`.
   private var lists = 0
   private let mostLists: Int
   private var threads = 0
-  /// Why there is no connection, since the last attempt to make one.
+  /// Why the last attempt to connect failed, if there was no other connection; nil after an attempt that succeeded.
   private var fault: StoreError?
   private var isClosing = false
   private var onClosed: [() -> Void] = []
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  /// Of work that came.
+  /// Signalled when work is queued or a list's place is free, and at the end.
   private let filled = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  /// For threads that pause between attempts to connect: what wakes them is the end alone.
+  /// Threads that pause between attempts to connect wait on it; only the pool's end wakes them early.
   private let ended = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-  /// - Parameter first: a connection that was made already; the others are made by their threads.
+  /// - Parameter first: a connection that is open already; the threads make the others.
   init(
     _ address: PostgreSQLAddress, size: Int, first: sending PostgreSQLConnection
   ) throws(StoreError) {
@@ -50,7 +52,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
     pthread_condattr_init(&attributes)
-    // The time of day may jump while somebody waits.
+    // Not the time of day, which may jump during a wait.
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     pthread_cond_init(filled, nil)
     pthread_cond_init(ended, &attributes)
@@ -74,14 +76,14 @@ final class PostgreSQLPool: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Runs `body` on one of the connections; what it does is durable when this returns.
+  /// Runs `body` on one of the connections. Its changes are durable when this returns.
   func perform<Value: Sendable>(
     _ lane: Lane = .single, _ body: @escaping @Sendable (PostgreSQLConnection) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
     try await StoreJob.run(body) { enqueue($0, lane) }
   }
 
-  /// Does what is queued, closes the connections, and returns when that is done.
+  /// Runs all queued jobs, closes the connections, and returns after that.
   func close() async {
     stop()
     await withCheckedContinuation { continuation in
@@ -93,7 +95,8 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
   }
 
-  /// For a store that goes away unclosed.
+  /// Ends the threads after the queued jobs, without waiting for them: also for a store that is deallocated without
+  /// `close`.
   func stop() {
     locked {
       isClosing = true
@@ -124,7 +127,8 @@ final class PostgreSQLPool: @unchecked Sendable {
   // MARK: On the threads
 
   private func loop() {
-    // libpq leaves signals alone, and OpenSSL writes to sockets whose other end may be gone.
+    // OpenSSL may write to a socket whose other end is gone, which raises SIGPIPE. libpq may leave the signal to us, so
+    // it is blocked here.
     var broken = sigset_t()
     sigemptyset(&broken)
     sigaddset(&broken, SIGPIPE)
@@ -132,7 +136,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     while let connection = connect() {
       while let waiting = next() {
         guard connection.isInPlace else {
-          // Known before anything was sent: another connection may do it.
+          // Nothing was sent yet, so another connection may run the job.
           locked {
             queue.insert(waiting, at: 0)
             leave(waiting)
@@ -159,7 +163,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
   }
 
-  /// A connection, however long it takes; nil when closing.
+  /// Connects, however long that takes. Nil when closing.
   private func connect() -> PostgreSQLConnection? {
     var pause = Backoff()
     while !locked({ isClosing && queue.isEmpty }) {
@@ -182,7 +186,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     return nil
   }
 
-  /// Where there is no other connection, nobody is left waiting for this one.
+  /// Refuses all waiting jobs with this error, unless another connection is there to run them.
   private func refuse(because error: StoreError) {
     let refused: [Waiting] = locked {
       guard connected == 0 else { return [] }
@@ -193,7 +197,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     for waiting in refused { waiting.job.finish(error) }
   }
 
-  /// False when closing.
+  /// Pauses. False when closing.
   private func wait(_ duration: Duration) -> Bool {
     var time = Deadline(in: duration).time
     return locked {
@@ -204,7 +208,8 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
   }
 
-  /// The next that has its turn: a list only where another may be read. Nil when closing and nothing is left.
+  /// The next job: the first in the queue, but a list only if fewer than `mostLists` are being read. Nil when closing
+  /// and nothing is left.
   private func next() -> Waiting? {
     locked {
       while true {
@@ -218,7 +223,8 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
   }
 
-  /// With the lock held: gives a list's place to the next one, or where that was the last lets all threads end.
+  /// Frees the place of a list, so that the next list may be read; when closing, wakes all threads so that they can
+  /// end. Call it with the lock held.
   private func leave(_ waiting: Waiting) {
     guard waiting.lane == .list else { return }
     lists -= 1
@@ -240,8 +246,8 @@ final class PostgreSQLPool: @unchecked Sendable {
   }
 }
 
-/// Pauses between attempts: doubled each time up to two seconds, and never quite the same, so that nodes that lost their
-/// database together do not come back together.
+/// Pauses between attempts: from 50 ms, doubled each time up to two seconds. Each is shortened at random, by up to
+/// half, so that nodes that lost their database together do not reconnect all at the same moment.
 struct Backoff {
   private var step = Duration.milliseconds(50)
 

@@ -1,6 +1,6 @@
 import Sessions
 
-/// The tables, as the list of steps that led to them. A step is never changed once it has been released.
+/// The steps that make the tables, from the first version on. A step is never changed once it has been released.
 enum PostgreSQLSchema {
   private static let steps = [first, second, third, fourth, fifth]
   /// The advisory lock under which steps are taken: "mdoc" in ASCII.
@@ -8,7 +8,9 @@ enum PostgreSQLSchema {
 
   static var version: Int { steps.count }
 
-  /// For a server's start, which changes nothing.
+  /// Checks, at a server's start, that the schema is this version's and the database serves this mode. Changes nothing.
+  ///
+  /// - Throws: `olderSchema` or `newerSchema` if it is another version's, `otherMode` if it serves the other mode.
   static func check(_ connection: PostgreSQLConnection, isLive: Bool) throws(StoreError) {
     let isPrepared = try connection.first("SELECT to_regclass('migrations') IS NOT NULL") { $0.integer(0) != 0 }
     guard isPrepared == true else { throw .olderSchema(found: 0, known: steps.count) }
@@ -17,7 +19,7 @@ enum PostgreSQLSchema {
     guard found == steps.count else { throw .olderSchema(found: found, known: steps.count) }
   }
 
-  /// Takes the steps that are missing, all or none.
+  /// Takes the missing steps, all of them or none.
   static func prepare(_ connection: PostgreSQLConnection, isLive: Bool) throws(StoreError) {
     try connection.allowMinutes()
     try connection.transaction { connection throws(StoreError) in
@@ -51,11 +53,12 @@ enum PostgreSQLSchema {
     return mode
   }
 
-  /// As SQLite's, but that a session's offers stand in its own row: to create, and to consume with all that comes of it,
-  /// is then one statement on one row. Times are Unix seconds. `content`, `requests`, `last_error` and `report` are JSON;
-  /// `materials`, the results and the kept replies are sealed before they come here.
+  /// The same tables as SQLite's, except that a session's offers are in the session's own row: to create a session, and
+  /// to consume its challenge with all consequences, is then one statement on one row. Times are Unix seconds.
+  /// `content`, `requests`, `last_error` and `report` are JSON. `materials`, the results and the kept replies are
+  /// sealed before they come here.
   ///
-  /// Rows live for a minute, mostly, and change three times: what is dead is collected early.
+  /// Most rows live for a minute and change three times, so autovacuum is set to collect dead rows early.
   private static let first = """
     CREATE TABLE sessions (
       id TEXT PRIMARY KEY,
@@ -134,9 +137,11 @@ enum PostgreSQLSchema {
     CREATE INDEX deliveries_of_party ON deliveries (relying_party, status, event, endpoint);
     """
 
-  /// The chains of audit entries, and where each ends: a row that whoever appends holds until the commit. No entry is
-  /// made up for attempts that ended before. And what became of a session's evidence, with the sealed bundle, which does
-  /// not shrink and stands outside the row.
+  /// The chains of audit entries, and the head of each chain: whoever appends an entry locks the head's row until the
+  /// commit. No entries are made for attempts that ended before this step.
+  ///
+  /// Also the status of a session's evidence, and its sealed bundle. The bundle does not compress, so it is stored
+  /// uncompressed and outside the row.
   private static let second = """
     ALTER TABLE sessions ADD COLUMN attempt_protocol TEXT;
     ALTER TABLE sessions ADD COLUMN evidence TEXT;
@@ -158,7 +163,7 @@ enum PostgreSQLSchema {
     ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
     """
 
-  /// As SQLite's fourth: what lists, quotas and a relying party's own audit entries are found by.
+  /// The same as SQLite's fourth step: indexes and columns for lists, quotas and a relying party's own audit entries.
   private static let third = """
     ALTER TABLE sessions ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0;
     DROP INDEX sessions_of_party;
@@ -179,8 +184,11 @@ enum PostgreSQLSchema {
     CREATE INDEX audit_of_party ON audit (relying_party, node, sequence);
     """
 
-  /// When something that is kept of a session must be erased next: until then its row stays. `retained_result` is from
-  /// now on what `KeptValues` stores; a result of before goes with its session, as it did.
+  /// `next_erasure` is when the next retained value of a session must be erased; NULL if none is left. A session's row
+  /// is not deleted before that.
+  ///
+  /// From this step on, `retained_result` has the form of `KeptValues`. A result from before this step is still erased
+  /// with its session.
   private static let fourth = """
     ALTER TABLE sessions ADD COLUMN next_erasure BIGINT;
     CREATE INDEX sessions_erasure ON sessions (next_erasure) WHERE next_erasure IS NOT NULL;
@@ -188,7 +196,7 @@ enum PostgreSQLSchema {
     CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL AND next_erasure IS NULL;
     """
 
-  /// As SQLite's sixth: client secrets and reports are found by their session.
+  /// As in SQLite's sixth step, client secrets and reports are found by their session.
   private static let fifth = """
     ALTER TABLE sessions ADD COLUMN secret_hash BYTEA;
     DROP INDEX events_created;

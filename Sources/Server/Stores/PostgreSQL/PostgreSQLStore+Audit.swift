@@ -13,7 +13,7 @@ extension PostgreSQLStore {
         ORDER BY sequence LIMIT $3
         """, [.text(node.text), .integer(sequence), .integer(Int64(limit))] + own
       ) { AuditLink(head: AuditHead(node: node, sequence: $0.integer(0), hash: $0.blob(1)), entry: $0.blob(2)) }
-      // Read after the entries, so that it is never before them.
+      // Read after the entries, so that the head is never older than the last of them.
       let head = try connection.first(
         """
         SELECT sequence, hash FROM audit WHERE node = $1 \(own.isEmpty ? "" : "AND relying_party = $2")
@@ -47,11 +47,13 @@ extension PostgreSQLStore {
 
   // MARK: Writing
 
-  /// Two more parts of a statement that changes a session: the node's head moves on, held until the commit so that
-  /// others of its name wait, and its entry is added. The database chains them (`AuditHead`), since only it knows which
-  /// head an entry follows.
+  /// Two more parts of a statement that changes a session. They move the node's head on and add the entry. The head is
+  /// locked until the commit, so other processes of the same node's name wait. The database computes the chain's hash
+  /// (`AuditHead`), since only it knows which head the entry follows.
   ///
-  /// - Parameter parameter: the number of the first of the four `values(of:_:)`.
+  /// - Parameters:
+  ///   - parameter: the number of the first of the four `values(of:_:)`.
+  ///   - condition: SQL that says whether there is an entry to append.
   static func append(from parameter: Int, where condition: String) -> String {
     let (node, entry, first, party) = (
       "$\(parameter)", "$\(parameter + 1)", "$\(parameter + 2)", "$\(parameter + 3)"
@@ -66,7 +68,7 @@ extension PostgreSQLStore {
       """
   }
 
-  /// The node, the entry, the hash that it has where it is the node's first, and whose it is.
+  /// Four values: the node, the entry, the hash that the entry has if it is the node's first, and the relying party.
   static func values(of entry: AuditEntry, _ node: NodeName) -> [PostgreSQLValue] {
     let first = AuditLink(entry, after: AuditHead(beginning: node))
     return [.text(node.text), .blob(first.entry), .blob(first.head.hash), .text(entry.address.relyingParty)]
@@ -74,7 +76,7 @@ extension PostgreSQLStore {
 }
 
 extension PostgreSQLConnection {
-  /// Appends an entry to a node's chain, in the transaction of the change that it tells.
+  /// Appends an entry to a node's chain, in the transaction of the change that it records.
   func write(_ entry: AuditEntry, to node: NodeName) throws(StoreError) {
     _ = try query(
       "WITH \(PostgreSQLStore.append(from: 1, where: "true")) SELECT sequence FROM linked",

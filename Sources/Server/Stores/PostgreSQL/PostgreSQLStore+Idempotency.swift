@@ -2,12 +2,12 @@ import Base
 import Sessions
 
 extension PostgreSQLStore {
-  /// One statement claims a key that is free, too old or abandoned; only if it did not is the key looked up.
+  /// One statement claims a key that is free, too old or abandoned. Only if it claims nothing is the key looked up.
   package func beginIdempotent(
     _ claim: IdempotencyClaim, at now: Timestamp
   ) async throws(StoreError) -> IdempotencyStart {
     try await pool.perform { connection throws(StoreError) in
-      // A key that was given back between the two statements is tried for once more.
+      // Another request may release the key between the two statements. The claim is then tried again.
       for _ in 0..<3 {
         let claimed = try connection.run(
           """
@@ -39,8 +39,8 @@ extension PostgreSQLStore {
         resultExpiresAt: row.optionalInteger(5).map { Timestamp(secondsSince1970: $0) }))
   }
 
-  /// Without the reply's content where the session that it shows was redacted before the reply came here. The session is
-  /// held meanwhile, so that a redaction comes before or after and sees the reply.
+  /// If the reply shows a session that was redacted meanwhile, the reply's content is left out. The session is locked,
+  /// so a redaction comes either before, and is seen here, or after, and erases the reply.
   package func finishIdempotent(_ completion: IdempotencyCompletion) async throws(StoreError) {
     try await pool.perform { connection throws(StoreError) in
       _ = try connection.query(
@@ -64,7 +64,9 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Keeps a reply, if the claim has not been taken over; with the six values that follow one another from `first` on.
+  /// SQL that keeps a reply, unless another request has taken the claim over.
+  ///
+  /// - Parameter first: the number of the first of the six `values(of:)`.
   static func keepReply(from first: Int) -> String {
     """
     UPDATE idempotency SET is_finished = true, session = $\(first), body = $\(first + 1), result = $\(first + 2),

@@ -2,7 +2,7 @@ import Base
 import Sessions
 
 extension PostgreSQLStore {
-  /// Nodes that look at once share the events between them.
+  /// Nodes that call this at the same time share the events between them: each skips the rows that another has locked.
   package func distributeEvents(
     to subscriptions: [WebhookSubscription], at now: Timestamp, limit: Int
   ) async throws(StoreError) -> Int {
@@ -24,7 +24,7 @@ extension PostgreSQLStore {
     }
   }
 
-  /// One statement for all quotas; what another node takes at this moment is left out.
+  /// Claims for all quotas in one statement, and skips deliveries that another node is claiming at this moment.
   package func claimDeliveries(
     _ quotas: [DeliveryQuota], limit: Int, at now: Timestamp
   ) async throws(StoreError) -> [DeliveryRecord] {
@@ -128,7 +128,7 @@ extension PostgreSQLStore {
         guard let seq else { return nil }
         before = seq
       }
-      // Each type has its events in order; those of several are merged.
+      // The index has the events of each type in order. The query takes the newest of each type and merges them.
       return try connection.rows(
         """
         SELECT \(EventRow.columns) FROM unnest($3) AS wanted (name) CROSS JOIN LATERAL (SELECT * FROM events

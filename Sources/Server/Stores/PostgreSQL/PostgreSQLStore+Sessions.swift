@@ -21,7 +21,7 @@ extension PostgreSQLStore {
       """
     try await pool.perform { connection throws(StoreError) in
       if let completion {
-        // The session is new: nobody has redacted it.
+        // The session is new and cannot be redacted yet, so the reply is kept without that check.
         _ = try connection.query(
           "WITH added AS (\(insert)) \(Self.keepReply(from: 11))", values + Self.values(of: completion))
       } else {
@@ -30,12 +30,12 @@ extension PostgreSQLStore {
     }
   }
 
-  /// One conditional update decides. The row that it changes is held by the inner query, which gives the material as it
-  /// was; of two updates of one row the later one judges by what the earlier has left. Only if nothing was changed is the
-  /// reason looked up.
+  /// One conditional update decides. The inner query locks the row and returns the material as it was before the
+  /// update. Of two updates of one row, the later one sees what the earlier one has left. Only if nothing was changed
+  /// is the reason looked up.
   ///
-  /// Both find the row by its key, and the inner one runs once: a plan that was made while the table was empty and small
-  /// must not run it for each open session.
+  /// Both queries find the row by its key, and the inner one is MATERIALIZED so that it runs once. Otherwise a plan
+  /// that was made while the table was small could run it for each open session.
   package func consume(
     _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
   ) async throws(StoreError) -> Consumption {
@@ -126,11 +126,12 @@ extension PostgreSQLStore {
     let (row, isChanged) = try await pool.perform {
       [node, isLive] connection throws(StoreError) -> (SessionRow?, Bool) in
       try connection.transaction { connection throws(StoreError) in
-        // Held from here: a reply that is kept meanwhile waits, and then sees that the session was redacted.
+        // The row is locked from here on. A reply that is kept meanwhile waits, and then sees that the session was
+        // redacted.
         guard let before = try connection.row(address, "FOR UPDATE") else { return (nil, false) }
         let record = try before.record()
         if case .redacted = record.state { return (before, false) }
-        // Also the failure that only time has caused is kept: as its code.
+        // A failure that is only due to elapsed time is not yet written. It is kept here too, as its code.
         let lastError = record.state(at: now).lastError.map { StoredForm.encode($0) }
         let report = record.report.map { StoredForm.encode($0.redacted()) }
         let after = try connection.first(
@@ -142,7 +143,7 @@ extension PostgreSQLStore {
             next_erasure = NULL
           WHERE id = $1 RETURNING \(SessionRow.columnsWithOffers)
           """, .text(address.id.text), .time(now), .blob(lastError), .blob(report), read: SessionRow.init)
-        // A statement of its own, which sees the replies that were kept before the session was held.
+        // A statement of its own also sees the replies that were kept before the session was locked.
         try connection.run(
           "UPDATE idempotency SET body = NULL, result = NULL, result_expires_at = NULL, bytes = 0 WHERE session = $1",
           .text(address.id.text))
@@ -215,7 +216,8 @@ extension PostgreSQLStore {
     }
   }
 
-  /// The status is as a reader sees it now: what time has ended is not yet written.
+  /// The status in a filter is the one that a reader sees now: a session whose time is over counts as expired or
+  /// failed, although that is not yet written.
   package func sessions(
     of relyingParty: String, _ query: SessionQuery, at now: Timestamp
   ) async throws(StoreError) -> SessionPage? {
@@ -241,10 +243,10 @@ extension PostgreSQLStore {
   private static let dialect = SessionListing.Dialect(
     mark: "$", key: "id", processingIndex: "",
     requestBytes: "(SELECT sum(length(request)) FROM unnest(requests) AS request)",
-    // The material is nobody's to read.
+    // A list never shows the material.
     requestColumns: ["protocols", "requests", "NULL"])
 
-  /// From indexes that have all that is counted.
+  /// Counts from indexes alone, which hold all the columns that are needed.
   package func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage {
     let usage = try await pool.perform(.list) { connection throws(StoreError) in
       try connection.first(
@@ -265,9 +267,9 @@ extension PostgreSQLStore {
   }
 }
 
-/// Reading sessions on a database thread; offers stand in the session's own row.
+/// Reads sessions on a database thread. Offers are in the session's own row.
 extension SessionRow {
-  /// Of a row that begins with `columnsWithOffers`, or with `columns` and the last three by other names.
+  /// Reads a row that begins with `columnsWithOffers`, or with `columns` and three columns of offers by other names.
   init(_ row: PostgreSQLRow) {
     self.init(columnsOf: row)
     offers = Self.offers(row.texts(18), row.blobs(19), row.blobs(20))

@@ -3,22 +3,24 @@ import Sessions
 
 /// Sessions in a PostgreSQL database, which any number of nodes share.
 ///
-/// What decides is one statement each, so that of two nodes that take the same challenge one gets it; to create and to
-/// consume are one round trip. Time is always the node's, never the database's. A connection that is lost is made again
-/// by itself, and meanwhile every call is `unavailable`, with nothing done that was acknowledged.
+/// Each decision is one statement, so if two nodes take the same challenge, one of them gets it. To create a session
+/// and to consume a challenge take one round trip each. Time is always the node's, never the database's. A lost
+/// connection is made again by itself; until then every call is `unavailable`, and nothing that was acknowledged is
+/// lost.
 package final class PostgreSQLStore: SessionStore {
-  /// Connections of one node. More would not commit faster: the database's cores and disk are what is shared.
+  /// Connections of one node. More would not commit faster, since all share the database's cores and disk.
   package static let connections = 8
 
   package let isLive: Bool
-  /// Whose chain of audit entries this process writes.
+  /// The node of this process: audit entries are appended to its chain.
   package let node: NodeName
   let pool: PostgreSQLPool
   let outcomes: OutcomeLine
-  /// Until when the last write of a probe is good enough.
+  /// Until this time a probe does not write again; nil before the first one.
   private let proved = Locked<Deadline?>(nil)
 
-  /// Connects, and refuses a schema that is not this version's. It blocks: for the start of the program, not for a task.
+  /// Connects and checks that the schema is this version's. Blocks, so it is called at the program's start and not in a
+  /// task.
   package init(
     _ address: PostgreSQLAddress, isLive: Bool, node: NodeName = .standard, connections: Int = connections
   ) throws(StoreError) {
@@ -30,15 +32,16 @@ package final class PostgreSQLStore: SessionStore {
     outcomes = OutcomeLine(pool)
   }
 
-  /// Brings the database to this version's schema, which has it serve this mode alone from then on. Blocks. Several at
-  /// once take turns.
+  /// Brings the database to this version's schema, and fixes the mode that it serves from then on. Blocks. Several
+  /// calls at once take turns.
   package static func migrate(_ address: PostgreSQLAddress, isLive: Bool) throws(StoreError) {
     try PostgreSQLSchema.prepare(PostgreSQLConnection(address), isLive: isLive)
   }
 
   deinit { pool.stop() }
 
-  /// Writes, at most once a second, since anybody may ask for it: a full disk or a standby refuses.
+  /// Writes, to find out whether the disk is full or the server is a standby. Writes at most once a second, since
+  /// anybody may request a probe.
   package func probe() async throws(StoreError) {
     let isDue = proved.withLock { $0?.isPast ?? true }
     _ = try await pool.perform { connection throws(StoreError) in
@@ -51,8 +54,8 @@ package final class PostgreSQLStore: SessionStore {
 }
 
 extension PostgreSQLStore {
-  /// Each kind is a transaction of its own, and leaves out rows that somebody holds: nobody waits for a sweep, not even
-  /// another node's.
+  /// Sweeps each kind of row in a transaction of its own. It skips rows that another transaction has locked, so it
+  /// waits for no request and for no other node's sweep.
   package func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
     let interrupted = StoredForm.encode(LastError.interrupted)
     let limit = PostgreSQLValue.integer(Int64(limit))
@@ -117,7 +120,7 @@ extension PostgreSQLStore {
 }
 
 extension PostgreSQLConnection {
-  /// Retained values, and evidence, whose day has come.
+  /// Erases retained values and evidence that have reached the end of their retention.
   fileprivate func eraseValues(at now: Timestamp, limit: PostgreSQLValue) throws(StoreError) -> Int {
     let due = try rows(
       """
@@ -151,7 +154,7 @@ extension PostgreSQLConnection {
       UPDATE deliveries SET status = 'dead', fault = $4, fault_status = NULL
       FROM old WHERE deliveries.event = old.event AND deliveries.endpoint = old.endpoint
       """, .time(now - Limits.deliveryAbandonment), .time(now), limit, .text(DeliveryFault.Reason.abandoned.rawValue))
-    // Deliveries go with their events.
+    // Deliveries are deleted with their events (ON DELETE CASCADE).
     count.eventsDeleted = try run(
       """
       WITH old AS MATERIALIZED (SELECT seq FROM events

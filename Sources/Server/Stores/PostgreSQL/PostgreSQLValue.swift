@@ -1,6 +1,6 @@
 import CPostgreSQL
 
-/// A value to send, in PostgreSQL's binary form, with its type.
+/// A value to send in PostgreSQL's binary form, and its type.
 enum PostgreSQLValue: Sendable {
   case integer(Int64?)
   case bool(Bool)
@@ -10,7 +10,7 @@ enum PostgreSQLValue: Sendable {
   case blobs([[UInt8]?])
   case integers([Int64])
 
-  /// The type's fixed number (`pg_type.dat`): BOOLEAN, BYTEA, BIGINT, TEXT, and the arrays.
+  /// The type's fixed object id (`pg_type.dat`): BOOLEAN, BYTEA, BIGINT, TEXT, and arrays of the last three.
   var type: Oid {
     switch self {
     case .bool: 16
@@ -36,7 +36,7 @@ enum PostgreSQLValue: Sendable {
     }
   }
 
-  /// No TEXT holds a NUL character: what a client sends with one is made a text that nothing equals.
+  /// TEXT cannot hold a NUL character. If a client sends one, it is replaced, so that the text equals no stored one.
   private static func characters(_ text: String) -> [UInt8] {
     Array(text.utf8.contains(0) ? text.replacing("\0", with: "\u{fffd}").utf8 : text.utf8)
   }
@@ -45,8 +45,8 @@ enum PostgreSQLValue: Sendable {
     withUnsafeBytes(of: number.bigEndian) { Array($0) }
   }
 
-  /// Dimensions, whether a NULL is among them, the elements' type, their number, the first one's index; then each with
-  /// its length (`array_recv`).
+  /// The binary form of an array with one dimension (`array_recv`): the number of dimensions, whether an element is
+  /// NULL, the elements' type, their number, the index of the first; then each element after its length, -1 for NULL.
   private static func array(_ elements: [[UInt8]?], of type: Int32) -> [UInt8] {
     var bytes = bigEndian(Int32(1)) + bigEndian(Int32(elements.contains(nil) ? 1 : 0)) + bigEndian(type)
     bytes += bigEndian(Int32(elements.count)) + bigEndian(Int32(1))
@@ -55,7 +55,7 @@ enum PostgreSQLValue: Sendable {
   }
 }
 
-/// What a statement came to; it owns libpq's memory.
+/// The result of a statement. It owns libpq's memory.
 final class PostgreSQLResult {
   let handle: OpaquePointer
 
@@ -65,10 +65,10 @@ final class PostgreSQLResult {
 
   var status: ExecStatusType { PQresultStatus(handle) }
 
-  /// Of an error (PostgreSQL 15, Appendix A); nil where the server did not say it.
+  /// The error's SQLSTATE (PostgreSQL 15, Appendix A); nil if the server sent none.
   var sqlState: String? { mdoc_pq_sqlstate(handle).map { String(cString: $0) } }
 
-  /// Rows inserted, changed or deleted.
+  /// The number of rows that were inserted, changed, deleted or found.
   var changes: Int { Int(String(cString: PQcmdTuples(handle))) ?? 0 }
 
   var rows: [PostgreSQLRow] { (0..<PQntuples(handle)).map { PostgreSQLRow(result: self, row: $0) } }
@@ -80,14 +80,14 @@ struct PostgreSQLRow: StoredRow {
   fileprivate let row: Int32
 
   private func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
-    // The result, which is kept, owns what this points to.
+    // `result` owns the memory that this points to, and is kept by the row.
     UnsafeRawBufferPointer(
       start: PQgetvalue(result.handle, row, column), count: Int(PQgetlength(result.handle, row, column)))
   }
 
   func isNull(_ column: Int32) -> Bool { PQgetisnull(result.handle, row, column) != 0 }
 
-  /// Of every integer type and of BOOLEAN.
+  /// Reads any integer type, and BOOLEAN as 0 or 1.
   func integer(_ column: Int32) -> Int64 {
     let bytes = bytes(column)
     return bytes.reduce(Int64(bytes.count < 8 && bytes.first.map { $0 > 127 } == true ? -1 : 0)) { $0 << 8 | Int64($1) }
@@ -103,14 +103,14 @@ struct PostgreSQLRow: StoredRow {
 
   func optionalBlob(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 
-  /// An array's elements, each nil for NULL; none where the column is NULL.
+  /// An array's elements, nil for each that is NULL. Empty if the column is NULL.
   func blobs(_ column: Int32) -> [[UInt8]?] {
     let bytes = bytes(column)
     func number(_ offset: Int) -> Int {
       guard offset + 4 <= bytes.count else { return 0 }
       return Int(Int32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self)))
     }
-    // One dimension, whose elements begin after its header (`array_send`); an empty array has none.
+    // The elements begin after a header of 20 bytes (`array_send`). An empty array has no dimension.
     guard number(0) == 1 else { return [] }
     var elements: [[UInt8]?] = []
     var offset = 20

@@ -2,21 +2,23 @@ import Base
 import Glibc
 import Sessions
 
-/// The thread of one connection. Whoever waits for the disk waits here, and never on Swift's cooperative threads.
+/// The thread of one connection. Waiting for the disk blocks this thread, and never Swift's cooperative threads.
 ///
-/// The writer takes all writes that are queued and commits them together: one sync of the disk for as many callers as
-/// came meanwhile. Where others write as well it takes its time between groups: they change the same pages, and each
-/// commit costs more than what it commits. Whoever writes alone does not wait. One that fails takes no other with it; a
-/// caller is resumed only after the commit, and if that fails all of them fail and nothing was done. The log is emptied
-/// after an erasure when the callers have been resumed, and while nobody reads it.
-// Unchecked, since the compiler does not see into pthreads: `queue` and `isClosing` are touched only with `mutex`
-// held; `connection` and `paced` only by the thread itself, which is started at the end of the initialiser.
+/// The writer takes all queued writes and commits them together, so that one sync of the disk serves many callers.
+/// While several callers write, it pauses between groups: their writes change the same pages, and each commit costs
+/// more than the writes in it. A caller that writes alone does not wait.
+///
+/// A write that fails takes no other with it. A caller is resumed only after the commit; if the commit fails, all
+/// callers of the group fail and nothing was done. After an erasure, the writer empties the log once the callers are
+/// resumed and no reader uses the log.
+// Unchecked, since the compiler does not see into pthreads. `queue` and `isClosing` are touched only with `mutex` held.
+// `connection` and `paced` are touched only by the thread itself, which is started at the end of the initialiser.
 final class DatabaseThread: @unchecked Sendable {  // proof above
-  /// Writes in one commit: bounds what one fault can fail and how long a caller waits.
+  /// Writes in one commit. The limit bounds how many writes one fault can undo, and how long a caller waits.
   static let largestGroup = 256
 
-  /// From the beginning of a group of several to the next, for each of them and at most: a commit costs as much as some
-  /// writes do, and the more there are the more it is worth to wait for others.
+  /// The milliseconds from the beginning of a group of several writes to the next group: `each` per write, at most
+  /// `most`. A commit costs as much as several writes, so with more writers it pays to wait longer for further ones.
   private static let pace = (each: 1, most: 4)
 
   private typealias Job = StoreJob<SQLiteConnection>
@@ -26,11 +28,11 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
   private var queue: [Job] = []
   private var isClosing = false
   private var onClosed: [() -> Void] = []
-  /// Of the group before: when the next one may begin, where several wrote at one time. Only the thread itself knows it.
+  /// When the next group may begin; nil if the last group had one write only. Only the thread itself reads it.
   private var paced: Deadline?
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  /// Milliseconds, by which the log's emptying is timed.
+  /// The time in milliseconds, which says when to try to empty the log.
   private let clock: @Sendable () -> Int64
 
   init(
@@ -43,7 +45,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
     pthread_condattr_init(&attributes)
-    // The time of day may jump while somebody waits.
+    // Not the time of day, which may jump during a wait.
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     pthread_cond_init(condition, &attributes)
     pthread_condattr_destroy(&attributes)
@@ -59,14 +61,14 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     mutex.deallocate()
   }
 
-  /// Runs `body` on the thread in a transaction of its own, or in one with others; returns after the commit.
+  /// Runs `body` on the thread, in a transaction of its own or together with other writes. Returns after the commit.
   func perform<Value: Sendable>(
     _ body: @escaping @Sendable (SQLiteConnection) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
     try await Job.run(body, enqueue: enqueue)
   }
 
-  /// Does what is queued, closes the connection, and returns when that is done.
+  /// Runs all queued jobs, closes the connection, and returns after that.
   func close() async {
     await withCheckedContinuation { continuation in
       pthread_mutex_lock(mutex)
@@ -79,7 +81,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     }
   }
 
-  /// For a store that goes away unclosed.
+  /// Ends the thread after its queued jobs, without waiting for it: for a store that is deallocated without `close`.
   func stop() {
     pthread_mutex_lock(mutex)
     isClosing = true
@@ -117,8 +119,8 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     for resume in waiting { resume() }
   }
 
-  /// The jobs of the next group; none where nothing came for so many milliseconds; or nil when closing and nothing is
-  /// left.
+  /// The jobs of the next group; none if no job came within `pause` milliseconds; nil if the thread is closing and no
+  /// job is left.
   private func next(pausing pause: Int64?) -> [Job]? {
     var end = Deadline(in: .milliseconds(pause ?? 0)).time
     pthread_mutex_lock(mutex)
@@ -142,7 +144,8 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     return group
   }
 
-  /// All in one transaction. Where one of them fails, nothing of it was done, and each is done by itself.
+  /// Runs all jobs in one transaction. If one of them fails, the transaction is rolled back and each job runs by
+  /// itself.
   private func write(_ group: [Job], on connection: SQLiteConnection) {
     guard !group.isEmpty else { return }
     var isAtWork = false
@@ -155,13 +158,14 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
       }
       for job in group { job.finish(nil) }
     } catch {
-      // Who holds the file, or a full disk, would be waited for by one after the other.
+      // A fault before or after the jobs' own work is a locked file or a full disk. Each single job would meet it
+      // again, and the callers would wait for it one after the other.
       guard isAtWork, group.count > 1 else { return group.forEach { $0.finish(error) } }
       for job in group { write([job], on: connection) }
     }
   }
 
-  /// Each read is one snapshot, and bounded in time.
+  /// Runs each read in a transaction of its own, so that it sees one snapshot. Each has `Limits.listSeconds`.
   private func read(_ group: [Job], on connection: SQLiteConnection) {
     for job in group {
       connection.allowRead(.seconds(Limits.listSeconds))

@@ -3,14 +3,15 @@ import CSQLite
 import Glibc
 import Sessions
 
-/// One connection, used by one thread, with its prepared statements.
+/// One connection and its prepared statements. Only one thread uses it.
 final class SQLiteConnection {
   private let database: OpaquePointer
   private var statements: [String: SQLiteStatement] = [:]
   var log = LogTruncation()
-  /// Until when a read may go on, in nanoseconds of the monotonic clock; of a reader alone.
+  /// The time at which a reader's statement is ended, in nanoseconds of the monotonic clock. A writer has no such
+  /// limit.
   private let deadline: UnsafeMutablePointer<Int64>
-  /// The second of the monotonic clock in which a write was last tried for a probe.
+  /// The second of the monotonic clock in which a probe last tried a write.
   private var probed: Int64?
 
   enum Role { case writer, reader }
@@ -19,7 +20,7 @@ final class SQLiteConnection {
     let path = Self.filePath(path)
     if role == .writer { try Self.makePrivateFile(path) }
     var database: OpaquePointer?
-    // A connection is used by one thread only: SQLite's own locks are not needed.
+    // Only one thread uses a connection, so SQLite's own locks are not needed.
     let flags = (role == .writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX
     let status = sqlite3_open_v2(path, &database, flags, nil)
     guard status == SQLITE_OK, let database else {
@@ -39,16 +40,19 @@ final class SQLiteConnection {
     deadline.deallocate()
   }
 
-  /// Another process that holds the file, a backup say, is waited for; then the call fails and nothing was done.
+  /// How long a call waits for another process that holds the file, such as a backup. After that the call fails and
+  /// nothing was done.
   private static let busyMilliseconds: Int32 = 2_000
 
-  /// Of the log, before its pages are copied into the file.
+  /// The log's size, in bytes, at which its pages are copied into the file.
   private static let logBytes: Int64 = 16 << 20
 
-  /// A file, whatever it is called: to SQLite ":memory:" is a store in memory, and "file:" begins a URI.
+  /// The path in a form that SQLite takes for a file. It would take ":memory:" for a store in memory, and "file:" for
+  /// the beginning of a URI.
   static func filePath(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
 
-  /// Made by us and not by SQLite, so that nobody else can read it; the log and its index take the same rights.
+  /// Makes the file here and not in SQLite, so that only its owner can read it. SQLite gives the log and its index the
+  /// same rights.
   private static func makePrivateFile(_ path: String) throws(StoreError) {
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw .unavailable("cannot open the store's file: \(FileFault.reason(errno))") }
@@ -60,19 +64,21 @@ final class SQLiteConnection {
     try execute("PRAGMA trusted_schema = OFF")
     guard role == .writer else {
       try execute("PRAGMA query_only = ON")
-      // Asked after so many steps of SQLite's machine, some microseconds' worth; it then ends the read.
+      // SQLite calls this after every 1,000 steps of its virtual machine, that is every few microseconds. A result of 1
+      // ends the read.
       sqlite3_progress_handler(
         database, 1_000, { $0?.assumingMemoryBound(to: Int64.self).pointee ?? .max < Deadline.now() ? 1 : 0 }, deadline)
       return
     }
-    // Of a new file; an older one keeps its own. A session changes few bytes of a page, and the log takes whole pages:
-    // with SQLite's own 4096 a session writes twice as much.
+    // Applies to a new file; an older file keeps its own size. A session changes few bytes of a page, and the log takes
+    // whole pages: with SQLite's default of 4096, a session writes twice as much.
     try execute("PRAGMA page_size = 2048")
     try execute("PRAGMA journal_mode = WAL")
     // FULL, not NORMAL: in WAL mode NORMAL does not sync the log at COMMIT, so that a power cut could undo the consume
     // of a challenge whose answer was already verified, and the same answer would be accepted twice.
     try execute("PRAGMA synchronous = FULL")
-    // A page that every group changes is copied from the log once in so many pages.
+    // A larger log is cheaper: every group changes the same few pages, and each is copied into the file once per
+    // checkpoint.
     let page = try first("PRAGMA page_size") { $0.integer(0) } ?? 4_096
     try execute("PRAGMA wal_autocheckpoint = \(Self.logBytes / max(page, 512))")
     // Deleted content is overwritten with zeros, not only unlinked.
@@ -119,12 +125,12 @@ final class SQLiteConnection {
 
   // MARK: Transactions
 
-  /// False also after SQLite has rolled back by itself, as it may when the disk is full.
+  /// Also false after SQLite has rolled back by itself, as it may when the disk is full.
   var isInTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
 
   func rollBack() {
     probed = nil
-    // Fails only where there is nothing to roll back.
+    // ROLLBACK fails only if there is nothing to roll back, so its result is not looked at.
     if isInTransaction { sqlite3_exec(database, "ROLLBACK", nil, nil, nil) }
   }
 
@@ -142,8 +148,10 @@ final class SQLiteConnection {
     }
   }
 
-  /// Throws where the path leads to this file no more. What is written to a deleted or replaced file is lost with the
-  /// process, and a challenge that was consumed there would be open again.
+  /// Checks that the path still leads to the open file. Data written to a deleted or replaced file are lost when the
+  /// process ends: a challenge that was consumed there would be open again.
+  ///
+  /// - Throws: `unavailable` if the file was deleted, moved or replaced.
   func checkInPlace() throws(StoreError) {
     var hasMoved: Int32 = 0
     let status = sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
@@ -152,18 +160,19 @@ final class SQLiteConnection {
     }
   }
 
-  /// Writes a page that means nothing, which a full or read-only disk refuses; at most once a second, since anybody may
-  /// ask for it.
+  /// Writes a value without meaning, to find out whether the disk is full or read-only. Writes at most once a second,
+  /// since anybody may request a probe.
   func proveWritable(in second: Int64 = Deadline.now() / 1_000_000_000) throws(StoreError) {
     guard probed != second else { return }
     try execute("PRAGMA user_version = 1")
     probed = second
   }
 
-  /// From now on a read may take so long; beyond, it is ended as `unavailable`.
+  /// Gives the next read this much time. A read that takes longer ends as `unavailable`.
   func allowRead(_ duration: Duration) { deadline.pointee = Deadline(in: duration).nanoseconds }
 
-  /// Empties the log if that is due, unless somebody reads it: nobody is waited for.
+  /// Empties the log if that is due and no reader uses it. It never waits for a reader.
+  ///
   /// - Parameter now: milliseconds.
   func truncateLog(at now: Int64) {
     guard log.wait(at: now) == 0 else { return }
@@ -174,23 +183,23 @@ final class SQLiteConnection {
   }
 }
 
-/// When the log is to be emptied after an erasure: it still holds the pages as they were.
+/// When to empty the log after an erasure, because the log still holds the pages from before it.
 ///
-/// A reader, a backup say, keeps the log as long as it reads. It is then tried again after ever longer pauses, and never
-/// waited for.
+/// A reader, such as a backup, keeps the log as long as it reads. The writer then tries again after ever longer pauses,
+/// 100 ms to 5 s, and never waits for the reader.
 struct LogTruncation {
   private static let pauses: ClosedRange<Int64> = 100...5_000
 
-  /// Set by what erases data, until the log is empty.
+  /// Set by every erasure of data; false again once the log is empty.
   var isDue = false { didSet { if isDue, !oldValue { reset() } } }
   private(set) var tries = 0
   private var pause = pauses.lowerBound
   private var next = Int64.min
 
-  /// Milliseconds until it is to be tried, 0 where that is now; nil where nothing is due.
+  /// The milliseconds until the next try, 0 for now; nil if nothing is due.
   func wait(at now: Int64) -> Int64? { isDue ? max(0, next == .min ? 0 : next - now) : nil }
 
-  /// - Parameter isBusy: whether somebody read the log.
+  /// - Parameter isBusy: whether a reader used the log, so that it could not be emptied.
   mutating func tried(isBusy: Bool, at now: Int64) {
     tries += 1
     guard isBusy else {

@@ -1,12 +1,14 @@
 import Sessions
 
-/// The tables, as the list of steps that led to them. A step is never changed once it has been released.
+/// The steps that make the tables, from the first version on. A step is never changed once it has been released.
 enum SQLiteSchema {
   private static let steps = [first, second, third, fourth, fifth, sixth]
 
   static var version: Int { steps.count }
 
-  /// Brings the file to this version, inside one transaction; refuses one that is newer, or of the other mode.
+  /// Brings the file to this version, in one transaction.
+  ///
+  /// - Throws: `newerSchema` if the file is of a newer version, `otherMode` if it belongs to the other mode.
   static func prepare(_ connection: SQLiteConnection, isLive: Bool) throws(StoreError) {
     try connection.transaction { connection throws(StoreError) in
       try connection.execute("CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY)")
@@ -25,8 +27,8 @@ enum SQLiteSchema {
     }
   }
 
-  /// `seq` orders sessions by creation, which seconds do not. Times are Unix seconds. `content`, `last_error` and
-  /// `report` are JSON; `material`, the results and the kept replies are sealed before they come here.
+  /// `seq` orders sessions by creation; times cannot, since they are whole Unix seconds. `content`, `last_error` and
+  /// `report` are JSON. `material`, the results and the kept replies are sealed before they come here.
   private static let first = """
     CREATE TABLE sessions (
       seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -80,11 +82,14 @@ enum SQLiteSchema {
     CREATE INDEX idempotency_result ON idempotency (result_expires_at) WHERE result IS NOT NULL;
     """
 
-  /// Events, and the outbox. `type` is the status that the session then had; `due` is when a pending delivery is tried
-  /// next, or while it is tried, when its lease ends. Events are found by the session's `seq` and not by its id: ids are
-  /// random, and an index of them costs more than all the rest of an event. As writes come one after another, also
-  /// those of several processes, `distributed` is how far deliveries have been made. No event is made up for what
-  /// happened before.
+  /// Events, and the outbox.
+  ///
+  /// `type` is the status that the session took with the event. `due` is when a pending delivery is tried next; while
+  /// it is tried, `due` is the end of its lease. An event refers to its session by `seq` and not by id: ids are random,
+  /// and an index of them costs more than the rest of an event.
+  ///
+  /// `distributed` is the `seq` of the last event for which deliveries were made. One number is enough, because writes
+  /// come one after another, also from several processes. No events are made for changes from before this step.
   private static let second = """
     CREATE TABLE events (
       seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -120,8 +125,8 @@ enum SQLiteSchema {
     CREATE INDEX deliveries_of_party ON deliveries (relying_party, status, event, endpoint);
     """
 
-  /// The chains of audit entries. No entry is made up for attempts that ended before. And what became of a session's
-  /// evidence, with the sealed bundle.
+  /// The chains of audit entries; the status of a session's evidence, and its sealed bundle. No entries are made for
+  /// attempts that ended before this step.
   private static let third = """
     ALTER TABLE sessions ADD COLUMN attempt_protocol TEXT;
     ALTER TABLE sessions ADD COLUMN evidence TEXT;
@@ -136,12 +141,14 @@ enum SQLiteSchema {
     ) WITHOUT ROWID;
     """
 
-  /// What lists, quotas and a relying party's own audit entries are found by.
+  /// Indexes and columns for lists, quotas and a relying party's own audit entries.
   ///
-  /// Sessions that wait, and those that have ended, have an index each (`SessionListing`): together they are written less
-  /// often than one of all by status would be. They hold what usage is counted from, so that no row is read for that.
-  /// Events are listed by type, or of all types merged. `bytes` is what is kept of a session or a reply; of those from
-  /// before it is not known.
+  /// Waiting sessions and ended sessions have an index each (`SessionListing`): the two are written less often than one
+  /// index of all sessions by status. They include the columns that usage is counted from, so counting reads no rows.
+  /// Events are listed by type; a list of all types merges them.
+  ///
+  /// `bytes` is the number of bytes that are kept of a session or a reply. It is 0 for those from before this step,
+  /// whose size is not known.
   private static let fourth = """
     ALTER TABLE sessions ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
     DROP INDEX sessions_of_party;
@@ -162,8 +169,11 @@ enum SQLiteSchema {
     CREATE INDEX audit_of_party ON audit (relying_party, node, sequence);
     """
 
-  /// When something that is kept of a session must be erased next: until then its row stays. `retained_result` is from
-  /// now on what `KeptValues` stores; a result of before goes with its session, as it did.
+  /// `next_erasure` is when the next retained value of a session must be erased; NULL if none is left. A session's row
+  /// is not deleted before that.
+  ///
+  /// From this step on, `retained_result` has the form of `KeptValues`. A result from before this step is still erased
+  /// with its session.
   private static let fifth = """
     ALTER TABLE sessions ADD COLUMN next_erasure INTEGER;
     CREATE INDEX sessions_erasure ON sessions (next_erasure) WHERE next_erasure IS NOT NULL;
@@ -171,10 +181,12 @@ enum SQLiteSchema {
     CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL AND next_erasure IS NULL;
     """
 
-  /// A session in one row. Its offers' protocols, requests and materials are lines, in their order: a request is JSON
-  /// without line breaks, and a material is in hexadecimal. Client secrets and reports are found by their session, which
-  /// their names say, and need no index of random values; those of before keep theirs. What is too old of events, which are
-  /// in their order, is found from their beginning.
+  /// A session in one row. The protocols, requests and materials of its offers are lines of text, in the order of the
+  /// offers. A request is JSON without line breaks, and a material is in hexadecimal.
+  ///
+  /// A client secret or a report id names its session, so both are found by the session and need no index of random
+  /// values; those from before this step keep their index. Events are stored in order of time, so expired events are
+  /// found from the beginning of the table.
   private static let sixth = """
     ALTER TABLE sessions ADD COLUMN secret_hash BLOB;
     ALTER TABLE sessions ADD COLUMN protocols TEXT;
@@ -190,7 +202,7 @@ enum SQLiteSchema {
     DROP INDEX events_created;
     """
 
-  /// For a reader that changes nothing: whether the file has what this version reads.
+  /// Checks, for a reader that changes nothing, that the file has exactly this version's schema.
   static func check(_ connection: SQLiteConnection) throws(StoreError) {
     let found = try connection.first("SELECT coalesce(max(version), 0) FROM migrations") { Int($0.integer(0)) } ?? 0
     guard found <= steps.count else { throw .newerSchema(found: found, known: steps.count) }

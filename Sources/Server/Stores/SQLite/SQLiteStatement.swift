@@ -13,7 +13,7 @@ enum SQLiteValue: Sendable {
   static func optional(_ number: Int64?) -> SQLiteValue { number.map { .integer($0) } ?? .null }
 }
 
-/// SQLite's own copy is made: what is bound may go at once.
+/// SQLITE_TRANSIENT: SQLite copies a bound value at once, so the value need not outlive the call.
 private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 /// One prepared statement; it belongs to its connection's thread.
@@ -29,7 +29,7 @@ final class SQLiteStatement {
 
   deinit { sqlite3_finalize(handle) }
 
-  /// Binds, steps through all rows, and resets, whatever happens.
+  /// Binds the values and steps through all rows. Resets the statement in any case, also after an error.
   func run(
     _ values: [SQLiteValue], on database: OpaquePointer, _ row: (SQLiteRow) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -63,7 +63,7 @@ final class SQLiteStatement {
   }
 }
 
-/// The row that a statement stands on; columns are copied out.
+/// The current row of a statement. Columns are copied out, so they outlive the next step.
 struct SQLiteRow: StoredRow {
   fileprivate let handle: OpaquePointer
 
@@ -90,7 +90,7 @@ struct SQLiteRow: StoredRow {
 }
 
 extension StoreError {
-  /// What SQLite's result code means to a caller: a disk, a lock or memory that may be there later, or a fault.
+  /// Maps SQLite's result code: `unavailable` for a disk, a lock or memory that may be there later, else `corrupt`.
   init(sqlite status: Int32, on database: OpaquePointer?) {
     let extended = database.map { sqlite3_extended_errcode($0) } ?? status
     let name = "SQLite \(extended): \(String(cString: sqlite3_errstr(status)))"

@@ -15,11 +15,13 @@ extension SQLiteStore {
   }
 }
 
-/// The audit entries of a store's file, read without a server and without changing anything.
+/// Reads the audit entries of a store's file without a server, and changes nothing.
 package final class SQLiteAuditReader: AuditStore {
   private let reader: DatabaseThread
 
-  /// Refuses a file that is none, or of another version. It blocks.
+  /// Opens the file. Blocks.
+  ///
+  /// - Throws: `StoreError` if it is no store's file, or has another version's schema.
   package init(path: String) throws(StoreError) {
     let connection = try SQLiteConnection(path: path, role: .reader)
     try SQLiteSchema.check(connection)
@@ -42,8 +44,8 @@ package final class SQLiteAuditReader: AuditStore {
 }
 
 extension SQLiteConnection {
-  /// Appends an entry to a node's chain, in the transaction of the change that it tells. Writers take turns, those of
-  /// other processes too (`BEGIN IMMEDIATE`), so that the last row is the last one until the commit.
+  /// Appends an entry to a node's chain, in the transaction of the change that it records. Writers take turns, also
+  /// those of other processes (`BEGIN IMMEDIATE`), so the chain's last row stays the last until the commit.
   func write(_ entry: AuditEntry, to node: NodeName) throws(StoreError) {
     let link = AuditLink(entry, after: try head(of: node, nil) ?? AuditHead(beginning: node))
     try run(
@@ -51,7 +53,7 @@ extension SQLiteConnection {
       .integer(link.head.sequence), .blob(link.entry), .blob(link.head.hash), .text(entry.address.relyingParty))
   }
 
-  /// Whose entries: a condition, and its value.
+  /// A condition that selects the entries of the relying party, and its value; empty if nil, which selects all entries.
   private static func condition(_ relyingParty: String?) -> (sql: String, values: [SQLiteValue]) {
     relyingParty.map { ("relying_party = ? AND", [.text($0)]) } ?? ("", [])
   }
@@ -71,7 +73,7 @@ extension SQLiteConnection {
     let own = Self.condition(relyingParty)
     var heads: [AuditHead] = []
     var previous = ""
-    // From one name to the next by the key, since counting through all entries would take as long as they are many.
+    // Steps from one node's name to the next by the index, since reading all entries takes longer the more there are.
     while let name = try rows(
       "SELECT min(node) FROM audit WHERE \(own.sql) node > ?", own.values + [.text(previous)], { $0.optionalText(0) }
     ).first, let name {

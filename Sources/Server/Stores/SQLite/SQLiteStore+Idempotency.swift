@@ -55,8 +55,8 @@ extension SQLiteStore {
 }
 
 extension SQLiteConnection {
-  /// Keeps a reply, if the claim has not been taken over; without its content where the session that it shows was
-  /// redacted before the reply came here.
+  /// Keeps a reply, unless another request has taken the claim over. If the reply shows a session that was redacted
+  /// meanwhile, the reply's content is left out.
   func finish(_ completion: IdempotencyCompletion?) throws(StoreError) {
     guard let completion else { return }
     var reply = completion.reply

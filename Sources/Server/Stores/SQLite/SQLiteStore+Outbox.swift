@@ -131,7 +131,7 @@ extension SQLiteStore {
         guard let seq = try connection.seq(of: cursor, relyingParty) else { return nil }
         before = seq
       }
-      // Each type has its events in order; those of several are merged.
+      // The index has the events of each type in order. The query takes the newest of each type and merges them.
       let types = (query.type.map { [$0] } ?? EventType.allCases).map { type in
         """
         SELECT * FROM (SELECT seq FROM events WHERE relying_party = ?1 AND type = '\(type.status.rawValue)' AND seq < ?2
@@ -178,7 +178,7 @@ extension SQLiteStore {
 }
 
 extension SQLiteConnection {
-  /// Writes the event of a change, in the change's transaction.
+  /// Writes the event of a session's change, in the transaction of that change.
   func tell(
     _ seq: Int64, _ address: SessionAddress, _ type: EventType, code: String? = nil, at now: Timestamp
   ) throws(StoreError) {

@@ -24,7 +24,8 @@ extension SQLiteStore {
     }
   }
 
-  /// The row is read with its material, and changed if it can be, while nobody else writes.
+  /// Reads the row with its material and, if the challenge is open, changes it. Both happen in one write transaction,
+  /// so no other writer comes in between.
   package func consume(
     _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
   ) async throws(StoreError) -> Consumption {
@@ -37,7 +38,7 @@ extension SQLiteStore {
           AND instr(char(10) || protocols || char(10), char(10) || ? || char(10)) > 0
         """,
         .text(attempt.text), .text(protocolName), .time(now), .integer(row.seq), .time(now), .text(protocolName))
-      // From here on the material is in the caller's hands alone.
+      // The row keeps no material; from here on only the caller has it.
       return (row, changed > 0)
     }
     guard var record = try row?.record() else { return .refused(.notFound) }
@@ -100,7 +101,7 @@ extension SQLiteStore {
 
   package func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
     let report = try await reader.perform { connection throws(StoreError) in
-      // One or the other: a report that is found by its session has no `report_id`.
+      // At most one of the two matches: a report that is found by its session has no `report_id`.
       try connection.first(
         """
         SELECT report FROM sessions WHERE id = ? AND relying_party = ? AND report_id IS NULL
@@ -145,7 +146,7 @@ extension SQLiteStore {
       guard let before = try connection.row(address) else { return (nil, false) }
       let record = try before.record()
       if case .redacted = record.state { return (before, false) }
-      // Also the failure that only time has caused is kept: as its code.
+      // A failure that is only due to elapsed time is not yet written. It is kept here too, as its code.
       let error = record.state(at: now).lastError
       if case .processing(let attempt) = record.state {
         try connection.write(AuditEntry(unfinished: attempt, of: address, error, at: now, isLive: isLive), to: node)
@@ -188,7 +189,7 @@ extension SQLiteStore {
   static let dialect = SessionListing.Dialect(
     mark: "?", key: "seq", processingIndex: "INDEXED BY sessions_processing",
     requestBytes: "length(requests)",
-    // The material is nobody's to read.
+    // A list never shows the material.
     requestColumns: ["protocols", "requests", "NULL"])
 
   package func sessions(
@@ -213,7 +214,7 @@ extension SQLiteStore {
     return try SessionPage(rows: found.map(\.row), found: found.first?.found ?? 0, limit: query.limit)
   }
 
-  /// From indexes that have all that is counted.
+  /// Counts from indexes alone, which hold all the columns that are needed; no row is read.
   package func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage {
     try await lister.perform { connection throws(StoreError) in
       let counts = try connection.first(
@@ -235,7 +236,7 @@ extension SQLiteStore {
   }
 }
 
-/// Reading sessions on a database thread.
+/// Reads sessions on a database thread.
 extension SessionRow {
   static func first(
     _ connection: SQLiteConnection, where condition: String, _ values: SQLiteValue...
@@ -243,7 +244,8 @@ extension SessionRow {
     try connection.rows("SELECT \(columnsWithOffers) FROM sessions WHERE \(condition)", values, SessionRow.init).first
   }
 
-  /// Of a row that begins with `columnsWithOffers`, or with the last three as others.
+  /// Reads a row that begins with `columnsWithOffers`. In a list, its last three columns may be NULL or have other
+  /// names.
   init(_ row: SQLiteRow) {
     self.init(columnsOf: row)
     offers = Self.offers(
@@ -252,7 +254,7 @@ extension SessionRow {
   }
 }
 
-/// A session's offers as lines of three columns.
+/// A session's offers in three columns of text: each column has one line per offer, in the order of the offers.
 enum OfferLines {
   private static let end = UInt8(ascii: "\n")
 
@@ -268,7 +270,7 @@ enum OfferLines {
 
   static func requests(_ bytes: [UInt8]) -> [[UInt8]] { bytes.split(separator: end).map(Array.init) }
 
-  /// Nil where there is none.
+  /// Nil if no offer has material.
   static func materials(_ offers: [ProtocolOffer]) -> String? {
     guard offers.contains(where: { $0.sealedMaterial != nil }) else { return nil }
     return offers.map { Hex.encode($0.sealedMaterial ?? []) }.joined(separator: "\n")

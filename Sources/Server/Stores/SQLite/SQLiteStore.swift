@@ -1,32 +1,33 @@
 import Base
 import Sessions
 
-/// Sessions in one SQLite file: one writer thread that commits in groups, one that reads single rows, and one that reads
-/// lists, so that nobody waits for somebody else's.
+/// Sessions in one SQLite file. It has three threads: one writes and commits in groups, one reads single rows, and one
+/// reads lists. So a slow list delays no write and no read of a single row.
 ///
-/// A consumed challenge survives power loss (`synchronous = FULL`), erased data leave neither the file nor its log
-/// (`secure_delete`, truncated log), and a fault of the disk is `unavailable` with nothing half-done.
+/// A consumed challenge survives power loss (`synchronous = FULL`). Erased data leave the file and its log
+/// (`secure_delete`, truncated log). A fault of the disk is `unavailable`, with nothing half-done.
 package final class SQLiteStore: SessionStore {
   package let isLive: Bool
-  /// Whose chain of audit entries this process writes.
+  /// The node of this process: audit entries are appended to its chain.
   package let node: NodeName
   let writer: DatabaseThread
   let reader: DatabaseThread
   let lister: DatabaseThread
 
-  /// Opens or makes the file, and its schema. It blocks: for the start of the program, not for a task.
+  /// Opens or makes the file, and brings it to this version's schema. Blocks, so it is called at the program's start
+  /// and not in a task.
   package convenience init(path: String, isLive: Bool, node: NodeName = .standard) throws(StoreError) {
     let writing = try SQLiteConnection(path: path, role: .writer)
     try SQLiteSchema.prepare(writing, isLive: isLive)
     try self.init(path: path, isLive: isLive, node: node, writer: DatabaseThread(writing, role: .writer))
   }
 
-  /// - Parameter writer: of a file that has this version's schema.
+  /// - Parameter writer: the thread of a connection to the file, which already has this version's schema.
   init(path: String, isLive: Bool, node: NodeName = .standard, writer: DatabaseThread) throws(StoreError) {
     self.isLive = isLive
     self.node = node
     self.writer = writer
-    // After the schema: a reader makes no file.
+    // Opened after the schema was made: a reader cannot make the file.
     let reading = try SQLiteConnection(path: path, role: .reader)
     let listing = try SQLiteConnection(path: path, role: .reader)
     reader = try DatabaseThread(reading, role: .reader)
@@ -98,7 +99,7 @@ extension SQLiteStore {
         """, .time(now), limit)
       count.valuesErased = try connection.eraseValues(at: now, limit: limit)
       try connection.sweepEvents(at: now, limit: limit, &count)
-      // What is left of a session's events goes with it.
+      // The session's remaining events are deleted with it (ON DELETE CASCADE).
       count.sessionsDeleted = try connection.run(
         "DELETE FROM sessions WHERE seq IN (SELECT seq FROM sessions WHERE ended_at <= ? AND next_erasure IS NULL LIMIT ?)",
         .time(now - Limits.sessionRetention), limit)
@@ -114,7 +115,7 @@ extension SQLiteStore {
 }
 
 extension SQLiteConnection {
-  /// Retained values, and evidence, whose day has come.
+  /// Erases retained values and evidence that have reached the end of their retention.
   fileprivate func eraseValues(at now: Timestamp, limit: SQLiteValue) throws(StoreError) -> Int {
     let due = try rows(
       "SELECT seq, retained_result FROM sessions WHERE next_erasure <= ? LIMIT ?", [.time(now), limit]
@@ -141,7 +142,7 @@ extension SQLiteConnection {
       UPDATE deliveries SET status = 'dead', fault = ?, fault_status = NULL WHERE (event, endpoint) IN
         (SELECT event, endpoint FROM deliveries WHERE status = 'pending' AND begun <= ? AND due <= ? LIMIT ?)
       """, .text(DeliveryFault.Reason.abandoned.rawValue), .time(now - Limits.deliveryAbandonment), .time(now), limit)
-    // Deliveries go with their events.
+    // Deliveries are deleted with their events (ON DELETE CASCADE).
     count.eventsDeleted = try run(
       "DELETE FROM events WHERE seq IN (SELECT seq FROM events ORDER BY seq LIMIT ?) AND created <= ?",
       limit, .time(now - Limits.eventRetention))

@@ -29,14 +29,14 @@ struct EventRow: Sendable {
   }
 }
 
-/// A delivery's columns, with its event's, as they were read.
+/// A delivery's columns and those of its event, as they were read.
 struct DeliveryRow: Sendable {
   static let columns =
     EventRow.columns
     + ", deliveries.event, endpoint, status, attempts, begun, due, fault, fault_status"
   static let tables = "deliveries JOIN events ON events.seq = deliveries.event"
 
-  /// The event's.
+  /// The event's `seq`.
   let seq: Int64
   let endpoint: String
   var attempts: Int

@@ -3,23 +3,25 @@ import Sessions
 
 /// The statement that reads a page of one relying party's sessions, newest first, for either database.
 ///
-/// No index has all sessions of a relying party in their order, since a session's status would move it about there with
-/// each change. Those that wait, those that are being verified and those of each final status are found apart, each by
-/// an index that has them in order, and merged: what a filter leaves out is never read. The status is as a reader sees
-/// it now: what time has ended is not yet written. The page ends where `Limits.pageBytes` are read.
+/// No index has all sessions of a relying party in order, since each change of status would move a session within it.
+/// Instead, waiting sessions, sessions in verification and those of each final status are found separately, each by an
+/// index that has them in order, and merged. Sessions that a filter leaves out are never read.
+///
+/// The status in a filter is the one that a reader sees now: a session whose time is over counts as expired or failed,
+/// although that is not yet written. A page ends once `Limits.pageBytes` are read.
 struct SessionListing: Sendable {
-  /// How a database says it.
+  /// The parts of the statement that differ between the databases.
   struct Dialect: Sendable {
-    /// Before a parameter's number.
+    /// The mark before a parameter's number, "?" or "$".
     let mark: String
-    /// The column by which a session is found.
+    /// The key column of a session's row.
     let key: String
-    /// Holds the database to the index of those that are being verified, of which there are few; it might rather go
-    /// through all sessions in their order.
+    /// A hint that makes the database use the index of sessions in verification, which are few. Without it, the
+    /// database may scan all sessions in order. Empty if the database takes no hint.
     let processingIndex: String
-    /// The bytes of its requests.
+    /// An expression for the number of bytes in a session's requests.
     let requestBytes: String
-    /// Columns of the requests, after those of `SessionRow`.
+    /// The columns of the offers, which follow those of `SessionRow`.
     let requestColumns: [String]
   }
 
@@ -28,10 +30,10 @@ struct SessionListing: Sendable {
     case ended(SessionStatus)
   }
 
-  /// Some sessions that one index has in order.
+  /// A set of sessions that one index has in order.
   private struct Branch {
     let kind: Kind
-    /// Of those that time ends: whether it has, or nil where that makes no difference.
+    /// Whether the sessions' time is over, for a kind that ends by time; nil if the branch takes both.
     var isOver: Bool?
   }
 
@@ -53,7 +55,8 @@ struct SessionListing: Sendable {
     }
   }
 
-  /// The time that is the fourth parameter, after relying party, place and number of rows; nil where there is none.
+  /// The time that is compared with, the fourth parameter after relying party, place and number of rows. Nil if the
+  /// filter needs none.
   func time(at now: Timestamp) -> Timestamp? {
     switch query.status {
     case .requiresInput, .expired: now
@@ -62,7 +65,7 @@ struct SessionListing: Sendable {
     }
   }
 
-  /// Rows to look for: one more than are shown.
+  /// The number of rows to look for: one more than the page shows, which tells whether there is another page.
   var rows: Int64 { Int64(query.limit + 1) }
 
   var sql: String {
@@ -91,7 +94,7 @@ struct SessionListing: Sendable {
     if case .processing = branch.kind { dialect.processingIndex } else { "" }
   }
 
-  /// In words that match the index's own condition.
+  /// The condition is worded like that of the index, or the database would not use the index.
   private func condition(_ branch: Branch) -> String {
     switch branch.kind {
     case .waiting:
@@ -113,7 +116,7 @@ struct SessionListing: Sendable {
 }
 
 extension SessionPage {
-  /// - Parameter found: rows that were found before the page's bytes were counted.
+  /// - Parameter found: the number of rows found before the page was cut at `Limits.pageBytes`.
   init(rows: [SessionRow], found: Int, limit: Int) throws(StoreError) {
     var sessions: [SessionRecord] = []
     for row in rows.prefix(limit) { sessions.append(try row.record()) }

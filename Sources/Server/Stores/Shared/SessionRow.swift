@@ -1,8 +1,7 @@
 import Base
 import Sessions
 
-/// A session's columns as they were read. Decoding them is left to the caller's task: the database's threads only copy
-/// bytes.
+/// A session's columns as they were read. The database's threads only copy bytes; the caller's task decodes them.
 struct SessionRow: Sendable {
   struct Offer: Sendable {
     let protocolName: String
@@ -18,16 +17,16 @@ struct SessionRow: Sendable {
   private static let secretHash = "coalesce(secret_hash, client_secret_hash)"
   static let columns = names.joined(separator: ", ")
 
-  /// In the same places, and nothing where it is not shown in a list.
+  /// The columns in the same places, with NULL for each that a list does not show.
   static func columns(listing parts: Set<SessionPart>) -> [String] {
     let left: Set = [secretHash, "waiting_result", "retained_result"]
     return names.map { left.contains($0) || ($0 == "report" && !parts.contains(.report)) ? "NULL" : $0 }
   }
 
-  /// With the three of the offers, which each database has in its own form.
+  /// The columns, followed by the three columns of the offers, which have another form in each database.
   static let columnsWithOffers = columns + ", protocols, requests, materials"
 
-  /// The place of what follows the columns.
+  /// The index of the first column after `columns`.
   static var width: Int32 { Int32(names.count) }
 
   let seq: Int64
@@ -48,7 +47,7 @@ struct SessionRow: Sendable {
   private let report: [UInt8]?
   private let attemptProtocol: String?
 
-  /// Of a row that begins with `columns`.
+  /// Reads a row that begins with `columns`.
   init(columnsOf row: some StoredRow) {
     seq = row.integer(0)
     id = row.text(1)
@@ -70,7 +69,7 @@ struct SessionRow: Sendable {
     attemptProtocol = row.optionalText(16)
   }
 
-  /// The offers out of the columns of their parts, each part in the offers' order.
+  /// Makes the offers from their three columns, each of which has its parts in the order of the offers.
   static func offers(_ protocols: [String], _ requests: [[UInt8]?], _ materials: [[UInt8]?]) -> [Offer] {
     protocols.enumerated().map { index, name in
       Offer(
@@ -79,7 +78,7 @@ struct SessionRow: Sendable {
     }
   }
 
-  // MARK: Decoding, anywhere
+  // MARK: Decoding, on any thread
 
   func record() throws(StoreError) -> SessionRecord {
     guard let id = SessionID(id) else { throw .corrupt("a session id") }
@@ -125,7 +124,7 @@ struct SessionRow: Sendable {
   private func time(_ seconds: Int64) -> Timestamp { Timestamp(secondsSince1970: seconds) }
 }
 
-/// The row that a query stands on, whichever the database; columns are copied out, by their place.
+/// The current row of a query, in either database. Columns are numbered from 0 and copied out.
 protocol StoredRow {
   func integer(_ column: Int32) -> Int64
   func optionalInteger(_ column: Int32) -> Int64?
@@ -135,7 +134,7 @@ protocol StoredRow {
   func optionalBlob(_ column: Int32) -> [UInt8]?
 }
 
-/// A session whose attempt the sweep found interrupted.
+/// A session with an attempt that was interrupted, as the sweep found.
 struct InterruptedRow {
   static let columns = "id, relying_party, attempt, attempt_protocol, consumed_at"
 
@@ -153,7 +152,7 @@ struct InterruptedRow {
     consumedAt = row.integer(4)
   }
 
-  /// What is written of its attempt.
+  /// The audit entry of the interrupted attempt.
   func entry(at now: Timestamp, isLive: Bool) throws(StoreError) -> AuditEntry {
     guard let session = SessionID(id), let attempt = AttemptID(attempt) else { throw .corrupt("an attempt") }
     return AuditEntry(
@@ -163,18 +162,18 @@ struct InterruptedRow {
   }
 }
 
-/// What is written of an attempt's outcome; made in the caller's task.
+/// The columns that record an attempt's outcome. The caller's task makes them, not the database's thread.
 struct OutcomeColumns: Sendable {
-  /// The status, and the event that tells of it.
+  /// The session's new status, which is also the type of its event.
   let type: EventType
   let lastError: [UInt8]?
   let errorCode: String?
   let results: SealedResults
-  /// Of a report that is not found by its session.
+  /// The report's id; nil if it follows from the session's id, by which the report is then found.
   let reportID: String?
   let report: [UInt8]?
 
-  /// What of them is kept for as long as the session.
+  /// The number of bytes that are kept as long as the session.
   var bytes: Int { [lastError, report, results.kept.stored].reduce(0) { $0 + ($1?.count ?? 0) } }
 
   init(_ outcome: AttemptOutcome) {

@@ -1,9 +1,9 @@
 import Sessions
 
-/// Work for the thread of a connection, and the caller that waits for it.
+/// Work for a connection's thread, and the callback for the caller that waits.
 struct StoreJob<Connection> {
   let work: (Connection) throws(StoreError) -> Void
-  /// Called once, on whichever thread knows how it ended.
+  /// Called once, with nil on success, on the thread that learns the outcome.
   let finish: (StoreError?) -> Void
 
   /// Hands a job to `enqueue`, and suspends until it has ended.

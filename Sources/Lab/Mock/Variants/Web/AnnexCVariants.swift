@@ -4,7 +4,7 @@ import Cryptography
 
 extension MockVariant {
   /// Wrong answers of the Digital Credentials API's `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C). The transcript is the
-  /// HPKE info, so that an answer for another session does not open.
+  /// HPKE info, so an answer for another session cannot be decrypted.
   @MockVariantList static var annexC: [MockVariant] {
     for fault in OriginFault.allCases {
       session("origin-\(fault.rawValue)", "The wallet answered \(fault.summary).", "D01") {
@@ -19,7 +19,7 @@ extension MockVariant {
         $0.origin = OriginFault.host.applied(to: $0.origin)
       })
     encryptionInfo("altered", "A bit of the nonce in EncryptionInfo was turned over before it was hashed.") { bytes in
-      // The nonce begins right behind the array's and the map's first keys.
+      // Byte 20 is inside the nonce, which follows the first key of the map.
       var copy = bytes
       if copy.count > 24 { copy[20] ^= 0x01 }
       return Base64.encodeURLSafe(copy)

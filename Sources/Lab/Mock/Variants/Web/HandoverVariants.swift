@@ -3,8 +3,8 @@ import CBOR
 import Cryptography
 
 extension MockVariant {
-  /// Answers of OpenID4VP whose device signed another session: the nonce, key, origin, client or response address is
-  /// another, or the handover has another form.
+  /// OpenID4VP answers in which the device signed for another session: with another nonce, key, origin, client or
+  /// response address, or with another form of handover.
   @MockVariantList static var handovers: [MockVariant] {
     for fault in OriginFault.allCases {
       handover(
@@ -71,7 +71,9 @@ extension MockVariant {
 }
 
 extension OpenID4VPDraft {
-  /// A change that leaves the transcript as it is breaks nothing.
+  /// Checks that the change has changed the transcript, since it would otherwise break nothing.
+  ///
+  /// - Throws: `MockError.nothingToChange` if the transcript is the same.
   fileprivate func sessionIsOther() throws {
     if transcript == (try OpenID4VPDraft(request, seed: seed)).transcript {
       throw MockError.nothingToChange("this request gives the wallet nothing of the kind to sign")
@@ -79,7 +81,7 @@ extension OpenID4VPDraft {
   }
 }
 
-/// Ways in which an origin is not the one that asks, though it looks like it (row D01): an origin is compared as text.
+/// Wrong origins that look like the right one (row D01). Origins are compared as text.
 enum OriginFault: String, CaseIterable, Sendable {
   case host, scheme, port
   case letterCase = "case"

@@ -33,7 +33,7 @@ extension MockVariant {
     header("epk-absent", "There is no ephemeral key.", "D09", .jweEphemeralKeyInvalid) { $0["epk"] = nil }
     header("zip", "The plaintext is four megabytes, compressed to some kilobytes.", "D10", .jweCompressionNotAllowed) {
       $0["zip"] = "DEF"
-      // zlib's stream without its header and checksum is the raw one that DEF means (RFC 7516, 4.1.3).
+      // DEF means a raw DEFLATE stream (RFC 7516, 4.1.3): zlib's stream without its header and checksum.
       let padded = $0.payload + [UInt8](repeating: UInt8(ascii: " "), count: 4 << 20)
       $0.payload = Array(try Deflation.deflate(padded).dropFirst(2).dropLast(4))
     }
@@ -80,7 +80,7 @@ extension MockVariant {
       codes: [.envelopeNotEncrypted], applicability: .openID4VPEncrypted, .webData { $0.members = $0.clear })
   }
 
-  /// Unusual and right.
+  /// Right answers that are unusual.
   @MockVariantList static var openID4VPControls: [MockVariant] {
     MockVariant(
       "openid4vp-a256gcm", "The content is encrypted by A256GCM.", applicability: .openID4VPEncrypted,
@@ -126,7 +126,7 @@ extension [String] {
 }
 
 extension JSON {
-  /// With another text under this name.
+  /// The same object with the text under this name changed.
   fileprivate func replacing(_ name: String, _ change: (String) -> String) -> JSON {
     .object(
       (object ?? []).map { member in

@@ -37,8 +37,8 @@ extension MockVariant {
     state("other", "The answer has the state of another session.") { String($0.reversed()) }
   }
 
-  /// The wallet's own word that there is no answer, encrypted as one (OpenID4VP 1.0, 8.3 and 8.5): the session is
-  /// canceled.
+  /// Errors that the wallet sends in place of an answer, encrypted as an answer is (OpenID4VP 1.0, 8.3 and 8.5). The
+  /// session is canceled.
   @MockVariantList static var walletErrors: [MockVariant] {
     error("access_denied", "The person, or the wallet, declines.", .walletAccessDenied)
     error("invalid_request", "The wallet finds the request invalid.", .walletInvalidRequest)

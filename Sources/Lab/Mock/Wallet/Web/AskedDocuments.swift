@@ -2,22 +2,22 @@ import Base
 import CBOR
 import Longfellow
 
-/// What a web protocol's request asks for, as the wallet reads it: documents, and which of them answer it together.
+/// The documents that a web protocol's request asks for, as the wallet reads it, and the sets of them that answer it.
 struct AskedDocuments: Sendable {
   struct Query: Sendable {
-    /// The credential query's id (OpenID4VP 1.0, 6.1); empty where the protocol has none.
+    /// The credential query's id (OpenID4VP 1.0, 6.1); empty if the protocol has none.
     let id: String
     var document: MockRequest.Document
   }
 
   var queries: [Query]
-  /// Positions of queries in the order of preference: one of these sets is to be answered as a whole.
+  /// Sets of positions in `queries`, in the order of preference. One of these sets is to be answered as a whole.
   var alternatives: [[Int]]
 
-  /// The whole request, in the mock wallet's terms.
+  /// The whole request, in the form of the mock wallet.
   var request: MockRequest { MockRequest(documents: queries.map(\.document)) }
 
-  /// The documents as `request` has them, without those that it has not.
+  /// The documents with the elements that `request` has. Documents that `request` lacks are left out.
   func restricted(to request: MockRequest?) -> AskedDocuments {
     guard let request else { return self }
     let kept = queries.indices.filter { index in
@@ -36,7 +36,10 @@ struct AskedDocuments: Sendable {
     return copy
   }
 
-  /// The first set that the wallet can answer, or what it can of the first.
+  /// The queries of the first set that the wallet can answer in full. If it has none in full, those of the first set that it
+  /// can.
+  ///
+  /// - Throws: `MockError.noRequestedDocument` if it has nothing of the first set either.
   func chosen(by wallet: MockWallet) throws -> [Query] {
     func held(_ set: [Int]) -> [Int] {
       set.filter { queries.indices.contains($0) && wallet.canAnswer(queries[$0].document) }
@@ -74,7 +77,8 @@ extension AskedDocuments {
       return Query(id: "", document: asked)
     }
     alternatives = [Array(queries.indices)]
-    // The second edition: one document set of each use case. A verifier of this project makes one use case.
+    // In the second edition, one document set of each use case is to be answered. A verifier of this project makes one
+    // use case.
     if let information = request[key: "deviceRequestInfo"]?.embedded,
       let useCase = information[key: "useCases"]?.elements?.first(where: { $0[key: "mandatory"]?.bool == true }),
       let sets = useCase[key: "documentSets"]?.elements
@@ -135,8 +139,8 @@ extension AskedDocuments {
 
   // MARK: ISO/IEC TS 18013-7, B.3.2
 
-  /// Presentation Exchange, whose descriptors are named by document types. One submission requirement that picks means
-  /// that any will do.
+  /// Reads Presentation Exchange. Each input descriptor's id is a document type. If a submission requirement picks, any
+  /// one of the documents will do.
   init(presentationDefinition definition: JSON) throws {
     guard let descriptors = definition["input_descriptors"]?.array, !descriptors.isEmpty else {
       throw MockError.unreadableRequest("presentation_definition has no input_descriptors")

@@ -1,17 +1,17 @@
 import Base
 import Cryptography
 
-/// A compact JWE to be made, by ECDH-ES in direct mode with AES-GCM (RFC 7516, 7.1; RFC 7518, 4.6), right or wrong: the
-/// header goes out as it stands here.
+/// A compact JWE that is still to be made, by ECDH-ES in direct mode with AES-GCM (RFC 7516, 7.1; RFC 7518, 4.6), right
+/// or wrong. The header is sent as it is here.
 struct JWEDraft: Sendable {
   /// The answer's own seed.
   let seed: MockSeed
-  /// In order; a name may stand in it twice. `epk` is added at the end.
+  /// The header's members, in order. A name may occur twice. The initialiser adds `epk` at the end.
   var header: [JSON.Member]
   var payload: [UInt8]
   var recipientKey: PublicKey
   var ephemeralKey: PrivateKey
-  /// In place of the header's bytes.
+  /// Sent in place of the header's bytes; nil for the right ones.
   var otherHeader: [UInt8]?
 
   /// - Parameter encryption: `A128GCM` or `A256GCM`.
@@ -22,7 +22,7 @@ struct JWEDraft: Sendable {
     self.seed = seed
     self.payload = payload
     recipientKey = recipient
-    // One key a message: two variants of one session must not share a GCM key and nonce.
+    // Each message has a key of its own: two variants of one session must not share a GCM key and nonce.
     ephemeralKey = try seed.child("jwe", context: payload).key("ephemeral", on: .p256)
     header = [JSON.Member("alg", "ECDH-ES"), JSON.Member("enc", .string(encryption))]
     if let keyID { header.append(JSON.Member("kid", .string(keyID))) }
@@ -35,10 +35,10 @@ struct JWEDraft: Sendable {
     set { header.set(name, to: newValue) }
   }
 
-  /// Header, encrypted key (none), initialization vector, ciphertext, tag; each in base64url.
+  /// The five parts, each in base64url: header, encrypted key (empty), initialization vector, ciphertext, tag.
   func parts() throws -> [String] {
     let protected = Base64.encodeURLSafe(otherHeader ?? JSON.object(header).serialized())
-    // Two headers of one payload must not share a nonce either.
+    // Two headers with the same payload must not share a nonce either.
     let vector = try seed.child("jwe vector", context: Array(protected.utf8) + payload)
       .bytes("iv", count: AESGCM.nonceLength)
     let sealed = try AESGCM.seal(
@@ -67,7 +67,7 @@ struct JWEDraft: Sendable {
   }
 }
 
-/// A P-256 key as JSON (RFC 7517), read and written here apart from the verifier.
+/// A P-256 key as JSON (RFC 7517), read and written here without the verifier's code.
 struct MockJWK: Sendable {
   let key: PublicKey
   let keyID: String?
@@ -91,7 +91,7 @@ struct MockJWK: Sendable {
     ]
   }
 
-  /// RFC 7638: SHA-256 over the required members in the order of their names.
+  /// The thumbprint (RFC 7638): SHA-256 over the required members in the order of their names.
   static func thumbprint(of key: PublicKey) -> [UInt8] {
     let json = json(of: key)
     let members = ["crv", "kty", "x", "y"].map { JSON.Member($0, json[$0] ?? .null) }

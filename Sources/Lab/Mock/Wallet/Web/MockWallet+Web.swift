@@ -4,14 +4,14 @@ import Cryptography
 
 extension MockWallet {
   /// The answer to a request of the Digital Credentials API: `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C) or one of
-  /// OpenID4VP's protocols, encrypted where the request says so.
+  /// OpenID4VP's protocols. It is encrypted if the request says so.
   ///
-  /// Of documents any of which will do, the first that the wallet has is returned; else all that it has.
+  /// If any one of several documents will do, the first that the wallet has is returned; else all that it has.
   ///
   /// - Parameters:
-  ///   - data: `data` of the entry of `requests`, as the page passes it on.
-  ///   - request: what the person agrees to, in place of what the request says; documents that it lacks are withheld.
-  /// - Throws: `MockError` where the request cannot be read or nothing of it is there.
+  ///   - data: `data` of the entry in `requests`, as the page passes it on.
+  ///   - request: what the person agrees to; documents that it lacks are withheld. Nil for all that is requested.
+  /// - Throws: `MockError` if the request cannot be read, or the wallet has none of the documents.
   package func answer(
     digitalCredential protocolName: String, data: JSON, origin: String, request: MockRequest? = nil,
     authentication: MockWebAuthentication = .signature, variant: MockVariant = .good, at now: Timestamp
@@ -23,8 +23,8 @@ extension MockWallet {
     return try answer(parsed, request: request, authentication: authentication, variant: variant, at: now)
   }
 
-  /// The answer to a request object (RFC 9101), to be posted to its `response_uri`: OpenID4VP 1.0, or its older profile
-  /// in ISO/IEC TS 18013-7, Annex B, where the object has a presentation definition.
+  /// The answer to a request object (RFC 9101), which is posted to its `response_uri`. The protocol is OpenID4VP 1.0,
+  /// or its older profile in ISO/IEC TS 18013-7, Annex B, if the object has a presentation definition.
   package func answer(
     requestObject: [UInt8], request: MockRequest? = nil, authentication: MockWebAuthentication = .signature,
     variant: MockVariant = .good, at now: Timestamp
@@ -49,7 +49,7 @@ extension MockWallet {
       MockRequest(documents: chosen.map(\.document)), of: asked.request, transcript: session.transcript,
       authentication: .signature, mutation: variant.mutation, documentLimit: chosen.count, seed: seed, at: now)
     let message = session.wrap(response)
-    // One key a message: two variants of one session must not share a GCM key and nonce.
+    // Each message has a key of its own: two variants of one session must not share a GCM key and nonce.
     let ephemeral = try seed.child("hpke", context: message).key("ephemeral", on: .p256)
     var sealed = try session.seal(message, ephemeralKey: ephemeral, seed: seed)
     try variant.mutation.encryptedResponse?(&sealed)
@@ -64,33 +64,34 @@ extension MockWallet {
   var docTypes: Set<String> { Set(documents.map(\.docType)) }
 }
 
-/// The names that the web protocols have in requests and answers.
+/// The names of web protocols in requests and answers.
 enum MockProtocol {
   static let annexC = "org-iso-mdoc"
 }
 
-/// A wallet's answer to a web protocol's request, and what it was made for.
+/// A wallet's answer to a web protocol's request, and what it answers.
 package struct MockWebAnswer: Sendable {
-  /// `data` of the DigitalCredential; where the wallet posts its answer, the form's fields, all of them strings.
+  /// `data` of the DigitalCredential. If the wallet posts its answer, the form's fields instead, all of them strings.
   package let data: JSON
-  /// Before they were encrypted: one, or one for each query that is answered.
+  /// The DeviceResponses before encryption: one, or one for each query that is answered.
   package let deviceResponses: [[UInt8]]
-  /// The transcript that the verifier is to build, also where the variant made the wallet use another.
+  /// The transcript that the verifier has to build, even if the variant made the wallet use another.
   package let sessionTranscript: [UInt8]
   package let variant: MockVariant
 }
 
-/// How the device proves its key over a web protocol.
+/// How the device proves, over a web protocol, that it holds its key.
 package enum MockWebAuthentication: String, Sendable, CaseIterable {
   case signature
-  /// A MAC with the verifier's encryption key as the reader key (OpenID4VP 1.0, B.2.5), where the answer is encrypted.
+  /// A MAC with the verifier's encryption key as the reader key (OpenID4VP 1.0, B.2.5). It needs a request for an
+  /// encrypted answer.
   case mac
 }
 
-/// What the page or the response endpoint is to get, still to be changed.
+/// The answer for the page or the response endpoint, which a variant may still change.
 struct WebDataDraft: Sendable {
   var members: [JSON.Member]
-  /// The same answer in clear, where it is encrypted.
+  /// The same answer unencrypted.
   let clear: [JSON.Member]
 
   subscript(name: String) -> JSON? {
@@ -99,15 +100,16 @@ struct WebDataDraft: Sendable {
   }
 }
 
-/// What a wallet puts into the transcript of `org-iso-mdoc` and encrypts to (ISO/IEC TS 18013-7, Annex C).
+/// What a wallet puts into the transcript of `org-iso-mdoc`, and the key that it encrypts to (ISO/IEC TS 18013-7, Annex
+/// C).
 struct AnnexCDraft: Sendable {
   /// The base64url text of EncryptionInfo, as it was sent.
   var encryptionInfo: String
   var origin: String
   var recipientKey: PublicKey
-  /// The HPKE `info`, where it is not the transcript that the device signs over.
+  /// The HPKE `info`; nil for the transcript over which the device signs.
   var otherInfo: [UInt8]?
-  /// Takes the DeviceResponse before it is encrypted.
+  /// Changes the DeviceResponse before it is encrypted.
   var wrap: @Sendable ([UInt8]) -> [UInt8] = { $0 }
 
   init(encryptionInfo text: String, origin: String) throws {
@@ -135,13 +137,13 @@ struct AnnexCDraft: Sendable {
   }
 }
 
-/// `["dcapi", {"enc": …, "cipherText": …}]`, to be made.
+/// `["dcapi", {"enc": …, "cipherText": …}]`, which a variant may still change.
 struct EncryptedResponseDraft: Sendable {
   /// The answer's own seed.
   let seed: MockSeed
   var name: CBORValue = "dcapi"
   var fields: MapDraft
-  /// What follows the two elements.
+  /// Elements after the first two.
   var further: [CBORValue] = []
 
   var value: CBORValue { .array([name, fields.value] + further) }

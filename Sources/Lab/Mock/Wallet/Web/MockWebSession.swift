@@ -2,18 +2,18 @@ import Base
 import CBOR
 import Cryptography
 
-/// A verifier's side of a web protocol, for whoever has none at hand: it asks the mock wallet in every form that there
-/// is. Nothing is drawn at random; same inputs, same bytes.
+/// The verifier's side of a web protocol, for tests without a verifier: it makes requests to the mock wallet in every
+/// form that there is. Nothing in it is random, so the same inputs give the same bytes.
 package struct MockWebSession: Sendable {
-  /// P-256: what answers are encrypted to.
+  /// The P-256 key to which answers are encrypted.
   package var encryptionKey: PrivateKey
   package var nonce: [UInt8]
   package var origin: String
-  /// Who signs requests, as `x509_san_dns`.
+  /// The reader that signs requests, named by `x509_san_dns`.
   package var reader: MockReader
   package var responseURI: String
   package var state: String?
-  /// Whether OpenID4VP is to encrypt.
+  /// Whether OpenID4VP requests ask for encrypted answers.
   package var isEncrypted = true
 
   package init(
@@ -28,14 +28,14 @@ package struct MockWebSession: Sendable {
     self.state = state
   }
 
-  /// The key's name in requests and answers: its thumbprint (RFC 7638), as this project's verifier has it.
+  /// The key's name in requests and answers: its thumbprint (RFC 7638), as in this project's verifier.
   package var keyID: String { Base64.encodeURLSafe(MockJWK.thumbprint(of: encryptionKey.publicKey)) }
-  /// The client in OpenID4VP 1.0; in Annex B it has no prefix.
+  /// The client's name in OpenID4VP 1.0. In Annex B it has no prefix.
   package var clientID: String { "x509_san_dns:\(reader.dnsName)" }
-  /// The nonce of OpenID4VP.
+  /// The nonce as OpenID4VP writes it.
   package var nonceText: String { Base64.encodeURLSafe(nonce) }
 
-  /// `["dcapi", {"nonce": …, "recipientPublicKey": …}]` in base64url (ISO/IEC TS 18013-7, Annex C).
+  /// EncryptionInfo (ISO/IEC TS 18013-7, Annex C): `["dcapi", {"nonce": …, "recipientPublicKey": …}]` in base64url.
   package var encryptionInfo: String {
     let info: CBORValue = [
       "dcapi", ["nonce": .bytes(nonce), "recipientPublicKey": COSEKey.fields(of: encryptionKey.publicKey).value],
@@ -43,9 +43,9 @@ package struct MockWebSession: Sendable {
     return Base64.encodeURLSafe(info.encoded())
   }
 
-  /// `data` of the entry of `requests` for a protocol of the Digital Credentials API.
+  /// `data` of the entry in `requests`, for a protocol of the Digital Credentials API.
   ///
-  /// - Parameter requiresAll: whether every document is wanted, rather than any of them.
+  /// - Parameter requiresAll: whether the request wants every document and not just any one of them.
   package func data(for protocolName: String, _ request: MockRequest, requiresAll: Bool = false) throws -> JSON {
     if protocolName == MockProtocol.annexC {
       return [
@@ -59,13 +59,13 @@ package struct MockWebSession: Sendable {
     guard protocolName == "openid4vp-v1-multisigned" else {
       return ["request": .string(String(decoding: try signed(identified(parameters)), as: UTF8.self))]
     }
-    // The client's name stands in each protected header (OpenID4VP 1.0, A.3.2).
+    // The client's name is in each protected header (OpenID4VP 1.0, A.3.2).
     let parts = String(decoding: try signed(parameters, header: [.init("client_id", .string(clientID))]), as: UTF8.self)
       .split(separator: ".").map { JSON.string(String($0)) }
     return ["request": ["payload": parts[1], "signatures": [["protected": parts[0], "signature": parts[2]]]]]
   }
 
-  /// A signed request object whose answer is posted to `responseURI`.
+  /// A signed request object. Its answer is posted to `responseURI`.
   package func requestObject(_ request: MockRequest, requiresAll: Bool = false) throws -> [UInt8] {
     try signed(identified(redirected(query(request, requiresAll: requiresAll))))
   }
@@ -73,7 +73,7 @@ package struct MockWebSession: Sendable {
   /// The id of Annex B's presentation definition.
   package static let definitionID = "mdoc-request"
 
-  /// The same as ISO/IEC TS 18013-7, Annex B has it.
+  /// The request object of ISO/IEC TS 18013-7, Annex B.
   package func annexBRequestObject(_ request: MockRequest) throws -> [UInt8] {
     let descriptors = request.documents.map { document -> JSON in
       let fields = elements(of: document).map { element -> JSON in
@@ -159,7 +159,7 @@ package struct MockWebSession: Sendable {
     return fields.value.encoded()
   }
 
-  /// Ages are asked for by name, in the namespace of the document's first element.
+  /// The requested elements, with ages as `age_over_NN` in the namespace of the document's first element.
   private func elements(of document: MockRequest.Document) -> [(namespace: String, identifier: String)] {
     let namespace = document.elements.first?.namespace ?? MockNamespace.mDL
     return document.elements + document.ageOver.map { (namespace, "age_over_\($0)") }

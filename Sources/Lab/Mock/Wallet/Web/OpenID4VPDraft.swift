@@ -3,7 +3,8 @@ import CBOR
 import Cryptography
 
 extension MockWallet {
-  /// One DeviceResponse a query (OpenID4VP 1.0, B.2), or one for all of them (Annex B).
+  /// The answer to an OpenID4VP request: one DeviceResponse for each query (OpenID4VP 1.0, B.2), or one for all of them
+  /// (Annex B).
   func answer(
     _ parsed: OpenID4VPRequest, request: MockRequest?, authentication: MockWebAuthentication, variant: MockVariant,
     at now: Timestamp
@@ -40,7 +41,7 @@ extension MockWallet {
       data: .object(web.members), deviceResponses: responses, sessionTranscript: expected, variant: variant)
   }
 
-  /// `{"response": JWE}`, or the members themselves; in a form they are text.
+  /// `{"response": JWE}`, or the members themselves if nothing is encrypted. In a form, every member is text.
   private func webData(
     _ authorization: AuthorizationResponseDraft, _ session: OpenID4VPDraft, seed: MockSeed, mutation: MockMutation
   ) throws -> WebDataDraft {
@@ -78,12 +79,12 @@ extension MockWallet {
 extension OpenID4VPRequest.Channel {
   fileprivate var isAnnexB: Bool { if case .annexB = self { true } else { false } }
 
-  /// Whether the wallet posts a form, rather than handing an object to the page.
+  /// Whether the wallet posts a form. If not, it gives an object to the page.
   fileprivate var isForm: Bool { if case .digitalCredentialsAPI = self { false } else { true } }
 }
 
 extension OpenID4VPDraft {
-  /// `apu` and `apv`: in Annex B the mdoc's nonce and the verifier's, which make its transcript.
+  /// `apu` and `apv` of Annex B: the wallet's nonce and the verifier's, which the transcript has too.
   fileprivate var agreementInfo: [JSON.Member] {
     guard request.channel.isAnnexB else { return [] }
     return [("apu", mdocNonce), ("apv", nonce)].map { name, text in
@@ -93,32 +94,32 @@ extension OpenID4VPDraft {
 }
 
 extension JSON.Member {
-  /// A form has only text: what is none is written as JSON (OpenID4VP 1.0, 8.2).
+  /// The member as a field of a form, which has only text: any other value is written as JSON (OpenID4VP 1.0, 8.2).
   fileprivate var asFormField: JSON.Member { JSON.Member(name, value.string == nil ? .string(value.text()) : value) }
 }
 
-/// What a wallet puts into the transcript of OpenID4VP: every value as the request has it, each still to be changed.
+/// What a wallet puts into the transcript of OpenID4VP. Every value is the request's, until a variant changes it.
 struct OpenID4VPDraft: Sendable {
-  /// The handovers that exist, each by the text that names it.
+  /// The forms of the handover.
   enum Handover: Sendable {
     case digitalCredentialsAPI, redirect
-    /// ISO/IEC TS 18013-7, Annex B, which is OpenID4VP's draft 18.
+    /// ISO/IEC TS 18013-7, Annex B, based on OpenID4VP's draft 18.
     case draft18
     /// OpenID4VP's draft 24 over the Digital Credentials API.
     case draft24
   }
 
   let request: OpenID4VPRequest
-  /// The answer's own seed, before the transcript is known.
+  /// A seed for values that are part of the transcript.
   let seed: MockSeed
   var handover: Handover
   var clientID: String
   var nonce: String
   var origin: String
   var responseURI: String
-  /// Bytes, or null where nothing is encrypted.
+  /// The thumbprint's bytes, or null if nothing is encrypted.
   var thumbprint: CBORValue
-  /// The mdoc's own nonce, which the JWE's `apu` carries (Annex B).
+  /// The wallet's own nonce, which the JWE's `apu` carries (Annex B).
   var mdocNonce: String
 
   init(_ request: OpenID4VPRequest, seed: MockSeed) throws {
@@ -158,19 +159,19 @@ struct OpenID4VPDraft: Sendable {
 
 /// The members of an authorization response (OpenID4VP 1.0, 8.1), before it is encrypted or posted.
 struct AuthorizationResponseDraft: Sendable {
-  /// The query's id and its presentations: base64url texts, unless a variant says otherwise.
+  /// The presentations by the query's id. They are base64url texts unless a variant says otherwise.
   var presentations: [JSON.Member]
-  /// In place of `vp_token`, whatever the presentations are.
+  /// The value of `vp_token`, if it is not made from the presentations.
   var otherToken: JSON?
   var state: String?
   /// `presentation_submission` (Annex B).
   var submission: JSON?
-  /// In Annex B `vp_token` is the one presentation itself.
+  /// Whether it answers Annex B: `vp_token` is then the one presentation itself.
   var isAnnexB = false
-  /// Without `vp_token` at all.
+  /// Whether `vp_token` is left out.
   var lacksToken = false
   var further: [JSON.Member] = []
-  /// What the wallet says in place of an answer (8.5).
+  /// The error code that the wallet sends in place of an answer (8.5); nil for an answer.
   var error: String?
 
   var members: [JSON.Member] {
@@ -183,17 +184,16 @@ struct AuthorizationResponseDraft: Sendable {
     return (members.object ?? []) + further
   }
 
-  /// Changes what answers the first query.
+  /// Changes the answer to the first query.
   mutating func changeFirst(_ change: (JSON) -> JSON) {
     guard let first = presentations.first else { return }
     presentations[0] = JSON.Member(first.name, change(first.value))
   }
 }
 
-/// The parameters of an authorization request, as the wallet reads them; no signature is checked, only that the
-/// structure is there.
+/// The parameters of an authorization request, as the wallet reads them. It checks the structure and no signatures.
 struct OpenID4VPRequest: Sendable {
-  /// Where the answer goes, and with that which handover is due.
+  /// Where the answer goes, which also decides the handover.
   enum Channel: Sendable, Hashable {
     case digitalCredentialsAPI(origin: String)
     case redirect(responseURI: String)
@@ -208,13 +208,14 @@ struct OpenID4VPRequest: Sendable {
   let asked: AskedDocuments
   /// `id` of the presentation definition (Annex B).
   let definitionID: String?
-  /// The verifier's key where the answer is to be encrypted, and the content encryption that is used then.
+  /// The verifier's key if the answer is to be encrypted; nil if not.
   let recipient: MockJWK?
+  /// The content encryption of an encrypted answer: `A128GCM` or `A256GCM`.
   let encryption: String
 
   var isEncrypted: Bool { recipient != nil }
 
-  /// - Parameter protocolName: which of the three says where the parameters stand.
+  /// - Parameter protocolName: one of the three OpenID4VP protocols; it decides where in `data` the parameters are.
   init(protocolName: String, data: JSON, origin: String) throws {
     let parameters: JSON =
       switch protocolName {
@@ -255,7 +256,7 @@ struct OpenID4VPRequest: Sendable {
     if mode.hasSuffix(".jwt"), recipient == nil {
       throw MockError.unreadableRequest("client_metadata has no P-256 key to encrypt to")
     }
-    // 1.0 lists what the verifier supports, A128GCM where it says nothing; Annex B names one.
+    // OpenID4VP 1.0 has a list of what the verifier supports, A128GCM by default. Annex B names one.
     let supported = metadata?["encrypted_response_enc_values_supported"]?.array?.compactMap(\.string)
     encryption =
       metadata?["authorization_encrypted_response_enc"]?.string
