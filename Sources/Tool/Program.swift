@@ -1,7 +1,7 @@
 import Base
 import Glibc
 
-/// The program's way in: arguments of the process, its standard output and error, its exit status.
+/// The program's entry point: it connects `Program` to the process's arguments, output and exit status.
 @main
 struct MdocTool {
   static func main() async {
@@ -9,10 +9,10 @@ struct MdocTool {
   }
 }
 
-/// `mdoc` apart from the process around it: arguments and a console in, an exit status out, so that tests run every
-/// verb without starting anything.
+/// `mdoc` without the process around it: it takes arguments and a console and returns an exit status, so that tests can
+/// run every verb without starting a process.
 enum Program {
-  /// All verbs. A new one is one line here.
+  /// All verbs. A new verb needs one line here.
   static let root = Command(
     "mdoc", "verify ISO/IEC 18013-5 mobile documents, and everything around that",
     verbs: [
@@ -41,7 +41,7 @@ enum Program {
 
   static func run(_ arguments: [String], console: Console) async -> Int32 {
     let status = await perform(arguments, console)
-    // What could not be printed was not delivered, whatever the verdict.
+    // If some output could not be written, the run has failed, whatever the verdict.
     return (console.hasFailed ? ExitStatus.temporary : status).rawValue
   }
 
@@ -63,13 +63,13 @@ enum Program {
   }
 }
 
-/// What the program's exit status means; the numbers above 63 are those of sysexits.h.
+/// The program's exit statuses. The numbers above 63 are those of sysexits.h.
 enum ExitStatus: Int32, Sendable {
-  /// Verified, or done.
+  /// The answer is verified, or the verb has done its work.
   case done = 0
   /// The wallet's answer was rejected or declined, however garbled it was.
   case rejected = 1
-  /// The answer is genuine and holds nothing: no element that was asked for, and no answer about an age.
+  /// The answer is genuine but discloses nothing: no requested element, and no answer about an age.
   case nothingDisclosed = 3
   case usage = 64
   /// One of the caller's own files cannot be read or is not what it should be.
@@ -80,7 +80,7 @@ enum ExitStatus: Int32, Sendable {
   case configuration = 78
 }
 
-/// Why a verb could not do its work: one clear line, and the exit status.
+/// Why a verb could not do its work: a message of one line, and the exit status.
 struct Failure: Error, Sendable, Equatable {
   let status: ExitStatus
   let message: String

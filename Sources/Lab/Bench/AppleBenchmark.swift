@@ -8,7 +8,7 @@ import PKIX
 import Presentation
 import Trust
 
-/// One full verification of an Apple in-app answer against the floor of its primitives, in one run.
+/// Measures a full verification of an Apple in-app answer against the floor of its primitives, both in the same run.
 struct AppleBenchmark {
   let name: String
   let portraitBytes: Int
@@ -24,14 +24,14 @@ struct AppleBenchmark {
     let answerBytes: Int
     let known: Comparison
     let unknown: Comparison
-    /// What asking for revocation adds to a known signer's verification, where both lists are kept: microseconds.
+    /// Microseconds that revocation checking adds to a known signer's verification if both lists are in memory.
     let keptRevocation: Double
     let stages: [(name: String, microseconds: Double)]
-    /// Verifications per second of wall time, by one and by two threads.
+    /// Verifications per second of wall time, by one thread and by two.
     let perSecond: [(threads: Int, rate: Double)]
   }
 
-  /// Microseconds of processor time, medians, and the median of the ratios taken pair by pair.
+  /// Medians in microseconds of processor time. `ratio` is the median of the ratios of the pairs.
   struct Comparison {
     let verification: Double
     let floor: Double
@@ -58,7 +58,7 @@ struct AppleBenchmark {
       })
   }
 
-  /// Runs both in turn, so that a machine that slows down slows both.
+  /// Runs both in turn, so that both meet the same slowdowns of the machine.
   private func compare(
     _ rounds: Int, _ perRound: Int, _ verification: () -> Bool, _ floor: () -> Bool
   ) throws -> Comparison {
@@ -104,7 +104,7 @@ extension Array {
   }
 }
 
-/// One mock answer and what verifying it needs.
+/// One mock answer, with everything that is needed to verify it.
 struct BenchmarkAnswer: Sendable {
   let envelope: [UInt8]
   private let response: [UInt8]
@@ -116,7 +116,7 @@ struct BenchmarkAnswer: Sendable {
   static let now = Timestamp(secondsSince1970: 1_795_000_000)
   private let now = BenchmarkAnswer.now
 
-  /// - Parameter issuing: how the authority issues, and so whether the document names a status list.
+  /// - Parameter issuing: how the authority issues the document, for example with a status list.
   init(
     portraitBytes: Int, authority: MockAuthority? = nil, issuing: MockIssuing = MockIssuing()
   ) throws {
@@ -160,14 +160,14 @@ struct BenchmarkAnswer: Sendable {
     }
   }
 
-  /// The answer's verification up to what publishers must be asked.
+  /// Verifies the answer, up to the questions for publishers.
   func authenticate(_ apple: AppleInApp) throws -> Authentication {
     let challenge = try AppleChallenge(
       nonce: session.nonce, merchantID: session.merchantID, teamID: session.teamID)
     return apple.authenticate(envelope, answering: challenge, request: request, at: now)
   }
 
-  /// The primitives of this very answer: every item's bytes, and both signed messages.
+  /// The primitive work of this answer: the bytes of every item and of both signed messages.
   func floorWork(signatures: Int) throws -> PrimitiveFloor.Work {
     let parts = try Parts(response)
     var sizes = parts.items.map(\.count)
@@ -177,7 +177,7 @@ struct BenchmarkAnswer: Sendable {
       signatures: signatures, digestedBytes: sizes, ciphertextBytes: response.count)
   }
 
-  /// Processor time of the parts that can be run by themselves, microseconds each.
+  /// Processor time of each part that can run alone, in microseconds.
   func stages(repeating count: Int) throws -> [(name: String, microseconds: Double)] {
     let parts = try Parts(response)
     let chain = parts.issuerAuth.headers.x5chain ?? []
@@ -208,7 +208,7 @@ struct BenchmarkAnswer: Sendable {
     ]
   }
 
-  /// A trust store that forgets every signer at once.
+  /// A trust store that remembers no signer.
   private struct Forgetful: IssuerTrust {
     let validator: PathValidator
     let snapshot = ""

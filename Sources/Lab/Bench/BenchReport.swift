@@ -4,8 +4,8 @@ import Base
 package struct BenchReport {
   let cases: [(name: String, figures: AppleBenchmark.Figures)]
 
-  /// Verifications in one measurement: enough for the clock, few enough that floor and verification meet the same
-  /// machine.
+  /// Verifications in one measurement. They are enough for the clock's precision, and few enough that floor and
+  /// verification meet the same load on the machine.
   private static let perRound = 200
 
   package init(rounds: Int) async throws {
@@ -76,7 +76,7 @@ package struct BenchReport {
   }
 }
 
-/// A number that is not negative, with a fixed number of decimals.
+/// Formats a number that is not negative with a fixed number of decimals.
 func decimal(_ value: Double, _ places: Int) -> String {
   var scale = 1
   for _ in 0..<places { scale *= 10 }

@@ -17,11 +17,11 @@ package final class ClientConnection {
     package let closes: Bool
   }
 
-  /// What has come by now.
+  /// The state of the reply to the request in flight.
   enum Progress {
     case waiting
     case replied(Reply)
-    /// The server closed the connection before it had replied, or what it said is no HTTP.
+    /// The server closed the connection before a whole reply, or the reply is no HTTP.
     case broken
   }
 

@@ -1,26 +1,27 @@
 import App
 import Base
 
-/// A load on a server of its own process, or on one in test mode that runs already.
+/// Puts a load on a server that it starts, or on a running server in test mode.
 package struct LoadBenchmark {
   let rate: Double
   let seconds: Double
   let connections: Int
-  /// Answers that are made before; flows beyond them end with their creation.
+  /// Answers to prepare before the load. Once they are used up, a flow ends after its creation.
   let answers: Int
-  /// Flows a second for some seconds more, to see how soon the load is forgotten; 0 for none.
+  /// Flows a second that follow the load for some seconds, to measure how soon the server recovers; 0 for none.
   let afterwards: Double
   let target: Target
 
   package enum Target {
-    /// Starts a server, on these processors (`taskset`) and with this store where they are named.
+    /// Starts a server. It runs on these processors (as `taskset` takes them) and with this store, if they are given.
     case own(processors: String?, store: String?)
     case running(port: UInt16, token: String)
   }
 
   package typealias Failed = ServerBenchmark.Failed
 
-  /// The mock wallet works in the server: more connections than processors only queue there.
+  /// Connections that prepare answers. The mock wallet runs in the server, so more connections than processors would
+  /// only queue there.
   private static let preparingConnections = 8
 
   package init(
@@ -83,7 +84,7 @@ package struct LoadBenchmark {
     }
   }
 
-  /// Processor seconds of the primitives that one verification needs, here and now.
+  /// Processor seconds of one verification's primitives, measured now on this machine.
   private static func floor() throws -> Double {
     let floor = try PrimitiveFloor(
       BenchmarkAnswer(portraitBytes: AppleBenchmark.smallPortrait).floorWork(signatures: 2))

@@ -1,34 +1,37 @@
 import Base
 
-/// What came of a load.
+/// The results of a load.
 package struct LoadFigures: Sendable {
   let rate: Double
   let seconds: Double
-  /// Seconds from sending to the reply, of requests that were accepted.
+  /// Seconds from sending a request to its reply, for accepted requests.
   var created: [Double] = []
   var submitted: [Double] = []
-  /// Seconds from when a flow was due to its verified session.
+  /// Seconds from the time when a flow was due to its verified session.
   private(set) var flows: [Double] = []
   /// Flows that ended in each second.
   private(set) var perSecond: [Int] = []
   var shedCreations = 0
   var shedSubmits = 0
-  /// Flows for which no connection was free: the generator's limit, not the server's.
+  /// Flows that could not start because no connection was free. This is the generator's limit, not the server's.
   var unsent = 0
   var unanswered = 0
   var broken = 0
-  /// Flows after all prepared answers were used.
+  /// Flows that ended after their creation because no prepared answer was left.
   var withoutAnswer = 0
-  /// Replies of any other status.
+  /// Other replies, counted by HTTP status.
   var wrong: [Int: Int] = [:]
-  /// Seconds after the load's end at which the last flow was due that came to nothing: how long it took to recover.
+  /// How long the server took to recover: seconds from the load's end until the last flow was due that was refused or
+  /// could not start; nil if there was none.
   private(set) var lastRefused: Double?
-  /// Of the server's process, where it is ours: the most KiB, and processor seconds over the run by threads.
+  /// The most memory of the server's process in KiB, and its processor seconds over the run by thread names. Nil and
+  /// empty if the server is not ours.
   var memory: Int?
   var processors: [String: Double] = [:]
   var counts: ProcessCounts?
   var stages: StageTimes?
-  /// Processor seconds of this program, of all PostgreSQL on this machine, and of one verification's primitives.
+  /// Processor seconds of this program and of all PostgreSQL processes on this machine over the run, and of one
+  /// verification's primitives.
   var generator = 0.0
   var database = 0.0
   var floor: Double?
@@ -55,7 +58,7 @@ package struct LoadFigures: Sendable {
     return floor.flatMap { used > 0 ? $0 * Double(perSecond.reduce(0, +)) / used : nil }
   }
 
-  /// Whole flows a second, of those that ended while the load lasted.
+  /// Verified flows per second, for flows that ended during the load.
   var goodput: Double { Double(perSecond.prefix(Int(seconds)).reduce(0, +)) / seconds }
 
   static func percentile(_ values: [Double], _ percent: Int) -> Double {
@@ -144,13 +147,14 @@ package struct LoadFigures: Sendable {
   }
 }
 
-/// Seconds that the parts of a flow took in a server, with what they waited, as the histograms of its metrics add them
-/// up.
+/// Seconds that the parts of flows took in a server, waiting included, summed over all flows. They come from the
+/// histograms of its metrics.
 struct StageTimes: Sendable {
-  /// By the sample's name and label.
+  /// The sums by the sample's name and label.
   private var sums: [String: Double] = [:]
 
-  /// Of a flow's two requests: what waits for a turn, each request as a whole, and its stages.
+  /// The parts of a flow's two requests, with their samples: waiting for a turn, each request as a whole, and its
+  /// stages.
   private static let parts = [
     ("waiting for a turn", "mdoc_http_queue_wait_seconds"),
     ("creation", "mdoc_http_request_duration_seconds{route=\"/v1/verification_sessions\"}"),
@@ -165,7 +169,7 @@ struct StageTimes: Sendable {
     "mdoc_verification_stage_duration_seconds{stage=\"\(name)\"}"
   }
 
-  /// Empty where the server does not tell.
+  /// Reads the server's metrics; empty if it does not give them.
   init(port: UInt16, token: String) {
     guard let connection = try? ClientConnection(port: port, token: token),
       (try? connection.send("GET", "/metrics")) != nil, let reply = try? connection.receive()
@@ -181,12 +185,12 @@ struct StageTimes: Sendable {
 
   static func - (left: StageTimes, right: StageTimes) -> StageTimes {
     var rest = left
-    // What was not there before began at nothing.
+    // A sample that is missing in `right` began at zero.
     for (name, before) in right.sums { rest.sums[name]? -= before }
     return rest
   }
 
-  /// Seconds of each part, in the order of a flow.
+  /// The seconds of each part that the server reported, in the order of a flow.
   var parts: [(name: String, seconds: Double)] {
     Self.parts.compactMap { name, sample in sums[sample].map { (name, $0) } }
   }

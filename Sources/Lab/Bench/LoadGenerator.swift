@@ -1,13 +1,13 @@
 import Base
 import Glibc
 
-/// Sends whole flows at a fixed rate, whatever comes back (an open loop): create a session, and once it is there hand in
-/// an answer.
+/// Sends whole flows at a fixed rate, whatever the replies (an open loop). A flow creates a session, and after the
+/// reply hands in an answer.
 ///
-/// Clients in the world do not wait for each other: a generator that sent its next request after the last reply would
-/// slow down with the server and never see it overloaded. Times count from when a flow was due. The answer belongs to
-/// another session, made before, because making it takes a wallet's time; one that was refused for load has consumed
-/// nothing and is handed in again later.
+/// Real clients do not wait for each other. A generator that waited for each reply before its next request would slow
+/// down with the server and never overload it. Times count from when a flow was due. The answer belongs to another
+/// session that was made before, because making an answer takes the wallet's time. A submit that was refused for load
+/// has consumed nothing, so its answer is handed in again later.
 struct LoadGenerator {
   typealias Answer = ServerBenchmarkWorker.Answer
 
@@ -15,7 +15,7 @@ struct LoadGenerator {
   let token: String
   let connections: Int
 
-  /// Seconds after the last flow was due in which replies still count.
+  /// Seconds for which replies still count after the last flow was due.
   private static let grace = 10.0
 
   private enum Step {
@@ -36,7 +36,7 @@ struct LoadGenerator {
 
   struct Failed: Error { let reason: String }
 
-  /// One thread's work; it blocks.
+  /// Runs the whole load on the calling thread, and blocks it.
   /// - Parameter afterwards: flows a second after the load; 0 for none.
   func run(rate: Double, seconds: Double, afterwards: Double, answers: [Answer]) throws(Failed) -> LoadFigures {
     var places: [Place] = []
@@ -59,7 +59,7 @@ struct LoadGenerator {
           figures.noteRefused(due: due)
           continue
         }
-        // In turn, so that the server finds none of them idle for long and closes it.
+        // Connections are used in turn, so that none is idle for so long that the server closes it.
         let index = free.removeFirst()
         send(.create, due: due, at: now, in: &places[index], &figures)
         if places[index].call == nil { free.append(index) }
@@ -79,7 +79,7 @@ struct LoadGenerator {
     return figures
   }
 
-  /// Waits a millisecond at most for replies.
+  /// Waits at most a millisecond for replies, and returns the places that have news.
   private func ready(_ places: [Place]) throws(Failed) -> [Int] {
     var entries = places.map { place in
       pollfd(fd: place.call == nil ? -1 : place.connection.descriptor, events: Int16(POLLIN), revents: 0)
@@ -102,7 +102,7 @@ struct LoadGenerator {
     place.call = Call(step: step, due: due, sent: now)
   }
 
-  /// The flow's next step; nothing where its reply is not here yet, and no step where it has ended.
+  /// The flow's next step. Nil if the reply is not here yet; `.some(nil)` if the flow has ended.
   private func finish(
     _ call: Call, _ place: inout Place, _ pool: inout [Answer], _ figures: inout LoadFigures,
     from start: Double
@@ -144,13 +144,13 @@ struct LoadGenerator {
 
   private func connect() -> ClientConnection? { try? ClientConnection(port: port, token: token) }
 
-  /// A new connection in the place of a broken one; the broken one, if there is none.
+  /// Replaces a broken connection by a new one; keeps the broken one if none can be opened.
   private func reopen(_ place: inout Place) { place.connection = connect() ?? place.connection }
 }
 
-/// When flows are due: at one rate, and then at another.
+/// The times at which flows are due: first at one rate, then at another.
 struct LoadSchedule {
-  /// Seconds of the second rate.
+  /// How long the second rate lasts, in seconds.
   static let afterwardsSeconds = 15.0
 
   let rate: Double

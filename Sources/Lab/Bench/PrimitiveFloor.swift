@@ -1,12 +1,12 @@
 import COpenSSL
 import Cryptography
 
-/// The cryptographic work that no verifier of an Apple answer can avoid, done in OpenSSL's cheapest way: by EVP, with
-/// keys imported, contexts reused, algorithms fetched, and no point checked twice.
+/// The cryptographic work that no verifier of an Apple answer can avoid, done in OpenSSL's cheapest way: through EVP,
+/// with imported keys, reused contexts and fetched algorithms, and without checking a point twice.
 ///
-/// Only `mdoc bench` uses it, as the measure of everything that the verifier does beside it.
+/// Only `mdoc bench` uses it, to measure what the verifier costs beyond it.
 package final class PrimitiveFloor {
-  /// What is to be done in one run.
+  /// The work of one run.
   package struct Work: Sendable {
     /// P-256 ECDSA verifications.
     package var signatures: Int
@@ -81,7 +81,7 @@ package final class PrimitiveFloor {
     EVP_CIPHER_free(aes)
   }
 
-  /// Does all of it once. False where a primitive failed, which would make the figure worthless.
+  /// Does all the work once. Returns false if a primitive failed, which would make the figure worthless.
   package func run() -> Bool {
     verify() && agree() && hash() && open()
   }

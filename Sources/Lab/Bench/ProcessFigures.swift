@@ -3,7 +3,7 @@ import Glibc
 
 /// Processor time of other processes, as Linux counts it (proc(5)).
 enum ProcessorTime {
-  /// Seconds of a process, by the names of its threads.
+  /// Seconds of a process, added up by thread names.
   static func byThread(of process: pid_t) -> [String: Double] {
     threads(of: process).reduce(into: [:]) { times, thread in
       guard let (name, fields) = stat("/proc/\(process)/task/\(thread)/stat") else { return }
@@ -11,10 +11,10 @@ enum ProcessorTime {
     }
   }
 
-  /// Their numbers.
+  /// The numbers of a process's threads.
   static func threads(of process: pid_t) -> [String] { entries("/proc/\(process)/task") }
 
-  /// Seconds of all processes of a name, with those of their children that have ended.
+  /// Seconds of all processes with this name, and of their children that have ended.
   static func ofProcesses(named name: String) -> Double {
     entries("/proc").filter { $0.allSatisfy(\.isNumber) }.reduce(0) { sum, process in
       guard let (found, fields) = stat("/proc/\(process)/stat"), found == name else { return sum }
@@ -26,7 +26,7 @@ enum ProcessorTime {
     fields.compactMap { Double($0) }.reduce(0, +) / Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
   }
 
-  /// The name, which may have anything in it, and the fields from the third on.
+  /// The name, which may contain any character, and the fields from the third on; nil if the file cannot be read.
   private static func stat(_ path: String) -> (name: String, fields: [Substring])? {
     guard let file = fopen(path, "r") else { return nil }
     defer { fclose(file) }
@@ -50,14 +50,14 @@ enum ProcessorTime {
   }
 }
 
-/// What another process has written and how often it has waited, as Linux counts it (proc(5)).
+/// How much another process has written and how often it has waited, as Linux counts it (proc(5)).
 struct ProcessCounts: Sendable {
-  /// Calls that wrote, to files and sockets, and their bytes.
+  /// Write calls, to files and sockets, and the bytes that they wrote.
   var writes = 0
   var bytesWritten = 0
-  /// Bytes that it made dirty for a disk.
+  /// Bytes that it sent towards a disk (`write_bytes`).
   var bytesToDisk = 0
-  /// How often its threads gave their processor up to wait.
+  /// How often its threads gave up their processor to wait.
   var switches = 0
 
   init() {}
@@ -81,7 +81,7 @@ struct ProcessCounts: Sendable {
     return rest
   }
 
-  /// The numbers of a file of `name: number` lines.
+  /// Reads a file of `name: number` lines; empty if it cannot be read.
   private static func lines(_ path: String) -> [String: Int] {
     guard let file = fopen(path, "r") else { return [:] }
     defer { fclose(file) }

@@ -4,8 +4,8 @@ import Mock
 import Presentation
 import Trust
 
-/// What asking for revocation adds to a verification, where nobody has to be asked: the signer's revocation list and the
-/// document's status list are in memory.
+/// Measures how much revocation checking adds to a verification if no publisher has to be asked: the signer's
+/// revocation list and the document's status list are in memory.
 struct RevocationBenchmark {
   private let answer: BenchmarkAnswer
   private let asking: AppleInApp
@@ -27,11 +27,11 @@ struct RevocationBenchmark {
       ]))
   }
 
-  /// Verifications in one measurement: few, for what is sought is a hundredth of what is measured, and both of a pair
-  /// must meet the same machine.
+  /// Verifications in one measurement. The difference sought is a hundredth of the measured time, so both measurements
+  /// of a pair must be short and meet the same load on the machine.
   private static let perPair = 5
 
-  /// Microseconds, the median of the differences taken pair by pair.
+  /// The added microseconds for each verification: the median of the differences of the pairs.
   func added(_ rounds: Int, _ perRound: Int) async throws -> Double {
     guard try await isAccepted(by: asking), try await isAccepted(by: notAsking) else { throw AppleBenchmark.Failed() }
     var differences = Samples()
@@ -43,7 +43,7 @@ struct RevocationBenchmark {
     return differences.median
   }
 
-  /// The work that is added, and nothing else.
+  /// Runs only the added work.
   func loop(_ repetitions: Int) async throws {
     let authentication = try answer.authenticate(asking)
     let questions = authentication.questions
@@ -76,7 +76,7 @@ struct RevocationBenchmark {
   }
 }
 
-/// One case verified again and again, so that a profiler sees nothing else.
+/// Verifies one case again and again, so that a profiler sees nothing else.
 package struct BenchLoop {
   package static let names = ["known-45k", "known-5k", "unknown-45k", "unknown-5k", "revocation-5k"]
 

@@ -2,12 +2,12 @@ import App
 import Base
 import Glibc
 
-/// A server under load: answers handed in over kept connections, and its memory from the first thousand on.
+/// A server under load: answers over kept connections, and how its memory grows after the first thousand.
 package struct ServerBenchmark {
   let connections: Int
   let verifications: Int
 
-  /// Answers of one batch; made before its clock runs, because making them is the mock wallet's work.
+  /// Answers of one batch. They are made before its clock starts, because making them is the mock wallet's work.
   private static let batch = 1_000
 
   package init(connections: Int, verifications: Int) {
@@ -19,7 +19,7 @@ package struct ServerBenchmark {
     var perSecond: Double
     var p50Microseconds: Double
     var p99Microseconds: Double
-    /// KiB after the first thousand and after all.
+    /// Resident KiB of the server after the first thousand verifications and after all.
     var memoryEarly: Int
     var memoryLate: Int
     var verifications: Int
@@ -54,7 +54,7 @@ package struct ServerBenchmark {
       memoryLate: server.residentMemory() ?? 0, verifications: batches * Self.batch)
   }
 
-  /// Every worker on a thread of its own, because its calls block.
+  /// Runs every worker on a thread of its own, because its calls block.
   static func each(
     _ workers: [ServerBenchmarkWorker],
     _ body: @escaping @Sendable (ServerBenchmarkWorker) throws(ClientConnection.Fault) -> Void
@@ -97,10 +97,10 @@ extension ServerBenchmark.Figures {
   }
 }
 
-/// One connection with the answers that it is to hand in.
+/// One connection, with the answers that it hands in.
 // Sendable by use: one thread at a time runs it, and the benchmark waits for all of them before the next step.
 final class ServerBenchmarkWorker: @unchecked Sendable {
-  /// A submit's body, and the session that it answers.
+  /// The id of a session, and the body of the submit that answers it.
   typealias Answer = (session: String, body: [UInt8])
 
   private let port: UInt16
@@ -124,7 +124,7 @@ final class ServerBenchmarkWorker: @unchecked Sendable {
     return answers
   }
 
-  /// Creates sessions and has the mock wallet answer them.
+  /// Creates this many sessions and has the mock wallet answer them.
   func prepare(_ count: Int) throws(ClientConnection.Fault) {
     for _ in 0..<count {
       let created = try call("/v1/verification_sessions", Self.requestBytes, status: 201)
@@ -164,7 +164,7 @@ final class ServerBenchmarkWorker: @unchecked Sendable {
     return opened
   }
 
-  /// A creation's body. Its answer may wait: it is made before the clock runs.
+  /// The body of a creation. The session lives as long as possible, because its answer is made before the clock runs.
   static let requestBytes = request.serialized()
 
   static let elements = ["given_name", "family_name", "birth_date", "portrait", "document_number"]
@@ -185,7 +185,7 @@ final class ServerBenchmarkWorker: @unchecked Sendable {
   ]
 }
 
-/// `mdoc serve --test-mode` as a process of its own, so that its memory can be told from ours.
+/// `mdoc serve --test-mode` as a process of its own, so that its memory is measured apart from ours.
 struct ServerProcess {
   struct Failed: Error { let reason: String }
 
@@ -193,8 +193,8 @@ struct ServerProcess {
   let apiKey: String
   private let process: pid_t
 
-  /// Starts this very program, and waits for what it prints first.
-  /// - Parameter processors: those that it may run on, as `taskset` takes them; nil for all.
+  /// Starts this program as a server, and waits for its announcement.
+  /// - Parameter processors: the processors that it may run on, as `taskset` takes them; nil for all.
   /// - Parameter store: as `--store` takes it; nil for a temporary file.
   init(processors: String? = nil, store: String? = nil) throws(Failed) {
     var pipeEnds: [Int32] = [0, 0]
@@ -228,22 +228,22 @@ struct ServerProcess {
     self.port = port
   }
 
-  /// Where this program is; the links of `/proc` would mean another's to another.
+  /// The path of this program. It is resolved here, because `/proc/self/exe` would mean `taskset` in the new process.
   private static var program: String? {
     var buffer = [CChar](repeating: 0, count: 4_096)
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
     return count > 0 ? String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
   }
 
-  /// Processor seconds that it has used, by the names of its threads.
+  /// Processor seconds that the server has used, by thread names.
   func processorSeconds() -> [String: Double] { ProcessorTime.byThread(of: process) }
 
   func counts() -> ProcessCounts { ProcessCounts(of: process) }
 
-  /// Resident memory in KiB.
+  /// Resident memory in KiB; nil if the system does not tell.
   func residentMemory() -> Int? { status("VmRSS:") }
 
-  /// The most that it had at any time.
+  /// The most resident memory at any time, in KiB; nil if the system does not tell.
   func peakMemory() -> Int? { status("VmHWM:") }
 
   private func status(_ name: String) -> Int? {
@@ -263,7 +263,7 @@ struct ServerProcess {
     waitpid(process, &status, 0)
   }
 
-  /// The announcement ends with the closing brace at the beginning of a line; the server keeps the pipe open.
+  /// Reads until the bytes are complete JSON. There is no end of file to wait for: the server keeps the pipe open.
   private static func readAll(_ descriptor: Int32) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4_096)

@@ -4,18 +4,18 @@ import Cryptography
 import Mdoc
 import Sessions
 
-/// What a store can take: sessions created, consumed and concluded, by one caller and by sixteen at once.
+/// Measures a store: sessions are created, consumed and concluded, by one caller and by sixteen at once.
 package struct StoreBenchmark {
   static let callers = [1, 16]
 
   let store: any SessionStore
-  /// Sessions of one measurement.
+  /// Sessions in one measurement.
   let sessions: Int
 
   package struct Figures {
     let callers: Int
     let perSecond: Double
-    /// Of each of the three calls.
+    /// Over all calls; a session makes three.
     let p50Microseconds: Double
     let p99Microseconds: Double
   }
@@ -26,7 +26,7 @@ package struct StoreBenchmark {
   }
 
   package func run() async throws -> [Figures] {
-    // Connections prepare their statements when they first run them.
+    // This first run is not counted: connections prepare their statements when they first use them.
     _ = try await measure(callers: 16, sessions: 200)
     var figures: [Figures] = []
     for callers in Self.callers { figures.append(try await measure(callers: callers, sessions: sessions)) }
@@ -52,7 +52,7 @@ package struct StoreBenchmark {
       p50Microseconds: sorted[sorted.count / 2], p99Microseconds: sorted[sorted.count * 99 / 100])
   }
 
-  /// One session's life, and how long each call took.
+  /// Takes one session through its life, and returns how long each call took.
   private func verify() async throws -> [Double] {
     let now = BenchmarkAnswer.now
     let address = SessionAddress(relyingParty: "bench", id: try SessionID.random())
@@ -62,7 +62,7 @@ package struct StoreBenchmark {
       content: SessionContent(
         request: PresentationRequest(documents: [DocumentRequest(docType: DocType.mDL, elements: [element])]),
         origin: nil, clientReferenceID: nil, metadata: []),
-      // Of the size that Apple's protocol has.
+      // The offer has the size of Apple's protocol.
       offers: [
         ProtocolOffer(
           protocolName: "apple-in-app", data: JSONText(["nonce": "x"]), sealedMaterial: try Random.bytes(80))

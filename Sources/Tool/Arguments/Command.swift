@@ -1,6 +1,6 @@
 import Base
 
-/// One level of the command line: a verb with its options, or a group of verbs. Parsing and `--help` are made from it.
+/// One level of the command line: a verb with its options, or a group of verbs. The parser and `--help` read it.
 struct Command: Sendable {
   typealias Action = @Sendable (ParsedArguments, Console) async throws(Failure) -> ExitStatus
 
@@ -20,9 +20,9 @@ struct Command: Sendable {
   }
 
   let name: String
-  /// What it does, beginning with a verb, without a full stop.
+  /// What the command does, beginning with a verb, without a full stop.
   let summary: String
-  /// Paragraphs below the options.
+  /// Paragraphs of the help below the options.
   let notes: [String]
   let examples: [Example]
   let content: Content
@@ -48,21 +48,21 @@ struct Command: Sendable {
     content = .action(options: options, operand: operand, action)
   }
 
-  /// The verbs of a group; none of a verb.
+  /// The verbs of a group; empty for a verb.
   var verbs: [Command] { if case .verbs(let verbs) = content { verbs } else { [] } }
 
-  /// The options of a verb; none of a group.
+  /// The options of a verb; empty for a group.
   var options: [Option] { if case .action(let options, _, _) = content { options } else { [] } }
 
   var operand: Operand? { if case .action(_, let operand, _) = content { operand } else { nil } }
 
-  /// A verb that does something, with the commands that lead to it.
+  /// A verb that can be run, with the commands that lead to it.
   struct Leaf: Sendable {
-    /// From the program down to the verb.
+    /// The commands from the program down to the verb.
     let path: [Command]
     let command: Command
 
-    /// As it is typed.
+    /// The path as it is typed, such as `mdoc verify apple`.
     var spelled: String { path.map(\.name).joined(separator: " ") }
   }
 
@@ -77,11 +77,11 @@ struct Command: Sendable {
 struct Operand: Sendable {
   let placeholder: String
   let help: String
-  /// Whether there may be several.
+  /// Whether it may be given several times.
   var isRepeatable = false
-  /// Whether there may be none.
+  /// Whether it may be left out.
   var isOptional = false
-  /// The only values that are taken, where there are few.
+  /// The only values that are accepted; empty if any value is.
   var choices: [String] = []
 }
 
@@ -89,15 +89,15 @@ struct Operand: Sendable {
 struct Option: Sendable {
   enum Occurrence: Sendable { case optional, required, repeatable, requiredRepeatable }
 
-  /// Without the two hyphens.
+  /// The name without the two hyphens.
   let name: String
-  /// What stands for the value in the help; nil for a flag.
+  /// The placeholder for the value in the help; nil for a flag.
   let placeholder: String?
   let occurrence: Occurrence
   let help: String
-  /// The value where none is given, as typed.
+  /// The default value, as it would be typed; nil if there is none.
   let fallback: String?
-  /// The only values that are taken, where there are few.
+  /// The only values that are accepted; empty if any value is.
   let choices: [String]
 
   var isRepeatable: Bool { occurrence == .repeatable || occurrence == .requiredRepeatable }
@@ -127,7 +127,7 @@ struct Option: Sendable {
   }
 }
 
-/// Options that several verbs have, with one meaning everywhere.
+/// Options that several verbs share. Each has the same meaning everywhere.
 extension Option {
   static let help = Option(flag: "help", "show this help")
   static let json = Option(flag: "json", "print JSON instead of text")

@@ -1,9 +1,9 @@
-/// The help on a command, made from its declaration.
+/// The help for a command, made from its declaration.
 struct HelpText {
   private let path: [Command]
   private let width: Int
 
-  /// - Parameter path: the commands from the program down to the one in question.
+  /// - Parameter path: the commands from the program down to the one that is explained.
   init(_ path: [Command], width: Int) {
     self.path = path
     self.width = width
@@ -41,13 +41,13 @@ struct HelpText {
     ] + (lines.isEmpty ? [] : ["Examples:\n" + lines.joined(separator: "\n")])
   }
 
-  /// What may follow a verb, each with brackets where it may be absent and dots where it may repeat.
+  /// The operand and the options that may follow a verb. Optional ones have brackets, repeatable ones have dots.
   var usage: [String] {
     guard let command = path.last else { return [] }
     return (command.operand.map { [usage($0)] } ?? []) + command.options.map(usage)
   }
 
-  /// The operand and the options of a verb, as they are typed, with what they mean.
+  /// The operand and the options of a verb as they are typed, each with its meaning.
   var rows: [(name: String, meaning: String)] {
     guard let command = path.last else { return [] }
     return (command.operand.map { [($0.placeholder, description(of: $0))] } ?? [])

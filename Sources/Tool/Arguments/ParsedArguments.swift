@@ -2,11 +2,11 @@ import Base
 import FoundationEssentials
 import Mdoc
 
-/// The values of one command line, checked against the declaration: required ones are there, and none is twice that
-/// may not be.
+/// The values of one command line, checked against the declaration: no required value is missing, and none that may
+/// stand once is there twice.
 struct ParsedArguments: Sendable {
   private var valuesByName: [String: [String]] = [:]
-  /// In the order given.
+  /// The operands, in the order given.
   private(set) var operands: [String] = []
   var operand: String? { operands.first }
 
@@ -94,9 +94,9 @@ extension ParsedArguments {
   }
 }
 
-/// Values as what they stand for; a value of another form is a usage error that says what was expected.
+/// Typed values. A value of another form is a usage error that says what was expected.
 extension ParsedArguments {
-  /// A time, or the machine's clock where the option is absent.
+  /// The option's time; the machine's clock if the option is absent.
   func time(_ option: Option) throws(Failure) -> Timestamp {
     guard let text = value(option) else {
       return Timestamp(secondsSince1970: Int64(Date().timeIntervalSince1970.rounded(.down)))
@@ -120,12 +120,12 @@ extension ParsedArguments {
     return number
   }
 
-  /// Bytes in hexadecimal, or nil where the option is absent.
+  /// Bytes in hexadecimal; nil if the option is absent.
   func hex(_ option: Option, length: ClosedRange<Int>) throws(Failure) -> [UInt8]? {
     try bytes(option, length: length, as: "hexadecimal", Hex.decode)
   }
 
-  /// A nonce as the API gives it, in base64, or in hexadecimal: what could be both is hexadecimal.
+  /// A nonce in base64, as the API gives it, or in hexadecimal. A text that is both is read as hexadecimal.
   func nonce(_ option: Option) throws(Failure) -> [UInt8] {
     let length = Limits.shortestNonceBytes...Limits.appleNonceBytes
     let decode = { (text: String) in Hex.decode(text) ?? Base64.decodeEither(text) }
@@ -149,11 +149,11 @@ extension ParsedArguments {
   func clockSkew() throws(Failure) -> Int64 { try integer(.clockSkew, in: 0...86_400) }
 }
 
-/// Reads a command line against the declared commands. The first fault ends it, with what to type instead where that
+/// Reads a command line against the declared commands. Throws the first fault, with a suggestion of what to type if one
 /// can be guessed.
 struct ArgumentParser {
   enum Result: Sendable {
-    /// Help on the last of these commands, which lie within one another.
+    /// The help for the last of these commands. Each lies within the one before.
     case help([Command])
     case run(Command.Action, ParsedArguments)
   }

@@ -1,13 +1,13 @@
 import Base
 import Glibc
 
-/// Files by their paths, with faults that a person can act on.
+/// Reads and writes files by their paths. The faults tell a person what to do.
 enum FileAccess {
-  /// The most that is read of any file: an answer in hexadecimal with room to spare. A device without an end, or a
-  /// wrong file of gigabytes, costs no more than this.
+  /// The most bytes that are read of any file: enough for the largest answer in hexadecimal. A device without an end,
+  /// or a wrong file of gigabytes, costs no more than this.
   static let limit = 8 << 20
 
-  /// The first `limit` bytes of a file of ours.
+  /// Reads one of the caller's own files. Throws if it is empty or larger than `limit`.
   ///
   /// - Parameter purpose: what the file is, for the message.
   static func read(_ path: String, purpose: String) throws(Failure) -> [UInt8] {
@@ -17,7 +17,7 @@ enum FileAccess {
     return bytes
   }
 
-  /// The bytes of a file that may hold anything, cut off one past the limit.
+  /// Reads a file that may hold anything. It is cut off one byte past the limit.
   static func readPrefix(_ path: String, purpose: String) throws(Failure) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .unreadable("\(purpose) \(path): \(reason(errno))") }
@@ -34,24 +34,24 @@ enum FileAccess {
     return Array(bytes.prefix(limit + 1))
   }
 
-  /// Writes a file that anyone may read; one that exists is replaced.
+  /// Writes a file that anyone may read. Replaces an existing file.
   static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
     try write(bytes, to: path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
   }
 
-  /// Writes a file for its owner alone; one that exists is never touched.
+  /// Writes a file that only its owner may read. Throws if the path exists.
   static func writeSecret(_ bytes: [UInt8], to path: String) throws(Failure) {
     try write(bytes, to: path, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
   }
 
-  /// Writes a file that anyone may read; one that exists is never touched.
+  /// Writes a file that anyone may read. Throws if the path exists.
   static func writeNew(_ bytes: [UInt8], to path: String) throws(Failure) {
     try write(bytes, to: path, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
   }
 
-  /// Writes all of these files, which anyone may read, or none; one that exists is never touched.
+  /// Writes all of these files or none; anyone may read them. Throws if one of the paths exists.
   ///
-  /// Each is written beside its place first, under a name that no loader reads.
+  /// Each file is first written beside its place, under a name that no loader reads.
   static func writeAllNew(_ files: [(path: String, bytes: [UInt8])]) throws(Failure) {
     let suffix = ".\(getpid()).new"
     var made: [String] = []
@@ -62,7 +62,7 @@ enum FileAccess {
     }
     var placed: [String] = []
     for file in files {
-      // A link, in place of a renaming, fails where the name is taken.
+      // A hard link, unlike a rename, fails if the name is taken.
       guard link(file.path + suffix, file.path) == 0 else {
         let code = errno
         for path in placed { unlink(path) }
@@ -72,7 +72,7 @@ enum FileAccess {
     }
   }
 
-  /// Whether there is anything of the name, be it a link that leads nowhere.
+  /// Whether the path exists, even as a link that leads nowhere.
   static func exists(_ path: String) -> Bool {
     var facts = stat()
     return lstat(path, &facts) == 0 || errno != ENOENT
@@ -102,7 +102,7 @@ enum FileAccess {
   static func reason(_ code: Int32) -> String { FileFault.reason(code) }
 }
 
-/// A file that is written piece by piece, for its owner alone; one that exists is never touched.
+/// A new file that is written piece by piece and that only its owner may read. Throws if the path exists.
 final class NewFile {
   private let path: String
   private var descriptor: Int32
@@ -125,7 +125,7 @@ final class NewFile {
     }
   }
 
-  /// Puts it on the disk.
+  /// Flushes the file to the disk and closes it.
   func finish() throws(Failure) {
     let isWritten = fsync(descriptor) == 0 || errno == EINVAL
     let isClosed = close(descriptor) == 0
@@ -134,12 +134,12 @@ final class NewFile {
   }
 }
 
-/// A file of lines, however long, of which one line at a time is held.
+/// Reads a file of lines, however long, and holds one line at a time.
 enum LineFile {
-  /// The most that one line may have.
+  /// The most bytes of one line.
   private static let limit = 1 << 20
 
-  /// Calls `take` with each line that is not empty and its number, from 1.
+  /// Calls `take` with each line that is not empty, and with its number, from 1.
   static func read(
     _ path: String, purpose: String, _ take: (_ line: [UInt8], _ number: Int) -> Void
   ) throws(Failure) {

@@ -7,10 +7,10 @@ import PKIX
 import Sessions
 import Trust
 
-/// Binary content of a file that holds it raw, in hexadecimal or in base64 of either alphabet.
+/// The binary content of a file that holds it raw, in hexadecimal, or in base64 of either alphabet.
 ///
-/// A DeviceResponse, an envelope and a transcript begin with a byte that is no ASCII character, so text is never
-/// mistaken for them. Text that is neither hexadecimal nor base64 is taken as it is: whoever parses it says no.
+/// A DeviceResponse, an envelope and a transcript begin with a byte that is not ASCII, so none of them is mistaken for
+/// text. Text that is neither hexadecimal nor base64 is taken unchanged, and the parser will refuse it.
 struct WireBytes: Sendable {
   enum Encoding: String, Sendable { case raw, hex, base64 }
 
@@ -25,7 +25,7 @@ struct WireBytes: Sendable {
     let candidates = [
       (Hex.decode(text), Encoding.hex), (Base64.decodeEither(text), .base64), (file, .raw),
     ].compactMap { bytes, encoding in bytes.map { (bytes: $0, encoding: encoding) } }
-    // What is well-formed CBOR was meant; the first is a fair guess where nothing is.
+    // The first reading that is well-formed CBOR is the right one. If there is none, the first reading is a fair guess.
     let best = candidates.first { WireBytes.isCBOR($0.bytes) } ?? candidates.first
     self.init(best?.bytes ?? file, best?.encoding ?? .raw)
   }
@@ -35,7 +35,7 @@ struct WireBytes: Sendable {
     self.encoding = encoding
   }
 
-  /// The text without white space, where the content is ASCII text.
+  /// The text without white space; nil if the content is not ASCII text.
   private static func text(of file: [UInt8]) -> String? {
     let hasMark = file.starts(with: [0xef, 0xbb, 0xbf])
     let characters = file.dropFirst(hasMark ? 3 : 0).filter { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }
@@ -49,18 +49,18 @@ struct WireBytes: Sendable {
 }
 
 extension WireBytes {
-  /// What a wallet sent. Only a path that can't be read is the caller's fault; every content is judged later.
+  /// A wallet's answer. Throws only if the path cannot be read, since the content is judged later.
   static func answer(at path: String) throws(Failure) -> [UInt8] {
     WireBytes(try FileAccess.readPrefix(path, purpose: "answer")).bytes
   }
 }
 
-/// The SessionTranscript that an answer is to be verified over: ours, not the wallet's.
+/// The SessionTranscript that an answer is verified over. It must be the verifier's own, not the wallet's.
 enum TranscriptFile {
   static func transcript(_ path: String) throws(Failure) -> SessionTranscript {
     let file = WireBytes(try FileAccess.read(path, purpose: "transcript"))
     guard let item = try? CBORItem(parsing: file.bytes) else { throw .unreadable("transcript \(path): is not CBOR") }
-    // Both forms are about: the array, and SessionTranscriptBytes with the array inside tag 24.
+    // Both forms are in use: the array, and SessionTranscriptBytes with the array inside tag 24.
     let encoded = item.embedded.map { Array($0.encoded) } ?? file.bytes
     do throws(MdocParseError) {
       return try SessionTranscript(encoded: encoded)
@@ -70,10 +70,10 @@ enum TranscriptFile {
   }
 }
 
-/// A relying party's request, typed as JSON or in a file, in the shape of the HTTP API.
+/// A relying party's request in the shape of the HTTP API, typed as JSON or in a file.
 enum RequestFile {
   /// - Parameters:
-  ///   - argument: JSON where it begins with a brace or bracket; else a path. Nil asks for nothing in particular.
+  ///   - argument: JSON if it begins with a brace or bracket, otherwise a path. Nil requests nothing in particular.
   ///   - circuits: those by which proofs can be asked for.
   static func request(
     _ argument: String?, for family: ProtocolFamily, circuits: CircuitLibrary? = nil,
@@ -98,8 +98,8 @@ enum RequestFile {
   }
 }
 
-/// Trust anchors as `mdoc verify` and `mdoc trust` take them: for any document type unless their settings say, test
-/// anchors included, since whoever names a file here means it.
+/// Trust anchors for `mdoc verify` and `mdoc trust`. They count for every document type unless their settings restrict
+/// it. Test anchors are trusted too, since the user names each file.
 enum TrustFiles {
   static func anchors(_ paths: [String]) throws(Failure) -> [TrustAnchor] {
     do throws(TrustLoadError) {
@@ -120,7 +120,7 @@ enum TrustFiles {
   }
 }
 
-/// Keys from files.
+/// Reads keys from files.
 enum KeyFile {
   /// A private key: PEM (PKCS #8 or SEC 1, not encrypted), or the 32 bytes of a P-256 scalar in hexadecimal, as Apple
   /// publishes the key of its sample.
@@ -135,7 +135,7 @@ enum KeyFile {
     throw .unreadable("key \(path): is neither an unencrypted private key in PEM nor a P-256 scalar in hexadecimal")
   }
 
-  /// Private keys that Apple's in-app answers can be encrypted to.
+  /// P-256 private keys that Apple's in-app answers can be encrypted to. Throws if a key is on another curve.
   static func encryptionKeys(_ paths: [String]) throws(Failure) -> [PrivateKey] {
     var keys: [PrivateKey] = []
     for path in paths {
@@ -148,7 +148,7 @@ enum KeyFile {
     return keys
   }
 
-  /// A key of 32 bytes as `mdoc keys generate --type sealing` writes it.
+  /// A key of 32 bytes, as `mdoc keys generate --type sealing` writes it.
   static func evidenceKey(_ path: String) throws(Failure) -> EvidenceKey {
     let content = SecretBytes(copying: try FileAccess.read(path, purpose: "key"))
     guard let secret = content.withUnsafeBytes({ SealingKey.secret(in: $0) }), let key = try? EvidenceKey(secret) else {
@@ -157,7 +157,7 @@ enum KeyFile {
     return key
   }
 
-  /// The public key of a certificate, of a public key, or of a private key's pair.
+  /// The public key in a certificate, in a public key file, or belonging to a private key.
   static func publicKey(_ path: String) throws(Failure) -> PublicKey {
     let bytes = try FileAccess.read(path, purpose: "key")
     let text = String(decoding: bytes, as: UTF8.self)
@@ -171,7 +171,8 @@ enum KeyFile {
     throw .unreadable("key \(path): is no certificate, P-256 public key or unencrypted private key in PEM")
   }
 
-  /// `SubjectPublicKeyInfo` of an uncompressed P-256 point, the only public keys that Apple's merchants have.
+  /// The key in a PEM `SubjectPublicKeyInfo` with an uncompressed P-256 point; Apple's merchants have no other public
+  /// keys. Nil if it is anything else.
   private static func p256PublicKey(pem: String) -> PublicKey? {
     let lines = pem.split(whereSeparator: \.isNewline).map { $0.filter { !$0.isWhitespace || $0 == " " } }
     guard let start = lines.firstIndex(of: "-----BEGIN PUBLIC KEY-----"),

@@ -2,7 +2,7 @@ import Base
 import PKIX
 import Trust
 
-/// A published list of trust anchors in a file, and what it comes to under the signers that were named.
+/// A published list of trust anchors in a file. Judges it under the signers that are named.
 struct ListFile: Sendable {
   enum Format: String, Sendable {
     case vical
@@ -12,9 +12,9 @@ struct ListFile: Sendable {
   let format: Format
   let bytes: [UInt8]
 
-  /// Nil where the content has the outer form of neither list.
+  /// Nil if the content has the outer form of neither list.
   init?(_ bytes: [UInt8]) {
-    // An array of four, as COSE_Sign1 is, or one without its length; no text begins so.
+    // COSE_Sign1 is an array of four, of definite (0x84) or indefinite (0x9f) length. No text begins with either byte.
     if bytes.first == 0x84 || bytes.first == 0x9f {
       format = .vical
     } else {
@@ -26,21 +26,21 @@ struct ListFile: Sendable {
     self.bytes = bytes
   }
 
-  /// What a reader found.
+  /// The result of judging the list.
   struct Judgement: Sendable {
     let checks: [Check]
-    /// Empty unless the list is accepted.
+    /// The list's anchors; empty if the list is not accepted.
     let anchors: [TrustAnchor]
     let signerPath: [Certificate]
     let validUntil: Timestamp?
     let isAccepted: Bool
-    /// Entries that can't be used.
+    /// How many entries cannot be used.
     let leftOut: Int
 
-    /// Whether the certificate that was named as the signer's anchor is the signer's own.
+    /// Whether the named signer anchor is the signer's own certificate.
     var isSignedByItsAnchor: Bool { isAccepted && signerPath.count == 1 }
 
-    /// Who then vouches for the signer, for people.
+    /// For a list that its own anchor signed: who vouches for the signer, as text for people.
     var ownAnchor: String {
       signerPath.first?.isSelfSigned == true
         ? "the signer itself, whose certificate is self-signed: nobody else vouches for it"
@@ -48,19 +48,19 @@ struct ListFile: Sendable {
     }
   }
 
-  /// How an anchor is to be used beside what the list says of it.
+  /// The settings for the list's anchors, beside what the list says about them.
   struct Use: Sendable {
     var signers: [Certificate] = []
-    /// Of a list of trusted entities: the document types that each type of service issues.
+    /// For a list of trusted entities: the document types that each type of service issues.
     var services: [String: [String]] = [:]
-    /// Nil: those of the document types.
+    /// The extended key usages of signers; nil for those of each document type.
     var extendedKeyUsages: Set<String>?
     var maxPathLength = 0
     var crlAddresses = CRLAddresses.named
   }
 
   func judge(_ use: Use, at now: Timestamp) -> Judgement {
-    // Whoever names a file here means it, test anchors included.
+    // Test anchors are allowed, since the user names each file.
     let signers = SignerPath.Anchors(configured: use.signers, allowsTestCertificates: true)
     switch format {
     case .vical:
@@ -86,7 +86,7 @@ struct ListFile: Sendable {
 }
 
 extension ParsedArguments {
-  /// The certificates whom a list's signer must chain to, or be.
+  /// The certificates that a list's signer must chain to or be.
   func signerAnchors() throws(Failure) -> [Certificate] {
     var certificates: [Certificate] = []
     for path in values(.signerAnchor) {

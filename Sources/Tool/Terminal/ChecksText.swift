@@ -1,6 +1,7 @@
 import Base
 
-/// Checks for people: outcome and code in columns, the detail below, and what to do about those that failed.
+/// Checks as text for people: outcome and code in columns, the detail below them, and what to do about each failed
+/// check.
 struct ChecksText: Sendable {
   let width: Int
   let style: Style
@@ -40,7 +41,7 @@ struct ChecksText: Sendable {
 }
 
 extension Check {
-  /// As the HTTP API's reports have it.
+  /// The check in the form of the HTTP API's reports.
   var json: JSON {
     [
       "code": .string(code.rawValue), "outcome": .string(outcome.rawValue), "clause": .string(clause),

@@ -2,36 +2,37 @@ import Base
 import FoundationEssentials
 import Glibc
 
-/// Where a verb prints, and what kind of place that is.
+/// The place that a verb prints to, and what it can show.
 final class Console: Sendable {
   enum Stream: Sendable { case output, error }
 
-  /// Columns to fill.
+  /// The width of text in columns.
   let width: Int
-  /// Whether escape sequences are understood and wanted.
+  /// Whether the terminal shows colour and the user wants it.
   let isColored: Bool
   private let write: @Sendable (Stream, [UInt8]) -> Bool
   private let failed = Locked(false)
 
-  /// - Parameter write: says whether it could.
+  /// - Parameter write: writes the bytes; false if it could not.
   init(width: Int = 100, isColored: Bool = false, write: @escaping @Sendable (Stream, [UInt8]) -> Bool) {
     self.width = width
     self.isColored = isColored
     self.write = write
   }
 
-  /// Whether something could not be printed.
+  /// Whether some output could not be written.
   var hasFailed: Bool { failed.withLock { $0 } }
 
-  /// A text and the end of its line.
+  /// Prints a text and a line feed.
   func print(_ text: String) { send(.output, Array(text.utf8) + [UInt8(ascii: "\n")]) }
 
   func print(_ json: JSON) { send(.output, json.serialized(pretty: true) + [UInt8(ascii: "\n")]) }
 
   func printError(_ text: String) { send(.error, Array(text.utf8) + [UInt8(ascii: "\n")]) }
 
-  /// Whatever a verb prints, no character in it steers the terminal or turns the text around: that verbs clean what they
-  /// take from elsewhere is their own business, this is for what they miss, and for the strings of JSON.
+  /// Writes hidden controls as `\uXXXX`, so that they neither control the terminal nor change the direction of text.
+  /// Verbs clean foreign text themselves; this catches what they miss, and the strings of JSON. Controls below U+0020
+  /// pass: line feeds, and the escapes of `Style`.
   private func send(_ stream: Stream, _ bytes: [UInt8]) {
     let bytes = Printable.withoutHiddenControls(bytes)
     if !write(stream, bytes), stream == .output { failed.withLock { $0 = true } }
@@ -39,12 +40,12 @@ final class Console: Sendable {
 }
 
 extension Console {
-  /// The process's standard output and error. Colour only on a terminal, and not with NO_COLOR.
+  /// The process's standard output and error. Colour is used only on a terminal, and not with NO_COLOR.
   static let process = Console(width: terminalWidth(), isColored: isTerminalWithColor()) { stream, bytes in
     writeFully(bytes, to: stream == .output ? STDOUT_FILENO : STDERR_FILENO)
   }
 
-  /// The terminal's width, kept within what can be read well.
+  /// The terminal's width, at least 80 and at most 120 columns; 100 if it is not a terminal.
   private static func terminalWidth() -> Int {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 100 }
@@ -57,7 +58,7 @@ extension Console {
   }
 }
 
-/// Writes all bytes, or says that it could not.
+/// Writes all bytes; false if it could not.
 private func writeFully(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
   var rest = bytes[...]
   while !rest.isEmpty {
@@ -69,10 +70,10 @@ private func writeFully(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
   return true
 }
 
-/// Text from elsewhere, made safe to print: nothing in it can steer the terminal or change how the text around it
+/// Makes foreign text safe to print: afterwards nothing in it can control the terminal or change how the text around it
 /// reads.
 enum Printable {
-  /// One line.
+  /// The text as one line, with line feeds and tabs as `\n` and `\t`.
   static func line(_ text: String) -> String {
     var output = ""
     for scalar in text.unicodeScalars {
@@ -85,10 +86,10 @@ enum Printable {
     return output
   }
 
-  /// UTF-8 with every control of the second block (C1) and every directional control as `\\uXXXX`, which in a string of
-  /// JSON is the same character.
+  /// Writes DEL, every control of the second block (C1), every directional control and every Unicode line separator as
+  /// `\uXXXX`. In a string of JSON that is the same character.
   static func withoutHiddenControls(_ text: [UInt8]) -> [UInt8] {
-    // What they begin with, or are: most texts have none of these bytes.
+    // In UTF-8, every such character begins with or is one of these bytes. Most texts have none of them.
     guard text.contains(where: { [0x7f, 0xc2, 0xd8, 0xe2].contains($0) }) else { return text }
     var output: [UInt8] = []
     output.reserveCapacity(text.count)
@@ -104,7 +105,7 @@ enum Printable {
   }
 }
 
-/// Emphasis on terminals that have it, nothing elsewhere.
+/// Emphasis, if the terminal shows colour; otherwise text is unchanged.
 struct Style: Sendable {
   enum Emphasis: String, Sendable {
     case bold = "1"
@@ -124,19 +125,19 @@ struct Style: Sendable {
 
 /// Text in lines of a given width.
 enum Wrapping {
-  /// A paragraph, broken at spaces; further lines are indented. Spaces within a line stay as they are.
+  /// Breaks a paragraph at spaces, and indents all lines but the first. Spaces within a line stay unchanged.
   static func wrap(_ text: String, indent: Int = 0, width: Int) -> String {
     let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     return lines(words, width: max(20, width - indent)).joined(separator: "\n" + spaces(indent))
   }
 
-  /// Words that stay whole, after a first one that the further lines are indented by.
+  /// Puts words on lines after `first`. Words are not broken, and further lines are indented by the length of `first`.
   static func wrap(words: [String], first: String, width: Int) -> String {
     let indent = first.count
     return first + lines(words, width: max(20, width - indent)).joined(separator: "\n" + spaces(indent))
   }
 
-  /// Two columns, indented; a left cell that is too long has its line to itself.
+  /// Two indented columns. A left cell that is too long has a line to itself.
   static func columns(_ rows: [(String, String)], indent: Int = 2, leftLimit: Int = 30, width: Int) -> String {
     let left = rows.map(\.0.count).filter { $0 <= leftLimit }.max() ?? leftLimit
     let start = indent + left + 2
@@ -152,7 +153,7 @@ enum Wrapping {
 
   static func spaces(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }
 
-  /// The words in lines of at most `width` characters; a longer word has a line of its own.
+  /// Puts the words on lines of at most `width` characters. A longer word has a line of its own.
   static func lines(_ words: [String], width: Int) -> [String] {
     var lines: [String] = []
     var line = ""

@@ -2,14 +2,14 @@ import App
 import Base
 import Sessions
 
-/// `mdoc audit`: the chained entries of all attempts.
+/// `mdoc audit`: exports and verifies the chained audit entries of all attempts.
 enum AuditCommand {
   static let command = Command(
     "audit", "export audit entries, and verify exports",
     verbs: [AuditExportCommand.command, AuditVerify.command])
 }
 
-/// `mdoc audit export`: all chains of a store as JSON Lines. A server may run on it meanwhile.
+/// `mdoc audit export`: writes all chains of a store as JSON Lines. A server may use the store meanwhile.
 enum AuditExportCommand {
   static let command = Command(
     "export", "write all audit entries of a store as JSON Lines",
@@ -70,7 +70,7 @@ extension Option {
   fileprivate static let newFile = Option("out", "FILE", "a new file to write (default: standard output)")
 }
 
-/// `mdoc audit verify`: exported chains, all together.
+/// `mdoc audit verify`: verifies exported chains of all nodes together.
 enum AuditVerify {
   static let command = Command(
     "verify", "verify exported audit entries, of all nodes together",
@@ -105,7 +105,7 @@ enum AuditVerify {
     return verdict.isAccepted ? .done : .rejected
   }
 
-  /// The heads of a file of heads, or of an earlier export; none without one.
+  /// The heads in a file of heads or in an earlier export; empty if `path` is nil.
   static func noted(_ path: String?) throws(Failure) -> [AuditHead] {
     guard let path else { return [] }
     var heads: [AuditHead] = []
@@ -151,9 +151,9 @@ extension Option {
     "heads", "FILE", "heads that were noted earlier: lines of an export, or of /v1/audit/heads")
 }
 
-/// What verifying audit logs came to, for people.
+/// The result of verifying audit logs, as text for people.
 struct AuditText: Sendable {
-  /// Findings to print; one cause can have very many.
+  /// The most findings that are printed, since one cause can have very many.
   private static let most = 50
 
   let width: Int

@@ -5,7 +5,7 @@ import Glibc
 import HTTP
 import Sessions
 
-/// `mdoc bench`: what one verification costs, against the floor of its primitives.
+/// `mdoc bench`: measures the cost of one verification against the floor of its primitives.
 enum BenchCommand {
   static let command = Command(
     "bench", "measure one verification against the floor of its cryptographic primitives",
@@ -173,7 +173,7 @@ extension Option {
   fileprivate static let repetitions = Option("repetitions", "N", "how often, with --loop", fallback: "1000")
 }
 
-/// `mdoc bench --node`: several nodes on one store, and faults.
+/// `mdoc bench --node`: measures several nodes on one store, with faults or without.
 enum NodesCommand {
   static let node = Option(
     "node", "URL", "a node in test mode that runs already; several share a store", occurrence: .repeatable)

@@ -2,7 +2,7 @@ import Base
 import Mdoc
 import Sessions
 
-/// `mdoc catalogue`: the document types that the standards describe, and the elements of one.
+/// `mdoc catalogue`: lists the document types that the standards describe, or the elements of one.
 enum CatalogueCommand {
   static let command = Command(
     "catalogue", "list the known document types, or the elements of one with their types",
@@ -47,7 +47,7 @@ enum CatalogueCommand {
 
 /// The catalogue for people.
 enum CatalogueText {
-  /// One type: its name, what it is, how many elements of which namespaces.
+  /// One type: its name, its description, and how many elements it has in which namespaces.
   static func summary(_ definition: DocTypeDefinition, _ console: Console) -> String {
     let style = Style(isColored: console.isColored)
     let rows = [

@@ -3,7 +3,7 @@ import Mdoc
 import Sessions
 import Vectors
 
-/// `mdoc codes`: the registry of every check and refusal.
+/// `mdoc codes`: prints the registry of every check and refusal.
 enum CodesCommand {
   static let command = Command(
     "codes", "list every code with its meaning, clause, HTTP status and remedy",
@@ -32,7 +32,7 @@ enum CodesCommand {
     return .done
   }
 
-  /// Those of these names, and those that lie below them.
+  /// The codes with these names, and all codes below them; all codes if `names` is empty.
   private static func codes(_ names: [String]) throws(Failure) -> [Code] {
     for name in names where !Code.allCases.contains(where: { $0.lies(below: name) }) {
       let nearest = Spelling.nearest(to: name, among: Code.allCases.map(\.rawValue))
@@ -75,10 +75,11 @@ extension Option {
   fileprivate static let markdown = Option(flag: "markdown", "print Markdown tables, as the documentation has them")
 }
 
-/// The registry as Markdown, one table a group. The documentation holds exactly this text; a test compares them.
+/// The registry as Markdown, one table for each group. The documentation contains exactly this text, and a test
+/// compares them.
 enum CodeTables {
-  /// Titles, and the beginnings of the codes below them, in the order in which an answer is checked. The first group
-  /// that fits takes a code.
+  /// The groups in the order in which an answer is checked, each with a title and the prefixes of its codes. A code
+  /// belongs to the first group that fits.
   private static let groups: [(title: String, prefixes: [String])] = [
     ("CBOR, of the envelope and of the response", ["cbor."]),
     ("Envelope: Apple in-app, Annex C, JWE", ["envelope.", "jwe.", "apple."]),

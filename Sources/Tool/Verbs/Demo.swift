@@ -3,7 +3,7 @@ import Base
 import Bench
 import TestMode
 
-/// `mdoc demo`: a server in test mode, one good answer and three that are refused, over real HTTP.
+/// `mdoc demo`: starts a server in test mode, and shows one good answer and three refused ones over real HTTP.
 enum DemoCommand {
   static let command = Command(
     "demo", "show a whole verification over HTTP, with a mock wallet, and answers that are refused",
@@ -42,14 +42,14 @@ enum DemoCommand {
   }
 }
 
-/// The calls of a relying party's backend to a server in test mode, over HTTP.
+/// The calls that a relying party's backend makes, over HTTP to a server in test mode.
 struct DemoFlow: Sendable {
   let client: LoopbackClient
 
   static let elements = ["given_name", "family_name", "birth_date", "portrait", "document_number"]
   static let age: Int64 = 21
 
-  /// Creates a session; its id.
+  /// Creates a session and returns its id.
   func createSession() async throws(LoopbackClient.Fault) -> String {
     let elements = Self.elements.map { name -> JSON in
       ["namespace": "org.iso.18013.5.1", "identifier": .string(name)]
@@ -76,7 +76,7 @@ struct DemoFlow: Sendable {
     return reply.body
   }
 
-  /// Hands an answer in.
+  /// Submits an answer to a session.
   func submit(_ answer: JSON, to session: String) async throws(LoopbackClient.Fault) -> LoopbackClient.Reply {
     try await client.post("/v1/verification_sessions/\(session)/submit", answer)
   }
@@ -86,7 +86,7 @@ struct DemoFlow: Sendable {
   }
 }
 
-/// What `mdoc demo` does and says, step by step. A step that does not end as it must ends the demonstration.
+/// The steps of `mdoc demo` and their texts. The demonstration stops at the first step that does not end as it must.
 struct DemoScript {
   let flow: DemoFlow
   let console: Console

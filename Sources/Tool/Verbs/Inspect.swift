@@ -2,7 +2,7 @@ import Base
 import CBOR
 import PKIX
 
-/// `mdoc inspect`: any CBOR in diagnostic notation, and what a session comes to.
+/// `mdoc inspect`: shows any CBOR in diagnostic notation, or the transcript of a session.
 enum InspectCommand {
   static let command = Command(
     "inspect", "show any CBOR in diagnostic notation, with personal values elided, or a session's transcript",
@@ -75,7 +75,7 @@ struct EmbeddedCertificates: Sendable {
   private let offset: Int
   private let certificate: Certificate
 
-  /// All of them, in the order of the bytes.
+  /// All certificates in the item, in the order of the bytes.
   static func found(in item: CBORItem) -> [EmbeddedCertificates] {
     if let embedded = item.embedded { return found(in: embedded) }
     if let tag = item.tag, let content = item.content(ofTag: tag) { return found(in: content) }

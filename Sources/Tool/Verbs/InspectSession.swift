@@ -4,8 +4,8 @@ import Cryptography
 import Mdoc
 import Presentation
 
-/// `mdoc inspect --session`: the transcript of a session and what hangs on it, byte for byte, so that whoever has an app
-/// or server that disagrees can see where. No element of an answer is shown.
+/// `mdoc inspect --session`: a session's transcript and the values derived from it, byte for byte. It shows where an
+/// app or server that disagrees computes something else. No element of an answer is shown.
 enum InspectSession {
   static let options: [Option] = [
     .session, .sessionNonce, .sessionMerchant, .sessionTeam, .sessionKey, .sessionEnvelope,
@@ -59,7 +59,7 @@ enum InspectSession {
     }
   }
 
-  /// The transcript holds nothing of a person.
+  /// The transcript in diagnostic notation, with its values: it has no personal data.
   private static func notation(_ transcript: SessionTranscript) -> String {
     guard let item = try? CBORItem(parsing: transcript.encoded) else { return "" }
     return CBORDiagnostic(showsValues: true).describe(item)

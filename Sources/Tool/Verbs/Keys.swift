@@ -1,7 +1,7 @@
 import Base
 import Cryptography
 
-/// `mdoc keys`: the keys that a server's configuration names.
+/// `mdoc keys`: makes the keys that a server's configuration names.
 enum KeysCommand {
   static let command = Command("keys", "make the keys of a server", verbs: [generate])
 
@@ -51,19 +51,19 @@ enum KeysCommand {
   }
 }
 
-/// A fresh key as its file holds it, with what may be known of it.
+/// A new key: the content of its file, and the facts about it that may be public.
 private struct MadeKey {
   let type: String
   let content: [UInt8]
   let facts: [(String, String)]
-  /// Whether it may be printed where no file is given.
+  /// Whether it may be printed if no file is given.
   var isShown = false
 
   var text: String { String(decoding: content, as: UTF8.self).filter { !$0.isNewline } }
 
   static func encryption() throws(CryptoError) -> MadeKey {
     let key = try PrivateKey(generatingOn: .p256)
-    // Apple's envelopes name the key they are encrypted to by this hash.
+    // Apple's envelopes identify the key that they are encrypted to by this hash.
     let hash = HashAlgorithm.sha256.hash(key.publicKey.encoded)
     return MadeKey(type: "encryption", content: try key.pem(), facts: [("public_key_sha256", Hex.encode(hash))])
   }

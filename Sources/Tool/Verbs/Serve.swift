@@ -2,7 +2,7 @@ import App
 import Sessions
 import TestMode
 
-/// `mdoc serve`: the verification server, until SIGTERM or SIGINT.
+/// `mdoc serve`: runs the verification server until SIGTERM or SIGINT.
 enum ServeCommand {
   static let command = Command(
     "serve", "run the verification server until SIGTERM or SIGINT",
@@ -86,7 +86,7 @@ enum ServeCommand {
     return options
   }
 
-  /// HTTPS, or this machine: a message without TLS stays on it.
+  /// The URL for webhooks. It must be HTTPS or on this machine, so that messages without TLS do not leave it.
   private static func webhookURL(_ arguments: ParsedArguments) throws(Failure) -> String? {
     guard let url = arguments.value(.webhook) else { return nil }
     guard TestServer.isWebhookURL(url) else {
@@ -95,7 +95,7 @@ enum ServeCommand {
     return url
   }
 
-  /// A path may stand by itself.
+  /// The store's location. A text without a scheme is the path of an SQLite file.
   static func location(_ text: String) throws(Failure) -> StoreLocation {
     do throws(ConfigurationError) {
       return try text.hasPrefix("/") || !text.contains(":") ? .sqlite(path: text) : StoreLocation(text)
@@ -104,7 +104,7 @@ enum ServeCommand {
     }
   }
 
-  /// The server has logged why it did not start.
+  /// Turns the server's exit code into ours. The server has logged already why it did not start.
   private static func conclude(_ code: Int32) throws(Failure) -> ExitStatus {
     switch code {
     case 0: return .done
@@ -141,7 +141,7 @@ extension Option {
     "seed", "HEX", "what all keys derive from, to serve a store again (default: new ones)")
 }
 
-/// `mdoc serve --check-config` and `--config-schema`: about the configuration, without a server.
+/// `mdoc serve --check-config` and `--config-schema`: check and describe the configuration without starting a server.
 enum CheckConfiguration {
   static func check(_ file: String, isJSON: Bool, _ console: Console) throws(Failure) -> ExitStatus {
     let check = ConfigurationCheck(path: file)

@@ -1,37 +1,37 @@
 import Base
 
-/// What a ledger comes to, judged by the rules that no fault excuses.
+/// Counts what became of all sessions, and checks the rules that hold whatever the fault.
 struct Account {
-  /// The rules; the number of sessions, replies or events that break each.
+  /// The rules. `broken` counts the sessions or replies that break each.
   enum Rule: String, CaseIterable {
     /// One answer was accepted by two submits.
     case acceptedTwice = "accepted twice"
-    /// It was acknowledged as verified, and is not.
+    /// The session was acknowledged as verified, and is not verified in the end.
     case lost = "verified and lost"
-    /// Its creation was acknowledged, and there is no such session.
+    /// The session's creation was acknowledged, and the session does not exist.
     case vanished = "created and lost"
-    /// All submits were told that another had taken it.
+    /// All submits were told that another one had taken the session.
     case takenByNobody = "taken by nobody"
-    /// It is still open when every node has been well for longer than an attempt may take.
+    /// The session is still open although every node has been well for longer than an attempt may take.
     case unsettled = "never settled"
-    /// It is verified, and there is no event that says so, or more than one.
+    /// The session is verified without exactly one event that says so, or has such an event without being verified.
     case wrongEvents = "wrong events"
-    /// A reply was neither of the flow nor a 503.
+    /// A reply was neither one of the flow nor a 503.
     case wrongReply = "wrong replies"
   }
 
   private(set) var sessions = 0
-  /// Verified for one submit, and `session.already_used` for the other.
+  /// Sessions with two replies: verified for one submit, and `session.already_used` for the other.
   private(set) var verifiedOnce = 0
   private(set) var acknowledged = 0
   private(set) var replies: [String: Int] = [:]
-  /// What became of the sessions whose verification nobody acknowledged.
+  /// The ends of the sessions that no reply acknowledged as verified, counted by name.
   private(set) var inDoubt: [String: Int] = [:]
   private(set) var broken: [Rule: Int] = [:]
-  /// A session that breaks each rule, to look for in the nodes' logs.
+  /// The id of one session that breaks each rule, to look for in the nodes' logs.
   private(set) var examples: [Rule: String] = [:]
 
-  /// - Parameter mayFail: whether the faults are wrong clocks, by which an answer may be too early or too late.
+  /// - Parameter mayFail: whether the faults are wrong clocks, which may make an answer too early or too late.
   init(_ entries: [LedgerEntry], mayFail: Bool = false) {
     for entry in entries { add(entry, mayFail: mayFail) }
   }
@@ -92,31 +92,31 @@ extension LedgerEntry.End {
   }
 }
 
-/// One session whose creation was acknowledged: what every submit of its answer was told, and what it is in the end.
+/// One session whose creation was acknowledged: the replies to every submit of its answer, and its state in the end.
 struct LedgerEntry {
-  /// What another node says of a session when the load is over.
+  /// The session's state after the load, read from another node if there is one.
   enum End: Hashable {
     case requiresInput
     case processing
     case verified
-    /// `session.interrupted`, `session.expired`, or why the answer was not accepted.
+    /// The session ended with `session.interrupted`, `session.expired` or the code why the answer was not accepted.
     case ended(String)
-    /// There is no such session.
+    /// The node answered that the session does not exist.
     case unknown
-    /// No node would say.
+    /// No node gave an answer.
     case unread
   }
 
   let session: String
-  /// The nodes that were asked, by number: another one is asked what the session is in the end.
+  /// The numbers of the nodes that were called. The final state is read from another one.
   var nodes: [Int]
   var replies: [LedgerReply]
-  /// Kept where it may still be handed in: nobody has said that it was taken.
+  /// The answer, as long as no reply has said what became of it, so that it can be handed in again; otherwise nil.
   var answer: [UInt8]?
   var end = End.unread
-  /// Whether there was a fault at any time from before its creation to the last reply.
+  /// Whether there was a fault between the session's creation and the last reply.
   var isDisturbed = false
-  /// Events that say that it was verified.
+  /// How many events say that the session was verified.
   var verifiedEvents = 0
 
   init(session: String, nodes: [Int] = [], replies: [LedgerReply] = [], answer: [UInt8]? = nil) {
@@ -130,20 +130,20 @@ struct LedgerEntry {
   var isInDoubt: Bool { acceptances == 0 }
 }
 
-/// What a node said to an answer that was handed in.
+/// A node's reply to an answer that was handed in.
 enum LedgerReply: Hashable {
   case verified
   /// 409 `session.already_used`: another submit has the challenge.
   case alreadyUsed
-  /// 503: what became of the request is not said.
+  /// 503: the reply does not tell what became of the request.
   case unavailable
-  /// No reply came: the node was gone, or the connection was.
+  /// No reply came, because the node or the connection was gone.
   case unanswered
-  /// Taken, and found too late to be given a result: the session is interrupted.
+  /// The answer was taken, but its result came too late: the session is interrupted.
   case interrupted
-  /// Taken, and not accepted for what the code says.
+  /// The answer was taken and not accepted, for the reason in the code.
   case failed(code: String)
-  /// None that a fault excuses.
+  /// Any other reply. No fault excuses it.
   case wrong(String)
 
   init(_ reply: ClientConnection.Reply?) {
@@ -164,7 +164,7 @@ enum LedgerReply: Hashable {
     }
   }
 
-  /// Whether the session may be verified without our having been told.
+  /// Whether the session may be verified although this reply does not say so.
   var leavesInDoubt: Bool { self == .unavailable || self == .unanswered }
 
   var name: String {

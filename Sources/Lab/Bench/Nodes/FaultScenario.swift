@@ -2,8 +2,8 @@ import App
 import Base
 import Glibc
 
-/// Faults that are made under load, at moments that nobody chooses: a command of the shell, run again and again. A fault
-/// ends when its command does, and the next one waits until every node has recovered.
+/// Faults under load, at random moments. Each is one run of a shell command and ends with it. The next one waits until
+/// every node has recovered.
 package struct FaultScenario: Sendable {
   let command: String
   let count: Int
@@ -15,9 +15,9 @@ package struct FaultScenario: Sendable {
 
   /// Seconds of calm before each fault.
   private static let calm = 0.5...2.5
-  /// Seconds in which what was begun by a wrong clock ends.
+  /// Seconds after the recovery in which sessions that began under a wrong clock end. They still count as disturbed.
   private static let aftermath = 1.0
-  /// Seconds after which the nodes count as not recovered.
+  /// Seconds after which nodes count as not recovered.
   private static let longestRecovery = 60.0
 
   struct Recovery: Sendable {
@@ -25,7 +25,7 @@ package struct FaultScenario: Sendable {
     let recovered: LoadWatch.Recovery
   }
 
-  /// Ends the load when all are made. A command that fails, or nodes that do not recover, are the last.
+  /// Makes the faults, and then ends the load. Stops early if a command fails or the nodes do not recover.
   func run(_ watch: LoadWatch) async -> [Recovery] {
     var recoveries: [Recovery] = []
     for number in 0..<count {
@@ -43,13 +43,13 @@ package struct FaultScenario: Sendable {
       try? await Task.sleep(for: .seconds(Self.aftermath))
       watch.turn()
     }
-    // Some calm at the end as well: it shows whether all is as before.
+    // A last calm shows whether the system works as before.
     try? await Task.sleep(for: .seconds(Self.calm.upperBound))
     watch.end()
     return recoveries
   }
 
-  /// The command gets the fault's number as `$1`. Its exit status; 127 where there is no shell to run it.
+  /// Runs the command with the fault's number as `$1`. Returns its exit status; 127 if no shell can be started.
   static func execute(_ command: String, _ number: Int) async -> Int32 {
     let result = Locked<Int32>(127)
     await BackgroundThread.run {
@@ -66,13 +66,13 @@ package struct FaultScenario: Sendable {
   }
 }
 
-/// What all workers of a load share: whether it goes on, and how the nodes come back from a fault.
+/// The state that all workers of a load share: whether the load goes on, and how the nodes recover from a fault.
 final class LoadWatch: Sendable {
-  /// Seconds, of one fault.
+  /// How long the recovery from one fault took, in seconds.
   struct Recovery {
-    /// From the fault's end to the first verified answer.
+    /// From the fault's end to the first verified answer; nil before that.
     var verified: Double?
-    /// To the first answer but 503, of the node that was the last to give one.
+    /// From the fault's end until every node has given an answer other than 503; nil before that.
     var allNodes: Double?
 
     var isComplete: Bool { verified != nil && allNodes != nil }
@@ -81,23 +81,23 @@ final class LoadWatch: Sendable {
   private struct State {
     var created = 0
     var isEnding = false
-    /// The fault's end, where one is watched.
+    /// When the last fault ended; nil before the first.
     var mark: Double?
-    /// Odd while a fault lasts or has left something behind.
+    /// Odd while a fault or its aftermath lasts.
     var turns = 0
     var answering: Set<Int> = []
     var recovery = Recovery()
-    /// When answers were acknowledged as verified: seconds from the start.
+    /// When answers were acknowledged as verified, in seconds from the start.
     var verified: [Double] = []
   }
 
   private let nodes: Int
-  /// Nil while a scenario of faults lasts.
+  /// How many sessions to create; nil with a scenario of faults, which ends the load itself.
   private let sessions: Int?
   private let start = CPUClock.wall()
   private let state = Locked(State())
 
-  /// - Parameter sessions: how many are to be created; nil to go on until `end`.
+  /// - Parameter sessions: how many to create; nil to go on until `end`.
   init(nodes: Int, sessions: Int?) {
     self.nodes = nodes
     self.sessions = sessions
@@ -106,7 +106,7 @@ final class LoadWatch: Sendable {
   /// Seconds from the start.
   var now: Double { (CPUClock.wall() - start) / 1e6 }
 
-  /// Whether one more session is wanted; it then counts as begun.
+  /// Whether one more session is to be created. If so, it counts as created.
   func begin() -> Bool {
     state.withLock { state in
       guard !state.isEnding, sessions.map({ state.created < $0 }) ?? true else { return false }
@@ -115,23 +115,23 @@ final class LoadWatch: Sendable {
     }
   }
 
-  /// For a session that was not created after all.
+  /// Takes back the count of a session whose creation failed.
   func giveBack() { state.withLock { $0.created -= 1 } }
 
   func end() { state.withLock { $0.isEnding = true } }
 
-  /// Sorted.
+  /// When answers were acknowledged as verified: seconds from the start, sorted.
   var verified: [Double] { state.withLock { $0.verified }.sorted() }
 
   // MARK: Faults
 
-  /// What is the same before and after something, and even, was disturbed by no fault.
+  /// If this is even before an action and the same afterwards, no fault disturbed the action.
   var turns: Int { state.withLock { $0.turns } }
 
-  /// A fault begins, or is forgotten.
+  /// Notes that a fault begins, or that its aftermath is over.
   func turn() { state.withLock { $0.turns += 1 } }
 
-  /// A fault has ended now.
+  /// Notes that a fault has ended now.
   func mark() {
     let now = now
     state.withLock { state in
@@ -143,7 +143,7 @@ final class LoadWatch: Sendable {
 
   var recovery: Recovery { state.withLock { $0.recovery } }
 
-  /// A node replied; what was sent before the fault's end says nothing of what came after.
+  /// Notes a node's reply. A reply to a request that was sent before the fault's end does not count for the recovery.
   func note(_ node: Int, sentAt sent: Double, answers: Bool, verified: Bool) {
     let now = now
     state.withLock { state in

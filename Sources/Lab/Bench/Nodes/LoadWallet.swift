@@ -7,15 +7,15 @@ import TestMode
 
 /// The mock wallet in the load's own process, so that a node can be killed without taking the wallet along.
 ///
-/// Of the nodes' seed come the authority that they trust and the key that they open answers with. The lists that the
-/// documents name are served from here as well.
+/// The nodes' seed gives the authority that they trust and the key that decrypts their answers. This process also
+/// serves the lists that the documents name.
 struct LoadWallet: Sendable {
   private let wallet: MockWallet
   private let merchantID: String
   private let teamID: String
   private let recipientKey: PublicKey
 
-  /// - Parameter mode: a server of the same seed, which nobody calls.
+  /// - Parameter mode: a server of the nodes' seed. It gives the keys; nobody calls its API.
   init(_ mode: TestServer) throws {
     wallet = MockWallet(authority: mode.authority)
     merchantID = mode.merchantID
@@ -23,7 +23,8 @@ struct LoadWallet: Sendable {
     recipientKey = try PublicKey(curve: .p256, encoded: mode.encryptionPublicKey)
   }
 
-  /// A submit's body for the created session, made at the node's time; nil where that is no session to answer.
+  /// The body of a submit for the created session, made at the node's time; nil if the reply is no session with a
+  /// nonce.
   func answer(_ created: JSON) -> [UInt8]? {
     guard let nonce = created["requests"]?.array?.first?["data"]?["nonce"]?.string.flatMap(Base64.decode),
       let now = created["created"]?.integer
@@ -39,7 +40,7 @@ struct LoadWallet: Sendable {
     return body.serialized()
   }
 
-  /// What `ServerBenchmarkWorker.requestBytes` asks for.
+  /// The same request as `ServerBenchmarkWorker.requestBytes`.
   private static let request = MockRequest(documents: [
     MockRequest.Document(
       docType: MockDocType.mDL, elements: ServerBenchmarkWorker.elements.map { (MockNamespace.mDL, $0) },
@@ -47,18 +48,17 @@ struct LoadWallet: Sendable {
   ])
 }
 
-/// A relying party's endpoint that is silent at first, as one that hangs: what comes then gets no answer, and later
-/// messages do.
+/// A relying party's endpoint that hangs at first: messages that come then get no answer. Later messages are answered.
 package final class WebhookReceiver: HTTPHandler {
   struct Deliveries: Sendable {
-    /// Messages that got no answer.
+    /// Messages that came during the silence and got no answer.
     var held = 0
-    /// Messages that were taken, and those of them that had come before.
+    /// Messages that were answered, and how many of them had come before.
     var taken = 0
     var repeated = 0
-    /// Sessions whose event never came.
+    /// Sessions whose event had not come when the wait ended.
     var missing = 0
-    /// Seconds from when the receiver answered again to the last message that was missing.
+    /// Seconds from the end of the silence to the last event that came for the first time.
     var caughtUpAfter = 0.0
   }
 
@@ -69,14 +69,14 @@ package final class WebhookReceiver: HTTPHandler {
     var events: Set<String> = []
   }
 
-  /// Seconds in which every event has to come, once the receiver answers: the second attempt is due after 5 s and the
-  /// third after 25 s more.
+  /// Seconds after the silence in which every event must come: the second attempt is due after 5 s and the third 25 s
+  /// later.
   private static let patience = 120.0
 
   private let silence: Double
   private let state = Locked(State())
 
-  /// - Parameter silence: seconds from the beginning of the load.
+  /// - Parameter silence: seconds of silence from the beginning of the load.
   package init(silence: Double) { self.silence = silence }
 
   func begin() {
@@ -88,7 +88,7 @@ package final class WebhookReceiver: HTTPHandler {
     var configuration = HTTPServerConfiguration()
     configuration.port = port
     configuration.threads = 1
-    // Every one that is held up takes the place of one that could be answered.
+    // A message that is held blocks a place, so as many may run as may be in flight.
     configuration.maxRunning = configuration.maxInFlight
     return try HTTPServer(configuration: configuration, handler: self)
   }
@@ -116,7 +116,7 @@ package final class WebhookReceiver: HTTPHandler {
 
   package func refusal(_ fault: HTTPFault) -> HTTPResponse { HTTPResponse(status: fault.status) }
 
-  /// Until the event of each of these sessions has come.
+  /// Waits until the event of each of these sessions has come, or the patience is over.
   func waitForAll(_ sessions: Set<String>) async -> Deliveries {
     let end = CPUClock.wall() + (silence + Self.patience) * 1e6
     while true {

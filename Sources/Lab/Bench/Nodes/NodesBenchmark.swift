@@ -3,24 +3,24 @@ import Base
 import Glibc
 import TestMode
 
-/// Several nodes on one store under load, with every answer posted to two of them at once and an account of what they
-/// acknowledged, while faults are made or none.
+/// Puts several nodes on one store under load, with faults or without. Every answer is posted to two nodes at once, and
+/// an account is kept of what they acknowledge.
 package struct NodesBenchmark {
   let ports: [UInt16]
-  /// What the nodes were started with.
+  /// The `--seed` that the nodes were started with.
   let seed: [UInt8]
   let connections: Int
-  /// How many sessions where there are no faults; with faults the load lasts as long as they do.
+  /// How many sessions to create without faults. With faults, the load lasts as long as they do.
   let sessions: Int
   package var faults: FaultScenario?
-  /// Listens for the nodes' webhooks.
+  /// Receives the nodes' webhooks; nil if they have no endpoint.
   package var receiver: WebhookReceiver?
-  /// Where the faults are wrong clocks.
+  /// Whether the faults are wrong clocks, so that an answer may fail.
   package var mayFail = false
 
   package struct Failed: Error { package let reason: String }
 
-  /// Seconds that nodes may take to be ready when the load is over.
+  /// Seconds that nodes may take to be ready, before the load and after it.
   private static let readyTime = 60
 
   package init(ports: [UInt16], seed: [UInt8], connections: Int, sessions: Int) {
@@ -74,7 +74,8 @@ package struct NodesBenchmark {
     return figures
   }
 
-  /// Reads everything back; what is then still being processed, again when it must be over.
+  /// Reads the state of every session. If one is still being processed, reads again after the time that an attempt may
+  /// take.
   private func settle(_ workers: [NodesWorker], _ observer: NodesObserver) async throws(Failed) {
     await Self.each(workers) { $0.settle() }
     if workers.contains(where: { $0.entries.contains { $0.end == .processing } }) {
@@ -85,7 +86,7 @@ package struct NodesBenchmark {
     for worker in workers { worker.noteEvents(events) }
   }
 
-  /// A server of the nodes' seed that nobody calls, for its keys, its authority and the lists that it publishes.
+  /// A server of the nodes' seed, for its keys, its authority and the lists that it publishes. Nobody calls its API.
   private func ownMode() throws(Failed) -> TestServer {
     var options = TestModeOptions()
     options.seed = seed
@@ -94,7 +95,7 @@ package struct NodesBenchmark {
     }
   }
 
-  /// Every worker on a thread of its own, because its calls block.
+  /// Runs every worker on a thread of its own, because its calls block.
   private static func each(_ workers: [NodesWorker], _ body: @escaping @Sendable (NodesWorker) -> Void) async {
     await withDiscardingTaskGroup { group in
       for worker in workers {
@@ -104,12 +105,12 @@ package struct NodesBenchmark {
   }
 }
 
-/// Asks the nodes what concerns all sessions together.
+/// Asks the nodes about what concerns all sessions together.
 struct NodesObserver: Sendable {
   let ports: [UInt16]
   let token: String
 
-  /// Waits until every node says that it is.
+  /// Waits until every node says that it is ready; false if one does not in time.
   func areReady(within seconds: Int) async -> Bool {
     await onOwnThread { () -> Bool in
       let end = CPUClock.wall() + Double(seconds) * 1e6
@@ -124,7 +125,7 @@ struct NodesObserver: Sendable {
     }
   }
 
-  /// How many events of each session say that it was verified; nil where they cannot be read.
+  /// How many events of each session say that it was verified; nil if the events cannot be read.
   func verifiedEvents() async -> [String: Int]? {
     await onOwnThread { () -> [String: Int]? in
       guard let port = ports.first else { return nil }

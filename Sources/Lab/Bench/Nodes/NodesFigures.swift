@@ -1,8 +1,8 @@
 import Base
 
-/// What came of a load on several nodes.
+/// The results of a load on several nodes.
 package struct NodesFigures {
-  /// When each answer was acknowledged as verified: seconds from the start, sorted.
+  /// When each answer was acknowledged as verified, in seconds from the start, sorted.
   let verified: [Double]
   let seconds: Double
   let recoveries: [FaultScenario.Recovery]
@@ -10,14 +10,14 @@ package struct NodesFigures {
   var notCreated: [LedgerReply: Int] = [:]
   var deliveries: WebhookReceiver.Deliveries?
 
-  /// Replies to creations that no fault excuses.
+  /// Replies to creations that no fault excuses, counted by name.
   private var wrongCreations: [String: Int] {
     notCreated.reduce(into: [:]) { wrong, reply in
       if !reply.key.leavesInDoubt { wrong[reply.key.name, default: 0] += reply.value }
     }
   }
 
-  /// Whether every rule was kept and every fault recovered from.
+  /// Whether every rule was kept and the nodes recovered from every fault.
   package var isKept: Bool {
     account.isKept && wrongCreations.isEmpty && (deliveries?.missing ?? 0) == 0
       && recoveries.allSatisfy { $0.exitStatus == 0 && $0.recovered.isComplete }

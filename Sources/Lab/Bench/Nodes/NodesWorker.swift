@@ -8,20 +8,20 @@ final class NodesWorker: @unchecked Sendable {
   private let wallet: LoadWallet
   private let watch: LoadWatch
   private(set) var entries: [LedgerEntry] = []
-  /// Creations that were not acknowledged, by what was said instead.
+  /// Creations that were not acknowledged, counted by the reply.
   private(set) var notCreated: [LedgerReply: Int] = [:]
 
-  /// Microseconds that it leaves a system alone that has just refused it.
+  /// Microseconds to wait after a creation was not acknowledged.
   private static let pause: UInt32 = 20_000
 
-  /// - Parameter ports: of two nodes at least; one may be named twice.
+  /// - Parameter ports: at least two; the same node may be named twice.
   init(ports: [UInt16], token: String, wallet: LoadWallet, watch: LoadWatch) {
     nodes = ports.map { NodeConnection(port: $0, token: token) }
     self.wallet = wallet
     self.watch = watch
   }
 
-  /// Goes on until the load has enough.
+  /// Creates and answers sessions until the load is over.
   func load() {
     while watch.begin() {
       let turns = watch.turns
@@ -51,14 +51,14 @@ final class NodesWorker: @unchecked Sendable {
     else {
       let said = LedgerReply(reply)
       notCreated[said, default: 0] += 1
-      // What no fault excuses would come again for ever: a key that they do not know, say.
+      // A reply that no fault excuses, such as one to an unknown key, would come again for ever.
       if !said.leavesInDoubt { watch.end() }
       return nil
     }
     return LedgerEntry(session: id, nodes: [node], answer: answer)
   }
 
-  /// Both requests are on their way before either reply is waited for.
+  /// Posts the answer to two nodes. Both requests are sent before the first reply is read.
   private func submitTwice(_ entry: LedgerEntry) -> LedgerEntry {
     guard let answer = entry.answer else { return entry }
     let order = Array(nodes.indices.shuffled().prefix(2))
@@ -83,8 +83,8 @@ final class NodesWorker: @unchecked Sendable {
 
   // MARK: Settling
 
-  /// Reads every session that has not ended at a node that it was not handed in to; one whose challenge turns out to be
-  /// open is answered once more.
+  /// Reads every session that has not ended, from a node that has not been called for it. If its challenge is still
+  /// open, the answer is handed in once more.
   func settle() {
     for index in entries.indices where !entries[index].end.isFinal {
       entries[index].end = end(of: entries[index])
@@ -96,7 +96,7 @@ final class NodesWorker: @unchecked Sendable {
   }
 
   private func end(of entry: LedgerEntry) -> LedgerEntry.End {
-    // A third one first; where there is none, any.
+    // First a node that was not called for the session, then any.
     let others = nodes.indices.filter { !entry.nodes.contains($0) }
     for node in others.shuffled() + nodes.indices.shuffled() {
       guard let reply = nodes[node].call("GET", "/v1/verification_sessions/\(entry.session)") else { continue }
@@ -122,7 +122,7 @@ extension LedgerEntry.End {
   }
 }
 
-/// A kept connection to one node, made again after each fault: no fault of a node is one of the load's.
+/// A kept connection to one node. It is opened again after each fault, so that a node's fault does not end the load.
 // Used by one thread.
 final class NodeConnection {
   private let port: UInt16
@@ -134,12 +134,12 @@ final class NodeConnection {
     self.token = token
   }
 
-  /// Nil where no reply came: the request may have been carried out or not.
+  /// Nil if no reply came. The request may have been carried out all the same.
   func call(_ method: String, _ path: String, _ body: [UInt8] = []) -> ClientConnection.Reply? {
     send(method, path, body) ? receive() : nil
   }
 
-  /// False where not all of the request could be sent.
+  /// False if the request could not be sent as a whole.
   func send(_ method: String, _ path: String, _ body: [UInt8]) -> Bool {
     do {
       let open = if let connection { connection } else { try ClientConnection(port: port, token: token) }
@@ -157,11 +157,11 @@ final class NodeConnection {
       connection = nil
       return nil
     }
-    // What the server sends before it closes is its last word on this connection.
+    // After this reply the server takes no further request on the connection.
     if reply.closes { connection = nil }
     return reply
   }
 
-  /// Before a pause in which the node may close it.
+  /// Closes the connection before a pause in which the node might close it.
   func close() { connection = nil }
 }

@@ -1,7 +1,7 @@
 import Base
 
 extension Code {
-  /// The known ways to be wrong that it answers, by their names in the corpus.
+  /// Rows of the list of negative cases that the code covers, such as `C05`.
   package var cases: [String] { caseNames.split(separator: " ").map(String.init) }
 
   private var caseNames: String {

@@ -1,11 +1,11 @@
 import Base
 import Mdoc
 
-/// One case of the corpus: an answer, everything that is needed to judge it, and what the judgement is to be.
+/// One case of the corpus: an answer, everything that is needed to judge it, and the expected judgement.
 ///
-/// Exactly one thing is wrong with it, or nothing. It is complete by itself but for the trust anchors, which it names.
+/// It has at most one fault. It is complete except for the trust anchors, which it names.
 package struct TestVector: Sendable, Hashable {
-  /// The file's name without its ending; the same in every corpus that is made from the same declarations.
+  /// The file's name without `.json`. It stays the same in every corpus that is made from the same declarations.
   package var id: String
   /// What is wrong, in one sentence.
   package var description: String
@@ -15,39 +15,39 @@ package struct TestVector: Sendable, Hashable {
   package var cases: [String]
   package var flags: [VectorFlag]
   package var importance: Importance
-  /// Optional capabilities without which a verifier cannot run it.
+  /// Optional capabilities that a verifier needs to run it.
   package var features: [String]
   package var validationTime: Timestamp
   package var session: VectorSession
   /// `documents` and `all_documents`, as the HTTP API takes them.
   package var request: JSON
-  /// Names of files in the suite's `anchors` folder. None: nobody is trusted.
+  /// Names of files in the suite's `anchors` folder. If empty, no issuer is trusted.
   package var trustAnchors: [String]
   package var policy: VectorPolicy
-  /// What is to be had from publishers.
+  /// What publishers serve while the answer is judged.
   package var publications: [VectorPublication] = []
-  /// A list that makes others trusted beside `trustAnchors`.
+  /// A list whose anchors are trusted beside `trustAnchors`; nil if there is none.
   package var anchorList: VectorAnchorList?
   package var input: VectorInput
   package var expectation: VectorExpectation
 
-  /// Every file of the `anchors` folder that is needed.
+  /// Names of all files of the `anchors` folder that the vector needs.
   package var namedAnchors: [String] { trustAnchors + (anchorList?.signers ?? []) }
 
   package enum Importance: String, Sendable, Hashable, CaseIterable {
-    /// Security, or a right answer that everybody must accept.
+    /// Security cases, and right answers that every verifier must accept.
     case must
     /// Profile rules, warnings, and capabilities that few verifiers have.
     case should
   }
 }
 
-/// How strictly the answer is to be judged, where that is not as usual.
+/// The rules of the judgement, as far as they differ from the defaults.
 package struct VectorPolicy: Sendable, Hashable {
-  /// Rejects for what otherwise warns.
+  /// Whether a warning rejects the answer.
   package var isStrict = false
   package var clockSkew = Limits.clockSkew
-  /// Whether mock certificates are trusted. All of the corpus are; a live server trusts none of them.
+  /// Whether mock certificates are trusted. The corpus has no others; a live server trusts none of them.
   package var trustsTestCertificates = true
   package var revocation = RevocationPolicy.off
   /// Whether status lists may be JSON Web Tokens.
@@ -56,12 +56,12 @@ package struct VectorPolicy: Sendable, Hashable {
   package init() {}
 }
 
-/// What the judgement is to be.
+/// The expected judgement.
 package struct VectorExpectation: Sendable, Hashable {
   package var stage: VectorStage
-  /// Exactly the codes of the failed checks, the primary one first; none where the answer is to be accepted.
+  /// The codes of all failed checks, the primary one first; empty if the answer is to be accepted.
   package var codes: [String]
-  /// Exactly the warnings; nil where the answer is refused, and warnings are not compared.
+  /// All warnings; nil if the answer is to be refused, since warnings are not compared then.
   package var warnings: [String]?
 
   package init(stage: VectorStage, codes: [String] = [], warnings: [String]? = nil) {
@@ -73,7 +73,7 @@ package struct VectorExpectation: Sendable, Hashable {
   package var isAccepted: Bool { stage == .accepted }
 }
 
-/// What is wrong with a vector's file, and where in it.
+/// A fault in a vector's file: a JSON pointer to the place, and the problem.
 package struct VectorFault: Error, Sendable, Hashable, CustomStringConvertible {
   package let pointer: String
   package let problem: String
@@ -82,7 +82,7 @@ package struct VectorFault: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TestVector {
-  /// Reads a file. The first fault ends it: a vector that is half understood proves nothing.
+  /// Reads a file, and throws the first fault: a vector that is read in part proves nothing.
   package init(json: JSON) throws(VectorFault) {
     let reader = MemberParser(json, at: "")
     id = try reader.string("id")
@@ -112,7 +112,7 @@ extension TestVector {
     expectation = try VectorExpectation(reader.object("expect"))
   }
 
-  /// Reads what a harness is asked: a vector without flags and expectation.
+  /// Reads a harness question: a vector without flags and expectation.
   package init(question: JSON) throws(VectorFault) {
     var members = question.object ?? []
     if question["flags"] == nil { members.append(JSON.Member("flags", [])) }
@@ -133,10 +133,10 @@ extension VectorPolicy {
 }
 
 extension VectorInput {
-  /// The most that a generator may make; a file must not be able to fill the memory of whoever runs it.
+  /// The most bytes that a generator may make, so that a file cannot exhaust the memory of the program that runs it.
   private static let largest = 64 << 20
 
-  /// - Parameter member: which holds the bytes, where no generator describes them.
+  /// - Parameter member: the member that holds the bytes if no generator describes them.
   init(_ reader: MemberParser, member: String = "input") throws(VectorFault) {
     guard reader.optional("generator") != nil else {
       self.init(parts: [Part(try reader.bytes(member))])
@@ -167,10 +167,10 @@ extension VectorExpectation {
 }
 
 extension TestVector {
-  /// The file's content: its members in a fixed order, so that the same vector is the same bytes.
+  /// The file's content. Its members have a fixed order, so that the same vector gives the same bytes.
   package var json: JSON { json(isQuestion: false) }
 
-  /// What another verifier is asked: everything but the expectation, the input in full, the anchors themselves.
+  /// The question to another verifier: everything but flags and expectation, with the whole input and the anchors.
   package func question(anchors: [JSON]) -> JSON {
     var members = json(isQuestion: true).object ?? []
     members.removeAll { ["flags", "generator", "input"].contains($0.name) }
@@ -179,7 +179,7 @@ extension TestVector {
     return .object(members)
   }
 
-  /// Ready to be written to a file.
+  /// The bytes of the file.
   package var fileContent: [UInt8] { json.serialized(pretty: true) + [UInt8(ascii: "\n")] }
 
   private func json(isQuestion: Bool) -> JSON {
@@ -205,7 +205,7 @@ extension TestVector {
 }
 
 extension VectorPolicy {
-  /// Nil where everything is as usual.
+  /// Only the rules that differ from the defaults; nil if none does.
   fileprivate var json: JSON? {
     let usual = VectorPolicy()
     guard self != usual else { return nil }
@@ -241,7 +241,7 @@ extension VectorExpectation {
 }
 
 extension JSON {
-  /// The value, or nothing.
+  /// The value if the condition holds, otherwise nil.
   static func when(_ condition: Bool, _ value: @autoclosure () -> JSON) -> JSON? { condition ? value() : nil }
 
   static func strings(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }

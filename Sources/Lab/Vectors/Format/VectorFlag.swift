@@ -1,6 +1,6 @@
 import Base
 
-/// Why a case exists: a name for the mistake, and what the mistake is good for in an attacker's hands.
+/// Why a case exists: the name of a mistake in verifiers, and what an attacker gains by it.
 package struct VectorFlag: Sendable, Hashable {
   package var name: String
   package var bugClass: BugClass
@@ -11,7 +11,7 @@ package struct VectorFlag: Sendable, Hashable {
   }
 }
 
-/// What follows for the relying party where a verifier gets a case wrong.
+/// The consequence for the relying party if a verifier gets a case wrong.
 package enum BugClass: String, Sendable, Hashable, CaseIterable {
   case authenticationBypass = "authentication_bypass"
   case forgery
@@ -44,7 +44,7 @@ package enum BugClass: String, Sendable, Hashable, CaseIterable {
 }
 
 extension BugClass {
-  /// What a verifier that lets the code's fault pass gives to an attacker.
+  /// What an attacker gains if a verifier does not find the code's fault.
   static func ofMissing(_ code: Code) -> BugClass {
     switch code {
     case .cborNestingTooDeep, .cborLengthExceedsInput, .cborTooManyItems, .cborInputTooLarge, .chainTooLong,
@@ -90,7 +90,7 @@ extension BugClass {
 }
 
 extension VectorFlag {
-  /// The flag of cases in which a check is to fail or to warn: `ElementDuplicate` for `mdoc.element.duplicate`.
+  /// The flag of cases in which the code's check must fail or warn: `ElementDuplicate` for `mdoc.element.duplicate`.
   static func ofMissing(_ code: Code) -> VectorFlag {
     let name = "\(code)"
     return VectorFlag(name.prefix(1).uppercased() + name.dropFirst(), BugClass.ofMissing(code))
@@ -102,18 +102,18 @@ extension VectorFlag {
 
 /// How far an answer gets: parse → open → authenticate → accept.
 package enum VectorStage: String, Sendable, Hashable, CaseIterable {
-  /// The DeviceResponse can't be read as one.
+  /// The DeviceResponse cannot be read.
   case parse
-  /// The envelope is not one, is not for this session, or can't be decrypted.
+  /// The envelope cannot be read, is not for this session, or cannot be decrypted.
   case open
-  /// Issuer, digests, validity or device do not hold.
+  /// The issuer, the digests, the validity or the device authentication fails.
   case authenticate
-  /// The document is genuine and not what was asked for.
+  /// The document is genuine, but not what was requested.
   case accept
   /// Verified.
   case accepted
 
-  /// The stages at which a code can be the primary one.
+  /// The stages at which a code can be the primary one; empty if no vector can reach it.
   package static func stages(of code: Code) -> Set<VectorStage> {
     let name = code.rawValue
     if name.hasPrefix("cbor.") { return [.parse, .open, .authenticate] }
@@ -124,27 +124,27 @@ package enum VectorStage: String, Sendable, Hashable, CaseIterable {
     return [natural(code)]
   }
 
-  /// The stage of a code that belongs to one, once the answer is open and read.
+  /// The stage of a code that has exactly one, after the answer is opened and read.
   static func natural(_ code: Code) -> VectorStage {
     code.rawValue.hasPrefix("policy.") || answering.contains(code) ? .accept : .authenticate
   }
 
-  /// Families of what is wrong around the DeviceResponse.
+  /// Prefixes of codes about the envelope around the DeviceResponse.
   static let opening = ["envelope.", "jwe.", "vp_token.", "wallet."]
 
-  /// Families that no vector can reach: there is no session, no HTTP, and nobody hands in session data.
+  /// Prefixes of codes that no vector can reach: vectors have no session state, no HTTP and no proximity session data.
   private static let unheard = ["session.", "api.", "proximity."]
 
-  /// What does not fit the request, though every part of it may be genuine.
+  /// Codes of an answer that does not fit the request, though every part of it may be genuine.
   private static let answering: Set<Code> = [
     .responseStatusNotOK, .documentErrorsPresent, .documentsMissing, .documentUnexpected, .docTypeNotRequested,
     .elementTypeInvalid, .zeroKnowledgeUnsupported, .encryptedDocumentsUnsupported,
   ]
 
-  /// Faults of a list's own form, met while reading the signature's envelope or what is signed inside it.
+  /// Codes of a list's form. They come up while reading the signature's envelope or the signed content.
   static let readInLists: Set<Code> = [.listMalformed, .listTooLarge, .listCriticalExtension]
 
-  /// Faults of structure, met while reading the response or what is signed inside it.
+  /// Codes of the structure. They come up while reading the response or the signed content.
   static let structural: Set<Code> = [
     .responseMalformed, .issuerAuthMissing, .issuerAuthMalformed, .itemMalformed, .itemNotTag24, .coseHeaderDuplicate,
     .coseCritUnsupported, .msoMissing, .msoMalformed, .deviceAuthMalformed, .deviceAuthMissing, .deviceAuthAmbiguous,

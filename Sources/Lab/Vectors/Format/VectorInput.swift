@@ -1,8 +1,8 @@
 import Base
 
-/// The bytes of an answer: stored as they are, or described where they are large and monotonous.
+/// The bytes of an answer: stored as they are, or described if they are large and repetitive.
 package struct VectorInput: Sendable, Hashable {
-  /// Bytes, or bytes that repeat.
+  /// Bytes, repeated `times` times.
   package struct Part: Sendable, Hashable {
     package var bytes: [UInt8]
     package var times: Int
@@ -37,7 +37,7 @@ package struct VectorInput: Sendable, Hashable {
     return output
   }
 
-  /// Stores small answers, and describes the long runs of larger ones.
+  /// Stores small answers, and describes the long repetitions of larger ones.
   package init(describing bytes: [UInt8]) {
     guard bytes.count > Self.storedBytes else {
       self.init(parts: [Part(bytes)])
@@ -62,11 +62,12 @@ package struct VectorInput: Sendable, Hashable {
 
   private static let storedBytes = 32 << 10
   private static let shortestRun = 4 << 10
-  /// One byte; the counter pattern of padded portraits; what zlib makes of each megabyte of zeros.
+  /// Lengths of the patterns that are looked for: one byte; the counter pattern of padded portraits; the output of zlib
+  /// for each megabyte of zeros.
   private static let periods = [1, 256, 1_037]
 
   private static func run(in bytes: [UInt8], at start: Int) -> (period: Int, times: Int)? {
-    // A run is at least this long, so that most places are ruled out by one look.
+    // A run has at least `shortestRun` bytes, so comparing one byte far ahead rules most places out.
     for period in periods {
       let ahead = start + (shortestRun + period - 1) / period * period
       guard ahead < bytes.count, bytes[start] == bytes[ahead] else { continue }
@@ -78,7 +79,7 @@ package struct VectorInput: Sendable, Hashable {
   }
 }
 
-/// Members of one JSON object by their types, with a fault that says where it is not as it should be.
+/// Reads the members of one JSON object by type. Its faults say where the object is wrong.
 struct MemberParser {
   private let json: JSON
   private let pointer: String

@@ -1,8 +1,8 @@
 import Base
 
-/// What is to be had at one address while a vector is judged. Nothing is to be had anywhere else.
+/// What one address serves while a vector is judged. All other addresses serve nothing.
 package struct VectorPublication: Sendable, Hashable {
-  /// Exactly as the document or certificate writes it.
+  /// The address, exactly as the document or certificate writes it.
   package var address: String
   package var answer: Answer
 
@@ -22,12 +22,12 @@ package struct VectorPublication: Sendable, Hashable {
   }
 }
 
-/// A signed list of anchors, and what a relying party configures and remembers for it.
+/// A signed list of anchors: how a relying party configures it, and what it remembers of it.
 package struct VectorList: Sendable, Hashable {
   package var format: Format
-  /// The last list of the same source that was accepted, if any.
+  /// The last list of the same source that was accepted; nil if there is none.
   package var last: LastAccepted?
-  /// The document types that a service type of a list of trusted entities stands for, in their order.
+  /// For each service type of a list of trusted entities, the document types that it stands for, in their order.
   package var issuance: [Service]
   /// The service types whose certificates sign status lists.
   package var revocation: [String]
@@ -50,11 +50,11 @@ package struct VectorList: Sendable, Hashable {
   }
 
   package struct LastAccepted: Sendable, Hashable {
-    /// `date` of a VICAL, `ListIssueDateTime` of a list of trusted entities, RFC 3339.
+    /// `date` of a VICAL or `ListIssueDateTime` of a list of trusted entities, as RFC 3339.
     package var date: String
     /// `vicalIssueID` or `LoTESequenceNumber`.
     package var number: Int64?
-    /// SHA-256 of a VICAL's payload.
+    /// SHA-256 of a VICAL's payload; nil for a list of trusted entities.
     package var digest: [UInt8]?
 
     package init(date: String, number: Int64?, digest: [UInt8]? = nil) {
@@ -77,7 +77,7 @@ package struct VectorList: Sendable, Hashable {
 /// A list whose anchors are trusted beside those that a vector names.
 package struct VectorAnchorList: Sendable, Hashable {
   package var list: VectorList
-  /// Names of files in the suite's `anchors` folder: who may sign the list.
+  /// Names of files in the suite's `anchors` folder: the list's signer must be under one of them.
   package var signers: [String]
   package var input: VectorInput
 
@@ -99,7 +99,7 @@ extension VectorPublication {
     }
   }
 
-  /// - Parameter isInFull: without a generator, as another verifier is asked.
+  /// - Parameter isInFull: writes the whole bytes instead of a generator, for a question to another verifier.
   func json(isInFull: Bool) -> JSON {
     switch answer {
     case .fault(let fault): ["address": .string(address), "fault": .string(fault.rawValue)]

@@ -1,7 +1,7 @@
 import Base
 import Mdoc
 
-/// The JSON Schema of a vector's file, which `schema.json` of the suite holds.
+/// The JSON Schema of a vector's file, stored as `schema.json` in the suite.
 package enum VectorSchema {
   package static var fileContent: [UInt8] { json.serialized(pretty: true) + [UInt8(ascii: "\n")] }
 
@@ -119,7 +119,7 @@ package enum VectorSchema {
     ]
   }
 
-  /// An object that has exactly one of some members.
+  /// The schema of an object that has exactly one of the named members.
   private static func oneForm(_ properties: JSON, of names: [String], optional: Set<String> = []) -> JSON {
     let forms = JSON.Member("oneOf", .array(names.map { ["required": .strings([$0])] }))
     return .object((object(properties, optional: optional.union(names)).object ?? []) + [forms])

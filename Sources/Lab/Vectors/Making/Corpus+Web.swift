@@ -2,14 +2,15 @@ import Base
 import Mock
 
 extension CorpusCase.Form {
-  /// OpenID4VP over the Digital Credentials API, where all its protocols have the same transcript.
+  /// OpenID4VP over the Digital Credentials API. All its protocols there have the same transcript, so one stands for
+  /// all.
   static let browser = CorpusCase.Form.openID4VP(protocolName: "openid4vp-v1-unsigned")
   static let redirect = CorpusCase.Form.openID4VP(protocolName: "openid4vp")
   static let annexB = CorpusCase.Form.openID4VP(protocolName: VectorSession.OpenID4VP.annexB)
 }
 
 extension Corpus {
-  /// What the web protocols carry rightly: every way, every curve, MACs where they are allowed, several documents.
+  /// Right answers over the web protocols: every way, every curve, MACs if the protocol allows them, several documents.
   static var overWeb: [CorpusCase] { ways + curves + macs + severalDocuments }
 
   private static let annexC = "annex-c"
@@ -45,7 +46,7 @@ extension Corpus {
     ]
   }
 
-  /// Issuer's and device's keys on every curve that can sign.
+  /// Right answers with issuer and device keys on every curve that can sign.
   private static var curves: [CorpusCase] {
     let variants = (MockVariant.groups.first { $0.name == "controls" }?.variants ?? []).filter { variant in
       ["issuer-", "device-"].contains { variant.name.hasPrefix($0) } && variant.summary.contains(" is on ")
@@ -58,7 +59,8 @@ extension Corpus {
     }
   }
 
-  /// The encryption key is the reader key (OpenID4VP 1.0, B.2.5); in Annex C there is none.
+  /// Right answers with a device MAC. Its reader key is the encryption key (OpenID4VP 1.0, B.2.5). Annex C has no
+  /// reader key, so it has no such case.
   private static var macs: [CorpusCase] {
     let good: [(id: String, name: String)] = [
       ("openid4vp-device-mac-good", "openid4vp-v1-unsigned"), ("openid4vp-redirect-device-mac-good", "openid4vp"),
@@ -113,7 +115,7 @@ extension Corpus {
 }
 
 extension CorpusMaker {
-  /// The one web session of all cases.
+  /// The web session that all cases share.
   private func webSession(isEncrypted: Bool = true) throws -> MockWebSession {
     let host = "verifier.example"
     var session = MockWebSession(
@@ -124,7 +126,7 @@ extension CorpusMaker {
     return session
   }
 
-  /// - Parameter agreed: what the person agrees to.
+  /// - Parameter agreed: the part of the request that the person agrees to.
   func webAnswer(_ made: CorpusCase, agreed: MockRequest) throws -> MadeAnswer {
     guard case .openID4VP(let name, let isEncrypted, let usesMAC) = made.form else {
       let session = try webSession()

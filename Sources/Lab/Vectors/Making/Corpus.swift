@@ -4,8 +4,9 @@ import Mock
 
 /// Every case of the corpus.
 package enum Corpus {
-  /// A document-level variant comes as a DeviceResponse in proximity, which every verifier can read; in Apple's
-  /// envelope come those that are about it, those that a row of that section names, and the controls.
+  /// A variant of the document is made as a DeviceResponse in proximity, which every verifier can read. It is made in
+  /// Apple's envelope too if a row of the Apple section (A…) names it, or if it is a control. Variants of an envelope
+  /// are made in that envelope.
   static var cases: [CorpusCase] {
     MockVariant.groups.flatMap { group in
       group.variants.flatMap { variant in forms(of: variant, in: group.name).map { make(variant, group.name, $0) } }
@@ -32,9 +33,9 @@ package enum Corpus {
   }
 }
 
-/// Cases that are not in the answer but around it: when it is judged, by whom, and for which request.
+/// Cases about the circumstances of an answer: when it is judged, by whom, and for which request.
 extension Corpus {
-  /// The clock's edges (row I23) and trust (T01, T25), on one right answer.
+  /// One right answer at the edges of the clock (row I23) and under different trust (T01, T25).
   static var circumstances: [CorpusCase] {
     let day: Int64 = 86_400
     let untilEnd = 30 * day
@@ -78,7 +79,7 @@ extension Corpus {
     ]
   }
 
-  /// Rules of the relying party: strict mode, a minimum age, all documents.
+  /// The relying party's rules: strict mode, a minimum age, all documents.
   static var policies: [CorpusCase] {
     let strict = MockVariant.all.filter {
       $0.codes.isEmpty && !$0.warnings.isEmpty && $0.applicability == .anyProtocol
@@ -123,7 +124,7 @@ extension Corpus {
     ]
   }
 
-  /// Bodies that are described rather than stored (row C08).
+  /// Large answers, which the file describes rather than stores (row C08).
   static var generated: [CorpusCase] {
     [CorpusCase.Form.proximity, .appleInApp].flatMap { form -> [CorpusCase] in
       let suffix = form == .appleInApp ? "-in-app" : ""
@@ -152,7 +153,7 @@ extension String {
 }
 
 extension Corpus {
-  /// Every circumstance of the mock authority in which it is asked whether a document is still good.
+  /// Every revocation case of the mock authority.
   static var revocation: [CorpusCase] {
     MockRevocationCase.all.map { made in
       var vector = CorpusCase(made.variant, group: "revocation", form: .proximity)
@@ -166,7 +167,7 @@ extension Corpus {
     }
   }
 
-  /// A document signer that is itself the anchor.
+  /// Cases in which the document signer itself is the anchor.
   static var pinnedSigners: [CorpusCase] {
     [
       .make("signer-pinned", group: "chains", "The signer itself is trusted, and no authority is.") {
@@ -184,7 +185,7 @@ extension Corpus {
     ]
   }
 
-  /// Right documents, judged by what a list of anchors makes trusted.
+  /// Right documents, judged under the anchors that a list of anchors adds.
   static var underLists: [CorpusCase] {
     let listed: [(name: String, summary: String, cases: String, codes: [Code])] = [
       ("vical-good", "The issuer is trusted because a VICAL lists it.", "", []),

@@ -2,7 +2,7 @@ import Base
 import Cryptography
 import Mock
 
-/// One vector to be made: a variant of the mock wallet, and under which circumstances it answers and is judged.
+/// One vector to be made: a variant of the mock wallet, and the circumstances in which it answers and is judged.
 struct CorpusCase: MockDeclared {
   /// How the answer travels.
   enum Form: Sendable, Hashable {
@@ -10,31 +10,31 @@ struct CorpusCase: MockDeclared {
     case openID4VP(protocolName: String, isEncrypted: Bool = true, usesMAC: Bool = false)
   }
 
-  /// What the vector says of itself; it may say something else than the variant does.
+  /// What the vector says about itself. It can differ from the variant's declaration.
   var declaration: MockDeclaration
   var group: String
   var variant: MockVariant
   var form: Form
   var request: MockRequest
-  /// Members that only some requests have, beside those of the mock request.
+  /// Members of the request that the mock request does not have.
   var minimumAge: Int?
   var requiresAllDocuments = false
   var policy = VectorPolicy()
   /// The wallet answers as if only the first document had been asked for.
   var answersFirstOnly = false
-  /// Seconds from when the answer is made to when it is judged.
+  /// Seconds between making the answer and judging it.
   var judgedAfter: Int64 = 0
-  /// In place of those that the answer needs.
+  /// Replaces the trust anchors that the answer needs; nil keeps them.
   var anchors: [String]?
-  /// In place of the wallet's answer.
+  /// Replaces the wallet's answer; nil keeps it.
   var input: VectorInput?
-  /// In place of the one that the codes have by themselves.
+  /// Replaces the stage that follows from the codes; nil keeps it.
   var stage: VectorStage?
   var reference: String?
   var features: [String] = []
-  /// What is served while the answer is judged.
+  /// Makes the lists that publishers serve while the answer is judged; nil if they serve none.
   var publish: (@Sendable (MockAuthority, Timestamp) throws -> [MockPublication])?
-  /// The list whose anchors are trusted, by its case in the group of lists.
+  /// The list of anchors that is trusted, as a case of the group of lists; nil if there is none.
   var anchorList: ListCase?
 
   init(_ variant: MockVariant, group: String, form: Form, id: String? = nil) {
@@ -48,7 +48,7 @@ struct CorpusCase: MockDeclared {
 
   var id: String { name }
 
-  /// A case of its own around a right answer, or another variant.
+  /// Makes a case around a right answer or another variant, with its own id and declaration.
   static func make(
     _ id: String, group: String, _ summary: String, cases: String = "", codes: [Code] = [], warnings: [Code] = [],
     variant: MockVariant = .good, form: Form = .proximity, change: (inout CorpusCase) -> Void = { _ in }
@@ -60,7 +60,7 @@ struct CorpusCase: MockDeclared {
   }
 }
 
-/// What a vector says about itself, made from what its case declares.
+/// The vector's own statements, derived from the declaration of its case.
 extension CorpusCase {
   var expectation: VectorExpectation {
     guard let first = codes.first else {
@@ -79,19 +79,20 @@ extension CorpusCase {
     return VectorStage.natural(code)
   }
 
-  /// The mobile security object and the protected header are read only when it comes to the signature.
+  /// Whether the fault is found while reading, before the signature. The mobile security object and the protected
+  /// header are read only when the signature is checked.
   private var readsBeforeAuthentication: Bool {
     !["mso", "payload", "protected"].contains { part in id.split(separator: "-").contains { $0 == part } }
   }
 
-  /// Apple's published key is recognised before anything is decrypted.
+  /// Whether the answer is encrypted to Apple's published key. It is recognised before anything is decrypted.
   private var isEncryptedToPublishedKey: Bool { id.hasPrefix("apple-simulator-key") }
 
   private var isEnvelopeFault: Bool {
     variant.applicability == .appleInApp || variant.applicability == .annexC || isTooLargeAltogether
   }
 
-  /// The envelope around what is too large is so itself.
+  /// Whether the envelope is too large because its content is.
   private var isTooLargeAltogether: Bool { form == .annexC && codes == [.cborInputTooLarge] }
 
   private static let readWithTheResponse: Set<Code> = [.responseMalformed, .itemMalformed, .itemNotTag24]
@@ -100,7 +101,8 @@ extension CorpusCase {
     reference ?? (codes.first ?? warnings.first)?.entry.clause ?? "ISO/IEC 18013-5:2021, 9.3"
   }
 
-  /// What refuses is a must, but for strict mode; what is accepted is, unless it warns or needs what few have.
+  /// A case that is to be refused is `must`, except in strict mode. A case that is to be accepted is `must`, unless it
+  /// warns or needs a feature that few verifiers have.
   var importance: TestVector.Importance {
     if policy.isStrict || allFeatures.contains(where: Self.isRare) { return .should }
     return codes.isEmpty && !warnings.isEmpty ? .should : .must
@@ -144,7 +146,7 @@ extension CorpusCase {
 }
 
 extension MockDeclared {
-  /// What letting it pass would mean, for each of its codes.
+  /// A flag for each code: the consequence if a verifier lets the fault pass. Right answers have the control flag too.
   var flags: [VectorFlag] {
     let found = (codes.isEmpty ? warnings : codes).map(VectorFlag.ofMissing)
     return codes.isEmpty ? [.control] + found : found

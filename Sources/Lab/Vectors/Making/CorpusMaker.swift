@@ -5,9 +5,9 @@ import Glibc
 import Mock
 import PKIX
 
-/// Makes the corpus from the mock wallet's declared variants: same seed, same bytes.
+/// Makes the corpus from the mock wallet's declared variants. The same seed gives the same bytes.
 package struct CorpusMaker: Sendable {
-  /// The seed of the committed corpus, and the time at which all of it is made.
+  /// The seed of the committed corpus. All of it is made at `time`.
   package static let seed = Array("mdoc vectors 1".utf8)
   package static let time = Timestamp(secondsSince1970: 1_795_000_000)
 
@@ -16,7 +16,7 @@ package struct CorpusMaker: Sendable {
   let anchors: [MockAnchor]
   private let recipientKey: PrivateKey
   private let readerKey: PrivateKey
-  /// What answers over the web are encrypted to.
+  /// The key that wallets encrypt their answers over the web to.
   let webKey: PrivateKey
   let now = CorpusMaker.time
 
@@ -29,7 +29,7 @@ package struct CorpusMaker: Sendable {
     webKey = try Self.key("web", seed)
   }
 
-  /// The files of the corpus by their paths: vectors, anchors with their settings, and the schema.
+  /// The files of the corpus with their paths: vectors, anchors with their settings, and the schema.
   package func files() throws -> [(path: String, content: [UInt8])] {
     var files: [(path: String, content: [UInt8])] = [("schema.json", VectorSchema.fileContent)]
     files += try anchorFiles()
@@ -117,7 +117,8 @@ package struct CorpusMaker: Sendable {
     ])
   }
 
-  /// The good root, and whichever other the answer names as an issuer: few anchors are easier to give to a verifier.
+  /// The good root, and each other anchor whose subject the answer names as an issuer. A verifier that is given few
+  /// anchors is easier to set up.
   private func anchorsNamed(in answer: MadeAnswer) throws -> [String] {
     try anchors.filter { anchor in
       let name = try Certificate(der: anchor.certificate).subject.der
@@ -126,7 +127,8 @@ package struct CorpusMaker: Sendable {
   }
 
   private static func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
-    // By glibc's search for a byte: thousands of answers are looked through, also without optimisation.
+    // `memchr` finds the first byte: this looks through thousands of answers, and must be fast without optimisation
+    // too.
     bytes.withUnsafeBytes { bytes in
       var rest = bytes[...]
       while rest.count >= part.count, let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress,
@@ -144,7 +146,7 @@ package struct CorpusMaker: Sendable {
   }
 }
 
-/// What went out, and what was in it.
+/// An answer as the wallet sends it, and the DeviceResponses in it.
 struct MadeAnswer {
   let bytes: [UInt8]
   let deviceResponses: [[UInt8]]
@@ -158,7 +160,7 @@ struct MadeAnswer {
 }
 
 extension MockDocumentData {
-  /// With a portrait of four bytes, the start and the end of a JPEG: what it shows matters to no case.
+  /// The document with a portrait of four bytes, the start and the end of a JPEG. No case depends on the picture.
   fileprivate var withoutPicture: MockDocumentData {
     var copy = self
     for index in copy.namespaces.indices where copy.namespaces[index]["portrait"] != nil {
@@ -168,9 +170,9 @@ extension MockDocumentData {
   }
 }
 
-/// Writes the corpus into a folder, and removes vectors there that are not declared any more.
+/// Writes the corpus into a folder, and removes vectors there that are no longer declared.
 package struct Regeneration: Sendable {
-  /// Paths below the folder.
+  /// Paths relative to the folder.
   package let written: [String]
   package let removed: [String]
   package let bytes: Int
@@ -189,16 +191,16 @@ package struct Regeneration: Sendable {
 }
 
 extension CorpusMaker {
-  /// The good authority's root without settings: for any document type, and of no test tier.
+  /// The good authority's root without settings: it counts for every document type, and as no test anchor.
   static let unscopedAnchor = "iaca-unscoped"
   /// The good root, with settings that allow lists over plain HTTP.
   static let plainHTTPAnchor = "iaca-allow-http"
-  /// The good root, with settings that have revocation lists come over HTTPS alone.
+  /// The good root, with settings that allow revocation lists over HTTPS only.
   static let httpsAnchor = "iaca-crl-https"
-  /// The signer of right documents, trusted by itself.
+  /// The signer of right documents, as an anchor itself.
   static let pinnedSigner = "document-signer"
 
-  /// The files of the folder of anchors, with settings where they are needed.
+  /// The files of the `anchors` folder: certificates, and settings if an anchor needs them.
   func anchorFiles() throws -> [(path: String, content: [UInt8])] {
     let good = try authority.anchor(at: now)
     let signer = MockAnchor(

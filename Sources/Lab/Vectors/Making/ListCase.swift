@@ -1,11 +1,11 @@
 import Base
 import Mock
 
-/// One vector of a list of anchors to be made: how the mock publishes it, and what a reader makes of it.
+/// One vector of a list of anchors to be made: the mock's list, and the result that a reader should come to.
 struct ListCase: MockDeclared {
   let list: MockAnchorList
   var declaration: MockDeclaration
-  /// Whether the good list of the same time has been accepted before.
+  /// Whether the good list of the same time has been accepted before this one.
   var followsGood: Bool
 
   var id: String { name }
@@ -23,14 +23,15 @@ struct ListCase: MockDeclared {
     followsGood = list.followsGood
   }
 
-  /// Every list that the mock publishes, and lists that come again or for the first time.
+  /// Every list that the mock publishes. Two of them come again after they were accepted, and two older ones are also
+  /// the first list that a reader sees.
   static let all: [ListCase] =
     published + ["vical-good", "lote"].flatMap(again)
     + ["vical-older", "lote-older-date"].flatMap(first)
 
   private static let published = MockAnchorList.all.map { ListCase($0) }
 
-  /// The case of a list, changed.
+  /// A copy of the published case of this name, changed; empty if there is none.
   private static func changed(_ name: String, _ change: (inout ListCase) -> Void) -> [ListCase] {
     published.filter { $0.name == name }.map { list in
       var list = list
@@ -67,7 +68,7 @@ struct ListCase: MockDeclared {
     return VectorExpectation(stage: isReadFirst ? .parse : .authenticate, codes: codes.map(\.rawValue))
   }
 
-  /// Whose form is wrong inside what is signed.
+  /// Ids of lists whose form is wrong inside the signed content.
   private static let readAfterSignature: Set<String> = [
     "vical-embedded", "vical-payload-trailing-byte", "vical-duplicate-member", "vical-without-version",
     "vical-without-provider", "vical-without-date", "vical-date-without-tag", "vical-number-of-text",
@@ -81,7 +82,7 @@ struct ListCase: MockDeclared {
 }
 
 extension VectorList.Format {
-  /// The file of the anchor that the list's signer is under.
+  /// The name of the anchor file that the list's signer is under.
   var signer: String {
     switch self {
     case .vical: "vical-root"
@@ -110,7 +111,7 @@ extension CorpusMaker {
       expectation: made.expectation)
   }
 
-  /// What is configured and remembered for a list.
+  /// The list's configuration, and the last list that was accepted.
   func list(_ made: ListCase) throws -> VectorList {
     var list = VectorList(format: made.format)
     switch made.format {

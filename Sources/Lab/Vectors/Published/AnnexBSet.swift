@@ -6,7 +6,8 @@ import PKIX
 import Presentation
 import Trust
 
-/// The worked example of ISO/IEC TS 18013-7, B.6, at the edges of its validity and with what must break it.
+/// The worked example of ISO/IEC TS 18013-7, B.6: judged at the edges of its validity, and with changes that must break
+/// it.
 struct AnnexBSet: PublishedSet {
   let name = "iso18013-7-annexB"
 
@@ -74,7 +75,7 @@ struct AnnexBSet: PublishedSet {
       }
   }
 
-  /// By the key of the header's own certificate: the example has no anchor for its reader.
+  /// Whether the key of the certificate in the header verifies the request. The example has no anchor for its reader.
   private static func isSigned(_ request: String) -> Bool {
     guard let jws = try? CompactJWS(parsing: request.utf8), let der = jws.header.certificateChain?.first,
       let key = (try? Certificate(der: der))?.publicKey
@@ -82,7 +83,7 @@ struct AnnexBSet: PublishedSet {
     return jws.verify(with: key) == .valid
   }
 
-  /// The files of the example, read.
+  /// The example's files, parsed.
   private struct Setup {
     private let response: String
     private let key: PrivateKey
@@ -115,7 +116,7 @@ struct AnnexBSet: PublishedSet {
 }
 
 extension SuiteFolder {
-  /// A file of one token, without the line's end.
+  /// The text of a file that holds one token, without line ends.
   func text(_ name: String) throws(SuiteError) -> String {
     let text = String(decoding: try read(name), as: UTF8.self)
     return text.split(whereSeparator: \.isWhitespace).joined()

@@ -5,7 +5,8 @@ import PKIX
 import Presentation
 import Trust
 
-/// The worked example of ISO/IEC 18013-5, Annex D, at the edges of its validity and with what must break it.
+/// The worked example of ISO/IEC 18013-5, Annex D: judged at the edges of its validity, and with changes that must
+/// break it.
 struct AnnexDSet: PublishedSet {
   let name = "iso18013-5-annexD"
 
@@ -55,7 +56,7 @@ struct AnnexDSet: PublishedSet {
     return cases
   }
 
-  /// What is judged: the published bytes with the example's one change.
+  /// The published bytes with the one change of an example, ready to be judged.
   private struct Answer {
     private let response: [UInt8]
     private let session: SessionTranscript

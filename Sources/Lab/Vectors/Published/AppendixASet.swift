@@ -1,12 +1,13 @@
 import Base
 import CBOR
 
-/// The examples of RFC 8949, appendix A, as the CBOR working group publishes them: decoded, shown, and written again.
+/// The examples of RFC 8949, appendix A, as the CBOR working group publishes them. Each is decoded, shown in diagnostic
+/// notation and written again.
 struct AppendixASet: PublishedSet {
   let name = "cbor"
 
   private static let file = "appendix_a.json"
-  /// Where our notation is another than the appendix's: embedded CBOR is shown as such, and chunks are joined.
+  /// Our notation if it differs from the appendix's: we show embedded CBOR as CBOR, and join chunks.
   private static let ownNotation = [
     "24(h'6449455446')": "24(<<\"IETF\">>)",
     "(_ h'0102', h'030405')": "h'0102030405'",
@@ -41,7 +42,7 @@ struct AppendixASet: PublishedSet {
     } else if !(example["decoded"] ?? .null).isValue(of: item) {
       return .other("it has another value")
     }
-    // The writer has one width of float, and none of `undefined`.
+    // The writer has one width of float and no `undefined`, so some examples have no `CBORValue`.
     guard example["roundtrip"]?.bool == true, let value = CBORValue(item) else { return .accepted }
     return value.encoded() == encoded ? .accepted : .other("it is written as other bytes")
   }
@@ -70,8 +71,8 @@ extension JSON {
     }
   }
 
-  /// Whole numbers beyond what JSON's reader keeps exactly: of 64 bits, and bignums (tags 2 and 3). The bytes that are
-  /// written again tell them apart to the last digit.
+  /// A whole number that JSON's reader does not keep exactly: one of 64 bits, or a bignum (tags 2 and 3). As a Double
+  /// it is only approximate; the comparison of the bytes that are written again is exact.
   private static func largeNumber(_ item: CBORItem) -> Double? {
     if let value = item.unsigned { return Double(value) }
     if let argument = item.negativeArgument { return -1 - Double(argument) }

@@ -6,7 +6,7 @@ import PKIX
 import Presentation
 import Trust
 
-/// Apple's "Verify with Wallet" sample, at the edges of its validity and with what must break it.
+/// Apple's "Verify with Wallet" sample: judged at the edges of its validity, and with changes that must break it.
 struct AppleInAppSet: PublishedSet {
   let name = "apple-in-app"
 
@@ -18,7 +18,7 @@ struct AppleInAppSet: PublishedSet {
     let id: String
     let description: String
     var time = "2022-06-01T00:00:00Z"
-    /// Counted from the envelope's end: what is encrypted stands last.
+    /// Which byte is changed, counted from the envelope's end, where the ciphertext is; nil for none.
     var flippedByteFromEnd: Int?
     var changesNonce = false
     var merchantID: String?
@@ -87,7 +87,7 @@ struct AppleInAppSet: PublishedSet {
 }
 
 extension AppleInAppSet {
-  /// The files of the sample, read.
+  /// The sample's files, parsed.
   struct Sample {
     let envelope: [UInt8]
     /// Where the ciphertext ends within the envelope.

@@ -3,8 +3,8 @@ import CBOR
 import COSE
 import Cryptography
 
-/// The COSE working group's examples, as far as mdoc uses their structures: Sign1 and Mac0. What mdoc leaves out is
-/// skipped by its name; any other answer than the example's own is a failure.
+/// The COSE working group's examples of the two structures that mdoc uses, Sign1 and Mac0. An example that needs
+/// something else is skipped by its name. Any other result than the example's own is a failure.
 struct COSESet: PublishedSet {
   let name = "cose-wg"
 
@@ -88,15 +88,15 @@ struct COSESet: PublishedSet {
   }
 }
 
-/// One file of cose-wg/Examples. Keys stand in each file, as JWK or in hexadecimal; KeySet.txt repeats the same keys in
-/// CBOR diagnostic notation and is not read.
+/// One file of cose-wg/Examples. Each file contains its keys, as JWK or in hexadecimal. KeySet.txt, which is not read,
+/// repeats the same keys in CBOR diagnostic notation.
 struct COSEExample {
   private let json: JSON
 
   init(_ json: JSON) { self.json = json }
 
   var title: String { json["title"]?.string ?? "" }
-  /// Whether a verifier has to refuse it.
+  /// Whether a verifier must refuse it.
   var isWrong: Bool { json["fail"]?.bool ?? false }
   var message: [UInt8] { json["output"]?.hex("cbor") ?? [] }
 
@@ -119,7 +119,7 @@ struct COSEExample {
   /// The MAC's key; empty where there is none.
   var secret: [UInt8] { (mac0?["recipients"]?.array?.first?["key"]).map { Self.bytes("k", of: $0) } ?? [] }
 
-  /// As base64url under the name, or in hexadecimal under its longer form.
+  /// A key's member: base64url under `name`, or hexadecimal under `name` with `_hex`.
   private static func bytes(_ name: String, of key: JSON) -> [UInt8] {
     key[name]?.string.flatMap { Base64.decodeURLSafe($0) } ?? key.hex(name + "_hex")
   }

@@ -2,7 +2,7 @@ import Base
 import Mdoc
 import PKIX
 
-/// The chains that isomdl publishes for its tests, and what this project's profile says of each.
+/// The certificate chains of isomdl's tests, and the result of each under this project's profile.
 struct ChainSet: PublishedSet {
   let name = "isomdl-certs"
 
@@ -20,11 +20,11 @@ struct ChainSet: PublishedSet {
 
   private static let examples = [
     Example(id: "signer", description: "A signer under its root.", chain: ["isomdl_iaca_signer"]),
-    // RFC 5280, 4.1.2.2 forbids the serial number, and has readers handle it gracefully.
+    // RFC 5280, 4.1.2.2 forbids negative serial numbers, but asks readers to accept them.
     Example(
       id: "negative-serial-number", description: "The signer's serial number is negative.",
       anchor: "owf_multipaz_iaca_p384", chain: ["owf_multipaz_ds_p384"], time: "2026-06-01T00:00:00Z"),
-    // Both certificates are authorities that may not sign certificates: the length is not all that is wrong.
+    // Both certificates are CAs that may not sign certificates, so the length is not the only fault.
     Example(
       id: "two-levels", description: "Two authorities below an anchor that allows one level.",
       chain: ["isomdl_iaca_leaf_signer", "isomdl_iaca_intermediate"],

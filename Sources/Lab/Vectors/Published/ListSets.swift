@@ -8,7 +8,7 @@ struct StatusListSet: PublishedSet {
   let name = "token-status-list"
 
   private static let expectations = "expected.json"
-  /// They name no certificate, so that nobody can be asked whether their signer is trusted.
+  /// Tokens that name no certificate, so their signer cannot be checked against anchors.
   private static let unattributed = ["referenced_token_cwt.cbor", "status_list.jwt", "status_list_cwt.cbor"]
 
   func isHere(_ folder: SuiteFolder) -> Bool { folder.has(Self.expectations) && folder.has("status_list.jwt") }
@@ -46,7 +46,7 @@ struct StatusListSet: PublishedSet {
       id, description, reference: "Token Status List, 4", codes: [], judge: judge)
   }
 
-  /// The entries that are not zero.
+  /// The expected entries that are not zero, by index.
   private static func entries(of list: JSON) -> [UInt64: UInt8] {
     var entries: [UInt64: UInt8] = [:]
     let values = list["values"]?.array ?? []
@@ -81,7 +81,7 @@ struct StatusListSet: PublishedSet {
   }
 }
 
-/// The VICALs that AAMVA's digital trust service published, each in its day and beyond it.
+/// The VICALs that AAMVA's digital trust service published: each judged while it was current, and later.
 struct VICALSet: PublishedSet {
   let name = "vical"
 
@@ -96,7 +96,7 @@ struct VICALSet: PublishedSet {
     /// Seconds after the list was issued.
     var age: Int64 = 0
     var root = "aamva-dts-root.pem"
-    /// The list that was accepted before.
+    /// The file of the list that was accepted before; nil if there is none.
     var before: String?
     var isTampered = false
     var codes: [Code] = []
@@ -153,7 +153,7 @@ struct VICALSet: PublishedSet {
   private static func time(_ list: String) -> Timestamp? { issued[list].flatMap(Timestamp.init(rfc3339:)) }
 }
 
-/// Lists of trusted entities that were published without a signature: they can be read, and never be trusted.
+/// Lists of trusted entities that were published without a signature. They can be read, but never trusted.
 struct TrustedEntityListSet: PublishedSet {
   let name = "lote"
 

@@ -35,7 +35,7 @@ struct BrainpoolSet: PublishedSet {
     return CurveParameters.finding(on: curve, parameters)
   }
 
-  /// Of the curve in a COSE_Key, as it is written.
+  /// Whether a COSE_Key on the curve is written with this number as its `crv` (label -1, encoded 0x20).
   private static func hasNumber(_ number: Int64?, _ curve: Curve) -> Bool {
     guard let number, let key = try? PrivateKey(generatingOn: curve).publicKey,
       case .map(let entries) = COSEKey.encode(key)
@@ -44,9 +44,9 @@ struct BrainpoolSet: PublishedSet {
   }
 }
 
-/// Published parameters of a curve, held against the curve that computes here.
+/// Compares a curve's published parameters with the curve that this program computes on.
 enum CurveParameters {
-  /// Names of SEC 2 and RFC 5639.
+  /// The curve of a name in SEC 2, RFC 5639, RFC 7748 or JOSE; nil if it is not implemented here.
   static func curve(named name: String) -> Curve? {
     switch name {
     case "secp256r1": .p256
@@ -60,13 +60,13 @@ enum CurveParameters {
     }
   }
 
-  /// The generator is a point of the curve, is 1 times itself and the negative of n−1 times itself, and n is no scalar.
+  /// Checks that the generator G is on the curve, 1·G = G, (n − 1)·G = −G, and n is refused as a scalar.
   static func finding(on curve: Curve, _ parameters: JSON) -> PublishedCase.Finding {
     let x = padded(parameters.hex("gx"), curve)
     let y = padded(parameters.hex("gy"), curve)
     let order = padded(parameters.hex("n"), curve)
     guard let generator = try? PublicKey(curve: curve, x: x, y: y) else { return .other("its generator is refused") }
-    // The order is odd, so that these change the last bit alone.
+    // Flipping the last bit moves y off the point here. Below, it makes n − 1 of the order n, which is odd.
     guard (try? PublicKey(curve: curve, x: x, y: lastBitFlipped(y))) == nil else {
       return .other("a point beside its generator is taken")
     }
@@ -81,7 +81,7 @@ enum CurveParameters {
     return .accepted
   }
 
-  /// As long as the field: published numbers have a leading zero or lack one.
+  /// The number with the field's length: published numbers have an extra leading zero or lack one.
   static func padded(_ number: [UInt8], _ curve: Curve) -> [UInt8] {
     let digits = Array(number.drop { $0 == 0 })
     return [UInt8](repeating: 0, count: max(0, curve.coordinateLength - digits.count)) + digits
@@ -90,7 +90,7 @@ enum CurveParameters {
   private static func lastBitFlipped(_ bytes: [UInt8]) -> [UInt8] { bytes.dropLast() + bytes.suffix(1).map { $0 ^ 1 } }
 }
 
-/// The test vectors of RFC 9180, of which this project has one suite in base mode.
+/// The test vectors of RFC 9180. This project implements one of their suites, in base mode.
 struct HPKESet: PublishedSet {
   let name = "hpke"
 
@@ -135,12 +135,12 @@ struct HPKESet: PublishedSet {
     }
     guard let plaintext = opened(first) else { return .refused() }
     guard plaintext == first.hex("pt") else { return .other("opened to another plaintext") }
-    // Later messages have other nonces: a single shot must not open them.
+    // Later messages are sealed under other nonces, so a single-shot open must fail on them.
     return messages.dropFirst().allSatisfy { opened($0) == nil } ? .accepted : .other("opened a later message")
   }
 }
 
 extension JSON {
-  /// A member's bytes, which it gives in hexadecimal; none where it has none.
+  /// The bytes of a hexadecimal member; empty if there is none.
   func hex(_ name: String) -> [UInt8] { self[name]?.string.flatMap { Hex.decode($0) } ?? [] }
 }

@@ -1,35 +1,35 @@
 import Base
 import Mdoc
 
-/// A set of vectors that others published, in the layout in which they published it. For one more, make a type that
-/// adopts this and list it in `PublishedSuite.sets`; where `LaterSet` had a row for it, that row goes.
+/// A set of vectors that others published, in its published layout. To add a set, write a type that conforms to this
+/// protocol and list it in `PublishedSuite.sets`; if `LaterSet` has a row for it, remove that row.
 protocol PublishedSet: Sendable {
-  /// The set's name, which the ids of its cases begin with.
+  /// The set's name. The ids of its cases begin with it.
   var name: String { get }
 
-  /// Whether the folder holds the set, told by what lies in it.
+  /// Whether the folder holds the set, judged by the names of its files.
   func isHere(_ folder: SuiteFolder) -> Bool
 
-  /// - Throws: where a file of the set can't be read.
+  /// - Throws: `SuiteError` if a file of the set cannot be read.
   func cases(in folder: SuiteFolder) throws(SuiteError) -> [PublishedCase]
 }
 
-/// One case of a published set, and how it is judged.
+/// One case of a published set, with its judge.
 struct PublishedCase {
-  /// What came of it.
+  /// The result of judging a case.
   enum Finding {
     case accepted
-    /// With these codes, where the check has any.
+    /// Refused with these codes; empty if the check has none.
     case refused([Code] = [])
-    /// An output came, and another than the right one.
+    /// There is an output, but not the right one. The text says what is wrong.
     case other(String)
-    /// Why it can't be judged.
+    /// The case cannot be judged. The text says why.
     case skipped(String)
 
     init(isAccepted: Bool) { self = isAccepted ? .accepted : .refused() }
   }
 
-  /// The part of the set that it is in: a file, or a folder of files.
+  /// The part of the set that the case belongs to: a file, or a folder of files.
   var part: String
   /// Unique within the part.
   var id: String
@@ -39,7 +39,7 @@ struct PublishedCase {
   var expectation: CaseSummary.Expectation
   var judge: () -> Finding
 
-  /// The case's result. Where codes are expected, exactly those have to come.
+  /// Judges the case. If codes are expected, exactly those must come.
   func result(in set: String, group: String) -> VectorResult {
     let clock = ContinuousClock()
     let start = clock.now
@@ -83,7 +83,8 @@ struct PublishedCase {
 }
 
 extension PublishedCase {
-  /// An answer or a chain of certificates, which is accepted where there are no codes and refused with them otherwise.
+  /// A case of an answer or a certificate chain. It must be accepted if `codes` is empty, otherwise refused with
+  /// exactly these codes.
   init(_ id: String, _ description: String, reference: String, codes: [Code], judge: @escaping () -> Finding) {
     self.init(
       part: "", id: id, description: description, reference: reference,
@@ -93,7 +94,7 @@ extension PublishedCase {
 }
 
 extension PublishedCase.Finding {
-  /// - Parameter elements: of all documents, as many as the published answer has.
+  /// - Parameter elements: how many elements the published answer has, over all documents.
   static func ofVerdict(_ verdict: Verdict, elements: Int) -> Self {
     switch verdict.outcome {
     case .refused(let reasons): return .refused(reasons.map(\.code))
@@ -104,18 +105,18 @@ extension PublishedCase.Finding {
   }
 }
 
-/// Sets that others published, in the layouts in which they published them: run like the corpus, by our verifier.
+/// Runs sets that others published, in their published layouts, against our verifier.
 package enum PublishedSuite {
-  /// In the order in which they are asked whether a folder is theirs.
+  /// All known sets. The first set that finds itself in a folder gets the folder.
   static let sets: [any PublishedSet] =
     [
       WycheproofSet(), AnnexDSet(), AppleInAppSet(), HPKESet(), AppendixASet(), COSESet(), BrainpoolSet(), ChainSet(),
       VICALSet(), TrustedEntityListSet(), StatusListSet(), AnnexBSet(), AnnexCSet(), OpenID4VPSet(),
     ] + LaterSet.all
 
-  /// The results of a folder that holds a known set, or of a folder of such folders; nil where it is neither.
+  /// The results of a folder that holds a known set, or of a folder of such folders; nil if it is neither.
   ///
-  /// - Throws: where a set is known and a file of it can't be read.
+  /// - Throws: `SuiteError` if the set is known but a file of it cannot be read.
   package static func run(at path: String, filter: String?) throws(SuiteError) -> RunReport? {
     let folder = SuiteFolder(path)
     let clock = ContinuousClock()
@@ -148,8 +149,8 @@ package enum PublishedSuite {
   }
 }
 
-/// A published set that cannot be judged: its files are named as skipped, so that no report looks more complete than it
-/// is.
+/// A published set that cannot be judged. Its files are reported as skipped, so that no report looks more complete than
+/// it is.
 struct LaterSet: PublishedSet {
   let name: String
   let files: [String]
@@ -166,7 +167,7 @@ struct LaterSet: PublishedSet {
   func cases(in folder: SuiteFolder) -> [PublishedCase] { files.filter(folder.has).map { .skipped($0, reason) } }
 }
 
-/// A folder among published sets in a layout that is not known here.
+/// A folder beside published sets whose layout is not known here.
 struct UnknownSet: PublishedSet {
   let name: String
 

@@ -8,8 +8,8 @@ import PKIX
 import Presentation
 import Trust
 
-/// What was published on ISO/IEC TS 18013-7, Annex C: an answer without documents, with its key; a transcript; and
-/// messages whose keys or origins are not known, which nobody else can judge.
+/// Published examples of ISO/IEC TS 18013-7, Annex C: an answer without documents, with its key; a transcript; and
+/// messages that cannot be judged because their keys or origins were not published.
 struct AnnexCSet: PublishedSet {
   let name = "iso18013-7-annexC"
 
@@ -22,7 +22,7 @@ struct AnnexCSet: PublishedSet {
   ]
   private static let reference = "ISO/IEC TS 18013-7:2025, Annex C"
 
-  /// Whom it trusts matters to no answer without documents.
+  /// Some trust store: the answer has no documents, so the anchors do not matter.
   private static var store: TrustStore? {
     let now = Timestamp(secondsSince1970: 1_750_000_000)
     guard let anchor = try? MockAuthority(seed: CorpusMaker.seed).anchor(at: now),
@@ -83,7 +83,8 @@ struct AnnexCSet: PublishedSet {
   }
 }
 
-/// What OpenID4VP 1.0 prints: transcripts with the thumbprint of a key and without, and an encrypted answer.
+/// The examples printed in OpenID4VP 1.0: transcripts with and without the thumbprint of a key, and an encrypted
+/// answer.
 struct OpenID4VPSet: PublishedSet {
   let name = "openid4vp-1.0"
 

@@ -1,7 +1,7 @@
 import Base
 import Cryptography
 
-/// C2SP/wycheproof: each file by its schema, each test of it a case.
+/// The tests of C2SP/wycheproof. A file is judged by its schema, and each of its tests is a case.
 struct WycheproofSet: PublishedSet {
   let name = "wycheproof"
 
@@ -11,9 +11,9 @@ struct WycheproofSet: PublishedSet {
   struct Kind: Sendable {
     let schema: String
     let reference: String
-    /// What a wrongly accepted test is good for.
+    /// What an attacker gains if a test is wrongly accepted.
     let bugClass: BugClass
-    /// A group's judge: what the group's tests share is read once.
+    /// Makes the judge of a group's tests. What the tests share is read once for the group.
     let judge: @Sendable (_ group: JSON, _ algorithm: String) -> (_ test: JSON) -> PublishedCase.Finding
   }
 
@@ -58,8 +58,8 @@ struct WycheproofSet: PublishedSet {
       judge: judge)
   }
 
-  /// What is not judged here. JOSE is read for one profile, and most tests are of others; those that are of it are tests
-  /// of the module.
+  /// A kind that skips its tests, for schemas that are not judged here. JOSE is implemented for one profile, and most
+  /// tests are of other profiles. The JOSE module's own tests cover the rest.
   private static func unknown(_ schema: String) -> Kind {
     let reason =
       schema.hasPrefix("json_web_")
@@ -69,9 +69,9 @@ struct WycheproofSet: PublishedSet {
 }
 
 extension PublishedCase.Finding {
-  /// Of an output that may be refused, but if it is given has to be the right one.
+  /// Judges an output: nil counts as refused, any other output must be the right one.
   init(output: [UInt8]?, right: [UInt8], of test: JSON) {
-    // Of tests that are to be refused, any output is one too many.
+    // If the test is to be refused, every output counts as accepted, whatever its bytes.
     if let output, output != right, test["result"]?.string != "invalid" {
       self = .other("another output")
     } else {
@@ -109,7 +109,7 @@ enum WycheproofSignatures {
       }),
   ]
 
-  /// - Parameter verify: nil where the signature counts in the other form too.
+  /// - Parameter verify: nil if a DER signature is also valid as r‖s.
   private static func ecdsa(
     _ group: JSON, verify: @escaping (PublicKey, HashAlgorithm, _ signature: [UInt8], _ message: [UInt8]) -> Bool?
   ) -> (JSON) -> PublishedCase.Finding {
@@ -133,7 +133,7 @@ enum WycheproofSignatures {
 }
 
 extension HashAlgorithm {
-  /// `SHA-256`, and as a part of other names.
+  /// The hash whose size the name ends with, such as `SHA-256` or `HMACSHA256`; nil if mdoc does not use it.
   init?(published name: String?) {
     let found = [HashAlgorithm.sha256, .sha384, .sha512].first { hash in
       name?.hasSuffix("\(hash.digestLength * 8)") ?? false
@@ -143,7 +143,8 @@ extension HashAlgorithm {
   }
 }
 
-/// AES-GCM, HKDF and HMAC. Sizes that mdoc does not use are skipped, and must be refused all the same.
+/// AES-GCM, HKDF and HMAC. A test with sizes that mdoc does not use is skipped, but only if it is refused as it must
+/// be.
 enum WycheproofSymmetric {
   static let kinds = [
     WycheproofSet.Kind(
@@ -254,7 +255,7 @@ enum WycheproofAgreement {
     return { test in
       guard let curve else { return .skipped("a curve that mdoc does not use") }
       guard let point = point(test, curve) else {
-        // A right key must be read; of the others PKIX has readers of its own.
+        // A valid key must be read. The other tests are about DER that PKIX reads with a parser of its own.
         return test["result"]?.string == "valid"
           ? .refused() : .skipped("its key is not a named curve's point in DER")
       }
@@ -262,7 +263,8 @@ enum WycheproofAgreement {
     }
   }
 
-  /// The secret, or nil where the point is refused. Compressed points go the way of COSE keys, by x and a sign bit.
+  /// The shared secret; nil if the point is refused. A compressed point is imported as COSE keys are, by x and a sign
+  /// bit.
   private static func agree(_ curve: Curve, scalar: [UInt8], point: [UInt8]) -> [UInt8]? {
     let peer =
       point.first == 2 || point.first == 3
@@ -275,7 +277,8 @@ enum WycheproofAgreement {
     return secret.exposed()
   }
 
-  /// All that agrees on something but zero is to be taken, though the tests would let some of it be refused.
+  /// Judges X25519 and X448. Every public key whose secret is not zero must be accepted, though the tests would let a
+  /// verifier refuse some of them.
   private static func montgomery(_ curve: Curve, _ test: JSON) -> PublishedCase.Finding {
     guard let key = try? PrivateKey(curve: curve, scalar: test.hex("private")) else {
       return .other("its private key is refused")
@@ -291,21 +294,21 @@ enum WycheproofAgreement {
     return .init(output: output, right: right, of: test)
   }
 
-  /// Some scalars have an odd number of digits.
+  /// The private scalar. In some tests it has an odd number of hexadecimal digits.
   private static func scalar(of test: JSON) -> [UInt8] {
     let digits = test["private"]?.string ?? ""
     return Hex.decode(digits.count % 2 == 0 ? digits : "0" + digits) ?? []
   }
 }
 
-/// The point of a SubjectPublicKeyInfo in exactly the DER of a named curve and a point. Anything else (other curves,
-/// explicit parameters, BER) is left to PKIX, which reads keys within certificates.
+/// Reads the point of a SubjectPublicKeyInfo, only in exactly the DER of a named curve and a point. Anything else
+/// (other curves, explicit parameters, BER) is left to PKIX, which reads keys within certificates.
 enum SPKIPoint {
   static func point(in spki: [UInt8], on curve: Curve) -> [UInt8]? {
     guard let identifier = identifier(of: curve) else { return nil }
     let ecPublicKey: [UInt8] = [0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01]
     let algorithm = sequence(ecPublicKey + [0x06, UInt8(identifier.count)] + identifier)
-    // The lengths of the two forms of a point do not overlap, so each is tried at the end of the bytes.
+    // A compressed and an uncompressed point differ in length, so each length is tried at the end of the bytes.
     for length in [1 + curve.coordinateLength, 1 + 2 * curve.coordinateLength] where length <= spki.count {
       let point = Array(spki.suffix(length))
       guard [2, 3, 4].contains(point[0]) else { continue }
@@ -318,7 +321,7 @@ enum SPKIPoint {
 
   private static func length(_ length: Int) -> [UInt8] { length < 128 ? [UInt8(length)] : [0x81, UInt8(length)] }
 
-  /// RFC 5480, 2.1.1.1 and RFC 5639, 4.1.
+  /// The curve's object identifier, in DER without tag and length (RFC 5480, 2.1.1.1; RFC 5639, 4.1).
   private static func identifier(of curve: Curve) -> [UInt8]? {
     let brainpool: [UInt8] = [0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01]
     switch curve {

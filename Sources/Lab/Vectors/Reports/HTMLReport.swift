@@ -1,7 +1,7 @@
 import Base
 
-/// A run as one self-contained page that an auditor can read: what failed and what that lets an attacker do, the counts,
-/// then every case under the clause that it enforces.
+/// A run as one self-contained page for an auditor. It lists the failures and what each lets an attacker do, the
+/// counts, and then every case under the clause that it enforces.
 package struct HTMLReport {
   private let report: RunReport
 
@@ -63,7 +63,7 @@ package struct HTMLReport {
     return table(["Group", "Cases", "Passed", "Failed", "Skipped"], rows)
   }
 
-  /// The cases that took most, where they were measured.
+  /// The cases that took most memory or processor time; empty if the run did not measure.
   private var costs: String {
     guard !report.byProcessorTime.isEmpty else { return "" }
     let most = report.byMemory.prefix(8) + report.byProcessorTime.prefix(8)
@@ -121,7 +121,7 @@ package struct HTMLReport {
   }
 }
 
-/// The page's own style: nothing is fetched from anywhere.
+/// The page's own style: the page fetches nothing.
 private enum HTMLStyle {
   static let text = """
     :root{color-scheme:light dark}
@@ -137,9 +137,9 @@ private enum HTMLStyle {
     """
 }
 
-/// Text as it may stand in XML and HTML, in content and in quoted attributes alike.
+/// The text with the characters escaped that XML and HTML reserve, for content and for quoted attributes.
 ///
-/// Characters that XML 1.0 has not are replaced: what another verifier answers must not break the report.
+/// Characters that XML 1.0 does not allow are replaced, so that another verifier's answer cannot break the report.
 func escaped(_ text: String) -> String {
   var output = ""
   for character in text.unicodeScalars {

@@ -1,6 +1,6 @@
 import Base
 
-/// A run for programs.
+/// A run as JSON, for programs.
 package enum JSONReport {
   package static func json(_ report: RunReport) -> JSON {
     [
@@ -59,14 +59,14 @@ package enum JSONReport {
 }
 
 extension VectorResult {
-  /// Each once, in the order of the flags.
+  /// The bug classes of the flags, each once, in the order of the flags.
   var bugClasses: [BugClass] {
     let all = summary.flags.map(\.bugClass)
     return all.enumerated().filter { all.firstIndex(of: $0.element) == $0.offset }.map(\.element)
   }
 }
 
-/// A run as JUnit XML, one suite a group, for continuous integration.
+/// A run as JUnit XML for continuous integration, with one test suite for each group.
 package enum JUnitReport {
   package static func xml(_ report: RunReport) -> [UInt8] {
     var lines = [

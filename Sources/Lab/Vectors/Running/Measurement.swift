@@ -1,16 +1,16 @@
 import CMalloc
 import Glibc
 
-/// What judging one answer took.
+/// The cost of judging one answer.
 package struct Measurement: Sendable, Hashable {
   /// Bytes of the answer.
   package let inputBytes: Int
   /// Seconds of processor time of the whole process.
   package let processorSeconds: Double
-  /// Bytes by which resident memory rose at its peak, the answer itself not counted; nil where the system does not say.
+  /// Bytes by which resident memory rose at its peak, without the answer itself; nil if the system does not tell.
   package let peakMemory: Int?
 
-  /// `2.4 MiB`, or nil.
+  /// The memory as `2.4 MiB`; nil if it is not known.
   package var memoryText: String? {
     peakMemory.map { bytes in
       let tenths = (bytes * 10) >> 20
@@ -27,13 +27,13 @@ struct Meter {
   private let start: Double
   private let resident: Int?
 
-  /// Memory that is free must go back to the system, or what an earlier case left there hides what this one takes: by
-  /// default glibc keeps the more, the more was freed at once.
+  /// Makes glibc return free memory to the system at once. By default it keeps memory, more of it after a large
+  /// release, and what an earlier case left would hide what this case takes.
   private static let freesAtOnce: Bool = {
     mallopt(M_MMAP_THRESHOLD, 64 << 10) == 1 && mallopt(M_TRIM_THRESHOLD, 64 << 10) == 1
   }()
 
-  /// To be called before the judgement that is not counted, so that this one leaves nothing behind.
+  /// Call this before the uncounted first judgement, so that it leaves no free memory behind.
   static func prepare() { _ = freesAtOnce }
 
   init() {
@@ -56,7 +56,7 @@ struct Meter {
     return write(file, "5", 1) == 1
   }
 
-  /// A line of /proc/self/status, in bytes.
+  /// The number in a line of /proc/self/status, in bytes; nil if there is no such line.
   private static func status(_ name: String) -> Int? {
     guard let file = fopen("/proc/self/status", "re") else { return nil }
     defer { fclose(file) }

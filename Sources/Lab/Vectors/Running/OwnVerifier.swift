@@ -6,14 +6,14 @@ import Presentation
 import Sessions
 import Trust
 
-/// This project's verifier, asked by vectors.
+/// Judges vectors with this project's verifier.
 package struct OwnVerifier: Sendable {
   private let anchors: SuiteAnchors
   private let stores = Locked<[String: TrustStore]>([:])
 
   package init(anchors: SuiteAnchors) { self.anchors = anchors }
 
-  /// - Parameter input: in place of the vector's, for properties over changed bytes.
+  /// - Parameter input: replaces the vector's input, for property tests over changed bytes.
   package func judge(_ vector: TestVector, input: [UInt8]? = nil) async -> Judgement {
     let bytes = input ?? vector.input.bytes
     if case .list(let list) = vector.session {
@@ -30,14 +30,14 @@ package struct OwnVerifier: Sendable {
     }
   }
 
-  /// Nil where nobody is trusted, and for lists.
+  /// The verdict on an answer; nil for lists, and if no anchor is trusted.
   func verdict(on vector: TestVector, input: [UInt8]) async throws -> Verdict? {
     guard let authentication = try authenticate(vector, input) else { return nil }
     let evidence = await evidence(for: authentication.questions, vector)
     return authentication.conclude(with: evidence)
   }
 
-  /// From the vector's publications alone, by the rules of live mode.
+  /// Revocation evidence from the vector's publications only, by the rules of live mode.
   private func evidence(for questions: [RevocationQuestion], _ vector: TestVector) async -> RevocationEvidence {
     guard !questions.isEmpty else { return RevocationEvidence() }
     let checker = RevocationChecker(
@@ -96,7 +96,7 @@ package struct OwnVerifier: Sendable {
       : OpenID4VP(verifier: verifier).authenticate(parameters, answering: challenge, request: request, at: now)
   }
 
-  /// One store for all vectors with the same anchors: it remembers signers, as a server's does.
+  /// One store for all vectors with the same anchors. It remembers signers, as a server's store does.
   private func store(of vector: TestVector) -> TrustStore? {
     if let made = vector.anchorList {
       let signers = anchors.signers(named: made.signers, of: vector)
@@ -140,12 +140,11 @@ extension StaticListFetcher {
   }
 }
 
-/// The answering side of the harness, for our own verifier: a question in, a verdict out.
+/// Answers harness questions with our own verifier.
 ///
-/// Question: a vector without `flags` and `expect`, the input in full, `anchors` with their certificates.
-/// Answer: `{"verdict": "accepted"}`, or `{"verdict": "rejected", "codes": […]}`.
+/// Question: a vector without `flags` and `expect`, with the whole input, and `anchors` with their certificates.
 package enum HarnessHandler {
-  /// - Throws: where the question is none.
+  /// - Throws: `VectorFault` if the question is malformed.
   package static func answer(_ question: JSON) async throws(VectorFault) -> JSON {
     let vector = try TestVector(question: question)
     let judgement = await OwnVerifier(anchors: try SuiteAnchors(question: question)).judge(vector)
@@ -158,7 +157,7 @@ package enum HarnessHandler {
 }
 
 extension Judgement {
-  /// Reads another verifier's answer; nil where it says neither accepted nor rejected.
+  /// Reads another verifier's answer; nil if it says neither accepted nor rejected.
   package init?(harnessAnswer json: JSON) {
     guard let verdict = json["verdict"]?.string, ["accepted", "rejected"].contains(verdict) else { return nil }
     func strings(_ name: String) -> [String]? { json[name]?.array?.compactMap(\.string) }
@@ -168,14 +167,14 @@ extension Judgement {
   }
 }
 
-/// What our readers make of a list of anchors.
+/// The result of our readers for a list of anchors.
 struct ListEvaluation {
   let checks: [Check]
   let isAccepted: Bool
   let anchors: [TrustAnchor]
   private let statusListSigners: [Certificate]
 
-  /// - Parameter signers: who may have signed it.
+  /// - Parameter signers: the anchors under which the list's signer must be.
   init(_ bytes: [UInt8], of list: VectorList, signers: SignerPath.Anchors, at now: Timestamp) {
     switch list.format {
     case .vical:
@@ -207,14 +206,14 @@ struct ListEvaluation {
       resultHash: isAccepted ? HashAlgorithm.sha256.hash(result) : nil)
   }
 
-  /// The signer is looked for once the signature's envelope could be read.
+  /// How far the list got. The check of the signer runs once the signature's envelope was read.
   private var stage: VectorStage {
     if isAccepted { return .accepted }
     let signer = checks.first { $0.code == .listSignerUntrusted }?.outcome ?? .notRun
     return signer == .notRun ? .parse : .authenticate
   }
 
-  /// Everything that would be trusted, and for what.
+  /// The anchors and status list signers that the list would make trusted, and the document types of each anchor.
   private var result: [UInt8] {
     let trusted = anchors.flatMap { anchor -> [UInt8] in
       anchor.certificate.sha256 + Array("\(anchor.kind) \((anchor.docTypes ?? []).joined(separator: " "))\n".utf8)

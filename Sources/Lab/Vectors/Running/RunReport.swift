@@ -1,6 +1,6 @@
 import Base
 
-/// A whole run: every vector's result, and what it was a run of.
+/// A whole run: every vector's result, the verifier and the suite.
 package struct RunReport: Sendable {
   /// The verifier that was asked.
   package let subject: String
@@ -28,20 +28,20 @@ package struct RunReport: Sendable {
 
   package var count: Count { count(of: results) }
 
-  /// Groups in their order.
+  /// The groups, sorted by name.
   package var groups: [(name: String, count: Count)] {
     Dictionary(grouping: results, by: \.group).sorted { $0.key < $1.key }.map { ($0.key, count(of: $0.value)) }
   }
 
   package var failures: [VectorResult] { results.filter { $0.problem != nil } }
 
-  /// The cases that were measured, the one that took most memory first.
+  /// The cases whose memory was measured, largest first.
   package var byMemory: [VectorResult] {
     results.filter { $0.measurement?.peakMemory != nil }
       .sorted { ($0.measurement?.peakMemory ?? 0) > ($1.measurement?.peakMemory ?? 0) }
   }
 
-  /// The cases that were measured, the one that took most processor time first.
+  /// The measured cases, sorted by processor time, largest first.
   package var byProcessorTime: [VectorResult] {
     results.filter { $0.measurement != nil }
       .sorted { ($0.measurement?.processorSeconds ?? 0) > ($1.measurement?.processorSeconds ?? 0) }
@@ -63,13 +63,13 @@ package struct RunReport: Sendable {
   package var durationText: String { Self.text(seconds: duration) }
 }
 
-/// One case's run.
+/// The result of one case.
 package struct VectorResult: Sendable {
   package enum Outcome: Sendable, Hashable {
     case passed
-    /// What was expected and what came.
+    /// The text says what was expected and what came.
     case failed(String)
-    /// Why it was not run.
+    /// The text says why it was not run.
     case skipped(String)
   }
 
@@ -79,10 +79,10 @@ package struct VectorResult: Sendable {
   package let judgement: Judgement?
   /// Seconds.
   package let duration: Double
-  /// Where the run measures.
+  /// Nil if the run does not measure.
   package var measurement: Measurement?
 
-  /// What came: for the reports' readers.
+  /// The verifier's answer as text, for the reports.
   package var observed: String {
     guard let judgement else { return problem ?? "not run" }
     let codes = judgement.codes ?? []
@@ -95,7 +95,7 @@ package struct VectorResult: Sendable {
 }
 
 extension Measurement {
-  /// Which bound was exceeded, or nil.
+  /// Which bound was exceeded; nil if none.
   var problem: String? {
     if let peakMemory, peakMemory > Limits.verificationMemoryBytes {
       return "took \(peakMemory >> 20) MiB of memory, of which \(Limits.verificationMemoryBytes >> 20) are allowed"
@@ -108,7 +108,8 @@ extension Measurement {
 }
 
 extension VectorExpectation {
-  /// What is wrong with a judgement, or nil. What another verifier does not say is not held against it.
+  /// What is wrong with a judgement; nil if nothing. If another verifier does not tell its codes, stage or warnings,
+  /// they are not compared.
   func problem(with judgement: Judgement) -> String? {
     let observed = judgement.codes.map { $0.isEmpty ? "no code" : $0.joined(separator: ", ") }
     guard judgement.isAccepted == isAccepted else {
@@ -129,21 +130,21 @@ extension VectorExpectation {
   }
 }
 
-/// What a report says of a case, whichever suite it is from.
+/// A case as the reports show it, whichever suite it is from.
 package struct CaseSummary: Sendable, Hashable {
-  /// How a case is to end.
+  /// The result that a case must have.
   package enum Expectation: Sendable, Hashable {
     case accepted
-    /// With these codes, where the suite says which.
+    /// Refused with these codes; empty if the suite does not name any.
     case refused([String])
-    /// Either way will do, as long as what comes is right.
+    /// Accepted or refused; an output, if there is one, must be right.
     case either
 
     package var isAccepted: Bool { self == .accepted }
 
     package var codes: [String] { if case .refused(let codes) = self { codes } else { [] } }
 
-    /// For the reports' readers.
+    /// The expectation as text, for the reports.
     package var text: String {
       switch self {
       case .accepted: "accepted"

@@ -3,7 +3,7 @@ import Cryptography
 import Mdoc
 import Sessions
 
-/// Runs a suite's vectors one after the other against a verifier, ours or another.
+/// Runs a suite's vectors one after the other against our verifier or another.
 package struct VectorRunner: Sendable {
   /// Why another verifier gave no verdict.
   package struct NoVerdict: Error, Sendable {
@@ -17,11 +17,11 @@ package struct VectorRunner: Sendable {
   package let suite: VectorSuite
   /// The verifier's name in reports.
   package let subject: String
-  /// Features that the verifier does not have: vectors that need them are skipped.
+  /// Features that the verifier does not have. Vectors that need one are skipped.
   package var missingFeatures: Set<String> = []
-  /// Only ids that contain this.
+  /// Runs only vectors whose id contains this; nil runs all.
   package var filter: String?
-  /// Measures each judgement, after one that is not counted, and fails a case that exceeds `Limits`.
+  /// Judges each vector twice, measures the second time, and fails a case that exceeds `Limits`.
   package var measures = false
   private let judge: Judge
 
@@ -43,7 +43,7 @@ package struct VectorRunner: Sendable {
     var results: [VectorResult] = []
     for entry in suite.entries where filter.map({ entry.vector.id.contains($0) }) ?? true {
       results.append(await run(entry))
-      // Judging is pure computation: whoever shares the thread gets a turn between two cases.
+      // Judging never suspends, so other tasks of the thread get a turn here.
       await Task.yield()
     }
     return RunReport(
@@ -60,7 +60,7 @@ package struct VectorRunner: Sendable {
     do throws(NoVerdict) {
       var meter: Meter?
       if measures {
-        // What is described is made before, so that it is not counted.
+        // A described input is expanded before the measurement, so that it is not counted.
         vector.input = VectorInput(parts: [.init(vector.input.bytes)])
         Meter.prepare()
         _ = try await judge(vector)
@@ -91,14 +91,14 @@ extension Duration {
   var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }
 
-/// What a verifier made of an answer, without a single element's value.
+/// A verifier's judgement on an answer. It contains no element's value.
 package struct Judgement: Sendable, Hashable {
   package var isAccepted: Bool
-  /// The failed checks, the primary one first; nil where another verifier does not say.
+  /// The codes of the failed checks, the primary one first; nil if another verifier does not tell.
   package var codes: [String]?
   package var warnings: [String]?
   package var stage: VectorStage?
-  /// SHA-256 over everything that the relying party would get to see: tells two accepted results apart.
+  /// SHA-256 over everything that the relying party would see. It tells two accepted results apart.
   package var resultHash: [UInt8]?
 
   package init(
@@ -128,11 +128,11 @@ package struct Judgement: Sendable, Hashable {
     }
   }
 
-  /// Nobody is trusted, so that nothing is looked at.
+  /// The judgement if no anchor is trusted, in which case the answer is not even read.
   static let emptyStore = Judgement(
     isAccepted: false, codes: [Code.trustStoreEmpty.rawValue], warnings: [], stage: .authenticate)
 
-  /// What is asked for can't be: the vector itself is wrong, and no verdict is right.
+  /// The judgement on a vector that is wrong itself, for which no verdict is right.
   static func invalid(_ problem: String) -> Judgement { Judgement(isAccepted: false, codes: ["vector: \(problem)"]) }
 
   private static func stage(
@@ -145,7 +145,7 @@ package struct Judgement: Sendable, Hashable {
     case .openID4VP where reasons.first.map { VectorStage.stages(of: $0.code) == [.open] } == true: return .open
     default: break
     }
-    // Its first check is made on every response that could be read.
+    // `responseVersionUnsupported` is the first check of every response that could be read.
     guard outcome(.responseVersionUnsupported) != nil else { return .parse }
     return reasons.first.map { VectorStage.natural($0.code) }
   }

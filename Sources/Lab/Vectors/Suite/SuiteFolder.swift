@@ -47,7 +47,7 @@ package struct SuiteFolder: Sendable {
 
   func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(name)") }
 
-  /// Writes a file, and the folder that it lies in.
+  /// Writes a file, and creates the folder that it lies in.
   func write(_ bytes: [UInt8], to name: String) throws(SuiteError) {
     let file = "\(path)/\(name)"
     let parent = file[..<(file.lastIndex(of: "/") ?? file.startIndex)]

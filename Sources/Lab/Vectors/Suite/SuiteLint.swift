@@ -1,6 +1,7 @@
 import Base
 
-/// Holds a suite's files against its own rules: schema, unique ids, names, known codes, stages that fit, one fault each.
+/// Checks a suite's files against the suite's own rules: the schema, unique ids, file names, known codes, a stage that
+/// fits the code, one fault for each vector.
 package struct SuiteLint: Sendable {
   package struct Finding: Sendable, Hashable, CustomStringConvertible {
     package let file: String
@@ -11,7 +12,7 @@ package struct SuiteLint: Sendable {
   package private(set) var findings: [Finding] = []
   package private(set) var count = 0
 
-  /// - Throws: where there is no such folder, or no schema in it.
+  /// - Throws: `SuiteError` if the folder does not exist or has no schema.
   package init(at path: String) throws(SuiteError) {
     let folder = SuiteFolder(path)
     guard let schema = try? JSON(parsing: folder.read("schema.json")) else {
@@ -47,7 +48,7 @@ package struct SuiteLint: Sendable {
     return problems
   }
 
-  /// Rules that a schema can't say.
+  /// The problems that a schema cannot express.
   static func rules(_ vector: TestVector) -> [String] {
     let expectation = vector.expectation
     var problems = (expectation.codes + (expectation.warnings ?? [])).filter { Code(rawValue: $0) == nil }
@@ -72,20 +73,22 @@ package struct SuiteLint: Sendable {
     return problems
   }
 
-  /// One code, or several that one fault brings about.
+  /// Whether one fault causes all the codes.
   private static func isOneFault(_ codes: [Code]) -> Bool {
     codes.count == 1 || inseparable.contains(Set(codes))
   }
 
-  /// Codes of one fault that cannot be told apart, so that a new combination is looked at before it is listed here.
+  /// Sets of codes that one fault always causes together. A set is listed by hand, so that somebody looks at every new
+  /// combination first.
   private static let inseparable: [Set<Code>] = [
-    // Valid from a day that is still to come, and signed on it.
+    // The document is valid from a day in the future and was signed on that day.
     [.signedInFuture, .notYetValid],
-    // Signed before the signer's certificate was valid, which it is not yet, or after, which it is no longer.
+    // The certificate is not valid yet or is no longer valid, and the signing time is outside its validity too.
     [.certificateExpired, .signedOutsideCertificate],
-    // A signer in the place of an authority is none in every respect.
+    // A signer stands where an authority should be: the path is too long, and the signer is no CA and may not sign
+    // certificates.
     [.pathLengthExceeded, .certificateIsCA, .certificateKeyUsage],
-    // A second document, which is one too many whoever signed it.
+    // A second document was not requested, and its issuer is unknown besides.
     [.documentUnexpected, .issuerUnknown],
   ]
 

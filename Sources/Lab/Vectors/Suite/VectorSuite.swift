@@ -13,8 +13,8 @@ package struct VectorSuite: Sendable {
   package let entries: [Entry]
   package let anchors: SuiteAnchors
 
-  /// - Throws: for the first file that is no vector, or an anchor that is none: a suite that runs in part would prove
-  ///   less than it says.
+  /// - Throws: `SuiteError` for the first file that is no vector and the first anchor that is no certificate. A suite
+  ///   that ran in part would prove less than it says.
   package init(at path: String) throws(SuiteError) {
     folder = SuiteFolder(path)
     var entries: [Entry] = []
@@ -26,7 +26,7 @@ package struct VectorSuite: Sendable {
     anchors = try SuiteAnchors(in: folder, named: Set(entries.flatMap(\.vector.namedAnchors)))
   }
 
-  /// Groups in their order with the number of their vectors.
+  /// The groups, sorted by name, with the number of their vectors.
   package var groups: [(name: String, count: Int)] {
     Dictionary(grouping: entries, by: \.group).map { ($0.key, $0.value.count) }.sorted { $0.0 < $1.0 }
       .map { (name: $0.0, count: $0.1) }
@@ -42,7 +42,7 @@ package struct VectorSuite: Sendable {
   }
 }
 
-/// The trust anchors that vectors name, and the stores that are made of them.
+/// The trust anchors that vectors name. Makes the trust stores of them.
 package struct SuiteAnchors: Sendable {
   private let anchorsByName: [String: [TrustAnchor]]
   private let settingsByName: [String: JSON]
@@ -65,7 +65,7 @@ package struct SuiteAnchors: Sendable {
     settingsByName = settings
   }
 
-  /// Anchors given with a question: `[{"name", "certificate", "settings"}]`.
+  /// Reads the anchors of a harness question: `[{"name", "certificate", "settings"}]`.
   package init(question: JSON) throws(VectorFault) {
     var anchors: [String: [TrustAnchor]] = [:]
     for element in try MemberParser(question, at: "").elements("anchors") {
@@ -82,23 +82,23 @@ package struct SuiteAnchors: Sendable {
 
   package var names: [String] { anchorsByName.keys.sorted() }
 
-  /// Nil where nobody would be trusted.
+  /// The trust store of a vector; nil if it would trust no anchor.
   ///
-  /// - Parameter more: what a list makes trusted.
+  /// - Parameter more: the anchors that a list adds.
   func store(of vector: TestVector, and more: [TrustAnchor] = []) -> TrustStore? {
     try? TrustStore(
       anchors: vector.trustAnchors.flatMap { anchorsByName[$0] ?? [] } + more,
       allowsTestCertificates: vector.policy.trustsTestCertificates)
   }
 
-  /// Who may sign a list.
+  /// The anchors under which a list's signer must be.
   func signers(named names: [String], of vector: TestVector) -> SignerPath.Anchors {
     SignerPath.Anchors(
       configured: names.flatMap { anchorsByName[$0] ?? [] }.map(\.certificate),
       allowsTestCertificates: vector.policy.trustsTestCertificates)
   }
 
-  /// What another verifier is asked, which has none of our files.
+  /// The question to another verifier. It contains the anchors, because that verifier does not have our files.
   package func question(of vector: TestVector) -> JSON { vector.question(anchors: json(of: vector)) }
 
   private func json(of vector: TestVector) -> [JSON] {

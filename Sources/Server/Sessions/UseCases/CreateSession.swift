@@ -11,7 +11,8 @@ struct CreateSession {
   func run(_ body: JSON, as caller: Caller, claim: IdempotencyClaim?) async throws(ServiceError) -> OperationReply {
     let party = caller.relyingParty
     let input = try CreateSessionInput(
-      parsing: body, for: party, offered: Set(context.protocols.keys), circuits: context.proofs?.circuits.circuits ?? [])
+      parsing: body, for: party, offered: Set(context.protocols.keys), circuits: context.proofs?.circuits.circuits ?? []
+    )
     try await context.checkQuota(of: party, forSession: true)
     let id: SessionID
     let secret: ClientSecret

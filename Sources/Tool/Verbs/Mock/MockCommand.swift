@@ -4,7 +4,8 @@ import Mdoc
 import Mock
 import PKIX
 
-/// `mdoc mock`: an issuing authority, a document signer and a wallet that answers rightly, or wrongly in any named way.
+/// `mdoc mock`: an issuing authority, a document signer and a wallet. The wallet answers rightly, or wrongly in any of
+/// its named ways.
 enum MockCommand {
   static let command = Command(
     "mock", "make answers, right or wrong, and the anchors to verify them with",
@@ -14,7 +15,7 @@ enum MockCommand {
       MockPublish.command, MockVectors.command,
     ])
 
-  /// The options that say who issues and who holds; shared by the verbs that make an answer.
+  /// The options about the issuer and the holder, which all verbs that make an answer share.
   static let walletOptions: [Option] = [
     .variant, .mockRequest, .person, .lists, .seed, .issuerCurve, .deviceCurve, .at, .json,
   ]
@@ -47,7 +48,7 @@ enum MockCommand {
     }
   }
 
-  /// A device key of a Montgomery curve can agree on a MAC key and nothing else.
+  /// Throws if the device key cannot sign. A key on a Montgomery curve can only agree on a MAC key.
   static func requireSigning(_ wallet: MockWallet) throws(Failure) {
     guard wallet.deviceCurve.family != .montgomery else {
       throw .usage("\(wallet.deviceCurve.rawValue) keys cannot sign: they need mock response --authentication mac")
@@ -62,7 +63,8 @@ enum MockCommand {
     throw .usage("there is no variant \"\(name)\"\(nearest ?? "") (mdoc mock variants lists them)")
   }
 
-  /// What goes wrong while making is the caller's combination of options, or ours.
+  /// Turns an error of the mock into a failure: a `MockError` comes from the caller's options, any other error is our
+  /// own fault.
   static func made<Value>(_ body: () throws -> Value) throws(Failure) -> Value {
     do {
       return try body()
@@ -95,7 +97,7 @@ extension Option {
     fallback: Curve.p256.rawValue, choices: Curve.allCases.map(\.rawValue))
 }
 
-/// `mdoc mock anchors`: what a verifier is to trust so that mock answers verify.
+/// `mdoc mock anchors`: writes the trust anchors under which mock answers verify.
 enum MockAnchors {
   static let command = Command(
     "anchors", "write the mock authority's trust anchors with their settings",
@@ -126,7 +128,7 @@ enum MockAnchors {
     return .done
   }
 
-  /// As the trust loader reads it beside the certificate.
+  /// The settings that the trust loader reads beside the certificate.
   private static func settings(of anchor: MockAnchor) -> JSON {
     [
       "doc_types": .array(anchor.docTypes.map { .string($0) }),
@@ -140,7 +142,7 @@ extension Option {
   fileprivate static let folder = Option("out", "FOLDER", "a folder, made where it is missing", occurrence: .required)
 }
 
-/// Writes an answer and says what a verifier is to say of it.
+/// Writes an answer, and prints what a verifier should say about it.
 enum MockOutput {
   static func save(
     _ answer: MockAnswer, made now: Timestamp, transcript: String? = nil, _ arguments: ParsedArguments,

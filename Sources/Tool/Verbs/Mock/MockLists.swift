@@ -4,7 +4,7 @@ import Mock
 import PKIX
 import TestMode
 
-/// `mdoc mock lists`: what the mock authority publishes, as files.
+/// `mdoc mock lists`: writes the lists that the mock authority publishes as files.
 enum MockLists {
   static let command = Command(
     "lists", "write the mock authority's revocation lists, status lists and lists of anchors",

@@ -5,7 +5,7 @@ import Mdoc
 import Mock
 import Sessions
 
-/// `mdoc mock response`: a DeviceResponse as it is handed over in person, after a QR code or NFC.
+/// `mdoc mock response`: makes a DeviceResponse of a proximity session, after a QR code or NFC.
 enum MockResponse {
   static let command = Command(
     "response", "make a DeviceResponse over a session transcript",
@@ -75,8 +75,8 @@ enum MockResponse {
     }
   }
 
-  /// A transcript with a device engagement of our own (ISO/IEC 18013-5:2021, 8.2.1.1) and the reader's key, or one that
-  /// is the same for every mock.
+  /// A transcript with the mock's device engagement (ISO/IEC 18013-5:2021, 8.2.1.1) and the given reader key. Without a
+  /// reader key, it has one that is the same for every mock.
   private static func newTranscript(_ arguments: ParsedArguments, readerKey: PublicKey?) throws(Failure) -> [UInt8] {
     try MockCommand.made {
       let readerBytes = MockSessionTranscript.readerKeyBytes(of: try readerKey ?? key("reader"))
@@ -92,7 +92,7 @@ enum MockResponse {
   }
 }
 
-/// A session key that everyone can make.
+/// A session key that everybody can compute.
 private func key(_ purpose: String) throws -> PublicKey {
   let scalar = HashAlgorithm.sha256.hash(Array("mdoc mock \(purpose)".utf8))
   return try PrivateKey(curve: .p256, scalar: scalar).publicKey
@@ -108,7 +108,8 @@ extension Option {
     "authentication", "KIND", "how the device proves its key", fallback: "signature", choices: ["signature", "mac"])
 }
 
-/// The request that a mock wallet answers: given in the HTTP API's shape, or the one that shows the variant best.
+/// The request that a mock wallet answers: a given one in the HTTP API's shape, otherwise the request that shows the
+/// variant best.
 enum MockRequestFile {
   static func request(
     _ arguments: ParsedArguments, for family: ProtocolFamily, variant: MockVariant

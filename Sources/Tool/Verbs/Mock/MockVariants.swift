@@ -2,7 +2,7 @@ import Base
 import Mock
 import Vectors
 
-/// `mdoc mock variants`: every way of answering that the mock wallet knows.
+/// `mdoc mock variants`: lists every way of answering that the mock wallet knows.
 enum MockVariants {
   static let command = Command(
     "variants", "list every way of answering, with the codes that a verifier answers",

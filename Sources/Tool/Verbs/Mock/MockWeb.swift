@@ -2,7 +2,7 @@ import Base
 import Cryptography
 import Mock
 
-/// `mdoc mock web`: what a wallet gives to a web page, or posts to the verifier.
+/// `mdoc mock web`: makes the answer that a wallet gives to a web page or posts to the verifier.
 enum MockWeb {
   static let command = Command(
     "web", "make an answer to a request of the Digital Credentials API, or to a request object",
@@ -42,7 +42,7 @@ enum MockWeb {
     let bytes = try FileAccess.read(path, purpose: "request")
     let answer: MockWebAnswer
     if redirected.contains(name) {
-      // A file that was written by hand ends with a line feed.
+      // White space is dropped from both ends, because a file that was written by hand ends with a line feed.
       let object = Array(bytes.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed())
       answer = try MockCommand.made {
         try wallet.answer(
@@ -80,7 +80,7 @@ extension Option {
     fallback: MockWebAuthentication.signature.rawValue, choices: MockWebAuthentication.allCases.map(\.rawValue))
 }
 
-/// `mdoc mock apple`: the answer of a mock iPhone to an in-app request.
+/// `mdoc mock apple`: makes a mock iPhone's answer to an in-app request.
 enum MockApple {
   static let command = Command(
     "apple", "make an answer to Apple's in-app request",

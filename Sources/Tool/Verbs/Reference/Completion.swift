@@ -1,4 +1,4 @@
-/// `mdoc completion`: scripts with which a shell completes verbs, options and their values.
+/// `mdoc completion`: prints scripts that let a shell complete verbs, options and their values.
 enum CompletionCommand {
   static let command = Command(
     "completion", "print the script with which a shell completes mdoc's verbs and options",
@@ -21,9 +21,9 @@ enum CompletionCommand {
   }
 }
 
-/// What may be typed after a path of verbs.
+/// The words that may follow a path of verbs.
 private struct CompletionLevel {
-  /// Without the program's name; empty at the top.
+  /// The verbs without the program's name; empty at the top.
   let path: String
   let command: Command
 
@@ -36,15 +36,15 @@ private struct CompletionLevel {
 
   var options: [Option] { command.options + [.help] }
 
-  /// Verbs, or the values that an operand may have; none if it may have any.
+  /// The verbs, or the values that the operand may have; empty if it may have any value.
   var words: [String] { command.verbs.map(\.name) + (command.operand?.choices ?? []) }
 
-  /// Whether a file's name may stand here: an operand of any value.
+  /// Whether a file name may stand here, which is so for an operand of any value.
   var takesFiles: Bool { command.operand.map(\.choices.isEmpty) ?? false }
 }
 
 extension String {
-  /// A word of a shell, in single quotes.
+  /// The text as one word of bash or zsh, in single quotes.
   fileprivate var quotedForShell: String { "'" + replacing("'", with: "'\\''") + "'" }
 }
 
@@ -203,7 +203,7 @@ private enum FishCompletion {
 }
 
 extension String {
-  /// A word of fish, in single quotes.
+  /// The text as one word of fish, in single quotes.
   fileprivate var quotedForFish: String {
     "'" + replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'"
   }

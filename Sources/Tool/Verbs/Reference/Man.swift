@@ -1,6 +1,6 @@
 import Base
 
-/// `mdoc man`: manual pages, made from the commands.
+/// `mdoc man`: prints or writes manual pages, made from the commands.
 enum ManCommand {
   static let command = Command(
     "man", "print manual pages, or write them: mdoc.1 and one for each verb",
@@ -38,7 +38,7 @@ extension Option {
 
 /// One page in the macros of man(7).
 struct ManPage {
-  /// Without the section: mdoc-verify-apple.
+  /// The page's name without the section, such as `mdoc-verify-apple`.
   let name: String
   let text: String
 
@@ -92,7 +92,8 @@ struct ManPage {
     Array(notes.map { [escaped($0)] }.joined(separator: [".PP"]))
   }
 
-  /// Text that troff prints as it is: each special character as its escape sequence, and no line a request.
+  /// Escapes text so that troff prints it unchanged: each special character becomes an escape sequence, and no line can
+  /// be a request.
   private static func escaped(_ text: String) -> String {
     var output = ""
     for scalar in text.unicodeScalars {
@@ -111,7 +112,7 @@ struct ManPage {
     return output.hasPrefix(".") ? "\\&" + output : output
   }
 
-  /// Four digits or more, in capitals, as groff takes them.
+  /// The value in capital hexadecimal with at least four digits, as groff requires.
   private static func hexadecimal(_ value: UInt32) -> String {
     let digits = String(value, radix: 16, uppercase: true)
     return String(repeating: "0", count: max(0, 4 - digits.count)) + digits

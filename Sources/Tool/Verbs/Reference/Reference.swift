@@ -2,7 +2,7 @@ import App
 import Base
 import Glibc
 
-/// `mdoc reference`: the tables of the documentation, made from what the program does.
+/// `mdoc reference`: prints the tables of the documentation, made from the program itself.
 enum ReferenceCommand {
   static let command = Command(
     "reference", "print the documentation's tables of codes, configuration, limits, API or commands as Markdown",
@@ -100,7 +100,7 @@ enum CommandSections {
   }
 }
 
-/// The keys of the configuration file, from its JSON Schema: one table an object.
+/// The keys of the configuration file, made from its JSON Schema, with one table for each object.
 enum ConfigurationTableText {
   static var markdown: String {
     let schema = ConfigurationSchema.json
@@ -123,7 +123,7 @@ enum ConfigurationTableText {
     return "## \(title)\n\n" + MarkdownTable.text(["Key", "Value", "Default", "Meaning"], rows)
   }
 
-  /// The object that a schema refers to.
+  /// The name of the object that a schema refers to; nil if it refers to none.
   private static func name(of schema: JSON) -> String? {
     schema["$ref"]?.string.flatMap { $0.split(separator: "/").last }.map(String.init)
   }
@@ -153,10 +153,10 @@ enum ConfigurationTableText {
   }
 }
 
-/// The endpoints of the HTTP API, from its OpenAPI document.
+/// The endpoints of the HTTP API, made from its OpenAPI document.
 enum EndpointTables {
   static var markdown: String {
-    // What the server itself serves; it is always JSON.
+    // This is the document that the server itself serves. It is always valid JSON.
     let document = (try? JSON(parsing: ServerAdditions.none.openAPI, values: .max)) ?? .null
     let tags = document["tags"]?.array ?? []
     let operations = (document["paths"]?.object ?? []).flatMap { path in

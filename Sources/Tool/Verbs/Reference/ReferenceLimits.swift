@@ -1,7 +1,7 @@
 import Base
 import HTTP
 
-/// The limits in force, for people.
+/// The limits in force, as a Markdown table.
 enum LimitTable {
   static var markdown: String {
     "They stand in the `Limits` of Base, Sessions and Network, and in the HTTP server's configuration; what exceeds one "

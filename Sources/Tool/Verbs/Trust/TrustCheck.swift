@@ -1,7 +1,7 @@
 import Base
 import PKIX
 
-/// `mdoc trust check`: certificates by the profiles of ISO/IEC 18013-5, Annexes B and C.
+/// `mdoc trust check`: checks certificates against the profiles of ISO/IEC 18013-5, Annexes B and C.
 enum TrustCheck {
   static let command = Command(
     "check", "check certificates against the profile of their role",
@@ -50,14 +50,14 @@ extension Option {
     choices: CertificateRole.allCases.map(\.rawValue))
 }
 
-/// What was found about one certificate.
+/// The findings about one certificate.
 struct CertificateFindings: Sendable {
   let found: FoundCertificate
-  /// Nil for a certificate that cannot be read.
+  /// The certificate's role; nil if it cannot be read.
   let role: CertificateRole?
-  /// By what the role was guessed; nil where it was given.
+  /// Why this role was guessed; nil if the role was given.
   let guessedBy: String?
-  /// The issuer's name, where its certificate is at hand.
+  /// The issuer's certificate if it is among the given ones; otherwise nil.
   let issuer: Certificate?
   let checks: [Check]
 
@@ -100,7 +100,7 @@ struct CertificateFindings: Sendable {
   }
 }
 
-/// Findings about certificates for people: what was found, by which clause, and what to do about it.
+/// Findings about certificates as text for people: each finding, its clause, and what to do about it.
 struct FindingsText: Sendable {
   let width: Int
   let style: Style

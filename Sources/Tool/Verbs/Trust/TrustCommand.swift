@@ -2,7 +2,7 @@ import Base
 import PKIX
 import Trust
 
-/// `mdoc trust`: what trust anchors say and what they are trusted for.
+/// `mdoc trust`: shows trust anchors and what they are trusted for.
 enum TrustCommand {
   static let command = Command(
     "trust", "look at trust anchors, lists of them and certificates",
@@ -69,7 +69,7 @@ enum TrustCommand {
 }
 
 extension UnusableCRL {
-  /// For people: what will be refused under `require_good`, and why.
+  /// As text for people: which revocation list will not be asked for, and why.
   var text: String {
     "will not be asked for (\(Code.revocationSourceNotAllowed.rawValue)): " + (address.map { "\($0): " } ?? "") + reason
   }
@@ -77,19 +77,19 @@ extension UnusableCRL {
   var json: JSON { ["address": address.map { .string($0) } ?? .null, "reason": .string(reason)] }
 }
 
-/// A certificate in one of the given files, readable or not.
+/// A certificate found in one of the given files. It may be malformed.
 struct FoundCertificate: Sendable {
   /// The file, and the certificate's place in it.
   let source: String
   let content: Result<Certificate, CertificateError>
 
-  /// Nil where it is malformed.
+  /// The certificate; nil if it is malformed.
   var certificate: Certificate? { try? content.get() }
 
-  /// Why there is none.
+  /// Why it could not be read; empty if it could.
   var fault: String { if case .failure(let error) = content { error.detail } else { "" } }
 
-  /// All of a file, in their order.
+  /// All certificates of a file, in their order.
   static func inFile(_ path: String) throws(Failure) -> [FoundCertificate] {
     let bytes = try FileAccess.read(path, purpose: "certificate")
     // 0x30 begins every DER certificate, and the text "0 s:CN=…" that some tools print above PEM blocks.
@@ -106,7 +106,7 @@ struct FoundCertificate: Sendable {
 }
 
 extension DistinguishedName {
-  /// For people; what comes from the certificate may hold anything, so it is printed with `Printable`.
+  /// The name as text for people. It comes from the certificate and may contain anything, so print it with `Printable`.
   var text: String {
     let parts = [
       commonName.map { "CN=\($0)" }, organization.map { "O=\($0)" }, stateOrProvince.map { "ST=\($0)" },

@@ -4,7 +4,7 @@ import COSE
 import Mdoc
 import PKIX
 
-/// `mdoc trust explain`: which anchor a document would chain to, and why not the others.
+/// `mdoc trust explain`: tells which anchor a document would chain to, and why not to the others.
 enum TrustExplain {
   static let command = Command(
     "explain", "explain which anchor a document's signer chains to, and why not the others",
@@ -58,7 +58,7 @@ enum TrustExplain {
   }
 }
 
-/// One chain with what became of it.
+/// One chain and its explanation.
 struct ExplainedChain: Sendable {
   let chain: PresentedChain
   let docType: String
@@ -96,16 +96,16 @@ extension Option {
     "doc-type", "TYPE", "the document type to judge for (default: the document's own; for --chain the mDL)")
 }
 
-/// A document signer's chain as it was presented, with nothing about it verified.
+/// A document signer's chain as it was presented. Nothing about it is verified.
 struct PresentedChain: Sendable {
-  /// Where it was found, for people.
+  /// Where it was found, as text for people.
   let source: String
-  /// Nil where only certificates are given.
+  /// The document type; nil if only certificates are given.
   let docType: String?
-  /// DER, the signer's first.
+  /// The certificates in DER, the signer's first.
   let certificates: [ArraySlice<UInt8>]
 
-  /// Those of every document of a DeviceResponse.
+  /// The chains of all documents of a DeviceResponse.
   static func inResponse(_ path: String) throws(Failure) -> [PresentedChain] {
     let bytes = try WireBytes.answer(at: path)
     guard let response = try? CBORItem(parsing: bytes), let documents = response[key: "documents"]?.elements else {
@@ -120,7 +120,7 @@ struct PresentedChain: Sendable {
     return chains
   }
 
-  /// The certificates of a file, the document signer's first.
+  /// The chain in a file, the document signer's certificate first.
   static func inFile(_ path: String) throws(Failure) -> PresentedChain {
     var certificates: [ArraySlice<UInt8>] = []
     for found in try FoundCertificate.inFile(path) {
@@ -139,7 +139,7 @@ struct PresentedChain: Sendable {
   }
 }
 
-/// An explained chain for people.
+/// An explained chain as text for people.
 struct ExplanationText: Sendable {
   let width: Int
   let style: Style

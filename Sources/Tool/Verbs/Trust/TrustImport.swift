@@ -1,7 +1,7 @@
 import Base
 import PKIX
 
-/// `mdoc trust import`: the anchors of a verified list as files.
+/// `mdoc trust import`: writes the anchors of a verified list as files.
 enum TrustImport {
   static let command = Command(
     "import", "verify a list and write its anchors as files that mdoc trusts",
@@ -53,7 +53,8 @@ enum TrustImport {
   private static func use(_ arguments: ParsedArguments, _ file: ListFile) throws(Failure) -> ListFile.Use {
     var use = ListFile.Use(signers: try arguments.signerAnchors())
     for text in arguments.values(.services) {
-      // Types are URIs, which may have an equals sign; document types never do.
+      // The last equals sign separates: types are URIs, which may have an equals sign, but document types never have
+      // one.
       guard let equals = text.lastIndex(of: "="), equals > text.startIndex, text.index(after: equals) < text.endIndex
       else { throw .usage("--services is TYPE=DOCTYPE, not \"\(text)\"") }
       use.services[String(text[..<equals]), default: []].append(String(text[text.index(after: equals)...]))
@@ -75,7 +76,7 @@ enum TrustImport {
     return use
   }
 
-  /// - Returns: how many files are new; the others are there already, byte for byte.
+  /// - Returns: how many files are new. The others exist already with the same bytes.
   private static func write(_ anchors: [ImportedAnchor], to folder: String) throws(Failure) -> Int {
     try FileAccess.makeFolder(folder)
     var missing: [(path: String, bytes: [UInt8])] = []
@@ -174,11 +175,12 @@ extension Option {
     "max-path-length", "NUMBER", "certificates between a listed authority and a document signer", fallback: "0")
 }
 
-/// One anchor of a list as the two files that the trust loader reads.
+/// One anchor of a list, written as the two files that the trust loader reads.
 struct ImportedAnchor: Sendable {
   let anchor: TrustAnchor
 
-  /// Of letters, digits and hyphens whatever the certificate says, and different for different certificates.
+  /// The file name without ending. It has only letters, digits and hyphens, whatever the certificate says, and differs
+  /// for different certificates.
   var name: String {
     let subject = anchor.certificate.subject
     let words = [subject.stateOrProvince, subject.commonName ?? subject.organization].compactMap { $0 }
@@ -191,11 +193,11 @@ struct ImportedAnchor: Sendable {
 
   var certificate: [UInt8] { Array(PEM.encode(certificate: anchor.certificate.der).utf8) }
 
-  /// Everything that the list and the caller said, so that no default decides.
+  /// The settings file. It contains everything that the list and the caller said, so that no default applies.
   var settings: [UInt8] {
     let json: JSON = .members([
       "doc_types": .array((anchor.docTypes ?? []).map { .string($0) }),
-      // Without the member, each document type has its own.
+      // Without this member, each document type has its own extended key usages.
       "ekus": anchor.extendedKeyUsages.map { .array($0.sorted().map { .string($0) }) },
       "max_path_length": .integer(anchor.kind == .authority ? Int64(anchor.maxPathLength) : 0),
       "crl_addresses": .string(anchor.crlAddresses.rawValue),
@@ -205,8 +207,8 @@ struct ImportedAnchor: Sendable {
     return json.serialized(pretty: true) + [0x0a]
   }
 
-  /// In the order in which they are written: settings without their certificate stop the loader, a certificate without
-  /// its settings would be trusted by the defaults.
+  /// The files in the order in which they are written, settings first. Settings without their certificate stop the
+  /// loader; a certificate without its settings would be trusted by the defaults.
   func files(in folder: String) -> [(path: String, bytes: [UInt8])] {
     let stem = (folder.hasSuffix("/") ? folder : folder + "/") + name
     return [(stem + ".json", settings), (stem + ".pem", certificate)]

@@ -3,7 +3,7 @@ import PKIX
 import Presentation
 import Trust
 
-/// `mdoc trust show`: what a file says about whom to trust, and whether that may be believed.
+/// `mdoc trust show`: shows the trust information in a file, and whether it may be believed.
 enum TrustShow {
   static let command = Command(
     "show", "show what a VICAL, list of trusted entities, CRL, status list or certificate says",
@@ -50,7 +50,7 @@ enum TrustShow {
   }
 }
 
-/// A shown file for people.
+/// A shown file as text for people.
 struct ShownText: Sendable {
   let width: Int
   let style: Style
@@ -83,13 +83,13 @@ struct ShownText: Sendable {
   }
 }
 
-/// What is shown of a file that has to do with trust.
+/// The contents of a file about trust, ready to be shown.
 struct ShownFile: Sendable {
   enum State: String, Sendable {
-    /// Signed by one whom the named anchors vouch for, and in force.
+    /// It is in force, and its signer chains to a named anchor.
     case accepted
     case refused
-    /// Nobody was named who might have signed it, or nothing is signed.
+    /// No anchor was named that the signer could chain to, or the file is not signed.
     case unverified
   }
 
@@ -102,12 +102,12 @@ struct ShownFile: Sendable {
   let kind: String
   let title: String
   let state: State
-  /// Why it is not verified.
+  /// Why the content does not count; nil if it is accepted.
   let caution: String?
   let rows: [(String, String)]
   let entries: [Entry]
   let checks: [Check]
-  /// Members of its kind.
+  /// The members of the JSON that only this kind of file has.
   let members: [(String, JSON)]
 
   var json: JSON {
@@ -140,7 +140,7 @@ extension Certificate {
 }
 
 extension ShownFile {
-  /// A revocation list: verified where one of the named authorities issued it.
+  /// Shows a revocation list. It is accepted if one of the named authorities issued it.
   init(_ list: UnverifiedCRL, bytes: [UInt8], authorities: [Certificate], at now: Timestamp) {
     kind = "crl"
     title = "Revocation list of \(list.issuer.text)"
@@ -162,7 +162,7 @@ extension ShownFile {
     } else {
       state = .refused
       caution = "it says nothing about any certificate; what follows is only what the file says"
-      // The fault under its own issuer says more than that the others are not its issuer.
+      // The fault under the list's own issuer tells more than that another authority is not its issuer.
       let fault = faults.compactMap { $0 }.first { $0 != .otherIssuer } ?? .otherIssuer
       checks = [Check(.crlInvalid, .failed, detail: fault.detail)]
     }
@@ -181,7 +181,7 @@ extension ShownFile {
     }
   }
 
-  /// Certificates, by the profile of their roles.
+  /// Shows certificates with the findings of their role's profile.
   init(_ findings: [CertificateFindings], at now: Timestamp) {
     kind = "certificates"
     title = findings.count == 1 ? "1 certificate" : "\(findings.count) certificates"
@@ -192,7 +192,7 @@ extension ShownFile {
     checks = []
     entries = findings.map { finding in
       let certificate = finding.found.certificate
-      // A relying party's own vouches for nobody: the profiles of those that do are not held against it.
+      // A relying party's certificate vouches for nobody, so the profiles of issuers do not apply to it.
       if let certificate, let merchant = MerchantCertificate.merchant(named: certificate) {
         return Entry(merchant: merchant, certificate, at: now)
       }

@@ -3,7 +3,7 @@ import PKIX
 import Trust
 
 extension ShownFile {
-  /// A VICAL or a list of trusted entities, judged where signers were named.
+  /// Shows a VICAL or a list of trusted entities. It is judged if signers were named.
   init(_ file: ListFile, signers: [Certificate], at now: Timestamp) {
     let content = UnverifiedList(file.bytes)
     let judgement = file.judge(.init(signers: signers), at: now)
@@ -24,7 +24,8 @@ extension ShownFile {
       state = .unverified
       caution = "no --signer-anchor is given, so anybody may have signed this; what follows is only what the file says"
     }
-    // Of a payload there is no signature to look for, and without anchors nobody to find.
+    // If the list has no signature, or no signer is named, only the findings about its content are shown: there is no
+    // signature to verify, or nobody to verify it against.
     checks = isJudged || content == nil ? judgement.checks : Self.findings(content)
     let signer = content?.signerChain.first
     var rows: [(String, String)] = []
@@ -150,8 +151,8 @@ extension ShownFile.Entry {
 }
 
 extension ShownFile {
-  /// A status list or identifier list. Who may sign it is said by the documents that name it, so it is never verified
-  /// here, whatever anchors are named.
+  /// Shows a status list or identifier list. The documents that name it determine who may sign it, so it is never
+  /// verified here, whatever anchors are named.
   init(_ token: UnverifiedStatusToken, at now: Timestamp) {
     let name = token.mechanism == .statusList ? "status list" : "identifier list"
     kind = token.mechanism == .statusList ? "status_list" : "identifier_list"

@@ -1,7 +1,7 @@
 import Base
 import Vectors
 
-/// `mdoc vectors`: the corpus of right and wrong answers, run against this verifier or another.
+/// `mdoc vectors`: runs the corpus of right and wrong answers against this verifier or another.
 enum VectorsCommand {
   static let command = Command(
     "vectors", "hold a verifier to the corpus of right and wrong answers",
@@ -22,7 +22,7 @@ extension Option {
   static let filter = Option("filter", "ID", "only cases whose id contains this")
 }
 
-/// `mdoc vectors list`: what the corpus holds.
+/// `mdoc vectors list`: lists the cases of the corpus.
 enum VectorsList {
   static let command = Command(
     "list", "list the cases with what is wrong and what is expected",
@@ -70,7 +70,7 @@ enum VectorsList {
   }
 }
 
-/// `mdoc vectors lint`: whether a suite keeps its own rules.
+/// `mdoc vectors lint`: checks whether a suite keeps its own rules.
 enum VectorsLint {
   static let command = Command(
     "lint", "check a suite's files: schema, names, codes, stages, one fault each",

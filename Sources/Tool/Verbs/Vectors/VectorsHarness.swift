@@ -4,7 +4,7 @@ import Bench
 import HTTP
 import Vectors
 
-/// `mdoc vectors serve-harness`: this verifier behind the harness, as an example for others and for our own tests.
+/// `mdoc vectors serve-harness`: serves this verifier as a harness, as an example for others and for our own tests.
 enum VectorsServeHarness {
   static let command = Command(
     "serve-harness", "serve this verifier for mdoc vectors run --against",
@@ -39,7 +39,7 @@ enum VectorsServeHarness {
     configuration.address = address.address
     configuration.port = address.port
     configuration.threads = 2
-    // The largest vectors are ten megabytes, in base64.
+    // The largest vectors are ten megabytes, and base64 makes them larger.
     configuration.maxBodyBytes = 32 << 20
     configuration.requestDeadline = 60
     do throws(HTTPServerError) {
@@ -50,7 +50,7 @@ enum VectorsServeHarness {
   }
 }
 
-/// Questions over HTTP, on any path.
+/// Answers harness questions over HTTP, on any path.
 private struct HarnessEndpoint: HTTPHandler {
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     guard request.method == "POST" else { return reply(405, ["error": "a question is a POST"]) }
@@ -74,13 +74,13 @@ extension Option {
     "listen", "HOST:PORT", "where to listen; port 0 is a free one", fallback: "127.0.0.1:9000")
 }
 
-/// Asks another verifier through its harness: HTTP/1.1 without TLS, one connection a question.
+/// Asks another verifier through its harness, over HTTP/1.1 without TLS, with one connection for each question.
 struct HarnessClient: Sendable {
   private let host: String
   private let port: UInt16
   private let path: String
 
-  /// Nil for what is no `http://` URL.
+  /// Nil if the text is no `http://` URL.
   init?(_ url: String) {
     guard url.hasPrefix("http://"), url.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
     let rest = url.dropFirst("http://".count)
@@ -96,7 +96,7 @@ struct HarnessClient: Sendable {
     guard !host.isEmpty, !isBracketed || end != nil else { return nil }
   }
 
-  /// The exchange blocks, so it has a thread of its own.
+  /// Asks one question. The exchange blocks, so it runs on a thread of its own.
   func judge(_ vector: TestVector, anchors: SuiteAnchors) async throws(VectorRunner.NoVerdict) -> Judgement {
     let question = anchors.question(of: vector).serialized()
     let result = Locked<Result<Judgement, VectorRunner.NoVerdict>>(.failure(.init(reason: "no thread for the call")))
@@ -117,7 +117,7 @@ struct HarnessClient: Sendable {
       let connection = try ClientConnection(
         host: host, port: port, headers: ["Accept: application/json", "Connection: close"], peer: "the harness",
         patience: 60, limit: 1 << 20)
-      // A harness may answer before it has read everything.
+      // A send error is ignored: a harness may answer before it has read everything.
       try? connection.send("POST", path, question)
       reply = try connection.receive()
     } catch {

@@ -1,7 +1,7 @@
 import Base
 import Vectors
 
-/// `mdoc vectors run`: every case with exactly the expected codes, or what came in their place.
+/// `mdoc vectors run`: judges every case, and reports those that do not end with exactly the expected codes.
 enum VectorsRun {
   static let command = Command(
     "run", "run the cases and report which do not end as they must",
@@ -58,7 +58,8 @@ enum VectorsRun {
     return await runner.run()
   }
 
-  /// A folder in somebody else's layout, which only our own verifier can be held to.
+  /// The run of a folder in a published set's layout; nil if it has none. Only our own verifier can be asked, since the
+  /// harness protocol has no questions for such cases.
   private static func published(_ arguments: ParsedArguments) throws(Failure) -> RunReport? {
     guard !arguments.has(.against) else { return nil }
     let path = try arguments.required(.suite)
@@ -90,7 +91,7 @@ extension Option {
   fileprivate static let jsonReport = Option("json", "FILE", "write JSON for programs")
 }
 
-/// A run for the terminal: what failed, the counts, and why cases were skipped.
+/// A run as text for the terminal: the failures, the counts, and why cases were skipped.
 struct RunText {
   let report: RunReport
   let width: Int
@@ -117,7 +118,7 @@ struct RunText {
     }.joined(separator: "\n")
   }
 
-  /// Which cases took most, where they were measured.
+  /// The cases that took most memory and most processor time; empty if the run did not measure.
   private var costs: String {
     guard let slowest = report.byProcessorTime.first, let time = slowest.measurement?.timeText else { return "" }
     let memory = report.byMemory.first.flatMap { result in
@@ -126,7 +127,7 @@ struct RunText {
     return (memory ?? "") + "Most processor time  \(time), by \(slowest.summary.id)"
   }
 
-  /// Why cases were skipped, by group and with how many.
+  /// Why cases were skipped, by group and with their number.
   private var skips: String {
     let reasons = report.results.compactMap { result in result.skipReason.map { "\(result.group): \($0)" } }
     return Dictionary(grouping: reasons) { $0 }.sorted { $0.key < $1.key }.map { reason, cases in

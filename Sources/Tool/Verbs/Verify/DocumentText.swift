@@ -1,6 +1,7 @@
 import Base
 
-/// One accepted document for people: who issued it and its elements. `result.documents[]` of the HTTP API.
+/// One accepted document as text for people: its issuer and its elements. The JSON is an item of `result.documents` of
+/// the HTTP API.
 struct DocumentText {
   let json: JSON
   let width: Int
@@ -62,7 +63,7 @@ struct DocumentText {
   }
 }
 
-/// A data element's value in one line, or a list in one line an entry.
+/// A data element's value on one line; a list has one line for each entry.
 enum ElementText {
   static func rows(_ name: String, _ value: JSON) -> [(String, String)] {
     guard let entries = value.array, entries.count > 1 else { return [(name, line(value))] }
@@ -84,7 +85,8 @@ enum ElementText {
     return isNested || members.isEmpty ? "{\(text)}" : text
   }
 
-  /// Bytes are described, not shown: `{"media_type"?, "base64"}`.
+  /// Describes bytes instead of showing them; nil if the value is not binary. Binary values are `{"media_type"?,
+  /// "base64"}`.
   private static func binary(_ value: JSON) -> String? {
     guard let base64 = value["base64"]?.string, value.object?.allSatisfy({ isOfBinary($0.name) }) == true else {
       return nil

@@ -3,11 +3,12 @@ import Cryptography
 import Mdoc
 import Presentation
 
-/// What a reader received in a session, and its transcript in one file or in the parts that it is made of.
+/// The options for the input that a reader received in a session and for the session's transcript, which is one file or
+/// its parts.
 enum TranscriptOptions {
   static let all: [Option] = [.response, .sessionData] + session + [.readerKey]
 
-  /// What a transcript is given by.
+  /// The options that give a transcript.
   static let session: [Option] = [.transcript] + parts
 
   private static let parts: [Option] = [.deviceEngagement, .eReaderKey, .handover, .nfcSelect, .nfcRequest]
@@ -17,7 +18,7 @@ enum TranscriptOptions {
     + "was sent, and how the two met. Then the report says where the device took another handover, and --session-data can "
     + "take the device's encrypted message in place of --response."
 
-  /// Authenticates what `--response` or `--session-data` names.
+  /// Authenticates the answer that `--response` or `--session-data` names.
   static func authenticate(
     _ arguments: ParsedArguments, verifier: MdocVerifier, request: PresentationRequest?, at now: Timestamp
   ) throws(Failure) -> Authentication {
@@ -42,7 +43,7 @@ enum TranscriptOptions {
       .sessionData(try WireBytes.answer(at: path)), in: session, request: request, at: now)
   }
 
-  /// The transcript that the options say.
+  /// The transcript that the options give.
   static func transcript(_ arguments: ParsedArguments) throws(Failure) -> SessionTranscript {
     guard let path = arguments.value(.transcript) else { return try session(arguments, nil).transcript }
     try refuse(parts, beside: .transcript, arguments)
@@ -85,7 +86,7 @@ enum TranscriptOptions {
       throw .usage("--\(option.name) is required where --transcript is not given")
     }
     let bytes = try FileAccess.read(path, purpose: option.name)
-    // What a QR code says: `mdoc:` and the engagement in base64url (ISO/IEC 18013-5:2021, 8.2.2.3).
+    // A QR code's text is `mdoc:` and the engagement in base64url (ISO/IEC 18013-5:2021, 8.2.2.3).
     let scheme = Array("mdoc:".utf8)
     return WireBytes(bytes.starts(with: scheme) ? Array(bytes.dropFirst(scheme.count)) : bytes).bytes
   }

@@ -1,6 +1,7 @@
 import Base
 
-/// A verdict for people, made from the JSON that programs get: `mdoc verify` prints its own, `mdoc demo` a session's.
+/// A verdict as text for people. It is made from the JSON that programs get, because `mdoc verify` prints its own
+/// verdict and `mdoc demo` a session's.
 struct VerdictText {
   /// An object with `status`, `last_error`, `result` and `report`.
   let json: JSON
@@ -18,7 +19,7 @@ struct VerdictText {
     return sections.joined(separator: "\n\n")
   }
 
-  /// The verdict; for a refusal every reason, with what can be done about it.
+  /// The verdict in one line. A refusal is followed by every reason and what to do about it.
   var headline: String {
     let codes = json["last_error"]?["reasons"]?.array?.compactMap { $0["code"]?.string } ?? []
     guard let first = codes.first ?? json["last_error"]?["code"]?.string else {
@@ -42,13 +43,14 @@ struct VerdictText {
       + Wrapping.wrap(summary, indent: 2, width: width) + "\n" + remedies(of: [code.rawValue]).joined(separator: "\n")
   }
 
-  /// The first of these as the first reason: the answer is genuine, and not what was asked for.
+  /// If the first reason is one of these codes, the answer is genuine but not what was requested.
   private static let declining: Set<Code> = [
     .elementMissing, .elementUnexpected, .documentMissing, .ageContradictory, .ageInconsistent, .ageBelowMinimum,
     .documentExpired, .nothingDisclosed,
   ]
 
-  /// What to do about each code; codes with one remedy are named before it, where there are others.
+  /// What to do about each code. Codes with the same remedy share a line, which names them if there are several
+  /// remedies.
   private func remedies(of codes: [String]) -> [String] {
     let entries = codes.compactMap { code in Code(rawValue: code).map { (code: code, remedy: $0.entry.remedy) } }
     let remedies = unique(entries.map(\.remedy))
@@ -59,7 +61,7 @@ struct VerdictText {
     }
   }
 
-  /// What the report says where the check failed: which elements, which certificate.
+  /// The report's details of a check with this outcome, such as which elements or which certificate.
   private func details(of code: String, _ outcome: String) -> String {
     let details = checks(of: code).filter { $0["outcome"]?.string == outcome }.compactMap { $0["detail"]?.string }
     return details.isEmpty ? "" : ": " + Printable.line(details.joined(separator: "; "))
@@ -83,7 +85,7 @@ struct VerdictText {
   }
 }
 
-/// Every check of a report for people: outcome, code and clause in columns, the detail below.
+/// Every check of a report as text for people: outcome, code and clause in columns, the detail below.
 struct ReportText {
   let json: JSON
   let width: Int
@@ -134,7 +136,7 @@ struct ReportText {
 
   private static let outcomeWidth = 7
 
-  /// As wide as the widest code of this report.
+  /// The width of the widest code in this report.
   private var codeWidth: Int { checks.compactMap { $0["code"]?.string?.count }.max() ?? 0 }
 
   private func label(_ outcome: String) -> String {

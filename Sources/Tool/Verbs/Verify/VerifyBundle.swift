@@ -2,7 +2,7 @@ import Base
 import Mdoc
 import Sessions
 
-/// `mdoc verify bundle`: evidence that a server kept, verified once more as it was then.
+/// `mdoc verify bundle`: verifies evidence that a server kept, again and under the rules of that time.
 enum VerifyBundle {
   static let command = Command(
     "bundle", "verify a sealed bundle of evidence again, offline",
@@ -85,7 +85,7 @@ enum VerifyBundle {
     return json["last_error"]?.isNull == true ? .done : .rejected
   }
 
-  /// Whose evidence it is; nil where it could not be opened.
+  /// The origin of the evidence; nil if the bundle could not be opened.
   private static func origin(_ json: JSON, _ style: Style) -> String? {
     guard let session = json["session"]?.string else { return nil }
     let names = [("relying_party", "Relying party"), ("protocol", "Protocol"), ("program", "Kept by version")]

@@ -11,7 +11,7 @@ enum VerifyCommand {
     "verify", "verify a wallet's answer from files",
     verbs: [VerifyApple.command, VerifyResponse.command, VerifyReader.command, VerifyBundle.command])
 
-  /// How verdicts on answers end.
+  /// The exit statuses of a verdict, for the help.
   static let status =
     "Exit status: 0 verified, 1 rejected or declined, 3 verified but nothing was disclosed, 64 usage, 65 one of your files "
     + "cannot be read."
@@ -24,7 +24,8 @@ enum VerifyCommand {
 
   /// Prints a verdict and turns it into an exit status.
   ///
-  /// - Parameter questions: what was asked about revocation: whoever supplies lists must know their addresses.
+  /// - Parameter questions: the revocation questions. Their addresses are printed, because the user who supplies lists
+  ///   needs them.
   static func conclude(
     _ verdict: Verdict, asked questions: [RevocationQuestion], _ arguments: ParsedArguments, _ console: Console
   ) -> ExitStatus {
@@ -45,7 +46,7 @@ enum VerifyCommand {
 }
 
 extension RevocationQuestion {
-  /// Where the lists are that answer it.
+  /// The addresses of the lists that answer it.
   fileprivate var addresses: [String] {
     switch subject {
     case .certificates: path.dropLast().flatMap(\.extensions.crlURIs)
@@ -54,7 +55,7 @@ extension RevocationQuestion {
   }
 }
 
-/// Where `mdoc verify` asks about revocation: lists in files, and the web only where it is told to.
+/// The sources of revocation lists for `mdoc verify`: files, and the web only with `--fetch`.
 enum RevocationOptions {
   static let all: [Option] = [.revocation, .list, .fetch]
 
@@ -76,7 +77,7 @@ enum RevocationOptions {
     guard try policy(arguments) != .off else { return NoRevocationSource() }
     var lists = StaticListFetcher()
     for text in arguments.values(.list) {
-      // Addresses may have an equals sign in their query.
+      // The last equals sign separates, since an address may have others in its query.
       guard let equals = text.lastIndex(of: "="), equals > text.startIndex, text.index(after: equals) < text.endIndex
       else { throw .usage("--list is ADDRESS=FILE, not \"\(text)\"") }
       let address = String(text[..<equals])
@@ -96,7 +97,7 @@ enum RevocationOptions {
     }
   }
 
-  /// A file that was given for an address is what counts there, whatever the web has.
+  /// For an address with a file, only the file counts. All other addresses are fetched from the web.
   private struct FilesThenWeb: ListFetcher {
     let lists: StaticListFetcher
     let web: WebListFetcher

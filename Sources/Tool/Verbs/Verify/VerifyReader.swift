@@ -3,7 +3,7 @@ import Mdoc
 import PKIX
 import Presentation
 
-/// `mdoc verify reader`: who asks, as a wallet finds it out.
+/// `mdoc verify reader`: verifies who signed a request, as a wallet would.
 enum VerifyReader {
   static let command = Command(
     "reader", "verify who signed a request: reader authentication, or an OpenID4VP request object",
@@ -66,7 +66,7 @@ enum VerifyReader {
     return roots
   }
 
-  /// Annex C of ISO/IEC TS 18013-7 where an origin is given, else that of a session in person.
+  /// The transcript of ISO/IEC TS 18013-7, Annex C, if an origin is given; otherwise that of a proximity session.
   private static func transcript(_ arguments: ParsedArguments, _ file: RequestToVerify) throws(Failure)
     -> SessionTranscript
   {
@@ -95,7 +95,8 @@ enum VerifyReader {
   }
 }
 
-/// A request in one of the forms in which it is about.
+/// A request in any of its common forms: DeviceRequest, request object (JWS), or the JSON of the Digital Credentials
+/// API.
 private struct RequestToVerify {
   enum Content {
     case deviceRequest([UInt8])
@@ -103,7 +104,7 @@ private struct RequestToVerify {
   }
 
   let content: Content
-  /// Of the Digital Credentials API, where it came with the request.
+  /// The `encryptionInfo` of the Digital Credentials API, if it came with the request; otherwise nil.
   var encryptionInfo: String?
 
   init(at path: String) throws(Failure) {
@@ -130,7 +131,7 @@ private struct RequestToVerify {
 }
 
 extension JSON {
-  /// Itself, where it is a JWS in the general serialization.
+  /// The value itself if it is a JWS in the general serialization; otherwise nil.
   fileprivate var ifSigned: JSON? { self["signatures"] == nil ? Optional.none : self }
 }
 

@@ -3,7 +3,7 @@ import Mdoc
 import Presentation
 import Sessions
 
-/// `mdoc verify response`: a DeviceResponse over a session transcript, as a reader in person has them.
+/// `mdoc verify response`: verifies a DeviceResponse of a proximity session over its transcript.
 enum VerifyResponse {
   static let command = Command(
     "response", "verify a DeviceResponse over its session transcript",
@@ -66,7 +66,7 @@ enum VerifyResponse {
   }
 }
 
-/// `mdoc verify apple`: the envelope that an iPhone gave an app, with the key that opens it.
+/// `mdoc verify apple`: decrypts the envelope that an iPhone gave to an app, and verifies the answer in it.
 enum VerifyApple {
   static let command = Command(
     "apple", "verify the answer to Apple's in-app request",

@@ -54,7 +54,9 @@ struct EncryptedParameters {
 /// `vp_token` (OpenID4VP 1.0, 8.1): for each query that is answered an array of presentations, here of one
 /// DeviceResponse in base64url (B.2).
 struct VPToken {
-  private typealias Presentation = (document: Int, docType: String, kind: PresentedResponse.DocumentKind, bytes: [UInt8])
+  private typealias Presentation = (
+    document: Int, docType: String, kind: PresentedResponse.DocumentKind, bytes: [UInt8]
+  )
 
   /// One part for each document of the request that was answered, in the order of the request.
   let parts: [PresentedResponse.Part]
