@@ -1,4 +1,4 @@
-/// One check that was made or, as its outcome then says, could not be made.
+/// One check. Its outcome says whether it was made.
 public struct Check: Sendable, Hashable {
   public enum Outcome: String, Sendable, Hashable, CaseIterable {
     case passed, failed
@@ -39,7 +39,7 @@ public struct Reason: Sendable, Hashable {
 /// Each code is in the list once. The worst outcome noted for it counts, with the details of all.
 public struct CheckList: Sendable {
   public private(set) var checks: [Check] = []
-  /// The codes that are in the list: most are noted once, and then the list need not be searched.
+  /// The codes in the list. Most codes are noted once, and a code that is not in this set need not be searched for.
   private var noted = CodeSet()
 
   /// - Parameter expected: about how many checks there will be; the default suits one document.

@@ -91,7 +91,7 @@ public final class PrivateKey: Sendable {
 struct KeyPair {
   let curve: Curve
   let pkey: OpaquePointer
-  /// The public point, uncompressed; empty where it still has to be read out of the key.
+  /// The uncompressed public point; empty if it still has to be read out of the key.
   var point: [UInt8] = []
 }
 

@@ -9,10 +9,10 @@ struct PrivateKeyInfo {
   let curve: Curve
   /// A view into the bytes that were read, as long as the file wrote it.
   private let scalar: UnsafeRawBufferPointer
-  /// The public half that the file has beside the scalar, or nil.
+  /// The public half, if the file has it beside the scalar; otherwise nil.
   private let point: UnsafeRawBufferPointer?
 
-  /// - Throws: `unsupportedKey` for what is not on a named curve of ours.
+  /// - Throws: `unsupportedKey` for a key that is not on one of our named curves.
   init(_ der: UnsafeRawBufferPointer) throws(CryptoError) {
     var outer = DERElements(der)
     guard var info = outer.nested(.sequence), info.next(.integer) != nil,

@@ -23,7 +23,7 @@ struct CBORDecoder {
   /// Items inside tag 24 whose strings came in chunks, by the node of the string: they have bytes of their own.
   private var joined: [Int: CBORTree] = [:]
   private var joinedItems = 0
-  /// Of the text that is read.
+  /// The check of combining marks in the text that is being read.
   private var safety = StreamSafeText()
 
   /// A container whose children are being read.

@@ -15,7 +15,7 @@ package struct CompactJWE: Sendable {
 
   package init(parsing text: some Sequence<UInt8>) throws(JWEError) {
     let text = Array(text)
-    // One part too many is enough to see: a megabyte of dots would become fifty of parts.
+    // Splitting stops at one part too many: a megabyte of dots would otherwise become as many parts.
     let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)
     guard parts.count == 5, let header = Self.decode(parts[0]), let encryptedKey = Self.decode(parts[1]),
       let initializationVector = Self.decode(parts[2]), let ciphertext = Self.decode(parts[3]),
@@ -31,9 +31,11 @@ package struct CompactJWE: Sendable {
     sealed = ciphertext + tag
   }
 
-  /// The plaintext, or why there is none; nothing is returned before the tag was checked.
+  /// The plaintext. Nothing is returned before the tag was checked.
+  ///
+  /// - Throws: `JWEError`, which says why there is none.
   package func decrypt(with recipient: PrivateKey) throws(JWEError) -> [UInt8] {
-    // An `epk` with a private part is refused too: whoever reads it could open the message.
+    // An `epk` with a private part is refused too, because everyone who reads it could decrypt the message.
     guard let json = header.ephemeralKey, let ephemeral = try? JSONWebKey(parsing: json).key,
       ephemeral.curve == recipient.curve
     else { throw .ephemeralKeyInvalid }

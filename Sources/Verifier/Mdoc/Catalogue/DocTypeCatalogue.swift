@@ -21,9 +21,9 @@ public enum DocTypeCatalogue {
     definition(of: docType)?.ageNamespace ?? docType
   }
 
-  /// The extended key usages for signers of a document type, where nothing is configured; a signer must have one of
-  /// them. For a type that is not listed, they are those that ISO/IEC 18013-5 and 23220-4 have for signers of any mdoc,
-  /// and none that a wider profile has.
+  /// The default extended key usages for signers of a document type; a signer must have one of them. For a type that is
+  /// not listed, they are those that ISO/IEC 18013-5 and 23220-4 have for signers of any mdoc, and none that a wider
+  /// profile has.
   public static func signerUsages(of docType: String) -> Set<String> {
     definition(of: docType)?.signerUsages ?? CertificateRole.documentSigner.extendedKeyUsages
   }
@@ -53,7 +53,7 @@ public enum DocTypeCatalogue {
       namespace.elements.map { ElementReference(namespace.name, $0.identifier) }
     }
     return candidates.first { candidate in
-      // A slip in one of the two names, not in both.
+      // Only one of the two names may have a slip.
       candidate.identifier.hasSameBytes(as: element.identifier)
         ? Spelling.isOneSlip(candidate.namespace, element.namespace)
         : candidate.namespace.hasSameBytes(as: element.namespace)

@@ -3,14 +3,14 @@ import CBOR
 import COSE
 import Cryptography
 
-/// The MobileSecurityObject (ISO/IEC 18013-5:2021, 9.1.2.4): what the issuer signed.
+/// The MobileSecurityObject (ISO/IEC 18013-5:2021, 9.1.2.4), which the issuer signed.
 struct MobileSecurityObject: Sendable {
   let version: String
   let digestAlgorithm: String
   let docType: String
   let validity: DocumentValidity
   let keyAuthorizations: KeyAuthorizations
-  /// The COSE_Key as received, or nil where it is missing; whether it is a usable key is a check of its own.
+  /// The COSE_Key as received; nil if it is missing. Another check decides whether it is a usable key.
   let deviceKey: CBORItem?
   let status: DeclaredStatus
   private let valueDigests: CBORItem

@@ -3,11 +3,10 @@ import PKIX
 
 /// An answer after its own checks, before its revocation is known. Its data can't be read: only the verdict has them.
 public struct Authentication: ~Copyable, Sendable {
-  /// The questions to ask publishers; empty where the policy asks nothing, nothing is declared, or no issuer is
-  /// trusted.
+  /// The questions to ask publishers. Empty if the policy asks nothing, no status is declared, or no issuer is trusted.
   ///
-  /// The getter is never inlined, so that the caller owns the array that it returns. Where a field is read out of a
-  /// noncopyable value, the optimiser of Swift 6.3 destroys it with that value, though the caller still uses it.
+  /// The getter is never inlined, so that the caller owns the array that it returns. If a field is read out of a
+  /// noncopyable value, the optimiser of Swift 6.3 destroys the field with that value, though the caller still uses it.
   public var questions: [RevocationQuestion] { @inline(never) get { asked } }
   private let asked: [RevocationQuestion]
   private let state: State
@@ -88,9 +87,9 @@ struct AuthenticatedResponse: Sendable {
 struct AuthenticatedDocument: Sendable {
   let document: Document
   let checks: CheckList
-  /// Nil where no valid issuer signature covers a mobile security object.
+  /// Nil if no valid issuer signature covers a mobile security object.
   let signed: IssuerAuthentication.Signed?
-  /// Nil where the device was not authenticated.
+  /// Nil if the device was not authenticated.
   let method: DeviceAuthenticationMethod?
   /// The check of revocation; nil where the policy asks nothing, the issuer is not trusted, or its signature is not
   /// valid. An address is asked only if a trusted issuer signed it (architecture, 3).

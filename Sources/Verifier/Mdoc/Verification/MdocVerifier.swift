@@ -6,14 +6,14 @@ import PKIX
 /// It does no I/O, reads no clock and makes no random bytes. Its report lists every failed check, not only the first.
 public struct MdocVerifier: Sendable {
   public var trust: any IssuerTrust
-  /// Seconds by which clocks may differ: widens validFrom, validUntil, signed-in-the-future and the validity of
-  /// certificates, and nothing else.
+  /// Seconds by which clocks may differ. It widens validFrom, validUntil, the check that nothing is signed in the
+  /// future, and the validity of certificates, and nothing else.
   public var clockSkew: Int64
   /// Whether findings of the certificate and data profiles reject.
   public var isStrict: Bool
   /// What must be known about revocation.
   public var revocation: RevocationPolicy
-  /// Called when an answer is open and its documents are about to be checked; for measurements of time.
+  /// Called when an answer is open and its documents are about to be checked. It serves to measure time.
   public var willAuthenticate: (@Sendable () -> Void)?
 
   public init(
@@ -95,7 +95,7 @@ public enum DocumentOutcome: Sendable {
   }
 }
 
-/// Who may sign documents of which type: implemented by the trust store.
+/// Decides who may sign documents of which type. The trust store implements it.
 public protocol IssuerTrust: Sendable {
   /// SHA-256 of everything that decides about trust, in hexadecimal.
   var snapshot: String { get }

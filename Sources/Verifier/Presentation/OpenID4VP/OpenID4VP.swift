@@ -12,7 +12,7 @@ public struct OpenID4VP: Sendable {
 
   /// Opens and authenticates one answer. The challenge is used up, whatever the outcome.
   ///
-  /// Where the answer is encrypted, a device MAC is accepted too: the key of this one request is the reader's key.
+  /// If the answer is encrypted, a device MAC is accepted too: the key of this one request is the reader's key.
   ///
   /// - Parameters:
   ///   - response: the response's parameters: `response`, a JWE, or where the request asked for a clear answer

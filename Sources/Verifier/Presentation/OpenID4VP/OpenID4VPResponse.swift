@@ -67,7 +67,7 @@ struct VPToken {
     let needed = request.requiresAllDocuments ? request.documents.count : 1
     checks.require(presentations.count >= needed, .vpTokenIncomplete)
     guard presentations.count >= needed else { return nil }
-    // Where any one document is enough, a second one is more than was asked for.
+    // If any one document is enough, a second one is more than was asked for.
     if !request.requiresAllDocuments, presentations.count > 1 {
       checks.failed(.documentUnexpected, "\(presentations.count) documents")
     }
@@ -79,7 +79,7 @@ struct VPToken {
     self.parts = parts
   }
 
-  /// Nil where an id is not one of the request's, or its value is not one base64url text in an array.
+  /// Nil if an id is not one of the request's, or its value is not one base64url text in an array.
   private static func presentations(
     _ json: JSON?, _ request: PresentationRequest
   ) -> [(docType: String, bytes: [UInt8])]? {

@@ -130,9 +130,9 @@ public enum TrustListError: Error, Sendable, Hashable {
   }
 }
 
-/// What a list would make trusted.
+/// The anchors and signers that a list would make trusted.
 struct ListedTrust {
-  /// The earliest of the ends that the list gives itself; nil where it gives none.
+  /// The earliest of the ends that the list gives itself; nil if it gives none.
   let end: Timestamp?
   private(set) var anchors: [TrustAnchor] = []
   var statusListSigners: [StatusListSigner] = []

@@ -103,7 +103,7 @@ extension VICALVerifier: TrustListFormat {
     VICAL(verified: try Self.contents(of: message))
   }
 
-  /// The contents of the list, whoever signed it.
+  /// The contents of the list, read whether or not its signature is valid.
   static func contents(of message: COSESign1) throws(TrustListError) -> VICALContents {
     guard let payload = message.payload else { throw .malformed("the payload is detached") }
     let content: CBORItem
