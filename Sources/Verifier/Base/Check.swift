@@ -25,7 +25,7 @@ public struct Check: Sendable, Hashable {
 /// Why an answer was refused: a failed check and the document that it concerns.
 public struct Reason: Sendable, Hashable {
   public let code: Code
-  /// The document's index in the response; nil where the fault is in the answer as a whole.
+  /// The document's index in the response; nil if the fault is in the answer as a whole.
   public let document: Int?
 
   public init(_ code: Code, document: Int? = nil) {

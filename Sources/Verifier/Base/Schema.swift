@@ -142,7 +142,7 @@ extension Schema: ExpressibleByDictionaryLiteral {
   /// The schema with a title.
   package func titled(_ title: String) -> Schema { Schema([.init("title", .string(title))] + keywords) }
 
-  /// The schema, or null. Null is a second type where the schema has a type, and otherwise a choice: an enumeration
+  /// The schema, or null. Null is a second type if the schema has a type, and otherwise a choice: an enumeration
   /// would have to list null, and a named schema must not allow it everywhere.
   package var orNull: Schema {
     let isChoice = ["title", "$ref", "const", "oneOf"].contains { self[$0] != nil }

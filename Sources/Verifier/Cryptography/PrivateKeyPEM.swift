@@ -2,7 +2,7 @@ import Base
 import COpenSSL
 import FoundationEssentials
 
-/// Reads private keys in PEM, with a passphrase where they are encrypted. It never prompts anybody for one.
+/// Reads private keys in PEM, with a passphrase if they are encrypted. It never prompts anybody for one.
 ///
 /// OpenSSL parses the text and decrypts it; `PrivateKeyInfo` reads the key.
 enum PrivateKeyPEM {

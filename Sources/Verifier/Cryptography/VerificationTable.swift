@@ -6,7 +6,7 @@ import COpenSSL
 /// ECDSA checks that u1·G + u2·Q has x-coordinate r (FIPS 186-5, 6.4.2). OpenSSL has a table for the generator G alone,
 /// so u2·Q costs it three times what u1·G does. With a table for Q, which OpenSSL computes as for any other generator,
 /// both cost the same. What is checked, and in which order, is as in OpenSSL's own verification; nothing here is secret.
-/// It goes past OpenSSL's providers, so where only validated ones may run there is no table.
+/// It goes past OpenSSL's providers, so if only validated ones may run, there is no table.
 ///
 /// It takes 150 kB, and 35 ms of a processor once.
 final class VerificationTable: Sendable {

@@ -21,7 +21,7 @@ public final class Certificate: Sendable {
   public let publicKey: PublicKey?
   public let hasSupportedSignatureAlgorithm: Bool
   public let extensions: CertificateExtensions
-  /// The certificate's signature; nil where its algorithm is not supported, or the certificate names two algorithms.
+  /// The certificate's signature; nil if its algorithm is not supported, or the certificate names two algorithms.
   private let signature: CertificateSignature?
 
   /// Parses exactly one DER certificate: no trailing bytes, every extension at most once and well-formed. A serial number

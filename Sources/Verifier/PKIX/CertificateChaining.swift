@@ -10,7 +10,7 @@ extension Certificate {
     zip(certificates, certificates.dropFirst()).allSatisfy { $0.chainsByName(to: $1) && $0.isSigned(by: $1) }
   }
 
-  /// Whether the other certificate is this one's issuer by name, and by key identifier where both state one.
+  /// Whether the other certificate is this one's issuer by name, and by key identifier if both state one.
   func chainsByName(to issuer: Certificate) -> Bool {
     self.issuer.der == issuer.subject.der && chainsByKeyIdentifier(to: issuer)
   }

@@ -8,9 +8,9 @@ public struct CertificateExtensions: Sendable {
   public let isCA: Bool
   /// The path length of basicConstraints; nil if there is no limit.
   public let pathLength: Int?
-  /// Nil where the extension is absent.
+  /// Nil if the extension is absent.
   public let keyUsage: KeyUsage?
-  /// Dotted identifiers; nil where the extension is absent.
+  /// Dotted identifiers; nil if the extension is absent.
   public let extendedKeyUsage: [String]?
   public let subjectKeyIdentifier: [UInt8]?
   public let authorityKeyIdentifier: [UInt8]?

@@ -4,7 +4,7 @@ import Cryptography
 /// A JSON Web Encryption in its compact serialization (RFC 7516, 7.1), encrypted directly to a key that is agreed by
 /// ECDH-ES (RFC 7518, 4.6).
 ///
-/// There is no other key management here: where there is no encrypted key, none can be attacked.
+/// There is no other key management here: there is no encrypted key that could be attacked.
 package struct CompactJWE: Sendable {
   package let header: JWEHeader
   /// The base64url text of the header: the additional authenticated data (RFC 7516, 5.1, step 14).
@@ -80,7 +80,7 @@ package struct JWEHeader: Sendable {
 
   package let contentEncryption: ContentEncryption
   package let keyID: String?
-  /// `apu` and `apv`, decoded; empty where absent (RFC 7518, 4.6.2).
+  /// `apu` and `apv`, decoded; empty if absent (RFC 7518, 4.6.2).
   package let partyUInfo: [UInt8]
   package let partyVInfo: [UInt8]
   /// `epk`, to be checked when the recipient's curve is known.

@@ -8,7 +8,7 @@ package struct CompactJWS: Sendable {
   package let signature: [UInt8]
   private let signed: [UInt8]
 
-  /// - Parameter critical: the header parameters that the caller processes where `crit` names them.
+  /// - Parameter critical: the header parameters that the caller processes if `crit` names them.
   package init(parsing text: some Sequence<UInt8>, understanding critical: Set<String> = []) throws(JOSEError) {
     let text = Array(text)
     // Splitting stops at one part too many: a megabyte of dots would otherwise become as many parts.
@@ -71,7 +71,7 @@ package struct JWSHeader: Sendable {
   package let critical: [String]
   private let json: JSON
 
-  /// Nil where the algorithm is not supported.
+  /// Nil if the algorithm is not supported.
   package var algorithm: SignatureAlgorithm? { SignatureAlgorithm(joseName: algorithmName) }
 
   package subscript(name: String) -> JSON? { json[name] }

@@ -170,7 +170,7 @@ enum AgeCalendar {
   /// The latest day that has begun anywhere: the date in UTC+14.
   static func dayReachedAnywhere(at time: Timestamp) -> FullDate { (time + 14 * 3_600).date }
 
-  /// Completed years on a day. A person born on 29 February completes a year on 1 March where the year is no leap year.
+  /// Completed years on a day. A person born on 29 February completes a year on 1 March if the year is no leap year.
   static func completedYears(since birth: FullDate, on day: FullDate) -> Int {
     let hadBirthday = (day.month, day.day) >= (birth.month, birth.day)
     return day.year - birth.year - (hadBirthday ? 0 : 1)

@@ -6,7 +6,7 @@ import COSE
 /// developer to look at in test mode.
 ///
 /// It is a type of its own, so that it stands beside a refusal and never in place of an `AcceptedPresentation`. It
-/// exists only where every document is simulated: a document that claims an issuer never gets in.
+/// exists only if every document is simulated: a document that claims an issuer never gets in.
 public struct SimulatedPresentation: Sendable {
   public struct Document: Sendable, CustomStringConvertible, CustomReflectable {
     public let docType: String

@@ -87,7 +87,7 @@ public enum Namespace {
 
 /// Guesses which name was meant, for error texts.
 package enum Spelling {
-  /// The nearest of the names, or nil where none is near. A name is near if it begins with the word, or if they differ
+  /// The nearest of the names; nil if none is near. A name is near if it begins with the word, or if they differ
   /// by at most one slip in three letters and never more than four.
   package static func nearest(to word: String, among names: [String]) -> String? {
     let ranked = names.map { (name: $0, distance: distance(from: word, to: $0)) }

@@ -9,7 +9,7 @@ public struct DocTypeDefinition: Sendable, Hashable {
   public let aliases: [String]
   /// In English, for people.
   public let label: String
-  /// Where it is specified.
+  /// The document that specifies it.
   public let source: String
   /// Extended key usages, as dotted identifiers; a document signer must have one of them.
   public let signerUsages: Set<String>
@@ -98,7 +98,7 @@ public struct NamespaceDefinition: Sendable, Hashable {
 
 /// The CBOR types that the value of an element may have.
 ///
-/// Where sources disagree every form is allowed. The empty set says that no type is prescribed.
+/// If sources disagree, every form is allowed. The empty set says that no type is prescribed.
 public struct ElementTypes: OptionSet, Sendable, Hashable {
   public let rawValue: UInt8
 

@@ -118,7 +118,7 @@ enum Slip {
     if item?.count == 0 { slips.append("\(key) is empty") }
   }
 
-  /// Notes null or undefined in place of the unprotected header, which must be there even where it is empty (RFC 9052,
+  /// Notes null or undefined in place of the unprotected header, which must be there even if it is empty (RFC 9052,
   /// 3), and undefined in place of a detached payload.
   static func noteFields(of message: CBORItem?, _ name: String, into slips: inout [String]) {
     guard let fields = message?.elements.map(Array.init), fields.count == 4 else { return }

@@ -5,10 +5,10 @@ import CBOR
 /// names their faults.
 struct Document: Sendable {
   let docType: String
-  /// Nil where the wallet left it out.
+  /// Nil if the wallet left it out.
   let issuerAuth: CBORItem?
   let issuerSigned: [IssuerSignedNamespace]
-  /// Nil where the wallet left it out.
+  /// Nil if the wallet left it out.
   let deviceSigned: DeviceSigned?
   /// The slips that were read past (`Slip`), each with its member.
   let slips: [String]

@@ -7,7 +7,7 @@ public struct MdocParseError: Error, Sendable, Hashable {
   /// The index of the document that has the fault; nil if the fault is in no document.
   public let document: Int?
   /// The member or item at fault, as a path of the standard's names and of indices: `documents[0].docType is missing`.
-  /// It holds no name that a wallet chose. Nil where the bytes as a whole are at fault.
+  /// It holds no name that a wallet chose. Nil if the bytes as a whole are at fault.
   public let detail: String?
 
   init(_ code: Code, _ detail: String? = nil, document: Int? = nil) {

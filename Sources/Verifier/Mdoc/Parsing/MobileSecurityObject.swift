@@ -14,7 +14,7 @@ struct MobileSecurityObject: Sendable {
   let deviceKey: CBORItem?
   let status: DeclaredStatus
   private let valueDigests: CBORItem
-  /// The entries of `valueDigests` by namespace; nil where there are 32 namespaces or fewer.
+  /// The entries of `valueDigests` by namespace; nil if there are 32 namespaces or fewer.
   private let digestsByNamespace: [UTF8Key: CBORItem]?
 
   /// - Parameter payload: the byte string that IssuerAuth carries, `bstr .cbor #6.24(bstr .cbor MobileSecurityObject)`.
@@ -69,7 +69,7 @@ struct MobileSecurityObject: Sendable {
     return namespaces
   }
 
-  /// The signed digests of one namespace, by their identifiers; nil where the namespace is not signed at all.
+  /// The signed digests of one namespace, by their identifiers; nil if the namespace is not signed at all.
   ///
   /// - Parameter lookUps: the number of digests that will be looked up; above 32 a table is made.
   func digests(of namespace: String, for lookUps: Int) -> SignedDigests? {

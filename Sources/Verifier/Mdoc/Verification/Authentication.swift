@@ -91,7 +91,7 @@ struct AuthenticatedDocument: Sendable {
   let signed: IssuerAuthentication.Signed?
   /// Nil if the device was not authenticated.
   let method: DeviceAuthenticationMethod?
-  /// The check of revocation; nil where the policy asks nothing, the issuer is not trusted, or its signature is not
+  /// The check of revocation; nil if the policy asks nothing, the issuer is not trusted, or its signature is not
   /// valid. An address is asked only if a trusted issuer signed it (architecture, 3).
   let revocation: RevocationCheck?
 

@@ -19,7 +19,7 @@ struct IssuerAuthentication {
     let path: [Certificate]
   }
 
-  /// The signed object, or nil where no valid signature covers one; every check is noted either way.
+  /// The signed object; nil if no valid signature covers one. Every check is noted either way.
   func run(_ issuerAuth: CBORItem?, into checks: inout CheckList) -> Signed? {
     checks.require(issuerAuth != nil, .issuerAuthMissing)
     guard let issuerAuth, let message = parse(issuerAuth, &checks) else {

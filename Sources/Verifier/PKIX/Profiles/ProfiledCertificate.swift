@@ -50,7 +50,7 @@ extension CertificateRole {
   var requiresIssuerAltName: Bool {
     switch self {
     case .iaca, .iacaLink, .documentSigner, .ocspResponder: true
-    // Only where an IACA issued it.
+    // The extension is required only if an IACA issued the certificate.
     case .readerAuthentication: false
     case .vicalSigner, .statusListSigner, .trustedEntityListSigner: false
     }

@@ -6,7 +6,7 @@ public struct TrustListEvaluation<List: Sendable>: Sendable {
   public let checks: [Check]
   /// The list; nil unless its signature verified and its form is right. `isAccepted` says whether it is in force.
   public internal(set) var list: List?
-  /// The path from the list's signer, which comes first, up to the configured anchor; empty where there is no such
+  /// The path from the list's signer, which comes first, up to the configured anchor; empty if there is no such
   /// path.
   public internal(set) var signerPath: [Certificate] = []
   /// The anchors that the list makes trusted, each for the document types of its entries; empty unless it is accepted.

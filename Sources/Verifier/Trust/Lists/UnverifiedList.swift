@@ -5,7 +5,7 @@ import PKIX
 /// be made from it: only `VICALVerifier` and `TrustedEntityListVerifier` make them.
 public struct UnverifiedList: Sendable {
   public let contents: Contents
-  /// The certificates that came with the signature, the signer's first; empty where none can be read.
+  /// The certificates that came with the signature, the signer's first; empty if none can be read.
   public let signerChain: [Certificate]
 
   public enum Contents: Sendable {
@@ -65,7 +65,7 @@ public struct UnverifiedStatusToken: Sendable {
   public let expires: Timestamp?
   /// How long it may be kept before it is fetched again, in seconds.
   public let timeToLive: Int64?
-  /// Why its claims can't be read; nil where they can.
+  /// Why its claims can't be read; nil if they can.
   public let fault: String?
 
   /// Nil if the bytes don't have the form and the type of such a token.
