@@ -1,4 +1,4 @@
-/// One check that was made or, as its outcome then says, could not be made.
+/// One check. Its outcome says whether it was made.
 public struct Check: Sendable, Hashable {
   public enum Outcome: String, Sendable, Hashable, CaseIterable {
     case passed, failed
@@ -25,7 +25,7 @@ public struct Check: Sendable, Hashable {
 /// Why an answer was refused: a failed check and the document that it concerns.
 public struct Reason: Sendable, Hashable {
   public let code: Code
-  /// The document's index in the response; nil where the fault is in the answer as a whole.
+  /// The document's index in the response; nil if the fault is in the answer as a whole.
   public let document: Int?
 
   public init(_ code: Code, document: Int? = nil) {
@@ -39,7 +39,7 @@ public struct Reason: Sendable, Hashable {
 /// Each code is in the list once. The worst outcome noted for it counts, with the details of all.
 public struct CheckList: Sendable {
   public private(set) var checks: [Check] = []
-  /// The codes that are in the list: most are noted once, and then the list need not be searched.
+  /// The codes in the list. Most codes are noted once, and a code that is not in this set need not be searched for.
   private var noted = CodeSet()
 
   /// - Parameter expected: about how many checks there will be; the default suits one document.

@@ -2,7 +2,7 @@ import Glibc
 
 /// Why a file could not be opened, read or written, for people.
 package enum FileFault {
-  /// - Parameter code: of `errno`.
+  /// - Parameter code: a value of `errno`.
   package static func reason(_ code: Int32) -> String {
     switch code {
     case ENOENT: "there is no such file or folder"

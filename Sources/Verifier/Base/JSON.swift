@@ -26,7 +26,7 @@ public enum JSON: Sendable, Hashable {
     }
   }
 
-  /// An object with those of the members that are not nil.
+  /// An object with the members that are not nil.
   public static func members(_ members: KeyValuePairs<String, JSON?>) -> JSON {
     .object(members.compactMap { name, value in value.map { Member(name, $0) } })
   }
@@ -62,14 +62,14 @@ extension JSON {
   /// The bytes are not one JSON text in UTF-8, an object has two members of one name, a text is not `StreamSafeText`, or
   /// there are more values than are read.
   public struct SyntaxError: Error, Sendable {
-    /// Whether that is all that was found wrong.
+    /// Whether too many values are the only fault.
     public let hasTooManyValues: Bool
 
     init(hasTooManyValues: Bool = false) { self.hasTooManyValues = hasTooManyValues }
   }
 
-  /// - Parameter values: how many are read, those inside others included. More is for what this program has written, or
-  ///   its operator.
+  /// - Parameter values: how many values are read at most, including those inside others. Set it higher only for text
+  ///   that this program or its operator has written.
   public init(parsing bytes: [UInt8], values: Int = Limits.jsonValues) throws(SyntaxError) {
     self = try JSONParser.parse(bytes, values: values)
   }
@@ -174,13 +174,14 @@ extension JSON {
   }
 }
 
-/// One JSON value as this program wrote it: what is stored, sealed and told is written once and read by nobody on the way.
+/// One JSON value as this program wrote it. Values that are stored, sealed or sent are serialised once, and need not be
+/// read again on the way.
 public struct JSONText: Sendable, Hashable {
   public let bytes: [UInt8]
 
   public init(_ json: JSON) { bytes = json.serialized() }
 
-  /// - Parameter bytes: of one value, from this program's own writing.
+  /// - Parameter bytes: one value that this program has written.
   public init(written bytes: [UInt8]) { self.bytes = bytes }
 
   /// The value, however many others are in it.

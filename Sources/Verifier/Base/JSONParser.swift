@@ -11,7 +11,7 @@ struct JSONParser {
 
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position = 0
-  /// The number of values that may still come.
+  /// The number of values that may still be read.
   private var values: Int
 
   static func parse(_ bytes: [UInt8], values: Int) throws(JSON.SyntaxError) -> JSON {
@@ -53,7 +53,7 @@ struct JSONParser {
 
   private mutating func object(depth: Int) throws(JSON.SyntaxError) -> JSON {
     var members: [JSON.Member] = []
-    // Of more members than are looked through faster.
+    // The names of an object that has too many members for a linear search.
     var names: Set<UTF8Key> = []
     position += 1
     skipSpace()
@@ -175,7 +175,7 @@ struct JSONParser {
     return code
   }
 
-  /// - Parameter isASCII: false also where nobody looked.
+  /// - Parameter isASCII: whether the text is known to be ASCII; false also if that was not checked.
   private func text(_ utf8: some Collection<UInt8>, isASCII: Bool) throws(JSON.SyntaxError) -> String {
     guard let text = String(validating: utf8, as: UTF8.self) else { throw JSON.SyntaxError() }
     guard isASCII || StreamSafeText.isSafe(text) else { throw JSON.SyntaxError() }

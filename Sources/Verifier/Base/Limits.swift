@@ -48,14 +48,14 @@ public enum Limits {
   public static let crlAddresses = 2
   /// Seconds until a publisher that failed is asked again.
   public static let failedFetchLifetime: Int64 = 10
-  /// Seconds that a fetched list is kept: its own lifetime, but at least and at most.
+  /// The shortest and the longest time in seconds that a fetched list is kept. Between them, its own lifetime counts.
   public static let shortestListLifetime: Int64 = 60
   public static let longestListLifetime: Int64 = 86_400
   /// Lists that are kept at one time.
   public static let keptLists = 1_024
   public static let keptListBytes = 256 << 20
 
-  /// Bytes of a nonce for Apple in-app requests: what we make, and what Apple takes at most.
+  /// Bytes of a nonce for Apple in-app requests: the length of ours, and the longest that Apple takes.
   public static let nonceBytes = 32
   public static let appleNonceBytes = 64
   /// Bytes of a JWE's `apu` or `apv`, which are nonces: those of an answer are hashed for every transcript that is tried.

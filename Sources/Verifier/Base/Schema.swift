@@ -142,7 +142,7 @@ extension Schema: ExpressibleByDictionaryLiteral {
   /// The schema with a title.
   package func titled(_ title: String) -> Schema { Schema([.init("title", .string(title))] + keywords) }
 
-  /// The schema, or null. Null is a second type where the schema has a type, and otherwise a choice: an enumeration
+  /// The schema, or null. Null is a second type if the schema has a type, and otherwise a choice: an enumeration
   /// would have to list null, and a named schema must not allow it everywhere.
   package var orNull: Schema {
     let isChoice = ["title", "$ref", "const", "oneOf"].contains { self[$0] != nil }
@@ -177,7 +177,7 @@ extension Schema {
         (definitions?.object ?? []).map { Member($0.name, Schema($0.value)) }, longestMatched: longestMatched)
     }
 
-    /// The schema itself, or the one that it refers to; nil where that is not defined.
+    /// The schema itself, or the schema that it refers to; nil if that one is not defined.
     func target(of schema: Schema) -> Schema? {
       guard let reference = schema["$ref"]?.string else { return schema }
       let name = reference.split(separator: "/").last.map(String.init)
@@ -216,7 +216,7 @@ extension Schema {
       if !faults.contains(fault) { faults.append(fault) }
     }
 
-    /// The value; nil, with the fault noted, if there is none, so that the rest can still be read.
+    /// The value. If there is none, notes the fault and returns nil, so that the rest can still be read.
     package func attempt<Value>(_ value: @autoclosure () throws(Fault) -> Value) -> Value? {
       do throws(Fault) {
         return try value()
@@ -232,7 +232,7 @@ extension Schema {
   /// A member that is absent or null has the schema's default; without a default it is required. Members that may be
   /// absent are read with `ifAny`.
   package struct Object {
-    /// Bytes of a text.
+    /// How many bytes a text may have.
     private static let textBytes = 1...4096
 
     package let pointer: String
@@ -240,7 +240,9 @@ extension Schema {
     private let members: [JSON.Member]
     private let reading: Reading
 
-    /// Refuses what is no object; notes each member that the schema does not know.
+    /// Notes each member that the schema does not know.
+    ///
+    /// - Throws: `Fault` if the value is no object.
     package init(
       _ json: JSON, at pointer: String = "", by schema: Schema, in reading: Reading
     ) throws(Fault) {
@@ -255,7 +257,7 @@ extension Schema {
       }
     }
 
-    /// The member, with absent and null alike.
+    /// The member; nil if it is absent or null.
     package func value(_ name: String) -> JSON? {
       members.first { $0.name == name }.flatMap { $0.value.isNull ? nil : $0.value }
     }
@@ -307,7 +309,7 @@ extension Schema {
       return texts
     }
 
-    /// Without those elements that are no objects, which are noted.
+    /// The elements of a list that are objects. Notes each element that is not.
     package func objects(_ name: String) throws(Fault) -> [Object] {
       let element = target(Schema(schema(of: name, "array")["items"] ?? .null))
       var objects: [Object] = []
@@ -324,7 +326,7 @@ extension Schema {
       return try Object(value, at: "\(pointer)/\(name)", by: schema(of: name, "object"), in: reading)
     }
 
-    /// A list; where the schema asks for no element, it need not be there.
+    /// The list. If the schema allows an empty list, the member may be absent.
     private func list(_ name: String, of what: String) throws(Fault) -> [JSON] {
       let least = schema(of: name, "array")["minItems"]?.integer ?? 0
       if least == 0, value(name) == nil { return [] }
@@ -340,12 +342,12 @@ extension Schema {
       return fallback
     }
 
-    /// The member's schema; of one that has several forms the first of the type.
+    /// The member's schema. If it has several forms, this is the first of the type.
     private func schema(of name: String, _ type: String) -> Schema {
       let own = target(schema.members.first { $0.name == name }?.schema)
       let forms = [own] + (own["anyOf"]?.array ?? []).map { target(Schema($0)) }
       guard let form = forms.first(where: { $0["type"]?.string == type }) else {
-        // Of schemas and readings that tests go through side by side.
+        // Schemas and readings belong together; tests go through both.
         preconditionFailure("the schema has no \(type) \(name)")
       }
       return form
@@ -358,7 +360,7 @@ extension Schema {
 // MARK: Checking
 
 extension Schema {
-  /// What is wrong with a value, of what the keywords used here can say. An unknown keyword is a fault, so that none is
+  /// The faults of a value under the keywords that are used here. An unknown keyword is a fault too, so that none is
   /// skipped in silence.
   package func violations(
     of value: JSON, with definitions: Definitions = Definitions(), at pointer: String = ""
@@ -372,7 +374,7 @@ extension Schema {
     }
   }
 
-  /// By keywords that lead to further schemas or members; nil for others.
+  /// The faults under keywords that lead to further schemas or members; nil for other keywords.
   private func faults(
     of value: JSON, _ keyword: JSON.Member, _ definitions: Definitions, at pointer: String
   ) -> [Fault]? {
@@ -408,13 +410,13 @@ extension Schema {
     }
   }
 
-  /// Whether a limit is kept, as it is by values of other types than its own; nil for an unknown keyword.
+  /// Whether a value keeps a limit. A value of a type that the limit is not about keeps it. Nil for an unknown keyword.
   private func keeps(_ value: JSON, _ keyword: JSON.Member, _ definitions: Definitions) -> Bool? {
     let bound = keyword.value.integer ?? 0
     return switch keyword.name {
     case "type": (keyword.value.array ?? [keyword.value]).contains { $0.string == Self.type(of: value) }
     case "const": value == keyword.value
-    // Clients must not mind codes that they do not know; whoever wrote the schema has none but these.
+    // For clients, unknown codes are no fault. Here the list is complete, because the same program wrote the schema.
     case "enum", "x-extensible-enum": keyword.value.array?.contains(value) == true
     case "pattern":
       value.string.map { text in

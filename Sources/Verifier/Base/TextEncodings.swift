@@ -18,7 +18,7 @@ public enum Hex {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 
-  /// The bytes, or nil where the text has an odd number of digits or any other character.
+  /// The bytes; nil if the text has an odd number of digits or any other character.
   public static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count / 2)

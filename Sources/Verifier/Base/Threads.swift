@@ -29,7 +29,7 @@ public final class Locked<Value>: @unchecked Sendable {
   }
 }
 
-/// A moment of the monotonic clock until which to wait.
+/// A moment of the monotonic clock, until which to wait.
 package struct Deadline: Sendable {
   package let nanoseconds: Int64
 
@@ -43,7 +43,7 @@ package struct Deadline: Sendable {
   /// The time that is left, for `poll`, rounded up; 0 once the deadline is past.
   package var milliseconds: Int32 { Int32(clamping: max(0, (nanoseconds - Self.now() + 999_999) / 1_000_000)) }
 
-  /// For `pthread_cond_timedwait` on a condition of the monotonic clock.
+  /// The deadline for `pthread_cond_timedwait`, on a condition that uses the monotonic clock.
   package var time: timespec {
     timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
   }
@@ -54,7 +54,7 @@ package struct Deadline: Sendable {
     while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
   }
 
-  /// Nanoseconds.
+  /// The time of the monotonic clock, in nanoseconds.
   package static func now() -> Int64 {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
@@ -62,12 +62,12 @@ package struct Deadline: Sendable {
   }
 }
 
-/// A thread of its own for work that blocks: a disk, a network, a join, a wait for the time of day.
+/// Runs work that blocks on a thread of its own: a disk, a network, a join, a wait for the time of day.
 ///
-/// Work that blocks a thread of Swift's cooperative pool would take it from tasks whose answers somebody waits for.
+/// Work that blocks a thread of Swift's cooperative pool would take it from other tasks.
 package enum BackgroundThread {
   /// Runs the body on a new thread, which ends with it; false when the system has no thread to give.
-  /// - Parameter name: for `top -H`, profilers, and whoever counts processor time by threads; 15 bytes at most.
+  /// - Parameter name: the thread's name in `top -H`, in profilers and in counts of processor time; at most 15 bytes.
   package static func start(_ name: String = "mdoc-wait", _ body: @escaping @Sendable () -> Void) -> Bool {
     let box = Unmanaged.passRetained(Box(name, body))
     var thread = pthread_t()

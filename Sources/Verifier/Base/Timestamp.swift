@@ -48,7 +48,8 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     return FullDate(daysSince1970: Int(remainder < 0 ? days - 1 : days))
   }
 
-  /// RFC 3339 in UTC, for example `2026-11-20T10:00:00Z`; instants outside the years 1 to 9999 as their ends.
+  /// RFC 3339 in UTC, for example `2026-11-20T10:00:00Z`. Instants outside the years 1 to 9999 are written as the first
+  /// or last instant of these years.
   public var description: String {
     let day = date
     let second = min(max(Int(secondsSince1970 - Timestamp(date: day).secondsSince1970), 0), 86_399)
@@ -62,7 +63,7 @@ public struct FullDate: Sendable, Hashable, Comparable, CustomStringConvertible 
   public let month: Int
   public let day: Int
 
-  /// The date, or nil where the calendar has no such day.
+  /// The date; nil if the calendar has no such day.
   public init?(year: Int, month: Int, day: Int) {
     guard (1...9999).contains(year), (1...12).contains(month), day >= 1,
       day <= FullDate.daysIn(month: month, year: year)

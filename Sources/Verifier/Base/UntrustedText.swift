@@ -75,7 +75,7 @@ public struct StreamSafeText: Sendable {
 }
 
 extension Unicode.Scalar {
-  /// The scalar itself; or its number, if it would steer a terminal or change how the text around it reads.
+  /// The scalar itself. If it would control a terminal or change how the text around it reads, its number instead.
   package var printable: String { isUnprintable ? "\\u{\(String(value, radix: 16))}" : String(self) }
 
   /// Whether it is a control of the second block (C1), or one that changes the direction of the text around it.

@@ -4,8 +4,9 @@ import Synchronization
 /// OpenSSL contexts of one key and one operation, kept between uses: making a new one costs more than everything else
 /// around an ECDSA verification or an ECDH.
 ///
-/// A context is either in one slot or held by one caller, never both: a caller takes it out by an atomic exchange with
-/// nil, and puts it back only where the slot holds nil. Nobody waits; a caller that finds no context makes one.
+/// A context is either in one slot or held by one caller, never both. A caller takes it out by an atomic exchange with
+/// nil, and puts it back only into a slot that holds nil. No caller waits: if there is no context, the caller makes
+/// one. It is Sendable because the slots are atomic, and a context has one owner at any time.
 // Sendable by that: the slots are atomic, and a context has one owner at any time.
 struct ContextPool: ~Copyable, @unchecked Sendable {
   private let first: Atomic<OpaquePointer?>

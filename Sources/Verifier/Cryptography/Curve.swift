@@ -56,7 +56,7 @@ public enum Curve: String, Sendable, Hashable, CaseIterable {
   /// OpenSSL's name of the group.
   var groupName: String { String(cString: OBJ_nid2sn(nid)) }
 
-  /// The curve of OpenSSL's number.
+  /// The curve with this number in OpenSSL.
   package init?(nid: Int32) {
     guard let curve = Curve.allCases.first(where: { $0.nid == nid }) else { return nil }
     self = curve
@@ -70,7 +70,7 @@ public enum Curve: String, Sendable, Hashable, CaseIterable {
 
 /// The points of small order on the Edwards curves (RFC 8032), in every encoding that they have.
 ///
-/// As public keys they belong to nobody: OpenSSL accepts signatures for them that anyone can make, over any message.
+/// As public keys they are no one's: OpenSSL accepts signatures for them that anyone can make, over any message.
 enum SmallOrder {
   static func contains(_ encoded: [UInt8], on curve: Curve) -> Bool {
     guard let last = encoded.last else { return false }

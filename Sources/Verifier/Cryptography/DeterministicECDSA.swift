@@ -22,7 +22,7 @@ extension PrivateKey {
     throw .libraryFailure
   }
 
-  /// Nil where the nonce gives r = 0 or s = 0.
+  /// Nil if the nonce gives r = 0 or s = 0.
   private static func sign(
     _ digest: [UInt8], nonce: OpaquePointer, key: OpaquePointer, group: OpaquePointer, order: OpaquePointer
   ) -> OpaquePointer? {

@@ -49,8 +49,8 @@ public final class PrivateKey: Sendable {
 
   /// A PEM private key that may be encrypted (RFC 5958, 3; PKCS #5, RFC 8018). One that is not encrypted is read
   /// without the passphrase.
-  /// - Throws: `passphraseWrong` where it does not decrypt; a file that was damaged looks no different.
-  ///   `passphraseTooCostly` where it asks for more work than `Limits` allows.
+  /// - Throws: `passphraseWrong` if it does not decrypt; a file that was damaged looks no different.
+  ///   `passphraseTooCostly` if it asks for more work than `Limits` allows.
   public convenience init(pem: some ContiguousBytes, passphrase: borrowing SecretBytes) throws(CryptoError) {
     let pair = try passphrase.withUnsafeBytes { bytes throws(CryptoError) in try PrivateKeyPEM.read(pem, bytes) }
     try self.init(adopting: pair)
@@ -91,7 +91,7 @@ public final class PrivateKey: Sendable {
 struct KeyPair {
   let curve: Curve
   let pkey: OpaquePointer
-  /// The public point, uncompressed; empty where it still has to be read out of the key.
+  /// The uncompressed public point; empty if it still has to be read out of the key.
   var point: [UInt8] = []
 }
 

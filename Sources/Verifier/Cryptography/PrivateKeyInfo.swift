@@ -9,10 +9,10 @@ struct PrivateKeyInfo {
   let curve: Curve
   /// A view into the bytes that were read, as long as the file wrote it.
   private let scalar: UnsafeRawBufferPointer
-  /// The public half that the file has beside the scalar, or nil.
+  /// The public half, if the file has it beside the scalar; otherwise nil.
   private let point: UnsafeRawBufferPointer?
 
-  /// - Throws: `unsupportedKey` for what is not on a named curve of ours.
+  /// - Throws: `unsupportedKey` for a key that is not on one of our named curves.
   init(_ der: UnsafeRawBufferPointer) throws(CryptoError) {
     var outer = DERElements(der)
     guard var info = outer.nested(.sequence), info.next(.integer) != nil,
@@ -28,7 +28,7 @@ struct PrivateKeyInfo {
     try self.init(ecPrivateKey: content, on: curve)
   }
 
-  /// - Parameter expected: The curve that is already known; nil where the key itself must name it.
+  /// - Parameter expected: The curve that is already known; nil if the key itself must name it.
   init(ecPrivateKey der: UnsafeRawBufferPointer, on expected: Curve? = nil) throws(CryptoError) {
     var outer = DERElements(der)
     guard var key = outer.nested(.sequence), key.number() == 1, let scalar = key.next(.octetString) else {
@@ -117,7 +117,7 @@ struct DERElements {
 
   init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
 
-  /// The content of the next element, which is then consumed. Nil, with nothing consumed, where it has another tag or
+  /// The content of the next element, which is then consumed. Nil, with nothing consumed, if it has another tag or
   /// is cut off.
   mutating func next(_ tag: Tag) -> UnsafeRawBufferPointer? {
     guard rest.count >= 2, rest[0] == tag.rawValue else { return nil }

@@ -2,7 +2,7 @@ import Base
 import COpenSSL
 import FoundationEssentials
 
-/// Reads private keys in PEM, with a passphrase where they are encrypted. It never prompts anybody for one.
+/// Reads private keys in PEM, with a passphrase if they are encrypted. It never prompts anybody for one.
 ///
 /// OpenSSL parses the text and decrypts it; `PrivateKeyInfo` reads the key.
 enum PrivateKeyPEM {
@@ -62,7 +62,7 @@ enum PrivateKeyPEM {
     }
   }
 
-  /// The first block of PEM that is a private key, decrypted where its headers say that it is encrypted (RFC 1421).
+  /// The first PEM block that is a private key. It is decrypted if its headers say that it is encrypted (RFC 1421).
   private struct Block: ~Copyable {
     let label: String
     private let data: UnsafeMutablePointer<UInt8>
@@ -104,7 +104,7 @@ enum PrivateKeyPEM {
 
 /// The work that an encrypted key demands before its passphrase can be tried: the file chooses it, up to 2³¹ rounds.
 enum PassphraseWork {
-  /// Whether the work is within our bounds: for PBKDF2 and scrypt (RFC 8018, 6.2; RFC 7914, 7), and for their
+  /// Whether the work is within our bounds. It covers PBKDF2 and scrypt (RFC 8018, 6.2; RFC 7914, 7) and their
   /// forerunners, which all have rounds as well. False for an encoding that is not read here: OpenSSL also reads
   /// lengths in other forms than DER's.
   static func isBounded(_ encryptedKey: UnsafeRawBufferPointer) -> Bool {

@@ -17,7 +17,8 @@ public final class PublicKey: Sendable {
   /// Whether `VerificationTables` is to keep a table for the key.
   let isReused = Atomic(false)
 
-  /// What is before the point in the SubjectPublicKeyInfo of a P-256 key: id-ecPublicKey with prime256v1 (RFC 5480, 2).
+  /// The bytes before the point in the SubjectPublicKeyInfo of a P-256 key: id-ecPublicKey with prime256v1 (RFC 5480,
+  /// 2).
   public static let p256InfoPrefix: [UInt8] = [
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce,
     0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
@@ -86,7 +87,7 @@ public final class PublicKey: Sendable {
     }
   }
 
-  /// A key that OpenSSL has parsed, for instance out of a certificate: only named curves of `Curve`.
+  /// A key that OpenSSL has parsed, for instance out of a certificate. Only the named curves of `Curve` are accepted.
   package convenience init(referencing pkey: OpaquePointer) throws(CryptoError) {
     guard let curve = namedCurve(of: pkey) else { throw .unsupportedKey }
     let encoded = try curve.family == .weierstrass ? uncompressedPoint(of: pkey, on: curve) : rawPublicKey(of: pkey)

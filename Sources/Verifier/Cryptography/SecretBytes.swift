@@ -77,7 +77,7 @@ public func constantTimeEqual(_ left: some ContiguousBytes, _ right: some Contig
   }
 }
 
-/// Secrets that are written as text, decoded without a copy that nobody wipes.
+/// Decodes secrets that are written as text. No copy remains that is not wiped.
 extension SecretBytes {
   /// The bytes of a text in base64 with padding (RFC 4648, 4), or nil. Like `Base64` of Base it accepts one text for a
   /// byte string: no white space, no stray bits.
@@ -149,7 +149,7 @@ public final class SharedSecret: Sendable {
 
   public init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 
-  /// A copy of its own.
+  /// A shared secret that owns a copy of the bytes.
   public convenience init(copying bytes: borrowing SecretBytes) {
     self.init(bytes.withUnsafeBytes { SecretBytes(copying: $0) })
   }

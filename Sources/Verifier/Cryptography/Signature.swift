@@ -26,7 +26,7 @@ extension PublicKey {
     }
   }
 
-  /// - Parameter tables: where the key's is, if it signs again and again.
+  /// - Parameter tables: where the table of the key is kept, if the key signs again and again.
   func verifyECDSA(
     der signature: UnsafeBufferPointer<UInt8>, ofDigest digest: UnsafeBufferPointer<UInt8>,
     tables: VerificationTables = .shared
@@ -134,7 +134,8 @@ func rawSignature(_ pair: OpaquePointer, half: Int) throws(CryptoError) -> [UInt
 ///
 /// Written by hand, because OpenSSL's way takes two numbers, a structure around them and five allocations.
 enum DERSignature {
-  /// Of P-521: two numbers of 66 bytes with at most one byte before each, their heads, and the longer outer head.
+  /// The longest signature, that of P-521: two numbers of 66 bytes with at most one byte before each, their heads, and
+  /// the longer outer head.
   static let longest = 3 + 2 * (2 + 67)
 
   /// Writes r‖s, two equal halves of at most 66 bytes, into a buffer of `longest` bytes, and returns the length
@@ -199,6 +200,6 @@ public enum CryptoError: Error, Sendable, Hashable {
   case decryptionFailed
   /// A nonce, key or output length outside the algorithm's bounds.
   case invalidLength
-  /// OpenSSL failed where only exhausted memory or a broken installation can make it.
+  /// OpenSSL failed in a call that only exhausted memory or a broken installation can make fail.
   case libraryFailure
 }

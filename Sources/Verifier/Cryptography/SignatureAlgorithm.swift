@@ -14,7 +14,7 @@ package struct SignatureAlgorithm: Sendable, Hashable {
   package let hash: HashAlgorithm?
   /// The curves that a COSE signature of this algorithm may use.
   package let coseCurves: [Curve]
-  /// The curves that a JOSE signature of this algorithm may use; empty where JOSE does not have the algorithm.
+  /// The curves that a JOSE signature of this algorithm may use; empty if JOSE does not have the algorithm.
   package let joseCurves: [Curve]
 
   /// In COSE, ISO/IEC 18013-5 also uses ES256, ES384 and ES512 with brainpool curves. JOSE binds each of them to one

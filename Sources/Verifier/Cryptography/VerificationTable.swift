@@ -6,7 +6,7 @@ import COpenSSL
 /// ECDSA checks that u1·G + u2·Q has x-coordinate r (FIPS 186-5, 6.4.2). OpenSSL has a table for the generator G alone,
 /// so u2·Q costs it three times what u1·G does. With a table for Q, which OpenSSL computes as for any other generator,
 /// both cost the same. What is checked, and in which order, is as in OpenSSL's own verification; nothing here is secret.
-/// It goes past OpenSSL's providers, so where only validated ones may run there is no table.
+/// It goes past OpenSSL's providers, so if only validated ones may run, there is no table.
 ///
 /// It takes 150 kB, and 35 ms of a processor once.
 final class VerificationTable: Sendable {
@@ -16,7 +16,8 @@ final class VerificationTable: Sendable {
   /// The curve with Q in the place of G, and its table.
   nonisolated(unsafe) private let multiples: OpaquePointer  // proof above
 
-  /// Whether this key can have one that pays: on P-256, and where OpenSSL has code of its own for that curve.
+  /// Whether a table for this key is worth its cost: the key is on P-256, and OpenSSL has code of its own for that
+  /// curve.
   static func pays(for key: PublicKey) -> Bool {
     #if arch(x86_64) || arch(arm64)
       key.curve == .p256 && EVP_default_properties_is_fips_enabled(nil) == 0
@@ -66,7 +67,7 @@ final class VerificationTable: Sendable {
     }
     let inverse = BN_CTX_get(context)
     let u1 = BN_CTX_get(context)
-    // The last of them is nil where any is.
+    // `BN_CTX_get` gives nil from its first failure on, so checking the last is enough.
     guard let u2 = BN_CTX_get(context) else { return false }
     let length = min(digest.count, Curve.p256.coordinateLength)  // the leftmost bits, as many as the order has
     guard BN_bin2bn(digest.baseAddress, Int32(length), u1) != nil, BN_mod_inverse(inverse, s, order, context) != nil,
@@ -76,7 +77,7 @@ final class VerificationTable: Sendable {
     return BN_cmp(x, r) == 0
   }
 
-  /// The x-coordinate of u1·G + u2·Q; nil where that is infinity.
+  /// The x-coordinate of u1·G + u2·Q; nil if the sum is infinity.
   private func sum(_ u1: OpaquePointer?, _ u2: OpaquePointer, _ context: OpaquePointer) -> OpaquePointer? {
     guard let curve = Self.curve, let first = EC_POINT_new(curve) else { return nil }
     defer { EC_POINT_free(first) }
@@ -84,7 +85,7 @@ final class VerificationTable: Sendable {
     defer { EC_POINT_free(second) }
     guard EC_POINT_mul(curve, first, u1, nil, nil, context) == 1,
       EC_POINT_mul(multiples, second, u2, nil, nil, context) == 1,
-      // Where both are the same point, or each other's negative, it doubles or gives infinity.
+      // If both are the same point, or each other's negative, this doubles the point or gives infinity.
       EC_POINT_add(curve, first, first, second, context) == 1, EC_POINT_is_at_infinity(curve, first) == 0,
       let x = BN_CTX_get(context), EC_POINT_get_affine_coordinates(curve, first, x, nil, context) == 1
     else { return nil }
@@ -113,17 +114,18 @@ final class VerificationTable: Sendable {
   }
 }
 
-/// The tables of keys that sign again and again, which are document signers that are trusted: nobody else is counted, and
-/// only for signatures that were good.
+/// The tables of keys that sign again and again. These are trusted document signers: no other keys are counted, and
+/// only good signatures count.
 ///
 /// They are kept by point, however many certificates and documents come with the same key.
 final class VerificationTables: Sendable {
   static let shared = VerificationTables(places: 32)
-  /// A table pays for itself after about a thousand verifications. Who came this far will come that far.
+  /// How many good signatures lead to a table. A table pays for itself after about a thousand verifications, and a key
+  /// that has come this far will come that far.
   static let enough = 128
-  /// Who has not signed for so many seconds gives its place to another.
+  /// Seconds after which a key that has not signed gives its place to another.
   static let idle: Int64 = 3_600
-  /// Keys that are counted.
+  /// The most keys that are counted.
   private static let capacity = 1_024
 
   private struct Use {
@@ -155,7 +157,7 @@ final class VerificationTables: Sendable {
     }
   }
 
-  /// Counts a good signature. The one that is enough has a table made, on a thread of its own, where there is a place.
+  /// Counts a good signature. When the count is enough and there is a place, a table is made on a thread of its own.
   func count(_ key: PublicKey) {
     let now = clock()
     guard note(key, at: now) else { return }
@@ -163,14 +165,14 @@ final class VerificationTables: Sendable {
     if !isStarted { finish(key, with: nil) }
   }
 
-  /// Whether a table is to be made, for which a place was taken.
+  /// Whether a table is to be made. If so, its place is taken.
   private func note(_ key: PublicKey, at now: Int64) -> Bool {
     uses.withLock { uses in
       if uses.count >= Self.capacity, uses[key.encoded] == nil { uses = uses.filter { $0.value.takesPlace } }
       var use = uses[key.encoded] ?? Use()
       use.count += 1
       use.last = now
-      // Places are looked through under the lock: not for each signature of a key that gets none.
+      // The places are searched under the lock, so this is not done for each signature of a key that gets none.
       let isDue =
         use.count.isMultiple(of: Self.enough) && !use.takesPlace && VerificationTable.pays(for: key)
         && Self.freePlace(in: &uses, of: places, at: now)
@@ -194,13 +196,13 @@ final class VerificationTables: Sendable {
     uses.withLock { uses in
       uses[key.encoded, default: Use()].isMaking = false
       uses[key.encoded]?.table = table
-      // Memory was short: not again at once.
+      // Memory was short, so the count begins again.
       if table == nil { uses[key.encoded]?.count = 0 }
     }
   }
 }
 
 extension PublicKey {
-  /// Says that the key signs again and again, and that others trust it: verifying with it may become cheaper.
+  /// Says that the key is trusted and signs again and again. Verifying with it may become cheaper.
   package func expectReuse() { isReused.store(true, ordering: .relaxed) }
 }

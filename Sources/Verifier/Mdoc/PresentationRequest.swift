@@ -113,6 +113,6 @@ public enum Retention: Sendable, Hashable, Comparable {
   /// IntentToRetain (ISO/IEC 18013-5:2021, 8.3.2.1.2.1), which has no number of days.
   public var isIntended: Bool { self != .none }
 
-  /// The strictest of them, which all of them allow; `none` where there are none.
+  /// The strictest of the retentions, which all of them allow; `none` if there are none.
   static func strictest(of retentions: [Retention]) -> Retention { retentions.min() ?? .none }
 }

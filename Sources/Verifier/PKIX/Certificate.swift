@@ -17,11 +17,11 @@ public final class Certificate: Sendable {
   public let serialNumber: [UInt8]
   /// Whether the serial number is below zero, which no profile allows.
   public let hasNegativeSerialNumber: Bool
-  /// Nil where the key is not on one of the standard's named curves.
+  /// Nil if the key is not on one of the standard's named curves.
   public let publicKey: PublicKey?
   public let hasSupportedSignatureAlgorithm: Bool
   public let extensions: CertificateExtensions
-  /// The certificate's signature; nil where its algorithm is not supported, or the certificate names two algorithms.
+  /// The certificate's signature; nil if its algorithm is not supported, or the certificate names two algorithms.
   private let signature: CertificateSignature?
 
   /// Parses exactly one DER certificate: no trailing bytes, every extension at most once and well-formed. A serial number
@@ -51,8 +51,8 @@ public final class Certificate: Sendable {
   /// Whether issuer and subject have the same name (RFC 5280, 3.2). The issuer may still be another authority.
   public var isSelfIssued: Bool { subject.der == issuer.der }
 
-  /// Whether it is a root: issuer and subject are the same, and its own key has signed it. Where that signature can't
-  /// be checked, because its algorithm is not supported, name and key identifiers decide.
+  /// Whether it is a root: issuer and subject are the same, and its own key has signed it. If that signature can't be
+  /// checked, because its algorithm is not supported, name and key identifiers decide.
   public var isSelfSigned: Bool { chainsByName(to: self) && (isSigned(by: self) || !isVerifiable(by: self)) }
 
   /// Whether it was made by the mock issuer.
@@ -103,7 +103,7 @@ public enum CertificateError: Error, Sendable, Hashable {
   case repeatedExtension(String)
   case malformedExtension(String)
 
-  /// For people.
+  /// The fault as text for people.
   public var detail: String {
     switch self {
     case .tooLarge: "is larger than \(Limits.certificateBytes) bytes"
@@ -142,7 +142,7 @@ enum ParsingContext {
 
 /// The textual encoding of certificates (RFC 7468).
 public enum PEM {
-  /// The DER of every `CERTIFICATE` block, in order; nil where a block is not opened, not closed or not base64.
+  /// The DER of every `CERTIFICATE` block, in order; nil if a block is not opened, not closed or not base64.
   public static func certificates(in text: String) -> [[UInt8]]? {
     var certificates: [[UInt8]] = []
     var base64: String?

@@ -2,7 +2,7 @@ import Base
 import COpenSSL
 import Cryptography
 
-// Facts about one certificate, or about two that follow each other, by which all certification paths are checked.
+// Facts about one certificate, or about two that follow each other. All certification paths are checked by them.
 
 extension Certificate {
   /// Whether each certificate is signed by the next one, and names it as its issuer.
@@ -10,7 +10,7 @@ extension Certificate {
     zip(certificates, certificates.dropFirst()).allSatisfy { $0.chainsByName(to: $1) && $0.isSigned(by: $1) }
   }
 
-  /// Whether the other certificate is this one's issuer by name, and by key identifier where both state one.
+  /// Whether the other certificate is this one's issuer by name, and by key identifier if both state one.
   func chainsByName(to issuer: Certificate) -> Bool {
     self.issuer.der == issuer.subject.der && chainsByKeyIdentifier(to: issuer)
   }
@@ -21,7 +21,7 @@ extension Certificate {
     return authority == subject
   }
 
-  /// Whether it has an authority key identifier, and that is the other's subject key identifier.
+  /// Whether its authority key identifier is the other certificate's subject key identifier; false if it has none.
   func namesKey(of issuer: Certificate) -> Bool {
     guard let identifier = extensions.authorityKeyIdentifier else { return false }
     return identifier == issuer.extensions.subjectKeyIdentifier
@@ -32,8 +32,8 @@ extension Certificate {
     hasSupportedSignatureAlgorithm && issuer.publicKey != nil
   }
 
-  /// Whether country and state equal the other's where both certificates name them (ISO/IEC 18013-5, 9.3.3). That one
-  /// is absent is a finding of the profile.
+  /// Whether country and state equal the other's, if both certificates name them (ISO/IEC 18013-5, 9.3.3). If one does
+  /// not, that is a finding of the profile.
   func isInJurisdiction(of issuer: Certificate) -> Bool {
     func agree(_ left: String?, _ right: String?) -> Bool {
       guard let left, let right else { return true }
@@ -63,7 +63,7 @@ extension Certificate {
   var unknownCriticalExtensions: Set<String> { extensions.critical.subtracting(CertificateExtensions.processed) }
 
   /// Constraints on the certificates below it that are not processed here. An intermediate with one refuses the path,
-  /// whether critical or not, because nobody else would check that the constraints are kept.
+  /// whether critical or not, because no other check enforces the constraints.
   var unprocessedConstraints: Set<String> { extensions.oids.intersection(CertificateExtensions.constraints) }
 
   /// Whether an authority with this certificate may certify signers for one of the purposes. A certificate that names
@@ -73,7 +73,7 @@ extension Certificate {
     return own.contains(CertificateExtensions.OID.anyExtendedKeyUsage) || !purposes.isDisjoint(with: own)
   }
 
-  /// The name that findings give it: taken from its bytes, never from words that a person or an authority chose.
+  /// The certificate's name in findings: taken from its bytes, never from words that a person or an authority chose.
   var label: String { "certificate \(Hex.encode(sha256.prefix(8)))" }
 }
 
@@ -100,7 +100,7 @@ struct CertificateSignature: Sendable {
   private let value: [UInt8]
   private let toBeSigned: Range<Int>
 
-  /// Nil for other algorithms, where the signed part names another algorithm than the certificate does (RFC 5280,
+  /// Nil for other algorithms, if the signed part names another algorithm than the certificate does (RFC 5280,
   /// 4.1.1.2), and for a signature that is not whole bytes.
   init?(_ x509: OpaquePointer, der: [UInt8]) {
     var bits: UnsafePointer<ASN1_BIT_STRING>?
@@ -142,7 +142,7 @@ struct CertificateSignature: Sendable {
   }
 }
 
-/// The bytes of a bit string, or nil where its last byte is not whole.
+/// The bytes of a bit string; nil if its last byte is not whole.
 func wholeBytes(_ bits: UnsafePointer<ASN1_BIT_STRING>) -> [UInt8]? {
   // The lowest three flags count the unused bits.
   bits.pointee.flags & 0x07 == 0 ? octets(bits) : nil

@@ -6,15 +6,15 @@ public struct CertificateExtensions: Sendable {
   public let oids: Set<String>
   public let critical: Set<String>
   public let isCA: Bool
-  /// From basicConstraints; nil where there is no limit.
+  /// The path length of basicConstraints; nil if there is no limit.
   public let pathLength: Int?
-  /// Nil where the extension is absent.
+  /// Nil if the extension is absent.
   public let keyUsage: KeyUsage?
-  /// Dotted identifiers; nil where the extension is absent.
+  /// Dotted identifiers; nil if the extension is absent.
   public let extendedKeyUsage: [String]?
   public let subjectKeyIdentifier: [UInt8]?
   public let authorityKeyIdentifier: [UInt8]?
-  /// Where the issuer's revocation list is; nil where the extension is absent.
+  /// The addresses of the issuer's revocation list; nil if the extension is absent.
   public let crlDistributionPoints: CRLDistributionPoints?
 
   /// The URIs of the CRL distribution points that can be used.
@@ -64,7 +64,7 @@ public struct CertificateExtensions: Sendable {
     OID.policyMappings, OID.nameConstraints, OID.policyConstraints, OID.inhibitAnyPolicy, OID.freshestCRL,
   ]
 
-  /// - Throws: where an extension stands twice or is not well-formed.
+  /// - Throws: `CertificateError` if an extension stands twice or is not well-formed.
   init(_ x509: OpaquePointer) throws(CertificateError) {
     var oids: Set<String> = []
     var critical: Set<String> = []
@@ -155,7 +155,7 @@ struct GeneralNames: Sendable {
     }
   }
 
-  /// An alternative name extension of a certificate; nil where it is absent or not well-formed.
+  /// An alternative name extension of a certificate; nil if it is absent or not well-formed.
   init?(_ x509: OpaquePointer, nid: Int32) {
     guard let raw = X509_get_ext_d2i(x509, nid, nil, nil) else { return nil }
     let stack = OpaquePointer(raw)

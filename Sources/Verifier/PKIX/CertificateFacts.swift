@@ -82,10 +82,11 @@ func timestamp(_ time: UnsafePointer<ASN1_TIME>?) -> Timestamp? {
     date: date, hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec))
 }
 
-/// The key that a certificate certifies (RFC 5480; RFC 8410), imported in our own way from the bytes that it is in.
+/// The key that a certificate certifies (RFC 5480; RFC 8410). We import it ourselves, from the bytes of the
+/// certificate.
 enum SubjectPublicKey {
-  /// Nil for what is no key of the standard's curves: RSA, curves by their parameters instead of their name, points that
-  /// are not on the curve, hybrid points.
+  /// Nil for a key that is not on one of the standard's curves: RSA, curves by their parameters instead of their name,
+  /// points that are not on the curve, hybrid points.
   static func key(of x509: OpaquePointer) -> PublicKey? {
     var algorithm: UnsafeMutablePointer<X509_ALGOR>?
     guard let info = X509_get_X509_PUBKEY(x509), let bits = X509_get0_pubkey_bitstr(x509),

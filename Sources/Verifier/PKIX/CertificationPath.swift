@@ -1,6 +1,6 @@
-/// The certificates from a signer to an anchor, with what RFC 5280, 6.1 asks of each.
+/// The certificates from a signer to an anchor, with the facts about each that RFC 5280, 6.1 asks for.
 ///
-/// It says what is so and decides nothing: `PathValidator`, for document signers, and `SignerPath`, for the signers of
+/// It states facts and decides nothing. `PathValidator`, for document signers, and `SignerPath`, for the signers of
 /// lists, require the facts, each with its own codes and exceptions.
 struct CertificationPath {
   /// The signer first, the anchor last; at least one. A signer that is itself the anchor stands alone.
@@ -8,7 +8,7 @@ struct CertificationPath {
   /// Each certificate with the next one.
   let links: [Link]
 
-  /// - Parameter anchorHasSigned: what the search for the anchor has found. The signature is not checked again.
+  /// - Parameter anchorHasSigned: the result of the search for the anchor. The signature is not checked again.
   init(_ certificates: [Certificate], anchorHasSigned: Bool = false) {
     self.certificates = certificates
     links = zip(certificates, certificates.dropFirst()).enumerated().map { index, pair in
@@ -21,7 +21,7 @@ struct CertificationPath {
   /// The certificates between signer and anchor, from the signer upwards.
   var intermediates: ArraySlice<Certificate> { certificates.dropFirst().dropLast() }
 
-  /// All above the signer, the anchor last.
+  /// All certificates above the signer, the anchor last.
   var authorities: [Authority] {
     certificates.dropFirst().enumerated().map { below, certificate in
       Authority(certificate: certificate, intermediatesBelow: below, isAnchor: below == certificates.count - 2)
@@ -33,7 +33,7 @@ struct CertificationPath {
     links.allSatisfy { $0.certificate.isVerifiable(by: $0.issuer) } && certificates[0].publicKey != nil
   }
 
-  /// A certificate and the one that is to have certified it.
+  /// A certificate, and the one that should have certified it.
   struct Link {
     let certificate: Certificate
     let issuer: Certificate
@@ -41,14 +41,14 @@ struct CertificationPath {
 
     var isNamed: Bool { certificate.chainsByName(to: issuer) }
 
-    /// Whether the issuer's key has signed the certificate, as far as the algorithm is supported. That it is not is a
-    /// finding of its own.
+    /// Whether the issuer's key has signed the certificate. True if the algorithm is not supported, which is a finding
+    /// of its own.
     var isSigned: Bool {
       (knownSignature ?? certificate.isSigned(by: issuer)) || !certificate.isVerifiable(by: issuer)
     }
   }
 
-  /// A certificate that is to certify others.
+  /// A certificate that should certify others.
   struct Authority {
     let certificate: Certificate
     let intermediatesBelow: Int
@@ -63,8 +63,8 @@ struct CertificationPath {
     var allowsLength: Bool { certificate.extensions.pathLength.map { intermediatesBelow <= $0 } ?? true }
   }
 
-  /// Finds the anchor that a path ends in: the one whose key signed its last certificate; failing that, one whose name
-  /// and key identifier fit, so that the checks can say what is wrong.
+  /// Finds the anchor that a path ends in: the one whose key signed its last certificate. If there is none, finds one
+  /// whose name and key identifier fit, so that the checks can say what is wrong.
   ///
   /// - Parameter rank: of several anchors, the one of the lowest rank is used.
   static func anchor<Candidate>(

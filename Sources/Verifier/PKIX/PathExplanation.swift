@@ -1,22 +1,22 @@
 import Base
 
-/// Which trust anchor a chain leads to, and for every other one why it does not.
+/// Explains which trust anchor a chain leads to, and why it does not lead to the others.
 ///
 /// It tells how a verifier would decide about the chain and makes nothing trusted: no document, and no signature over
 /// one, is looked at.
 public struct PathExplanation: Sendable {
-  /// What a verifier finds with all anchors at hand.
+  /// The result of a verifier that has all these anchors.
   public let evaluation: PathEvaluation
   /// The certificates that could be read, the document signer's first.
   public let chain: [Certificate]
   /// Every anchor once, the one that the path ends in first.
   public let candidates: [Candidate]
 
-  /// One anchor and what stands between the chain and it.
+  /// One anchor, and the obstacles between the chain and it.
   public struct Candidate: Sendable {
     public let anchor: TrustAnchor
     public let isChosen: Bool
-    /// Empty where a path to this anchor would be accepted.
+    /// The obstacles; empty if a path to this anchor would be accepted.
     public let obstacles: [PathObstacle]
   }
 }
@@ -41,16 +41,17 @@ extension PathValidator {
       candidates: candidates.filter(\.isChosen) + candidates.filter { !$0.isChosen })
   }
 
-  /// Where the chain does not lead to the anchor, why not; where it does, what else is wrong.
+  /// Why the chain does not lead to the anchor; if it does lead there, the other faults of the path.
   private func obstacles(
     _ chain: [Certificate], _ anchor: TrustAnchor, _ alone: PathEvaluation
   ) -> [PathObstacle] {
     let failed = alone.checks.filter { $0.outcome == .failed }
     guard alone.anchor == nil, let signer = chain.first else { return failed.map(PathObstacle.check) }
-    // What is wrong with the chain itself is so under every anchor.
+    // Faults of the chain itself count under every anchor.
     let ofChain = failed.filter { ![.issuerUnknown, .nameChaining].contains($0.code) }.map(PathObstacle.check)
     if anchor.kind == .documentSigner { return ofChain + [.otherSigner] }
-    // A root of the chain's own is nobody's link; what it has certified may still be another's.
+    // A root in the chain is its own issuer, so no anchor can have issued it. An anchor may still have issued the
+    // certificate below it.
     let links = chain.count > 1 && chain[chain.count - 1].isSelfSigned ? chain.dropLast() : chain[...]
     return ofChain + PathObstacle.betweenLink(links.last ?? signer, and: anchor.certificate)
   }
@@ -78,7 +79,7 @@ public enum PathObstacle: Sendable, Hashable {
   /// The chain leads to the anchor, or is unusable under any, and this check fails.
   case check(Check)
 
-  /// A stable name of the reason: the check's code, where it is one.
+  /// A stable name of the reason. If the reason is a check, this is the check's code.
   public var name: String {
     switch self {
     case .ownRoot: "own_root"
@@ -90,7 +91,7 @@ public enum PathObstacle: Sendable, Hashable {
     }
   }
 
-  /// For people.
+  /// The reason as text for people.
   public var summary: String {
     switch self {
     case .ownRoot: "the chain is a root of its own, and not this certificate"
@@ -108,7 +109,7 @@ public enum PathObstacle: Sendable, Hashable {
     let isNamed = link.issuer.der == anchor.subject.der
     if !isNamed { obstacles.append(.nameDiffers) }
     if !link.chainsByKeyIdentifier(to: anchor) { obstacles.append(.keyIdentifierDiffers) }
-    // Of an authority that nothing points to, the signature is nobody's question.
+    // The signature is only reported for an anchor that the certificate names, by subject or by key identifier.
     let isMeant = isNamed || link.namesKey(of: anchor)
     if isMeant, !link.isSigned(by: anchor) { obstacles.append(.signatureDiffers) }
     return obstacles

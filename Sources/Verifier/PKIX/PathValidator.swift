@@ -2,11 +2,11 @@ import Base
 
 /// The result of validating one chain.
 public struct PathEvaluation: Sendable {
-  /// The first certificate of the chain; nil where it could not be parsed. It is trusted only if no check failed.
+  /// The first certificate of the chain; nil if it could not be parsed. It is trusted only if no check failed.
   public let signer: Certificate?
   public let anchor: TrustAnchor?
   /// The document signer first, the anchor's certificate last. A signer that is itself the anchor stands alone. Empty
-  /// where no anchor was found.
+  /// if no anchor was found.
   public let path: [Certificate]
   public let checks: [Check]
   /// The time in which every certificate of the path is valid, the skew included. Within it the checks have the same
@@ -22,8 +22,7 @@ public struct PathValidator: Sendable {
   public let anchors: [TrustAnchor]
   /// Whether mock certificates and published test roots may be trusted.
   public let allowsTestCertificates: Bool
-  /// The extended key usages for a document type, of which a signer must have one, where an anchor's settings name
-  /// none.
+  /// The extended key usages for a document type, for anchors whose settings name none. A signer must have one of them.
   let usages: @Sendable (String) -> Set<String>
 
   /// Every check of a path, in the order in which they are made.
@@ -172,7 +171,7 @@ private struct PathRun {
     let found = CertificationPath.anchor(
       of: certificate, among: validator.authorities, certificate: \.certificate, rank: rank)
     if let found, found.hasSigned { return AnchorSearch(anchor: found.anchor, hasSigned: true) }
-    // A certificate that its own key has signed is somebody else's root, whatever its name.
+    // A certificate that its own key has signed is a root itself, so it has no anchor here, whatever its name.
     if certificate.isSelfSigned { return AnchorSearch() }
     if let found { return AnchorSearch(anchor: found.anchor) }
     let isMisnamed = validator.authorities.contains {
@@ -181,8 +180,8 @@ private struct PathRun {
     return AnchorSearch(isMisnamed: isMisnamed)
   }
 
-  /// Where the same certificate or key is anchored twice, the anchor for this document type is used; of those, one that
-  /// is configured or whose list is current.
+  /// Ranks anchors that have the same certificate or key. The anchor for this document type comes first, and among
+  /// several such anchors one that is configured or whose list is current.
   private func rank(_ anchor: TrustAnchor) -> Int {
     if !anchor.allows(docType) { return 2 }
     return anchor.isListed(at: now) ? 0 : 1
@@ -209,7 +208,7 @@ private struct PathRun {
     if !anchor.isListed(at: now) { noteListEnded(anchor) }
   }
 
-  /// Never relaxed: without a current list nobody vouches for the anchor.
+  /// This check is never relaxed: without a current list, nothing vouches for the anchor.
   private mutating func noteListEnded(_ anchor: TrustAnchor) {
     checks.failed(.anchorExpired, "the list that names \(anchor.certificate.label) is no longer current")
   }
@@ -256,7 +255,8 @@ private struct PathRun {
       "\(wrong.joined(separator: ", ")); expected is one of \(Self.list(expected.sorted())), \(origin)")
   }
 
-  /// The purposes for a report, no more than a person reads: whoever makes a certificate chooses how many it has.
+  /// The purposes for a report, cut to as many as a person reads, because the maker of a certificate chooses their
+  /// number.
   private static func list(_ purposes: [String]?) -> String {
     guard let purposes, !purposes.isEmpty else { return "none" }
     let more = purposes.count > 8 ? " and \(purposes.count - 8) more" : ""
@@ -300,7 +300,7 @@ private struct PathRun {
 
   // MARK: Results
 
-  /// Ends the evaluation where nothing more can be checked; the other checks are noted as `not_run`.
+  /// Ends the evaluation when nothing more can be checked. The other checks are noted as `not_run`.
   private mutating func stop(signer: Certificate?, skipping first: Code) -> PathEvaluation {
     let rest = PathValidator.codes.drop { $0 != first }
     for code in rest { checks.notRun(code) }

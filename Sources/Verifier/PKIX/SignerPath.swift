@@ -5,8 +5,7 @@ import Base
 /// It ends in an anchor that is configured for that list, or that comes with the reference to the list; never in a
 /// certificate that only the list or its chain brings. The rules are those of RFC 5280, 6.1, without clock skew.
 public struct SignerPath: Sendable {
-  /// The signer first, the anchor last. The signer stands alone where it is itself configured, or where no anchor was
-  /// found.
+  /// The signer first, the anchor last. The signer stands alone if it is configured itself, or if no anchor was found.
   public let certificates: [Certificate]
   /// The outcome of `list.signer_untrusted`, `list.signer_profile` and `list.algorithm_unsupported`.
   public let checks: [Check]
@@ -29,8 +28,8 @@ public struct SignerPath: Sendable {
       self.allowsTestCertificates = allowsTestCertificates
     }
 
-    /// Certificates that an operator named for one source. An authority vouches for signers; any other, only for
-    /// itself.
+    /// The certificates that an operator named for one source. An authority vouches for signers; any other certificate
+    /// vouches only for itself.
     public init(configured certificates: [Certificate], allowsTestCertificates: Bool) {
       self.init(
         authorities: certificates.filter(\.extensions.isCA), signers: certificates.filter { !$0.extensions.isCA },
@@ -49,7 +48,7 @@ public struct SignerPath: Sendable {
     return run.evaluate(chain)
   }
 
-  /// Validates the certificates of an x5chain, as they came.
+  /// Validates the certificates of an x5chain as they were received.
   public static func validate(
     x5chain: [ArraySlice<UInt8>], anchors: Anchors, at now: Timestamp, role: CertificateRole,
     alsoAccepting purposes: Set<String> = []
@@ -92,7 +91,8 @@ private struct SignerPathRun {
 
   // MARK: The path
 
-  /// The signer's path to an anchor. Where there is none, the signer alone, with a failure noted unless it is pinned.
+  /// The signer's path to an anchor. If there is none, the path is the signer alone, and a failure is noted unless the
+  /// signer is pinned.
   private mutating func completePath(_ chain: [Certificate], signer: Certificate) -> CertificationPath {
     let alone = CertificationPath([signer])
     if anchors.signers.contains(where: { $0.der == signer.der }) { return alone }
@@ -160,7 +160,7 @@ private struct SignerPathRun {
     if !condition { checks.failed(.listSignerUntrusted, detail()) }
   }
 
-  /// Usages and purposes reject; what is not critical or lasts too long warns.
+  /// Wrong usages and purposes reject. A missing critical flag or too long a validity only warns.
   private mutating func checkProfile(of signer: Certificate) {
     let extensions = signer.extensions
     let code = Code.listSignerProfile

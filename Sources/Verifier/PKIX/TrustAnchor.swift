@@ -7,13 +7,13 @@ public struct TrustAnchor: Sendable {
   public var kind: Kind
   /// Nil means that none are configured: the anchor is then good for any document type, with a warning.
   public var docTypes: [String]?
-  /// Extended key usages of which a document signer must have one; nil means those of the document type.
+  /// Extended key usages; a document signer must have one of them. Nil means those of the document type.
   public var extendedKeyUsages: Set<String>?
   /// The most certificates that may stand between the anchor and the document signer.
   public var maxPathLength: Int
   /// Security checks that only warn under this anchor, never beyond it.
   public var relaxed: Set<Code>
-  /// The addresses from which the revocation lists may be fetched that certificates of this authority name.
+  /// The rule that says which of the addresses in this authority's certificates may be asked for revocation lists.
   public var crlAddresses = CRLAddresses.named
   /// Whether all lists, status lists among them, may come over plain HTTP. They are signed, but somebody on the way may
   /// learn of the request, or withhold a newer list, without being noticed.
@@ -28,10 +28,10 @@ public struct TrustAnchor: Sendable {
   public var allowsProofsExplicitly: Bool?
   public var allowsProofs: Bool { allowsProofsExplicitly ?? (docTypes != nil) }
   public var tier: Tier
-  /// The end of the published list that names it; nil where it is configured by itself. There is no allowance for clock
-  /// differences: what a list says ends with the list.
+  /// The end of the published list that names it; nil if it is configured by itself. There is no allowance for clock
+  /// differences: with the list, its anchors end too.
   public var trustedUntil: Timestamp?
-  /// Where it was read from, for people.
+  /// The place it was read from, as text for people.
   public var source: String
 
   public enum Kind: String, Sendable {
@@ -93,11 +93,11 @@ public struct TrustAnchor: Sendable {
 ///
 /// Only the certificates of a validated path name them: nothing that a wallet or a document says leads here.
 public enum CRLAddresses: String, Sendable, CaseIterable {
-  /// As they are named: also over plain HTTP, which RFC 5280, 8 expects of lists that are signed themselves, and at
-  /// other ports. The authorities of some states have no other address. Somebody on the way sees which list is asked
-  /// for, and can withhold a newer list until the older one ends.
+  /// As the certificates name them: also over plain HTTP, which RFC 5280, 8 expects of lists that are signed
+  /// themselves, and at other ports. The authorities of some states have no other address. Others on the way see which
+  /// list is asked for, and can withhold a newer list until the older one ends.
   case named
-  /// Over HTTPS on its standard port alone.
+  /// Only over HTTPS on its standard port.
   case https
 }
 

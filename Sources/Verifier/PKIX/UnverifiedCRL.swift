@@ -5,7 +5,7 @@ import COpenSSL
 public struct UnverifiedCRL: Sendable {
   public let issuer: DistinguishedName
   public let thisUpdate: Timestamp
-  /// Nil where the list does not say when the next one is due.
+  /// When the next list is due; nil if the list does not say.
   public let nextUpdate: Timestamp?
   /// The content octets of the listed numbers, in the list's order.
   public let serialNumbers: [[UInt8]]
@@ -36,7 +36,7 @@ public struct UnverifiedCRL: Sendable {
 
 /// The encoding of a revocation list: exactly one list, in DER.
 enum CRLEncoding {
-  /// The bytes themselves where they begin as DER does; otherwise the content of the only PEM block, if it is a list.
+  /// The bytes themselves if they begin as DER does; otherwise the content of the only PEM block, if it is a list.
   static func der(of bytes: [UInt8]) -> [UInt8]? {
     if bytes.first == 0x30 { return bytes }
     return bytes.withUnsafeBufferPointer { buffer in
@@ -95,8 +95,8 @@ enum CRLEncoding {
   }
 }
 
-/// Where a certificate says that its issuer's revocation list is (RFC 5280, 4.2.1.13). ISO/IEC 18013-5, B.1 wants a URI,
-/// for all reasons, of a list by the certificate's own issuer.
+/// The addresses of the issuer's revocation list that a certificate names (RFC 5280, 4.2.1.13). ISO/IEC 18013-5, B.1
+/// wants a URI, for all reasons, of a list by the certificate's own issuer.
 public struct CRLDistributionPoints: Sendable, Hashable {
   /// The URIs of the points that can be used, in their order, of whatever scheme.
   public let uris: [String]
@@ -111,7 +111,7 @@ public struct CRLDistributionPoints: Sendable, Hashable {
   /// which is not the same as having no point.
   public var isUsable: Bool { !uris.isEmpty }
 
-  /// The flaws, for people.
+  /// The flaws as text for people.
   public var detail: String {
     flaws.isEmpty ? "no distribution point" : flaws.map(\.rawValue).sorted().joined(separator: ", ")
   }

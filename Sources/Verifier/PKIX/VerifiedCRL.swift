@@ -69,7 +69,7 @@ enum CRLIssuance {
     return (thisUpdate, nextUpdate)
   }
 
-  /// Nil where the extension, or the identifier in it, is absent.
+  /// The identifier; nil if the extension, or the identifier in it, is absent.
   private static func authorityKeyIdentifier(of crl: OpaquePointer) throws(CRLError) -> [UInt8]? {
     guard X509_CRL_get_ext_by_NID(crl, NID_authority_key_identifier, -1) >= 0 else { return nil }
     guard let raw = X509_CRL_get_ext_d2i(crl, NID_authority_key_identifier, nil, nil) else { throw .malformed }
@@ -82,7 +82,7 @@ enum CRLIssuance {
 /// The content of a revocation list. Only a full list, for all certificates of its issuer, can say that one is good.
 enum CRLContent {
   /// ISO/IEC 18013-5, B.10 has two extensions, AKI and number. An issuing distribution point makes a list partial, even
-  /// where it only names an address, and is refused in every form.
+  /// if it only names an address, and is refused in every form.
   static func checkExtensions(of crl: OpaquePointer) throws(CRLError) {
     var identifiers: Set<Int32> = []
     for index in 0..<X509_CRL_get_ext_count(crl) {
@@ -100,7 +100,7 @@ enum CRLContent {
 
   /// The octets of every listed number, in the form of `Certificate.serialNumber`.
   static func serialNumbers(of crl: OpaquePointer) throws(CRLError) -> Set<[UInt8]> {
-    // The entries are absent where nothing is revoked.
+    // The list has no entries if nothing is revoked.
     guard let entries = X509_CRL_get_REVOKED(crl) else { return [] }
     let count = OPENSSL_sk_num(entries)
     var numbers = Set<[UInt8]>(minimumCapacity: Int(count))
@@ -125,7 +125,7 @@ enum CRLContent {
         guard !hasReason, let reason = reason(of: entry) else { throw .malformed }
         if reason == CRL_REASON_REMOVE_FROM_CRL { throw .removal }
         hasReason = true
-      // The entries behind it are about another issuer's certificates (RFC 5280, 5.3.3).
+      // This extension says that the entries after it are about another issuer's certificates (RFC 5280, 5.3.3).
       case NID_certificate_issuer: throw .indirect
       default: try refuseCritical(one)
       }
@@ -138,7 +138,7 @@ enum CRLContent {
     }
   }
 
-  /// Nil where it is not well-formed.
+  /// The reason code; nil if it is not well-formed.
   private static func reason(of entry: OpaquePointer) -> Int32? {
     guard let raw = X509_REVOKED_get_ext_d2i(entry, NID_crl_reason, nil, nil) else { return nil }
     let reason = raw.assumingMemoryBound(to: ASN1_ENUMERATED.self)

@@ -116,7 +116,7 @@ struct COSEExample {
     }
   }
 
-  /// The MAC's key; empty where there is none.
+  /// The MAC's key; empty if there is none.
   var secret: [UInt8] { (mac0?["recipients"]?.array?.first?["key"]).map { Self.bytes("k", of: $0) } ?? [] }
 
   /// A key's member: base64url under `name`, or hexadecimal under `name` with `_hex`.

@@ -6,7 +6,7 @@ import CLibCBOR
 /// libcbor reads heads and finds the bounds of strings. It allocates nothing here, whatever length a head claims. This
 /// file refuses what libcbor accepts and mdoc must not: duplicate keys, trailing bytes, bad UTF-8, depth, counts.
 ///
-/// Functions that run once for each head are `mutating` even where they change nothing, so that the decoder is passed
+/// Functions that run once for each head are `mutating` even if they change nothing, so that the decoder is passed
 /// by reference and not copied.
 struct CBORDecoder {
   /// The input. Every index into it is below `limit`, which is never beyond its end.
@@ -23,7 +23,7 @@ struct CBORDecoder {
   /// Items inside tag 24 whose strings came in chunks, by the node of the string: they have bytes of their own.
   private var joined: [Int: CBORTree] = [:]
   private var joinedItems = 0
-  /// Of the text that is read.
+  /// The check of combining marks in the text that is being read.
   private var safety = StreamSafeText()
 
   /// A container whose children are being read.

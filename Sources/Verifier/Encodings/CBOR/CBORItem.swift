@@ -54,7 +54,7 @@ package struct CBORItem: Sendable {
   /// An unsigned integer (major type 0).
   package var unsigned: UInt64? { kind == .unsigned ? node.value : nil }
 
-  /// An integer of either sign, where it fits.
+  /// An integer of either sign; nil if it does not fit into 64 bits.
   package var integer: Int64? {
     switch kind {
     case .unsigned: Int64(exactly: node.value)
@@ -96,7 +96,7 @@ package struct CBORItem: Sendable {
     return CBORItem(tree: tree, index: index + 1)
   }
 
-  /// The item inside tag 24 (`#6.24(bstr .cbor …)`), or nil where this is anything else.
+  /// The item inside tag 24 (`#6.24(bstr .cbor …)`); nil if this is anything else.
   package var embedded: CBORItem? {
     guard let string = content(ofTag: 24), string.kind == .bytes else { return nil }
     if string.node.isChunked { return tree.joined[string.index].map { CBORItem(tree: $0, index: 0) } }

@@ -43,7 +43,7 @@ struct CBORKeys {
     return nil
   }
 
-  /// Past a key and its value.
+  /// The node of the next key, after this key's value.
   private func keyAfter(_ key: Int) -> Int { Int(nodes[Int(nodes[key].next)].next) }
 
   // MARK: Equality
@@ -146,7 +146,7 @@ struct CBORKeys {
     UnsafeBufferPointer(rebasing: bytes[Int(node.content)..<Int(node.end)])
   }
 
-  /// Of two strings in one piece and of one length.
+  /// Whether two strings of equal length, each in one piece, have the same content.
   private func hasSameContent(_ a: CBORNode, _ b: CBORNode) -> Bool {
     guard let start = bytes.baseAddress else { return true }
     return memcmp(start + Int(a.content), start + Int(b.content), Int(a.end - a.content)) == 0

@@ -103,8 +103,8 @@ extension CBORValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 }
 
 extension CBORValue {
-  /// A parsed item to be written again, for tests of reader and writer against each other; nil where the writer has no
-  /// such form: narrow floats and `undefined`.
+  /// A parsed item, to be written again in tests of reader against writer. Nil if the writer has no such form: narrow
+  /// floats and `undefined`.
   package init?(_ item: CBORItem) {
     switch item.kind {
     case .unsigned: self = .unsigned(item.unsigned ?? 0)

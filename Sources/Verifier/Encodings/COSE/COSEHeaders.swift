@@ -6,7 +6,7 @@ package struct COSEHeaders: Sendable {
   /// The content of the protected bucket's byte string, as it is signed.
   package let protectedBytes: ArraySlice<UInt8>
   private let protected: CBORItem?
-  /// Nil where nothing stands for it, which is as good as an empty map.
+  /// Nil if the header is null or undefined, which counts as an empty map.
   private let unprotected: CBORItem?
 
   package enum Label {
@@ -55,12 +55,12 @@ package struct COSEHeaders: Sendable {
   /// A parameter from either bucket.
   package func parameter(_ label: Int64) -> CBORItem? { protected?[label: label] ?? unprotected?[label: label] }
 
-  /// A parameter from the protected bucket: where a profile requires it to be signed.
+  /// A parameter from the protected bucket, for profiles that require it to be signed.
   package func protectedParameter(_ label: Int64) -> CBORItem? { protected?[label: label] }
 
   /// The certificates under `x5chain` (RFC 9360), leaf first: one as a byte string, several as an array.
   ///
-  /// Nil where the parameter is absent, empty where it is there but empty or of another type.
+  /// Nil if the parameter is absent; empty if it is there but is empty or of another type.
   package var x5chain: [ArraySlice<UInt8>]? {
     guard let item = parameter(Label.x5chain) else { return nil }
     if let certificate = item.bytes { return certificate.isEmpty ? [] : [certificate] }
@@ -114,7 +114,7 @@ package struct COSEHeaders: Sendable {
 
 /// Why a COSE structure can't be used. A signature that does not verify is not an error but a verdict.
 package enum COSEError: Error, Sendable, Hashable {
-  /// Not the array, maps and byte strings of RFC 9052, or with a tag where none may be.
+  /// The item is not the array, maps and byte strings of RFC 9052, or it has a tag that is not allowed.
   case malformed
   /// The protected bucket is not well-formed CBOR: one of the `cbor.*` codes.
   case invalidCBOR(Code)

@@ -6,7 +6,7 @@ package enum COSEKey {
   /// Why an item is no public key. The description follows a name: `the device key` …
   package enum Fault: Error, Sendable, Hashable {
     case notMap, privatePart, noType, noCurve, typeOfOtherCurve, missing(String)
-    /// In bytes.
+    /// A member of the wrong length, in bytes.
     case length(String, found: Int, expected: Int)
     case notOnCurve
 
@@ -34,7 +34,9 @@ package enum COSEKey {
     }
   }
 
-  /// The public key; the error says why the item is none.
+  /// The public key.
+  ///
+  /// - Throws: `Fault`, which says why the item is none.
   package static func read(_ item: CBORItem) throws(Fault) -> PublicKey {
     guard item.kind == .map else { throw .notMap }
     guard item[label: -4] == nil else { throw .privatePart }

@@ -8,7 +8,7 @@ package struct COSESign1: Sendable {
   package static let tag: UInt64 = 18
 
   package var headers: COSEHeaders { structure.headers }
-  /// The attached payload's byte string, or nil where it is detached.
+  /// The attached payload's byte string; nil if it is detached.
   package var payload: CBORItem? { structure.payload }
   package var signature: ArraySlice<UInt8> { structure.authenticator }
 
@@ -76,7 +76,7 @@ package struct COSEMac0: Sendable {
   package static let hmac256: Int64 = 5
 
   package var headers: COSEHeaders { structure.headers }
-  /// The attached payload's byte string, or nil where it is detached.
+  /// The attached payload's byte string; nil if it is detached.
   package var payload: CBORItem? { structure.payload }
   package var authenticationTag: ArraySlice<UInt8> { structure.authenticator }
 
@@ -105,12 +105,12 @@ package struct COSEMac0: Sendable {
 /// The four fields that COSE_Sign1 and COSE_Mac0 share, and the bytes that are signed or authenticated.
 struct COSEStructure: Sendable {
   let headers: COSEHeaders
-  /// Nil where the payload is detached (`nil` in the message).
+  /// Nil if the payload is detached (`nil` in the message).
   let payload: CBORItem?
   let authenticator: ArraySlice<UInt8>
 
   /// - Parameters:
-  ///   - tag: the tag the message must carry, or nil where it must be untagged, as everywhere in an mdoc.
+  ///   - tag: the tag the message must carry; nil if it must be untagged, as everywhere in an mdoc.
   ///   - readsPastSlips: whether null or undefined may stand for an empty unprotected header, and undefined for a
   ///     detached payload. Neither is signed, and neither can be read in another way.
   init(parsing item: CBORItem, tag: UInt64?, readsPastSlips: Bool) throws(COSEError) {

@@ -46,7 +46,7 @@ package enum Inflation {
       }
       defer { inflateEnd(stream) }
       return try input.withUnsafeBufferPointer { input throws(CompressionError) in
-        // Read only, whatever its type says.
+        // zlib only reads the input, although the pointer's type allows writing.
         stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
         stream.pointee.avail_in = UInt32(input.count)
         while true {

@@ -4,7 +4,7 @@ import Cryptography
 /// A JSON Web Encryption in its compact serialization (RFC 7516, 7.1), encrypted directly to a key that is agreed by
 /// ECDH-ES (RFC 7518, 4.6).
 ///
-/// There is no other key management here: where there is no encrypted key, none can be attacked.
+/// There is no other key management here: there is no encrypted key that could be attacked.
 package struct CompactJWE: Sendable {
   package let header: JWEHeader
   /// The base64url text of the header: the additional authenticated data (RFC 7516, 5.1, step 14).
@@ -15,7 +15,7 @@ package struct CompactJWE: Sendable {
 
   package init(parsing text: some Sequence<UInt8>) throws(JWEError) {
     let text = Array(text)
-    // One part too many is enough to see: a megabyte of dots would become fifty of parts.
+    // Splitting stops at one part too many: a megabyte of dots would otherwise become as many parts.
     let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)
     guard parts.count == 5, let header = Self.decode(parts[0]), let encryptedKey = Self.decode(parts[1]),
       let initializationVector = Self.decode(parts[2]), let ciphertext = Self.decode(parts[3]),
@@ -31,9 +31,11 @@ package struct CompactJWE: Sendable {
     sealed = ciphertext + tag
   }
 
-  /// The plaintext, or why there is none; nothing is returned before the tag was checked.
+  /// The plaintext. Nothing is returned before the tag was checked.
+  ///
+  /// - Throws: `JWEError`, which says why there is none.
   package func decrypt(with recipient: PrivateKey) throws(JWEError) -> [UInt8] {
-    // An `epk` with a private part is refused too: whoever reads it could open the message.
+    // An `epk` with a private part is refused too, because everyone who reads it could decrypt the message.
     guard let json = header.ephemeralKey, let ephemeral = try? JSONWebKey(parsing: json).key,
       ephemeral.curve == recipient.curve
     else { throw .ephemeralKeyInvalid }
@@ -78,7 +80,7 @@ package struct JWEHeader: Sendable {
 
   package let contentEncryption: ContentEncryption
   package let keyID: String?
-  /// `apu` and `apv`, decoded; empty where absent (RFC 7518, 4.6.2).
+  /// `apu` and `apv`, decoded; empty if absent (RFC 7518, 4.6.2).
   package let partyUInfo: [UInt8]
   package let partyVInfo: [UInt8]
   /// `epk`, to be checked when the recipient's curve is known.

@@ -8,10 +8,10 @@ package struct CompactJWS: Sendable {
   package let signature: [UInt8]
   private let signed: [UInt8]
 
-  /// - Parameter critical: the header parameters that the caller processes where `crit` names them.
+  /// - Parameter critical: the header parameters that the caller processes if `crit` names them.
   package init(parsing text: some Sequence<UInt8>, understanding critical: Set<String> = []) throws(JOSEError) {
     let text = Array(text)
-    // One part too many is enough to see: a megabyte of dots would become fifty of parts.
+    // Splitting stops at one part too many: a megabyte of dots would otherwise become as many parts.
     let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Self.decode(parts[0]), let payload = Self.decode(parts[1]),
       let signature = Self.decode(parts[2])
@@ -67,11 +67,11 @@ package struct JWSHeader: Sendable {
   package let issuedAt: Int64?
   /// The certificates of `x5c`, DER, the signer's first. They only claim a key; the caller decides who may sign.
   package let certificateChain: [[UInt8]]?
-  /// The parameters that `crit` names, all of which the caller understands.
+  /// The parameters that `crit` names. The caller understands all of them.
   package let critical: [String]
   private let json: JSON
 
-  /// Nil where the algorithm is not supported.
+  /// Nil if the algorithm is not supported.
   package var algorithm: SignatureAlgorithm? { SignatureAlgorithm(joseName: algorithmName) }
 
   package subscript(name: String) -> JSON? { json[name] }
@@ -125,7 +125,7 @@ package struct JWSHeader: Sendable {
   }
 }
 
-/// Why bytes are no JWS or no JWK. Whether a well-formed JWS is valid, `CompactJWS.verify` says.
+/// Why bytes are no JWS or no JWK. `CompactJWS.verify` says whether a well-formed JWS is valid.
 package enum JOSEError: Error, Sendable, Hashable {
   /// Not the three parts of a compact serialization, or one of them is not strict base64url.
   case malformed

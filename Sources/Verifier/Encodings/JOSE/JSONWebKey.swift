@@ -12,7 +12,7 @@ package struct JSONWebKey: Sendable {
   /// `key_ops`.
   package let operations: [String]?
 
-  /// Unknown members are ignored. A private part (`d`) is refused: whoever sends one has lost the key.
+  /// Unknown members are ignored. A private part (`d`) is refused: a key that was sent is no longer secret.
   package init(parsing json: JSON) throws(JOSEError) {
     guard json.object != nil, json["d"] == nil else { throw .invalidKey }
     key = try Self.publicKey(json)
@@ -71,7 +71,7 @@ package struct JSONWebKey: Sendable {
 }
 
 extension JSONWebKey {
-  /// The members of a public key that are its value, in the order of RFC 7638, 3.2 and 3.3: alphabetical.
+  /// The members that make up a public key's value, in the alphabetical order of RFC 7638, 3.2 and 3.3.
   private static func requiredMembers(_ key: PublicKey) -> [JSON.Member] {
     let curve = JSON.Member("crv", .string(key.curve.rawValue))
     guard let (x, y) = key.coordinates else {

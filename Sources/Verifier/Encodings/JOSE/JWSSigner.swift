@@ -7,8 +7,8 @@ package struct JWSSigner: Sendable {
   private let key: PrivateKey
   private let parameters: [JSON.Member]
 
-  /// - Parameter parameters: those of the protected header, in their order, beside `alg`, which follows from the key's
-  /// curve.
+  /// - Parameter parameters: the protected header's parameters in their order, without `alg`, which follows from the
+  ///   key's curve.
   package init(key: PrivateKey, parameters: [JSON.Member]) throws(JOSEError) {
     guard let algorithm = SignatureAlgorithm.preferredInJOSE(for: key.curve) else { throw .invalidKey }
     self.algorithm = algorithm

@@ -62,7 +62,7 @@ struct AcceptanceRules {
     }
   }
 
-  /// Warns, or in strict mode rejects, where genuine documents disclose nothing that was asked for: they then prove
+  /// Warns, or in strict mode rejects, if genuine documents disclose nothing that was asked for: they then prove
   /// only that they are there.
   private func checkDisclosure(_ accepted: [AcceptedDocument], of count: Int, _ checks: inout CheckList) {
     guard !checks.hasFailed, !accepted.isEmpty, accepted.count == count else { return checks.notRun(.nothingDisclosed) }

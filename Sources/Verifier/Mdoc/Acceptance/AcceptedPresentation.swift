@@ -23,7 +23,7 @@ public struct AcceptedDocument: Sendable, CustomStringConvertible, CustomReflect
   public struct Element: Sendable {
     public let reference: ElementReference
     public let value: ElementValue
-    /// As requested; `none` where there was no request.
+    /// The retention that was requested; `none` if there was no request.
     public let retention: Retention
   }
 

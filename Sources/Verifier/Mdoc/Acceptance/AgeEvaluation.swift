@@ -1,7 +1,7 @@
 import Base
 import CBOR
 
-/// Where age questions find their answers.
+/// The elements in which age questions find their answers.
 protocol AgeSource {
   var docType: String { get }
   subscript(element: ElementReference) -> ElementValue? { get }
@@ -46,7 +46,7 @@ struct AgeEvaluation<Document: AgeSource> {
 
   var isContradictory: Bool { attestations.areContradictory }
 
-  /// The answer for a threshold with the element that proves it, or nil where nothing returned decides it.
+  /// The answer for a threshold, with the element that proves it; nil if no returned element decides it.
   func answer(_ threshold: Int) -> AgeAnswer? {
     if let nearest = attestations.nearest(to: threshold) {
       return make(threshold, nearest.isOver, AgeAttestations.identifier(for: nearest.age))
@@ -137,7 +137,7 @@ public struct AgeAttestations: Sendable {
   /// The NN of `age_over_NN`: exactly two digits, or nil.
   public static func age(of identifier: String) -> Int? {
     let prefix = "age_over_"
-    // By bytes and length first: this is asked of every element of every document.
+    // Bytes and length are compared first, because this is asked of every element of every document.
     guard identifier.utf8.count == prefix.utf8.count + 2, identifier.utf8.starts(with: prefix.utf8) else { return nil }
     let digits = identifier.utf8.suffix(2).map { Int($0) - Int(UInt8(ascii: "0")) }
     guard digits.allSatisfy((0...9).contains) else { return nil }
@@ -172,13 +172,13 @@ enum AgeCalendar {
   /// The latest day that has begun anywhere: the date in UTC+14.
   static func dayReachedAnywhere(at time: Timestamp) -> FullDate { (time + 14 * 3_600).date }
 
-  /// Completed years on a day. A person born on 29 February completes a year on 1 March where the year is no leap year.
+  /// Completed years on a day. A person born on 29 February completes a year on 1 March if the year is no leap year.
   static func completedYears(since birth: FullDate, on day: FullDate) -> Int {
     let hadBirthday = (day.month, day.day) >= (birth.month, birth.day)
     return day.year - birth.year - (hadBirthday ? 0 : 1)
   }
 
-  /// Whether somebody born in a year is at least `age`; nil where it depends on the day.
+  /// Whether somebody born in a year is at least `age`; nil if it depends on the day.
   static func isAtLeast(_ age: Int, bornIn year: Int, on day: FullDate) -> Bool? {
     let difference = day.year - year
     if difference - 1 >= age { return true }

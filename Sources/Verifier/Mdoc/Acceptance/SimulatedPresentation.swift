@@ -6,7 +6,7 @@ import COSE
 /// developer to look at in test mode.
 ///
 /// It is a type of its own, so that it stands beside a refusal and never in place of an `AcceptedPresentation`. It
-/// exists only where every document is simulated: a document that claims an issuer never gets in.
+/// exists only if every document is simulated: a document that claims an issuer never gets in.
 public struct SimulatedPresentation: Sendable {
   public struct Document: Sendable, CustomStringConvertible, CustomReflectable {
     public let docType: String
@@ -81,7 +81,7 @@ struct AppleMockRecognition {
   let document: Document
   let transcript: SessionTranscript
 
-  /// The code to refuse with, or nil where the document is not a mock.
+  /// The code to refuse with; nil if the document is not a mock.
   var code: Code? {
     // The last of the message's four fields is the signature, which is blank in a mock. It is looked at first, so that
     // a real document's message need not be read here.
@@ -109,6 +109,6 @@ struct AppleMockRecognition {
     (document.deviceSigned?.deviceSignature).flatMap { try? COSESign1(parsing: $0, readsPastSlips: true) }
   }
 
-  /// Empty or all zero.
+  /// Whether a signature is empty or all zeros.
   private func isBlank(_ signature: ArraySlice<UInt8>) -> Bool { signature.allSatisfy { $0 == 0 } }
 }

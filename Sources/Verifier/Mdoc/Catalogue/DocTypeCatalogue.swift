@@ -21,9 +21,9 @@ public enum DocTypeCatalogue {
     definition(of: docType)?.ageNamespace ?? docType
   }
 
-  /// The extended key usages for signers of a document type, where nothing is configured; a signer must have one of
-  /// them. For a type that is not listed, they are those that ISO/IEC 18013-5 and 23220-4 have for signers of any mdoc,
-  /// and none that a wider profile has.
+  /// The default extended key usages for signers of a document type; a signer must have one of them. For a type that is
+  /// not listed, they are those that ISO/IEC 18013-5 and 23220-4 have for signers of any mdoc, and none that a wider
+  /// profile has.
   public static func signerUsages(of docType: String) -> Set<String> {
     definition(of: docType)?.signerUsages ?? CertificateRole.documentSigner.extendedKeyUsages
   }
@@ -59,7 +59,7 @@ public enum DocTypeCatalogue {
       namespace.elements.map { ElementReference(namespace.name, $0.identifier) }
     }
     return candidates.first { candidate in
-      // A slip in one of the two names, not in both.
+      // Only one of the two names may have a slip.
       candidate.identifier.hasSameBytes(as: element.identifier)
         ? Spelling.isOneSlip(candidate.namespace, element.namespace)
         : candidate.namespace.hasSameBytes(as: element.namespace)
@@ -93,7 +93,7 @@ public enum Namespace {
 
 /// Guesses which name was meant, for error texts.
 package enum Spelling {
-  /// The nearest of the names, or nil where none is near. A name is near if it begins with the word, or if they differ
+  /// The nearest of the names; nil if none is near. A name is near if it begins with the word, or if they differ
   /// by at most one slip in three letters and never more than four.
   package static func nearest(to word: String, among names: [String]) -> String? {
     let ranked = names.map { (name: $0, distance: distance(from: word, to: $0)) }

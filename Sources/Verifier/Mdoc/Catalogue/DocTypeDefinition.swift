@@ -9,7 +9,7 @@ public struct DocTypeDefinition: Sendable, Hashable {
   public let aliases: [String]
   /// In English, for people.
   public let label: String
-  /// Where it is specified.
+  /// The document that specifies it.
   public let source: String
   /// Extended key usages, as dotted identifiers; a document signer must have one of them.
   public let signerUsages: Set<String>
@@ -30,7 +30,7 @@ public struct DocTypeDefinition: Sendable, Hashable {
   /// The spelling in force and the others.
   public var spellings: [String] { [docType] + aliases }
 
-  /// Where its `age_over_NN`, `age_in_years`, `age_birth_year` and `birth_date` are.
+  /// The namespace of its `age_over_NN`, `age_in_years`, `age_birth_year` and `birth_date`.
   public var ageNamespace: String { namespaces.first(where: \.hasAgeAttestations)?.name ?? docType }
 
   /// The definition of an element, age attestations included; nil if it is not listed.
@@ -45,7 +45,7 @@ public struct DocTypeDefinition: Sendable, Hashable {
 }
 
 extension Set<String> {
-  /// For the EU's documents: the usage that their profile gives signers, and those that ISO has for any mdoc.
+  /// The usages for signers of the EU's documents: the one of their profile, and those that ISO has for any mdoc.
   static let europeanSignerUsages = CertificateRole.documentSigner.extendedKeyUsages.union(["1.3.130.2.0.0.1.2"])
 }
 
@@ -98,7 +98,7 @@ public struct NamespaceDefinition: Sendable, Hashable {
 
 /// The CBOR types that the value of an element may have.
 ///
-/// Where sources disagree every form is allowed. The empty set says that no type is prescribed.
+/// If sources disagree, every form is allowed. The empty set says that no type is prescribed.
 public struct ElementTypes: OptionSet, Sendable, Hashable {
   public let rawValue: UInt8
 
@@ -123,7 +123,7 @@ public struct ElementTypes: OptionSet, Sendable, Hashable {
   /// Whether a value has one of the types, or none is prescribed.
   func allows(_ value: ElementValue) -> Bool { isEmpty || !isDisjoint(with: Self.type(of: value)) }
 
-  /// The type of a value; none for what no element of the standards is.
+  /// The type of a value; empty for a value that no element of the standards has.
   private static func type(of value: ElementValue) -> ElementTypes {
     switch value {
     case .text: .text
@@ -138,7 +138,7 @@ public struct ElementTypes: OptionSet, Sendable, Hashable {
     }
   }
 
-  /// As CDDL writes them.
+  /// The types' names in CDDL.
   public var names: [String] {
     let all: [(ElementTypes, String)] = [
       (.text, "tstr"), (.bool, "bool"), (.unsigned, "uint"), (.bytes, "bstr"), (.fullDate, "full-date"),

@@ -122,7 +122,7 @@ extension NamespaceDefinition {
       .init("issuing_subdivision", .text, "Issuing subdivision"),
     ])
 
-  /// What is particular to photo IDs. The namespace has a capital D in both spellings of the document type.
+  /// The elements that only photo IDs have. The namespace has a capital D in both spellings of the document type.
   static let iso23220PhotoID = NamespaceDefinition(
     Namespace.iso23220PhotoID, "Particular to photo IDs",
     [
@@ -171,7 +171,7 @@ extension NamespaceDefinition {
       .init("given_name", .text, "Given names", .mandatory),
       .init("birth_date", .date, "Date of birth", .mandatory),
       .init("place_of_birth", .map, "Place of birth", .mandatory),
-      // One text in older documents.
+      // Older documents have one text.
       .init("nationality", [.array, .text], "Nationality", .mandatory),
       .init("resident_address", .text, "Address"),
       .init("resident_country", .text, "Resident country"),

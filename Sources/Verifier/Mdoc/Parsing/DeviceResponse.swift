@@ -104,7 +104,7 @@ extension DeviceResponse: CustomStringConvertible, CustomReflectable {
 /// can only mean that nothing is there: whoever writes it could as well leave the member out. Nothing else is forgiven:
 /// no fault in what is signed, none that has two readings, and no absence of what must be there.
 enum Slip {
-  /// The member, or nil where it is left out, or is null or undefined, which is noted as a slip.
+  /// The member; nil if it is left out. Null or undefined also give nil, and are noted as a slip.
   static func member(_ key: String, of item: CBORItem, into slips: inout [String]) -> CBORItem? {
     guard let value = item[key: key] else { return nil }
     guard let nothing = name(ofNothing: value) else { return value }
@@ -112,12 +112,12 @@ enum Slip {
     return nil
   }
 
-  /// Notes a member that must not be empty where it is there (`{+ …}` and `[+ …]` in the standard's CDDL).
+  /// Notes a member that is there but empty, though it must not be (`{+ …}` and `[+ …]` in the standard's CDDL).
   static func noteIfEmpty(_ key: String, _ item: CBORItem?, into slips: inout [String]) {
     if item?.count == 0 { slips.append("\(key) is empty") }
   }
 
-  /// Notes null or undefined in place of the unprotected header, which must be there even where it is empty (RFC 9052,
+  /// Notes null or undefined in place of the unprotected header, which must be there even if it is empty (RFC 9052,
   /// 3), and undefined in place of a detached payload.
   static func noteFields(of message: CBORItem?, _ name: String, into slips: inout [String]) {
     guard let fields = message?.elements.map(Array.init), fields.count == 4 else { return }

@@ -5,10 +5,10 @@ import CBOR
 /// names their faults.
 struct Document: Sendable {
   let docType: String
-  /// Nil where the wallet left it out.
+  /// Nil if the wallet left it out.
   let issuerAuth: CBORItem?
   let issuerSigned: [IssuerSignedNamespace]
-  /// Nil where the wallet left it out.
+  /// Nil if the wallet left it out.
   let deviceSigned: DeviceSigned?
   /// The slips that were read past (`Slip`), each with its member.
   let slips: [String]
@@ -82,7 +82,7 @@ struct IssuerSignedItem: Sendable {
     guard let item = tagged.embedded else { throw MdocParseError(.itemNotTag24, ": no byte string with tag 24") }
     let reader = StructureParser(code: .itemMalformed)
     digestInput = tagged.encoded
-    // One pass over the map: there are many items, and four look-ups in each add up.
+    // One pass over the map: there are many items, and four look-ups in each would be slow.
     var digestID: CBORItem?
     var random: CBORItem?
     var identifier: CBORItem?

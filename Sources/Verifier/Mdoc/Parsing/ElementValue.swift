@@ -86,7 +86,7 @@ extension ElementValue {
 
 /// A data element by its namespace and identifier, which are never joined into one string: both may contain dots.
 ///
-/// Two references are equal where their bytes are: what is signed, authorised and requested is decided by bytes.
+/// Two references are equal if their bytes are, because bytes decide what is signed, authorised and requested.
 public struct ElementReference: Sendable, Hashable {
   public let namespace: String
   public let identifier: String

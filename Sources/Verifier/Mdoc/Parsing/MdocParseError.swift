@@ -4,10 +4,10 @@ import CBOR
 /// Why bytes could not be read as what they should be.
 public struct MdocParseError: Error, Sendable, Hashable {
   public let code: Code
-  /// The index of the document that holds the fault; nil where no document does.
+  /// The index of the document that has the fault; nil if the fault is in no document.
   public let document: Int?
   /// The member or item at fault, as a path of the standard's names and of indices: `documents[0].docType is missing`.
-  /// It holds no name that a wallet chose. Nil where the bytes as a whole are at fault.
+  /// It holds no name that a wallet chose. Nil if the bytes as a whole are at fault.
   public let detail: String?
 
   init(_ code: Code, _ detail: String? = nil, document: Int? = nil) {
@@ -59,7 +59,7 @@ struct StructureParser {
     try unsigned(member(key, of: item), key)
   }
 
-  // Each takes the item to read and its name for an error: a member's name, or words for an item of a list.
+  // Each function takes the item to read, and its name for an error: a member's name, or words for an item of a list.
 
   func entries(_ item: CBORItem, _ name: String) throws(MdocParseError) -> CBOREntries {
     guard let entries = item.entries else { throw mismatch(item, name, "no map") }

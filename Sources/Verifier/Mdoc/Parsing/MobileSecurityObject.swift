@@ -3,18 +3,18 @@ import CBOR
 import COSE
 import Cryptography
 
-/// The MobileSecurityObject (ISO/IEC 18013-5:2021, 9.1.2.4): what the issuer signed.
+/// The MobileSecurityObject (ISO/IEC 18013-5:2021, 9.1.2.4), which the issuer signed.
 struct MobileSecurityObject: Sendable {
   let version: String
   let digestAlgorithm: String
   let docType: String
   let validity: DocumentValidity
   let keyAuthorizations: KeyAuthorizations
-  /// The COSE_Key as received, or nil where it is missing; whether it is a usable key is a check of its own.
+  /// The COSE_Key as received; nil if it is missing. Another check decides whether it is a usable key.
   let deviceKey: CBORItem?
   let status: DeclaredStatus
   private let valueDigests: CBORItem
-  /// The entries of `valueDigests` by namespace; nil where there are 32 namespaces or fewer.
+  /// The entries of `valueDigests` by namespace; nil if there are 32 namespaces or fewer.
   private let digestsByNamespace: [UTF8Key: CBORItem]?
 
   /// - Parameter payload: the byte string that IssuerAuth carries, `bstr .cbor #6.24(bstr .cbor MobileSecurityObject)`.
@@ -69,7 +69,7 @@ struct MobileSecurityObject: Sendable {
     return namespaces
   }
 
-  /// The signed digests of one namespace, by their identifiers; nil where the namespace is not signed at all.
+  /// The signed digests of one namespace, by their identifiers; nil if the namespace is not signed at all.
   ///
   /// - Parameter lookUps: the number of digests that will be looked up; above 32 a table is made.
   func digests(of namespace: String, for lookUps: Int) -> SignedDigests? {

@@ -5,12 +5,12 @@ import Cryptography
 /// An opened answer together with what its device authentication must cover. Only a protocol makes one, from its own
 /// transcript.
 public struct PresentedResponse: ~Copyable, Sendable {
-  /// The DeviceResponses: one in all, or one for each query where every document was asked for by its own query.
+  /// The DeviceResponses. There is one, or one for each query if every document was asked for by a query of its own.
   let parts: [Part]
   let transcript: SessionTranscript
   let macPolicy: MacPolicy
-  /// Transcripts of other sessions. Where a device did not sign for ours, they show for which session it did sign. They
-  /// only explain a refusal: nothing is accepted by them.
+  /// Transcripts of other sessions. If a device did not sign for ours, they show which session it signed for. They only
+  /// explain a refusal: nothing is accepted by them.
   let alternatives: [AlternativeTranscript]
   let recognizesAppleMocks: Bool
   /// Whether the wallet answers age questions with `age_in_years` by itself.
@@ -29,7 +29,7 @@ public struct PresentedResponse: ~Copyable, Sendable {
   /// One DeviceResponse.
   package struct Part: Sendable {
     let response: DeviceResponse
-    /// The type of the one document that it must hold; nil where it does not answer a query of its own.
+    /// The type of the one document that it must hold; nil if it does not answer a query of its own.
     let docType: String?
     /// The kind of document that its query asks for; nil if both kinds may answer.
     let kind: DocumentKind?
@@ -91,7 +91,7 @@ public struct AlternativeTranscript: Sendable {
 }
 
 extension Array<AlternativeTranscript> {
-  /// How the first alternative that fits differs from ours; nil where none fits.
+  /// How the first alternative that fits differs from ours; nil if none fits.
   package func difference(where fits: (SessionTranscript) -> Bool) -> String? {
     first { fits($0.transcript) }?.difference
   }

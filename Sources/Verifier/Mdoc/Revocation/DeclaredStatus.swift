@@ -1,8 +1,8 @@
 import Base
 import CBOR
 
-/// Where a document's status is published (ISO/IEC 18013-5, second edition, 12.3.6): a member of the mobile security
-/// object's `status`, which the issuer signed.
+/// The place where a document's status is published (ISO/IEC 18013-5, second edition, 12.3.6): a member of the mobile
+/// security object's `status`, which the issuer signed.
 public struct StatusReference: Sendable, Hashable {
   public let place: Place
   /// The address of the list, which is also the list's subject.
@@ -14,7 +14,7 @@ public struct StatusReference: Sendable, Hashable {
   public enum Place: Sendable, Hashable {
     /// An entry of a status list (Token Status List, 6.1).
     case statusList(index: UInt64)
-    /// A name that an identifier list contains where the document is revoked.
+    /// A name that is on an identifier list if the document is revoked.
     case identifierList(identifier: [UInt8])
   }
 
@@ -30,10 +30,10 @@ public struct StatusReference: Sendable, Hashable {
   }
 }
 
-/// Where a document's mobile security object says that its status is published (ISO/IEC 18013-5, second edition,
-/// 12.3.6). A declaration that can't be used is kept with the reason: none is passed over.
+/// The places where a document's status is published, as its mobile security object declares them (ISO/IEC 18013-5,
+/// second edition, 12.3.6). A declaration that can't be used is kept with the reason, so that none is ignored.
 public struct DeclaredStatus: Sendable, Hashable {
-  /// One for each declared mechanism of the standard. Where only other mechanisms are declared, one `unusable` says so.
+  /// One declaration for each mechanism of the standard. If only other mechanisms are declared, one `unusable` says so.
   public let declarations: [Declaration]
 
   public enum Declaration: Sendable, Hashable {

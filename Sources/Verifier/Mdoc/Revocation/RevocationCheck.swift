@@ -1,8 +1,8 @@
 import Base
 import PKIX
 
-/// Whether the document and its signer are still good (ISO/IEC 18013-5:2021, 9.3.3; second edition, 12.3.6): the
-/// questions, and what their answers come to under the relying party's policy.
+/// Checks whether the document and its signer are still good (ISO/IEC 18013-5:2021, 9.3.3; second edition, 12.3.6). It
+/// has the questions, and the result of their answers under the relying party's policy.
 struct RevocationCheck: Sendable {
   let questions: [RevocationQuestion]
   /// Declarations of the document that can't be asked about, each with the reason.
@@ -33,8 +33,8 @@ struct RevocationCheck: Sendable {
           .certificates, path: path, allowsPlainHTTP: anchor.allowsPlainHTTP, crlAddresses: anchor.crlAddresses))
     }
     var unusable: [(RevocationUncertainty, String)] = []
-    // A signer that is itself the anchor may still name its issuer's list. Nobody at hand vouches for that issuer, so
-    // the list can't be verified: a status is declared, and undetermined.
+    // A signer that is itself the anchor may still name its issuer's list. That issuer is not known here, so its list
+    // can't be verified: a status is declared, and undetermined.
     if path.count == 1, path[0].extensions.crlDistributionPoints != nil {
       unusable.append((.crlInvalid, "the signer is trusted by itself: its issuer's list can't be verified"))
     }

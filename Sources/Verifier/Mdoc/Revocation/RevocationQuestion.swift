@@ -1,7 +1,7 @@
 import PKIX
 
-/// What must be asked of a publisher before a document is accepted. Questions are only put once the issuer is trusted
-/// and its signature verified, so nobody can make a verifier fetch an address that no trusted issuer signed.
+/// A question to a publisher before a document is accepted. Questions are only put once the issuer is trusted and its
+/// signature verified, so a verifier fetches only addresses that a trusted issuer signed.
 public struct RevocationQuestion: Sendable, Hashable {
   public let subject: Subject
   /// The validated path: the document signer first, the trust anchor's certificate last.
@@ -45,7 +45,7 @@ public struct RevocationQuestion: Sendable, Hashable {
   }
 }
 
-/// The answer to one question. There are three, and no fourth: what is not known is not good.
+/// The answer to one question. There are only three: a status that is not known is not good.
 public enum RevocationFinding: Sendable, Hashable {
   case good
   /// Revoked or suspended: refused under every policy that asks at all.

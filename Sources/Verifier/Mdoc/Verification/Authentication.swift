@@ -4,11 +4,10 @@ import PKIX
 
 /// An answer after its own checks, before its revocation is known. Its data can't be read: only the verdict has them.
 public struct Authentication: ~Copyable, Sendable {
-  /// The questions to ask publishers; empty where the policy asks nothing, nothing is declared, or no issuer is
-  /// trusted.
+  /// The questions to ask publishers. Empty if the policy asks nothing, no status is declared, or no issuer is trusted.
   ///
-  /// The getter is never inlined, so that the caller owns the array that it returns. Where a field is read out of a
-  /// noncopyable value, the optimiser of Swift 6.3 destroys it with that value, though the caller still uses it.
+  /// The getter is never inlined, so that the caller owns the array that it returns. If a field is read out of a
+  /// noncopyable value, the optimiser of Swift 6.3 destroys the field with that value, though the caller still uses it.
   public var questions: [RevocationQuestion] { @inline(never) get { asked } }
   private let asked: [RevocationQuestion]
   private let state: State

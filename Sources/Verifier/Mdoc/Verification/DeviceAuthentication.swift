@@ -159,9 +159,9 @@ public struct SignatureInputs: Sendable, Hashable {
     }
   }
 
-  /// Of the issuer's signature; nil where IssuerAuth can't be read or has no payload.
+  /// The input of the issuer's signature; nil if IssuerAuth can't be read or has no payload.
   public let issuer: Input?
-  /// Of the device's signature; nil where there is none, or it can't be read.
+  /// The input of the device's signature; nil if there is none, or it can't be read.
   public let device: Input?
 
   init(of document: Document, over transcript: SessionTranscript) {

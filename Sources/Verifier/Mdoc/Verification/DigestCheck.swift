@@ -6,7 +6,7 @@ import Cryptography
 struct DigestCheck {
   let document: Document
   let mso: MobileSecurityObject
-  /// Nil where the digest algorithm is not supported.
+  /// Nil if the digest algorithm is not supported.
   let hash: HashAlgorithm?
 
   private static let shortestRandom = 16
@@ -84,8 +84,8 @@ struct DigestCheck {
     return false
   }
 
-  /// Those of the device's elements that the issuer signed too. The issuer's elements are hashed once, however many
-  /// there are on either side. Devices rarely sign elements.
+  /// The device's elements that the issuer signed too. The issuer's elements are hashed once, however many there are on
+  /// either side. Devices rarely sign elements.
   private func issuerSigned(among elements: [ElementReference]) -> [ElementReference] {
     var signed: Set<ElementReference> = []
     for namespace in document.issuerSigned {

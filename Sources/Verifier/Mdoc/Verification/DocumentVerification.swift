@@ -54,8 +54,8 @@ struct DocumentVerification {
   }
 
   /// Checks that the document's issuing country and jurisdiction equal those of its signer's certificate (ISO/IEC
-  /// 18013-5:2021, 9.3.1). Elements are read only where every digest matched. An absent or empty value is not compared;
-  /// where nothing can be compared, the check is not run.
+  /// 18013-5:2021, 9.3.1). Elements are read only if every digest matched. An absent or empty value is not compared;
+  /// if nothing can be compared, the check is not run.
   private func checkJurisdiction(_ signed: IssuerAuthentication.Signed, _ checks: inout CheckList) {
     let code = Code.issuerJurisdictionMismatch
     guard [.digestMissing, .digestMismatch, .elementDuplicate].allSatisfy({ checks.outcome(of: $0) == .passed }) else {

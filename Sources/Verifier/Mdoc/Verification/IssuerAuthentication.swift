@@ -11,7 +11,7 @@ struct IssuerAuthentication {
   let docType: String
   let now: Timestamp
 
-  /// What the issuer signed, with the signer. `anchor` is nil, and `path` empty, where the chain failed.
+  /// The issuer's signed data, with the signer. `anchor` is nil, and `path` empty, if the chain failed.
   struct Signed {
     let mso: MobileSecurityObject
     let signer: Certificate
@@ -19,7 +19,7 @@ struct IssuerAuthentication {
     let path: [Certificate]
   }
 
-  /// The signed object, or nil where no valid signature covers one; every check is noted either way.
+  /// The signed object; nil if no valid signature covers one. Every check is noted either way.
   func run(_ issuerAuth: CBORItem?, into checks: inout CheckList) -> Signed? {
     checks.require(issuerAuth != nil, .issuerAuthMissing)
     guard let issuerAuth, let message = parse(issuerAuth, &checks) else {
@@ -110,9 +110,9 @@ struct IssuerAuthentication {
 }
 
 extension CheckList {
-  /// Notes one check for each failure that the verdict may be, in the order in which they are looked for. The check of
-  /// the actual verdict fails, those before it passed, those after it did not run. Where the verdict is none of them,
-  /// all passed.
+  /// Notes one check for each failure that the verdict can be, in the order in which they are looked for. The check of
+  /// the actual verdict fails, those before it passed, and those after it did not run. If the verdict is none of these
+  /// failures, all checks passed.
   mutating func note<Verdict: Equatable>(_ verdict: Verdict, in order: [(verdict: Verdict, code: Code)]) {
     var hasFailed = false
     for (failure, code) in order {

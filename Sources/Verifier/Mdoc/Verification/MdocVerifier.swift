@@ -6,8 +6,8 @@ import PKIX
 /// It does no I/O, reads no clock and makes no random bytes. Its report lists every failed check, not only the first.
 public struct MdocVerifier: Sendable {
   public var trust: any IssuerTrust
-  /// Seconds by which clocks may differ: widens validFrom, validUntil, signed-in-the-future and the validity of
-  /// certificates, and nothing else.
+  /// Seconds by which clocks may differ. It widens validFrom, validUntil, the check that nothing is signed in the
+  /// future, and the validity of certificates, and nothing else.
   public var clockSkew: Int64
   /// Whether findings of the certificate and data profiles reject.
   public var isStrict: Bool
@@ -112,7 +112,7 @@ public enum DocumentOutcome: Sendable {
   }
 }
 
-/// Who may sign documents of which type: implemented by the trust store.
+/// Decides who may sign documents of which type. The trust store implements it.
 public protocol IssuerTrust: Sendable {
   /// SHA-256 of everything that decides about trust, in hexadecimal.
   var snapshot: String { get }

@@ -86,7 +86,7 @@ struct ResponseCheck {
       && version[2...].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 
-  /// Whether `documentErrors` may be ignored. That is so only where any one of several documents satisfies the request,
+  /// Whether `documentErrors` may be ignored. That is so only if any one of several documents satisfies the request,
   /// and each error is about a requested document that was not returned.
   private var documentErrorsAreHarmless: Bool {
     response.documentErrors.allSatisfy { docType in

@@ -17,7 +17,7 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
   public let deviceSignedElements: [ElementReference]
   private let items: [CBORItem]
   private let deviceSignedItems: [CBORItem]
-  /// The index of each element in `elements`; nil where there are 32 elements or fewer.
+  /// The index of each element in `elements`; nil if there are 32 elements or fewer.
   private let places: [ElementReference: Int]?
   private let deviceSignedPlaces: [ElementReference: Int]?
 

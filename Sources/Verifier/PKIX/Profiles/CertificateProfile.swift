@@ -7,7 +7,7 @@ public enum CertificateProfile {
   /// Every rule of the role, once. A fault that makes the certificate useless for the role fails; a mere deviation
   /// warns.
   ///
-  /// - Parameter issuer: the issuer's certificate where it is at hand; a root is its own issuer.
+  /// - Parameter issuer: the issuer's certificate, if it is known; a root is its own issuer.
   public static func check(
     _ certificate: Certificate, as role: CertificateRole, issuer: Certificate? = nil, at now: Timestamp
   ) -> [Check] {
@@ -90,7 +90,7 @@ public enum CertificateProfile {
 /// certificate, in `CertificateProfile`.
 struct ProfileRule: Sendable {
   let code: Code
-  /// The deviations, in words for people; nil where the rule does not apply.
+  /// The deviations as text for people; nil if the rule does not apply.
   let deviations: @Sendable (ProfiledCertificate) -> [String]?
 
   init(_ code: Code, _ deviations: @escaping @Sendable (ProfiledCertificate) -> [String]?) {

@@ -55,7 +55,7 @@ public enum CertificateRole: String, CaseIterable, Sendable {
     }
   }
 
-  /// The purposes that the role allows, of which the certificate must have one; empty where the profile has none.
+  /// The purposes that the role allows; the certificate must have one of them. Empty if the profile has none.
   public var extendedKeyUsages: Set<String> {
     switch self {
     case .iaca, .iacaLink: []
@@ -70,8 +70,8 @@ public enum CertificateRole: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether the extension must be there. Even where it need not be, an extension that names only other purposes
-  /// excludes this one (RFC 5280, 4.2.1.12).
+  /// Whether the extension must be there. Even if it need not be, an extension that names only other purposes excludes
+  /// this role (RFC 5280, 4.2.1.12).
   public var requiresExtendedKeyUsage: Bool {
     switch self {
     case .documentSigner, .readerAuthentication, .ocspResponder, .vicalSigner: true

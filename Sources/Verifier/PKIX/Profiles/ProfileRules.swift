@@ -48,7 +48,7 @@ extension ProfileRule {
       found.append("countryName is not two upper-case letters as PrintableString")
     }
     if subject.role == .iaca, !subject.certificate.isSelfIssued { found.append("issuer and subject are not identical") }
-    // This makes a state's signer the state's (ISO/IEC 18013-5, B.1.4).
+    // The same state in both names ties the state's signer to it (ISO/IEC 18013-5, B.1.4).
     if subject.role == .documentSigner, let issuer = subject.issuer, issuer.subject.stateOrProvince != nil,
       subject.certificate.subject.stateOrProvince == nil
     {
@@ -66,7 +66,7 @@ extension ProfileRule {
     }
   }
 
-  /// Nil where the issuer's key is not at hand, or the algorithm is none of the standard's.
+  /// Nil if the issuer's key is not known, or the algorithm is none of the standard's.
   @Sendable static func signatureAlgorithm(_ subject: ProfiledCertificate) -> [String]? {
     guard let curve = subject.issuer?.publicKey?.curve, let algorithm = subject.facts.signatureAlgorithm else {
       return nil
@@ -163,7 +163,7 @@ extension ProfileRule {
 
   @Sendable static func revocationSource(_ subject: ProfiledCertificate) -> [String]? {
     guard let points = subject.extensions.crlDistributionPoints else {
-      // A responder's certificate may say instead that nobody need check it (RFC 6960, 4.2.2.2.1).
+      // A responder's certificate may say instead that its status need not be checked (RFC 6960, 4.2.2.2.1).
       let isExcused = subject.role == .ocspResponder && subject.extensions.oids.contains(OID.ocspNoCheck)
       return subject.role.requiresRevocationSource && !isExcused ? ["no cRLDistributionPoints"] : nil
     }
@@ -220,7 +220,7 @@ extension CertificateExtensions.KeyUsage {
 extension CertificateExtensions.OID {
   static let ocspNoCheck = "1.3.6.1.5.5.7.48.1.5"
 
-  /// The standard's name of an extension, or its identifier where it has no name here.
+  /// The standard's name of an extension; its identifier if it has no name here.
   static func name(_ oid: String) -> String {
     switch oid {
     case subjectKeyIdentifier: "subjectKeyIdentifier"

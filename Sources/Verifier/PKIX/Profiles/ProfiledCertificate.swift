@@ -5,7 +5,7 @@ import Cryptography
 struct ProfiledCertificate: Sendable {
   let certificate: Certificate
   let role: CertificateRole
-  /// The issuer's certificate, where it is known; a root is its own issuer.
+  /// The issuer's certificate, if it is known; a root is its own issuer.
   let issuer: Certificate?
   /// Extended key usages that the configuration accepts like the role's own.
   let acceptedUsages: Set<String>
@@ -50,7 +50,7 @@ extension CertificateRole {
   var requiresIssuerAltName: Bool {
     switch self {
     case .iaca, .iacaLink, .documentSigner, .ocspResponder: true
-    // Only where an IACA issued it.
+    // The extension is required only if an IACA issued the certificate.
     case .readerAuthentication: false
     case .vicalSigner, .statusListSigner, .trustedEntityListSigner: false
     }
@@ -70,9 +70,9 @@ struct ProfileFacts: Sendable {
   let subject: [NameAttribute]
   /// The content of the public key's bit string.
   let keyBits: [UInt8]
-  /// Nil where the algorithm is not supported.
+  /// Nil if the algorithm is not supported.
   let signatureAlgorithm: CertificateSignature.Algorithm?
-  /// Nil where the extension is absent or not well-formed.
+  /// Nil if the extension is absent or not well-formed.
   let issuerAltName: [GeneralNames.Name]?
   let subjectAltName: [GeneralNames.Name]?
 

@@ -57,7 +57,7 @@ struct EncryptedResponse {
   let encapsulatedKey: PublicKey
   let ciphertext: ArraySlice<UInt8>
 
-  /// Notes each check; nil where one failed.
+  /// Notes each check; nil if one failed.
   init?(parsing bytes: [UInt8], checks: inout CheckList) {
     guard let item = CBORItem(parsing: bytes, into: &checks) else { return nil }
     let parts = item.elements.map { Array($0) } ?? []
@@ -74,7 +74,7 @@ struct EncryptedResponse {
     self.encapsulatedKey = point
     self.ciphertext = ciphertext
   }
-  /// The plaintext, or nil where the ciphertext is for another key, transcript or message.
+  /// The plaintext; nil if the ciphertext is for another key, transcript or message.
   func open(over transcript: SessionTranscript, key: PrivateKey) -> [UInt8]? {
     try? HPKE.p256SHA256AES128GCM.open(
       ciphertext, encapsulatedKey: encapsulatedKey, recipient: key, info: transcript.encoded)

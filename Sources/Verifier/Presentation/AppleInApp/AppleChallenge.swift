@@ -110,7 +110,7 @@ struct RecipientKeyHashes: Sendable {
     key = nil
   }
 
-  /// The hash of the SubjectPublicKeyInfo, which other formats use. Nil where the key is not known.
+  /// The hash of the SubjectPublicKeyInfo, which other formats use; nil if the key is not known.
   var keyInfo: [UInt8]? { key.map { HashAlgorithm.sha256.hash(PublicKey.p256InfoPrefix + $0.encoded) } }
 }
 
@@ -137,7 +137,7 @@ public struct MerchantCertificate: Sendable {
     self.certificate = certificate
   }
 
-  /// The merchant that a certificate names in the way of Apple's merchant certificates; nil where it names none.
+  /// The merchant that a certificate names in the way of Apple's merchant certificates; nil if it names none.
   public static func merchant(named certificate: Certificate) -> AppleMerchant? {
     guard let merchant = certificate.subject.userID, let team = certificate.subject.organizationalUnit,
       certificate.publicKey?.curve == .p256

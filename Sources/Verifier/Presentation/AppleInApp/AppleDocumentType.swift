@@ -27,13 +27,13 @@ public enum AppleDocumentType: String, Sendable, CaseIterable {
     }
   }
 
-  /// The name of the identity element that brings an mdoc element; nil where none does.
+  /// The name of the identity element that brings an mdoc element; nil if none does.
   public func appleElement(for element: ElementReference) -> String? {
     groups.first { $0.elements.contains(element) || $0.alternatives.contains(element) }?.name
   }
 
-  /// The element requests that stand for one of Apple's identity elements; nil where this type has none of that name.
-  /// The first of its elements, or an alternative to it, must come; the others may.
+  /// The element requests that stand for one of Apple's identity elements; nil if this type has none of that name. The
+  /// first of its elements, or an alternative to it, must come; the others may.
   public func elementRequests(for name: String, retention: Retention, isRequired: Bool) -> [ElementRequest]? {
     guard let group = groups.first(where: { $0.name == name }) else { return nil }
     return group.elements.enumerated().map { index, element in

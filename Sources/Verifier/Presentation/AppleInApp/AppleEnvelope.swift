@@ -14,7 +14,7 @@ struct AppleEnvelope {
   static let algorithm = "APPLE-HPKE-v1"
   private static let hashLength = 32
 
-  /// Notes each check; nil where one failed.
+  /// Notes each check; nil if one failed.
   init?(parsing bytes: [UInt8], checks: inout CheckList) {
     guard let item = CBORItem(parsing: bytes, into: &checks) else { return nil }
     guard let algorithm = item[key: "algorithm"], algorithm.kind == .text,
@@ -53,7 +53,7 @@ public final class AppleOpening: Sendable {
 
   private static let hashLength = 32
 
-  /// Nil where none of the keys is the one that the envelope names.
+  /// Nil if none of the keys is the one that the envelope names.
   public init?(of envelope: [UInt8], keys: [PrivateKey]) {
     var checks = CheckList(expecting: 8)
     guard let envelope = AppleEnvelope(parsing: envelope, checks: &checks),

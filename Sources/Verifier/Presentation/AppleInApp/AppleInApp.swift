@@ -63,7 +63,7 @@ public struct AppleInApp: Sendable {
     self.others = others
   }
 
-  /// For an answer that was opened before, without the key that opened it then.
+  /// Verifies an answer that was opened before, without the key that opened it then.
   public init(verifier: MdocVerifier, opening: AppleOpening) {
     self.verifier = verifier
     keys = [RecipientKey(secret: .opening(opening), hashes: RecipientKeyHashes(point: opening.recipientKeyHash))]

@@ -63,7 +63,7 @@ public struct AppleRequest: Sendable {
     self.documents = documents
   }
 
-  /// `data` of the session's request: what the app needs beside its own merchant identifier.
+  /// `data` of the session's request: everything that the app needs beside its own merchant identifier.
   public func json(nonce: [UInt8], merchantID: String) -> JSON {
     [
       "nonce": .string(Base64.encode(nonce)), "merchant_identifier": .string(merchantID),

@@ -12,12 +12,12 @@ public struct OpenID4VP: Sendable {
 
   /// Opens and authenticates one answer. The challenge is used up, whatever the outcome.
   ///
-  /// Where the answer is encrypted, a device MAC is accepted too: the key of this one request is the reader's key.
+  /// If the answer is encrypted, a device MAC is accepted too: the key of this one request is the reader's key.
   ///
   /// - Parameters:
-  ///   - response: the response's parameters: `response`, a JWE, or where the request asked for a clear answer
+  ///   - response: the response's parameters: `response`, a JWE, or if the request asked for a clear answer
   ///     `vp_token` and `state`. Others are ignored (RFC 6749, 4.1.2).
-  ///   - names: further names of the relying party, to say so where a wallet answered one of these.
+  ///   - names: further names of the relying party, to say so if a wallet answered one of these.
   public func authenticate(
     _ response: JSON, answering challenge: consuming OpenID4VPChallenge, request: PresentationRequest,
     names: RelyingPartyNames = RelyingPartyNames(), at now: Timestamp

@@ -13,7 +13,7 @@ public struct OpenID4VPChallenge: ~Copyable, Sendable {
   public let nonce: String
   /// The state of an answer that the wallet posts; nil over the Digital Credentials API, which has none.
   public let state: String?
-  /// Nil where the answer comes without encryption.
+  /// Nil if the answer comes without encryption.
   let key: PrivateKey?
 
   /// A challenge with a fresh nonce, state and key; nonce and state are base64url, which every wallet takes.
@@ -96,7 +96,7 @@ extension OpenID4VPRecipient {
   }
 }
 
-/// Where an OpenID4VP answer goes. The SessionTranscript binds it, together with nonce and key.
+/// The recipient of an OpenID4VP answer. The SessionTranscript binds it, together with nonce and key.
 public enum OpenID4VPRecipient: Sendable, Hashable {
   /// A page, through the Digital Credentials API: its origin, `https://host[:port]`, compared by its bytes alone.
   case origin(String)

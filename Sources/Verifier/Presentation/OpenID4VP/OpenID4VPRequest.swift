@@ -57,7 +57,8 @@ public struct OpenID4VPRequest: Sendable {
   }
 
   /// The signed claims, without the client identifier. The wallet compares `expected_origins` with the page that asks
-  /// it, so that nobody can pass the request on. `aud` is the value for wallets that are not discovered first (5.8).
+  /// it, so a page cannot pass on another page's request. `aud` is the value for wallets that are not discovered first
+  /// (5.8).
   private var claims: [JSON.Member] {
     var claims = [JSON.Member("aud", "https://self-issued.me/v2")] + parameters
     if case .origin(let origin) = recipient { claims.append(JSON.Member("expected_origins", [.string(origin)])) }
@@ -73,7 +74,7 @@ extension OpenID4VPRequest: CustomStringConvertible, CustomReflectable {
 
 /// `client_metadata` of a request (OpenID4VP 1.0, 5.1 and 11.1): the key to encrypt to, and what is verified here.
 enum ClientMetadata {
-  /// - Parameter encryptionKey: nil where the answer comes without encryption.
+  /// - Parameter encryptionKey: nil if the answer comes without encryption.
   static func json(encryptionKey: PublicKey?) -> JSON {
     let encryption = JWEHeader.ContentEncryption.allCases.map { JSON.string($0.rawValue) }
     return .members([

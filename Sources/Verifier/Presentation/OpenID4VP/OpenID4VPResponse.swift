@@ -10,7 +10,7 @@ struct EncryptedParameters {
   /// A JSON object.
   let parameters: JSON
 
-  /// Notes each check; nil where one failed.
+  /// Notes each check; nil if one failed.
   init?(opening response: JSON, with key: PrivateKey, checks: inout CheckList) {
     guard let text = response["response"]?.string else {
       // An answer without encryption gets a code of its own, whether a wallet or somebody in between left it out.
@@ -61,7 +61,7 @@ struct VPToken {
   /// One part for each document of the request that was answered, in the order of the request.
   let parts: [PresentedResponse.Part]
 
-  /// Notes each check; nil where one failed.
+  /// Notes each check; nil if one failed.
   init?(_ json: JSON?, answering request: PresentationRequest, checks: inout CheckList) {
     guard let presentations = Self.presentations(json, request) else {
       checks.failed(.vpTokenMalformed)

@@ -33,7 +33,7 @@ public struct Proximity: Sendable {
       written: [.tagged(24, .bytes(deviceEngagement)), .tagged(24, .bytes(readerKey)), handoverValue])
   }
 
-  /// What a reader received.
+  /// The answer as a reader received it.
   public enum Answer: Sendable {
     case deviceResponse([UInt8])
     /// The device's first SessionData, still encrypted: the reader's private key opens it.
@@ -111,7 +111,7 @@ public struct Proximity: Sendable {
 }
 
 extension ReaderSession {
-  /// The device's first message, or nil where the keys are missing or it does not open.
+  /// The device's first message; nil if the keys are missing or it does not open.
   fileprivate func decrypt(_ data: [UInt8], over transcript: SessionTranscript) -> [UInt8]? {
     guard let privateKey, let deviceKey,
       var encryption = try? SessionEncryption(

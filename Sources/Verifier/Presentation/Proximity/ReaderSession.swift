@@ -12,7 +12,7 @@ public struct ReaderSession: Sendable {
   /// The private half of `readerKey`, for device MACs and encrypted session data. Whether it fits is checked with the
   /// answer.
   public let privateKey: PrivateKey?
-  /// EDeviceKey; nil where the engagement has none that can be read.
+  /// EDeviceKey; nil if the engagement has none that can be read.
   let deviceKey: PublicKey?
   /// The transcripts of other handovers between the two.
   let alternatives: [AlternativeTranscript]
@@ -64,12 +64,12 @@ extension Proximity.Handover {
   }
 }
 
-/// DeviceEngagement (ISO/IEC 18013-5:2021, 8.2.1.1), of which a session needs the device's ephemeral key.
+/// DeviceEngagement (ISO/IEC 18013-5:2021, 8.2.1.1). A session needs only the device's ephemeral key from it.
 struct DeviceEngagement {
-  /// EDeviceKey; nil where the engagement has none that can be read.
+  /// EDeviceKey; nil if the engagement has none that can be read.
   let deviceKey: PublicKey?
 
-  /// Nil where the bytes are no map.
+  /// Nil if the bytes are no map.
   init?(parsing encoded: [UInt8]) {
     guard let item = try? CBORItem(parsing: encoded), item.kind == .map else { return nil }
     // Security = [cipher suite identifier, EDeviceKeyBytes]

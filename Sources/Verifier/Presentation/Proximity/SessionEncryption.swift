@@ -6,7 +6,7 @@ import Mdoc
 /// Session encryption (ISO/IEC 18013-5:2021, 9.1.1.5): AES-256-GCM with one key for each direction. The keys derive
 /// from the ephemeral keys and the transcript, and the nonce holds a counter of messages.
 public struct SessionEncryption: ~Copyable, Sendable {
-  /// Whose side this is.
+  /// The side that uses the session encryption.
   public enum Role: Sendable { case reader, device }
 
   private let outgoing: Direction
@@ -64,7 +64,7 @@ public struct SessionEncryption: ~Copyable, Sendable {
   }
 }
 
-/// SessionEstablishment or SessionData (ISO/IEC 18013-5:2021, 9.1.1.4): what device and reader send each other.
+/// SessionEstablishment or SessionData (ISO/IEC 18013-5:2021, 9.1.1.4), the messages between device and reader.
 public struct SessionMessage: Sendable {
   /// EReaderKeyBytes without tag 24; only the reader's first message has it.
   public let readerKey: [UInt8]?
@@ -72,7 +72,7 @@ public struct SessionMessage: Sendable {
   public let data: [UInt8]?
   public let status: Status?
 
-  /// Table 20.
+  /// The status codes of Table 20.
   public enum Status: Sendable, Hashable {
     case sessionEncryptionError, cborDecodingError, sessionTermination
     case other(UInt64)

@@ -14,7 +14,7 @@ public struct ReaderIdentity: Sendable {
 
   /// A client identifier prefix of OpenID4VP 1.0, 5.9.3.
   public enum ClientIdentifier: Sendable, Hashable {
-    /// `x509_hash:` with the SHA-256 of the leaf: what HAIP 1.0 asks for.
+    /// `x509_hash:` with the SHA-256 of the leaf, as HAIP 1.0 requires.
     case certificateHash
     /// `x509_san_dns:` with this dNSName of the leaf.
     case dnsName(String)
@@ -44,7 +44,7 @@ public struct ReaderIdentity: Sendable {
 
   public var leaf: Certificate { certificates[0] }
 
-  /// The time in which every certificate of the chain is valid; nil where there is none.
+  /// The time in which every certificate of the chain is valid; nil if there is no such time.
   public var validity: ClosedRange<Timestamp>? {
     let from = certificates.map(\.validity.lowerBound).max() ?? leaf.validity.lowerBound
     let until = certificates.map(\.validity.upperBound).min() ?? leaf.validity.upperBound

@@ -40,7 +40,7 @@ extension ReaderVerifier {
     return ReaderReport(kind: .requestObject, checks: checks.checks, signatures: signatures)
   }
 
-  /// Each signature as a compact JWS of its own; nil where the text is neither serialization.
+  /// Each signature as a compact JWS of its own; nil if the text is neither serialization.
   private static func compactObjects(_ text: [UInt8], isCompact: Bool) -> [[UInt8]]? {
     guard !isCompact else { return text.count(where: { $0 == UInt8(ascii: ".") }) == 2 ? [text] : nil }
     guard let json = try? JSON(parsing: text), let payload = json["payload"]?.string,
@@ -84,7 +84,7 @@ extension ReaderVerifier {
 
   // MARK: Claims
 
-  /// Checks the client identifier (OpenID4VP 1.0, 5.9.3). Where there are several signers, each names itself in its
+  /// Checks the client identifier (OpenID4VP 1.0, 5.9.3). If there are several signers, each names itself in its
   /// header. Before version 1.0 the prefix had a parameter of its own (`client_id_scheme`).
   private func checkClient(
     _ jws: CompactJWS, namedInHeader: Bool, _ leaf: Certificate, _ checks: inout CheckList
@@ -144,7 +144,7 @@ public struct ReaderReport: Sendable {
 
 /// One signature of a reader.
 public struct ReaderSignature: Sendable {
-  /// Where it stands: `docRequests[0].readerAuth`.
+  /// The place of the signature, such as `docRequests[0].readerAuth`.
   public let place: String
   /// The certificates that can be read, the reader's own first, up to the root if one was found.
   public let certificates: [Certificate]

@@ -5,8 +5,8 @@ import Cryptography
 import Mdoc
 import PKIX
 
-/// Checks a reader's request as a wallet does that wants to know who asks: reader authentication of a DeviceRequest
-/// (ISO/IEC 18013-5:2021, 9.1.4), or the signature of an OpenID4VP request object.
+/// Checks a reader's request as a wallet does to learn who asks: reader authentication of a DeviceRequest (ISO/IEC
+/// 18013-5:2021, 9.1.4), or the signature of an OpenID4VP request object.
 ///
 /// It shares with the signing code only the function that builds the signed bytes.
 public struct ReaderVerifier: Sendable {
@@ -56,7 +56,7 @@ public struct ReaderVerifier: Sendable {
       signatures.append(signature)
     }
     var uncovered = request.documents.indices.filter { !covered.contains($0) }.map { "docRequests[\($0)]" }
-    // Where something lacks its signature, or has a broken one, the request is refused for that.
+    // If a part has no signature, or a broken one, the request is refused for that.
     if uncovered.isEmpty, !isInfoCovered, !signatures.contains(where: \.isBroken) {
       uncovered.append("deviceRequestInfo")
     }
@@ -95,7 +95,7 @@ public struct ReaderVerifier: Sendable {
     .readerAlgorithmUnsupported, .readerSignatureInvalid,
   ]
 
-  /// The certificates that come with the signature; nil, with a failure noted, where none can be read.
+  /// The certificates that come with the signature. If none can be read, notes a failure and returns nil.
   func certificates(_ encoded: [ArraySlice<UInt8>], _ checks: inout CheckList) -> [Certificate]? {
     let isShort =
       encoded.count <= Limits.chainCertificates && encoded.allSatisfy { $0.count <= Limits.certificateBytes }
@@ -160,7 +160,7 @@ struct ReceivedDeviceRequest {
   /// DeviceRequestInfoBytes, tag 24 included.
   let info: [UInt8]?
 
-  /// Which member is at fault.
+  /// The member that is at fault.
   struct Fault: Error {
     let detail: String
   }

@@ -3,7 +3,7 @@ import Cryptography
 import FoundationEssentials
 import Glibc
 
-/// A folder that keeps the last accepted list of each source. After a restart nobody can pass off an older list, and a
+/// A folder that keeps the last accepted list of each source. So an older list is still refused after a restart, and a
 /// server can start while the publisher is down.
 public struct AcceptedListFolder: Sendable {
   private let folder: String
@@ -24,8 +24,8 @@ public struct AcceptedListFolder: Sendable {
     public let description: String
   }
 
-  /// The last accepted list; nil only where no file of this name exists, so that none was ever accepted from the
-  /// source. A file that is there but can't be read is an error.
+  /// The last accepted list. Nil only if no file of this name exists, so that none was ever accepted from the source. A
+  /// file that is there but can't be read is an error.
   public func last(of source: String) throws(Fault) -> Accepted? {
     let path = try path(of: source)
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
@@ -42,8 +42,9 @@ public struct AcceptedListFolder: Sendable {
     return accepted
   }
 
-  /// Stores the list: when it returns, all of it is on disk, and a crash leaves the list before it. A stored list that
-  /// was issued later stays, because of two loads at once the one with the older list may end last.
+  /// Stores the list. When it returns, all of the list is on disk; a crash before that leaves the previous list. A
+  /// stored list that was issued later stays, because if two loads run at once, the one with the older list may end
+  /// last.
   public func remember(_ accepted: Accepted, of source: String) throws(Fault) {
     pthread_mutex_lock(Self.turns)
     defer { pthread_mutex_unlock(Self.turns) }
@@ -80,7 +81,7 @@ public struct AcceptedListFolder: Sendable {
     return "\(folder)/\(source).accepted"
   }
 
-  /// Removes what a crash left of unfinished writes.
+  /// Removes the unfinished files that a crash left.
   private func removeLeftovers(of source: String) {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     for name in names where name.hasPrefix(source + ".") && name.hasSuffix(Self.unfinished) {
@@ -120,7 +121,7 @@ public struct AcceptedListFolder: Sendable {
 
   // MARK: The file system
 
-  /// The file's bytes; nil where it can't be read, or is larger than any list with its head.
+  /// The file's bytes; nil if it can't be read, or is larger than any list with its head.
   private static func read(_ descriptor: Int32) -> [UInt8]? {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)

@@ -16,12 +16,12 @@ struct AnchorSettings {
   var maxPathLength = 0
   var relaxed: Set<Code> = []
   var allowsPlainHTTP = false
-  /// Nil where the settings don't mention it.
+  /// Nil if the settings don't mention it.
   var crlAddresses: CRLAddresses?
   /// Nil stands for yes if document types are configured.
   var allowsProofs: Bool?
   var tier = TrustAnchor.Tier.live
-  /// Where the operator got the certificate.
+  /// The place that the operator got the certificate from.
   var source: String?
 
   /// The settings of an anchor that has no settings file.
@@ -83,7 +83,7 @@ struct AnchorSettings {
     if crlAddresses == nil, json["allow_http"]?.bool == false { crlAddresses = .https }
   }
 
-  /// - Parameter file: where the certificate was read from.
+  /// - Parameter file: the file that the certificate was read from.
   func anchor(_ certificate: Certificate, source file: String) -> TrustAnchor {
     var anchor = TrustAnchor(
       certificate: certificate, kind: kind, docTypes: docTypes, extendedKeyUsages: extendedKeyUsages,

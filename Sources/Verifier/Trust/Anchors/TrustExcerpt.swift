@@ -13,7 +13,7 @@ public struct TrustExcerpt: IssuerTrust {
 
   /// - Parameter fingerprints: SHA-256 of the certificates, in hexadecimal. One of them may be trusted by several
   ///   settings.
-  /// - Throws: `trust.store_empty` where the store has none of them.
+  /// - Throws: `trust.store_empty` if the store has none of them.
   public init(of store: TrustStore, anchors fingerprints: Set<String>) throws(TrustStoreError) {
     snapshot = store.snapshot
     self.store = try TrustStore(
@@ -31,10 +31,10 @@ public struct TrustExcerpt: IssuerTrust {
     ["snapshot": .string(snapshot), "anchors": .array(store.anchors.map(\.json))]
   }
 
-  /// Reads what `json` wrote; nil for anything else, and where nothing would be trusted.
+  /// Reads the form that `json` writes; nil for anything else, and if nothing would be trusted.
   ///
-  /// - Parameter allowsTestCertificates: as in the mode in which it was kept. What was trusted in tests stays for
-  /// tests.
+  /// - Parameter allowsTestCertificates: as in the mode in which the evidence was kept. Certificates that were trusted
+  ///   in tests are trusted only in tests.
   public init?(_ json: JSON, allowsTestCertificates: Bool) {
     guard let snapshot = json["snapshot"]?.string, let array = json["anchors"]?.array else { return nil }
     let anchors = array.compactMap(TrustAnchor.init)

@@ -74,7 +74,7 @@ public struct TrustLoader: Sendable {
     }
   }
 
-  /// Whether a list is fetched, so that its anchors may not be known before.
+  /// Whether a list is fetched. Its anchors may then not be known before.
   public var fetchesLists: Bool {
     sources.contains { source in
       guard case .list(let list) = source.kind, case .address = list.place else { return false }

@@ -77,7 +77,7 @@ extension SourceReport {
     return "trust source \"\(name)\" \(outcome.rawValue): \(reasons.joined(separator: ", "))"
   }
 
-  /// How many entries of a list in use are left out, for a log; nil where none is.
+  /// How many entries of a list in use are left out, as text for a log; nil if none is.
   public var omission: String? {
     guard leftOut > 0, outcome != .failed else { return nil }
     let reasons = checks.filter { $0.outcome == .warning && $0.code != .listDeviation }

@@ -13,7 +13,7 @@ public final class TrustStore: IssuerTrust, Sendable {
 
   /// - Parameter allowsTestCertificates: whether mock certificates, published test roots and anchors of the test tier
   ///   are trusted: in test mode and in `mdoc verify`, never in a live server.
-  /// - Throws: `trust.store_empty` where nothing would be trusted.
+  /// - Throws: `trust.store_empty` if nothing would be trusted.
   public convenience init(anchors: [TrustAnchor], allowsTestCertificates: Bool) throws(TrustStoreError) {
     let usable = anchors.filter { allowsTestCertificates || $0.tier == .live }
       .map { allowsTestCertificates ? $0 : TrustStore.withoutTestSigners($0) }
@@ -21,11 +21,11 @@ public final class TrustStore: IssuerTrust, Sendable {
     self.init(usable: usable, allowsTestCertificates: allowsTestCertificates)
   }
 
-  /// The store that remains where publishers have withdrawn everything that was trusted. No server starts with it.
+  /// The store that remains after publishers have withdrawn everything that was trusted. No server starts with it.
   public static let trustingNobody = TrustStore(usable: [], allowsTestCertificates: false)
 
   private init(usable: [TrustAnchor], allowsTestCertificates: Bool) {
-    // Where two anchors fit, the first decides. So their order must not depend on the order of the files.
+    // If two anchors fit, the first decides. So their order must not depend on the order of the files.
     let ordered = usable.map { (encoding: TrustStore.encoding(of: $0), anchor: $0) }
       .sorted { $0.encoding.lexicographicallyPrecedes($1.encoding) }
     self.anchors = ordered.map(\.anchor)
@@ -34,7 +34,7 @@ public final class TrustStore: IssuerTrust, Sendable {
     snapshot = TrustStore.fingerprint(of: ordered.map(\.encoding), allowsTestCertificates: allowsTestCertificates)
   }
 
-  /// The anchor without test certificates among its signers of status lists. Whoever signs a status decides about
+  /// The anchor without the test certificates among its signers of status lists. The signer of a status decides about
   /// documents as much as their issuer does, and anybody can sign with a published key.
   private static func withoutTestSigners(_ anchor: TrustAnchor) -> TrustAnchor {
     var anchor = anchor
@@ -98,7 +98,7 @@ public enum TrustStoreError: Error, Sendable, Hashable {
 /// Document signers that were validated under one set of anchors.
 ///
 /// Validating a chain costs several signature checks, and a signer signs many documents. Only trusted chains are
-/// remembered, so that nobody fills the memory with certificates of their own making, and only while all their
+/// remembered, so that strangers cannot fill the memory with certificates of their own making, and only while all their
 /// certificates are valid. A trusted chain is remembered once for each document type, also for invented ones. A full
 /// memory is emptied, and chains are then validated anew.
 private final class SignerCache: Sendable {

@@ -2,11 +2,11 @@ import Base
 
 /// Decides to which network addresses a connection may be opened.
 ///
-/// A document names the address of a list. Whoever makes us fetch it from inside our network could reach what only
-/// trusts that network: cloud metadata, administration pages, databases. A host's name does not say where it leads, and
-/// may lead elsewhere a moment later. So the check is made on the very address to which the socket is opened.
+/// A document names the address of a list. A document that makes us fetch from inside our network could reach hosts
+/// that trust that network: cloud metadata, administration pages, databases. A host's name does not say where it leads,
+/// and may lead elsewhere a moment later. So the check is made on the very address to which the socket is opened.
 public enum AddressGuard {
-  /// Why no connection may be opened there; nil where it may.
+  /// Why no connection may be opened there; nil if one may.
   public static func refusal(
     of address: NetworkAddress, port: UInt16, isEncrypted: Bool, under rules: FetchRules
   ) -> String? {

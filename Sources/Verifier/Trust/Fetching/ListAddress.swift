@@ -51,7 +51,7 @@ public struct ListAddress: Sendable, Hashable {
     try check(literal, allowing: rules)
   }
 
-  /// Where a redirect leads (RFC 9110, 10.2.2).
+  /// The address that a redirect leads to (RFC 9110, 10.2.2).
   public func following(_ location: String, allowing rules: FetchRules) throws(FetchError) -> ListAddress {
     let next = try ListAddress(resolved(location), allowing: rules)
     guard next.isEncrypted || !isEncrypted else { throw .notAllowed("a redirect leads from https to http") }

@@ -41,7 +41,7 @@ public enum FetchError: Error, Sendable, Hashable {
 
 /// What one fetch may do. The default is what live mode allows: HTTPS to public addresses on port 443.
 public struct FetchRules: Sendable, Hashable {
-  /// Whether plain HTTP is allowed: for revocation lists, and for others where the trust anchor's settings say so. A
+  /// Whether plain HTTP is allowed: for revocation lists, and for others if the trust anchor's settings say so. A
   /// list is signed in itself, but over HTTP others on the way see who asked for which list. No redirect leads from
   /// HTTPS to HTTP.
   public var allowsPlainHTTP: Bool

@@ -51,7 +51,7 @@ public struct AddressRange: Sendable, Hashable {
     AddressRange(start: start.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }, bits: bits, octetCount: 16)
   }
 
-  /// Reads `10.0.0.0/8` or `fd00::/8`; an address alone is a range of one. Nil for other texts, and where bits behind
+  /// Reads `10.0.0.0/8` or `fd00::/8`; an address alone is a range of one. Nil for other texts, and if bits behind
   /// the prefix are set: a typing mistake would name a network that was not meant.
   public init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)

@@ -6,7 +6,7 @@ public struct TrustListEvaluation<List: Sendable>: Sendable {
   public let checks: [Check]
   /// The list; nil unless its signature verified and its form is right. `isAccepted` says whether it is in force.
   public internal(set) var list: List?
-  /// The path from the list's signer, which comes first, up to the configured anchor; empty where there is no such
+  /// The path from the list's signer, which comes first, up to the configured anchor; empty if there is no such
   /// path.
   public internal(set) var signerPath: [Certificate] = []
   /// The anchors that the list makes trusted, each for the document types of its entries; empty unless it is accepted.
@@ -14,7 +14,7 @@ public struct TrustListEvaluation<List: Sendable>: Sendable {
   /// An anchor ends a path and is never a link within one: a listed authority vouches only for signers that it
   /// certifies itself.
   public internal(set) var anchors: [TrustAnchor] = []
-  /// Who may sign status lists; empty unless the list is accepted. A VICAL names nobody.
+  /// Who may sign status lists; empty unless the list is accepted, and always for a VICAL.
   public internal(set) var statusListSigners: [StatusListSigner] = []
   /// The number of services of each type that is not configured; services without a type are under the empty text. A
   /// VICAL has none.
@@ -31,7 +31,7 @@ public struct TrustListEvaluation<List: Sendable>: Sendable {
 /// What is remembered of an accepted list: it shows whether a later list is the same one, an older or a newer one.
 public struct AcceptedListMark: Sendable, Hashable {
   public let issued: Timestamp
-  /// The list's own number, where it has one.
+  /// The list's own number; nil if it has none.
   public let number: UInt64?
   /// SHA-256 of a VICAL's payload, or of a list of trusted entities as it came.
   public let digest: [UInt8]
@@ -50,7 +50,8 @@ public struct StatusListSigner: Sendable {
   public let issuers: [Certificate]
 }
 
-/// The result of reading one published list of any format: what it makes trusted, and what to remember of it.
+/// The result of reading one published list of any format: the anchors that it makes trusted, and the mark to remember
+/// it by.
 struct TrustListOutcome {
   let checks: [Check]
   /// The listed anchors. None is trusted longer than the list.
@@ -58,7 +59,7 @@ struct TrustListOutcome {
   /// The number of entries that can't be used.
   let leftOut: Int
   let validUntil: Timestamp?
-  /// Nil where the list is refused.
+  /// The accepted list; nil if the list is refused.
   let accepted: AcceptedListFolder.Accepted?
 
   init(

@@ -46,7 +46,7 @@ protocol TrustListSource: Sendable {
 }
 
 extension TrustListFormat {
-  /// - Parameter last: the mark of the last list that was accepted from this source; nil where there is none.
+  /// - Parameter last: the mark of the last list that was accepted from this source; nil if there is none.
   func evaluation(
     of bytes: [UInt8], at now: Timestamp, after last: AcceptedListMark?
   ) -> TrustListEvaluation<List> {
@@ -67,7 +67,7 @@ extension TrustListFormat {
     return TrustListEvaluation(checks: Self.inOrder(checks))
   }
 
-  /// The list with its signer's path; nil where its signer is not trusted or its signature is wrong.
+  /// The list with its signer's path; nil if its signer is not trusted or its signature is wrong.
   private func verified(
     _ bytes: [UInt8], at now: Timestamp, _ checks: inout CheckList
   ) throws(TrustListError) -> (envelope: Envelope, signer: Certificate, path: [Certificate])? {
@@ -130,9 +130,9 @@ public enum TrustListError: Error, Sendable, Hashable {
   }
 }
 
-/// What a list would make trusted.
+/// The anchors and signers that a list would make trusted.
 struct ListedTrust {
-  /// The earliest of the ends that the list gives itself; nil where it gives none.
+  /// The earliest of the ends that the list gives itself; nil if it gives none.
   let end: Timestamp?
   private(set) var anchors: [TrustAnchor] = []
   var statusListSigners: [StatusListSigner] = []

@@ -47,9 +47,9 @@ public struct TrustedEntityList: Sendable {
   /// One service of an entity (6.6).
   public struct Service: Sendable {
     public let names: [String]
-    /// A URI; nil where the list gives none, and the service is then not used here.
+    /// The type's URI; nil if the list gives none, and the service is then not used here.
     public let type: String?
-    /// A URI; nil where every service on the list is in force.
+    /// The status's URI; nil if every service on the list is in force.
     public let status: String?
     public let statusSince: Timestamp?
     /// Authorities, or signers that are trusted by themselves.
@@ -158,7 +158,7 @@ public struct TrustedEntityListProfile: Sendable {
     public static let mDLRevocation = "http://trust.ec.europa.eu/lists/mDL/SvcType/Revocation"
   }
 
-  /// Each point in which a list differs from the profile; empty where it follows it.
+  /// Each point in which a list differs from the profile; empty if it follows it.
   public func deviations(of list: TrustedEntityList) -> [String] {
     let scheme = list.scheme
     let services = list.entities.flatMap(\.services)

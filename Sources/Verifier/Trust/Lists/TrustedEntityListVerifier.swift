@@ -10,7 +10,7 @@ public struct TrustedEntityListVerifier: Sendable {
 
   public init(source: TrustedEntityListSource) { self.source = source }
 
-  /// - Parameter last: the mark of the last list that was accepted from this source; nil where there is none.
+  /// - Parameter last: the mark of the last list that was accepted from this source; nil if there is none.
   public func evaluate(
     _ bytes: [UInt8], at now: Timestamp, after last: AcceptedListMark? = nil
   ) -> TrustListEvaluation<TrustedEntityList> {
@@ -36,7 +36,7 @@ public struct TrustedEntityListSource: TrustListSource {
   public var tier: TrustAnchor.Tier
   /// The profile that the list should follow; nil means the general form alone.
   public var profile: TrustedEntityListProfile?
-  /// Where the list is from, for people.
+  /// The origin of the list, as text for people.
   public var name: String
 
   public init(

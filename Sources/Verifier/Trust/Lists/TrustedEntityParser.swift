@@ -34,12 +34,12 @@ struct TrustedEntityParser {
       hasHistoricalInformationPeriod: json["HistoricalInformationPeriod"] != nil)
   }
 
-  /// Six months by the calendar (ETSI TS 119 602, Annexes D to I), and a day more where the last month is too short.
+  /// Six months by the calendar (ETSI TS 119 602, Annexes D to I), and a day more if the last month is too short.
   private static func latestNextUpdate(of issued: Timestamp) -> Timestamp {
     let day = issued.date
     let months = day.month + 6
     let (year, month) = months > 12 ? (day.year + 1, months - 12) : (day.year, months)
-    // Where that month has no such day, the first day of the next month.
+    // If that month has no such day, the first day of the next month counts.
     let later =
       FullDate(year: year, month: month, day: day.day) ?? FullDate(year: year, month: month + 1, day: 1) ?? day
     return issued + Int64(later.daysSince1970 - day.daysSince1970) * 86_400
@@ -141,7 +141,7 @@ struct TrustedEntityParser {
     }
   }
 
-  /// Texts in several languages; nil where the value is no list of such texts.
+  /// Texts in several languages; nil if the value is no list of such texts.
   private mutating func texts(_ json: JSON?, under name: String = "value") -> [String]? {
     guard let elements = json?.array else { return nil }
     var texts: [String] = []

@@ -5,7 +5,7 @@ import PKIX
 /// be made from it: only `VICALVerifier` and `TrustedEntityListVerifier` make them.
 public struct UnverifiedList: Sendable {
   public let contents: Contents
-  /// The certificates that came with the signature, the signer's first; empty where none can be read.
+  /// The certificates that came with the signature, the signer's first; empty if none can be read.
   public let signerChain: [Certificate]
 
   public enum Contents: Sendable {
@@ -15,7 +15,7 @@ public struct UnverifiedList: Sendable {
     case trustedEntities(TrustedEntityList, isSigned: Bool)
   }
 
-  /// Nil where the bytes are no list in any of these formats.
+  /// Nil if the bytes are no list in any of these formats.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count <= Limits.listBytes else { return nil }
     if let list = Self.vical(bytes) ?? Self.trustedEntities(bytes) { self = list } else { return nil }
@@ -50,8 +50,8 @@ public struct UnverifiedList: Sendable {
   }
 }
 
-/// What a status list or identifier list says of itself, with nothing verified: to look at, never to decide by. To
-/// verify it, `StatusListVerifier` needs its source, because the document that names the list decides who may sign it.
+/// The claims of a status list or identifier list, with nothing verified: to look at, never to decide by. To verify it,
+/// `StatusListVerifier` needs its source, because the document that names the list decides who may sign it.
 public struct UnverifiedStatusToken: Sendable {
   public enum Form: String, Sendable { case cwt, jwt }
 
@@ -59,16 +59,16 @@ public struct UnverifiedStatusToken: Sendable {
   public let form: Form
   /// The certificates that came with it, the signer's first.
   public let signerChain: [Certificate]
-  /// Its address, as it states it itself.
+  /// The address that it names as its own.
   public let subject: String?
   public let issuedAt: Timestamp?
   public let expires: Timestamp?
   /// How long it may be kept before it is fetched again, in seconds.
   public let timeToLive: Int64?
-  /// Why its claims can't be read; nil where they can.
+  /// Why its claims can't be read; nil if they can.
   public let fault: String?
 
-  /// Nil where the bytes don't have the form and the type of such a token.
+  /// Nil if the bytes don't have the form and the type of such a token.
   public init?(_ bytes: [UInt8]) {
     let reader = StatusListVerifier(allowsJWT: true)
     let text = Array(bytes.withoutLineEnd)

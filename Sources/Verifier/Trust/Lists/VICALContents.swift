@@ -26,7 +26,7 @@ public struct VICALContents: Sendable {
   /// Whether the list is in force at a time: none of its ends is past.
   public func isCurrent(at now: Timestamp) -> Bool { expiry.map { now <= $0 } ?? true }
 
-  /// The earlier of its ends; nil where it has none.
+  /// The earlier of its ends; nil if it has none.
   public var expiry: Timestamp? { [nextUpdate, notAfter].compactMap { $0 }.min() }
 
   /// One issuing authority.
@@ -67,7 +67,7 @@ extension VICALContents {
 struct VICALMembers {
   private let map: CBORItem
 
-  /// - Throws: where it is no map.
+  /// - Throws: `TrustListError` if the item is no map.
   init(_ item: CBORItem) throws(TrustListError) {
     guard item.kind == .map else { throw .malformed("it is no map") }
     map = item
@@ -144,7 +144,7 @@ struct VICALMembers {
 struct VICALEntryParser {
   private(set) var findings = ListFindings()
 
-  /// Nil where the entry is left out, which is noted.
+  /// The entry; nil if it is left out, which is noted.
   mutating func entry(_ item: CBORItem, number: Int) -> VICALContents.Entry? {
     do throws(TrustListError) {
       let members = try VICALMembers(item)

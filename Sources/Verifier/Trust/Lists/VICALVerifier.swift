@@ -11,7 +11,7 @@ public struct VICALVerifier: Sendable {
 
   public init(source: VICALSource) { self.source = source }
 
-  /// - Parameter last: the mark of the last list that was accepted from this source; nil where there is none.
+  /// - Parameter last: the mark of the last list that was accepted from this source; nil if there is none.
   public func evaluate(
     _ bytes: [UInt8], at now: Timestamp, after last: AcceptedListMark? = nil
   ) -> TrustListEvaluation<VICAL> {
@@ -30,7 +30,7 @@ public struct VICALSource: TrustListSource {
   /// The addresses from which the authorities' revocation lists may be fetched.
   public var crlAddresses: AuthorityCRLAddresses
   public var tier: TrustAnchor.Tier
-  /// Where the list is from, for people.
+  /// The origin of the list, as text for people.
   public var name: String
 
   public init(
@@ -103,7 +103,7 @@ extension VICALVerifier: TrustListFormat {
     VICAL(verified: try Self.contents(of: message))
   }
 
-  /// The contents of the list, whoever signed it.
+  /// The contents of the list, read whether or not its signature is valid.
   static func contents(of message: COSESign1) throws(TrustListError) -> VICALContents {
     guard let payload = message.payload else { throw .malformed("the payload is detached") }
     let content: CBORItem

@@ -58,7 +58,7 @@ final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
     }
   }
 
-  /// The list, fresh or loaded now. Where none can be loaded, or too many callers wait for it, a stale list serves that
+  /// The list, fresh or loaded now. If none can be loaded, or too many callers wait for it, a stale list serves that
   /// has not expired.
   /// - Parameter publisher: the host of the publisher, by which waiting callers are counted.
   func list(
@@ -95,8 +95,8 @@ final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
       state.loading[source] = nil
       switch result {
       case .success(let kept):
-        // An older list that is served again must not undo what a newer one said. That holds even where the newer list
-        // has expired: its publisher has made a statement since.
+        // An older list that is served again must not undo what a newer one said. That holds even if the newer list has
+        // expired: its publisher has made a statement since.
         if let newer = state.kept[source], newer.issuedAt > kept.issuedAt {
           let fault = ListFault(.unavailable, "the list that is served is older than one that was seen")
           state.failed[source] = (fault, now + Limits.failedFetchLifetime)

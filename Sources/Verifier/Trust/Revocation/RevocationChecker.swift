@@ -6,7 +6,7 @@ import PKIX
 /// B.3.2; second edition, 12.3.6).
 ///
 /// A fresh list is taken from memory without suspension. A stale list is fetched anew, by one task at a time for each
-/// source. If that fails, the stale list serves until it expires. Nobody waits longer than a fetch may take.
+/// source. If that fails, the stale list serves until it expires. No caller waits longer than a fetch may take.
 public final class RevocationChecker: RevocationSource {
   private let fetcher: SharedFetches
   private let reader: StatusListVerifier
@@ -181,7 +181,7 @@ extension RevocationFinding {
     return findings.dropFirst().reduce(first) { $0.worse($1) }
   }
 
-  /// The worse of two findings. A revocation counts even where another list can't be fetched.
+  /// The worse of two findings. A revocation counts even if another list can't be fetched.
   fileprivate func worse(_ other: RevocationFinding) -> RevocationFinding {
     switch (self, other) {
     case (.revoked, _): self
@@ -192,13 +192,13 @@ extension RevocationFinding {
   }
 }
 
-/// Gathers the answers to questions about revocation. It never throws: what can't be found out is undetermined, for a
-/// stated reason.
+/// Gathers the answers to questions about revocation. It never throws: a status that can't be found out is
+/// undetermined, for a stated reason.
 public protocol RevocationSource: Sendable {
   func evidence(for questions: [RevocationQuestion], at now: Timestamp) async -> RevocationEvidence
 }
 
-/// Asks nobody: every declared status is undetermined.
+/// A source that asks no publisher: every declared status is undetermined.
 public struct NoRevocationSource: RevocationSource {
   public init() {}
 

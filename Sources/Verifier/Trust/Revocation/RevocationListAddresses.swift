@@ -2,8 +2,8 @@ import Base
 import Mdoc
 import PKIX
 
-/// Where a source's authorities may have their revocation lists fetched: one rule, with exceptions for single
-/// authorities.
+/// The rule that says from which addresses the revocation lists of a source's authorities may be fetched, with
+/// exceptions for single authorities.
 public struct AuthorityCRLAddresses: Sendable, Hashable {
   public var standard: CRLAddresses
   /// The exceptions, by the SHA-256 of the authority's certificate in hexadecimal.
@@ -27,16 +27,16 @@ extension FetchRules {
 /// A revocation list that an authority's own certificate names but that will not be fetched. That is known before the
 /// first document comes.
 public struct UnusableCRL: Sendable, Hashable {
-  /// As the certificate has it; nil where its distribution points have no address.
+  /// The address in the certificate; nil if its distribution points have none.
   public let address: String?
-  /// For people.
+  /// The reason as text for people.
   public let reason: String
 }
 
 extension TrustAnchor {
   /// The revocation lists of the anchor's certificate that will not be fetched. Nothing is asked and no name is looked
-  /// up. Empty where one address may be fetched, which is enough, and where the certificate names none. Signers under
-  /// the anchor may name other addresses.
+  /// up. Empty if one address may be fetched, which is enough, or if the certificate names none. Signers under the
+  /// anchor may name other addresses.
   public var unusableCRLs: [UnusableCRL] {
     guard let points = certificate.extensions.crlDistributionPoints else { return [] }
     guard points.isUsable else { return [UnusableCRL(address: nil, reason: points.detail)] }
@@ -55,12 +55,12 @@ extension TrustAnchor {
   }
 }
 
-/// One certificate of a path with its issuer, and where the issuer's revocation list is.
+/// One certificate of a path, its issuer, and the source of the issuer's revocation list.
 struct CRLLink {
   let certificate: Certificate
   let issuer: Certificate
   let isSigner: Bool
-  /// Nil where no distribution point can be used.
+  /// Nil if no distribution point can be used.
   let source: CRLSource?
 
   /// The links of the path whose certificate names a list. The list that the anchor signs tells the anchor's own

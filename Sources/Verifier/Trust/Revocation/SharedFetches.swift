@@ -73,7 +73,7 @@ final class WaitingRoom: Sendable {
   /// The number of callers that wait now.
   var count: Int { state.withLock { $0.all } }
 
-  /// Runs the body, which waits for this publisher; nil, at once, where there is no place.
+  /// Runs the body, which waits for this publisher. If there is no place, returns nil at once.
   func wait<R: Sendable>(for publisher: String, _ body: () async -> R) async -> R? {
     guard enter(publisher) else { return nil }
     defer { leave(publisher) }

@@ -8,7 +8,7 @@ import JOSE
 /// yet.
 struct SignedCWT: SignedList {
   private let message: COSESign1
-  /// The signer's certificate first; empty where the protected header has none.
+  /// The signer's certificate first; empty if the protected header has none.
   let chain: [ArraySlice<UInt8>]
 
   /// - Parameter types: the token types that the protected header may give.

@@ -3,7 +3,7 @@ import Cryptography
 import Mdoc
 import PKIX
 
-/// Which list is wanted, and who may have signed it. Lists are fetched, verified and kept under this key.
+/// Names the wanted list and who may have signed it. Lists are fetched, verified and kept under this key.
 ///
 /// Two documents may name the same address but trust different signers, so the address alone is not enough.
 public struct StatusListSource: Sendable, Hashable {
@@ -66,7 +66,7 @@ extension StatusListSource.Mechanism {
 /// The signer of a list, found by a path that the document's issuer vouches for (ISO/IEC 18013-5, second edition,
 /// 12.3.6).
 ///
-/// The path ends in the certificate that the document's status names, which may be the signer itself. Where the status
+/// The path ends in the certificate that the document's status names, which may be the signer itself. If the status
 /// names none, it ends in the document's own anchor or in one of the further signers. Nothing that comes with the list
 /// is trusted by itself.
 struct ListSigner: Sendable {

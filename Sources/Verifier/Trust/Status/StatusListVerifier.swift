@@ -54,20 +54,20 @@ public struct StatusListVerifier: Sendable {
 
 /// A list as it came, in one of its two forms: parsed, with nothing in it trusted yet.
 protocol SignedList: Sendable {
-  /// The signer's certificate first; empty where the list names none.
+  /// The signer's certificate first; empty if the list names none.
   var chain: [ArraySlice<UInt8>] { get }
   /// The claims of the list, if this key signed it.
   func claims(verifiedBy key: PublicKey) throws(ListFault) -> any ListClaims
-  /// The same claims, whoever signed them: to be shown and never relied on.
+  /// The same claims without a check of the signature: to be shown, never relied on.
   func unverifiedClaims() throws(ListFault) -> any ListClaims
 }
 
 /// The claims of a list, in one of the two forms.
 protocol ListClaims: Sendable {
   var subject: String? { get }
-  /// Nil where there is none.
+  /// The date of a claim; nil if the list has none.
   func date(_ claim: DateClaim) throws(ListFault) -> Timestamp?
-  /// Seconds; nil where there is none.
+  /// The time to live in seconds; nil if the list has none.
   func timeToLive() throws(ListFault) -> Int64?
   func statuses() throws(ListFault) -> PackedStatuses
   func identifiers() throws(ListFault) -> Set<ArraySlice<UInt8>>
@@ -87,7 +87,7 @@ extension ListClaims {
   }
 }
 
-/// What every list says of itself, of both kinds and in both forms (RFC 8392, 3.1; Token Status List, 5).
+/// The claims that both kinds of list have, in both forms (RFC 8392, 3.1; Token Status List, 5).
 struct RegisteredClaims: Sendable {
   let subject: String
   let issuedAt: Timestamp
@@ -106,7 +106,7 @@ struct RegisteredClaims: Sendable {
     guard now < expires else { throw .invalid("expired") }
   }
 
-  /// A NumericDate (RFC 8392, 2; RFC 7519, 2) in whole seconds; nil where it is no date that a timestamp can hold.
+  /// A NumericDate (RFC 8392, 2; RFC 7519, 2) in whole seconds; nil if a timestamp cannot hold the date.
   static func date(_ seconds: Double) -> Timestamp? {
     // Beyond 2^53 a double no longer counts seconds.
     guard seconds.magnitude < 0x1p53 else { return nil }

@@ -31,15 +31,16 @@ public struct VerifiedList: Sendable {
     }
   }
 
-  /// Until when a list that was fetched at this time is taken from the cache. That is its time to live or its expiry,
-  /// within the limits for either, and never beyond its expiry.
+  /// The time until which a list that was fetched at `fetchedAt` is taken from the cache. It is the list's time to live
+  /// or its expiry, within the limits for either, and never beyond its expiry.
   public func freshUntil(fetchedAt: Timestamp) -> Timestamp {
     let wanted = timeToLive.map { fetchedAt + $0 } ?? expires
     let bounded = min(max(wanted, fetchedAt + Limits.shortestListLifetime), fetchedAt + Limits.longestListLifetime)
     return min(bounded, expires)
   }
 
-  /// What the list says of the document that has this reference, at a time that may be long after it was verified.
+  /// The list's finding for the document that has this reference, at a time that may be long after the list was
+  /// verified.
   public func finding(for reference: StatusReference, at now: Timestamp) -> RevocationFinding {
     switch (entries, reference.place) {
     case (.statuses(let statuses), .statusList(let index)):
@@ -50,8 +51,8 @@ public struct VerifiedList: Sendable {
     }
   }
 
-  /// Why the list can't answer for this document; nil where it can. The anchors are not compared: the caller finds
-  /// lists by their source, which includes the anchor.
+  /// Why the list can't answer for this document; nil if it can. The anchors are not compared: the caller finds lists
+  /// by their source, which includes the anchor.
   private func refusal(of reference: StatusReference, at now: Timestamp) -> RevocationFinding? {
     guard source.uri.hasSameBytes(as: reference.uri), source.certificate == reference.certificate else {
       return .undetermined(.statusListInvalid, detail: "the list is of another source")
@@ -100,7 +101,7 @@ public struct PackedStatuses: Sendable, Hashable {
 
   public var count: Int { bytes.count * (8 / bits) }
 
-  /// Nil outside the list.
+  /// The status at an index; nil outside the list.
   public subscript(index: UInt64) -> UInt8? {
     guard let index = Int(exactly: index), index < count else { return nil }
     let perByte = 8 / bits
