@@ -26,7 +26,7 @@ struct PointTable<F: ProofField>: Sendable {
 
 /// A polynomial's values at opened columns from its values at the points 0 … count−1. With y_j times its weight, the
 /// value at x is Π (x − x_j) · Σ y_j / (x − x_j).
-struct LagrangeMatrix<F: ProofField> {
+struct LagrangeMatrix<F: ProofField>: Sendable {
   private let weights: [F]
   /// 1 / (x − x_j), column by column.
   private let inverses: [F]

@@ -14,8 +14,11 @@ package struct LongfellowVerifier: Sendable {
 
   /// Returns if the proof proves the statement. The proof is read whole before any heavy work, and cheap checks come
   /// before dear ones.
-  package func verify(proof: [UInt8], statement: LongfellowStatement) throws(LongfellowError) {
-    try checks(proof: proof, statement: statement).run()
+  /// - Parameter threads: at most as many work on the proof. A server with proofs to spare does more with one each.
+  package func verify(
+    proof: [UInt8], statement: LongfellowStatement, threads: Int = 1
+  ) throws(LongfellowError) {
+    try checks(proof: proof, statement: statement).run(threads: threads)
   }
 
   /// Reads the proof and replays its transcript, in which nothing but hashes is computed.
@@ -48,11 +51,11 @@ struct ProofChecks {
   let hash: PartCheck<FieldGF128>
   let signature: PartCheck<FieldP256>
 
-  func run() throws(LongfellowError) {
+  func run(threads: Int) throws(LongfellowError) {
     try hash.ligero.checkMerkle()
     try signature.ligero.checkMerkle()
-    try hash.check()
-    try signature.check()
+    try hash.check(threads: threads)
+    try signature.check(threads: threads)
   }
 }
 
@@ -78,15 +81,17 @@ struct PartCheck<F: ProofField> {
   let publicInputs: [F]
   let ligero: LigeroCheck<F>
 
-  func check() throws(LongfellowError) {
+  func check(threads: Int) throws(LongfellowError) {
     let columns = ligero.challenges.columns.map { $0 + setup.shape.doubleBlock }
     let doubleBlock = LagrangeMatrix(weights: setup.doubleBlock, columns: columns, table: setup.points)
     let block = LagrangeMatrix(doubleBlock, weights: setup.block, columns: columns, table: setup.points)
     try ligero.checkLowDegree(block)
     try ligero.checkQuadratic(doubleBlock)
+    let boundSums = setup.circuit.boundSums(ligero.challenges, threads: threads)
     let constraints = LinearConstraints(
-      setup.circuit, challenges: ligero.challenges, publicInputs: publicInputs, proof: ligero.proof)
-    try ligero.checkDot(constraints, block: block, doubleBlock: doubleBlock)
+      setup.circuit, boundSums: boundSums, challenges: ligero.challenges, publicInputs: publicInputs,
+      proof: ligero.proof)
+    try ligero.checkDot(constraints, block: block, doubleBlock: doubleBlock, threads: threads)
   }
 }
 
