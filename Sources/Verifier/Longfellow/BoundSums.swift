@@ -5,8 +5,8 @@ extension Circuit {
   /// no layer's needs another's.
   func boundSums(_ challenges: CircuitChallenges<F>, threads: Int) -> [F] {
     // The largest first, so that none is begun when the others are done.
-    let order = layers.indices.sorted { layers[$0].termOutputs.count > layers[$1].termOutputs.count }
-    let one = constants.firstIndex(of: .one) ?? 65_535
+    let order = layers.indices.sorted { layers[$0].entries.count > layers[$1].entries.count }
+    let one = constants.firstIndex(of: .one) ?? CircuitLayer.noConstant
     let sums = SharedWork.run(pieces: order.count, threads: threads, room: { [] as [F] }) { piece, outputs in
       let number = order[piece]
       let (layer, own) = (layers[number], challenges.layers[number])

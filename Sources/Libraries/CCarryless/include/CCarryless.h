@@ -9,10 +9,15 @@ typedef struct {
   uint64_t low, high;
 } carryless_element;
 
-/// Terms with the same two input wires: they end before `end` in the layer's list of terms. A circuit has millions.
+/// Terms with the same two input wires: their entries end before `end` in the layer's list. A circuit has millions.
 typedef struct {
   uint64_t left : 20, right : 20, end : 24;
 } carryless_group;
+
+/// What else a term has: its output wire and the index of its constant.
+typedef struct {
+  uint32_t output : 20, constant : 12;
+} carryless_entry;
 
 /// Whether the processor multiplies without carries itself.
 int carryless_is_fast(void);
@@ -44,13 +49,11 @@ void carryless_eq_sum_portable(carryless_element *sums, size_t count, carryless_
 /// The sum over groups of left[group.left] * right[group.right] * (the sum over the group's terms of
 /// constants[constant] * outputs[output]). All indices must have been checked.
 /// `one` is the index of the constant 1, or one that does not occur.
-carryless_element carryless_bind(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
-                                 const uint16_t *term_constants, const carryless_element *constants, uint32_t one,
+carryless_element carryless_bind(const carryless_group *groups, size_t count, const carryless_entry *entries, const carryless_element *constants, uint32_t one,
                                  const carryless_element *outputs, carryless_eq left, carryless_eq right);
 
 /// The same sum by the portable way.
-carryless_element carryless_bind_portable(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
-                                          const uint16_t *term_constants, const carryless_element *constants,
+carryless_element carryless_bind_portable(const carryless_group *groups, size_t count, const carryless_entry *entries, const carryless_element *constants,
                                           uint32_t one, const carryless_element *outputs, carryless_eq left,
                                           carryless_eq right);
 
