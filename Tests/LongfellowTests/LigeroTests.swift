@@ -44,3 +44,8 @@ struct LigeroTests {
 
   @Test func `each check of the signature part notices what is its own`() throws { try checkAll(\.signature) }
 }
+
+extension PartCheck {
+  /// All but the Merkle tree.
+  func check(threads: Int) throws(LongfellowError) { try checkConstraints(checkRows(), threads: threads) }
+}

@@ -1,11 +1,15 @@
-/// A circuit pair that this verifier accepts: versions 6 and 7 of longfellow-libzk-v1, for one to four elements.
+/// A circuit pair that this verifier accepts: versions 6 and 7 of longfellow-libzk-v1, for one to four elements. Those
+/// before 6 are unsound. What isn't in the proof comes from this table and never from an answer.
 package struct KnownCircuit: Sendable, Equatable {
   package let version, elements: Int
-  /// 64 lower-case hex digits.
+  /// SHA-256 of both circuits' identifiers: 64 lower-case hex digits.
   package let hash: String
+  /// The lengths of encoded rows (draft-google-cfrg-libzk, Ligero parameters) of both parts.
   package let hashBlock, signatureBlock: Int
 
+  /// How many times longer a row is encoded, about.
   package var rate: Int { version == 7 ? 7 : 4 }
+  /// How many columns of each part a proof opens: for about 86 bits of soundness in version 6 and 109 in 7.
   package var openedColumns: Int { version == 7 ? 132 : 128 }
 
   private init(_ version: Int, _ elements: Int, _ hash: String, _ hashBlock: Int, _ signatureBlock: Int) {

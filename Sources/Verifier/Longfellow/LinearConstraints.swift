@@ -1,4 +1,4 @@
-/// The linear constraints to which sumcheck comes down, already summed with their challenges: Σ weights·values = sum.
+/// The linear constraints to which sumcheck comes down (draft-google-cfrg-libzk, Sumcheck), already summed with their challenges: Σ weights·values = sum.
 struct LinearConstraints<F: ProofField> {
   /// For each committed value.
   private(set) var weights: [F]
@@ -15,39 +15,22 @@ struct LinearConstraints<F: ProofField> {
     weights = [F](repeating: .zero, count: circuit.privateInputs + circuit.padCount)
     let lagrange = LagrangeAtThree<F>()
     var (start, pad) = (0, circuit.privateInputs)
-    var known = F.zero
     for (number, layer) in circuit.layers.enumerated() {
       let own = challenges.layers[number]
-      // The pads' coefficients: the previous layer's three, then this layer's.
-      var coefficients = [F](repeating: .zero, count: 3 + 4 * layer.logWires + 3)
-      if number > 0 {
-        coefficients[0] = .one
-        coefficients[1] = own.alpha
-        known = proof.sumcheck[start - 2] + own.alpha * proof.sumcheck[start - 1]
-      }
+      var claim = MaskedClaim<F>(rounds: layer.logWires)
+      // Nothing is claimed of the outputs but that they are zero.
+      if number > 0 { claim.start(proof.sumcheck[start - 2], proof.sumcheck[start - 1], factor: own.alpha) }
       for round in 0..<layer.logWires {
         for hand in 0..<2 {
-          let atZero = proof.sumcheck[start + 4 * round + hand]
-          let atTwo = proof.sumcheck[start + 4 * round + 2 + hand]
-          let slot = 3 + 4 * round + 2 * hand
-          let factors = lagrange.factors(at: hand == 0 ? own.left[round] : own.right[round])
-          known = known - atZero
-          coefficients[slot] = coefficients[slot] - .one
-          known = known * factors.1 + factors.0 * atZero + factors.2 * atTwo
-          for index in 0..<(slot + 1) { coefficients[index] = coefficients[index] * factors.1 }
-          coefficients[slot] = coefficients[slot] + factors.0
-          coefficients[slot + 1] = coefficients[slot + 1] + factors.2
+          let values = (proof.sumcheck[start + hand], proof.sumcheck[start + 2 + hand])
+          claim.reduce(values, lagrange.factors(at: hand == 0 ? own.left[round] : own.right[round]))
         }
+        start += 4
       }
-      start += 4 * layer.logWires + 2
-      let bound = boundSums[number]
-      let (wireLeft, wireRight) = (proof.sumcheck[start - 2], proof.sumcheck[start - 1])
-      let rightSide = bound * wireLeft * wireRight - known
-      let last = 3 + 4 * layer.logWires
-      coefficients[last] = coefficients[last] - bound * wireRight
-      coefficients[last + 1] = coefficients[last + 1] - bound * wireLeft
-      coefficients[last + 2] = coefficients[last + 2] - bound
-      for (index, coefficient) in coefficients.enumerated() where number > 0 || index >= 3 {
+      let (wireLeft, wireRight) = (proof.sumcheck[start], proof.sumcheck[start + 1])
+      start += 2
+      let rightSide = claim.finish(wireLeft, wireRight, boundSum: boundSums[number])
+      for (index, coefficient) in claim.coefficients.enumerated() where number > 0 || index >= 3 {
         let value = pad - 3 + index
         weights[value] = weights[value] + coefficient * challenges.linear[number]
       }
@@ -56,19 +39,63 @@ struct LinearConstraints<F: ProofField> {
       products.append(pad + 4 * layer.logWires)
       pad += 4 * layer.logWires + 3
     }
-    // The inputs.
+    addInputs(circuit, challenges: challenges, publicInputs: publicInputs, wires: proof.sumcheck.suffix(2))
+  }
+
+  /// The last constraint: the wires of the last layer are the inputs, of which some are known.
+  private mutating func addInputs(
+    _ circuit: Circuit<F>, challenges: CircuitChallenges<F>, publicInputs: [F], wires: ArraySlice<F>
+  ) {
     var outputs: [F] = []
     circuit.fill(&outputs, outputsOf: circuit.layers.count, challenges)
     let scale = challenges.linear[circuit.layers.count]
-    var rightSide = proof.sumcheck[start - 2] + challenges.gamma * proof.sumcheck[start - 1]
+    var rightSide = wires[wires.startIndex] + challenges.gamma * wires[wires.startIndex + 1]
     for (index, input) in publicInputs.enumerated() { rightSide = rightSide - outputs[index] * input }
     for index in 0..<circuit.privateInputs {
       weights[index] = weights[index] + outputs[circuit.publicInputs + index] * scale
     }
-    weights[pad - 3] = weights[pad - 3] - scale
-    weights[pad - 2] = weights[pad - 2] - challenges.gamma * scale
+    let pads = weights.count - 3
+    weights[pads] = weights[pads] - scale
+    weights[pads + 1] = weights[pads + 1] - challenges.gamma * scale
     rightSides.append(rightSide)
     sum = sum + rightSide * scale
+  }
+}
+
+/// What a layer claims, of which all that the prover sends is masked: a known part, and a sum of pads.
+private struct MaskedClaim<F: ProofField> {
+  private var known = F.zero
+  /// Of the previous layer's pads of both wires and their product, then of this layer's pads.
+  private(set) var coefficients: [F]
+  /// The next round's first pad.
+  private var pad = 3
+
+  init(rounds: Int) { coefficients = [F](repeating: .zero, count: 3 + 4 * rounds + 3) }
+
+  /// Starts with the previous layer's masked wires.
+  mutating func start(_ left: F, _ right: F, factor: F) {
+    known = left + factor * right
+    coefficients[0] = .one
+    coefficients[1] = factor
+  }
+
+  /// Goes on to the value at a challenge of the polynomial that has these masked values at 0 and at 2, and the rest of
+  /// the claim at 1.
+  mutating func reduce(_ values: (atZero: F, atTwo: F), _ factors: (F, F, F)) {
+    coefficients[pad] = coefficients[pad] - .one
+    known = (known - values.atZero) * factors.1 + factors.0 * values.atZero + factors.2 * values.atTwo
+    for index in 0...pad { coefficients[index] = coefficients[index] * factors.1 }
+    coefficients[pad] = coefficients[pad] + factors.0
+    coefficients[pad + 1] = coefficients[pad + 1] + factors.2
+    pad += 2
+  }
+
+  /// Demands that the claim is the bound sum times both wires, and returns the constraint's right side.
+  mutating func finish(_ left: F, _ right: F, boundSum: F) -> F {
+    coefficients[pad] = coefficients[pad] - boundSum * right
+    coefficients[pad + 1] = coefficients[pad + 1] - boundSum * left
+    coefficients[pad + 2] = coefficients[pad + 2] - boundSum
+    return boundSum * left * right - known
   }
 }
 
