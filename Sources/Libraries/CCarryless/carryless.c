@@ -64,15 +64,19 @@ FAST static inline accumulator accumulator_zero(void) {
   return (accumulator){_mm_setzero_si128(), _mm_setzero_si128(), _mm_setzero_si128()};
 }
 
+// By Karatsuba's three products of halves; the middle one still has the other two in it.
 FAST static inline void accumulate(accumulator *sum, __m128i a, __m128i b) {
+  __m128i a_halves = _mm_xor_si128(a, _mm_shuffle_epi32(a, 0x4e));
+  __m128i b_halves = _mm_xor_si128(b, _mm_shuffle_epi32(b, 0x4e));
   sum->low = _mm_xor_si128(sum->low, _mm_clmulepi64_si128(a, b, 0x00));
   sum->high = _mm_xor_si128(sum->high, _mm_clmulepi64_si128(a, b, 0x11));
-  sum->middle = _mm_xor_si128(sum->middle, _mm_xor_si128(_mm_clmulepi64_si128(a, b, 0x01), _mm_clmulepi64_si128(a, b, 0x10)));
+  sum->middle = _mm_xor_si128(sum->middle, _mm_clmulepi64_si128(a_halves, b_halves, 0x00));
 }
 
 FAST static inline __m128i reduced(accumulator sum) {
-  __m128i low = _mm_xor_si128(sum.low, _mm_slli_si128(sum.middle, 8));
-  __m128i high = _mm_xor_si128(sum.high, _mm_srli_si128(sum.middle, 8));
+  __m128i middle = _mm_xor_si128(sum.middle, _mm_xor_si128(sum.low, sum.high));
+  __m128i low = _mm_xor_si128(sum.low, _mm_slli_si128(middle, 8));
+  __m128i high = _mm_xor_si128(sum.high, _mm_srli_si128(middle, 8));
   __m128i modulus = _mm_set_epi64x(0, 0x87);
   __m128i top = _mm_clmulepi64_si128(high, modulus, 0x01);
   low = _mm_xor_si128(low, _mm_slli_si128(top, 8));
@@ -166,7 +170,8 @@ void carryless_eq_sum_portable(carryless_element *sums, size_t count, carryless_
   }
 }
 
-carryless_element carryless_bind_portable(const carryless_group *groups, size_t count, const carryless_entry *entries, const carryless_element *constants,
+carryless_element carryless_bind_portable(const carryless_group *groups, size_t count,
+                                          const carryless_entry *entries, const carryless_element *constants,
                                           uint32_t one, const carryless_element *outputs, carryless_eq left,
                                           carryless_eq right) {
   wide sum = {{0, 0, 0, 0}};
@@ -221,9 +226,9 @@ FAST static inline void carry(accumulator *next, const carryless_element *value,
 // The groups are sorted by their left wire, mostly: what they have in common is multiplied once. There is a sum for
 // the groups with the same left wire and high bits of the right one, for those with the same left wire, for those with
 // the same high bits of the left one, and for all.
-FAST static carryless_element bind_fast(const carryless_group *groups, size_t count, const carryless_entry *entries, const carryless_element *constants,
-                                        uint32_t one, const carryless_element *outputs, carryless_eq left,
-                                        carryless_eq right) {
+FAST static carryless_element bind_fast(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                                        const carryless_element *constants, uint32_t one,
+                                        const carryless_element *outputs, carryless_eq left, carryless_eq right) {
   accumulator same_right_high = accumulator_zero(), same_left = same_right_high, same_left_high = same_right_high,
               sum = same_right_high;
   uint64_t left_mask = (1u << left.low_bits) - 1, right_mask = (1u << right.low_bits) - 1;
@@ -271,8 +276,9 @@ carryless_element carryless_dot(const carryless_element *a, const carryless_elem
   CHOOSE(dot_fast(a, b, count), carryless_dot_portable(a, b, count));
 }
 
-carryless_element carryless_bind(const carryless_group *groups, size_t count, const carryless_entry *entries, const carryless_element *constants, uint32_t one,
-                                 const carryless_element *outputs, carryless_eq left, carryless_eq right) {
+carryless_element carryless_bind(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                                 const carryless_element *constants, uint32_t one, const carryless_element *outputs,
+                                 carryless_eq left, carryless_eq right) {
   CHOOSE(bind_fast(groups, count, entries, constants, one, outputs, left, right),
          carryless_bind_portable(groups, count, entries, constants, one, outputs, left, right));
 }

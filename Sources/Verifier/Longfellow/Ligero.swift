@@ -51,8 +51,9 @@ struct LigeroCheck<F: ProofField>: Sendable {
   }
 
   /// The linear constraints hold.
+  /// - Parameter answers: the proof's answer's values at the opened columns.
   func checkDot(
-    _ constraints: LinearConstraints<F>, block: LagrangeMatrix<F>, doubleBlock: LagrangeMatrix<F>, threads: Int
+    _ constraints: LinearConstraints<F>, block: LagrangeMatrix<F>, answers: [F], threads: Int
   ) throws(LongfellowError) {
     var sum = F.zero
     for index in shape.opened..<shape.block { sum = sum + proof.dot[index] }
@@ -73,7 +74,6 @@ struct LigeroCheck<F: ProofField>: Sendable {
     let rows = (0..<shape.contentRows).map { row in
       block.weighted(weights[(row * shape.width)..<((row + 1) * shape.width)], from: shape.opened)
     }
-    let answers = doubleBlock.weighted(proof.dot[...])
     // Some columns together, so that taking them costs little.
     let pieces = 8
     let hold = SharedWork.run(pieces: pieces, threads: threads, room: {}) { piece, _ in
@@ -82,7 +82,7 @@ struct LigeroCheck<F: ProofField>: Sendable {
         for (row, values) in rows.enumerated() {
           sum = sum + block.value(column, weighted: values[...], from: shape.opened) * opened(3 + row, column)
         }
-        return sum == doubleBlock.value(column, weighted: answers[...])
+        return sum == answers[column]
       }
     }
     guard hold.allSatisfy(\.self) else { throw .proofInvalid(.dot) }

@@ -89,19 +89,21 @@ struct PartCheck<F: ProofField> {
   let publicInputs: [F]
   let ligero: LigeroCheck<F>
 
-  /// Interpolation to the opened columns, from both lengths of rows.
+  /// What the columns are compared with once the constraints are known.
   struct Columns {
-    fileprivate let block, doubleBlock: LagrangeMatrix<F>
+    fileprivate let block: LagrangeMatrix<F>
+    fileprivate let dot: [F]
   }
 
   /// The rows are what they must be, whatever they say.
   func checkRows() throws(LongfellowError) -> Columns {
     let columns = ligero.challenges.columns.map { $0 + setup.shape.doubleBlock }
-    let doubleBlock = LagrangeMatrix(weights: setup.doubleBlock, columns: columns, table: setup.points)
-    let block = LagrangeMatrix(doubleBlock, weights: setup.block, columns: columns, table: setup.points)
+    let block = LagrangeMatrix(weights: setup.block, columns: columns, table: setup.points)
     try ligero.checkLowDegree(block)
+    let doubleBlock = LagrangeMatrix(weights: setup.doubleBlock, columns: columns, table: setup.points)
     try ligero.checkQuadratic(doubleBlock)
-    return Columns(block: block, doubleBlock: doubleBlock)
+    let answers = doubleBlock.weighted(ligero.proof.dot[...])
+    return Columns(block: block, dot: columns.indices.map { doubleBlock.value($0, weighted: answers[...]) })
   }
 
   /// They say what the circuit demands.
@@ -110,7 +112,7 @@ struct PartCheck<F: ProofField> {
     let constraints = LinearConstraints(
       setup.circuit, boundSums: boundSums, challenges: ligero.challenges, publicInputs: publicInputs,
       proof: ligero.proof)
-    try ligero.checkDot(constraints, block: columns.block, doubleBlock: columns.doubleBlock, threads: threads)
+    try ligero.checkDot(constraints, block: columns.block, answers: columns.dot, threads: threads)
   }
 }
 

@@ -49,11 +49,13 @@ void carryless_eq_sum_portable(carryless_element *sums, size_t count, carryless_
 /// The sum over groups of left[group.left] * right[group.right] * (the sum over the group's terms of
 /// constants[constant] * outputs[output]). All indices must have been checked.
 /// `one` is the index of the constant 1, or one that does not occur.
-carryless_element carryless_bind(const carryless_group *groups, size_t count, const carryless_entry *entries, const carryless_element *constants, uint32_t one,
-                                 const carryless_element *outputs, carryless_eq left, carryless_eq right);
+carryless_element carryless_bind(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                                 const carryless_element *constants, uint32_t one, const carryless_element *outputs,
+                                 carryless_eq left, carryless_eq right);
 
 /// The same sum by the portable way.
-carryless_element carryless_bind_portable(const carryless_group *groups, size_t count, const carryless_entry *entries, const carryless_element *constants,
+carryless_element carryless_bind_portable(const carryless_group *groups, size_t count,
+                                          const carryless_entry *entries, const carryless_element *constants,
                                           uint32_t one, const carryless_element *outputs, carryless_eq left,
                                           carryless_eq right);
 
