@@ -47,5 +47,5 @@ struct LigeroTests {
 
 extension PartCheck {
   /// All but the Merkle tree.
-  func check(threads: Int) throws(LongfellowError) { try checkConstraints(checkRows(), threads: threads) }
+  func check(threads: Int) throws(LongfellowError) { try checkConstraints(answers: checkRows(), threads: threads) }
 }

@@ -60,10 +60,10 @@ struct ProofChecks {
   func run(threads: Int) throws(LongfellowError) {
     try hash.ligero.checkMerkle()
     try signature.ligero.checkMerkle()
-    let hashColumns = try hash.checkRows()
-    let signatureColumns = try signature.checkRows()
-    try hash.checkConstraints(hashColumns, threads: threads)
-    try signature.checkConstraints(signatureColumns, threads: threads)
+    let hashAnswers = try hash.checkRows()
+    let signatureAnswers = try signature.checkRows()
+    try hash.checkConstraints(answers: hashAnswers, threads: threads)
+    try signature.checkConstraints(answers: signatureAnswers, threads: threads)
   }
 }
 
@@ -89,30 +89,27 @@ struct PartCheck<F: ProofField> {
   let publicInputs: [F]
   let ligero: LigeroCheck<F>
 
-  /// What the columns are compared with once the constraints are known.
-  struct Columns {
-    fileprivate let block: LagrangeMatrix<F>
-    fileprivate let dot: [F]
-  }
+  private var columns: [Int] { ligero.challenges.columns.map { $0 + setup.shape.doubleBlock } }
 
-  /// The rows are what they must be, whatever they say.
-  func checkRows() throws(LongfellowError) -> Columns {
-    let columns = ligero.challenges.columns.map { $0 + setup.shape.doubleBlock }
-    let block = LagrangeMatrix(weights: setup.block, columns: columns, table: setup.points)
-    try ligero.checkLowDegree(block)
-    let doubleBlock = LagrangeMatrix(weights: setup.doubleBlock, columns: columns, table: setup.points)
-    try ligero.checkQuadratic(doubleBlock)
-    let answers = doubleBlock.weighted(ligero.proof.dot[...])
-    return Columns(block: block, dot: columns.indices.map { doubleBlock.value($0, weighted: answers[...]) })
+  /// The rows are what they must be, whatever they say. Returns the linear constraints' answer at the opened columns.
+  func checkRows() throws(LongfellowError) -> [F] {
+    let columns = columns
+    try ligero.checkLowDegree(LagrangeMatrix(weights: setup.block, columns: columns, table: setup.points))
+    let matrix = LagrangeMatrix(weights: setup.doubleBlock, columns: columns, table: setup.points)
+    try ligero.checkQuadratic(matrix)
+    let answer = matrix.weighted(ligero.proof.dot[...])
+    return columns.indices.map { matrix.value($0, weighted: answer[...]) }
   }
 
   /// They say what the circuit demands.
-  func checkConstraints(_ columns: Columns, threads: Int) throws(LongfellowError) {
+  func checkConstraints(answers: [F], threads: Int) throws(LongfellowError) {
     let boundSums = setup.circuit.boundSums(ligero.challenges, threads: threads)
     let constraints = LinearConstraints(
       setup.circuit, boundSums: boundSums, challenges: ligero.challenges, publicInputs: publicInputs,
       proof: ligero.proof)
-    try ligero.checkDot(constraints, block: columns.block, answers: columns.dot, threads: threads)
+    // Made once more, since binding takes the most memory.
+    let block = LagrangeMatrix(weights: setup.block, columns: columns, table: setup.points)
+    try ligero.checkDot(constraints, block: block, answers: answers, threads: threads)
   }
 }
 
