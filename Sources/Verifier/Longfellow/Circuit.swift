@@ -4,15 +4,15 @@ import CCarryless
 /// constant. A circuit has up to nine million, so that they are packed.
 package struct CircuitLayer: Sendable {
   package let logWires, wires: Int
-  let groups: [carryless_group]
-  let entries: [carryless_entry]
+  package let groups: [carryless_group]
+  package let entries: [carryless_entry]
 
   /// A group and an entry have 20 bits for a wire.
   static var mostWires: Int { 1 << 20 }
   /// An entry has 12 bits for a constant's index.
   static var mostConstants: Int { 1 << 12 }
   /// No constant's index.
-  static var noConstant: Int { mostConstants }
+  package static var noConstant: Int { mostConstants }
 }
 
 /// A layered circuit, output layer first.

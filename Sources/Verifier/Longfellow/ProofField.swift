@@ -47,7 +47,7 @@ extension ProofField {
   }
 
   /// The inverses of all, none of which may be zero, by one inversion.
-  static func inverses(_ values: [Self]) -> [Self] {
+  package static func inverses(_ values: [Self]) -> [Self] {
     var products: [Self] = []
     products.reserveCapacity(values.count)
     var product = one

@@ -59,4 +59,48 @@ carryless_element carryless_bind_portable(const carryless_group *groups, size_t 
                                           uint32_t one, const carryless_element *outputs, carryless_eq left,
                                           carryless_eq right);
 
+// The prover's loops. All indices must have been checked.
+
+/// A term of a layer's sum whose outputs are bound.
+typedef struct {
+  uint32_t left, right;
+  carryless_element value;
+} carryless_term;
+
+/// sum[i] += factor * row[i].
+void carryless_add_scaled(carryless_element *sum, const carryless_element *row, size_t count,
+                          carryless_element factor);
+
+/// sum[i] += a[i] * b[i].
+void carryless_add_products(carryless_element *sum, const carryless_element *a, const carryless_element *b,
+                            size_t count);
+
+/// Steps of the additive transform: low += t * high, high += low; their inverse; and, with the old high, high += low,
+/// low += t * high.
+void carryless_forward(carryless_element *low, carryless_element *high, size_t count, carryless_element twiddle);
+void carryless_inverse(carryless_element *low, carryless_element *high, size_t count, carryless_element twiddle);
+void carryless_diagonal(carryless_element *low, carryless_element *high, size_t count, carryless_element twiddle);
+
+/// values[i] = values[2i] + x * (values[2i + 1] - values[2i]).
+void carryless_fold(carryless_element *values, size_t pairs, carryless_element challenge);
+
+/// The sums over pairs of sums[2i] * wires[2i], and of the products of the pairs' differences.
+void carryless_round_sums(const carryless_element *sums, const carryless_element *wires, size_t pairs,
+                          carryless_element *constant, carryless_element *square);
+
+/// Adds each term to its output; 0 if a term with the constant 0 has another product than 0.
+int carryless_evaluate(const carryless_group *groups, size_t count, const carryless_entry *entries, const carryless_element *constants, uint32_t one,
+                       const carryless_element *wires, carryless_element *outputs);
+
+/// Makes one term a group, with the sum of constants[constant] * outputs[output] for value, and adds value *
+/// wires[right] to sums[left].
+void carryless_bind_outputs(const carryless_group *groups, size_t count, const carryless_entry *entries, const carryless_element *constants, uint32_t one,
+                            const carryless_element *outputs, const carryless_element *wires, carryless_term *terms,
+                            carryless_element *sums);
+
+/// Binds the lowest bit of one hand's wires (0 left, 1 right), merges neighbours, and adds each value * wires[own] to
+/// sums[other]. Returns how many terms are left.
+size_t carryless_fold_terms(int hand, carryless_term *terms, size_t count, carryless_element challenge,
+                            const carryless_element *wires, carryless_element *sums);
+
 #endif

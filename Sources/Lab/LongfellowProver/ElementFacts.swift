@@ -1,0 +1,91 @@
+import CBOR
+import Cryptography
+
+/// What a proof needs of one shown element: its item, and where the circuit finds its parts.
+struct ElementFacts {
+  /// The tagged item.
+  let item: [UInt8]
+  /// Where in the MSO its digest's head is.
+  let digest: Int
+  /// Where in the item the identifier's head is.
+  let identifier: Int
+  /// The item's four pairs in their order: where they start, and how long key and value are.
+  let pairs: [(start: Int, length: Int)]
+  /// The places among these of digestID, random, elementIdentifier, elementValue.
+  let places: [Int]
+
+  init(
+    _ element: (identifier: String, value: [UInt8]), of document: ProvableDocument, issuer: IssuerFacts, version: Int
+  ) throws(ProverRefusal) {
+    try Self.check(element, version: version)
+    let found = document.items.compactMap { Members($0) }.first { $0.identifier == element.identifier }
+    guard let members = found else { throw .elementMissing }
+    guard members.value.elementsEqual(element.value) else { throw .elementValueDiffers }
+    item = members.item
+    guard item.starts(with: [0xd8, 0x18, 0x58]), item.count > 4, item[4] == 0xa4, members.pairs.count == 4 else {
+      throw .itemFormat
+    }
+    guard (56...119).contains(item.count) else { throw .itemLength }
+    pairs = members.pairs
+    places = try members.places()
+    identifier = members.identifierOffset
+    let text = CBORValue.text(element.identifier).encoded()
+    guard item.dropFirst(identifier).starts(with: text) else { throw .itemFormat }
+    if version == 6 {
+      let pair = text + CBORValue.text("elementValue").encoded() + element.value
+      guard item.dropFirst(identifier).starts(with: pair) else { throw .itemOrder }
+    }
+    digest = try issuer.offset(ofDigest: HashAlgorithm.sha256.hash(item))
+  }
+
+  /// The bounds of the circuits and of Google's verifiers.
+  private static func check(
+    _ element: (identifier: String, value: [UInt8]), version: Int
+  ) throws(ProverRefusal) {
+    let length = element.identifier.utf8.count
+    guard length <= (version == 6 ? 32 : 23) else { throw .identifierTooLong }
+    guard element.value.count <= 64 else { throw .valueTooLong }
+    if version == 6 {
+      guard length + (length < 24 ? 1 : 2) + 13 + element.value.count <= 96 else { throw .valueTooLong }
+    }
+    guard let value = try? CBORItem(parsing: element.value) else { throw .valueNotSimple }
+    switch value.kind {
+    case .text, .bytes, .unsigned, .negative, .bool: break
+    case .tag where value.tag == 1004 && element.value.count == 14: break
+    case .tag where value.tag == 0 && element.value.count == 22: break
+    default: throw .valueNotSimple
+    }
+  }
+}
+
+/// The members of an IssuerSignedItem, with offsets in its tagged bytes.
+private struct Members {
+  let item: [UInt8]
+  let identifier: String
+  let identifierOffset: Int
+  let value: ArraySlice<UInt8>
+  private(set) var pairs: [(start: Int, length: Int)] = []
+  private var keys: [String] = []
+
+  /// nil if these are not the bytes of an item.
+  init?(_ item: [UInt8]) {
+    self.item = item
+    guard let whole = try? CBORItem(parsing: item), let map = whole.embedded,
+      let name = map[key: "elementIdentifier"], let identifier = name.text, let value = map[key: "elementValue"],
+      let entries = map.entries
+    else { return nil }
+    self.identifier = identifier
+    identifierOffset = name.startOffset
+    self.value = value.encoded
+    for (key, value) in entries {
+      pairs.append((key.startOffset, key.encoded.count + value.encoded.count))
+      keys.append(key.text ?? "")
+    }
+  }
+
+  func places() throws(ProverRefusal) -> [Int] {
+    let places = ["digestID", "random", "elementIdentifier", "elementValue"].compactMap { keys.firstIndex(of: $0) }
+    guard places.count == 4 else { throw .itemFormat }
+    return places
+  }
+}

@@ -1,0 +1,137 @@
+import Longfellow
+
+/// A circuit's sumcheck as the prover runs it (draft-google-cfrg-libzk, Sumcheck): what it sends, masked by the pads,
+/// and the linear constraints on the committed values to which all comes down.
+struct SumcheckProver<F: ProverField> {
+  private let circuit: Circuit<F>
+  private let shape: CommitmentShape
+  /// The committed values, pads among them.
+  private let values: [F]
+  private let two = F.point(2)
+  private let lagrange = LagrangeOfThree<F>()
+
+  /// In the order of the proof.
+  private(set) var messages: [F] = []
+  /// For each layer the coefficients of the three last pads of the layer before and of its own.
+  private(set) var coefficients: [[F]] = []
+  /// The factor of each input in the last constraint, and of the last layer's right wire.
+  private(set) var inputs: [F] = []
+  private(set) var gamma = F.zero
+
+  init(
+    _ transcript: inout Transcript, circuit: Circuit<F>, shape: CommitmentShape, values: [F],
+    evaluation: Evaluation<F>
+  ) {
+    self.circuit = circuit
+    self.shape = shape
+    self.values = values
+    let publicInputs = (evaluation.wires.last ?? []).prefix(circuit.publicInputs)
+    transcript.write(bytes: circuit.identifier)
+    for input in publicInputs { transcript.write(element: input) }
+    transcript.write(element: F.zero)
+    transcript.write(bytes: [UInt8](repeating: 0, count: circuit.terms))
+    _ = transcript.elements(40, F.self)
+    let start = Array(transcript.elements(40, F.self).prefix(circuit.logOutputs))
+    let memory = LayerMemory(circuit)
+    var points = [start, start]
+    var claims = [F.zero, F.zero]
+    var count = circuit.outputs
+    for (index, layer) in circuit.layers.enumerated() {
+      let (alpha, beta): (F, F) = (transcript.element(), transcript.element())
+      let sum = LayerSum(
+        layer, constants: circuit.constants.map { $0 == .zero ? beta : $0 }, one: circuit.indexOfOne,
+        outputs: Self.factors(points, count: count, alpha), wires: evaluation.wires[index], memory: memory)
+      var rounds = Rounds(index, sum, claim: claims[0] + alpha * claims[1], alpha: alpha)
+      run(&rounds, &transcript)
+      points = rounds.points
+      claims = Hand.allCases.map { rounds.sum.wire($0) }
+      count = layer.wires
+    }
+    gamma = transcript.element()
+    inputs = Self.factors(points, count: count, gamma)
+  }
+
+  /// eq(points[0], i) + factor·eq(points[1], i).
+  private static func factors(_ points: [[F]], count: Int, _ factor: F) -> [F] {
+    var sum = equalities(points[0], count: count, scale: .one)
+    let second = equalities(points[1], count: count, scale: factor)
+    for index in sum.indices { sum[index] = sum[index] + second[index] }
+    return sum
+  }
+
+  /// What changes from round to round of a layer.
+  private struct Rounds {
+    let layer: Int
+    var sum: LayerSum<F>
+    /// What the sum is.
+    var claim: F
+    var points: [[F]] = [[], []]
+    /// A verifier's claim as a linear form of pads.
+    var form: [F]
+
+    init(_ layer: Int, _ sum: LayerSum<F>, claim: F, alpha: F) {
+      self.layer = layer
+      self.sum = sum
+      self.claim = claim
+      form = [.one, alpha, .zero]
+    }
+  }
+
+  private mutating func run(_ rounds: inout Rounds, _ transcript: inout Transcript) {
+    let pads = shape.pads[rounds.layer]
+    for round in 0..<circuit.layers[rounds.layer].logWires {
+      var sent: [(F, F)] = []
+      for hand in Hand.allCases {
+        let (constant, square) = rounds.sum.polynomial(hand)
+        // The values at 0 and 1 add up to the claim.
+        let linear = rounds.claim - constant - constant - square
+        let pad = pads.start + 4 * round + 2 * hand.rawValue
+        let atZero = constant - values[pad]
+        let atTwo = constant + two * (linear + two * square) - values[pad + 1]
+        transcript.write(element: atZero)
+        transcript.write(element: atTwo)
+        sent.append((atZero, atTwo))
+        let challenge: F = transcript.element()
+        rounds.points[hand.rawValue].append(challenge)
+        rounds.claim = constant + challenge * (linear + challenge * square)
+        rounds.sum.bind(hand, challenge)
+        lagrange.extend(&rounds.form, at: challenge)
+      }
+      messages += [sent[0].0, sent[1].0, sent[0].1, sent[1].1]
+    }
+    finish(&rounds, &transcript)
+  }
+
+  private mutating func finish(_ rounds: inout Rounds, _ transcript: inout Transcript) {
+    let factor = rounds.sum.factor
+    let first = shape.product(ofLayer: rounds.layer)
+    let masked = Hand.allCases.map { rounds.sum.wire($0) - values[first + $0.rawValue] }
+    assert(rounds.claim == factor * rounds.sum.wire(.left) * rounds.sum.wire(.right))
+    transcript.write(array: masked[...])
+    messages += masked
+    // The claim is factor·(left + its pad)·(right + its pad).
+    rounds.form += [.zero - factor * masked[1], .zero - factor * masked[0], .zero - factor]
+    coefficients.append(rounds.form)
+  }
+}
+
+/// The polynomial through the values at the three points of a round.
+private struct LagrangeOfThree<F: ProofField> {
+  private let two = F.point(2)
+  private let inverses: [F]
+
+  init() {
+    let two = F.point(2)
+    inverses = [two.inverse, (F.one - two).inverse, (two * (two - .one)).inverse]
+  }
+
+  /// Replaces the claim's linear form by that of the polynomial's value at `x`: its value at 1 is the claim less the
+  /// one at 0, and the pads of those at 0 and at two are new.
+  func extend(_ form: inout [F], at x: F) {
+    let atZero = (x - .one) * (x - two) * inverses[0]
+    let atOne = x * (x - two) * inverses[1]
+    for index in form.indices { form[index] = form[index] * atOne }
+    form.append(atZero - atOne)
+    form.append(x * (x - .one) * inverses[2])
+  }
+}
