@@ -26,24 +26,3 @@ struct Evaluation<F: ProverField> {
     self.wires = wires.reversed()
   }
 }
-
-/// eq(point, i) for the first `count` indices, times `scale`: Π (bit j of i ? point[j] : 1 − point[j]).
-func equalities<F: ProverField>(_ point: [F], count: Int, scale: F) -> [F] {
-  var vector = [F](repeating: .zero, count: count + 1)
-  vector[0] = scale
-  vector.withUnsafeMutableBufferPointer { vector in
-    var filled = 1
-    for (position, challenge) in point.enumerated().reversed() {
-      // Of this and the challenges after it; an odd last one needs only its low half.
-      let wanted = (count + (1 << position) - 1) >> position
-      for index in (0..<min(filled, (wanted + 1) / 2)).reversed() {
-        let high = vector[index] * challenge
-        vector[2 * index] = vector[index] - high
-        vector[2 * index + 1] = high
-      }
-      filled = min(2 * filled, wanted)
-    }
-  }
-  vector.removeLast()
-  return vector
-}

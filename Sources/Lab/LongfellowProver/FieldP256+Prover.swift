@@ -16,6 +16,10 @@ extension FieldP256: ProverField {
 
   static func randomInSubfield(_ source: inout ProverRandomness) -> Self { random(&source) }
 
+  static func add(to sum: UnsafeMutablePointer<Self>, _ row: UnsafePointer<Self>, count: Int) {
+    for index in 0..<count { sum[index] = sum[index] + row[index] }
+  }
+
   static func add(to sum: UnsafeMutablePointer<Self>, _ factor: Self, times row: UnsafePointer<Self>, count: Int) {
     for index in 0..<count { sum[index] = sum[index] + factor * row[index] }
   }
@@ -24,6 +28,15 @@ extension FieldP256: ProverField {
     to sum: UnsafeMutablePointer<Self>, _ a: UnsafePointer<Self>, _ b: UnsafePointer<Self>, count: Int
   ) {
     for index in 0..<count { sum[index] = sum[index] + a[index] * b[index] }
+  }
+
+  static func split(_ values: UnsafeMutablePointer<Self>, count: Int, _ challenge: Self) {
+    for index in (0..<count).reversed() {
+      let whole = values[index]
+      let high = whole * challenge
+      values[2 * index] = whole - high
+      values[2 * index + 1] = high
+    }
   }
 
   static func fold(_ values: UnsafeMutablePointer<Self>, pairs: Int, _ challenge: Self) {

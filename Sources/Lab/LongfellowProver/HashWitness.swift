@@ -6,18 +6,16 @@ import Longfellow
 struct HashWitness {
   /// All inputs; the tags and the verifier's key are still zero.
   private(set) var inputs = Wires<FieldGF128>()
-  private let publicInputs: Int
+  private var publicInputs = 0
 
   private static let nibbles = (0..<16).map { FieldGF128.point(2 * $0) + .point(15) }
 
   /// - Parameter keys: the prover's shares of the tags' keys.
   init(
-    _ request: ProofRequest, issuer: IssuerFacts, elements: [ElementFacts], version: Int, publicInputs: Int,
-    keys: [FieldGF128]
+    _ request: ProofRequest, issuer: IssuerFacts, elements: [ElementFacts], version: Int, keys: [FieldGF128]
   ) throws(ProverRefusal) {
-    self.publicInputs = publicInputs
     appendStatement(request, version: version)
-    precondition(inputs.count == publicInputs)
+    publicInputs = inputs.count
     let blocks = version == 6 ? 35 : 40
     let message = BlockHashing.padded(issuer.signed, blocks: blocks)
     guard message.used <= blocks else { throw .securityObjectTooLong }

@@ -30,7 +30,9 @@ struct LayerSum<F: ProverField> {
   /// - Parameters:
   ///   - constants: of the circuit, with 0 replaced by the layer's challenge.
   ///   - outputs: the factor of each output.
-  init(_ layer: CircuitLayer, constants: [F], one: Int, outputs: [F], wires: [F], memory: LayerMemory<F>) {
+  init(
+    _ layer: CircuitLayer, constants: [F], one: Int, outputs: UnsafePointer<F>, wires: [F], memory: LayerMemory<F>
+  ) {
     self.memory = memory
     sizes = [layer.wires, layer.wires]
     count = layer.groups.count
@@ -40,12 +42,9 @@ struct LayerSum<F: ProverField> {
       own[layer.wires] = .zero
     }
     clearSums(.left)
-    outputs.withUnsafeBufferPointer { outputs in
-      guard let outputs = outputs.baseAddress else { return }
-      F.bindOutputs(
-        layer, constants: constants, one: one, outputs: outputs, wires: memory.wires[Hand.right.rawValue],
-        terms: memory.terms, sums: memory.sums[Hand.left.rawValue])
-    }
+    F.bindOutputs(
+      layer, constants: constants, one: one, outputs: outputs, wires: memory.wires[Hand.right.rawValue],
+      terms: memory.terms, sums: memory.sums[Hand.left.rawValue])
   }
 
   private func clearSums(_ hand: Hand) {

@@ -33,6 +33,7 @@ struct SumcheckProver<F: ProverField> {
     _ = transcript.elements(40, F.self)
     let start = Array(transcript.elements(40, F.self).prefix(circuit.logOutputs))
     let memory = LayerMemory(circuit)
+    let equalities = Equalities<F>(size: max(circuit.outputs, circuit.layers.map(\.wires).max() ?? 0))
     var points = [start, start]
     var claims = [F.zero, F.zero]
     var count = circuit.outputs
@@ -40,7 +41,7 @@ struct SumcheckProver<F: ProverField> {
       let (alpha, beta): (F, F) = (transcript.element(), transcript.element())
       let sum = LayerSum(
         layer, constants: circuit.constants.map { $0 == .zero ? beta : $0 }, one: circuit.indexOfOne,
-        outputs: Self.factors(points, count: count, alpha), wires: evaluation.wires[index], memory: memory)
+        outputs: equalities.factors(points, count: count, alpha), wires: evaluation.wires[index], memory: memory)
       var rounds = Rounds(index, sum, claim: claims[0] + alpha * claims[1], alpha: alpha)
       run(&rounds, &transcript)
       points = rounds.points
@@ -48,15 +49,7 @@ struct SumcheckProver<F: ProverField> {
       count = layer.wires
     }
     gamma = transcript.element()
-    inputs = Self.factors(points, count: count, gamma)
-  }
-
-  /// eq(points[0], i) + factor·eq(points[1], i).
-  private static func factors(_ points: [[F]], count: Int, _ factor: F) -> [F] {
-    var sum = equalities(points[0], count: count, scale: .one)
-    let second = equalities(points[1], count: count, scale: factor)
-    for index in sum.indices { sum[index] = sum[index] + second[index] }
-    return sum
+    inputs = Array(UnsafeBufferPointer(start: equalities.factors(points, count: count, gamma), count: count))
   }
 
   /// What changes from round to round of a layer.

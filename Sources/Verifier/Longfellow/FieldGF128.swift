@@ -1,7 +1,7 @@
 import CCarryless
 
 /// GF(2^128) modulo x^128 + x^7 + x^2 + x + 1; bit i is the coefficient of x^i.
-@frozen package struct FieldGF128: ProofField {
+package struct FieldGF128: ProofField {
   package let element: carryless_element
 
   package static var byteCount: Int { 16 }
@@ -10,22 +10,18 @@ import CCarryless
   package static var identifierPrefix: [UInt8] {
     [2, 0, 0, 0, 0, 0, 0, 0, 128, 0, 0, 0, 0, 0, 0, 0]
   }
-  @inlinable package static var zero: Self { Self(low: 0, high: 0) }
-  @inlinable package static var one: Self { Self(low: 1, high: 0) }
+  package static var zero: Self { Self(low: 0, high: 0) }
+  package static var one: Self { Self(low: 1, high: 0) }
 
-  @inlinable @inline(__always) package init(_ element: carryless_element) { self.element = element }
-  @inlinable @inline(__always) package init(low: UInt64, high: UInt64) {
-    element = carryless_element(low: low, high: high)
-  }
+  @inline(__always) package init(_ element: carryless_element) { self.element = element }
+  @inline(__always) package init(low: UInt64, high: UInt64) { element = carryless_element(low: low, high: high) }
 
-  @inlinable @inline(__always) package static func + (a: Self, b: Self) -> Self {
+  @inline(__always) package static func + (a: Self, b: Self) -> Self {
     Self(low: a.element.low ^ b.element.low, high: a.element.high ^ b.element.high)
   }
-  @inlinable @inline(__always) package static func - (a: Self, b: Self) -> Self { a + b }
-  @inlinable @inline(__always) package static func * (a: Self, b: Self) -> Self {
-    Self(carryless_multiply(a.element, b.element))
-  }
-  @inlinable package static func == (a: Self, b: Self) -> Bool {
+  @inline(__always) package static func - (a: Self, b: Self) -> Self { a + b }
+  @inline(__always) package static func * (a: Self, b: Self) -> Self { Self(carryless_multiply(a.element, b.element)) }
+  package static func == (a: Self, b: Self) -> Bool {
     a.element.low == b.element.low && a.element.high == b.element.high
   }
 
@@ -39,7 +35,7 @@ import CCarryless
   }()
 
   /// The elements of the subfield by their numbers.
-  package static let subfield: [Self] = {
+  static let subfield: [Self] = {
     var elements = [Self](repeating: .zero, count: 1 << 16)
     for bit in 0..<16 {
       for number in 0..<(1 << bit) { elements[1 << bit | number] = elements[number] + basis[bit] }
@@ -52,7 +48,7 @@ import CCarryless
   /// The points are sums of basis elements.
   package static func difference(_ first: Int, _ second: Int) -> Int { first ^ second }
 
-  @inlinable @inline(__always) package init(_ bytes: UnsafePointer<UInt8>) {
+  @inline(__always) package init(_ bytes: UnsafePointer<UInt8>) {
     let raw = UnsafeRawPointer(bytes)
     self.init(
       low: UInt64(littleEndian: raw.loadUnaligned(as: UInt64.self)),
@@ -61,7 +57,7 @@ import CCarryless
 
   package init(subfield bytes: UnsafePointer<UInt8>) { self = Self.subfield[Int(bytes[0]) | Int(bytes[1]) << 8] }
 
-  @inlinable @inline(__always) package func write(to bytes: UnsafeMutablePointer<UInt8>) {
+  @inline(__always) package func write(to bytes: UnsafeMutablePointer<UInt8>) {
     let raw = UnsafeMutableRawPointer(bytes)
     raw.storeBytes(of: element.low.littleEndian, as: UInt64.self)
     raw.storeBytes(of: element.high.littleEndian, toByteOffset: 8, as: UInt64.self)
