@@ -176,6 +176,7 @@ let package = Package(
     tests("Cryptography", ["Base", "TestSupport", "COpenSSL"]),
     tests("Compression", []),
     tests("Longfellow", ["Base", "CCarryless", "CZstd", "TestSupport"]),
+    tests("LongfellowProver", ["Base", "CBOR", "Cryptography", "Longfellow", "TestSupport"]),
     tests("COSE", ["Base", "CBOR", "Cryptography"]),
     tests("JOSE", ["Base", "Cryptography", "TestSupport"]),
     tests("PKIX", ["Base", "Cryptography", "Mock", "TestSupport"]),

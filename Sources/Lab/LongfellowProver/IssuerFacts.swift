@@ -60,10 +60,7 @@ struct IssuerFacts {
 
   /// The subject's key: the only SubjectPublicKeyInfo in a certificate, so it is found by its bytes.
   private static func key(inCertificate certificate: [UInt8]) throws(ProverRefusal) -> ([UInt8], [UInt8]) {
-    let head: [UInt8] = [
-      0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48,
-      0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04,
-    ]
+    let head = PublicKey.p256InfoPrefix + [0x04]
     for start in certificate.indices.dropLast(head.count + 63) {
       let end = start + head.count
       guard certificate[start..<end].elementsEqual(head) else { continue }
