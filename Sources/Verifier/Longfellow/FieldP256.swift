@@ -35,21 +35,21 @@ package struct FieldP256: ProofField {
   @inline(__always) static func reduced(
     _ t0: UInt64, _ t1: UInt64, _ t2: UInt64, _ t3: UInt64, _ carry: UInt64
   ) -> Self {
-    let (r0, b0) = t0.subtractingReportingOverflow(p0)
+    let (r0, b0) = subtract(t0, p0, 0)
     let (r1, b1) = subtract(t1, p1, b0)
     let (r2, b2) = subtract(t2, 0, b1)
     let (r3, b3) = subtract(t3, p3, b2)
-    // Kept if the subtraction borrowed more than the carry gives.
-    let keeps: UInt64 = (carry == 0 && b3) ? .max : 0
+    // Kept if the subtraction borrowed more than the carry gives. Masks, not branches, which random data mislead.
+    let keeps = 0 &- (b3 & (carry ^ 1))
     return Self(
       (t0 & keeps) | (r0 & ~keeps), (t1 & keeps) | (r1 & ~keeps), (t2 & keeps) | (r2 & ~keeps),
       (t3 & keeps) | (r3 & ~keeps))
   }
 
-  @inline(__always) private static func subtract(_ a: UInt64, _ b: UInt64, _ borrow: Bool) -> (UInt64, Bool) {
-    let (first, borrowed) = a.subtractingReportingOverflow(b)
-    let (second, again) = first.subtractingReportingOverflow(borrow ? 1 : 0)
-    return (second, borrowed || again)
+  /// - Parameter borrow: 0 or 1, as the one returned.
+  @inline(__always) private static func subtract(_ a: UInt64, _ b: UInt64, _ borrow: UInt64) -> (UInt64, UInt64) {
+    let wide = UInt128(a) &- UInt128(b) &- UInt128(borrow)
+    return (low(wide), high(wide) & 1)
   }
 
   @inline(__always) package static func + (a: Self, b: Self) -> Self {
@@ -61,11 +61,11 @@ package struct FieldP256: ProofField {
   }
 
   @inline(__always) package static func - (a: Self, b: Self) -> Self {
-    let (r0, b0) = a.l0.subtractingReportingOverflow(b.l0)
+    let (r0, b0) = subtract(a.l0, b.l0, 0)
     let (r1, b1) = subtract(a.l1, b.l1, b0)
     let (r2, b2) = subtract(a.l2, b.l2, b1)
     let (r3, b3) = subtract(a.l3, b.l3, b2)
-    let mask: UInt64 = b3 ? .max : 0
+    let mask = 0 &- b3
     let s0 = UInt128(r0) &+ UInt128(p0 & mask)
     let s1 = UInt128(r1) &+ UInt128(p1 & mask) &+ (s0 >> 64)
     let s2 = UInt128(r2) &+ (s1 >> 64)
