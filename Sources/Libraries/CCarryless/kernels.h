@@ -13,15 +13,6 @@ TARGET static void NAME(add_products)(carryless_element *sum, const carryless_el
   for (size_t i = 0; i < count; i++) STORE(sum + i, ADD(LOAD(sum + i), MUL(LOAD(a + i), LOAD(b + i))));
 }
 
-TARGET static void NAME(split)(carryless_element *values, size_t count, carryless_element challenge) {
-  VALUE x = LOAD(&challenge);
-  for (size_t i = count; i-- > 0;) {
-    VALUE whole = LOAD(values + i), high = MUL(whole, x);
-    STORE(values + 2 * i, ADD(whole, high));
-    STORE(values + 2 * i + 1, high);
-  }
-}
-
 TARGET static void NAME(forward)(carryless_element *low, carryless_element *high, size_t count,
                                  carryless_element twiddle) {
   VALUE t = LOAD(&twiddle);

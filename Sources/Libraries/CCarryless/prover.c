@@ -67,14 +67,6 @@ void carryless_add_products(carryless_element *sum, const carryless_element *a, 
   CHOSEN(add_products, sum, a, b, count);
 }
 
-void carryless_add(carryless_element *sum, const carryless_element *row, size_t count) {
-  for (size_t i = 0; i < count; i++) sum[i] = plain_sum(sum[i], row[i]);
-}
-
-void carryless_split(carryless_element *values, size_t count, carryless_element challenge) {
-  CHOSEN(split, values, count, challenge);
-}
-
 void carryless_forward(carryless_element *low, carryless_element *high, size_t count, carryless_element twiddle) {
   CHOSEN(forward, low, high, count, twiddle);
 }

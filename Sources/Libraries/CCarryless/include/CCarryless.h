@@ -71,12 +71,6 @@ typedef struct {
 void carryless_add_scaled(carryless_element *sum, const carryless_element *row, size_t count,
                           carryless_element factor);
 
-/// sum[i] += row[i].
-void carryless_add(carryless_element *sum, const carryless_element *row, size_t count);
-
-/// values[2i + 1] = x * values[i], values[2i] = values[i] - values[2i + 1], for the first `count` values.
-void carryless_split(carryless_element *values, size_t count, carryless_element challenge);
-
 /// sum[i] += a[i] * b[i].
 void carryless_add_products(carryless_element *sum, const carryless_element *a, const carryless_element *b,
                             size_t count);
