@@ -82,7 +82,7 @@ struct ProofTests {
     switch number {
     case 0: document.securityObjectLength = 2526
     case 1:
-      document.elements = [("", .bool(true))]
+      document.elements = [("a", .bool(true))]
       document.randomLength = 0
     case 2: document.randomLength = 41
     default: document.memberOrder = ["elementValue", "elementIdentifier", "random", "digestID"]

@@ -43,7 +43,7 @@ struct ElementFacts {
     _ element: (identifier: String, value: [UInt8]), version: Int
   ) throws(ProverRefusal) {
     let length = element.identifier.utf8.count
-    guard length <= (version == 6 ? 32 : 23) else { throw .identifierTooLong }
+    guard (1...(version == 6 ? 32 : 23)).contains(length) else { throw .identifierLength }
     guard element.value.count <= 64 else { throw .valueTooLong }
     if version == 6 {
       guard length + (length < 24 ? 1 : 2) + 13 + element.value.count <= 96 else { throw .valueTooLong }
@@ -51,8 +51,9 @@ struct ElementFacts {
     guard let value = try? CBORItem(parsing: element.value) else { throw .valueNotSimple }
     switch value.kind {
     case .text, .bytes, .unsigned, .negative, .bool: break
-    case .tag where value.tag == 1004 && element.value.count == 14: break
-    case .tag where value.tag == 0 && element.value.count == 22: break
+    // A full date, and a date and time.
+    case .tag where element.value.starts(with: [0xd9, 0x03, 0xec, 0x6a]): break
+    case .tag where element.value.starts(with: [0xc0, 0x74]): break
     default: throw .valueNotSimple
     }
   }
