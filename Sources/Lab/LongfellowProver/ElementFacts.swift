@@ -18,9 +18,12 @@ struct ElementFacts {
     _ element: (identifier: String, value: [UInt8]), of document: ProvableDocument, issuer: IssuerFacts, version: Int
   ) throws(ProverRefusal) {
     try Self.check(element, version: version)
-    let found = document.items.compactMap { Members($0) }.first { $0.identifier == element.identifier }
-    guard let members = found else { throw .elementMissing }
-    guard members.value.elementsEqual(element.value) else { throw .elementValueDiffers }
+    // Of all name spaces: which one it is in is not proven.
+    let found = document.items.compactMap { Members($0) }.filter { $0.identifier == element.identifier }
+    guard !found.isEmpty else { throw .elementMissing }
+    guard let members = found.first(where: { $0.value.elementsEqual(element.value) }) else {
+      throw .elementValueDiffers
+    }
     item = members.item
     guard item.starts(with: [0xd8, 0x18, 0x58]), item.count > 4, item[4] == 0xa4, members.pairs.count == 4 else {
       throw .itemFormat

@@ -63,8 +63,9 @@ TARGET static void NAME(round_sums)(const carryless_element *sums, const carryle
   STORE(square, SUM_VALUE(last));
 }
 
-TARGET static int NAME(evaluate)(const carryless_group *groups, size_t count, const carryless_entry *entries, const carryless_element *constants, uint32_t one,
-                                 const carryless_element *wires, carryless_element *outputs) {
+TARGET static int NAME(evaluate)(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                                 const carryless_element *constants, uint32_t one, const carryless_element *wires,
+                                 carryless_element *outputs) {
   uint64_t fault = 0;
   size_t term = 0;
   for (size_t i = 0; i < count; i++) {
@@ -86,7 +87,8 @@ TARGET static int NAME(evaluate)(const carryless_group *groups, size_t count, co
   return fault == 0;
 }
 
-TARGET static void NAME(bind_outputs)(const carryless_group *groups, size_t count, const carryless_entry *entries, const carryless_element *constants, uint32_t one,
+TARGET static void NAME(bind_outputs)(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                                      const carryless_element *constants, uint32_t one,
                                       const carryless_element *outputs, const carryless_element *wires,
                                       carryless_term *terms, carryless_element *sums) {
   size_t term = 0;

@@ -88,14 +88,15 @@ void carryless_round_sums(const carryless_element *sums, const carryless_element
   CHOSEN(round_sums, sums, wires, pairs, constant, square);
 }
 
-int carryless_evaluate(const carryless_group *groups, size_t count, const carryless_entry *entries, const carryless_element *constants, uint32_t one,
-                       const carryless_element *wires, carryless_element *outputs) {
+int carryless_evaluate(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                       const carryless_element *constants, uint32_t one, const carryless_element *wires,
+                       carryless_element *outputs) {
   return CHOSEN(evaluate, groups, count, entries, constants, one, wires, outputs);
 }
 
-void carryless_bind_outputs(const carryless_group *groups, size_t count, const carryless_entry *entries, const carryless_element *constants, uint32_t one,
-                            const carryless_element *outputs, const carryless_element *wires, carryless_term *terms,
-                            carryless_element *sums) {
+void carryless_bind_outputs(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                            const carryless_element *constants, uint32_t one, const carryless_element *outputs,
+                            const carryless_element *wires, carryless_term *terms, carryless_element *sums) {
   CHOSEN(bind_outputs, groups, count, entries, constants, one, outputs, wires, terms, sums);
 }
 

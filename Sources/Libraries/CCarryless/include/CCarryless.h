@@ -89,14 +89,15 @@ void carryless_round_sums(const carryless_element *sums, const carryless_element
                           carryless_element *constant, carryless_element *square);
 
 /// Adds each term to its output; 0 if a term with the constant 0 has another product than 0.
-int carryless_evaluate(const carryless_group *groups, size_t count, const carryless_entry *entries, const carryless_element *constants, uint32_t one,
-                       const carryless_element *wires, carryless_element *outputs);
+int carryless_evaluate(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                       const carryless_element *constants, uint32_t one, const carryless_element *wires,
+                       carryless_element *outputs);
 
 /// Makes one term a group, with the sum of constants[constant] * outputs[output] for value, and adds value *
 /// wires[right] to sums[left].
-void carryless_bind_outputs(const carryless_group *groups, size_t count, const carryless_entry *entries, const carryless_element *constants, uint32_t one,
-                            const carryless_element *outputs, const carryless_element *wires, carryless_term *terms,
-                            carryless_element *sums);
+void carryless_bind_outputs(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                            const carryless_element *constants, uint32_t one, const carryless_element *outputs,
+                            const carryless_element *wires, carryless_term *terms, carryless_element *sums);
 
 /// Binds the lowest bit of one hand's wires (0 left, 1 right), merges neighbours, and adds each value * wires[own] to
 /// sums[other]. Returns how many terms are left.
