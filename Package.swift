@@ -133,12 +133,12 @@ let package = Package(
       ]),
 
     // Tools. Mock never imports Mdoc: it shares no parser with the verifier.
-    module("Mock", in: .lab, ["Base", "CBOR", "Cryptography", "Compression", "Longfellow", "LongfellowProver"]),
+    module("Mock", in: .lab, ["Base", "CBOR", "Cryptography", "Compression"]),
     // Proves mdocs in zero knowledge, for tests of the verifier. It has a search of its own, and no parser of the verifier.
     .target(
       name: "LongfellowProver", dependencies: ["CBOR", "Cryptography", "Longfellow", "CCarryless"],
       path: Door.lab.path(of: "LongfellowProver"),
-      swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
+      swiftSettings: strict + optimised.swift),
     // A server with the mock's authority, wallet and publisher, and a page to try it with.
     module(
       "TestMode", in: .lab,

@@ -31,7 +31,7 @@ struct ProofTests {
     try verifier.verify(proof: proof, statement: published.statement(request))
     func rejected(_ elements: [(identifier: String, value: [UInt8])], _ transcript: [UInt8], _ timestamp: String) {
       let statement = published.statement(
-        ProverRequest(elements: elements, transcript: transcript, timestamp: timestamp))
+        ProofRequest(elements: elements, transcript: transcript, timestamp: timestamp))
       #expect(throws: LongfellowError.self) { try verifier.verify(proof: proof, statement: statement) }
     }
     rejected([("age_over_18", [0xf4])], request.transcript, request.timestamp)
@@ -82,7 +82,7 @@ struct ProofTests {
     switch number {
     case 0: document.securityObjectLength = 2526
     case 1:
-      document.elements = [("", .bool(true))]
+      document.elements = [("a", .bool(true))]
       document.randomLength = 0
     case 2: document.randomLength = 41
     default: document.memberOrder = ["elementValue", "elementIdentifier", "random", "digestID"]

@@ -22,10 +22,10 @@ struct RefusalTests {
   }
 
   private func witness(
-    _ document: ProvableDocument, _ request: ProverRequest, version: Int
+    _ document: ProvableDocument, _ request: ProofRequest, version: Int, elements: Int = 1
   ) throws {
     _ = try MdocWitness(
-      document, request, for: known(version, 1), keys: [FieldGF128](repeating: .one, count: 6))
+      document, request, for: known(version, elements), keys: [FieldGF128](repeating: .one, count: 6))
   }
 
   static let cases = [
@@ -66,17 +66,19 @@ struct RefusalTests {
     Case("a value before its identifier", .itemOrder, versions: [6]) {
       $0.memberOrder = ["elementValue", "digestID", "random", "elementIdentifier"]
     },
-    Case("an identifier of 24 bytes", .identifierTooLong, versions: [7]) {
+    Case("an identifier of 24 bytes", .identifierLength, versions: [7]) {
       $0.elements = [(String(repeating: "i", count: 24), .bool(true))]
     },
-    Case("an identifier of 33 bytes", .identifierTooLong) {
+    Case("an identifier of 33 bytes", .identifierLength) {
       $0.elements = [(String(repeating: "i", count: 33), .bool(true))]
     },
     Case("a value of 65 bytes", .valueTooLong) { $0.elements = [("i", .bytes([UInt8](repeating: 1, count: 63)))] },
     Case("identifier and value of 97 bytes", .valueTooLong, versions: [6]) {
       $0.elements = [(String(repeating: "i", count: 32), .bytes([UInt8](repeating: 1, count: 48)))]
     },
+    Case("an empty identifier", .identifierLength) { $0.elements = [("", .bool(true))] },
     Case("an array", .valueNotSimple) { $0.elements = [("i", ["a"])] },
+    Case("another tag", .valueNotSimple) { $0.elements = [("i", .tagged(37, "2000-01-01"))] },
     Case("a null", .valueNotSimple) { $0.elements = [("i", nil)] },
     Case("a number with a fraction", .valueNotSimple) { $0.elements = [("i", .double(1.5))] },
   ]
@@ -121,13 +123,14 @@ struct RefusalTests {
 
   @Test func `a request that does not fit the document is refused`() throws {
     let made = try TestDocument().make()
-    func refused(_ elements: [(identifier: String, value: [UInt8])], _ refusal: ProverRefusal) {
-      let request = ProverRequest(
+    func refused(_ elements: [(identifier: String, value: [UInt8])], _ refusal: ProverRefusal, of count: Int = 1) {
+      let request = ProofRequest(
         elements: elements, transcript: TestDocument.transcript, timestamp: TestDocument.timestamp)
-      #expect(throws: refusal) { try witness(made.document, request, version: 7) }
+      #expect(throws: refusal) { try witness(made.document, request, version: 7, elements: count) }
     }
     refused([], .elementCount)
     refused(made.request.elements + made.request.elements, .elementCount)
+    refused(made.request.elements + made.request.elements, .identifierRepeated, of: 2)
     refused([("given_name", [0xf5])], .elementMissing)
     refused([("family_name", CBORValue.text("Musterfrau").encoded())], .elementValueDiffers)
     // The same text with a longer head.
@@ -145,15 +148,15 @@ struct RefusalTests {
         documentType: documentType ?? document.documentType, issuerAuth: issuerAuth ?? document.issuerAuth,
         items: document.items, device: device ?? document.device)
     }
-    func refused(_ document: ProvableDocument, _ request: ProverRequest, _ refusal: ProverRefusal) {
+    func refused(_ document: ProvableDocument, _ request: ProofRequest, _ refusal: ProverRefusal) {
       #expect(throws: refusal) { try witness(document, request, version: 7) }
     }
     refused(changed(device: .mac), request, .deviceMAC)
     refused(changed(documentType: "org.iso.18013.5.1.mdl"), request, .deviceSignature)
-    refused(changed(documentType: String(repeating: "d", count: 256)), request, .documentTypeTooLong)
+    refused(changed(documentType: String(repeating: "d", count: 256)), request, .documentTypeLength)
     refused(changed(issuerAuth: [0x80]), request, .issuerAuthMalformed)
     refused(changed(issuerAuth: Array(document.issuerAuth.dropLast())), request, .issuerAuthMalformed)
-    let other = ProverRequest(
+    let other = ProofRequest(
       elements: request.elements, transcript: CBORValue.array([nil]).encoded(), timestamp: request.timestamp)
     refused(document, other, .deviceSignature)
   }

@@ -104,11 +104,13 @@ struct BindTests {
           carryless_group(
             left: UInt64(term.leftWireIndex), right: UInt64(term.rightWireIndex), end: UInt64(index + 1))
         },
-        termOutputs: terms.map { UInt32($0.gateIndex) }, termConstants: terms.indices.map { UInt16($0) })
+        entries: terms.enumerated().map { index, term in
+          carryless_entry(output: UInt32(term.gateIndex), constant: UInt32(index))
+        })
     }
 
     func bound(outputs: [F], left: EqFactors<F>, right: EqFactors<F>) -> F {
-      F.bind(layer, constants: constants, one: 65_535, outputs: outputs, left: left, right: right)
+      F.bind(layer, constants: constants, one: CircuitLayer.noConstant, outputs: outputs, left: left, right: right)
     }
 
     /// The vector at the point that is a wire's number has 1 for this wire and 0 for all others.
@@ -131,8 +133,9 @@ struct BindTests {
         carryless_group(
           left: .random(in: 0..<128, using: &random), right: .random(in: 0..<4, using: &random), end: UInt64(terms)))
     }
-    let termOutputs = (0..<terms).map { _ in UInt32.random(in: 0..<50, using: &random) }
-    let termConstants = (0..<terms).map { _ in UInt16.random(in: 0..<9, using: &random) }
+    let entries = (0..<terms).map { _ in
+      carryless_entry(output: .random(in: 0..<50, using: &random), constant: .random(in: 0..<9, using: &random))
+    }
     let (constants, outputs) = (elements(9), elements(50))
     let (low, high, otherLow, otherHigh) = (elements(8), elements(16), elements(8), elements(16))
     low.withUnsafeBufferPointer { low in
@@ -142,11 +145,11 @@ struct BindTests {
             let left = carryless_eq(low: low.baseAddress, high: high.baseAddress, low_bits: 3)
             let right = carryless_eq(low: otherLow.baseAddress, high: otherHigh.baseAddress, low_bits: 3)
             // The constant that `one` names counts as 1, whatever it is.
-            for one: UInt32 in [3, 65_535] {
+            for one: UInt32 in [3, 4096] {
               let fast = carryless_bind(
-                groups, groups.count, termOutputs, termConstants, constants, one, outputs, left, right)
+                groups, groups.count, entries, constants, one, outputs, left, right)
               let portable = carryless_bind_portable(
-                groups, groups.count, termOutputs, termConstants, constants, one, outputs, left, right)
+                groups, groups.count, entries, constants, one, outputs, left, right)
               #expect(FieldGF128(fast) == FieldGF128(portable))
             }
             for count in [0, 1, 127, 128] {

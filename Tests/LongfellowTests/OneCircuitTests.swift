@@ -63,18 +63,19 @@ struct OneCircuitTests {
   @Test func `a proof of one small circuit is valid`() throws {
     let facts: Facts = try OneCircuit.facts()
     let check = try check(facts, inputs: facts.validInputs)
+    let challenges = check.ligero.challenges
     let constraints = LinearConstraints(
-      check.setup.circuit, challenges: check.ligero.challenges, publicInputs: check.publicInputs,
-      proof: check.ligero.proof)
+      check.setup.circuit, boundSums: check.setup.circuit.boundSums(challenges, threads: 1), challenges: challenges,
+      publicInputs: check.publicInputs, proof: check.ligero.proof)
     #expect(constraints.rightSides.map(\.bytes) == facts.constraints.linearRhs.map(\.bytes))
     try check.ligero.checkMerkle()
-    try check.check()
+    try check.check(threads: 1)
   }
 
   @Test func `the proof is of no other inputs`() throws {
     let facts: Facts = try OneCircuit.facts()
     let check = try check(facts, inputs: facts.invalidInputs)
     #expect(throws: LongfellowError.proofInvalid(.merkle)) { try check.ligero.checkMerkle() }
-    #expect(throws: LongfellowError.self) { try check.check() }
+    #expect(throws: LongfellowError.self) { try check.check(threads: 1) }
   }
 }

@@ -12,6 +12,12 @@ struct VerifierTests {
     try PublishedCircuits.of(version).verify(proof: proof, statement: statement)
   }
 
+  @Test(arguments: [0, 2, 3, 100])
+  func `a proof is valid whatever the number of threads`(threads: Int) throws {
+    let (statement, proof) = try PublishedProof.mustermann(6)
+    try PublishedCircuits.of(6).verify(proof: proof, statement: statement, threads: threads)
+  }
+
   @Test(arguments: [6, 7])
   func `the same proof with a flipped bit is wrong`(version: Int) throws {
     let name = "google-cpp-mdl-mustermann-v\(version)-1attr-bit-flipped"
@@ -37,7 +43,7 @@ struct VerifierTests {
     }
     try verifier.checks(
       proof: proof, statement: published.statement, deviceNameSpaces: published.deviceNamespaces.bytes
-    ).run()
+    ).run(threads: 1)
   }
 }
 

@@ -18,9 +18,12 @@ struct ElementFacts {
     _ element: (identifier: String, value: [UInt8]), of document: ProvableDocument, issuer: IssuerFacts, version: Int
   ) throws(ProverRefusal) {
     try Self.check(element, version: version)
-    let found = document.items.compactMap { Members($0) }.first { $0.identifier == element.identifier }
-    guard let members = found else { throw .elementMissing }
-    guard members.value.elementsEqual(element.value) else { throw .elementValueDiffers }
+    // Of all name spaces: which one it is in is not proven.
+    let found = document.items.compactMap { Members($0) }.filter { $0.identifier == element.identifier }
+    guard !found.isEmpty else { throw .elementMissing }
+    guard let members = found.first(where: { $0.value.elementsEqual(element.value) }) else {
+      throw .elementValueDiffers
+    }
     item = members.item
     guard item.starts(with: [0xd8, 0x18, 0x58]), item.count > 4, item[4] == 0xa4, members.pairs.count == 4 else {
       throw .itemFormat
@@ -43,7 +46,7 @@ struct ElementFacts {
     _ element: (identifier: String, value: [UInt8]), version: Int
   ) throws(ProverRefusal) {
     let length = element.identifier.utf8.count
-    guard length <= (version == 6 ? 32 : 23) else { throw .identifierTooLong }
+    guard (1...(version == 6 ? 32 : 23)).contains(length) else { throw .identifierLength }
     guard element.value.count <= 64 else { throw .valueTooLong }
     if version == 6 {
       guard length + (length < 24 ? 1 : 2) + 13 + element.value.count <= 96 else { throw .valueTooLong }
@@ -51,8 +54,9 @@ struct ElementFacts {
     guard let value = try? CBORItem(parsing: element.value) else { throw .valueNotSimple }
     switch value.kind {
     case .text, .bytes, .unsigned, .negative, .bool: break
-    case .tag where value.tag == 1004 && element.value.count == 14: break
-    case .tag where value.tag == 0 && element.value.count == 22: break
+    // A full date, and a date and time.
+    case .tag where element.value.starts(with: [0xd9, 0x03, 0xec, 0x6a]): break
+    case .tag where element.value.starts(with: [0xc0, 0x74]): break
     default: throw .valueNotSimple
     }
   }

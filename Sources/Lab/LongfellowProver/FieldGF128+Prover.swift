@@ -35,10 +35,6 @@ extension FieldGF128: ProverField {
     UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: carryless_term.self)
   }
 
-  static func add(to sum: UnsafeMutablePointer<Self>, _ row: UnsafePointer<Self>, count: Int) {
-    carryless_add(plain(sum), plain(row), count)
-  }
-
   static func add(to sum: UnsafeMutablePointer<Self>, _ factor: Self, times row: UnsafePointer<Self>, count: Int) {
     carryless_add_scaled(plain(sum), plain(row), count, factor.element)
   }
@@ -47,10 +43,6 @@ extension FieldGF128: ProverField {
     to sum: UnsafeMutablePointer<Self>, _ a: UnsafePointer<Self>, _ b: UnsafePointer<Self>, count: Int
   ) {
     carryless_add_products(plain(sum), plain(a), plain(b), count)
-  }
-
-  static func split(_ values: UnsafeMutablePointer<Self>, count: Int, _ challenge: Self) {
-    carryless_split(plain(values), count, challenge.element)
   }
 
   static func fold(_ values: UnsafeMutablePointer<Self>, pairs: Int, _ challenge: Self) {
@@ -73,7 +65,7 @@ extension FieldGF128: ProverField {
     constants.withUnsafeBufferPointer { constants in
       guard let constants = constants.baseAddress else { return true }
       return carryless_evaluate(
-        layer.groups, layer.groups.count, layer.termOutputs, layer.termConstants, plain(constants), UInt32(one),
+        layer.groups, layer.groups.count, layer.entries, plain(constants), UInt32(one),
         plain(wires), plain(outputs)) == 1
     }
   }
@@ -85,7 +77,7 @@ extension FieldGF128: ProverField {
     constants.withUnsafeBufferPointer { constants in
       guard let constants = constants.baseAddress else { return }
       carryless_bind_outputs(
-        layer.groups, layer.groups.count, layer.termOutputs, layer.termConstants, plain(constants), UInt32(one),
+        layer.groups, layer.groups.count, layer.entries, plain(constants), UInt32(one),
         plain(outputs), plain(wires), plain(terms), plain(sums))
     }
   }

@@ -16,10 +16,6 @@ extension FieldP256: ProverField {
 
   static func randomInSubfield(_ source: inout ProverRandomness) -> Self { random(&source) }
 
-  static func add(to sum: UnsafeMutablePointer<Self>, _ row: UnsafePointer<Self>, count: Int) {
-    for index in 0..<count { sum[index] = sum[index] + row[index] }
-  }
-
   static func add(to sum: UnsafeMutablePointer<Self>, _ factor: Self, times row: UnsafePointer<Self>, count: Int) {
     for index in 0..<count { sum[index] = sum[index] + factor * row[index] }
   }
@@ -28,15 +24,6 @@ extension FieldP256: ProverField {
     to sum: UnsafeMutablePointer<Self>, _ a: UnsafePointer<Self>, _ b: UnsafePointer<Self>, count: Int
   ) {
     for index in 0..<count { sum[index] = sum[index] + a[index] * b[index] }
-  }
-
-  static func split(_ values: UnsafeMutablePointer<Self>, count: Int, _ challenge: Self) {
-    for index in (0..<count).reversed() {
-      let whole = values[index]
-      let high = whole * challenge
-      values[2 * index] = whole - high
-      values[2 * index + 1] = high
-    }
   }
 
   static func fold(_ values: UnsafeMutablePointer<Self>, pairs: Int, _ challenge: Self) {
@@ -67,7 +54,7 @@ extension FieldP256: ProverField {
     forEachTerm(layer) { group, terms in
       let product = wires[Int(layer.groups[group].left)] * wires[Int(layer.groups[group].right)]
       for term in terms {
-        let (output, constant) = (Int(layer.termOutputs[term]), Int(layer.termConstants[term]))
+        let (output, constant) = (Int(layer.entries[term].output), Int(layer.entries[term].constant))
         if constant == one {
           outputs[output] = outputs[output] + product
         } else if constants[constant] == zero {
@@ -87,11 +74,12 @@ extension FieldP256: ProverField {
     forEachTerm(layer) { group, range in
       var value = zero
       for term in range {
-        let (output, constant) = (outputs[Int(layer.termOutputs[term])], Int(layer.termConstants[term]))
+        let (output, constant) = (outputs[Int(layer.entries[term].output)], Int(layer.entries[term].constant))
         value = value + (constant == one ? output : constants[constant] * output)
       }
-      let (left, right) = (layer.groups[group].left, layer.groups[group].right)
-      terms[group] = BoundTerm(left: UInt32(left), right: UInt32(right), value: value)
+      let left = UInt32(layer.groups[group].left)
+      let right = UInt32(layer.groups[group].right)
+      terms[group] = BoundTerm(left: left, right: right, value: value)
       sums[Int(left)] = sums[Int(left)] + value * wires[Int(right)]
     }
   }
@@ -110,22 +98,26 @@ extension FieldP256: ProverField {
     wires: UnsafePointer<Self>, sums: UnsafeMutablePointer<Self>
   ) -> Int {
     let isLeft = hand == .left
-    let complement = one - challenge
     var (kept, index) = (0, 0)
     while index < count {
       let term = terms[index]
       let (own, other) = isLeft ? (term.left, term.right) : (term.right, term.left)
-      let factor = own & 1 == 1 ? challenge : complement
-      var value = term.value * factor
       index += 1
-      if own & 1 == 0, index < count {
-        let next = terms[index]
-        let (nextOwn, nextOther) = isLeft ? (next.left, next.right) : (next.right, next.left)
-        if nextOwn == own + 1, nextOther == other {
-          value = value + next.value * challenge
-          index += 1
+      // With the odd wire's term beside it, which may be absent.
+      var difference = term.value
+      if own & 1 == 0 {
+        difference = zero - difference
+        if index < count {
+          let next = terms[index]
+          let (nextOwn, nextOther) = isLeft ? (next.left, next.right) : (next.right, next.left)
+          if nextOwn == own + 1, nextOther == other {
+            difference = next.value + difference
+            index += 1
+          }
         }
       }
+      let product = difference * challenge
+      let value = own & 1 == 0 ? term.value + product : product
       let half = own >> 1
       terms[kept] = BoundTerm(left: isLeft ? half : other, right: isLeft ? other : half, value: value)
       kept += 1

@@ -3,19 +3,31 @@ import Longfellow
 /// The memory for the sums of a circuit's layers, as large as the largest.
 final class LayerMemory<F: ProverField> {
   fileprivate let terms: UnsafeMutablePointer<BoundTerm<F>>
-  /// For each hand its wires, and the sums by which they are multiplied; one element more than wires.
-  fileprivate let wires, sums: [UnsafeMutablePointer<F>]
+  /// The right hand's wires, and for each hand the sums by which its wires are multiplied; one element more than wires.
+  fileprivate let right: UnsafeMutablePointer<F>
+  fileprivate let sums: [UnsafeMutablePointer<F>]
+  /// The outputs' factors.
+  private let factors: UnsafeMutablePointer<F>
 
   init(_ circuit: Circuit<F>) {
     terms = .allocate(capacity: circuit.layers.map(\.groups.count).max() ?? 0)
     let size = (circuit.layers.map(\.wires).max() ?? 0) + 1
-    wires = Hand.allCases.map { _ in .allocate(capacity: size) }
+    right = .allocate(capacity: size)
+    factors = .allocate(capacity: max(size, circuit.outputs))
     sums = Hand.allCases.map { _ in .allocate(capacity: size) }
   }
 
   deinit {
     terms.deallocate()
-    for pointer in wires + sums { pointer.deallocate() }
+    for pointer in sums + [right, factors] { pointer.deallocate() }
+  }
+
+  /// eq(points[0], i) + factor·eq(points[1], i) for the first `count` wires, until the next are made.
+  func factors(_ points: [[F]], count: Int, _ factor: F) -> UnsafePointer<F> {
+    F.fill(
+      UnsafeMutableBufferPointer(start: factors, count: count), EqFactors(points[0], count: count),
+      EqFactors(points[1], count: count, scale: factor))
+    return UnsafePointer(factors)
   }
 }
 
@@ -23,6 +35,8 @@ final class LayerMemory<F: ProverField> {
 /// (draft-google-cfrg-libzk, Sumcheck).
 struct LayerSum<F: ProverField> {
   private let memory: LayerMemory<F>
+  /// For each hand.
+  private let wires: [UnsafeMutablePointer<F>]
   /// Wires of each hand that are left, and terms.
   private var sizes: [Int]
   private var count: Int
@@ -30,20 +44,19 @@ struct LayerSum<F: ProverField> {
   /// - Parameters:
   ///   - constants: of the circuit, with 0 replaced by the layer's challenge.
   ///   - outputs: the factor of each output.
+  ///   - wires: with a zero after them; they are used up.
   init(
-    _ layer: CircuitLayer, constants: [F], one: Int, outputs: UnsafePointer<F>, wires: [F], memory: LayerMemory<F>
+    _ layer: CircuitLayer, constants: [F], one: Int, outputs: UnsafePointer<F>, wires: UnsafeMutablePointer<F>,
+    memory: LayerMemory<F>
   ) {
     self.memory = memory
     sizes = [layer.wires, layer.wires]
     count = layer.groups.count
-    for hand in Hand.allCases {
-      let own = memory.wires[hand.rawValue]
-      wires.withUnsafeBufferPointer { if let start = $0.baseAddress { own.update(from: start, count: layer.wires) } }
-      own[layer.wires] = .zero
-    }
+    memory.right.update(from: wires, count: layer.wires + 1)
+    self.wires = [wires, memory.right]
     clearSums(.left)
     F.bindOutputs(
-      layer, constants: constants, one: one, outputs: outputs, wires: memory.wires[Hand.right.rawValue],
+      layer, constants: constants, one: one, outputs: outputs, wires: memory.right,
       terms: memory.terms, sums: memory.sums[Hand.left.rawValue])
   }
 
@@ -54,12 +67,12 @@ struct LayerSum<F: ProverField> {
   /// The sum as a polynomial of the hand's lowest bit: the coefficients of 1 and of the square.
   func polynomial(_ hand: Hand) -> (constant: F, square: F) {
     F.roundSums(
-      memory.sums[hand.rawValue], memory.wires[hand.rawValue], pairs: (sizes[hand.rawValue] + 1) / 2)
+      memory.sums[hand.rawValue], wires[hand.rawValue], pairs: (sizes[hand.rawValue] + 1) / 2)
   }
 
   /// Binds the hand's lowest bit, and makes the other hand's sums.
   mutating func bind(_ hand: Hand, _ challenge: F) {
-    let own = memory.wires[hand.rawValue]
+    let own = wires[hand.rawValue]
     let pairs = (sizes[hand.rawValue] + 1) / 2
     F.fold(own, pairs: pairs, challenge)
     own[pairs] = .zero
@@ -71,7 +84,7 @@ struct LayerSum<F: ProverField> {
   }
 
   /// When all bits are bound, the hand's wire.
-  func wire(_ hand: Hand) -> F { memory.wires[hand.rawValue][0] }
+  func wire(_ hand: Hand) -> F { wires[hand.rawValue][0] }
 
   /// When all bits are bound, the factor of the two wires' product.
   var factor: F { (0..<count).reduce(.zero) { $0 + memory.terms[$1].value } }

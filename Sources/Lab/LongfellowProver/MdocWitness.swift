@@ -8,11 +8,12 @@ struct MdocWitness {
   private let shared: [[UInt8]]
 
   init(
-    _ document: ProvableDocument, _ request: ProverRequest, for known: KnownCircuit, keys: [FieldGF128]
+    _ document: ProvableDocument, _ request: ProofRequest, for known: KnownCircuit, keys: [FieldGF128]
   ) throws(ProverRefusal) {
     guard request.elements.count == known.elements else { throw .elementCount }
     guard Self.isTimestamp(request.timestamp) else { throw .timestampMalformed }
-    guard document.documentType.utf8.count <= 255 else { throw .documentTypeTooLong }
+    guard Set(request.elements.map(\.identifier)).count == known.elements else { throw .identifierRepeated }
+    guard (1...255).contains(document.documentType.utf8.count) else { throw .documentTypeLength }
     let issuer = try IssuerFacts(document.issuerAuth, timestamp: request.timestamp)
     var elements: [ElementFacts] = []
     for element in request.elements {

@@ -20,15 +20,11 @@ protocol ProverField: ProofField {
   static func random(_ source: inout ProverRandomness) -> Self
   static func randomInSubfield(_ source: inout ProverRandomness) -> Self
 
-  /// sum[i] += row[i].
-  static func add(to sum: UnsafeMutablePointer<Self>, _ row: UnsafePointer<Self>, count: Int)
   /// sum[i] += factor·row[i].
   static func add(to sum: UnsafeMutablePointer<Self>, _ factor: Self, times row: UnsafePointer<Self>, count: Int)
   /// sum[i] += a[i]·b[i].
   static func addProducts(
     to sum: UnsafeMutablePointer<Self>, _ a: UnsafePointer<Self>, _ b: UnsafePointer<Self>, count: Int)
-  /// values[2i + 1] = challenge·values[i] and values[2i] the rest of it, for the first `count` values.
-  static func split(_ values: UnsafeMutablePointer<Self>, count: Int, _ challenge: Self)
   /// values[i] = values[2i] + challenge·(values[2i + 1] − values[2i]).
   static func fold(_ values: UnsafeMutablePointer<Self>, pairs: Int, _ challenge: Self)
   /// Σ sums[2i]·wires[2i], and Σ of the products of the pairs' differences.
@@ -64,5 +60,5 @@ protocol RowExtension: Sendable {
 
 extension Circuit {
   /// The constant 1's index, or one that does not occur.
-  var indexOfOne: Int { constants.firstIndex(of: F.one) ?? 65_535 }
+  var indexOfOne: Int { constants.firstIndex(of: F.one) ?? CircuitLayer.noConstant }
 }

@@ -5,10 +5,12 @@ package enum ProverRefusal: Error, Equatable {
   case elementCount
   /// The text isn't `YYYY-MM-DDThh:mm:ssZ`.
   case timestampMalformed
-  /// The doc type is longer than 255 bytes.
-  case documentTypeTooLong
-  /// The identifier is longer than the circuit's version can hold.
-  case identifierTooLong
+  /// The doc type is empty or longer than 255 bytes.
+  case documentTypeLength
+  /// The identifier is empty or longer than the circuit's version can hold.
+  case identifierLength
+  /// The same identifier is to be shown twice.
+  case identifierRepeated
   /// The value is longer than 64 bytes of CBOR, or with its identifier longer than version 6 can hold.
   case valueTooLong
   /// The value is an array, a map or another that circuits do not compare.

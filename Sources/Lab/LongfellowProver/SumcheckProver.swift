@@ -25,15 +25,14 @@ struct SumcheckProver<F: ProverField> {
     self.circuit = circuit
     self.shape = shape
     self.values = values
-    let publicInputs = (evaluation.wires.last ?? []).prefix(circuit.publicInputs)
     transcript.write(bytes: circuit.identifier)
-    for input in publicInputs { transcript.write(element: input) }
+    let first = evaluation.wires[circuit.layers.count - 1]
+    for index in 0..<circuit.publicInputs { transcript.write(element: first[index]) }
     transcript.write(element: F.zero)
     transcript.write(bytes: [UInt8](repeating: 0, count: circuit.terms))
     _ = transcript.elements(40, F.self)
     let start = Array(transcript.elements(40, F.self).prefix(circuit.logOutputs))
     let memory = LayerMemory(circuit)
-    let equalities = Equalities<F>(size: max(circuit.outputs, circuit.layers.map(\.wires).max() ?? 0))
     var points = [start, start]
     var claims = [F.zero, F.zero]
     var count = circuit.outputs
@@ -41,7 +40,7 @@ struct SumcheckProver<F: ProverField> {
       let (alpha, beta): (F, F) = (transcript.element(), transcript.element())
       let sum = LayerSum(
         layer, constants: circuit.constants.map { $0 == .zero ? beta : $0 }, one: circuit.indexOfOne,
-        outputs: equalities.factors(points, count: count, alpha), wires: evaluation.wires[index], memory: memory)
+        outputs: memory.factors(points, count: count, alpha), wires: evaluation.wires[index], memory: memory)
       var rounds = Rounds(index, sum, claim: claims[0] + alpha * claims[1], alpha: alpha)
       run(&rounds, &transcript)
       points = rounds.points
@@ -49,7 +48,7 @@ struct SumcheckProver<F: ProverField> {
       count = layer.wires
     }
     gamma = transcript.element()
-    inputs = Array(UnsafeBufferPointer(start: equalities.factors(points, count: count, gamma), count: count))
+    inputs = Array(UnsafeBufferPointer(start: memory.factors(points, count: count, gamma), count: count))
   }
 
   /// What changes from round to round of a layer.

@@ -23,8 +23,8 @@ void carryless_eq_sum_portable(carryless_element *sums, size_t count, carryless_
   }
 }
 
-carryless_element carryless_bind_portable(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
-                                          const uint16_t *term_constants, const carryless_element *constants,
+carryless_element carryless_bind_portable(const carryless_group *groups, size_t count,
+                                          const carryless_entry *entries, const carryless_element *constants,
                                           uint32_t one, const carryless_element *outputs, carryless_eq left,
                                           carryless_eq right) {
   wide sum = {{0, 0, 0, 0}};
@@ -32,12 +32,12 @@ carryless_element carryless_bind_portable(const carryless_group *groups, size_t 
   for (size_t i = 0; i < count; i++) {
     wide inner = {{0, 0, 0, 0}};
     for (; term < groups[i].end; term++) {
-      carryless_element output = outputs[term_outputs[term]];
-      if (term_constants[term] == one) {
+      carryless_element output = outputs[entries[term].output];
+      if (entries[term].constant == one) {
         inner.limbs[0] ^= output.low;
         inner.limbs[1] ^= output.high;
       } else {
-        add(&inner, wide_product_portable(constants[term_constants[term]], output));
+        add(&inner, wide_product_portable(constants[entries[term].constant], output));
       }
     }
     carryless_element wires =
@@ -79,10 +79,9 @@ FAST static inline void carry(accumulator *next, const carryless_element *value,
 // The groups are sorted by their left wire, mostly: what they have in common is multiplied once. There is a sum for
 // the groups with the same left wire and high bits of the right one, for those with the same left wire, for those with
 // the same high bits of the left one, and for all.
-FAST static carryless_element bind_fast(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
-                                        const uint16_t *term_constants, const carryless_element *constants,
-                                        uint32_t one, const carryless_element *outputs, carryless_eq left,
-                                        carryless_eq right) {
+FAST static carryless_element bind_fast(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                                        const carryless_element *constants, uint32_t one,
+                                        const carryless_element *outputs, carryless_eq left, carryless_eq right) {
   accumulator same_right_high = accumulator_zero(), same_left = same_right_high, same_left_high = same_right_high,
               sum = same_right_high;
   uint64_t left_mask = (1u << left.low_bits) - 1, right_mask = (1u << right.low_bits) - 1;
@@ -93,11 +92,12 @@ FAST static carryless_element bind_fast(const carryless_group *groups, size_t co
     accumulator inner = accumulator_zero();
     int has_products = 0;
     for (; term < group.end; term++) {
-      vector output = load(outputs + term_outputs[term]);
-      if (term_constants[term] == one) {
+      carryless_entry entry = entries[term];
+      vector output = load(outputs + entry.output);
+      if (entry.constant == one) {
         plain = sum_of(plain, output);
       } else {
-        accumulate(&inner, load(constants + term_constants[term]), output);
+        accumulate(&inner, load(constants + entry.constant), output);
         has_products = 1;
       }
     }
@@ -129,11 +129,11 @@ carryless_element carryless_dot(const carryless_element *a, const carryless_elem
   CHOOSE(dot_fast(a, b, count), carryless_dot_portable(a, b, count));
 }
 
-carryless_element carryless_bind(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
-                                 const uint16_t *term_constants, const carryless_element *constants, uint32_t one,
-                                 const carryless_element *outputs, carryless_eq left, carryless_eq right) {
-  CHOOSE(bind_fast(groups, count, term_outputs, term_constants, constants, one, outputs, left, right),
-         carryless_bind_portable(groups, count, term_outputs, term_constants, constants, one, outputs, left, right));
+carryless_element carryless_bind(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                                 const carryless_element *constants, uint32_t one, const carryless_element *outputs,
+                                 carryless_eq left, carryless_eq right) {
+  CHOOSE(bind_fast(groups, count, entries, constants, one, outputs, left, right),
+         carryless_bind_portable(groups, count, entries, constants, one, outputs, left, right));
 }
 
 void carryless_eq_sum(carryless_element *sums, size_t count, carryless_eq a, carryless_eq b) {

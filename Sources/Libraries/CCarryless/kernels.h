@@ -13,15 +13,6 @@ TARGET static void NAME(add_products)(carryless_element *sum, const carryless_el
   for (size_t i = 0; i < count; i++) STORE(sum + i, ADD(LOAD(sum + i), MUL(LOAD(a + i), LOAD(b + i))));
 }
 
-TARGET static void NAME(split)(carryless_element *values, size_t count, carryless_element challenge) {
-  VALUE x = LOAD(&challenge);
-  for (size_t i = count; i-- > 0;) {
-    VALUE whole = LOAD(values + i), high = MUL(whole, x);
-    STORE(values + 2 * i, ADD(whole, high));
-    STORE(values + 2 * i + 1, high);
-  }
-}
-
 TARGET static void NAME(forward)(carryless_element *low, carryless_element *high, size_t count,
                                  carryless_element twiddle) {
   VALUE t = LOAD(&twiddle);
@@ -72,9 +63,9 @@ TARGET static void NAME(round_sums)(const carryless_element *sums, const carryle
   STORE(square, SUM_VALUE(last));
 }
 
-TARGET static int NAME(evaluate)(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
-                                 const uint16_t *term_constants, const carryless_element *constants, uint32_t one,
-                                 const carryless_element *wires, carryless_element *outputs) {
+TARGET static int NAME(evaluate)(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                                 const carryless_element *constants, uint32_t one, const carryless_element *wires,
+                                 carryless_element *outputs) {
   uint64_t fault = 0;
   size_t term = 0;
   for (size_t i = 0; i < count; i++) {
@@ -82,9 +73,9 @@ TARGET static int NAME(evaluate)(const carryless_group *groups, size_t count, co
     carryless_element plain;
     STORE(&plain, product);
     for (; term < groups[i].end; term++) {
-      carryless_element *output = outputs + term_outputs[term];
-      const carryless_element *constant = constants + term_constants[term];
-      if (term_constants[term] == one) {
+      carryless_element *output = outputs + entries[term].output;
+      const carryless_element *constant = constants + entries[term].constant;
+      if (entries[term].constant == one) {
         STORE(output, ADD(LOAD(output), product));
       } else if ((constant->low | constant->high) == 0) {
         fault |= plain.low | plain.high;
@@ -96,16 +87,16 @@ TARGET static int NAME(evaluate)(const carryless_group *groups, size_t count, co
   return fault == 0;
 }
 
-TARGET static void NAME(bind_outputs)(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
-                                      const uint16_t *term_constants, const carryless_element *constants, uint32_t one,
+TARGET static void NAME(bind_outputs)(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                                      const carryless_element *constants, uint32_t one,
                                       const carryless_element *outputs, const carryless_element *wires,
                                       carryless_term *terms, carryless_element *sums) {
   size_t term = 0;
   for (size_t i = 0; i < count; i++) {
     VALUE inner = ZERO();
     for (; term < groups[i].end; term++) {
-      VALUE output = LOAD(outputs + term_outputs[term]);
-      uint16_t constant = term_constants[term];
+      VALUE output = LOAD(outputs + entries[term].output);
+      uint32_t constant = entries[term].constant;
       inner = ADD(inner, constant == one ? output : MUL(LOAD(constants + constant), output));
     }
     terms[i].left = groups[i].left;

@@ -67,14 +67,6 @@ void carryless_add_products(carryless_element *sum, const carryless_element *a, 
   CHOSEN(add_products, sum, a, b, count);
 }
 
-void carryless_add(carryless_element *sum, const carryless_element *row, size_t count) {
-  for (size_t i = 0; i < count; i++) sum[i] = plain_sum(sum[i], row[i]);
-}
-
-void carryless_split(carryless_element *values, size_t count, carryless_element challenge) {
-  CHOSEN(split, values, count, challenge);
-}
-
 void carryless_forward(carryless_element *low, carryless_element *high, size_t count, carryless_element twiddle) {
   CHOSEN(forward, low, high, count, twiddle);
 }
@@ -96,17 +88,16 @@ void carryless_round_sums(const carryless_element *sums, const carryless_element
   CHOSEN(round_sums, sums, wires, pairs, constant, square);
 }
 
-int carryless_evaluate(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
-                       const uint16_t *term_constants, const carryless_element *constants, uint32_t one,
-                       const carryless_element *wires, carryless_element *outputs) {
-  return CHOSEN(evaluate, groups, count, term_outputs, term_constants, constants, one, wires, outputs);
+int carryless_evaluate(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                       const carryless_element *constants, uint32_t one, const carryless_element *wires,
+                       carryless_element *outputs) {
+  return CHOSEN(evaluate, groups, count, entries, constants, one, wires, outputs);
 }
 
-void carryless_bind_outputs(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
-                            const uint16_t *term_constants, const carryless_element *constants, uint32_t one,
-                            const carryless_element *outputs, const carryless_element *wires, carryless_term *terms,
-                            carryless_element *sums) {
-  CHOSEN(bind_outputs, groups, count, term_outputs, term_constants, constants, one, outputs, wires, terms, sums);
+void carryless_bind_outputs(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                            const carryless_element *constants, uint32_t one, const carryless_element *outputs,
+                            const carryless_element *wires, carryless_term *terms, carryless_element *sums) {
+  CHOSEN(bind_outputs, groups, count, entries, constants, one, outputs, wires, terms, sums);
 }
 
 size_t carryless_fold_terms(int hand, carryless_term *terms, size_t count, carryless_element challenge,

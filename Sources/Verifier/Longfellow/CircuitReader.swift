@@ -59,7 +59,8 @@ struct CircuitReader: ~Copyable {
     let inputs = try number()
     let layerCount = try number()
     let constants: [F] = try constants()
-    guard copies == 1, outputs > 0, publicInputs >= 1, publicInputs <= inputs, boundary <= inputs,
+    guard copies == 1, (1...CircuitLayer.mostWires).contains(outputs), publicInputs >= 1, publicInputs <= inputs,
+      boundary <= inputs,
       (1...10_000).contains(layerCount)
     else { throw .circuitMalformed }
     let identity = CircuitIdentity(constants)
@@ -86,7 +87,7 @@ struct CircuitReader: ~Copyable {
 
   private mutating func constants<F: ProofField>() throws(LongfellowError) -> [F] {
     let count = try number()
-    guard count <= 65_535, count * F.byteCount <= frame.remaining else { throw .circuitMalformed }
+    guard count <= CircuitLayer.mostConstants, count * F.byteCount <= frame.remaining else { throw .circuitMalformed }
     var constants: [F] = []
     for _ in 0..<count {
       guard let constant = F(try frame.take(F.byteCount)) else { throw .circuitMalformed }
@@ -130,8 +131,7 @@ private struct LayerTerms {
   private let outputs, wires, constants: Int
   private var (output, left, right) = (0, 0, 0)
   private var groups: [carryless_group] = []
-  private var termOutputs: [UInt32] = []
-  private var termConstants: [UInt16] = []
+  private var entries: [carryless_entry] = []
 
   init(outputs: Int, wires: Int, constants: Int, count: Int) {
     self.outputs = outputs
@@ -139,8 +139,7 @@ private struct LayerTerms {
     self.constants = constants
     // Memory that is never touched is never taken.
     groups.reserveCapacity(count)
-    termOutputs.reserveCapacity(count)
-    termConstants.reserveCapacity(count)
+    entries.reserveCapacity(count)
   }
 
   /// A difference has its sign in the lowest bit; there is no second zero.
@@ -158,16 +157,14 @@ private struct LayerTerms {
       (0..<wires).contains(right), constant < constants
     else { throw .circuitMalformed }
     identity.absorb(output: output, left: left, right: right, constant: constant)
-    termOutputs.append(UInt32(output))
-    termConstants.append(UInt16(constant))
+    entries.append(carryless_entry(output: UInt32(output), constant: UInt32(constant)))
     if groups.isEmpty || left != lastLeft || right != lastRight {
       groups.append(carryless_group(left: UInt64(left), right: UInt64(right), end: 0))
     }
-    groups[groups.count - 1].end = UInt64(termOutputs.count)
+    groups[groups.count - 1].end = UInt64(entries.count)
   }
 
   func layer(logWires: Int) -> CircuitLayer {
-    CircuitLayer(
-      logWires: logWires, wires: wires, groups: groups, termOutputs: termOutputs, termConstants: termConstants)
+    CircuitLayer(logWires: logWires, wires: wires, groups: groups, entries: entries)
   }
 }

@@ -8,7 +8,7 @@ package struct EqFactors<F: ProofField>: Sendable {
   /// - Parameters:
   ///   - count: how many indices there are.
   ///   - scale: multiplies all.
-  init(_ challenges: [F], count: Int, scale: F = .one) {
+  package init(_ challenges: [F], count: Int, scale: F = .one) {
     lowBits = challenges.count / 2
     low = eqVector(challenges[..<lowBits], count: 1 << lowBits, scale: .one)
     high = eqVector(challenges[lowBits...], count: (max(count, 1) - 1) >> lowBits + 1, scale: scale)

@@ -80,7 +80,7 @@ package struct FieldGF128: ProofField {
           factors(right) { right in
             Self(
               carryless_bind(
-                layer.groups, layer.groups.count, layer.termOutputs, layer.termConstants, constants, UInt32(one),
+                layer.groups, layer.groups.count, layer.entries, constants, UInt32(one),
                 outputs, left, right))
           }
         }

@@ -99,8 +99,8 @@ extension FieldP256 {
       let group = groups[index]
       var inner = zero
       while term < Int(group.end) {
-        let output = outputs[Int(layer.termOutputs[term])]
-        let constant = Int(layer.termConstants[term])
+        let output = outputs[Int(layer.entries[term].output)]
+        let constant = Int(layer.entries[term].constant)
         inner = inner + (constant == one ? output : constants[constant] * output)
         term += 1
       }

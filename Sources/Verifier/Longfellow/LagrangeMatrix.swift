@@ -26,41 +26,25 @@ struct PointTable<F: ProofField>: Sendable {
 
 /// A polynomial's values at opened columns from its values at the points 0 … count−1. With y_j times its weight, the
 /// value at x is Π (x − x_j) · Σ y_j / (x − x_j).
-struct LagrangeMatrix<F: ProofField> {
+struct LagrangeMatrix<F: ProofField>: Sendable {
   private let weights: [F]
   /// 1 / (x − x_j), column by column.
-  private let inverses: [F]
-  private let rowLength: Int
+  private var inverses: [F] = []
   /// Π (x − x_j) for each column.
-  private let products: [F]
+  private var products: [F] = []
 
-  /// - Parameters:
-  ///   - columns: not below the weights' count.
+  /// - Parameter columns: not below the weights' count.
   init(weights: BarycentricWeights<F>, columns: [Int], table: PointTable<F>) {
-    var inverses: [F] = []
-    inverses.reserveCapacity(columns.count * weights.weights.count)
-    for column in columns {
-      for point in weights.weights.indices { inverses.append(table.inverses[F.difference(column, point)]) }
-    }
-    self.init(weights, inverses, rowLength: weights.weights.count, columns, table)
-  }
-
-  /// From fewer points, at the same columns.
-  init(_ larger: Self, weights: BarycentricWeights<F>, columns: [Int], table: PointTable<F>) {
-    precondition(weights.weights.count <= larger.rowLength)
-    self.init(weights, larger.inverses, rowLength: larger.rowLength, columns, table)
-  }
-
-  private init(
-    _ weights: BarycentricWeights<F>, _ inverses: [F], rowLength: Int, _ columns: [Int], _ table: PointTable<F>
-  ) {
     self.weights = weights.weights
-    self.inverses = inverses
-    self.rowLength = rowLength
-    products = columns.map { column in
+    inverses.reserveCapacity(columns.count * self.weights.count)
+    for column in columns {
       var product = F.one
-      for point in weights.weights.indices { product = product * table.points[F.difference(column, point)] }
-      return product
+      for point in self.weights.indices {
+        let difference = F.difference(column, point)
+        inverses.append(table.inverses[difference])
+        product = product * table.points[difference]
+      }
+      products.append(product)
     }
   }
 
@@ -76,7 +60,7 @@ struct LagrangeMatrix<F: ProofField> {
     let sum = inverses.withUnsafeBufferPointer { inverses in
       values.withUnsafeBufferPointer { values in
         guard let a = inverses.baseAddress, let b = values.baseAddress else { return F.zero }
-        return F.dot(a + column * rowLength + from, b, count: values.count)
+        return F.dot(a + column * weights.count + from, b, count: values.count)
       }
     }
     return sum * products[column]

@@ -1,7 +1,8 @@
+import Base
 import Cryptography
 
 /// The checks of a commitment's opened columns (draft-google-cfrg-libzk, Ligero verification).
-struct LigeroCheck<F: ProofField> {
+struct LigeroCheck<F: ProofField>: Sendable {
   let shape: LigeroShape
   let proof: CircuitProof<F>
   let challenges: CircuitChallenges<F>
@@ -50,8 +51,9 @@ struct LigeroCheck<F: ProofField> {
   }
 
   /// The linear constraints hold.
+  /// - Parameter answers: the proof's answer's values at the opened columns.
   func checkDot(
-    _ constraints: LinearConstraints<F>, block: LagrangeMatrix<F>, doubleBlock: LagrangeMatrix<F>
+    _ constraints: LinearConstraints<F>, block: LagrangeMatrix<F>, answers: [F], threads: Int
   ) throws(LongfellowError) {
     var sum = F.zero
     for index in shape.opened..<shape.block { sum = sum + proof.dot[index] }
@@ -72,13 +74,17 @@ struct LigeroCheck<F: ProofField> {
     let rows = (0..<shape.contentRows).map { row in
       block.weighted(weights[(row * shape.width)..<((row + 1) * shape.width)], from: shape.opened)
     }
-    let answers = doubleBlock.weighted(proof.dot[...])
-    for column in 0..<shape.opened {
-      var sum = opened(1, column)
-      for (row, values) in rows.enumerated() {
-        sum = sum + block.value(column, weighted: values[...], from: shape.opened) * opened(3 + row, column)
+    // Some columns together, so that taking them costs little.
+    let pieces = 8
+    let hold = SharedWork.run(pieces: pieces, threads: threads, room: {}) { piece, _ in
+      stride(from: piece, to: shape.opened, by: pieces).allSatisfy { column in
+        var sum = opened(1, column)
+        for (row, values) in rows.enumerated() {
+          sum = sum + block.value(column, weighted: values[...], from: shape.opened) * opened(3 + row, column)
+        }
+        return sum == answers[column]
       }
-      guard sum == doubleBlock.value(column, weighted: answers[...]) else { throw .proofInvalid(.dot) }
     }
+    guard hold.allSatisfy(\.self) else { throw .proofInvalid(.dot) }
   }
 }

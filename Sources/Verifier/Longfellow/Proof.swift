@@ -18,7 +18,7 @@ struct LigeroShape: Sendable {
 }
 
 /// One circuit's part of a proof, in the order of its bytes.
-struct CircuitProof<F: ProofField> {
+struct CircuitProof<F: ProofField>: Sendable {
   /// The commitment.
   var root: [UInt8]
   /// Layer by layer: for each round both hands' values at 0, then both at 2; the two wires.

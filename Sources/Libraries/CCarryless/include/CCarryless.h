@@ -9,10 +9,15 @@ typedef struct {
   uint64_t low, high;
 } carryless_element;
 
-/// Terms with the same two input wires: they end before `end` in the layer's list of terms. A circuit has millions.
+/// Terms with the same two input wires: their entries end before `end` in the layer's list. A circuit has millions.
 typedef struct {
   uint64_t left : 20, right : 20, end : 24;
 } carryless_group;
+
+/// What else a term has: its output wire and the index of its constant.
+typedef struct {
+  uint32_t output : 20, constant : 12;
+} carryless_entry;
 
 /// Whether the processor multiplies without carries itself.
 int carryless_is_fast(void);
@@ -44,13 +49,13 @@ void carryless_eq_sum_portable(carryless_element *sums, size_t count, carryless_
 /// The sum over groups of left[group.left] * right[group.right] * (the sum over the group's terms of
 /// constants[constant] * outputs[output]). All indices must have been checked.
 /// `one` is the index of the constant 1, or one that does not occur.
-carryless_element carryless_bind(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
-                                 const uint16_t *term_constants, const carryless_element *constants, uint32_t one,
-                                 const carryless_element *outputs, carryless_eq left, carryless_eq right);
+carryless_element carryless_bind(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                                 const carryless_element *constants, uint32_t one, const carryless_element *outputs,
+                                 carryless_eq left, carryless_eq right);
 
 /// The same sum by the portable way.
-carryless_element carryless_bind_portable(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
-                                          const uint16_t *term_constants, const carryless_element *constants,
+carryless_element carryless_bind_portable(const carryless_group *groups, size_t count,
+                                          const carryless_entry *entries, const carryless_element *constants,
                                           uint32_t one, const carryless_element *outputs, carryless_eq left,
                                           carryless_eq right);
 
@@ -65,12 +70,6 @@ typedef struct {
 /// sum[i] += factor * row[i].
 void carryless_add_scaled(carryless_element *sum, const carryless_element *row, size_t count,
                           carryless_element factor);
-
-/// sum[i] += row[i].
-void carryless_add(carryless_element *sum, const carryless_element *row, size_t count);
-
-/// values[2i + 1] = x * values[i], values[2i] = values[i] - values[2i + 1], for the first `count` values.
-void carryless_split(carryless_element *values, size_t count, carryless_element challenge);
 
 /// sum[i] += a[i] * b[i].
 void carryless_add_products(carryless_element *sum, const carryless_element *a, const carryless_element *b,
@@ -90,16 +89,15 @@ void carryless_round_sums(const carryless_element *sums, const carryless_element
                           carryless_element *constant, carryless_element *square);
 
 /// Adds each term to its output; 0 if a term with the constant 0 has another product than 0.
-int carryless_evaluate(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
-                       const uint16_t *term_constants, const carryless_element *constants, uint32_t one,
-                       const carryless_element *wires, carryless_element *outputs);
+int carryless_evaluate(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                       const carryless_element *constants, uint32_t one, const carryless_element *wires,
+                       carryless_element *outputs);
 
 /// Makes one term a group, with the sum of constants[constant] * outputs[output] for value, and adds value *
 /// wires[right] to sums[left].
-void carryless_bind_outputs(const carryless_group *groups, size_t count, const uint32_t *term_outputs,
-                            const uint16_t *term_constants, const carryless_element *constants, uint32_t one,
-                            const carryless_element *outputs, const carryless_element *wires, carryless_term *terms,
-                            carryless_element *sums);
+void carryless_bind_outputs(const carryless_group *groups, size_t count, const carryless_entry *entries,
+                            const carryless_element *constants, uint32_t one, const carryless_element *outputs,
+                            const carryless_element *wires, carryless_term *terms, carryless_element *sums);
 
 /// Binds the lowest bit of one hand's wires (0 left, 1 right), merges neighbours, and adds each value * wires[own] to
 /// sums[other]. Returns how many terms are left.
