@@ -132,13 +132,14 @@ let package = Package(
         "Stores",
       ]),
 
-    // Tools. Mock never imports Mdoc: it shares no parser with the verifier.
-    module("Mock", in: .lab, ["Base", "CBOR", "Cryptography", "Compression"]),
-    // Proves mdocs in zero knowledge, for tests of the verifier. It has a search of its own, and no parser of the verifier.
+    // Tools. The mock's prover of zero-knowledge proofs: it knows the verifier's fields and circuits, and none of its
+    // parsers.
     .target(
       name: "LongfellowProver", dependencies: ["CBOR", "Cryptography", "Longfellow", "CCarryless"],
       path: Door.lab.path(of: "LongfellowProver"),
       swiftSettings: strict + optimised.swift),
+    // Mock never imports Mdoc: it shares no parser with the verifier.
+    module("Mock", in: .lab, ["Base", "CBOR", "Cryptography", "Compression", "Longfellow", "LongfellowProver"]),
     // A server with the mock's authority, wallet and publisher, and a page to try it with.
     module(
       "TestMode", in: .lab,
@@ -202,7 +203,8 @@ let package = Package(
     tests(
       "Sessions",
       [
-        "Base", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation", "Stores", "Mock",
+        "Base", "CBOR", "Cryptography", "COSE", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Stores", "Mock",
+        "TestSupport",
       ]),
     tests("Network", ["Base", "Cryptography", "PKIX", "Trust", "Mock", "COpenSSL"]),
     tests("Stores", ["Base", "Cryptography", "Mdoc", "Sessions"]),

@@ -31,7 +31,7 @@ struct ProofTests {
     try verifier.verify(proof: proof, statement: published.statement(request))
     func rejected(_ elements: [(identifier: String, value: [UInt8])], _ transcript: [UInt8], _ timestamp: String) {
       let statement = published.statement(
-        ProofRequest(elements: elements, transcript: transcript, timestamp: timestamp))
+        ProverRequest(elements: elements, transcript: transcript, timestamp: timestamp))
       #expect(throws: LongfellowError.self) { try verifier.verify(proof: proof, statement: statement) }
     }
     rejected([("age_over_18", [0xf4])], request.transcript, request.timestamp)

@@ -46,13 +46,13 @@ struct PublishedDocument {
 
   static let timestamp = "2024-10-01T09:00:00Z"
 
-  func request(_ identifiers: [String], timestamp: String = timestamp) throws -> ProofRequest {
-    ProofRequest(
+  func request(_ identifiers: [String], timestamp: String = timestamp) throws -> ProverRequest {
+    ProverRequest(
       elements: try identifiers.map { name in try #require(elements.first { $0.identifier == name }) },
       transcript: transcript, timestamp: timestamp)
   }
 
-  func statement(_ request: ProofRequest) -> LongfellowStatement {
+  func statement(_ request: ProverRequest) -> LongfellowStatement {
     LongfellowStatement(
       issuerX: issuerX, issuerY: issuerY, documentType: document.documentType, transcript: request.transcript,
       elements: request.elements, timestamp: request.timestamp)

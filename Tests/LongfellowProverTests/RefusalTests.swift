@@ -22,7 +22,7 @@ struct RefusalTests {
   }
 
   private func witness(
-    _ document: ProvableDocument, _ request: ProofRequest, version: Int, elements: Int = 1
+    _ document: ProvableDocument, _ request: ProverRequest, version: Int, elements: Int = 1
   ) throws {
     _ = try MdocWitness(
       document, request, for: known(version, elements), keys: [FieldGF128](repeating: .one, count: 6))
@@ -124,7 +124,7 @@ struct RefusalTests {
   @Test func `a request that does not fit the document is refused`() throws {
     let made = try TestDocument().make()
     func refused(_ elements: [(identifier: String, value: [UInt8])], _ refusal: ProverRefusal, of count: Int = 1) {
-      let request = ProofRequest(
+      let request = ProverRequest(
         elements: elements, transcript: TestDocument.transcript, timestamp: TestDocument.timestamp)
       #expect(throws: refusal) { try witness(made.document, request, version: 7, elements: count) }
     }
@@ -148,7 +148,7 @@ struct RefusalTests {
         documentType: documentType ?? document.documentType, issuerAuth: issuerAuth ?? document.issuerAuth,
         items: document.items, device: device ?? document.device)
     }
-    func refused(_ document: ProvableDocument, _ request: ProofRequest, _ refusal: ProverRefusal) {
+    func refused(_ document: ProvableDocument, _ request: ProverRequest, _ refusal: ProverRefusal) {
       #expect(throws: refusal) { try witness(document, request, version: 7) }
     }
     refused(changed(device: .mac), request, .deviceMAC)
@@ -156,7 +156,7 @@ struct RefusalTests {
     refused(changed(documentType: String(repeating: "d", count: 256)), request, .documentTypeLength)
     refused(changed(issuerAuth: [0x80]), request, .issuerAuthMalformed)
     refused(changed(issuerAuth: Array(document.issuerAuth.dropLast())), request, .issuerAuthMalformed)
-    let other = ProofRequest(
+    let other = ProverRequest(
       elements: request.elements, transcript: CBORValue.array([nil]).encoded(), timestamp: request.timestamp)
     refused(document, other, .deviceSignature)
   }

@@ -32,7 +32,7 @@ struct TestDocument {
 
   struct Made {
     let document: ProvableDocument
-    let request: ProofRequest
+    let request: ProverRequest
     let statement: LongfellowStatement
   }
 
@@ -47,7 +47,7 @@ struct TestDocument {
       .bytes(issuerSignature(try issuer.signECDSA(signed, hash: .sha256))),
     ])
     let signature = deviceSignature(try device.signECDSA(Self.deviceStructure, hash: .sha256))
-    let request = ProofRequest(
+    let request = ProverRequest(
       elements: elements.map { ($0.identifier, $0.value.encoded()) }, transcript: Self.transcript, timestamp: timestamp)
     let coordinates = issuer.publicKey.encoded.dropFirst()
     return Made(

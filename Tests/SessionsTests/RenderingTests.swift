@@ -14,7 +14,7 @@ struct RenderingTests {
       "answer":true,"proved_by":{"namespace":"org.iso.18013.5.1","identifier":"age_over_25"}}],"missing_elements":\
       [{"namespace":"org.iso.18013.5.1","identifier":"organ_donor"}],"unrequested_elements":[],"issuer":{"country":\
       "US","state_or_province":null,"common_name":"Signer","certificate_sha256":"aa","anchor_sha256":"bb"},\
-      "validity":{"signed":1,"valid_from":2,"valid_until":3},"device_authentication":"signature","revocation":"good"}]}
+      "validity":{"signed":1,"valid_from":2,"valid_until":3},"proven_by":"issuer_signature","device_authentication":"signature","revocation":"good"}]}
       """
     #expect(ResultRendering.json(Fixture.presentation).text() == expected)
   }

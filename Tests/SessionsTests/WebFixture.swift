@@ -2,6 +2,7 @@ import Base
 import CBOR
 import COSE
 import Cryptography
+import Longfellow
 import Mock
 import PKIX
 import Presentation
@@ -21,14 +22,21 @@ struct WebFixture: Sendable {
   let shop: RelyingParty
   let wallet: MockWallet
 
-  init(_ protocols: [any WalletProtocol], readers: [ReaderIdentity] = []) throws {
+  /// - Parameters:
+  ///   - circuits: those by which the service verifies proofs.
+  ///   - makesProofs: whether the wallet makes proofs by them.
+  init(
+    _ protocols: [any WalletProtocol], readers: [ReaderIdentity] = [], circuits: CircuitLibrary? = nil,
+    makesProofs: Bool = true, revocation: RevocationPolicy = .off
+  ) throws {
     let now = clock.now
     let authority = try MockAuthority(seed: Array("service tests".utf8))
-    wallet = MockWallet(authority: authority)
+    wallet = MockWallet(
+      authority: authority, prover: makesProofs ? circuits.map(MockProver.init) : nil)
     shop = RelyingParty(
       id: "shop", origins: [Self.origin, Self.otherOrigin],
       apiKeys: [APIKey(sha256: APIKey.hash(of: "shop-key"), scopes: [.sessionsWrite, .resultsRead])],
-      readers: readers, policies: .init(revocation: .off))
+      readers: readers, policies: .init(revocation: revocation))
     let anchors = try authority.anchors(at: now).map { anchor in
       TrustAnchor(
         certificate: try Certificate(der: anchor.certificate), docTypes: anchor.docTypes,
@@ -40,6 +48,7 @@ struct WebFixture: Sendable {
       revocation: NoRevocationSource(),
       sealingKeys: [try SealingKey(id: "2026-11", key: SecretBytes(copying: [UInt8](repeating: 7, count: 32)))])
     configuration.publicURL = "https://verifier.example"
+    configuration.proofs = circuits.map { ProofPolicy(circuits: $0) }
     let clock = clock
     service = try VerificationService(configuration, store: InMemoryStore(isLive: false)) { clock.now }
   }

@@ -117,6 +117,9 @@ import Testing
     .zkProofMalformed: Scripted(zeroKnowledge, "faults"),
     .zkProofInvalid: Scripted(zeroKnowledge, "faults"),
     .zkPlainNotAccepted: Scripted(zeroKnowledge, "`a plain document where a proof is required`"),
+    .zkNotProvable: Scripted("SessionsTests/ZeroKnowledgeSessionTests.swift", "`what cannot be proven is not asked for`"),
+    .zkCircuitsMissing: Scripted(
+      "SessionsTests/ZeroKnowledgeSessionTests.swift", "`what cannot be proven is not asked for`"),
     .apiInvalidRequest: submits,
     .apiUnknownMember: submits,
     .apiProtocolUnsupported: Scripted(refusals, "`a creation names what is wrong with it`"),

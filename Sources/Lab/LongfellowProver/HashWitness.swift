@@ -12,7 +12,7 @@ struct HashWitness {
 
   /// - Parameter keys: the prover's shares of the tags' keys.
   init(
-    _ request: ProofRequest, issuer: IssuerFacts, elements: [ElementFacts], version: Int, keys: [FieldGF128]
+    _ request: ProverRequest, issuer: IssuerFacts, elements: [ElementFacts], version: Int, keys: [FieldGF128]
   ) throws(ProverRefusal) {
     appendStatement(request, version: version)
     publicInputs = inputs.count
@@ -32,7 +32,7 @@ struct HashWitness {
     inputs.append(contentsOf: keys)
   }
 
-  private mutating func appendStatement(_ request: ProofRequest, version: Int) {
+  private mutating func appendStatement(_ request: ProverRequest, version: Int) {
     inputs.append(.one)
     for element in request.elements {
       let text = CBORValue.text(element.identifier).encoded()

@@ -15,14 +15,14 @@ package struct LongfellowProver: Sendable {
   }
 
   /// Proves with the operating system's randomness.
-  package func prove(_ document: ProvableDocument, _ request: ProofRequest) throws(ProverRefusal) -> [UInt8] {
+  package func prove(_ document: ProvableDocument, _ request: ProverRequest) throws(ProverRefusal) -> [UInt8] {
     guard var random = try? ProverRandomness() else { throw .noRandomness }
     return try prove(document, request, random: &random)
   }
 
   /// - Parameter random: of a secret seed, which is never used again.
   package func prove(
-    _ document: ProvableDocument, _ request: ProofRequest, random: inout ProverRandomness
+    _ document: ProvableDocument, _ request: ProverRequest, random: inout ProverRandomness
   ) throws(ProverRefusal) -> [UInt8] {
     var keys: [FieldGF128] = []
     for _ in 0..<6 { keys.append(.random(&random)) }

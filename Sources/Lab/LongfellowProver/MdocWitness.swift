@@ -8,7 +8,7 @@ struct MdocWitness {
   private let shared: [[UInt8]]
 
   init(
-    _ document: ProvableDocument, _ request: ProofRequest, for known: KnownCircuit, keys: [FieldGF128]
+    _ document: ProvableDocument, _ request: ProverRequest, for known: KnownCircuit, keys: [FieldGF128]
   ) throws(ProverRefusal) {
     guard request.elements.count == known.elements else { throw .elementCount }
     guard Self.isTimestamp(request.timestamp) else { throw .timestampMalformed }

@@ -23,7 +23,7 @@ package struct ProvableDocument: Sendable {
 }
 
 /// What a proof shall show of a document.
-package struct ProofRequest: Sendable {
+package struct ProverRequest: Sendable {
   /// Identifiers and the CBOR of their values, in the response's order.
   package let elements: [(identifier: String, value: [UInt8])]
   /// The SessionTranscript's bytes as in DeviceAuthentication.

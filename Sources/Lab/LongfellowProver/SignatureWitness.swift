@@ -14,7 +14,7 @@ struct SignatureWitness {
 
   /// - Parameter keys: the prover's shares of the tags' keys.
   init(
-    _ document: ProvableDocument, _ request: ProofRequest, issuer: IssuerFacts, keys: [FieldGF128]
+    _ document: ProvableDocument, _ request: ProverRequest, issuer: IssuerFacts, keys: [FieldGF128]
   ) throws(ProverRefusal) {
     guard case .signature(let signature) = document.device else { throw .deviceMAC }
     guard signature.count == 64 else { throw .deviceSignature }

@@ -1,11 +1,19 @@
 /// A circuit pair that this verifier accepts: versions 6 and 7 of longfellow-libzk-v1, for one to four elements. Those
 /// before 6 are unsound. What isn't in the proof comes from this table and never from an answer.
-package struct KnownCircuit: Sendable, Equatable {
-  package let version, elements: Int
+public struct KnownCircuit: Sendable, Hashable {
+  public let version: Int
+  /// How many elements a proof shows.
+  public let elements: Int
   /// SHA-256 of both circuits' identifiers: 64 lower-case hex digits.
-  package let hash: String
-  /// The lengths of encoded rows (draft-google-cfrg-libzk, Ligero parameters) of both parts.
-  package let hashBlock, signatureBlock: Int
+  public let hash: String
+  /// `block_enc_hash` and `block_enc_sig`: the lengths of encoded rows (draft-google-cfrg-libzk, Ligero parameters).
+  public let hashBlock, signatureBlock: Int
+
+  /// The system's name in requests (ISO/IEC 18013-5, second edition, ZkSystemSpec).
+  public static let system = "longfellow-libzk-v1"
+
+  /// The label under which requests offer the pair, and by which answers name it.
+  public var label: String { "\(Self.system)_\(version)_\(elements)_\(hashBlock)_\(signatureBlock)_\(hash)" }
 
   /// How many times longer a row is encoded, about.
   package var rate: Int { version == 7 ? 7 : 4 }

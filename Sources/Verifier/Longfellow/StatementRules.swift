@@ -29,7 +29,7 @@ extension KnownCircuit {
   static var longestPair: Int { 96 }
 
   /// Version 7 counts on a head of one byte, which longer texts don't have.
-  var longestIdentifier: Int { version == 6 ? 32 : 23 }
+  package var longestIdentifier: Int { version == 6 ? 32 : 23 }
 }
 
 /// Whether this is `YYYY-MM-DDThh:mm:ssZ`: the circuit compares texts, whatever they mean.

@@ -31,7 +31,8 @@ enum MockResponse {
         "A zero-knowledge proof of an age",
         """
         mdoc mock response --new-transcript t.cbor --out r.cbor --circuits circuits \\
-          --request '{"documents":[{"doc_type":"org.iso.18013.5.1.mDL","age_over":[21],"zk":"required"}]}'
+          --request '{"documents":[{"doc_type":"org.iso.18013.5.1.mDL",
+            "age_over":[21],"zk":"required"}]}'
         """),
     ],
     action: run)

@@ -43,8 +43,7 @@ enum VerifyResponse {
         "A zero-knowledge proof of an age",
         """
         mdoc verify response --response r.cbor --transcript t.cbor --trust anchors/ \\
-          --circuits circuits --request '{"documents":[{"doc_type":"eu.europa.ec.av.1",
-            "elements":[{"namespace":"eu.europa.ec.av.1","identifier":"age_over_18"}],"zk":"allowed"}]}'
+          --circuits circuits --request request.json
         """),
     ],
     action: run)

@@ -55,11 +55,6 @@ public enum ProofRequestFault: Error, Sendable, Hashable {
   case noCircuit(elements: Int)
 }
 
-extension KnownCircuit {
-  /// Bytes of the longest identifier that the circuit can show.
-  package var longestIdentifier: Int { version == 6 ? 32 : 23 }
-}
-
 /// By what, and for how long, proofs are verified.
 public struct ProofPolicy: Sendable {
   public var circuits: CircuitLibrary

@@ -1,0 +1,102 @@
+import Base
+import Longfellow
+import Mdoc
+import Mock
+import Sessions
+import TestSupport
+import Testing
+
+/// Sessions that ask for zero-knowledge proofs, with a wallet that makes them.
+@Suite struct ZeroKnowledgeSessionTests {
+  private static let protocols: [any WalletProtocol] = [
+    AnnexCProtocol(), OpenID4VPWebProtocol(.unsigned), ProximityProtocol(), AnnexBProtocol(),
+  ]
+  /// One library for all tests, so that each circuit is loaded once.
+  private static let circuits = Result {
+    try CircuitLibrary(folder: PublishedVectors.folder + "/longfellow/circuits")
+  }
+
+  private func creation(_ protocolName: String, zk: JSON, _ more: KeyValuePairs<String, JSON?> = ["age_over": [21]])
+    -> JSON
+  {
+    let wanted = JSON.members(more).object ?? []
+    return [
+      "protocols": [.string(protocolName)], "origin": .string(WebFixture.origin),
+      "documents": [
+        .object([JSON.Member("doc_type", .string(DocType.mDL)), JSON.Member("zk", zk)] + wanted)
+      ],
+    ]
+  }
+
+  private func answer(_ fixture: WebFixture, _ protocolName: String, zk: JSON) async throws -> JSON {
+    let created = try await fixture.service.createSession(creation(protocolName, zk: zk), as: fixture.full).body
+    let data = try #require(created["requests"]?.array?.first?["data"])
+    let answer = try fixture.wallet.answer(
+      digitalCredential: protocolName, data: data, origin: WebFixture.origin, at: fixture.clock.now)
+    let id = try #require(created["id"]?.string)
+    let body: JSON = ["protocol": .string(protocolName), "data": answer.data]
+    let reply = try await fixture.service.submit(body, to: id, as: fixture.full).body
+    // The challenge is used up, whatever the answer was.
+    await #expect(throws: ServiceError.self) { try await fixture.service.submit(body, to: id, as: fixture.full) }
+    return reply
+  }
+
+  @Test(
+    .enabled(if: PublishedVectors.areHere, "the published vectors are not here"),
+    arguments: ["org-iso-mdoc", "openid4vp-v1-unsigned"], ["allowed", "required"])
+  func `a proof answers, and its result says so`(protocolName: String, zk: String) async throws {
+    let fixture = try WebFixture(Self.protocols, circuits: Self.circuits.get())
+    let reply = try await answer(fixture, protocolName, zk: .string(zk))
+    #expect(reply["status"] == "verified")
+    let document = try #require(reply["result"]?["documents"]?.array?.first)
+    #expect(document["proven_by"] == "zero_knowledge")
+    #expect(document["device_authentication"] == "zero_knowledge")
+    #expect(document["validity"] == .null)
+    #expect(document["age_over"]?.array?.first?["answer"] == true)
+    #expect(document["elements"]?.object?.isEmpty == true)
+  }
+
+  @Test(
+    .enabled(if: PublishedVectors.areHere, "the published vectors are not here"),
+    arguments: ["org-iso-mdoc", "openid4vp-v1-unsigned"])
+  func `a wallet that makes no proofs answers plainly where that is allowed`(protocolName: String) async throws {
+    let fixture = try WebFixture(Self.protocols, circuits: Self.circuits.get(), makesProofs: false)
+    let reply = try await answer(fixture, protocolName, zk: "allowed")
+    #expect(reply["status"] == "verified")
+    #expect(reply["result"]?["documents"]?.array?.first?["proven_by"] == "issuer_signature")
+  }
+
+  /// Z26, Z66: the request is refused at its creation, with the code and the place of what cannot be.
+  @Test func `what cannot be proven is not asked for`() async throws {
+    let circuits = CircuitLibrary(Dictionary(uniqueKeysWithValues: KnownCircuit.all.map { ($0, []) }))
+    let fixture = try WebFixture(Self.protocols, circuits: circuits)
+    func code(
+      _ zk: JSON, _ more: KeyValuePairs<String, JSON?> = ["age_over": [21]], by name: String = "org-iso-mdoc",
+      in fixture: WebFixture
+    ) async -> Code? {
+      do throws(ServiceError) {
+        _ = try await fixture.service.createSession(creation(name, zk: zk, more), as: fixture.full)
+        return nil
+      } catch {
+        #expect(error.pointers.allSatisfy { $0.pointer == "/documents/0/zk" || $0.pointer == "/documents" })
+        return error.code
+      }
+    }
+    func element(_ identifier: JSON, _ namespace: String = Namespace.mDL) -> JSON {
+      ["namespace": .string(namespace), "identifier": identifier]
+    }
+    #expect(await code("required", in: fixture) == nil)
+    #expect(await code("off", ["elements": [element("portrait")]], in: fixture) == nil)
+    #expect(await code("sometimes", in: fixture) == .apiInvalidRequest)
+    #expect(await code(true, in: fixture) == .apiInvalidRequest)
+    #expect(await code("allowed", ["elements": [element("portrait")]], in: fixture) == .zkNotProvable)
+    let two = [element("sex"), element("DHS_compliance", "org.iso.18013.5.1.aamva")]
+    #expect(await code("allowed", ["elements": .array(two)], in: fixture) == .zkNotProvable)
+    let five = ["sex", "height", "weight", "eye_colour", "hair_colour"].map { element(.string($0)) }
+    #expect(await code("allowed", ["elements": .array(five)], in: fixture) == .zkNotProvable)
+    let without = try WebFixture(Self.protocols)
+    #expect(await code("allowed", in: without) == .zkCircuitsMissing)
+    let strict = try WebFixture(Self.protocols, circuits: circuits, revocation: .requireGood)
+    #expect(await code("allowed", in: strict) == .zkNotProvable)
+  }
+}
