@@ -1,6 +1,6 @@
 import Longfellow
 
-/// Extends rows over the base field of P-256 by a convolution (zero-knowledge reference of the draft's Lagrange form):
+/// Extends rows over the base field of P-256 by a convolution, which is what Lagrange's formula comes to:
 /// with d = count − 1, y(k) = (−1)^d (k−d) C(k,d) Σ_j (−1)^j C(d,j) y_j / (k−j).
 struct FourierExtension: RowExtension {
   private let count, total: Int
