@@ -212,7 +212,7 @@ let package = Package(
     tests(
       "App",
       [
-        "Base", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Presentation", "Network", "HTTP",
+        "Base", "CBOR", "Cryptography", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Network", "HTTP",
         "Sessions", "Stores", "Mock", "TestMode", "TestSupport", "COpenSSL",
       ]),
     // The page of test mode in a browser; Bench has the HTTP client.
@@ -236,7 +236,7 @@ if fuzzes {
     .executableTarget(
       name: "Fuzzing",
       dependencies: [
-        "CLibFuzzer", "Base", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation",
+        "CLibFuzzer", "Base", "CBOR", "Cryptography", "COSE", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation",
         "Sessions", "HTTP", "App", "Mock", "TestMode", "Vectors",
       ],
       path: "Tests/Fuzzing", swiftSettings: language + [.unsafeFlags(["-sanitize=address"])],

@@ -2,9 +2,10 @@ import Base
 import Longfellow
 import Mdoc
 import Mock
-import Sessions
 import TestSupport
 import Testing
+
+@testable import Sessions
 
 /// Sessions that ask for zero-knowledge proofs, with a wallet that makes them.
 @Suite struct ZeroKnowledgeSessionTests {
@@ -98,5 +99,30 @@ import Testing
     #expect(await code("allowed", in: without) == .zkCircuitsMissing)
     let strict = try WebFixture(Self.protocols, circuits: circuits, revocation: .requireGood)
     #expect(await code("allowed", in: strict) == .zkNotProvable)
+  }
+}
+
+/// Answers that may hold proofs wait for one another, and never for plain ones.
+@Suite struct ProofTurnTests {
+  @Test func `no more answers than turns run at one time, and each gets its turn`() async {
+    let turns = ProofTurns(limit: 2)
+    let running = Locked((now: 0, most: 0))
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<50 {
+        group.addTask {
+          await turns.take()
+          running.withLock {
+            $0.now += 1
+            $0.most = max($0.most, $0.now)
+          }
+          await Task.yield()
+          running.withLock { $0.now -= 1 }
+          turns.leave()
+        }
+      }
+    }
+    #expect(running.withLock { $0.now } == 0)
+    #expect((1...2).contains(running.withLock { $0.most }))
+    #expect(turns.waiting == 0)
   }
 }

@@ -25,6 +25,7 @@ import Testing
   private static let submits = Scripted(refusals, "`no refused submit consumes the challenge`")
 
   private static let zeroKnowledge = "MdocTests/ZeroKnowledgeTests.swift"
+  private static let proofSessions = "SessionsTests/ZeroKnowledgeSessionTests.swift"
 
   private static let profile = "PKIXTests/ProfileTests.swift"
   private static let profileFields = Scripted(profile, "theFieldsOfACertificate")
@@ -117,9 +118,8 @@ import Testing
     .zkProofMalformed: Scripted(zeroKnowledge, "faults"),
     .zkProofInvalid: Scripted(zeroKnowledge, "faults"),
     .zkPlainNotAccepted: Scripted(zeroKnowledge, "`a plain document where a proof is required`"),
-    .zkNotProvable: Scripted("SessionsTests/ZeroKnowledgeSessionTests.swift", "`what cannot be proven is not asked for`"),
-    .zkCircuitsMissing: Scripted(
-      "SessionsTests/ZeroKnowledgeSessionTests.swift", "`what cannot be proven is not asked for`"),
+    .zkNotProvable: Scripted(proofSessions, "`what cannot be proven is not asked for`"),
+    .zkCircuitsMissing: Scripted(proofSessions, "`what cannot be proven is not asked for`"),
     .apiInvalidRequest: submits,
     .apiUnknownMember: submits,
     .apiProtocolUnsupported: Scripted(refusals, "`a creation names what is wrong with it`"),

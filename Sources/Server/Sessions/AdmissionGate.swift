@@ -1,4 +1,5 @@
 import Base
+import Glibc
 
 /// Bounds the answers in work. An answer that the processors cannot verify in time is refused before its challenge is
 /// consumed.
@@ -25,6 +26,50 @@ final class AdmissionGate: Sendable {
     leave()
     defer { count.withLock { $0 += 1 } }
     return await body()
+  }
+}
+
+/// Lets few answers be verified at one time that may hold zero-knowledge proofs.
+///
+/// A proof takes a processor a hundred times as long as a plain answer. So one processor is kept free of proofs, and
+/// answers that may hold one wait for their turn.
+final class ProofTurns: Sendable {
+  private struct Queue {
+    var running = 0
+    /// The answers that wait, first come first.
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let limit: Int
+  private let queue = Locked(Queue())
+
+  init(limit: Int = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1)) { self.limit = limit }
+
+  var waiting: Int { queue.withLock { $0.waiting.count } }
+
+  /// Returns when it is this answer's turn, which lasts until `leave`.
+  func take() async {
+    await withCheckedContinuation { continuation in
+      let isTurn = queue.withLock { queue in
+        guard queue.running >= limit else {
+          queue.running += 1
+          return true
+        }
+        queue.waiting.append(continuation)
+        return false
+      }
+      if isTurn { continuation.resume() }
+    }
+  }
+
+  func leave() {
+    let next: CheckedContinuation<Void, Never>? = queue.withLock { queue in
+      // The next answer takes this turn over, so the number of running ones stays.
+      let next = queue.waiting.isEmpty ? nil : queue.waiting.removeFirst()
+      if next == nil { queue.running -= 1 }
+      return next
+    }
+    next?.resume()
   }
 }
 

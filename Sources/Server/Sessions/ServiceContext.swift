@@ -53,6 +53,7 @@ final class ServiceContext: Sendable {
   let sealer: Sealer
   let clock: @Sendable () -> Timestamp
   let gate: AdmissionGate
+  let proofTurns: ProofTurns
   let lists: ListTurns
   let usage: UsageBook
   let observe: @Sendable (VerificationStage, Double) -> Void
@@ -86,6 +87,7 @@ final class ServiceContext: Sendable {
       configuration.sealingKeys.isEmpty ? [ServiceContext.temporaryKey()] : configuration.sealingKeys)
     self.clock = clock
     gate = other?.gate ?? AdmissionGate(limit: configuration.concurrentAnswers)
+    proofTurns = other?.proofTurns ?? ProofTurns()
     lists = other?.lists ?? ListTurns()
     usage = other?.usage ?? UsageBook()
     observe = configuration.observe

@@ -29,7 +29,8 @@ extension LiveFolder {
         "crl_exceptions": ["abababababababababababababababababababababababababababababababab": "https"],
       ],
     ],
-    "trust_state": "trust-state", "trust_refresh": 3_600, "clock_skew": 60, "stop_notice": 0, "stop_drain": 20,
+    "trust_state": "trust-state", "trust_refresh": 3_600, "clock_skew": 60, "circuits": "circuits",
+    "zk_end_of_day": true, "stop_notice": 0, "stop_drain": 20,
     "sealing_keys": [["id": "a", "file": ["file": "sealing.key"]], ["id": "b", "file": ["env": "MDOC_TEST_SCHEMA"]]],
     "relying_parties": [
       [

@@ -2,6 +2,7 @@ import Base
 import Cryptography
 import FoundationEssentials
 import Glibc
+import Longfellow
 import PKIX
 import Testing
 
@@ -25,6 +26,9 @@ struct LiveFolder: Sendable {
     try write("evidence.key", (32..<64).map { UInt8($0) })
     try write("merchant.pem", merchantKey.pem())
     try write("trust/iaca.pem", Array(PEM.encode(certificate: Self.anchor()).utf8))
+    // A circuit is unpacked when a proof first needs it.
+    try FileManager.default.createDirectory(atPath: path + "/circuits", withIntermediateDirectories: true)
+    try write("circuits/" + KnownCircuit.all[0].label, [0])
     try writeConfiguration()
   }
 

@@ -140,11 +140,9 @@ enum CreateSessionSchemas {
 
   private static let proofs = Schema.Member(
     "zk",
-    [
-      "type": ["string", "null"], "enum": ["off", "allowed", "required", .null], "default": "off",
-      "description":
-        "Whether a zero-knowledge proof may, or must, answer in place of the document. It shows one to four elements and hides all else.",
-    ])
+    Schema.oneOf("ZeroKnowledge", ["off", "allowed", "required"]).orNull.described(
+      "Whether a zero-knowledge proof may, or must, answer in place of the document; off by default. It shows one to four "
+        + "elements and hides all else."))
 
   private static let asksForSomething =
     "One of `elements`, `age_over` and `minimum_age` must ask for something; no element is asked for twice."

@@ -13,7 +13,8 @@ enum SessionRoutes {
     summary: "Makes a session with one request for each protocol.", access: .apiKey([.sessionsWrite]),
     body: .json(schema: "CreateVerificationSession"), success: .json(201, "VerificationSession"),
     problems: [
-      .apiProtocolUnsupported, .apiTooManyAgeRequests, .apiOriginNotAllowed, .readerCertificateExpired,
+      .apiProtocolUnsupported, .apiTooManyAgeRequests, .apiOriginNotAllowed, .zkNotProvable, .zkCircuitsMissing,
+      .readerCertificateExpired,
       .sessionRedacted, .apiSessionTooLarge, .apiQuotaExceeded,
     ], urgency: .deferrable
   ) { call throws(ServiceError) in

@@ -36,6 +36,9 @@ struct AnswerChallenge {
     case .refusal(let code): finding = .refusal(code)
     case .answer(let content):
       if let request = record.content?.request, let challenge = taken.intoChallenge() {
+        let mayHoldProofs = request.documents.contains { $0.proofs != nil }
+        // Whoever waits for a turn lends its place to plain answers.
+        if mayHoldProofs { await context.gate.lend { await context.proofTurns.take() } }
         let now = context.clock()
         let trust = context.trust.current
         var verifier = context.verifier(for: caller.relyingParty, trust: trust)
@@ -45,6 +48,7 @@ struct AnswerChallenge {
         let authentication = wallet.authenticate(
           content, answering: challenge, request: request, relyingParty: caller.relyingParty,
           verifier: verifier, at: now)
+        if mayHoldProofs { context.proofTurns.leave() }
         stages.end(.verify, unlessOpened: .open)
         let questions = authentication.questions
         // A publisher that hangs holds up nobody but those who ask for its lists.
