@@ -30,6 +30,8 @@ struct ProvenAnswer {
   var verifier: MdocVerifier
   var transcript: SessionTranscript
   var now = Timestamp(secondsSince1970: 1_764_633_000)
+  /// The type and the kind that the answered query asks for; nil where one answer is for all queries.
+  var query: (docType: String, kind: PresentedResponse.DocumentKind)?
 
   static func element(_ identifier: String, _ value: CBORValue) -> (key: CBORValue, value: CBORValue) {
     (key: .text(identifier), value: value)
@@ -88,7 +90,8 @@ struct ProvenAnswer {
 
   func verify() throws -> Verdict {
     let presented = PresentedResponse(
-      parts: [.init(try DeviceResponse(parsing: encoded))], transcript: transcript, macPolicy: .notAllowed)
+      parts: [.init(try DeviceResponse(parsing: encoded), docType: query?.docType, kind: query?.kind)],
+      transcript: transcript, macPolicy: .notAllowed)
     return verifier.authenticate(presented, request: request, at: now).conclude()
   }
 }
@@ -197,6 +200,11 @@ struct ZeroKnowledgeTests {
       ),
       ("Z53 no anchor", .issuerUnknown, { $0.verifier = try $0.trusting([Self.otherAnchor()]) }),
       ("Z54 an expired signer", .certificateExpired, { $0.ageByAYear() }),
+      (
+        "an empty list of elements", .zkDocumentMalformed,
+        { $0.more = [(key: "deviceSigned", value: ["ns": []])] }
+      ),
+      ("Z33 no element", .zkDocumentMalformed, { $0.elements = [] }),
       ("Z55 no chain", .zkDocumentMalformed, { $0.chain = nil }),
       ("Z55 an empty chain", .zkDocumentMalformed, { $0.chain = [] }),
       ("Z55 a text", .zkDocumentMalformed, { $0.chain = "certificate" }),
@@ -248,8 +256,25 @@ struct ZeroKnowledgeTests {
     }
   }
 
+  /// Each would get a report of its own, and a response has room for tens of thousands.
+  @Test(arguments: [17, 65_000])
+  func `more proofs than any answer has are refused as a whole`(count: Int) throws {
+    var answer = try ProvenAnswer()
+    answer.response.append((key: "zkDocuments", value: .array([CBORValue](repeating: 0, count: count))))
+    let bytes = CBORValue.map(answer.response).encoded()
+    let error = #expect(throws: MdocParseError.self) { try DeviceResponse(parsing: bytes) }
+    #expect(error?.code == .documentUnexpected)
+  }
+
+  /// A wallet that proves a document says no error about it.
+  @Test func `an error for the proven document`() throws {
+    var answer = try ProvenAnswer()
+    answer.response.append((key: "documentErrors", value: [.map([(key: .text(DocType.mDL), value: 0)])]))
+    #expect(try answer.verify().report.reasons.map(\.code) == [.documentErrorsPresent])
+  }
+
   /// Z32, Z33: the elements are one of each, and as many as the circuit proves.
-  @Test(arguments: [0, 2, 5, 100])
+  @Test(arguments: [2, 5, 100])
   func `a wrong number of elements`(count: Int) throws {
     var answer = try ProvenAnswer()
     answer.elements = (0..<count).map { ProvenAnswer.element("age_over_\(10 + $0)", true) }
@@ -257,6 +282,19 @@ struct ZeroKnowledgeTests {
     #expect(codes.contains(.zkElementCount) && codes.contains(.zkElementsMismatch))
     answer.elements = [ProvenAnswer.element("age_over_18", true), ProvenAnswer.element("age_over_18", true)]
     #expect(try answer.verify().report.reasons.map(\.code).contains(.elementDuplicate))
+  }
+
+  /// A query is answered by a document of its own type and kind.
+  @Test func `a proof in answer to another query`() throws {
+    var answer = try ProvenAnswer()
+    let photoID = "org.iso.23220.photoid.1"
+    answer.request.documents.append(DocumentRequest(docType: photoID, elements: [], ageOver: [18]))
+    answer.query = (DocType.mDL, .proof)
+    #expect(try answer.verify().accepted != nil)
+    answer.query = (photoID, .proof)
+    #expect(try answer.verify().report.reasons.map(\.code) == [.documentUnexpected])
+    answer.query = (DocType.mDL, .plain)
+    #expect(try answer.verify().report.reasons.map(\.code) == [.zkPlainNotAccepted])
   }
 
   /// Z54: the circuits verify signatures on P-256 alone.

@@ -33,10 +33,11 @@ struct ZipArchive {
     self.entries = entries
   }
 
-  /// The names and contents of its files; a content is nil if it is damaged or larger than the limit.
-  func files(limit: Int) -> [(name: String, content: [UInt8]?)] {
-    entries.map { ($0.name, content(of: $0, limit: limit)) }
-  }
+  /// The names of its files.
+  var names: [String] { entries.map(\.name) }
+
+  /// The content of one file by its place among the names; nil if it is damaged or larger than the limit.
+  func content(at index: Int, limit: Int) -> [UInt8]? { content(of: entries[index], limit: limit) }
 
   private func content(of entry: Entry, limit: Int) -> [UInt8]? {
     guard entry.size <= limit, Self.number(bytes, entry.offset, 4) == 0x0403_4b50,

@@ -88,24 +88,32 @@ enum CircuitsCommand {
   /// The circuits of a file, a folder or an archive, all checked. In a folder or an archive other files are left alone,
   /// circuits of other versions among them; one that has a known circuit's name must be that circuit.
   private static func circuits(at path: String) throws(Failure) -> [(circuit: KnownCircuit, bytes: [UInt8])] {
-    var files: [(name: String, content: [UInt8]?)]
+    let names: [String]
+    // One file is in memory at a time: an archive may claim thousands.
+    let content: (Int) -> [UInt8]?
     var isFolder = false
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
-      files = []
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-      for name in names.sorted() { files.append((name, try? CircuitLibrary.read("\(path)/\(name)"))) }
+      let found = ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+      names = found
+      content = { try? CircuitLibrary.read("\(path)/\(found[$0])") }
     } else {
       let bytes = try FileAccess.read(path, purpose: "circuit")
       guard bytes.starts(with: Array("PK".utf8)) else { return try [circuit(bytes, path)] }
       guard let archive = ZipArchive(bytes) else { throw .unreadable("\(path): is no archive that can be read") }
-      files = archive.files(limit: CircuitLibrary.fileBytes)
+      names = archive.names
+      content = { archive.content(at: $0, limit: CircuitLibrary.fileBytes) }
     }
     var circuits: [(circuit: KnownCircuit, bytes: [UInt8])] = []
-    for file in files {
-      let isNamed = KnownCircuit.all.contains { file.name.hasSuffix($0.hash) }
-      guard isNamed || file.content.map(CircuitPair.isCandidate) == true else { continue }
+    // Each costs a second at most.
+    var tries = 64
+    for (index, name) in names.enumerated() {
+      let bytes = content(index)
+      let isNamed = KnownCircuit.all.contains { name.hasSuffix($0.hash) }
+      guard isNamed || bytes.map(CircuitPair.isCandidate) == true else { continue }
+      guard tries > 0 else { throw .unreadable("\(path): has more files that may be circuits than there are circuits") }
+      tries -= 1
       do throws(Failure) {
-        circuits.append(try circuit(file.content ?? [], "\(path): \(file.name)"))
+        circuits.append(try circuit(bytes ?? [], "\(path): \(name)"))
       } catch {
         if isNamed { throw error }
       }

@@ -27,7 +27,8 @@ extension CircuitLibrary {
 
   package static func read(_ path: String) throws(CircuitFolderError) -> [UInt8] {
     var facts = stat()
-    guard stat(path, &facts) == 0, facts.st_size <= fileBytes, let data = FileManager.default.contents(atPath: path)
+    guard stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_size <= fileBytes,
+      let data = FileManager.default.contents(atPath: path)
     else {
       throw CircuitFolderError(path: path, problem: "cannot be read, or is larger than any circuit")
     }

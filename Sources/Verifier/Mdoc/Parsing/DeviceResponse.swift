@@ -50,6 +50,10 @@ public struct DeviceResponse: Sendable {
     Slip.noteIfEmpty("documentErrors", errors, into: &slips)
     documentErrors = try errors.map(DeviceResponse.docTypes) ?? []
     zkDocuments = try DeviceResponse.items(of: "zkDocuments", in: item, &slips)
+    // Each gets a report of its own, whatever is in it.
+    guard zkDocuments.count <= Limits.documents else {
+      throw MdocParseError(.documentUnexpected, "more than \(Limits.documents) proofs")
+    }
     encryptedDocuments = try DeviceResponse.items(of: "encryptedDocuments", in: item, &slips).count
     var documents: [Document] = []
     if let list = Slip.member("documents", of: item, into: &slips) {

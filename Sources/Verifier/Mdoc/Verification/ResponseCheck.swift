@@ -59,6 +59,11 @@ struct ResponseCheck {
   /// The documents of the kinds that are read.
   private var count: Int { response.documents.count + (readsProofs ? response.zkDocuments.count : 0) }
 
+  /// The types of the documents of the kinds that are read.
+  private var returned: [String] {
+    response.documents.map(\.docType) + (readsProofs ? response.zkDocuments.compactMap(ZkDocument.docType) : [])
+  }
+
   /// Whether plain documents may be in this response: the query asks for them, there is no proof beside them, and no
   /// proof is required of their type.
   private var plainIsAccepted: Bool {
@@ -92,7 +97,7 @@ struct ResponseCheck {
     response.documentErrors.allSatisfy { docType in
       guard let request, !request.requiresAllDocuments else { return false }
       return request.documents.contains { $0.docType.hasSameBytes(as: docType) }
-        && !response.documents.contains { $0.docType.hasSameBytes(as: docType) }
+        && !returned.contains { $0.hasSameBytes(as: docType) }
     }
   }
 
@@ -105,8 +110,7 @@ struct ResponseCheck {
   private var isExpectedNumber: Bool {
     let documents = response.documents
     if let docType = part.docType {
-      return count <= 1
-        && documents.allSatisfy { $0.docType.hasSameBytes(as: docType) || !isRequested($0.docType) }
+      return count <= 1 && returned.allSatisfy { $0.hasSameBytes(as: docType) || !isRequested($0) }
     }
     // Without a request too, no answer may cost more than so many proofs.
     if let maxDocuments, count > maxDocuments { return false }

@@ -28,8 +28,7 @@ struct ProofVerification {
     } catch {
       checks.append([error.check])
       checks.skipRest(of: Self.codes)
-      let docType = item[key: "documentData"]?.embedded?[key: "docType"]?.text
-      return AuthenticatedDocument(docType: docType ?? "", checks: checks)
+      return AuthenticatedDocument(docType: ZkDocument.docType(of: item) ?? "", checks: checks)
     }
   }
 

@@ -21,6 +21,9 @@ struct ZkDocument: Sendable {
     let value: CBORItem
   }
 
+  /// The type that an item claims, which may be malformed otherwise; nil if it claims none.
+  static func docType(of item: CBORItem) -> String? { item[key: "documentData"]?.embedded?[key: "docType"]?.text }
+
   init(parsing item: CBORItem) throws(MdocParseError) {
     let reader = StructureParser(code: .zkDocumentMalformed)
     _ = try reader.entries(item, "the proof's document")
@@ -57,7 +60,9 @@ struct ZkDocument: Sendable {
     var elements: [Element] = []
     for (name, items) in try reader.entries(map, member) {
       let namespace = try reader.text(name, "a name in \(member)")
-      for item in try reader.elements(items, "what stands under a name in \(member)") {
+      let items = Array(try reader.elements(items, "what stands under a name in \(member)"))
+      guard !items.isEmpty else { throw reader.fault("what stands under a name in \(member)", "empty") }
+      for item in items {
         _ = try reader.entries(item, "an element of \(member)")
         elements.append(
           Element(
