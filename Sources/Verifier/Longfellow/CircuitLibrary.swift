@@ -30,36 +30,35 @@ public final class CircuitLibrary: Sendable {
     private let circuit: KnownCircuit
     private let content: Locked<Content>
 
-    private enum Content: Sendable {
-      case file([UInt8])
-      case loaded(CircuitPair, LongfellowVerifier)
-      case damaged(LongfellowError)
+    /// One of the three is there. An enum would keep its tag in unused bits of the pointers to what is loaded, where a
+    /// leak detector does not see them.
+    private struct Content: Sendable {
+      var file: [UInt8]?
+      var loaded: (pair: CircuitPair, verifier: LongfellowVerifier)?
+      var fault: LongfellowError?
     }
 
     init(circuit: KnownCircuit, file: [UInt8]) {
       self.circuit = circuit
-      content = Locked(.file(file))
+      content = Locked(Content(file: file))
     }
 
     func loaded() throws(LongfellowError) -> (pair: CircuitPair, verifier: LongfellowVerifier) {
       // The lock is held while the circuit is loaded, so that it is loaded once. Whoever waits would load it too.
-      let loaded = content.withLock { content in
-        if case .file(let bytes) = content { content = Self.load(bytes, circuit) }
+      let content = content.withLock { content in
+        if let file = content.file { content = Self.load(file, circuit) }
         return content
       }
-      switch loaded {
-      case .loaded(let pair, let verifier): return (pair, verifier)
-      case .damaged(let error): throw error
-      case .file: throw .circuitMalformed
-      }
+      guard let loaded = content.loaded else { throw content.fault ?? .circuitMalformed }
+      return loaded
     }
 
-    private static func load(_ bytes: [UInt8], _ circuit: KnownCircuit) -> Content {
+    private static func load(_ file: [UInt8], _ circuit: KnownCircuit) -> Content {
       do throws(LongfellowError) {
-        let pair = try CircuitPair(compressed: bytes, known: circuit)
-        return .loaded(pair, LongfellowVerifier(pair))
+        let pair = try CircuitPair(compressed: file, known: circuit)
+        return Content(loaded: (pair, LongfellowVerifier(pair)))
       } catch {
-        return .damaged(error)
+        return Content(fault: error)
       }
     }
   }
