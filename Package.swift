@@ -152,8 +152,8 @@ let package = Package(
     module(
       "Vectors", in: .lab,
       [
-        "Base", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc", "Trust", "Presentation",
-        "Sessions", "Mock", "CMalloc",
+        "Base", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc", "Trust", "Longfellow",
+        "Presentation", "Sessions", "Mock", "CMalloc",
       ]),
     // What verifications and servers cost, and what nodes do under faults; with the only HTTP client.
     module(
@@ -166,8 +166,7 @@ let package = Package(
       name: "MdocTool",
       dependencies: [
         "Bench", "Base", "CBOR", "Compression", "Cryptography", "COSE", "Longfellow", "PKIX", "Mdoc", "Trust",
-        "Presentation",
-        "Sessions", "Network", "HTTP", "App", "Mock", "TestMode", "Vectors",
+        "Presentation", "Sessions", "Network", "HTTP", "App", "Mock", "TestMode", "Vectors",
       ],
       path: "Sources/Tool", swiftSettings: strict),
 
@@ -220,7 +219,7 @@ let package = Package(
       name: "PlaygroundTests", dependencies: ["Base", "Bench", "TestMode", "App"],
       swiftSettings: testing),
     tests("Mock", ["Base", "CBOR", "Cryptography"]),
-    tests("Vectors", ["Base", "Cryptography", "Mdoc", "Sessions", "Mock", "TestSupport"]),
+    tests("Vectors", ["Base", "Cryptography", "Longfellow", "Mdoc", "Sessions", "Mock", "TestSupport"]),
     tests(
       "MdocTool",
       [

@@ -15,7 +15,7 @@ struct ProofTests {
     let published = try PublishedDocument()
     let pair = try publishedCircuits(version: version, elements: elements)
     let request = try published.request(Array(Self.shown.prefix(elements)))
-    let proof = try LongfellowProver(pair).prove(published.document, request)
+    let proof = try LongfellowProver(pair).prove(published.document, request).bytes
     try LongfellowVerifier(pair).verify(proof: proof, statement: published.statement(request))
   }
 
@@ -27,7 +27,7 @@ struct ProofTests {
     let (prover, verifier) = (LongfellowProver(try Self.pair.get()), LongfellowVerifier(try Self.pair.get()))
     let request = try published.request(["age_over_18"])
     var random = seeded()
-    let proof = try prover.prove(published.document, request, random: &random)
+    let proof = try prover.prove(published.document, request, random: &random).bytes
     try verifier.verify(proof: proof, statement: published.statement(request))
     func rejected(_ elements: [(identifier: String, value: [UInt8])], _ transcript: [UInt8], _ timestamp: String) {
       let statement = published.statement(
@@ -46,7 +46,7 @@ struct ProofTests {
     let request = try published.request(["family_name"])
     let proofs = try [UInt8(1), 1, 2].map { seed in
       var random = seeded(seed)
-      return try prover.prove(published.document, request, random: &random)
+      return try prover.prove(published.document, request, random: &random).bytes
     }
     #expect(proofs[0] == proofs[1])
     #expect(proofs[0].prefix(96) != proofs[2].prefix(96))
@@ -88,7 +88,7 @@ struct ProofTests {
     default: document.memberOrder = ["elementValue", "elementIdentifier", "random", "digestID"]
     }
     let made = try document.make()
-    let proof = try LongfellowProver(try Self.pair.get()).prove(made.document, made.request)
+    let proof = try LongfellowProver(try Self.pair.get()).prove(made.document, made.request).bytes
     try LongfellowVerifier(try Self.pair.get()).verify(proof: proof, statement: made.statement)
   }
 }

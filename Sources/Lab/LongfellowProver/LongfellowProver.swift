@@ -14,8 +14,16 @@ package struct LongfellowProver: Sendable {
     signature = PartProver(pair.signature, pair.known, columns: pair.known.signatureBlock)
   }
 
+  /// A proof, and where its sections start.
+  package struct Proof: Sendable {
+    /// Six tags, the part of the circuit of hashes, the part of the circuit of signatures.
+    package let bytes: [UInt8]
+    package let hash: ProofSections
+    package let signature: ProofSections
+  }
+
   /// Proves with the operating system's randomness.
-  package func prove(_ document: ProvableDocument, _ request: ProverRequest) throws(ProverRefusal) -> [UInt8] {
+  package func prove(_ document: ProvableDocument, _ request: ProverRequest) throws(ProverRefusal) -> Proof {
     guard var random = try? ProverRandomness() else { throw .noRandomness }
     return try prove(document, request, random: &random)
   }
@@ -23,7 +31,7 @@ package struct LongfellowProver: Sendable {
   /// - Parameter random: of a secret seed, which is never used again.
   package func prove(
     _ document: ProvableDocument, _ request: ProverRequest, random: inout ProverRandomness
-  ) throws(ProverRefusal) -> [UInt8] {
+  ) throws(ProverRefusal) -> Proof {
     var keys: [FieldGF128] = []
     for _ in 0..<6 { keys.append(.random(&random)) }
     var witness = try MdocWitness(document, request, for: pair.known, keys: keys)
@@ -35,8 +43,8 @@ package struct LongfellowProver: Sendable {
     let tags = witness.setTags(keys: keys, verifierKey: transcript.element())
     var writer = ProofWriter()
     writer.write(elements: tags)
-    try hash.prove(witness.hash.inputs.values, hashed, &transcript, &writer)
-    try signature.prove(witness.signature.inputs.values, signed, &transcript, &writer)
-    return writer.bytes
+    let hash = try hash.prove(witness.hash.inputs.values, hashed, &transcript, &writer)
+    let signature = try signature.prove(witness.signature.inputs.values, signed, &transcript, &writer)
+    return Proof(bytes: writer.bytes, hash: hash, signature: signature)
   }
 }

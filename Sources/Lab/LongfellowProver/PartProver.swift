@@ -36,12 +36,12 @@ struct PartProver<F: ProverField>: Sendable {
   /// - Parameter inputs: with the tags.
   func prove(
     _ inputs: [F], _ commitment: Commitment, _ transcript: inout Transcript, _ writer: inout ProofWriter
-  ) throws(ProverRefusal) {
+  ) throws(ProverRefusal) -> ProofSections {
     let evaluation = try Evaluation(circuit, inputs: inputs)
     let sumcheck = SumcheckProver(
       &transcript, circuit: circuit, shape: shape, values: commitment.values, evaluation: evaluation)
     let ligero = LigeroProver(
       &transcript, tableau: commitment.tableau, sumcheck: sumcheck, circuit: circuit, extensions: extensions)
-    writer.write(commitment.tableau, commitment.tree, sumcheck, ligero)
+    return writer.write(commitment.tableau, commitment.tree, sumcheck, ligero)
   }
 }

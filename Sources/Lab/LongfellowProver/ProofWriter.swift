@@ -1,5 +1,21 @@
 import Longfellow
 
+/// Where the sections of one circuit's part of a proof start: offsets from the proof's first byte.
+package struct ProofSections: Sendable {
+  package fileprivate(set) var root = 0
+  package fileprivate(set) var sumcheck = 0
+  package fileprivate(set) var lowDegree = 0
+  package fileprivate(set) var dot = 0
+  package fileprivate(set) var quadraticStart = 0
+  package fileprivate(set) var quadraticEnd = 0
+  package fileprivate(set) var nonces = 0
+  /// The length of the first run of the opened columns' elements.
+  package fileprivate(set) var columns = 0
+  /// The number of digests, before the first of them.
+  package fileprivate(set) var digests = 0
+  package fileprivate(set) var end = 0
+}
+
 /// Writes a proof's bytes (draft-google-cfrg-libzk, Serialization).
 struct ProofWriter {
   private(set) var bytes: [UInt8] = []
@@ -17,18 +33,30 @@ struct ProofWriter {
   /// A circuit's part.
   mutating func write<F>(
     _ tableau: Tableau<F>, _ tree: MerkleCommitment, _ sumcheck: SumcheckProver<F>, _ ligero: LigeroProver<F>
-  ) {
+  ) -> ProofSections {
+    var sections = ProofSections()
+    sections.root = bytes.count
     write(bytes: tree.root)
+    sections.sumcheck = bytes.count
     write(elements: sumcheck.messages)
+    sections.lowDegree = bytes.count
     write(elements: ligero.lowDegree)
+    sections.dot = bytes.count
     write(elements: ligero.dot)
+    sections.quadraticStart = bytes.count
     write(elements: ligero.quadraticStart)
+    sections.quadraticEnd = bytes.count
     write(elements: ligero.quadraticEnd)
+    sections.nonces = bytes.count
     for leaf in ligero.opened { write(bytes: tree.nonce(leaf)) }
+    sections.columns = bytes.count
     writeRuns(tableau, ligero.opened)
+    sections.digests = bytes.count
     let digests = tree.opening(ligero.opened)
     write(count: digests.count)
     for digest in digests { write(bytes: digest) }
+    sections.end = bytes.count
+    return sections
   }
 
   /// The opened columns row by row, in the longest runs of the whole field and of the subfield by turns.

@@ -24,6 +24,10 @@ struct MockMutation: Sendable {
   var deviceSignatureParts: MockChange<[CBORValue]>?
   var deviceSigned: MockChange<MapDraft>?
   var document: MockChange<MapDraft>?
+  /// Seconds between the answer's time and the one that a proof is made for.
+  var proofTime: Int64 = 0
+  /// The document of a proof, once it is proven.
+  var zkDocument: MockChange<ZkDocumentDraft>?
   var response: MockChange<ResponseDraft>?
   var responseBytes: MockChange<[UInt8]>?
   /// The envelope's plaintext, then the envelope's members, then its bytes (Apple in-app).
@@ -47,6 +51,9 @@ struct MockMutation: Sendable {
 
   static let none = MockMutation()
 
+  /// Whether there is nothing to change in an answer without a proof.
+  var changesProof: Bool { zkDocument != nil || proofTime != 0 }
+
   static func session(_ change: @escaping MockChange<AppleEnvelopeDraft>) -> Self { .init(session: change) }
   static func setup(_ change: @escaping MockChange<AnswerSetup>) -> Self { .init(setup: change) }
   static func items(_ change: @escaping MockChange<ItemsDraft>) -> Self { .init(items: change) }
@@ -62,6 +69,7 @@ struct MockMutation: Sendable {
   }
   static func deviceSigned(_ change: @escaping MockChange<MapDraft>) -> Self { .init(deviceSigned: change) }
   static func document(_ change: @escaping MockChange<MapDraft>) -> Self { .init(document: change) }
+  static func zkDocument(_ change: @escaping MockChange<ZkDocumentDraft>) -> Self { .init(zkDocument: change) }
   static func response(_ change: @escaping MockChange<ResponseDraft>) -> Self { .init(response: change) }
   static func responseBytes(_ change: @escaping MockChange<[UInt8]>) -> Self { .init(responseBytes: change) }
   static func plaintext(_ change: @escaping MockChange<PlaintextDraft>) -> Self { .init(plaintext: change) }

@@ -26,6 +26,8 @@ package struct MockVariant: MockCatalogued {
     case openID4VPRedirect
     /// The older OpenID4VP of ISO/IEC TS 18013-7, Annex B.
     case annexB
+    /// Answers with a zero-knowledge proof, over every protocol that has them.
+    case zeroKnowledge
   }
 
   package let declaration: MockDeclaration
@@ -84,6 +86,9 @@ package struct MockVariant: MockCatalogued {
     Group(name: "validity", variants: validity),
     Group(name: "device-auth", variants: deviceKey + deviceAuth),
     Group(name: "acceptance", variants: acceptance),
+    Group(
+      name: "zero-knowledge",
+      variants: proofControls + proofDenials + proofBytes + proofStatements + proofIssuers + proofStructure),
   ]
 
   /// Every variant, in the order of the checks.
@@ -109,7 +114,10 @@ extension MockVariant {
   /// - Parameters:
   ///   - isEncrypted: whether the request asks for an encrypted answer, where the protocol leaves the choice.
   ///   - usesMAC: whether the device sends a MAC in place of a signature.
-  package func holds(over protocolName: String, isEncrypted: Bool = true, usesMAC: Bool = false) -> Bool {
+  ///   - hasProofs: whether the wallet proves documents, and a proof is asked for.
+  package func holds(
+    over protocolName: String, isEncrypted: Bool = true, usesMAC: Bool = false, hasProofs: Bool = false
+  ) -> Bool {
     let isInApp = protocolName == "apple-in-app"
     let isRedirect = protocolName == "openid4vp"
     let isAnnexB = protocolName == "openid4vp-iso-18013-7-annex-b"
@@ -128,6 +136,7 @@ extension MockVariant {
     case .openID4VPDigitalCredentials: isWeb
     case .openID4VPRedirect: isRedirect
     case .annexB: isAnnexB
+    case .zeroKnowledge: hasProofs && !isInApp && !isAnnexB
     }
   }
 }

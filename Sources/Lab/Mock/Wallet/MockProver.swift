@@ -1,5 +1,6 @@
 import Base
 import CBOR
+import Cryptography
 import Longfellow
 import LongfellowProver
 
@@ -9,6 +10,8 @@ import LongfellowProver
 package final class MockProver: Sendable {
   private let circuits: CircuitLibrary
   private let provers = Locked<[KnownCircuit: LongfellowProver]>([:])
+  /// The last proof, which a list of wrong answers shows again and again.
+  private let last = Locked<(statement: [UInt8], proof: LongfellowProver.Proof)?>(nil)
 
   package init(circuits: CircuitLibrary) { self.circuits = circuits }
 
@@ -25,23 +28,30 @@ package final class MockProver: Sendable {
   ///
   /// - Throws: `MockError` if the document cannot be proven.
   func zkDocument(
-    about document: CBORValue, for requested: MockRequest.Document, transcript: [UInt8], seed: MockSeed,
-    at now: Timestamp
+    about document: CBORValue, for requested: MockRequest.Document, transcript: [UInt8], authority: MockAuthority,
+    mutation: MockMutation, seed: MockSeed, at now: Timestamp
   ) throws -> CBORValue {
     guard let circuit = circuit(for: requested) else { throw MockError.cannotProve("no circuit fits") }
     let parts = try PlainDocument(parsing: document.encoded())
-    let timestamp = now.description
-    let proof: [UInt8]
-    do throws(ProverRefusal) {
-      var random = ProverRandomness(seed: try Self.seed(seed, requested, circuit))
-      proof = try prover(circuit).prove(
-        ProvableDocument(
-          documentType: requested.docType, issuerAuth: parts.issuerAuth, items: parts.items, device: parts.device),
-        ProverRequest(
-          elements: parts.elements.map { ($0.identifier, $0.value) }, transcript: transcript, timestamp: timestamp),
-        random: &random)
-    } catch {
-      throw MockError.cannotProve("\(error)")
+    let timestamp = (now + mutation.proofTime).description
+    let secret = try seed.bytes("zk/\(requested.docType)/\(circuit.hash)", count: 32)
+    let statement = HashAlgorithm.sha256.hash(secret + transcript + Array(timestamp.utf8) + document.encoded())
+    let proof: LongfellowProver.Proof
+    if let last = last.withLock({ $0 }), last.statement == statement {
+      proof = last.proof
+    } else {
+      do throws(ProverRefusal) {
+        var random = ProverRandomness(seed: secret)
+        proof = try prover(circuit).prove(
+          ProvableDocument(
+            documentType: requested.docType, issuerAuth: parts.issuerAuth, items: parts.items, device: parts.device),
+          ProverRequest(
+            elements: parts.elements.map { ($0.identifier, $0.value) }, transcript: transcript, timestamp: timestamp),
+          random: &random)
+      } catch {
+        throw MockError.cannotProve("\(error)")
+      }
+      last.withLock { $0 = (statement, proof) }
     }
     let elements = parts.elements.map { element in
       CBORValue.map([
@@ -55,7 +65,11 @@ package final class MockProver: Sendable {
       "issuerSigned": .map([(key: .text(parts.namespace), value: .array(elements))]), "deviceSigned": [:],
       "msoX5chain": .encoded(parts.chain),
     ]
-    return ["documentData": .embedded(data), "proof": .bytes(proof)]
+    var draft = ZkDocumentDraft(
+      authority: authority, now: now, circuit: circuit, data: MapDraft(data), proof: proof.bytes, hash: proof.hash,
+      signature: proof.signature)
+    try mutation.zkDocument?(&draft)
+    return draft.value
   }
 
   private func prover(_ circuit: KnownCircuit) throws(ProverRefusal) -> LongfellowProver {
@@ -65,12 +79,35 @@ package final class MockProver: Sendable {
     provers.withLock { $0[circuit] = made }
     return made
   }
+}
 
-  private static func seed(
-    _ seed: MockSeed, _ document: MockRequest.Document, _ circuit: KnownCircuit
-  ) throws(ProverRefusal) -> [UInt8] {
-    guard let bytes = try? seed.bytes("zk/\(document.docType)/\(circuit.hash)", count: 32) else { throw .noRandomness }
-    return bytes
+/// A ZkDocument that is still to be put together (ISO/IEC 18013-5, second edition).
+struct ZkDocumentDraft {
+  let authority: MockAuthority
+  let now: Timestamp
+  let circuit: KnownCircuit
+  /// ZkDocumentData.
+  var data: MapDraft
+  var proof: [UInt8]
+  /// Where the sections of both circuits' parts of the proof started.
+  let hash, signature: ProofSections
+  /// Changes the map of data and proof.
+  var finish: @Sendable (inout MapDraft) -> Void = { _ in }
+
+  var value: CBORValue {
+    var fields = MapDraft([("documentData", .embedded(data.value)), ("proof", .bytes(proof))])
+    finish(&fields)
+    return fields.value
+  }
+
+  /// Changes the elements of the only namespace, each with `elementIdentifier` and `elementValue`.
+  mutating func changeElements(_ change: (inout [MapDraft]) throws -> Void) rethrows {
+    var issued = MapDraft(data["issuerSigned"])
+    guard let first = issued.entries.first, case .array(let items) = first.value else { return }
+    var elements = items.map { MapDraft($0) }
+    try change(&elements)
+    issued.entries[0].value = .array(elements.map(\.value))
+    data["issuerSigned"] = issued.value
   }
 }
 

@@ -89,11 +89,14 @@ package struct MockWallet: Sendable {
       let made = try builder(seed).document(document.data, answering: document.requested, mutation: mutation)
       if let prover, prover.canProve(document.requested) {
         proofs.append(
-          try prover.zkDocument(about: made, for: document.requested, transcript: transcript, seed: seed, at: now))
+          try prover.zkDocument(
+            about: made, for: document.requested, transcript: transcript, authority: authority, mutation: mutation,
+            seed: seed, at: now))
       } else {
         answered.append(made)
       }
     }
+    guard !proofs.isEmpty || !mutation.changesProof else { throw MockError.nothingToChange("no proof is made") }
     var fields = MapDraft([("version", "1.0")])
     if proofs.isEmpty || !answered.isEmpty { fields["documents"] = .array(answered) }
     if !proofs.isEmpty { fields["zkDocuments"] = .array(proofs) }
@@ -153,6 +156,14 @@ package struct MockRequest: Sendable {
       ageOver: [21])
   ])
 
+  /// Whether the holder of an mDL is 18, shown by a proof only.
+  package static let proofOfAge = MockRequest(documents: [.proven(elements: [], ageOver: [18])])
+
+  /// Two texts of an mDL, shown by a proof only.
+  package static let proofOfNames = MockRequest(documents: [
+    .proven(elements: ["issuing_country", "issuing_jurisdiction"], ageOver: [])
+  ])
+
   /// An mDL or a photo ID, whichever the person has.
   package static let anyOf = MockRequest(documents: [.standardMDL, .standardPhotoID])
 }
@@ -165,6 +176,15 @@ extension MockRequest.Document {
       "issuing_jurisdiction",
     ].map { (MockNamespace.mDL, $0) },
     ageOver: [21])
+
+  /// Elements of an mDL, for which a proof by any circuit that fits is welcome, and nothing else.
+  package static func proven(elements: [String], ageOver: [Int]) -> MockRequest.Document {
+    var document = MockRequest.Document(
+      docType: MockDocType.mDL, elements: elements.map { (MockNamespace.mDL, $0) }, ageOver: ageOver)
+    document.circuits = KnownCircuit.all.filter { $0.elements == elements.count + ageOver.count }
+    document.requiresProof = true
+    return document
+  }
 
   package static let standardPhotoID = MockRequest.Document(
     docType: MockDocType.photoID,

@@ -82,8 +82,11 @@ package struct VectorFault: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TestVector {
+  /// Gives the input of another vector of the same group, by its id; nil if there is none.
+  package typealias InputLookup = (_ id: String) -> [UInt8]?
+
   /// Reads a file, and throws the first fault: a vector that is read in part proves nothing.
-  package init(json: JSON) throws(VectorFault) {
+  package init(json: JSON, inputs: InputLookup = { _ in nil }) throws(VectorFault) {
     let reader = MemberParser(json, at: "")
     id = try reader.string("id")
     description = try reader.string("description")
@@ -108,7 +111,7 @@ extension TestVector {
       }
     }
     if reader.optional("anchor_list") != nil { anchorList = try VectorAnchorList(reader.object("anchor_list")) }
-    input = try VectorInput(reader)
+    input = try VectorInput(reader, inputs: inputs)
     expectation = try VectorExpectation(reader.object("expect"))
   }
 
@@ -136,8 +139,12 @@ extension VectorInput {
   /// The most bytes that a generator may make, so that a file cannot exhaust the memory of the program that runs it.
   private static let largest = 64 << 20
 
-  /// - Parameter member: the member that holds the bytes if no generator describes them.
-  init(_ reader: MemberParser, member: String = "input") throws(VectorFault) {
+  /// - Parameters:
+  ///   - member: the member that holds the bytes if no generator describes them.
+  ///   - inputs: other vectors' inputs, which parts may be taken of.
+  init(
+    _ reader: MemberParser, member: String = "input", inputs: TestVector.InputLookup = { _ in nil }
+  ) throws(VectorFault) {
     guard reader.optional("generator") != nil else {
       self.init(parts: [Part(try reader.bytes(member))])
       return
@@ -146,15 +153,38 @@ extension VectorInput {
     var parts: [Part] = []
     var total = 0
     for element in try reader.elements("generator") {
-      let bytes = try element.bytes("bytes")
+      let origin = try element.optional("vector") == nil ? nil : Origin(element)
+      let bytes = if let origin { try element.bytes(of: origin, in: inputs) } else { try element.bytes("bytes") }
       let times = try element.optional("times") == nil ? 1 : element.integer("times")
       guard (1...Int64(Self.largest)).contains(times), bytes.count <= Self.largest,
         total + bytes.count * Int(times) <= Self.largest
       else { throw reader.fault("generator", "makes more than \(Self.largest >> 20) MiB") }
       total += bytes.count * Int(times)
-      parts.append(Part(bytes, times: Int(times)))
+      var part = Part(bytes, times: Int(times))
+      part.origin = origin
+      parts.append(part)
     }
     self.init(parts: parts)
+  }
+}
+
+extension VectorInput.Origin {
+  fileprivate init(_ reader: MemberParser) throws(VectorFault) {
+    let offset = try reader.integer("from")
+    self.init(vector: try reader.string("vector"), offset: Int(clamping: offset))
+  }
+}
+
+extension MemberParser {
+  fileprivate func bytes(
+    of origin: VectorInput.Origin, in inputs: TestVector.InputLookup
+  ) throws(VectorFault) -> [UInt8] {
+    guard let base = inputs(origin.vector) else { throw fault("vector", "is no other vector of the group") }
+    let count = try integer("count")
+    guard origin.offset >= 0, count > 0, count <= Int64(base.count - origin.offset) else {
+      throw fault("count", "goes beyond that vector's input")
+    }
+    return Array(base[origin.offset...].prefix(Int(count)))
   }
 }
 
@@ -226,7 +256,10 @@ extension VectorInput {
     .array(
       parts.map { part in
         .members([
-          "bytes": .bytes(part.bytes), "times": JSON.when(part.times != 1, .integer(Int64(part.times))),
+          "vector": part.origin.map { .string($0.vector) }, "from": part.origin.map { .integer(Int64($0.offset)) },
+          "count": JSON.when(part.origin != nil, .integer(Int64(part.bytes.count))),
+          "bytes": JSON.when(part.origin == nil, .bytes(part.bytes)),
+          "times": JSON.when(part.times != 1, .integer(Int64(part.times))),
         ])
       })
   }

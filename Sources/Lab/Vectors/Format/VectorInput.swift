@@ -1,11 +1,14 @@
 import Base
 
-/// The bytes of an answer: stored as they are, or described if they are large and repetitive.
+/// The bytes of an answer: stored as they are, or described if they are large and repetitive, or much like another
+/// vector's.
 package struct VectorInput: Sendable, Hashable {
   /// Bytes, repeated `times` times.
   package struct Part: Sendable, Hashable {
     package var bytes: [UInt8]
     package var times: Int
+    /// Where the bytes stand in another vector's input; nil if they stand in the file.
+    package var origin: Origin?
 
     package init(_ bytes: [UInt8], times: Int = 1) {
       self.bytes = bytes
@@ -13,12 +16,18 @@ package struct VectorInput: Sendable, Hashable {
     }
   }
 
+  /// A place in the input of another vector of the same group.
+  package struct Origin: Sendable, Hashable {
+    package let vector: String
+    package let offset: Int
+  }
+
   package var parts: [Part]
 
   package init(parts: [Part]) { self.parts = parts }
 
   /// Whether the file describes the bytes rather than holding them.
-  package var isGenerated: Bool { parts.count != 1 || parts[0].times != 1 }
+  package var isGenerated: Bool { parts.count != 1 || parts[0].times != 1 || parts[0].origin != nil }
 
   package var count: Int { parts.reduce(0) { $0 + $1.bytes.count * $1.times } }
 
@@ -58,6 +67,56 @@ package struct VectorInput: Sendable, Hashable {
     }
     if start < bytes.count { parts.append(Part(Array(bytes[start...]))) }
     self.init(parts: parts)
+  }
+
+  /// Describes bytes by what they share with another vector's input: its end, and what comes before with small changes
+  /// in between.
+  init(describing bytes: [UInt8], by base: [UInt8], of vector: String) {
+    var end = 0
+    while end < min(bytes.count, base.count), bytes[bytes.count - 1 - end] == base[base.count - 1 - end] { end += 1 }
+    let (last, lastOfBase) = (bytes.count - end, base.count - end)
+    var parts: [Part] = []
+    func add(copied range: Range<Int>) {
+      guard !range.isEmpty else { return }
+      var part = Part(Array(base[range]))
+      part.origin = Origin(vector: vector, offset: range.lowerBound)
+      parts.append(part)
+    }
+    func add(own range: Range<Int>) {
+      if !range.isEmpty { parts += VectorInput(describing: Array(bytes[range])).parts }
+    }
+    var (position, inBase) = (0, 0)
+    while position < last {
+      var count = 0
+      while position + count < last, inBase + count < base.count, bytes[position + count] == base[inBase + count] {
+        count += 1
+      }
+      add(copied: inBase..<(inBase + count))
+      position += count
+      inBase += count
+      guard let change = Self.smallChange(bytes[position..<last], base[inBase...]) else { break }
+      add(own: position..<(position + change.own))
+      position += change.own
+      inBase += change.ofBase
+    }
+    add(own: position..<last)
+    add(copied: lastOfBase..<base.count)
+    self.init(parts: parts)
+  }
+
+  /// The lengths of the shortest change, after which both go on alike for a while; nil if there is no short one.
+  private static func smallChange(
+    _ bytes: ArraySlice<UInt8>, _ base: ArraySlice<UInt8>
+  ) -> (own: Int, ofBase: Int)? {
+    for length in 1...40 {
+      let ways = (0...length).flatMap { [(own: length, ofBase: $0), (own: $0, ofBase: length)] }
+      let found = ways.first { way in
+        let (rest, restOfBase) = (bytes.dropFirst(way.own).prefix(64), base.dropFirst(way.ofBase).prefix(64))
+        return rest.count == 64 && rest.elementsEqual(restOfBase)
+      }
+      if let found { return found }
+    }
+    return nil
   }
 
   private static let storedBytes = 32 << 10

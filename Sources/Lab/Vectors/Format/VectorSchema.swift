@@ -45,7 +45,9 @@ package enum VectorSchema {
         ["type": "array", "minItems": 1, "items": ["$ref": "#/$defs/publication"]])),
     .init("anchor_list", ["$ref": "#/$defs/anchorList"]),
     .init("input", described("The answer.", base64)),
-    .init("generator", ["type": "array", "minItems": 1, "items": ["$ref": "#/$defs/part"]]),
+    .init(
+      "generator",
+      ["type": "array", "minItems": 1, "items": ["oneOf": [["$ref": "#/$defs/part"], ["$ref": "#/$defs/copy"]]]]),
     .init("expect", ["$ref": "#/$defs/expect"]),
   ]
 
@@ -98,6 +100,8 @@ package enum VectorSchema {
         "fault": ["enum": choices(VectorPublication.Fault.self)],
       ], of: ["bytes", "generator", "fault"], optional: ["media_type"]),
     "part": object(["bytes": base64, "times": ["type": "integer", "minimum": 1]], optional: ["times"]),
+    "copy": object(
+      ["vector": text, "from": ["type": "integer", "minimum": 0], "count": ["type": "integer", "minimum": 1]]),
     "expect": object(
       ["stage": ["enum": choices(VectorStage.self)], "codes": list([:]), "warnings": list([:])],
       optional: ["warnings"]),

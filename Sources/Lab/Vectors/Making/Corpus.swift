@@ -6,9 +6,9 @@ import Mock
 package enum Corpus {
   /// A variant of the document is made as a DeviceResponse in proximity, which every verifier can read. It is made in
   /// Apple's envelope too if a row of the Apple section (A…) names it, or if it is a control. Variants of an envelope
-  /// are made in that envelope.
+  /// are made in that envelope. `proofs` come apart.
   static var cases: [CorpusCase] {
-    MockVariant.groups.flatMap { group in
+    MockVariant.groups.filter { $0.name != proofGroup }.flatMap { group in
       group.variants.flatMap { variant in forms(of: variant, in: group.name).map { make(variant, group.name, $0) } }
     } + circumstances + policies + generated + revocation + pinnedSigners + underLists + overWeb
   }
@@ -24,6 +24,7 @@ package enum Corpus {
     case .openID4VP, .openID4VPEncrypted, .openID4VPDigitalCredentials: return [.browser]
     case .openID4VPRedirect: return [.redirect]
     case .annexB: return [.annexB]
+    case .zeroKnowledge: return [.proximity]
     }
   }
 

@@ -1,5 +1,6 @@
 import Base
 import Cryptography
+import Longfellow
 import Mock
 
 /// One vector to be made: a variant of the mock wallet, and the circumstances in which it answers and is judged.
@@ -32,6 +33,12 @@ struct CorpusCase: MockDeclared {
   var stage: VectorStage?
   var reference: String?
   var features: [String] = []
+  /// Whether the verifier asked for the proof that the wallet was asked for.
+  var asksForProof = true
+  /// The verifier's session is another than the wallet's.
+  var isOfAnotherSession = false
+  /// The case of the same group whose input this one's is described by; nil if it stands alone.
+  var base: String?
   /// Makes the lists that publishers serve while the answer is judged; nil if they serve none.
   var publish: (@Sendable (MockAuthority, Timestamp) throws -> [MockPublication])?
   /// The list of anchors that is trusted, as a case of the group of lists; nil if there is none.
@@ -124,6 +131,9 @@ extension CorpusCase {
       found.append(name == VectorSession.OpenID4VP.annexB ? "openid4vp-annex-b" : "openid4vp")
       if usesMAC { found.append("device-mac") }
     }
+    let circuits = request.documents.compactMap(\.circuits.first)
+    if !circuits.isEmpty { found.append("zero-knowledge") }
+    for circuit in circuits { found.append(circuit.feature) }
     if policy.isStrict { found.append("strict-policy") }
     if publish != nil { found.append("revocation") }
     if policy.allowsJWTStatusLists { found.append("jwt-status-lists") }
@@ -143,6 +153,11 @@ extension CorpusCase {
     let label = curve.rawValue.lowercased()
     return [label, label.filter { $0 != "-" }].contains { variant.name == prefix + $0 }
   }
+}
+
+extension KnownCircuit {
+  /// The capability to verify proofs by this circuit: `longfellow-v7-1`.
+  var feature: String { "longfellow-v\(version)-\(elements)" }
 }
 
 extension MockDeclared {

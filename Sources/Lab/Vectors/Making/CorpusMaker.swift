@@ -2,6 +2,7 @@ import Base
 import CBOR
 import Cryptography
 import Glibc
+import Longfellow
 import Mock
 import PKIX
 
@@ -19,10 +20,14 @@ package struct CorpusMaker: Sendable {
   /// The key that wallets encrypt their answers over the web to.
   let webKey: PrivateKey
   let now = CorpusMaker.time
+  var makesProofs: Bool { wallet.prover != nil }
 
-  package init(seed: [UInt8] = CorpusMaker.seed) throws {
+  /// - Parameter circuits: those that proofs are made by; without them there are no cases with proofs.
+  package init(seed: [UInt8] = CorpusMaker.seed, circuits: CircuitLibrary? = nil) throws {
     authority = try MockAuthority(seed: seed)
-    wallet = MockWallet(authority: authority, documents: MockPerson.documents.map(\.withoutPicture))
+    wallet = MockWallet(
+      authority: authority, documents: MockPerson.documents.map(\.withoutPicture),
+      prover: circuits.map(MockProver.init(circuits:)))
     anchors = try authority.anchors(at: now)
     recipientKey = try Self.key("recipient", seed)
     readerKey = try Self.key("reader", seed)
@@ -35,6 +40,7 @@ package struct CorpusMaker: Sendable {
     files += try anchorFiles()
     for made in ListCase.all { files.append(("lists/\(made.id).json", try vector(made).fileContent)) }
     for made in Corpus.cases { files.append(("\(made.group)/\(made.id).json", try vector(made).fileContent)) }
+    if makesProofs { files += try proofFiles() }
     return files.sorted { $0.path < $1.path }
   }
 
@@ -78,9 +84,12 @@ package struct CorpusMaker: Sendable {
       recipientKey: recipientKey.publicKey)
   }
 
-  private var transcript: [UInt8] {
+  private var transcript: [UInt8] { transcript(ofVersion: "1.0") }
+  private var otherTranscript: [UInt8] { transcript(ofVersion: "1.1") }
+
+  private func transcript(ofVersion version: String) -> [UInt8] {
     MockSessionTranscript.qr(
-      deviceEngagement: [0xa1, 0x00, 0x63, 0x31, 0x2e, 0x30],
+      deviceEngagement: [0xa1, 0x00, 0x63] + version.utf8,
       readerKey: MockSessionTranscript.readerKeyBytes(of: readerKey.publicKey))
   }
 
@@ -96,7 +105,8 @@ package struct CorpusMaker: Sendable {
           recipientKey: try recipientKey.scalar().exposed()))
     case .proximity, .proximityMAC:
       let scalar = made.form == .proximityMAC ? try readerKey.scalar().exposed() : nil
-      return .proximity(.init(transcript: transcript, readerKey: scalar))
+      return .proximity(
+        .init(transcript: made.isOfAnotherSession ? otherTranscript : transcript, readerKey: scalar))
     case .annexC: return .annexC(try annexC())
     case .openID4VP(let name, let isEncrypted, _): return .openID4VP(try openID4VP(name, isEncrypted: isEncrypted))
     }
@@ -110,6 +120,8 @@ package struct CorpusMaker: Sendable {
           document.elements.map { ["namespace": .string($0.namespace), "identifier": .string($0.identifier)] }),
         "age_over": .array(document.ageOver.map { .integer(Int64($0)) }),
         "minimum_age": made.minimumAge.map { .integer(Int64($0)) },
+        "zk": JSON.when(
+          made.asksForProof && !document.circuits.isEmpty, .string(document.requiresProof ? "required" : "allowed")),
       ])
     }
     return .members([
@@ -182,7 +194,9 @@ package struct Regeneration: Sendable {
     let files = try maker.files()
     for file in files { try folder.write(file.content, to: file.path) }
     let declared = Set(files.map(\.path))
-    let stale = try folder.vectorFiles().filter { !declared.contains($0) }
+    // Proofs that cannot be made stay as they are.
+    let kept = maker.makesProofs ? "" : "\(Corpus.proofGroup)/"
+    let stale = try folder.vectorFiles().filter { !declared.contains($0) && (kept.isEmpty || !$0.hasPrefix(kept)) }
     for file in stale { try folder.remove(file) }
     written = files.map(\.path)
     removed = stale

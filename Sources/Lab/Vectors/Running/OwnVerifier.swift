@@ -1,5 +1,6 @@
 import Base
 import Cryptography
+import Longfellow
 import Mdoc
 import PKIX
 import Presentation
@@ -9,9 +10,14 @@ import Trust
 /// Judges vectors with this project's verifier.
 package struct OwnVerifier: Sendable {
   private let anchors: SuiteAnchors
+  private let circuits: CircuitLibrary?
   private let stores = Locked<[String: TrustStore]>([:])
 
-  package init(anchors: SuiteAnchors) { self.anchors = anchors }
+  /// - Parameter circuits: those by which proofs are verified; nil if none are.
+  package init(anchors: SuiteAnchors, circuits: CircuitLibrary? = nil) {
+    self.anchors = anchors
+    self.circuits = circuits
+  }
 
   /// - Parameter input: replaces the vector's input, for property tests over changed bytes.
   package func judge(_ vector: TestVector, input: [UInt8]? = nil) async -> Judgement {
@@ -47,9 +53,10 @@ package struct OwnVerifier: Sendable {
 
   func authenticate(_ vector: TestVector, _ input: [UInt8]) throws -> Authentication? {
     guard let store = store(of: vector) else { return nil }
-    let verifier = MdocVerifier(
+    var verifier = MdocVerifier(
       trust: store, clockSkew: vector.policy.clockSkew, isStrict: vector.policy.isStrict,
       revocation: vector.policy.revocation)
+    verifier.proofs = circuits.map { ProofPolicy(circuits: $0) }
     switch vector.session {
     case .appleInApp(let session):
       let key = try Self.key(session.recipientKey, "/session/recipient_key")
@@ -119,7 +126,9 @@ package struct OwnVerifier: Sendable {
 
   private static func request(_ vector: TestVector, for family: ProtocolFamily) throws -> PresentationRequest {
     do throws(ServiceError) {
-      return try PresentationRequestDecoder(for: family).decode(vector.request)
+      // A vector offers every circuit, whichever of them are at hand. What revocation has to be known is judged below.
+      let proofs = PresentationRequestDecoder.ProofRules(circuits: KnownCircuit.all)
+      return try PresentationRequestDecoder(for: family, proofs: proofs).decode(vector.request)
     } catch {
       throw VectorFault(pointer: "/request" + (error.pointers.first?.pointer ?? ""), problem: error.detail)
     }
@@ -145,9 +154,12 @@ extension StaticListFetcher {
 /// Question: a vector without `flags` and `expect`, with the whole input, and `anchors` with their certificates.
 package enum HarnessHandler {
   /// - Throws: `VectorFault` if the question is malformed.
-  package static func answer(_ question: JSON) async throws(VectorFault) -> JSON {
+  package static func answer(
+    _ question: JSON, circuits: CircuitLibrary? = nil
+  ) async throws(VectorFault) -> JSON {
     let vector = try TestVector(question: question)
-    let judgement = await OwnVerifier(anchors: try SuiteAnchors(question: question)).judge(vector)
+    let verifier = OwnVerifier(anchors: try SuiteAnchors(question: question), circuits: circuits)
+    let judgement = await verifier.judge(vector)
     return .members([
       "verdict": judgement.isAccepted ? "accepted" : "rejected",
       "codes": judgement.codes.map { .strings($0) }, "warnings": judgement.warnings.map { .strings($0) },

@@ -1,5 +1,6 @@
 import Base
 import Cryptography
+import Longfellow
 import Mdoc
 import Sessions
 
@@ -26,9 +27,12 @@ package struct VectorRunner: Sendable {
   private let judge: Judge
 
   /// This project's own verifier.
-  package init(_ suite: VectorSuite) {
-    let verifier = OwnVerifier(anchors: suite.anchors)
+  ///
+  /// - Parameter circuits: those by which proofs are verified. Vectors that need others are skipped.
+  package init(_ suite: VectorSuite, circuits: CircuitLibrary? = nil) {
+    let verifier = OwnVerifier(anchors: suite.anchors, circuits: circuits)
     self.init(suite, subject: "mdoc") { vector in await verifier.judge(vector) }
+    missingFeatures = Set(KnownCircuit.all.filter { circuits?.circuits.contains($0) != true }.map(\.feature))
   }
 
   package init(_ suite: VectorSuite, subject: String, judge: @escaping Judge) {

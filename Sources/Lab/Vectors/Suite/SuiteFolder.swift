@@ -90,3 +90,21 @@ package struct SuiteFolder: Sendable {
     return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder
   }
 }
+
+/// Inputs that other vectors' inputs are described by. Each is read once.
+struct SuiteInputs {
+  let folder: SuiteFolder
+  private var known: [String: [UInt8]] = [:]
+
+  init(_ folder: SuiteFolder) { self.folder = folder }
+
+  /// The input of the vector with this id in a file's group; nil if its file does not hold all of it.
+  mutating func input(of id: String, besides file: String) -> [UInt8]? {
+    guard !id.contains("/") else { return nil }
+    let path = "\(file.prefix { $0 != "/" })/\(id).json"
+    if let input = known[path] { return input }
+    let input = (try? folder.json(path))?["input"]?.string.flatMap { Base64.decodeURLSafe($0) }
+    known[path] = input
+    return input
+  }
+}

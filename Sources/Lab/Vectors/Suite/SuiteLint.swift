@@ -19,9 +19,10 @@ package struct SuiteLint: Sendable {
       throw SuiteError(path: "\(path)/schema.json", problem: "is no JSON")
     }
     var files: [String: String] = [:]
+    var inputs = SuiteInputs(folder)
     for file in try folder.vectorFiles() {
       count += 1
-      findings += try Self.problems(of: file, in: folder, schema).map { Finding(file: file, problem: $0) }
+      findings += try Self.problems(of: file, in: &inputs, schema).map { Finding(file: file, problem: $0) }
       let id = Self.stem(file)
       if let other = files[id] { findings.append(.init(file: file, problem: "has the id of \(other)")) }
       files[id] = file
@@ -29,14 +30,15 @@ package struct SuiteLint: Sendable {
   }
 
   private static func problems(
-    of file: String, in folder: SuiteFolder, _ schema: JSON
+    of file: String, in inputs: inout SuiteInputs, _ schema: JSON
   ) throws(SuiteError) -> [String] {
+    let folder = inputs.folder
     guard let json = try? JSON(parsing: folder.read(file)) else { return ["is no JSON"] }
     let violations = Schema(schema).violations(of: json, with: .init(of: schema, longestMatched: .max)).map(\.text)
     guard violations.isEmpty else { return violations }
     let vector: TestVector
     do throws(VectorFault) {
-      vector = try TestVector(json: json)
+      vector = try TestVector(json: json) { inputs.input(of: $0, besides: file) }
     } catch {
       return [error.description]
     }
@@ -88,6 +90,16 @@ package struct SuiteLint: Sendable {
     // A signer stands where an authority should be: the path is too long, and the signer is no CA and may not sign
     // certificates.
     [.pathLengthExceeded, .certificateIsCA, .certificateKeyUsage],
+    // An authority stands where the signer should be, and the signer where the authority should be.
+    [
+      .nameChaining, .certificateSignatureInvalid, .pathLengthExceeded, .certificateIsCA, .certificateKeyUsage,
+      .certificateExtendedKeyUsage,
+    ],
+    // A plain document stands beside the proof of the same one.
+    [.documentUnexpected, .zkPlainNotAccepted],
+    // An element too many was not asked for either, or stands there twice.
+    [.zkElementsMismatch, .zkElementCount],
+    [.elementDuplicate, .zkElementCount],
     // A second document was not requested, and its issuer is unknown besides.
     [.documentUnexpected, .issuerUnknown],
   ]

@@ -18,8 +18,9 @@ package struct VectorSuite: Sendable {
   package init(at path: String) throws(SuiteError) {
     folder = SuiteFolder(path)
     var entries: [Entry] = []
+    var inputs = SuiteInputs(folder)
     for file in try folder.vectorFiles() {
-      entries.append(Entry(group: String(file.prefix { $0 != "/" }), vector: try Self.vector(folder, file)))
+      entries.append(Entry(group: String(file.prefix { $0 != "/" }), vector: try Self.vector(&inputs, file)))
     }
     guard !entries.isEmpty else { throw SuiteError(path: path, problem: "holds no vectors") }
     self.entries = entries
@@ -32,12 +33,12 @@ package struct VectorSuite: Sendable {
       .map { (name: $0.0, count: $0.1) }
   }
 
-  static func vector(_ folder: SuiteFolder, _ file: String) throws(SuiteError) -> TestVector {
-    let json = try folder.json(file)
+  private static func vector(_ inputs: inout SuiteInputs, _ file: String) throws(SuiteError) -> TestVector {
+    let json = try inputs.folder.json(file)
     do throws(VectorFault) {
-      return try TestVector(json: json)
+      return try TestVector(json: json) { inputs.input(of: $0, besides: file) }
     } catch {
-      throw SuiteError(path: "\(folder.path)/\(file)", problem: error.description)
+      throw SuiteError(path: "\(inputs.folder.path)/\(file)", problem: error.description)
     }
   }
 }

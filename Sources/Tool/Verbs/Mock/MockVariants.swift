@@ -65,6 +65,7 @@ enum MockVariants {
     case .openID4VPDigitalCredentials: "openid4vp_digital_credentials"
     case .openID4VPRedirect: "openid4vp_redirect"
     case .annexB: "annex_b"
+    case .zeroKnowledge: "zero_knowledge"
     }
   }
 }
@@ -75,17 +76,21 @@ enum MockVectors {
 
   private static let regenerate = Command(
     "regenerate", "write every vector anew, and remove those that are not declared any more",
-    options: [.outFolder, .seed, .json],
-    notes: ["The same seed gives the same bytes. The default is the committed corpus's."],
+    options: [.outFolder, .seed, .circuits, .json],
+    notes: [
+      "The same seed gives the same bytes. The default is the committed corpus's.",
+      "Without --circuits the vectors with zero-knowledge proofs stay as they are.",
+    ],
     examples: [.init("After a change to the mock's variants", "mdoc mock vectors regenerate --out TestVectors")],
     action: run)
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
     let seed = try arguments.hex(.seed, length: 1...1_024) ?? CorpusMaker.seed
     let path = try arguments.required(.outFolder)
+    let circuits = try CircuitFiles.library(arguments.value(.circuits))
     let made: Regeneration
     do {
-      made = try Regeneration(of: CorpusMaker(seed: seed), into: path)
+      made = try Regeneration(of: CorpusMaker(seed: seed, circuits: circuits), into: path)
     } catch let error as SuiteError {
       throw .unreadable(error.description)
     } catch {

@@ -2,13 +2,14 @@ import App
 import Base
 import Bench
 import HTTP
+import Longfellow
 import Vectors
 
 /// `mdoc vectors serve-harness`: serves this verifier as a harness, as an example for others and for our own tests.
 enum VectorsServeHarness {
   static let command = Command(
     "serve-harness", "serve this verifier for mdoc vectors run --against",
-    options: [.listenHarness],
+    options: [.listenHarness, .circuits],
     notes: [
       "A question is a POST of a vector without flags and expectation, the input in full and the anchors' "
         + "certificates with it. Loopback only: it judges by whatever keys and anchors it is given.",
@@ -27,14 +28,14 @@ enum VectorsServeHarness {
       throw .usage("--listen is 127.0.0.1:PORT or [::1]:PORT, not \"\(text)\"")
     }
     StopSignal.install()
-    let server = try start(address)
+    let server = try start(address, circuits: try CircuitFiles.library(arguments.value(.circuits)))
     console.print("http://\(ListenAddress(address: address.address, port: server.port))/")
     await StopSignal.wait()
     await server.stop(drainSeconds: 5)
     return .done
   }
 
-  static func start(_ address: ListenAddress) throws(Failure) -> HTTPServer {
+  static func start(_ address: ListenAddress, circuits: CircuitLibrary? = nil) throws(Failure) -> HTTPServer {
     var configuration = HTTPServerConfiguration()
     configuration.address = address.address
     configuration.port = address.port
@@ -43,7 +44,7 @@ enum VectorsServeHarness {
     configuration.maxBodyBytes = 32 << 20
     configuration.requestDeadline = 60
     do throws(HTTPServerError) {
-      return try HTTPServer(configuration: configuration, handler: HarnessEndpoint())
+      return try HTTPServer(configuration: configuration, handler: HarnessEndpoint(circuits: circuits))
     } catch {
       throw .temporary("the harness did not start on \(address): \(error)")
     }
@@ -52,11 +53,13 @@ enum VectorsServeHarness {
 
 /// Answers harness questions over HTTP, on any path.
 private struct HarnessEndpoint: HTTPHandler {
+  let circuits: CircuitLibrary?
+
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     guard request.method == "POST" else { return reply(405, ["error": "a question is a POST"]) }
     guard let question = try? JSON(parsing: request.body) else { return reply(400, ["error": "is no JSON"]) }
     do throws(VectorFault) {
-      return reply(200, try await HarnessHandler.answer(question))
+      return reply(200, try await HarnessHandler.answer(question, circuits: circuits))
     } catch {
       return reply(400, ["error": .string(error.description)])
     }

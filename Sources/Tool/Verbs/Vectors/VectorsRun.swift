@@ -5,7 +5,7 @@ import Vectors
 enum VectorsRun {
   static let command = Command(
     "run", "run the cases and report which do not end as they must",
-    options: [.suite, .filter, .against, .without, .measure, .junit, .html, .jsonReport],
+    options: [.suite, .filter, .against, .without, .circuits, .measure, .junit, .html, .jsonReport],
     notes: [
       "With --against, each case is posted without its expectation as JSON to the URL, which answers "
         + "{\"verdict\": \"accepted\" or \"rejected\", \"codes\": […]}; codes may be left out. "
@@ -13,6 +13,7 @@ enum VectorsRun {
       "With --measure, each case is judged twice, and the second time's processor time and peak of resident memory "
         + "stand in the reports. A case fails that takes more than "
         + "\(Limits.verificationMemoryBytes >> 20) MiB or \(Limits.verificationSeconds) s.",
+      "Cases with zero-knowledge proofs need --circuits, and are skipped without the circuit that they are about.",
       "--suite also takes a set that others published, or a folder of such sets, in their own layout: Wycheproof, "
         + "ISO/IEC 18013-5 Annex D, Apple's sample, RFC 9180, RFC 8949 appendix A, COSE examples and more.",
       "Exit status: 0 all that were run pass, 1 a case fails or none was run, 64 usage, 65 the suite cannot be read.",
@@ -29,6 +30,9 @@ enum VectorsRun {
     action: run)
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
+    if arguments.has(.circuits), arguments.has(.against) {
+      throw .usage("--circuits is for this verifier: another has its own")
+    }
     if arguments.has(.measure), arguments.has(.against) {
       throw .usage("--measure is for this verifier: another's memory and time cannot be seen from here")
     }
@@ -53,7 +57,7 @@ enum VectorsRun {
     let suite = try VectorsCommand.suite(arguments)
     var runner = try runner(suite, arguments)
     runner.filter = arguments.value(.filter)
-    runner.missingFeatures = Set(arguments.values(.without))
+    runner.missingFeatures.formUnion(arguments.values(.without))
     runner.measures = arguments.has(.measure)
     return await runner.run()
   }
@@ -71,7 +75,9 @@ enum VectorsRun {
   }
 
   private static func runner(_ suite: VectorSuite, _ arguments: ParsedArguments) throws(Failure) -> VectorRunner {
-    guard let address = arguments.value(.against) else { return VectorRunner(suite) }
+    guard let address = arguments.value(.against) else {
+      return VectorRunner(suite, circuits: try CircuitFiles.library(arguments.value(.circuits)))
+    }
     guard let client = HarnessClient(address) else {
       throw .usage("--against is a URL like http://127.0.0.1:9000/, not \"\(address)\"")
     }
