@@ -138,6 +138,13 @@ struct ProofVerification {
       documentType: document.docType, transcript: transcript.encoded,
       elements: document.elements.map { ($0.reference.identifier, Array($0.value.encoded)) },
       timestamp: document.timestamp)
+    let start = ContinuousClock.now
+    defer {
+      verifier.didVerifyProof?(
+        ProofRun(
+          circuit: circuit, isProven: checks.outcome(of: .zkProofInvalid) == .passed,
+          seconds: (ContinuousClock.now - start) / .seconds(1)))
+    }
     do throws(LongfellowError) {
       try longfellow.verify(proof: Array(document.proof), statement: statement)
       checks.passed(.zkProofMalformed)
