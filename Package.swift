@@ -159,8 +159,8 @@ let package = Package(
     module(
       "Bench", in: .lab,
       [
-        "Base", "CBOR", "Cryptography", "COSE", "PKIX", "Mdoc", "Trust", "Presentation", "Sessions", "HTTP", "App",
-        "Mock", "TestMode", "COpenSSL",
+        "Base", "CBOR", "Cryptography", "COSE", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Sessions",
+        "HTTP", "App", "Mock", "TestMode", "Vectors", "COpenSSL",
       ]),
     .executableTarget(
       name: "MdocTool",
@@ -223,7 +223,7 @@ let package = Package(
     tests(
       "MdocTool",
       [
-        "Base", "Bench", "CBOR", "Cryptography", "PKIX", "Mdoc", "Trust", "Mock", "Sessions", "Stores",
+        "Base", "Bench", "CBOR", "Cryptography", "Longfellow", "PKIX", "Mdoc", "Trust", "Mock", "Sessions", "Stores",
         "HTTP", "App", "TestMode", "TestSupport",
       ]),
   ]

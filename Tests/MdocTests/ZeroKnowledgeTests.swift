@@ -126,6 +126,24 @@ struct ZeroKnowledgeTests {
     #expect(code == .zkProofInvalid ? proof == .failed : proof != .failed, "\(name)")
   }
 
+  /// What servers count: a proof that is refused before it is verified is none.
+  @Test func `each verified proof is told with its circuit, and whether it holds`() throws {
+    func runs(_ change: Change) throws -> [ProofRun] {
+      let told = Locked<[ProofRun]>([])
+      var answer = try ProvenAnswer()
+      answer.verifier.didVerifyProof = { run in told.withLock { $0.append(run) } }
+      try change(&answer)
+      _ = try answer.verify()
+      return told.withLock { $0 }
+    }
+    let good = try runs { _ in }
+    let bad = try runs { $0.flip(0) }
+    #expect((good + bad).map(\.circuit) == [ProvenAnswer.circuit, ProvenAnswer.circuit])
+    #expect((good + bad).map(\.isProven) == [true, false])
+    #expect((good + bad).allSatisfy { $0.seconds > 0 })
+    #expect(try runs { $0.label = "longfellow" }.isEmpty)
+  }
+
   typealias Change = @Sendable (inout ProvenAnswer) throws -> Void
   static func faults() -> [(name: String, code: Code, change: Change)] {
     [

@@ -24,6 +24,8 @@ package struct ServiceConfiguration: Sendable {
 
   /// Hears how many seconds each stage of an answer's verification took. Called wherever it is, so it must not block.
   package var observe: @Sendable (VerificationStage, Double) -> Void = { _, _ in }
+  /// Hears of each proof that was verified or found wrong. It must not block either.
+  package var observeProof: @Sendable (ProofRun) -> Void = { _ in }
 
   package init(
     isLive: Bool, relyingParties: RelyingParties, protocols: [any WalletProtocol], trust: CurrentTrust,
@@ -57,6 +59,7 @@ final class ServiceContext: Sendable {
   let lists: ListTurns
   let usage: UsageBook
   let observe: @Sendable (VerificationStage, Double) -> Void
+  private let observeProof: @Sendable (ProofRun) -> Void
 
   init(
     _ configuration: ServiceConfiguration, store: any SessionStore, sharing other: ServiceContext? = nil,
@@ -91,6 +94,7 @@ final class ServiceContext: Sendable {
     lists = other?.lists ?? ListTurns()
     usage = other?.usage ?? UsageBook()
     observe = configuration.observe
+    observeProof = configuration.observeProof
   }
 
   /// The rules for one attempt.
@@ -98,6 +102,7 @@ final class ServiceContext: Sendable {
     var verifier = MdocVerifier(
       trust: trust, clockSkew: clockSkew, revocation: relyingParty.policies.revocation)
     verifier.proofs = proofs
+    verifier.didVerifyProof = observeProof
     return verifier
   }
 

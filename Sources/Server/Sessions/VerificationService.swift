@@ -1,5 +1,6 @@
 import Base
 import Cryptography
+import Longfellow
 
 /// The application: sessions and their use cases, the same for HTTP and for whoever calls it from Swift.
 ///
@@ -27,6 +28,8 @@ package struct VerificationService: Sendable {
 
   package var isLive: Bool { context.isLive }
   package var relyingParties: RelyingParties { context.relyingParties }
+  /// By what zero-knowledge proofs are verified; nil where no circuits are configured.
+  package var circuits: CircuitLibrary? { context.proofs?.circuits }
   /// Names of the protocols that sessions may ask for.
   package var protocolNames: [String] { context.protocols.keys.sorted() }
 

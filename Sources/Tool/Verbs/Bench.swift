@@ -11,7 +11,7 @@ enum BenchCommand {
     "bench", "measure one verification against the floor of its cryptographic primitives",
     options: [
       .rounds, .server, .verifications, .connections, .rate, .seconds, .answers,
-      .processors, .url, .afterwards, .store, .loop, .repetitions, .json,
+      .processors, .url, .afterwards, .store, .zk, .proofCircuits, .loop, .repetitions, .json,
     ] + NodesCommand.options,
     notes: [
       "ratio_to_floor is the processor time of one full verification over that of the primitives that none can avoid, "
@@ -26,7 +26,11 @@ enum BenchCommand {
         + "server in test mode that runs already, with its API key in MDOC_API_KEY.",
       NodesCommand.note,
       "--store measures a store of test mode by itself: sessions created, consumed and concluded, which stay in it.",
-      "Times are medians of processor time; on a shared machine only the ratios are worth comparing.",
+      "--zk has the mock wallet make a proof by each circuit, and verifies it --rounds times; the proof is made a tenth as "
+        + "often. Figures are the circuit's loading and the memory that it keeps, the proof's bytes and making, its "
+        + "verification by one thread and by two, by the clock and in processor time of the one, and the memory that one "
+        + "verification takes at its peak.",
+      "Other times are medians of processor time; on a shared machine only the ratios are worth comparing.",
     ],
     examples: [
       .init("The figures", "mdoc bench"),
@@ -37,6 +41,7 @@ enum BenchCommand {
       .init(
         "A node of mdoc serve --test-mode --seed 01, every answer twice",
         "mdoc bench --node http://127.0.0.1:8080 --seed 01"),
+      .init("Zero-knowledge proofs, by every circuit", "mdoc bench --zk --circuits circuits"),
       .init("Work for a profiler", "perf record mdoc bench --loop known-5k --repetitions 20000"),
     ],
     action: run)
@@ -50,6 +55,8 @@ enum BenchCommand {
     }
     if arguments.has(.server), arguments.value(.rate) != nil { return try await runLoad(arguments, console) }
     if arguments.has(.server) { return try await runServer(arguments, console) }
+    if arguments.has(.zk) { return try runProofs(rounds: rounds, arguments, console) }
+    if arguments.has(.proofCircuits) { throw .usage("--circuits goes with --zk") }
     if let place = arguments.value(.store) { return try await runStore(place, arguments, console) }
     let loop = arguments.value(.loop)
     let report: BenchReport
@@ -152,7 +159,31 @@ extension BenchCommand {
   }
 }
 
+// MARK: Proofs
+
+extension BenchCommand {
+  private static func runProofs(
+    rounds: Int, _ arguments: ParsedArguments, _ console: Console
+  ) throws(Failure) -> ExitStatus {
+    guard let folder = arguments.value(.proofCircuits) else { throw .usage("--zk needs --circuits") }
+    let figures: [ProofBenchmark.Figures]
+    do throws(ProofBenchmark.Failed) {
+      figures = try ProofBenchmark(rounds: rounds).run(folder: folder)
+    } catch {
+      throw .unreadable("circuits \(error.reason)")
+    }
+    if arguments.has(.json) {
+      console.print(["circuits": .array(figures.map(\.json))])
+    } else {
+      console.print(ProofBenchmark.Figures.text(figures))
+    }
+    return .done
+  }
+}
+
 extension Option {
+  fileprivate static let zk = Option(flag: "zk", "measure zero-knowledge proofs instead, by each circuit of --circuits")
+  fileprivate static let proofCircuits = Option("circuits", "FOLDER", "where the circuits are, with --zk")
   fileprivate static let rate = Option("rate", "N", "flows a second, with --server, whatever comes back")
   fileprivate static let seconds = Option("seconds", "N", "for how long, with --rate", fallback: "10")
   fileprivate static let answers = Option("answers", "N", "answers made before, with --rate")

@@ -1,4 +1,5 @@
 import Base
+import Synchronization
 
 /// The circuits that proofs can be verified with. Each is loaded when it is first used, and then kept.
 public final class CircuitLibrary: Sendable {
@@ -26,9 +27,15 @@ public final class CircuitLibrary: Sendable {
     try shelves[circuit]?.loaded().pair
   }
 
+  /// Whether the circuit is in memory. It never waits for one that is being loaded.
+  package func isLoaded(_ circuit: KnownCircuit) -> Bool {
+    shelves[circuit]?.isLoaded.load(ordering: .relaxed) == true
+  }
+
   private final class Shelf: Sendable {
     private let circuit: KnownCircuit
     private let content: Locked<Content>
+    let isLoaded = Atomic(false)
 
     /// One of the three is there. An enum would keep its tag in unused bits of the pointers to what is loaded, where a
     /// leak detector does not see them.
@@ -46,7 +53,10 @@ public final class CircuitLibrary: Sendable {
     func loaded() throws(LongfellowError) -> (pair: CircuitPair, verifier: LongfellowVerifier) {
       // The lock is held while the circuit is loaded, so that it is loaded once. Whoever waits would load it too.
       let content = content.withLock { content in
-        if let file = content.file { content = Self.load(file, circuit) }
+        if let file = content.file {
+          content = Self.load(file, circuit)
+          isLoaded.store(content.loaded != nil, ordering: .relaxed)
+        }
         return content
       }
       guard let loaded = content.loaded else { throw content.fault ?? .circuitMalformed }

@@ -15,6 +15,9 @@ public struct KnownCircuit: Sendable, Hashable {
   /// The label under which requests offer the pair, and by which answers name it.
   public var label: String { "\(Self.system)_\(version)_\(elements)_\(hashBlock)_\(signatureBlock)_\(hash)" }
 
+  /// What people and metrics call the pair: `v7-2` is version 7's for two elements.
+  package var name: String { "v\(version)-\(elements)" }
+
   /// How many times longer a row is encoded, about.
   package var rate: Int { version == 7 ? 7 : 4 }
   /// How many columns of each part a proof opens: for about 86 bits of soundness in version 6 and 109 in 7.

@@ -1,4 +1,6 @@
 import Base
+import Longfellow
+import Mdoc
 import TestSupport
 import Testing
 
@@ -50,6 +52,48 @@ import Testing
       ] { #expect(metrics.contains("\n\(sample)\n"), "\(sample)") }
       bed.clock.advance(90)
       #expect(try await bed.api.with(nil).get("/metrics").body.contains("\nmdoc_trust_age_seconds 90\n"))
+    }
+  }
+
+  @Test func `proofs are counted by circuit and outcome`() throws {
+    let metrics = Metrics()
+    let (one, four) = (KnownCircuit.all[0], KnownCircuit.all[7])
+    metrics.verified(ProofRun(circuit: four, isProven: true, seconds: 0.3))
+    metrics.verified(ProofRun(circuit: one, isProven: true, seconds: 0.2))
+    metrics.verified(ProofRun(circuit: one, isProven: false, seconds: 0.01))
+    let proofs = metrics.snapshot.proofs
+    #expect(proofs[one]?.verified == 1 && proofs[one]?.refused == 1 && proofs[one]?.durations.count == 2)
+    #expect(proofs[four]?.verified == 1 && proofs[four]?.refused == 0)
+    #expect((one.name, four.name) == ("v7-1", "v6-4"))
+    #expect(Set(KnownCircuit.all.map(\.name)).count == KnownCircuit.all.count)
+  }
+
+  /// From the session to the count, with a wallet that proves.
+  @Test(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
+  func `a proof is counted and measured by its circuit`() async throws {
+    let circuits = try CircuitLibrary(folder: PublishedVectors.folder + "/longfellow/circuits")
+    try await withTestMode(circuits: circuits) { bed in
+      func metrics() async throws -> String { try await bed.api.with(nil).get("/metrics").body }
+      let before = try await metrics()
+      #expect(before.contains("\nmdoc_zk_proofs_total{circuit=\"v7-1\",outcome=\"verified\"} 0\n"))
+      #expect(before.contains("\nmdoc_zk_circuit_loaded{circuit=\"v7-1\"} 0\n"))
+      let created = try await bed.api.post(
+        "/v1/verification_sessions",
+        [
+          "protocols": ["org-iso-mdoc"], "origin": .string(TestBed.origin),
+          "documents": [["doc_type": .string(DocType.mDL), "age_over": [21], "zk": "required"]],
+        ])
+      #expect(created.status == 201, "\(created.body)")
+      let reply = try await bed.submit(bed.mockAnswer(created.json), to: created.json)
+      #expect(reply.json["status"] == "verified", "\(reply.body)")
+      let after = try await metrics()
+      for sample in [
+        "mdoc_zk_proofs_total{circuit=\"v7-1\",outcome=\"verified\"} 1",
+        "mdoc_zk_proofs_total{circuit=\"v7-1\",outcome=\"refused\"} 0",
+        "mdoc_zk_proof_duration_seconds_count{circuit=\"v7-1\"} 1",
+        "mdoc_zk_proof_duration_seconds_count{circuit=\"v6-1\"} 0",
+        "mdoc_zk_circuit_loaded{circuit=\"v7-1\"} 1", "mdoc_zk_circuit_loaded{circuit=\"v7-2\"} 0",
+      ] { #expect(after.contains("\n\(sample)\n"), "\(sample)") }
     }
   }
 

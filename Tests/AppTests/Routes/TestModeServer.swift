@@ -1,5 +1,6 @@
 import Base
 import FoundationEssentials
+import Longfellow
 import Mdoc
 import Mock
 import Sessions
@@ -136,7 +137,7 @@ struct TestBed: Sendable {
 func withTestMode<R>(
   store: String? = nil, clock: TestClock = TestClock(), seed: String = "tests",
   revocation: RevocationPolicy = .requireGood, webhook: String? = nil,
-  evidenceKey: EvidenceKey? = nil, _ body: (TestBed) async throws -> R
+  evidenceKey: EvidenceKey? = nil, circuits: CircuitLibrary? = nil, _ body: (TestBed) async throws -> R
 ) async throws -> R {
   let log = LogCapture()
   var options = TestModeOptions()
@@ -146,6 +147,7 @@ func withTestMode<R>(
   options.revocation = revocation
   options.webhookURL = webhook
   options.evidenceKey = evidenceKey
+  options.circuits = circuits
   // Bursts of tests on a slow machine are no overload.
   options.patience = 60_000
   options.clock = { clock.now }

@@ -22,8 +22,8 @@ package struct Measurement: Sendable, Hashable {
   package var timeText: String { RunReport.text(seconds: processorSeconds) + " s" }
 }
 
-/// Measures one judgement at a time, in a process that does nothing else meanwhile.
-struct Meter {
+/// Measures one piece of work at a time, such as a judgement, in a process that does nothing else meanwhile.
+package struct Meter {
   private let start: Double
   private let resident: Int?
 
@@ -34,15 +34,21 @@ struct Meter {
   }()
 
   /// Call this before the uncounted first judgement, so that it leaves no free memory behind.
-  static func prepare() { _ = freesAtOnce }
+  package static func prepare() { _ = freesAtOnce }
 
-  init() {
+  package init() {
     malloc_trim(0)
     resident = Self.freesAtOnce && Self.resetPeak() ? Self.status("VmRSS:") : nil
     start = Self.processorSeconds()
   }
 
-  func read(for inputBytes: Int) -> Measurement {
+  /// Bytes by which resident memory has risen, without what is free again; nil if the system does not tell.
+  package func residentRise() -> Int? {
+    malloc_trim(0)
+    return resident.flatMap { before in Self.status("VmRSS:").map { max(0, $0 - before) } }
+  }
+
+  package func read(for inputBytes: Int) -> Measurement {
     let seconds = Self.processorSeconds() - start
     let peak = resident.flatMap { before in Self.status("VmHWM:").map { max(0, $0 - before) } }
     return Measurement(inputBytes: inputBytes, processorSeconds: seconds, peakMemory: peak)

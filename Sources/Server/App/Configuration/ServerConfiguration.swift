@@ -67,6 +67,7 @@ extension ServerConfiguration {
     parts.publicURL = publicURL
     parts.proofs = proofs
     parts.observe = metrics.finished
+    parts.observeProof = metrics.verified
     return parts
   }
 }

@@ -1,5 +1,7 @@
 import Base
 import HTTP
+import Longfellow
+import Mdoc
 import Sessions
 
 /// The counts behind `/metrics`. Labels come from closed sets alone: route templates, methods, statuses, codes.
@@ -21,12 +23,19 @@ final class Metrics: Sendable {
     var failures = 0
   }
 
+  struct ProofUse: Sendable {
+    var verified = 0
+    var refused = 0
+    var durations = Histogram()
+  }
+
   struct Snapshot: Sendable {
     var requests: [RequestLabels: Int] = [:]
     var durations: [String: Histogram] = [:]
     var queueWait = Histogram()
     var verifications: [VerificationLabels: Int] = [:]
     var stages: [VerificationStage: Histogram] = [:]
+    var proofs: [KnownCircuit: ProofUse] = [:]
     var store: [String: StoreUse] = [:]
     var shed: [Overload: Int] = [:]
     var limited: [RateLimiter.Subject: Int] = [:]
@@ -76,6 +85,15 @@ final class Metrics: Sendable {
 
   func finished(_ stage: VerificationStage, seconds: Double) {
     state.withLock { $0.stages[stage, default: Histogram()].add(seconds) }
+  }
+
+  func verified(_ proof: ProofRun) {
+    state.withLock { state in
+      var use = state.proofs[proof.circuit] ?? ProofUse()
+      if proof.isProven { use.verified += 1 } else { use.refused += 1 }
+      use.durations.add(proof.seconds)
+      state.proofs[proof.circuit] = use
+    }
   }
 
   func didUseStore(_ operation: String, seconds: Double, failed: Bool) {

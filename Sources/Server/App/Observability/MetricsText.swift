@@ -1,5 +1,6 @@
 import Base
 import HTTP
+import Longfellow
 import PKIX
 import Sessions
 import Synchronization
@@ -19,6 +20,7 @@ enum MetricsText {
     requests(snapshot, &text)
     load(snapshot, application, &text)
     verifications(snapshot, &text)
+    proofs(snapshot, application.service.circuits, &text)
     store(snapshot, &text)
     trust(application, &text)
     certificates(application, &text)
@@ -94,6 +96,31 @@ enum MetricsText {
     text.family(name, .histogram, "Seconds that the stages of answers' verifications took.")
     for (stage, histogram) in snapshot.stages.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       text.histogram(name, [("stage", stage.rawValue)], histogram)
+    }
+  }
+
+  /// Zero-knowledge proofs by circuit, of which there are eight at most. Those at hand have samples from the start.
+  private static func proofs(
+    _ snapshot: Metrics.Snapshot, _ library: CircuitLibrary?, _ text: inout MetricsWriter
+  ) {
+    let atHand = library?.circuits ?? []
+    let used = KnownCircuit.all.filter { snapshot.proofs[$0] != nil || atHand.contains($0) }
+    text.family("mdoc_zk_proofs_total", .counter, "Proofs that were computed through, by circuit and outcome.")
+    for circuit in used {
+      let use = snapshot.proofs[circuit] ?? Metrics.ProofUse()
+      for (outcome, count) in [("verified", use.verified), ("refused", use.refused)] {
+        text.sample("mdoc_zk_proofs_total", [("circuit", circuit.name), ("outcome", outcome)], Double(count))
+      }
+    }
+    let name = "mdoc_zk_proof_duration_seconds"
+    text.family(name, .histogram, "Seconds that proofs' verifications took, by circuit.")
+    for circuit in used {
+      text.histogram(name, [("circuit", circuit.name)], snapshot.proofs[circuit]?.durations ?? Histogram())
+    }
+    text.family(
+      "mdoc_zk_circuit_loaded", .gauge, "1 where the circuit is in memory, 0 before its first use or if it is damaged.")
+    for circuit in atHand {
+      text.sample("mdoc_zk_circuit_loaded", [("circuit", circuit.name)], library?.isLoaded(circuit) == true ? 1 : 0)
     }
   }
 

@@ -3,7 +3,8 @@ import PKIX
 
 /// Verifies opened answers: issuer authentication, digests, validity, device authentication, and the request.
 ///
-/// It does no I/O, reads no clock and makes no random bytes. Its report lists every failed check, not only the first.
+/// It does no I/O, makes no random bytes, and reads no clock except to measure proofs for `didVerifyProof`. Its report
+/// lists every failed check, not only the first.
 public struct MdocVerifier: Sendable {
   public var trust: any IssuerTrust
   /// Seconds by which clocks may differ. It widens validFrom, validUntil, the check that nothing is signed in the
@@ -17,6 +18,8 @@ public struct MdocVerifier: Sendable {
   public var proofs: ProofPolicy?
   /// Called when an answer is open and its documents are about to be checked; for measurements of time.
   public var willAuthenticate: (@Sendable () -> Void)?
+  /// Called when a zero-knowledge proof has been computed through; for counts and measurements of time.
+  package var didVerifyProof: (@Sendable (ProofRun) -> Void)?
 
   public init(
     trust: any IssuerTrust, clockSkew: Int64 = Limits.clockSkew, isStrict: Bool = false,

@@ -71,3 +71,17 @@ public struct ProofPolicy: Sendable {
   public static let oldestSeconds: Int64 = 300
   public static let skewSeconds: Int64 = 60
 }
+
+/// One verification of a proof by its circuit, without a word about whom the proof is of.
+package struct ProofRun: Sendable {
+  package let circuit: KnownCircuit
+  package let isProven: Bool
+  /// Without the time to load the circuit.
+  package let seconds: Double
+
+  package init(circuit: KnownCircuit, isProven: Bool, seconds: Double) {
+    self.circuit = circuit
+    self.isProven = isProven
+    self.seconds = seconds
+  }
+}

@@ -64,16 +64,12 @@ struct ProofVerification {
 
   // MARK: Around the proof
 
-  /// The circuit comes from our own table, and must be one that this request offered. Google Wallet names it by its hash
-  /// in place of the label.
+  /// The circuit must be one that this request offered.
   private func checkCircuit(
     _ document: ZkDocument, _ wanted: DocumentRequest?, _ checks: inout CheckList
   ) -> KnownCircuit? {
-    let named = KnownCircuit.all.first {
-      document.label.hasSameBytes(as: $0.label) || document.label.hasSameBytes(as: $0.hash)
-    }
-    checks.require(named != nil, .zkSystemUnknown)
-    guard let circuit = named else { return nil }
+    checks.require(document.circuit != nil, .zkSystemUnknown)
+    guard let circuit = document.circuit else { return nil }
     guard request == nil || wanted != nil else { return nil }
     let isOffered = request == nil || wanted?.proofs?.circuits.contains(circuit) == true
     checks.require(isOffered, .zkSystemNotOffered)
@@ -138,6 +134,13 @@ struct ProofVerification {
       documentType: document.docType, transcript: transcript.encoded,
       elements: document.elements.map { ($0.reference.identifier, Array($0.value.encoded)) },
       timestamp: document.timestamp)
+    let start = ContinuousClock.now
+    defer {
+      verifier.didVerifyProof?(
+        ProofRun(
+          circuit: circuit, isProven: checks.outcome(of: .zkProofInvalid) == .passed,
+          seconds: (ContinuousClock.now - start) / .seconds(1)))
+    }
     do throws(LongfellowError) {
       try longfellow.verify(proof: Array(document.proof), statement: statement)
       checks.passed(.zkProofMalformed)

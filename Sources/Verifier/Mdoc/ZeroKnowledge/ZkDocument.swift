@@ -1,5 +1,6 @@
 import Base
 import CBOR
+import Longfellow
 
 /// One ZkDocument of a DeviceResponse (ISO/IEC 18013-5, second edition), as received.
 struct ZkDocument: Sendable {
@@ -15,6 +16,11 @@ struct ZkDocument: Sendable {
   /// DER certificates, the document signer first.
   let chain: [ArraySlice<UInt8>]
   let proof: ArraySlice<UInt8>
+
+  /// The circuit that the label names, of our own table. Google Wallet names it by its hash in place of the label.
+  var circuit: KnownCircuit? {
+    KnownCircuit.all.first { label.hasSameBytes(as: $0.label) || label.hasSameBytes(as: $0.hash) }
+  }
 
   struct Element: Sendable {
     let reference: ElementReference
@@ -83,5 +89,28 @@ struct ZkDocument: Sendable {
     }
     guard !chain.isEmpty else { throw reader.fault("msoX5chain", "empty") }
     return chain
+  }
+}
+
+/// What a ZkDocument says of itself, without the values of its elements. None of it is verified.
+package struct ZkDocumentOutline: Sendable {
+  package let docType, label, timestamp: String
+  /// The circuit that the label names; nil for one that is not known.
+  package let circuit: KnownCircuit?
+  package let elements: [ElementReference]
+  /// DER certificates, the document signer first.
+  package let chain: [[UInt8]]
+  package let proofBytes: Int
+
+  /// - Throws: what is malformed.
+  package init(parsing item: CBORItem) throws(MdocParseError) {
+    let document = try ZkDocument(parsing: item)
+    docType = document.docType
+    label = document.label
+    timestamp = document.timestamp
+    circuit = document.circuit
+    elements = document.elements.map(\.reference)
+    chain = document.chain.map { Array($0) }
+    proofBytes = document.proof.count
   }
 }
