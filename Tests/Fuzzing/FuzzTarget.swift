@@ -18,7 +18,7 @@ protocol FuzzTarget: Sendable {
 enum FuzzTargets {
   static let all: [any FuzzTarget.Type] = [
     CBORTarget.self, DeviceResponseTarget.self, AppleEnvelopeTarget.self, COSETarget.self, CertificateChainTarget.self,
-    SignedListTarget.self, HTTPBodyTarget.self,
+    SignedListTarget.self, HTTPBodyTarget.self, CircuitTarget.self, ProofTarget.self,
   ]
 
   static func named(_ name: String) -> (any FuzzTarget.Type)? { all.first { $0.name == name } }

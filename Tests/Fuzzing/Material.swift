@@ -33,7 +33,8 @@ struct Material: Sendable {
       allowsTestCertificates: true)
     let forms = Dictionary(vectors.map { ($0.request.text(), $0.request) }) { first, _ in first }
     requestTexts = forms.keys.sorted()
-    requests = [nil] + requestTexts.map { try? PresentationRequestDecoder(for: .web).decode(forms[$0] ?? .null) }
+    let decoder = PresentationRequestDecoder(for: .web, proofs: .init(circuits: KnownCircuit.all))
+    requests = [nil] + requestTexts.map { try? decoder.decode(forms[$0] ?? .null) }
     authority = try MockAuthority(seed: CorpusMaker.seed)
     resigner = try Resigner(authority: authority, readerKey: Self.readerKey(vectors))
   }
