@@ -2,8 +2,9 @@ import Base
 
 /// The bounds of what others ask of the server, and of what it keeps.
 extension Limits {
-  /// Bytes of one HTTP request body: a base64 answer with room to spare.
-  package static let requestBodyBytes = (responseBytes * 4 / 3) + (64 << 10)
+  /// Bytes of one HTTP request body: an answer in base64 inside a JWE, which is base64 again, with room to spare. No
+  /// proof is made much smaller by compression.
+  package static let requestBodyBytes = (responseBytes * 16 / 9) + (64 << 10)
   /// JSON values in one request body, which needs far fewer than a list: a session of 128 elements has some hundreds.
   package static let requestJSONValues = 1 << 14
   /// Characters of the pointer to a fault, which has the caller's own names.

@@ -83,7 +83,8 @@ struct TestBed: Sendable {
 
   /// Creates a session by web protocols, or by one that wallets answer by themselves.
   func createSession(
-    by protocols: String..., origin: String = TestBed.origin, redirectURI: String? = nil
+    by protocols: String..., asking request: MockRequest = .standard, origin: String = TestBed.origin,
+    redirectURI: String? = nil
   ) async throws -> JSON {
     var extra: [JSON.Member] = []
     if protocols.contains(where: { ProtocolFamily(ofProtocol: $0) == .web }) {
@@ -91,7 +92,7 @@ struct TestBed: Sendable {
     }
     if let redirectURI { extra.append(.init("redirect_uri", .string(redirectURI))) }
     let reply = try await api.post(
-      "/v1/verification_sessions", TestBed.body(.standard, protocols: protocols, extra: extra))
+      "/v1/verification_sessions", TestBed.body(request, protocols: protocols, extra: extra))
     #expect(reply.status == 201, "\(reply.body)")
     return reply.json
   }
@@ -121,12 +122,13 @@ struct TestBed: Sendable {
     _ request: MockRequest, protocols: [String] = ["apple-in-app"], extra: [JSON.Member] = []
   ) -> JSON {
     let documents = request.documents.map { document -> JSON in
-      [
+      .members([
         "doc_type": .string(document.docType),
         "elements": .array(
           document.elements.map { ["namespace": .string($0.namespace), "identifier": .string($0.identifier)] }),
         "age_over": .array(document.ageOver.map { .integer(Int64($0)) }),
-      ]
+        "zk": document.requiresProof ? "required" : nil,
+      ])
     }
     return .object(
       [.init("protocols", .array(protocols.map { .string($0) })), .init("documents", .array(documents))] + extra)

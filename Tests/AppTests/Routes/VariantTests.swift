@@ -1,4 +1,5 @@
 import Base
+import Longfellow
 import Mock
 import TestSupport
 import Testing
@@ -149,6 +150,27 @@ extension MockDocumentData {
         #expect(VariantTests.personal.filter { reply.body.contains($0) } == [], "\(variant.name)")
       }
       #expect(VariantTests.personal.filter { bed.log.text.contains($0) } == [])
+    }
+  }
+}
+
+/// Wrong proofs over HTTP, by each protocol that has a proof in a form of its own.
+@Suite(.onOwnThreads) struct ProofVariantTests {
+  /// The largest is refused for its proof and not for its size: 0.9 MB, and 1.6 MB inside a JWE.
+  @Test(
+    .enabled(if: PublishedVectors.areHere, "the published vectors are not here"),
+    arguments: ["org-iso-mdoc", "openid4vp-v1-unsigned", "openid4vp"])
+  func `a wrong proof fails with its code`(name: String) async throws {
+    let circuits = try CircuitLibrary(folder: PublishedVectors.folder + "/longfellow/circuits")
+    try await withTestMode(circuits: circuits) { bed in
+      for variant in ["zk-runs-empty", "zk-tag-bit", "zk-namespace-other"].compactMap(MockVariant.named) {
+        let session = try await bed.createSession(by: name, asking: .proofOfAge)
+        let reply = try await bed.submit(bed.mockAnswer(session, variant: variant.name), to: session)
+        #expect(reply.status == 200, "\(variant.name): \(reply.body)")
+        #expect(reply.json["status"] == "failed", "\(variant.name)")
+        #expect(reply.json["last_error"]?["code"]?.string == variant.codes.first?.rawValue, "\(variant.name)")
+        #expect(reply.json["result"] == .null)
+      }
     }
   }
 }

@@ -101,8 +101,8 @@ extension MockVariant {
     proof("run-countless", "A run has 4294967295 elements.", "Z18") {
       $0.setCount(UInt32.max, at: $0.signature.columns)
     }
-    proof("runs-empty", "A hundred thousand empty runs stand before the columns.", "Z19") {
-      $0.proof.insert(contentsOf: [UInt8](repeating: 0, count: 400_000), at: $0.hash.columns)
+    proof("runs-empty", "A hundred and thirty thousand empty runs stand before the columns.", "Z19") {
+      $0.proof.insert(contentsOf: [UInt8](repeating: 0, count: 520_000), at: $0.hash.columns)
     }
     proof("proof-zeros", "All bytes of the proof are zero.", "Z20") {
       $0.proof = [UInt8](repeating: 0, count: $0.proof.count)

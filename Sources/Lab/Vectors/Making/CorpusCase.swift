@@ -157,7 +157,7 @@ extension CorpusCase {
 
 extension KnownCircuit {
   /// The capability to verify proofs by this circuit: `longfellow-v7-1`.
-  var feature: String { "longfellow-v\(version)-\(elements)" }
+  var feature: String { "longfellow-\(name)" }
 }
 
 extension MockDeclared {
