@@ -1,4 +1,5 @@
 import Base
+import Longfellow
 import TestMode
 import Testing
 
@@ -139,9 +140,11 @@ struct Page: Sendable {
 }
 
 /// Opens the page in a browser of its own, and ends browser and server after the body.
-func withPage(_ body: (Page) async throws -> Void) async throws {
+func withPage(circuits: CircuitLibrary? = nil, _ body: (Page) async throws -> Void) async throws {
   guard DriverProcess.isHere else { throw BrowserFault("\(DriverProcess.program) and Chromium are not here") }
-  let mode = try TestServer.start()
+  var options = TestModeOptions()
+  options.circuits = circuits
+  let mode = try TestServer.start(options)
   do {
     let browser = try await Browser(of: DriverProcess())
     do {

@@ -1,4 +1,6 @@
 import Base
+import Longfellow
+import TestSupport
 import Testing
 
 /// The page of test mode in a browser. One after the other: a browser takes what this machine has.
@@ -90,6 +92,36 @@ extension PlaygroundTests {
           try await page.answer("good")
           #expect(try await page.browser.text("#banner") == "Verified", "\(name)")
         }
+      }
+    }
+
+    @Test(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
+    func `a proof of age is asked for by one button, verified, and refused the second time`() async throws {
+      let circuits = try CircuitLibrary(folder: PublishedVectors.folder + "/longfellow/circuits")
+      try await withPage(circuits: circuits) { page in
+        try await page.browser.click("#preset-proof-of-age")
+        try await page.settle()
+        #expect(try await page.browser.text("#sent summary").isEmpty == false)
+        #expect(
+          try await page.browser.run("return [...document.querySelectorAll('#variant option')].length > 80") == true)
+        try await page.answer("good")
+        #expect(try await page.browser.text("#banner") == "Verified")
+        let result = try await page.browser.text("#result")
+        #expect(result.contains("18 or older: yes") && result.contains("zero knowledge"))
+        #expect(!result.contains("Valid"))
+        try await page.answer("good")
+        #expect(try await page.browser.text("#problem:not([hidden])").contains("session.already_used"))
+        #expect(try await page.browser.console().filter { !$0.contains("409") } == [])
+        try await page.browser.click("#preset-proof-of-age")
+        try await page.settle()
+        try await page.answer("zk-namespace-other")
+        #expect(try await page.browser.text("#banner") == "Rejected zk.namespace_mismatch")
+        // The form asks for documents as they are.
+        try await page.ask(by: "web")
+        let offered = try await page.browser.run(
+          "return [...document.querySelectorAll('#variant option')].map((option) => option.value)")
+        let names = (offered.array ?? []).compactMap(\.string)
+        #expect(names.contains("element-changed") && !names.contains("zk-tag-bit"))
       }
     }
 

@@ -1,5 +1,6 @@
 import App
 import Base
+import Longfellow
 import Mdoc
 import Mock
 import Sessions
@@ -113,6 +114,7 @@ enum PlaygroundConfiguration {
     return [
       "api_key": .string(playground.apiKey),
       "families": families(protocols),
+      "presets": presets(protocols, circuits: service.circuits),
       "documents": documents,
       "variant_groups": variantGroups(protocols),
       "codes": codes,
@@ -144,6 +146,21 @@ enum PlaygroundConfiguration {
     case "openid4vp-iso-18013-7-annex-b": "OpenID4VP of ISO/IEC TS 18013-7, Annex B"
     default: name
     }
+  }
+
+  /// Requests that are ready to be made: that of a proof, where there are circuits for it.
+  private static func presets(_ offered: [String], circuits: CircuitLibrary?) -> JSON {
+    let name = "org-iso-mdoc"
+    guard offered.contains(name), circuits?.circuits.contains(where: { $0.elements == 1 }) == true else { return [] }
+    return [
+      [
+        "name": "proof-of-age", "label": "Over 18, zero knowledge",
+        "request": [
+          "protocols": [.string(name)],
+          "documents": [["doc_type": .string(MockDocType.mDL), "age_over": [18], "zk": "required"]],
+        ],
+      ]
+    ]
   }
 
   /// The catalogue: one entry for each spelling of a document type, with the elements that are selected at first.
@@ -184,13 +201,15 @@ enum PlaygroundConfiguration {
       })
   }
 
-  /// A variant for the page. Its `protocols` are those for which its codes hold.
+  /// A variant for the page. Its `protocols` are those for which its codes hold, if a proof is asked for where it needs
+  /// one.
   private static func variant(_ variant: MockVariant, _ protocols: [String]) -> JSON {
     [
       "name": .string(variant.name), "summary": .string(variant.summary),
       "codes": .array(variant.codes.map { .string($0.rawValue) }),
       "warnings": .array(variant.warnings.map { .string($0.rawValue) }),
-      "protocols": .array(protocols.filter { variant.holds(over: $0) }.map { .string($0) }),
+      "protocols": .array(protocols.filter { variant.holds(over: $0, hasProofs: true) }.map { .string($0) }),
+      "needs_proof": .bool(variant.applicability == .zeroKnowledge),
     ]
   }
 

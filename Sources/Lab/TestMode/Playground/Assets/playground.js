@@ -16,6 +16,7 @@ class Playground {
     this.variants = new VariantList(configuration.variant_groups);
     this.verdict = new VerdictView(configuration);
     this.session = null;
+    this.offerPresets(configuration.presets);
     this.on("ask", "submit", () => this.ask());
     this.on("mock", "submit", () => this.answerByMock());
     this.on("answer-browser", "click", () => this.answerByBrowser());
@@ -48,8 +49,17 @@ class Playground {
 
   // MARK: 1 and 2
 
-  async ask() {
-    const body = this.form.body;
+  /** Requests that are ready, each behind a button. */
+  offerPresets(presets) {
+    for (const { name, label, request } of presets) {
+      byId("presets").append(element("button", { type: "button", id: `preset-${name}` }, label));
+      this.on(`preset-${name}`, "click", () => this.ask({ ...request, origin: location.origin }));
+    }
+    show("presets", presets.length > 0);
+  }
+
+  async ask(body = this.form.body) {
+    this.variants.provesDocuments = body.documents.some(({ zk }) => zk !== undefined);
     this.session = await this.api.createSession(body);
     byId("session-id").textContent = this.session.id;
     const web = this.session.digital_credential_requests;

@@ -5,6 +5,8 @@ import { byId, element, names } from "./dom.js";
 export class VariantList {
   constructor(groups) {
     this.groups = groups;
+    /** Whether a proof is asked for, for which other ways of answering hold. */
+    this.provesDocuments = false;
     byId("variant-filter").addEventListener("input", () => this.fill());
     byId("answer-protocol").addEventListener("change", () => this.fill());
     byId("variant").addEventListener("change", () => this.describe());
@@ -19,9 +21,10 @@ export class VariantList {
   fill() {
     const protocol = byId("answer-protocol").value;
     const words = byId("variant-filter").value.toLowerCase().split(/\s+/).filter(Boolean);
-    const fits = ({ name, summary, codes, protocols }) => {
+    const fits = ({ name, summary, codes, protocols, needs_proof }) => {
       const text = [name, summary, ...codes].join(" ").toLowerCase();
-      return protocols.includes(protocol) && words.every((word) => text.includes(word));
+      const isOfThisKind = name === "good" || needs_proof === this.provesDocuments;
+      return isOfThisKind && protocols.includes(protocol) && words.every((word) => text.includes(word));
     };
     const select = byId("variant");
     const before = select.value;

@@ -84,13 +84,17 @@ export class VerdictView {
     return [element("p", {}, `${title}: `, ...names(references.map(({ identifier }) => identifier)))];
   }
 
-  facts({ issuer, validity, device_authentication, revocation }) {
+  /** A proof shows that a document is valid and not from when until when. */
+  facts({ issuer, validity, proven_by, device_authentication, revocation }) {
     const date = (seconds) => new Date(seconds * 1000).toISOString().replace(/\.000Z$/, "Z");
     const place = [issuer.country, issuer.state_or_province].filter(Boolean).join(", ");
     const rows = [
       ["Issuer", `${issuer.common_name ?? "unnamed"}${place ? ` (${place})` : ""}`],
-      ["Signed", date(validity.signed)],
-      ["Valid", `${date(validity.valid_from)} to ${date(validity.valid_until)}`],
+      ["Shown by", proven_by.replace("_", " ")],
+      ...(validity === null ? [] : [
+        ["Signed", date(validity.signed)],
+        ["Valid", `${date(validity.valid_from)} to ${date(validity.valid_until)}`],
+      ]),
       ["Device authentication", device_authentication], ["Revocation", revocation.replace("_", " ")],
     ];
     return element(
