@@ -65,6 +65,28 @@ struct VerifyResponseTests {
     }
   }
 
+  /// A proof of noon, at ten o'clock of the same day.
+  @Test func aProofOfALaterHourNeedsItsFlag() async throws {
+    let circuits = ["--circuits", PublishedVectors.folder + "/longfellow/circuits"]
+    let request = [
+      "--request", #"{"documents":[{"doc_type":"org.iso.18013.5.1.mDL","age_over":[21],"zk":"required"}]}"#,
+    ]
+    let noon = ["--at", "2026-11-20T12:00:00Z"]
+    #expect(await Run(["mock", "anchors", "--out", scratch("anchors")] + noon).status == 0)
+    let made = await Run(
+      ["mock", "response", "--new-transcript", scratch("t"), "--out", scratch("r")] + circuits + request + noon)
+    #expect(made.status == 0, "\(made.error)")
+    let words =
+      ["verify", "response", "--response", scratch("r"), "--transcript", scratch("t"), "--trust", scratch("anchors")]
+      + circuits + request + ["--at", "2026-11-20T10:00:00Z", "--json"]
+    let strict = await Run(words)
+    #expect(strict.status == 1)
+    #expect(try strict.json()["last_error"]?["code"] == "zk.timestamp_in_future")
+    let run = await Run(words + ["--zk-end-of-day"])
+    #expect(run.status == 0, "\(run.output) \(run.error)")
+    #expect(try run.json()["result"]?["documents"]?.array?.first?["proven_by"] == "zero_knowledge")
+  }
+
   // MARK: Parts of the transcript
 
   /// The parts that the transcript is made of, as files.

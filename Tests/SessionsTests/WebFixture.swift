@@ -25,9 +25,12 @@ struct WebFixture: Sendable {
   /// - Parameters:
   ///   - circuits: those by which the service verifies proofs.
   ///   - makesProofs: whether the wallet makes proofs by them.
+  ///   - acceptsEndOfDay: whether the service accepts proofs of a later time of the day.
+  ///   - evidenceKey: that of the relying party's bundles.
   init(
     _ protocols: [any WalletProtocol], readers: [ReaderIdentity] = [], circuits: CircuitLibrary? = nil,
-    makesProofs: Bool = true, revocation: RevocationPolicy = .off
+    makesProofs: Bool = true, acceptsEndOfDay: Bool = false, evidenceKey: EvidenceKey? = nil,
+    revocation: RevocationPolicy = .off
   ) throws {
     let now = clock.now
     let authority = try MockAuthority(seed: Array("service tests".utf8))
@@ -36,7 +39,7 @@ struct WebFixture: Sendable {
     shop = RelyingParty(
       id: "shop", origins: [Self.origin, Self.otherOrigin],
       apiKeys: [APIKey(sha256: APIKey.hash(of: "shop-key"), scopes: [.sessionsWrite, .resultsRead])],
-      readers: readers, policies: .init(revocation: revocation))
+      readers: readers, policies: .init(revocation: revocation, evidenceKey: evidenceKey))
     let anchors = try authority.anchors(at: now).map { anchor in
       TrustAnchor(
         certificate: try Certificate(der: anchor.certificate), docTypes: anchor.docTypes,
@@ -48,7 +51,7 @@ struct WebFixture: Sendable {
       revocation: NoRevocationSource(),
       sealingKeys: [try SealingKey(id: "2026-11", key: SecretBytes(copying: [UInt8](repeating: 7, count: 32)))])
     configuration.publicURL = "https://verifier.example"
-    configuration.proofs = circuits.map { ProofPolicy(circuits: $0) }
+    configuration.proofs = circuits.map { ProofPolicy(circuits: $0, acceptsEndOfDay: acceptsEndOfDay) }
     let clock = clock
     service = try VerificationService(configuration, store: InMemoryStore(isLive: false)) { clock.now }
   }

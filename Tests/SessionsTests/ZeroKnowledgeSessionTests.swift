@@ -1,4 +1,5 @@
 import Base
+import Cryptography
 import Longfellow
 import Mdoc
 import Mock
@@ -65,6 +66,40 @@ import Testing
     let reply = try await answer(fixture, protocolName, zk: "allowed")
     #expect(reply["status"] == "verified")
     #expect(reply["result"]?["documents"]?.array?.first?["proven_by"] == "issuer_signature")
+  }
+
+  /// A proof of a later hour of the day: where it was accepted, its bundle is judged by the same rule.
+  @Test(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"), arguments: [true, false])
+  func `evidence keeps whether proofs of the end of the day are accepted`(isAccepted: Bool) async throws {
+    let circuits = try Self.circuits.get()
+    let key = try EvidenceKey(SecretBytes(copying: [UInt8](repeating: 1, count: EvidenceKey.length)))
+    let fixture = try WebFixture(
+      Self.protocols, circuits: circuits, acceptsEndOfDay: isAccepted, evidenceKey: key)
+    let element: JSON = [
+      "namespace": .string(Namespace.mDL), "identifier": "age_over_21", "intent_to_retain": true,
+    ]
+    let created = try await fixture.service.createSession(
+      creation("org-iso-mdoc", zk: "required", ["elements": [element]]), as: fixture.full
+    ).body
+    let data = try #require(created["requests"]?.array?.first?["data"])
+    let id = try #require(created["id"]?.string)
+    let answer = try fixture.wallet.answer(
+      digitalCredential: "org-iso-mdoc", data: data, origin: WebFixture.origin, at: fixture.clock.now + 3 * 3_600)
+    let reply = try await fixture.service.submit(
+      ["protocol": "org-iso-mdoc", "data": answer.data], to: id, as: fixture.full
+    ).body
+    guard isAccepted else {
+      #expect(reply["last_error"]?["code"] == "zk.timestamp_in_future")
+      return
+    }
+    #expect(reply["status"] == "verified" && reply["evidence"] == "kept")
+    let bundle = try EvidenceBundle(opening: await fixture.service.evidence(of: id, as: fixture.full), with: [key])
+    #expect(bundle.acceptsEndOfDay)
+    #expect(await bundle.verify(circuits: circuits).fault == nil)
+    // A bundle that does not say so is judged by the strict rule.
+    let json = JSON.object((bundle.json.object ?? []).filter { $0.name != "zk_end_of_day" })
+    let strict = try EvidenceBundle(opening: key.seal(json.serialized()), with: [key])
+    #expect(await strict.verify(circuits: circuits).fault?.code == .evidenceReportMismatch)
   }
 
   /// Z26, Z66: the request is refused at its creation, with the code and the place of what cannot be.

@@ -1,5 +1,6 @@
 import Base
 import Cryptography
+import Longfellow
 import Mdoc
 import Trust
 
@@ -28,6 +29,8 @@ package struct EvidenceBundle: Sendable {
   /// What opens the answer beside the challenge: `WalletProtocol.openingSecret`.
   let openingSecret: SharedSecret?
   let clockSkew: Int64
+  /// Whether the session's proofs might be stamped with a later time of their day: `ProofPolicy.acceptsEndOfDay`.
+  let acceptsEndOfDay: Bool
   let trust: TrustExcerpt
   let revocation: EvidenceRevocation
   /// As it was given.
@@ -47,7 +50,7 @@ package struct EvidenceBundle: Sendable {
     isLive: Bool, session: SessionID, relyingParty: String, protocolName: String, request: PresentationRequest,
     requestData: JSONText, material: SharedSecret, answer: WalletAnswer.Content, openingSecret: SharedSecret?,
     clockSkew: Int64, trust: TrustExcerpt, revocation: EvidenceRevocation, report: ReportRecord,
-    program: String = ProgramVersion.text
+    acceptsEndOfDay: Bool = false, program: String = ProgramVersion.text
   ) {
     self.isLive = isLive
     self.program = program
@@ -60,6 +63,7 @@ package struct EvidenceBundle: Sendable {
     self.answer = answer
     self.openingSecret = openingSecret
     self.clockSkew = clockSkew
+    self.acceptsEndOfDay = acceptsEndOfDay
     self.trust = trust
     self.revocation = revocation
     self.report = report
@@ -83,7 +87,7 @@ extension EvidenceBundle {
       "request": request.storedJSON, "request_data": .written(requestData),
       "material": .string(Base64.encode(material.bytes.exposed())), "answer": Self.json(answer),
       "opening_secret": openingSecret.map { .string(Base64.encode($0.bytes.exposed())) },
-      "clock_skew": .integer(clockSkew),
+      "clock_skew": .integer(clockSkew), "zk_end_of_day": .bool(acceptsEndOfDay),
       "trust": trust.json, "revocation": revocation.json, "report": report.writtenOut,
     ])
   }
@@ -107,7 +111,7 @@ extension EvidenceBundle {
       openingSecret: json["opening_secret"]?.string.flatMap(Base64.decode).map {
         SharedSecret(SecretBytes(copying: $0))
       }, clockSkew: clockSkew, trust: trust,
-      revocation: revocation, report: report, program: program)
+      revocation: revocation, report: report, acceptsEndOfDay: json["zk_end_of_day"]?.bool ?? false, program: program)
   }
 
   private static func json(_ answer: WalletAnswer.Content) -> JSON {
@@ -134,15 +138,15 @@ extension EvidenceBundle {
   /// bundle proves nothing: `evidence.report_mismatch`.
   ///
   /// - Parameters:
-  ///   - proofs: by what a zero-knowledge proof is verified; nil where no circuits are at hand.
+  ///   - circuits: by what a zero-knowledge proof is verified; nil where none are at hand.
   ///   - protocols: those that the program has.
   package func verify(
-    proofs: ProofPolicy? = nil, by protocols: [any WalletProtocol] = BuiltProtocols.all(isLive: true)
+    circuits: CircuitLibrary? = nil, by protocols: [any WalletProtocol] = BuiltProtocols.all(isLive: true)
   ) async -> Verification {
     let now = Timestamp(secondsSince1970: report.verifiedAt)
     let policy = report.revocationPolicy.flatMap(RevocationPolicy.init) ?? .requireGood
     var verifier = MdocVerifier(trust: trust, clockSkew: clockSkew, revocation: policy)
-    verifier.proofs = proofs
+    verifier.proofs = circuits.map { ProofPolicy(circuits: $0, acceptsEndOfDay: acceptsEndOfDay) }
     let authentication: Authentication
     if let wallet = protocols.first(where: { $0.name == protocolName }) {
       let secret = openingSecret.map { $0.bytes.withUnsafeBytes { SecretBytes(copying: $0) } }

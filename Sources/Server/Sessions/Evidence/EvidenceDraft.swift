@@ -48,7 +48,7 @@ struct EvidenceDraft: Sendable {
         request: request, requestData: requestData, material: material,
         answer: answer, openingSecret: openingSecret,
         clockSkew: context.clockSkew, trust: try TrustExcerpt(of: trust, anchors: anchors), revocation: revocation,
-        report: report)
+        report: report, acceptsEndOfDay: context.proofs?.acceptsEndOfDay ?? false)
       let content = bundle.json.serialized()
       // A bundle that could not be read again would be found out when it is too late.
       guard let json = try? JSON(parsing: content, values: .max), EvidenceBundle(json) != nil else {

@@ -11,7 +11,8 @@ enum VerifyBundle {
     notes: [
       "The answer, its challenge, the request, the trust anchors, the lists about revocation and the time are those of the "
         + "bundle; nothing is fetched. The report is made anew and must be the one that was given. A bundle of test mode "
-        + "says so. A zero-knowledge proof needs --circuits. With --audit the log must verify and have this very bundle: without it, whoever has the evidence key "
+        + "says so. A zero-knowledge proof needs --circuits, and its time is judged as the server was set up then. "
+        + "With --audit the log must verify and have this very bundle: without it, whoever has the evidence key "
         + "could have made it. With --heads the log must agree with heads that you noted at its time: without them "
         + "whoever has the key could have made such a log, too.",
       "Exit status: 0 verified, 1 the bundle cannot be opened or does not come to its report, 64 usage, 65 one of your "
@@ -47,8 +48,7 @@ enum VerifyBundle {
     let heads = try AuditVerify.noted(arguments.value(.heads))
     guard heads.isEmpty || arguments.has(.audit) else { throw .usage("--heads goes with --audit FILE") }
     let circuits = try CircuitFiles.library(arguments.value(.circuits))
-    // The server took the proof's time at its own; only the day is known to be the same.
-    var found = await bundle.verify(proofs: circuits.map { ProofPolicy(circuits: $0, acceptsEndOfDay: true) })
+    var found = await bundle.verify(circuits: circuits)
     var audit = EvidenceRendering.Audit.notConsulted
     if found.fault == nil, arguments.has(.audit) {
       found.fault = try trace(of: bundle, sealed: sealed, in: arguments.values(.audit), noted: heads)

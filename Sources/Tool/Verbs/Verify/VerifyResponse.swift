@@ -7,8 +7,8 @@ import Sessions
 enum VerifyResponse {
   static let command = Command(
     "response", "verify a DeviceResponse over its session transcript",
-    options: TranscriptOptions.all + [.trust, .request, .circuits, .at, .clockSkew, .strict] + RevocationOptions.all
-      + [.json],
+    options: TranscriptOptions.all + [.trust, .request, .circuits, .zkEndOfDay, .at, .clockSkew, .strict]
+      + RevocationOptions.all + [.json],
     notes: [
       "Files may be raw CBOR, hexadecimal or base64. The transcript is the reader's own, never one that came with "
         + "the answer. Without --request every verified element is shown.",
@@ -51,8 +51,7 @@ enum VerifyResponse {
   private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
     var verifier = try VerifyCommand.verifier(arguments)
     let circuits = try CircuitFiles.library(arguments.value(.circuits))
-    // The time is an argument: whoever gives it says which day it is.
-    verifier.proofs = circuits.map { ProofPolicy(circuits: $0, acceptsEndOfDay: true) }
+    verifier.proofs = circuits.map { ProofPolicy(circuits: $0, acceptsEndOfDay: arguments.has(.zkEndOfDay)) }
     let request = try RequestFile.request(
       arguments.value(.request), for: .web, circuits: circuits, revocation: verifier.revocation)
     let now = try arguments.time(.at)
@@ -63,6 +62,11 @@ enum VerifyResponse {
     let evidence = await revocation.evidence(for: questions, at: now)
     return VerifyCommand.conclude(authentication.conclude(with: evidence), asked: questions, arguments, console)
   }
+}
+
+extension Option {
+  fileprivate static let zkEndOfDay = Option(
+    flag: "zk-end-of-day", "accept a proof that is stamped with any later time of the day, as Google Wallet's are")
 }
 
 /// `mdoc verify apple`: decrypts the envelope that an iPhone gave to an app, and verifies the answer in it.
