@@ -154,6 +154,23 @@ extension MockDocumentData {
   }
 }
 
+/// Answers made elsewhere.
+@Suite(.onOwnThreads) struct SeedTests {
+  @Test func `one seed is one authority, in a server and in files`() async throws {
+    for (seed, status) in [("tests", "verified"), ("others", "failed")] {
+      try await withTestMode(revocation: .off) { bed in
+        let session = try await bed.createSession(by: "org-iso-mdoc")
+        let data = try #require(session["requests"]?.array?.first?["data"])
+        let wallet = MockWallet(authority: try MockAuthority(seed: Array(seed.utf8)))
+        let answer = try wallet.answer(
+          digitalCredential: "org-iso-mdoc", data: data, origin: TestBed.origin, at: bed.clock.now)
+        let reply = try await bed.submit(["protocol": "org-iso-mdoc", "data": answer.data], to: session)
+        #expect(reply.json["status"]?.string == status, "\(reply.body)")
+      }
+    }
+  }
+}
+
 /// Wrong proofs over HTTP, by each protocol that has a proof in a form of its own.
 @Suite(.onOwnThreads) struct ProofVariantTests {
   /// The largest is refused for its proof and not for its size: 0.9 MB, and 1.6 MB inside a JWE.
