@@ -56,7 +56,7 @@ struct MockResponseInput {
 
   /// The mock person's documents with the changed elements, each in the documents that have its namespace.
   func documents() throws -> [MockDocumentData] {
-    var documents = MockPerson.documents
+    var documents = MockPerson.allDocuments
     for namespace in changes {
       guard let elements = namespace.value.object else {
         throw MockError.invalidData(path: namespace.name, reason: "must be an object of elements")

@@ -46,7 +46,7 @@ package struct TestServer: Sendable {
     publisher = try Self.publisher(options, secrets)
     do {
       authority = try MockAuthority(seed: secrets.authoritySeed, addresses: publisher.addresses)
-      anchors = try authority.anchors(at: now)
+      anchors = try authority.walletAnchors(at: now)
     } catch {
       throw .unavailable("the mock authority failed: \(error)")
     }

@@ -8,7 +8,7 @@ package struct MockAnchor: Sendable {
   /// DER.
   package let certificate: [UInt8]
   /// The document types that it is trusted for.
-  package let docTypes: [String]
+  package fileprivate(set) var docTypes: [String]
   /// Extended key usages. A document signer below the anchor must have one of them.
   package let extendedKeyUsages: [String]
   /// How many certificates may stand between the anchor and a document signer.
@@ -22,6 +22,16 @@ package struct MockAnchor: Sendable {
     self.docTypes = docTypes
     self.extendedKeyUsages = extendedKeyUsages
     self.maxPathLength = maxPathLength
+  }
+}
+
+extension MockAuthority {
+  /// The anchors under which every document of the mock wallet is issued: the corpus has fewer documents, and its first
+  /// anchor is for those alone.
+  package func walletAnchors(at now: Timestamp) throws -> [MockAnchor] {
+    var anchors = try anchors(at: now)
+    if !anchors.isEmpty { anchors[0].docTypes.append(MockDocType.proofOfAge) }
+    return anchors
   }
 }
 
@@ -75,6 +85,8 @@ enum AnchorKind: String, Sendable, CaseIterable {
 package enum MockDocType {
   package static let mDL = "org.iso.18013.5.1.mDL"
   package static let photoID = "org.iso.23220.photoid.1"
+  /// The EU's proof of age; its namespace has the same name.
+  package static let proofOfAge = "eu.europa.ec.av.1"
 }
 
 private func firstOfJanuary(_ year: Int) -> Timestamp {

@@ -6,6 +6,14 @@ import CBOR
 package enum MockPerson {
   package static let documents: [MockDocumentData] = [mDL, photoID]
 
+  /// What the wallet holds where nothing else is said.
+  package static let allDocuments: [MockDocumentData] = documents + [proofOfAge]
+
+  /// The EU's proof of age (Age Verification Profile, Annex A): an answer and nothing else.
+  package static let proofOfAge = MockDocumentData(
+    docType: MockDocType.proofOfAge, namespaces: [.init(MockDocType.proofOfAge, [("age_over_18", true)])],
+    ageThresholds: [])
+
   /// ISO/IEC 18013-5, Table 5, and the AAMVA mDL Implementation Guidelines.
   package static let mDL = MockDocumentData(
     docType: MockDocType.mDL,

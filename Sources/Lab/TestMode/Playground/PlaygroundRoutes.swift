@@ -157,7 +157,12 @@ enum PlaygroundConfiguration {
         "name": "proof-of-age", "label": "Over 18, zero knowledge",
         "request": [
           "protocols": [.string(name)],
-          "documents": [["doc_type": .string(MockDocType.mDL), "age_over": [18], "zk": "required"]],
+          "documents": [
+            [
+              "doc_type": .string(MockDocType.proofOfAge), "zk": "required",
+              "elements": [["namespace": .string(MockDocType.proofOfAge), "identifier": "age_over_18"]],
+            ]
+          ],
         ],
       ]
     ]

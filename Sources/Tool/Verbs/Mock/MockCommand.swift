@@ -37,7 +37,8 @@ enum MockCommand {
     let deviceCurve = try curve(.deviceCurve, arguments)
     let prover = try CircuitFiles.library(arguments.value(.circuits)).map(MockProver.init)
     guard let path = arguments.value(.person) else {
-      return MockWallet(authority: authority, deviceCurve: deviceCurve, prover: prover)
+      return MockWallet(
+        authority: authority, documents: MockPerson.allDocuments, deviceCurve: deviceCurve, prover: prover)
     }
     let json = try FileAccess.read(path, purpose: "person")
     do {
@@ -112,7 +113,7 @@ enum MockAnchors {
   private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
     let authority = try MockCommand.authority(arguments)
     let now = try arguments.time(.at)
-    let anchors = try MockCommand.made { try authority.anchors(at: now) }
+    let anchors = try MockCommand.made { try authority.walletAnchors(at: now) }
     let folder = try arguments.required(.folder)
     try FileAccess.makeFolder(folder)
     for anchor in anchors {
