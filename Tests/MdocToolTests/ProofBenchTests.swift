@@ -1,4 +1,5 @@
 import Base
+import Longfellow
 import TestSupport
 import Testing
 
@@ -20,21 +21,23 @@ import Testing
 
   @Test(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
   func `each circuit of the folder has its figures`() async throws {
-    let folder = PublishedVectors.folder + "/longfellow/circuits"
-    let run = await Run(["bench", "--zk", "--circuits", folder, "--rounds", "1", "--json"])
+    let scratch = try Scratch()
+    for circuit in KnownCircuit.all where circuit.elements == 1 {
+      let bytes = try PublishedVectors.bytes("longfellow/circuits/\(circuit.version)_1_\(circuit.hash)")
+      try scratch.write(circuit.label, bytes)
+    }
+    let run = await Run(["bench", "--zk", "--circuits", scratch.path, "--rounds", "1", "--json"])
     #expect(run.status == 0, "\(run.error)")
     let circuits = try #require(try JSON(parsing: Array(run.output.utf8))["circuits"]?.array)
-    #expect(
-      circuits.compactMap { $0["circuit"]?.string } == [
-        "v7-1", "v7-2", "v7-3", "v7-4", "v6-1", "v6-2", "v6-3", "v6-4",
-      ])
+    #expect(circuits.compactMap { $0["circuit"]?.string } == ["v7-1", "v6-1"])
     for circuit in circuits {
       #expect(circuit["proof_bytes"]?.integer.map { (300_000..<400_000).contains($0) } == true)
       let times = ["load_microseconds", "prove_microseconds", "verify_processor_microseconds"].map { circuit[$0] }
       let verified = try #require(circuit["verify"]?.array)
       #expect(verified.compactMap { $0["threads"]?.integer } == [1, 2])
       for time in times + verified.map({ $0["microseconds"] }) { #expect((time?.integer ?? 0) > 0) }
-      for bytes in ["resident_bytes", "peak_bytes"] { #expect((circuit[bytes]?.integer ?? -1) >= 0) }
+      // Not known where the kernel was built without the counters, nor under a sanitizer.
+      for bytes in ["resident_bytes", "peak_bytes"] { #expect((circuit[bytes]?.integer ?? 0) >= 0) }
     }
   }
 
