@@ -7,60 +7,67 @@ import Mock
 extension Corpus {
   static let proofGroup = "zero-knowledge"
 
-  /// Right answers, and what else of the circumstances is wrong than the answer.
-  static var proofs: [CorpusCase] {
-    let ages = ("zk-good", MockRequest.proofOfAge)
-    let denied = "zk-age-denied"
-    return [
-      proof("zk-good", "Nothing is wrong; a proof that the holder is 18.", request: ages.1),
+  /// The right answers by which most others are described, and the right denial.
+  private static let good = "zk-good"
+  private static let goodNames = "zk-good-two-elements"
+  private static let denied = "zk-age-denied"
+
+  /// In an order in which a base comes before what it describes.
+  static var proofs: [CorpusCase] { rightProofs + proofCircumstances + proofVariants + [proofBelowMinimum] }
+
+  private static var rightProofs: [CorpusCase] {
+    [
+      proof(good, "Nothing is wrong; a proof that the holder is 18."),
       proof("zk-good-version-6", "Nothing is wrong; a proof by a circuit of version 6.", request: .proofOfAgeVersion6),
-      proof("zk-good-two-elements", "Nothing is wrong; a proof of two elements.", request: .proofOfNames),
+      proof(goodNames, "Nothing is wrong; a proof of two elements.", request: .proofOfNames),
+    ]
+  }
+
+  /// Right answers that were not asked for so, or that come elsewhere.
+  private static var proofCircumstances: [CorpusCase] {
+    [
       proof(
         "zk-other-session", "The proof was made in another session.", cases: "Z48 Z49", codes: [.zkProofInvalid],
-        request: ages.1, base: ages.0
+        base: good
       ) { $0.isOfAnotherSession = true },
       proof(
         "zk-not-asked-for", "A proof comes where none was asked for.", cases: "Z65", codes: [.zeroKnowledgeUnsupported],
-        request: ages.1, base: ages.0
-      ) { made in
-        made.asksForProof = false
-      },
+        base: good
+      ) { $0.asksForProof = false },
       proof(
         "zk-plain-allowed", "A plain document comes where a proof is allowed and not required.", cases: "Z63",
-        variant: .named("zk-plain-only") ?? .good, request: ages.1
-      ) { made in
-        made.request.documents = made.request.documents.map { document in
-          var document = document
-          document.requiresProof = false
-          return document
-        }
-      },
+        variant: .named("zk-plain-only") ?? .good
+      ) { $0.request.documents[0].requiresProof = false },
       proof(
         "zk-status-required", "A good status is asked for, which a proof hides.", codes: [.zkStatusNotProvable],
-        request: ages.1, base: ages.0
+        base: good
       ) { $0.policy.revocation = .requireGood },
       proof(
-        "zk-anchor-unscoped", "The authority is trusted, but not for proofs.", codes: [.zkIssuerNotAllowed],
-        request: ages.1, base: ages.0
+        "zk-anchor-unscoped", "The authority is trusted, but not for proofs.", codes: [.zkIssuerNotAllowed], base: good
       ) { $0.anchors = [CorpusMaker.unscopedAnchor] },
     ]
-      + (MockVariant.groups.first { $0.name == proofGroup }?.variants ?? []).map { variant in
-        var made = CorpusCase(variant, group: proofGroup, form: .proximity)
-        made.base = variant.request.documents[0].ageOver.isEmpty ? "zk-good-two-elements" : ages.0
-        if variant.name == denied { made.base = nil }
-        return made
-      } + [
-        proof(
-          "zk-minimum-age", "A minimum age of 21 is asked for, and it is proven that the holder is younger.",
-          cases: "Z37", codes: [.ageBelowMinimum], variant: .named(denied) ?? .good,
-          request: MockVariant.named(denied)?.request ?? .proofOfAge, base: denied
-        ) { $0.minimumAge = 21 }
-      ]
+  }
+
+  private static var proofVariants: [CorpusCase] {
+    (MockVariant.groups.first { $0.name == proofGroup }?.variants ?? []).map { variant in
+      var made = CorpusCase(variant, group: proofGroup, form: .proximity)
+      let isOfAge = !variant.request.documents[0].ageOver.isEmpty
+      made.base = variant.name == denied ? nil : isOfAge ? good : goodNames
+      return made
+    }
+  }
+
+  private static var proofBelowMinimum: CorpusCase {
+    let variant = MockVariant.named(denied) ?? .good
+    return proof(
+      "zk-minimum-age", "A minimum age of 21 is asked for, and it is proven that the holder is younger.", cases: "Z37",
+      codes: [.ageBelowMinimum], variant: variant, request: variant.request, base: denied
+    ) { $0.minimumAge = 21 }
   }
 
   private static func proof(
     _ id: String, _ summary: String, cases: String = "", codes: [Code] = [], variant: MockVariant = .good,
-    request: MockRequest, base: String? = nil, change: (inout CorpusCase) -> Void = { _ in }
+    request: MockRequest = .proofOfAge, base: String? = nil, change: (inout CorpusCase) -> Void = { _ in }
   ) -> CorpusCase {
     .make(id, group: proofGroup, summary, cases: cases, codes: codes, variant: variant) {
       $0.request = request
