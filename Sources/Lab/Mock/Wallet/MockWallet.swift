@@ -96,7 +96,9 @@ package struct MockWallet: Sendable {
         answered.append(made)
       }
     }
-    guard !proofs.isEmpty || !mutation.changesProof else { throw MockError.nothingToChange("no proof is made, which takes circuits and a request for one") }
+    guard !proofs.isEmpty || !mutation.changesProof else {
+      throw MockError.nothingToChange("no proof is made, which takes circuits and a request for one")
+    }
     var fields = MapDraft([("version", "1.0")])
     if proofs.isEmpty || !answered.isEmpty { fields["documents"] = .array(answered) }
     if !proofs.isEmpty { fields["zkDocuments"] = .array(proofs) }
