@@ -134,6 +134,9 @@ import Testing
     #expect(await code("allowed", in: without) == .zkCircuitsMissing)
     let strict = try WebFixture(Self.protocols, circuits: circuits, revocation: .requireGood)
     #expect(await code("allowed", in: strict) == .zkNotProvable)
+    // What is missing is said first: with circuits, test mode asks for no status.
+    let strictWithout = try WebFixture(Self.protocols, revocation: .requireGood)
+    #expect(await code("allowed", in: strictWithout) == .zkCircuitsMissing)
   }
 }
 

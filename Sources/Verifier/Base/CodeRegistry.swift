@@ -126,7 +126,7 @@ extension Code {
       row(
         "The answer holds zero-knowledge proofs, which were not asked for and are not verified here",
         "ISO/IEC 18013-5, second edition, DeviceResponse: zkDocuments",
-        "Ask the wallet for documents; report it to the wallet's maker if it sends proofs to a request without them.")
+        "If proofs were asked for, name the folder of their circuits. If not, report it to the wallet's maker.")
     case .encryptedDocumentsUnsupported:
       row(
         "The answer holds encrypted documents, which were not asked for and are not opened here",
@@ -178,12 +178,12 @@ extension Code {
     case .zkTimestampStale:
       row(
         "The proof shows that the document was valid at a time that is too long ago",
-        "\(edition2), ZkDocumentData: timestamp", "Compare the clocks of device and server; ask again.")
+        "\(edition2), ZkDocumentData: timestamp", "Ask again: a proof is good for five minutes. If that fails too, compare the clocks of device and server.")
     case .zkTimestampInFuture:
       row(
         "The proof shows that the document is valid at a time that is not yet there",
         "\(edition2), ZkDocumentData: timestamp",
-        "Compare the clocks of device and server; for wallets that stamp the end of the day, allow it in `zk`.")
+        "Compare the clocks of device and server; for wallets that stamp the end of the day, allow `zk_end_of_day`.")
     case .zkIssuerNotAllowed:
       row(
         "The issuer is trusted, but not with proofs", "longfellow-libzk-v1: the document's own type is not shown",

@@ -207,16 +207,18 @@ package struct PresentationRequestDecoder: Sendable {
       faults.add(pointer, "cannot be asked for in-app: Apple Wallet makes no proofs", code: .zkNotProvable)
       return nil
     }
-    guard proofs.revocation != .requireGood else {
-      faults.add(pointer, "does not go with the revocation policy `require_good`", code: .zkNotProvable)
-      return nil
-    }
+    let request: ProofRequest
     do throws(ProofRequestFault) {
-      return try ProofRequest(of: document, isRequired: wish == .required, circuits: proofs.circuits)
+      request = try ProofRequest(of: document, isRequired: wish == .required, circuits: proofs.circuits)
     } catch {
       faults.add(pointer, error.detail(circuits: proofs.circuits), code: error.code)
       return nil
     }
+    guard proofs.revocation != .requireGood else {
+      faults.add(pointer, "does not go with the revocation policy `require_good`", code: .zkNotProvable)
+      return nil
+    }
+    return request
   }
 
   private enum ProofWish: String { case off, allowed, required }
@@ -241,7 +243,7 @@ extension ProofRequestFault {
     case .documentTypeTooLong: "proves no document type of more than 255 bytes"
     case .noCircuit(let count):
       circuits.isEmpty
-        ? "needs circuits, and none are at hand (`mdoc circuits import`)"
+        ? "needs circuits, and none are at hand (`mdoc circuits import`, `circuits` or `--circuits`)"
         : "needs a circuit for \(count) elements, and none is at hand (`mdoc circuits list`)"
     }
   }

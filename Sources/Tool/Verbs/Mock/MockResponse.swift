@@ -102,7 +102,7 @@ private func key(_ purpose: String) throws -> PublicKey {
 extension Option {
   fileprivate static let transcript = Option("transcript", "FILE", "the SessionTranscript to answer over")
   fileprivate static let newTranscript = Option(
-    "new-transcript", "FILE", "make a transcript, and write it there")
+    "new-transcript", "FILE", "make a transcript, always the same one, and write it there")
   fileprivate static let handover = Option(
     "handover", "KIND", "how a new transcript's devices met", fallback: "qr", choices: ["qr", "nfc"])
   fileprivate static let authentication = Option(
