@@ -144,7 +144,9 @@ enum CircuitsCommand {
             ]
           }))
     } else {
-      let rows = circuits.map { ("version \($0.version), \($0.elements) element\($0.elements == 1 ? "" : "s")", $0.hash) }
+      let rows = circuits.map {
+        ("version \($0.version), \($0.elements) \($0.elements == 1 ? "element" : "elements")", $0.hash)
+      }
       console.print(Wrapping.columns(rows, indent: 0, width: 240))
     }
   }

@@ -178,7 +178,8 @@ extension Code {
     case .zkTimestampStale:
       row(
         "The proof shows that the document was valid at a time that is too long ago",
-        "\(edition2), ZkDocumentData: timestamp", "Ask again: a proof is good for five minutes. If that fails too, compare the clocks of device and server.")
+        "\(edition2), ZkDocumentData: timestamp",
+        "Ask again: a proof is good for five minutes. If that fails too, compare the clocks of both sides.")
     case .zkTimestampInFuture:
       row(
         "The proof shows that the document is valid at a time that is not yet there",
