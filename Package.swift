@@ -85,6 +85,7 @@ let package = Package(
     library("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
     library("CZstd", pkgConfig: "libzstd", package: "libzstd-dev"),
     library("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
+    library("CQrencode", pkgConfig: "libqrencode", package: "libqrencode-dev"),
 
     // glibc's own.
     library("CMalloc"),
@@ -125,11 +126,13 @@ let package = Package(
     module("Stores", in: .server, ["Base", "Sessions", "CSQLite", "CPostgreSQL"]),
     module("Network", in: .server, ["Base", "Trust", "CCurl"]),
     module("HTTP", in: .server, ["Base", "Cryptography", "CMicrohttpd"]),
+    // What people see of a session: the hosted page's files, QR codes.
+    module("Pages", in: .server, ["CQrencode"], resources: [.embedInCode("Assets")]),
     module(
       "App", in: .server,
       [
-        "Base", "Cryptography", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Network", "HTTP", "Sessions",
-        "Stores",
+        "Base", "Cryptography", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Network", "HTTP", "Pages",
+        "Sessions", "Stores",
       ]),
 
     // Tools. The mock's prover of zero-knowledge proofs: it knows the verifier's fields and circuits, and none of its

@@ -95,9 +95,12 @@ def before_load_schema(context, raw_schema):
     """The origins of the relying party `test` are this server's own: pages and wallets' redirects are there."""
     schemas = raw_schema["components"]["schemas"]
     enforce_rules_in_words(schemas)
-    for name in ("CreateInAppSession", "CreateWebSession", "CreateRedirectSession", "CreateProximitySession"):
-        schemas[name]["properties"]["origin"] = {"enum": [ORIGIN] if name == "CreateWebSession" else [ORIGIN, None]}
-    schemas["CreateRedirectSession"]["properties"]["redirect_uri"] = {"enum": [ORIGIN + "/done", None]}
+    for branch in schemas["CreateVerificationSession"]["oneOf"]:
+        properties = schemas[branch["$ref"].rpartition("/")[2]]["properties"]
+        properties["origin"] = {"enum": [ORIGIN] if "Web" in branch["$ref"] else [ORIGIN, None]}
+        for name in ("redirect_uri", "return_url"):
+            if name in properties:
+                properties[name] = {"enum": [ORIGIN + "/done", None]}
     schemas["CreateInAppSession"]["properties"]["apple_merchant_id"] = {"enum": ["merchant.test.mdoc", None]}
     body = raw_schema["paths"]["/v1/verification_sessions"]["post"]["requestBody"]
     for example in body["content"]["application/json"]["examples"].values():

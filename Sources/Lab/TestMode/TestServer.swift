@@ -81,6 +81,7 @@ package struct TestServer: Sendable {
           merchantID: options.merchantID, teamID: options.teamID, encryptionKeys: encryptionKeys)
       ],
       readers: [reader.reader], openID4VP: OpenID4VPConfiguration(offersAnnexB: true),
+      page: HostedPage(name: "Test Shop"),
       policies: .init(
         revocation: options.circuits == nil ? options.revocation : .allowUndetermined, evidenceKey: options.evidenceKey),
       webhooks: webhook.map { [$0] } ?? [])

@@ -27,6 +27,12 @@ extension Limits {
   /// Bytes of a `wallet_nonce` that is repeated in a request object.
   package static let walletNonceBytes = 512
 
+  /// Characters of the reason for which a relying party asks.
+  package static let purposeCharacters = 200
+  /// Seconds that a page may wait for its session's end in one request, and pages that may do so at one time.
+  package static let pageWait: ClosedRange<Int64> = 1...25
+  package static let waitingPages = 1_000
+
   /// Seconds that a session may wait for its answer: default and range.
   package static let sessionLifetime: Int64 = 600
   package static let sessionLifetimeRange: ClosedRange<Int64> = 30...3600

@@ -70,6 +70,16 @@ package struct VerificationService: Sendable {
     try await GetSession(context: context).run(id, query: query, as: caller)
   }
 
+  /// `GET /v1/verification_sessions/{id}/page`: what its hosted page shows.
+  package func page(_ id: String, as caller: Caller) async throws(ServiceError) -> PageReply {
+    try await ReadPage(context: context).run(id, as: caller)
+  }
+
+  /// The address in the QR code of `GET /v1/verification_sessions/{id}/qr_code`.
+  package func walletLink(_ id: String, as caller: Caller) async throws(ServiceError) -> String {
+    try await ReadWalletLink(context: context).run(id, as: caller)
+  }
+
   /// `GET /v1/verification_sessions?limit=&starting_after=&status=&expand[]=`.
   package func sessions(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
     try await ListSessions(context: context).run(query, as: caller)

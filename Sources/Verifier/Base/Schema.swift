@@ -428,6 +428,10 @@ extension Schema {
     case "maximum": value.integer.map { $0 <= bound } ?? true
     case "minItems": value.array.map { $0.count >= bound } ?? true
     case "maxItems": value.array.map { $0.count <= bound } ?? true
+    case "contains":
+      value.array.map { list in
+        list.contains { Schema(keyword.value).violations(of: $0, with: definitions).isEmpty }
+      } ?? true
     case "uniqueItems": value.array.map { Set($0).count == $0.count } ?? true
     case "minProperties": value.object.map { $0.count >= bound } ?? true
     case "maxProperties": value.object.map { $0.count <= bound } ?? true

@@ -48,6 +48,9 @@ struct ConfigurationLoader {
     let sealingKeys = root.attempt(try secrets.sealingKeys(root))
     let parties = root.attempt(
       try ConfiguredParties(secrets: secrets, sealingKeys: sealingKeys ?? [], now: now).all(root, &warnings))
+    if let publicURL, publicURL == nil, let party = parties?.all.first(where: { $0.page != nil }) {
+      file.reading.note(Schema.Fault("/public_url", "is required: relying party \"\(party.id)\" has a page"))
+    }
     if let store, case .sqlite(let path) = store {
       for suffix in ["", "-wal", "-shm"] { file.requireProtection(of: path + suffix, at: "/store") }
       file.requireProtectedFolder(around: path, at: "/store")

@@ -189,6 +189,7 @@ package enum ConfigurationSchema {
         "What Apple's in-app requests need of a merchant, or of each of several."),
       Entry("readers", .list(of: reference(reader), atLeast: 0), "Who signs its requests."),
       Entry("openid4vp", reference(openID4VP), "What it has chosen of OpenID4VP."),
+      Entry("page", reference(page), "That its sessions have a page on this server, and how it looks."),
       Entry(
         "revocation",
         .oneOf(RevocationPolicy.allCases.map(\.rawValue), default: RevocationPolicy.requireGood.rawValue),
@@ -287,6 +288,15 @@ package enum ConfigurationSchema {
       Entry(
         "client_id", .filledText(like: "^(x509_hash|x509_san_dns:.+)$", default: "x509_hash"),
         "How wallets are told its name."),
+    ])
+
+  static let page = table(
+    "page",
+    [
+      Entry("name", .filledText(), "What people know the relying party by.", isRequired: true),
+      Entry("color", .filledText(like: HostedPage.colorPattern), "Of buttons, as #rrggbb in lower case."),
+      Entry("logo", .filledText(), "An SVG, PNG, WebP or JPEG of at most 100 kB."),
+      Entry("privacy_url", .filledText(like: "^https://"), "Where people read what becomes of their data."),
     ])
 
   static let openID4VP = table(

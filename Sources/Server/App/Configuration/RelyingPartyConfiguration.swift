@@ -32,13 +32,15 @@ struct ConfiguredParties {
     let apple = entry.attempt(try ConfiguredMerchants(secrets: secrets).all(of: entry))
     let readers = entry.attempt(try ConfiguredReaders(secrets: secrets, now: now).all(of: entry, &warnings))
     let openID4VP = entry.attempt(try OpenID4VPConfiguration(configured: entry, &warnings))
+    let page = entry.attempt(try ConfiguredPage(file: secrets.file).page(of: entry))
     let revocation = entry.attempt(try self.revocation(entry))
     let retainsResults = entry.attempt(try entry.flag("retain_results"))
     let retention = entry.attempt(try self.retention(entry, &warnings))
     let evidence = entry.attempt(try self.evidence(entry, beside: others))
     let webhooks = entry.attempt(try ConfiguredWebhooks(secrets: secrets).all(of: entry))
     let quota = entry.attempt(try Quota(configured: entry))
-    guard let id, let origins, let keys, let apple, let readers, let openID4VP, let revocation, let retainsResults,
+    guard let id, let origins, let keys, let apple, let readers, let openID4VP, let page, let revocation,
+      let retainsResults,
       let retention, let evidence, let webhooks, let quota
     else { return nil }
     if let key = keys.firstIndex(where: { $0.scopes.contains(.admin) && !$0.scopes.contains(.auditReadAll) }) {
@@ -47,7 +49,7 @@ struct ConfiguredParties {
     }
     if keys.isEmpty { warnings.append("relying party \"\(id)\" has no api_keys: nobody can ask in its name") }
     return RelyingParty(
-      id: id, origins: origins, apiKeys: keys, apple: apple, readers: readers, openID4VP: openID4VP,
+      id: id, origins: origins, apiKeys: keys, apple: apple, readers: readers, openID4VP: openID4VP, page: page,
       policies: .init(
         retainsResults: retainsResults, retention: retention, revocation: revocation, evidenceKey: evidence),
       webhooks: webhooks, quota: quota)

@@ -11,7 +11,9 @@ import Sessions
 enum CreateSessionSchemas {
   static let all: [Schema.Member] =
     [
-      .init("CreateVerificationSession", .oneOf(ProtocolFamily.allCases.map { .reference(name($0)) })),
+      .init(
+        "CreateVerificationSession",
+        .oneOf((ProtocolFamily.allCases.map(name) + [webOrRedirect]).map { .reference($0) })),
       .init(
         "ExpiresIn",
         .number(Limits.sessionLifetimeRange, default: Limits.sessionLifetime).orNull.described(
@@ -23,7 +25,12 @@ enum CreateSessionSchemas {
           .described(asksForSomething)),
       .init("ElementRequest", element(namespace: .text(1...255), identifier: .text(1...255))),
       .init("InAppDocumentRequest", .oneOf(AppleDocumentType.allCases.map(inAppDocument))),
-    ] + ProtocolFamily.allCases.map { .init(name($0), session($0)) }
+    ] + ProtocolFamily.allCases.map { .init(name($0), session([$0], protocols($0))) } + [
+      .init(webOrRedirect, session([.web, .redirect], webOrRedirectProtocols))
+    ]
+
+  /// One session for browsers that have the Digital Credentials API, and for those that do not.
+  private static let webOrRedirect = "CreateWebOrRedirectSession"
 
   static let examples: JSON = .object(
     ProtocolFamily.allCases.map { family in
@@ -61,17 +68,19 @@ enum CreateSessionSchemas {
     }
   }
 
-  private static func session(_ family: ProtocolFamily) -> Schema {
-    let document = family == .inApp ? "InAppDocumentRequest" : "DocumentRequest"
+  private static func session(_ families: [ProtocolFamily], _ protocols: Schema) -> Schema {
+    let isInApp = families == [.inApp]
+    let isWeb = families.contains(.web)
+    let document = isInApp ? "InAppDocumentRequest" : "DocumentRequest"
     let shared: [Schema.Member] = [
-      .init("protocols", protocols(family).described("Any one of them may be answered, once.")),
+      .init("protocols", protocols.described("Any one of them may be answered, once.")),
       .init("documents", .list(of: .reference(document), 1...Limits.requestedDocuments)),
       // An in-app answer has one document, whatever was asked.
       .init(
         "all_documents",
-        (family == .inApp ? Schema.flag.with("const", false) : .flag).orNull.described(
+        (isInApp ? Schema.flag.with("const", false) : .flag).orNull.described(
           "Whether all documents must come; otherwise, and by default, any one of them is enough.")),
-      .init("origin", family == .web ? origin : origin.orNull),
+      .init("origin", isWeb ? origin : origin.orNull),
       .init("expires_in", .reference("ExpiresIn")),
       .init(
         "client_reference_id",
@@ -79,15 +88,21 @@ enum CreateSessionSchemas {
           "Your own name for this attempt; it comes back with the session and its events.")),
       .init("metadata", .reference("Metadata").orNull),
     ]
-    let own: [Schema.Member] =
-      switch family {
-      case .redirect: [.init("redirect_uri", redirectURI.orNull)]
-      case .inApp: [.init("apple_merchant_id", merchant.orNull)]
-      default: []
-      }
-    return .object(
-      shared + own, required: ["protocols", "documents"] + (family == .web ? ["origin"] : []))
+    var own: [Schema.Member] = []
+    if families.contains(.redirect) { own.append(.init("redirect_uri", address(redirectURI).orNull)) }
+    if isWeb || families.contains(.redirect) {
+      own += [.init("purpose", purpose.orNull), .init("return_url", address(returnURL).orNull)]
+    }
+    if isInApp { own.append(.init("apple_merchant_id", merchant.orNull)) }
+    return .object(shared + own, required: ["protocols", "documents"] + (isWeb ? ["origin"] : []))
   }
+
+  private static let webOrRedirectProtocols: Schema = {
+    let redirect = "openid4vp"
+    let names = ProtocolFamily.web.protocolNames + [redirect]
+    return Schema.list(of: .oneOf("WebOrRedirectProtocol", names), 2...names.count).with("uniqueItems", true)
+      .with("contains", Schema.constant(redirect).json)
+  }()
 
   private static func protocols(_ family: ProtocolFamily) -> Schema {
     let count = family == .web ? family.protocolNames.count : 1
@@ -99,10 +114,21 @@ enum CreateSessionSchemas {
     "description": "Of the page that asks: one of the relying party's, exactly as browsers write it.",
   ]
 
-  private static let redirectURI: Schema = [
-    "type": "string", "maxLength": 2048, "pattern": "^[A-Za-z0-9+.-]+://[A-Za-z0-9._~:/?\\[\\]@!$&'()*+,;=%-]*$",
-    "description": "Where the wallet sends the person afterwards: at one of the relying party's origins, no fragment.",
-  ]
+  private static let redirectURI =
+    "Where the wallet sends the person afterwards: at one of the relying party's origins, no fragment."
+  private static let returnURL =
+    "Where the hosted page sends the person afterwards, with the session's id in the query: at one of the relying "
+    + "party's origins, no fragment."
+
+  private static func address(_ summary: String) -> Schema {
+    [
+      "type": "string", "maxLength": 2048, "pattern": "^[A-Za-z0-9+.-]+://[A-Za-z0-9._~:/?\\[\\]@!$&'()*+,;=%-]*$",
+      "description": .string(summary),
+    ]
+  }
+
+  private static let purpose = Schema.text(1...Limits.purposeCharacters).described(
+    "Why you ask, in your own words: the hosted page shows it.")
 
   private static let merchant: Schema = [
     "type": "string", "minLength": 1, "maxLength": 255,

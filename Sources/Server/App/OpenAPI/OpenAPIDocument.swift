@@ -174,7 +174,8 @@ struct OpenAPIComponents {
 /// (`OpenAPIComponents`).
 enum OpenAPISchemas {
   static let all: [Schema.Member] =
-    CreateSessionSchemas.all + RequestSchemas.all + WalletSchemas.all + SessionSchemas.all + ResultSchemas.all
+    CreateSessionSchemas.all + RequestSchemas.all + WalletSchemas.all + SessionSchemas.all + PageSchemas.all
+    + ResultSchemas.all
     + ReportSchemas.all + EventSchemas.all + OperationSchemas.all
 }
 

@@ -25,6 +25,7 @@ enum SessionSchemas {
     .init("status", .reference("SessionStatus")),
     .init("created", .seconds),
     .init("expires_at", .seconds),
+    .init("origin", .text.described("Of the page that asks, where one was given.")),
     .init("requests", .list(of: .reference("WalletRequest"))),
     .init("digital_credential_requests", .list(of: .reference("WalletRequest"))),
     .init("client_reference_id", .text.orNull),
@@ -41,13 +42,18 @@ enum SessionSchemas {
   private static let session = closed(
     common + [
       .init("client_secret", .text.described("In the creation reply only.")),
+      .init(
+        "url",
+        .text.described(
+          "In the creation reply only: the hosted page, where the relying party has one and it can ask by one of the "
+            + "protocols. Its fragment is the client secret.")),
       .init("result", .reference("VerificationResult").orNull),
       .init("simulated_result", .reference("SimulatedResult")),
-    ], optional: ["client_secret", "simulated_result", "evidence"])
+    ], optional: ["client_secret", "url", "origin", "simulated_result", "evidence"])
 
   /// A session as an entry of a list.
   private static let summary = closed(
-    common, optional: ["requests", "digital_credential_requests", "report", "evidence"])
+    common, optional: ["origin", "requests", "digital_credential_requests", "report", "evidence"])
 
   private static func closed(_ members: [Schema.Member], optional: Set<String>) -> Schema {
     .object(members, required: members.map(\.name).filter { !optional.contains($0) })
@@ -75,6 +81,38 @@ enum SessionSchemas {
   private static let verdictCode: Schema = .code(
     Code.allCases.filter { $0.httpStatus == 200 || $0 == .trustStoreEmpty },
     "What a check is called, and what failed.")
+}
+
+/// The session object as its hosted page reads it.
+enum PageSchemas {
+  static let all: [Schema.Member] = [.init("VerificationPage", page)]
+
+  private static let page: Schema = .object(
+    [
+      "object": .constant("verification_page"), "id": .text(like: SessionID.pattern), "livemode": .flag,
+      "status": .reference("SessionStatus"), "expires_at": .seconds,
+      "relying_party": .text.described("Its name for people."),
+      "color": .text(like: HostedPage.colorPattern), "logo_url": .text,
+      "purpose": .text, "privacy_url": .text,
+      "return_url": .text.described("With the session's id in its query."),
+      "all_documents": .flag,
+      "documents": .list(
+        of: .object(
+          "AskedDocument",
+          [
+            "doc_type": .text, "label": .text,
+            "elements": .list(
+              of: .object(
+                "AskedElement",
+                [
+                  "namespace": .text, "identifier": .text, "label": .text, "is_kept": .flag, "required": .flag,
+                ])),
+            "age_over": .list(of: .count),
+          ])),
+      "digital_credential_requests": .list(of: .reference("WalletRequest")),
+      "wallet_link": .text.described("The address that opens a wallet on the same device."),
+      "last_error": .reference("LastErrorCode"),
+    ], optional: ["color", "logo_url", "purpose", "privacy_url", "return_url", "wallet_link", "last_error"])
 }
 
 /// Schemas of the `result` of a verified session, the only place with personal data.

@@ -146,7 +146,7 @@ struct APIHandler: HTTPHandler {
     record.trace = TraceContext(request.headers)
     let answer = await answer(request, heading, &record)
     let seconds = (ContinuousClock.now - start) / .seconds(1)
-    record.note(answer, seconds: request.waited + seconds)
+    record.note(answer, seconds: request.waited + seconds - answer.heldSeconds)
     application.metrics.ended(record)
     log.write(record, at: application.clock())
     return response(answer, requestID: record.id, application)

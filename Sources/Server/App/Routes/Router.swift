@@ -112,14 +112,15 @@ extension UInt8 {
 /// Every operation of the API. The router and `/openapi.json` are both made from this list.
 enum RouteTable {
   static func routes(with additions: ServerAdditions) -> [Route] {
-    documented(with: additions).flatMap(\.routes) + additions.pages
+    documented(with: additions).flatMap(\.routes) + PageRoutes.all + additions.pages
   }
 
   /// The routes of the contract: all except those that only a page asks for.
   static func documented(with additions: ServerAdditions) -> [RouteGroup] {
     [
       RouteGroup(
-        "Sessions", "Verification sessions: what is asked of a person, and what came of it.", SessionRoutes.all),
+        "Sessions", "Verification sessions: what is asked of a person, and what came of it.",
+        SessionRoutes.all + PageDataRoutes.all),
       RouteGroup("Reports", "Which checks an attempt came to, without personal data.", ReportRoutes.all),
       RouteGroup("Events", "What happened, and what webhooks could not be told.", EventRoutes.all),
       RouteGroup("Wallets", "What wallets call by themselves.", WalletRoutes.all),

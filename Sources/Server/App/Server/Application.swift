@@ -116,6 +116,7 @@ final class ServerState: Sendable {
   private struct Content {
     var configuration: Configuration
     var isStopping = false
+    var waitingPages = 0
   }
 
   private let content: Locked<Content>
@@ -127,6 +128,17 @@ final class ServerState: Sendable {
   var isStopping: Bool { content.withLock { $0.isStopping } }
 
   func stop() { content.withLock { $0.isStopping = true } }
+
+  /// Counts a page that waits for its session's end. False if no more may wait.
+  func enterWait() -> Bool {
+    content.withLock { content in
+      guard content.waitingPages < Limits.waitingPages else { return false }
+      content.waitingPages += 1
+      return true
+    }
+  }
+
+  func leaveWait() { content.withLock { $0.waitingPages -= 1 } }
 
   func loaded(at now: Timestamp) -> Configuration {
     content.withLock { content in

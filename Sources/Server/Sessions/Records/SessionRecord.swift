@@ -29,16 +29,19 @@ package struct SessionContent: Sendable, Hashable {
   package let origin: String?
   /// Where the wallet sends the person afterwards; the result is then read with a response code.
   package let redirectURI: String?
+  /// What the hosted page says and does; nil where the session has none.
+  package let page: PageWishes?
   package let clientReferenceID: String?
   package let metadata: [MetadataEntry]
 
   package init(
-    request: PresentationRequest, origin: String?, redirectURI: String? = nil, clientReferenceID: String?,
-    metadata: [MetadataEntry]
+    request: PresentationRequest, origin: String?, redirectURI: String? = nil, page: PageWishes? = nil,
+    clientReferenceID: String?, metadata: [MetadataEntry]
   ) {
     self.request = request
     self.origin = origin
     self.redirectURI = redirectURI
+    self.page = page
     self.clientReferenceID = clientReferenceID
     self.metadata = metadata
   }

@@ -15,6 +15,8 @@ package struct RelyingParty: Sendable {
   /// more than once.
   package let readers: [ReaderIdentity]
   package let openID4VP: OpenID4VPConfiguration
+  /// The page that this server shows in its name; nil: none.
+  package let page: HostedPage?
   package let policies: Policies
   /// Where it wants to be told of events.
   package let webhooks: [WebhookEndpoint]
@@ -23,7 +25,7 @@ package struct RelyingParty: Sendable {
   package init(
     id: String, origins: [String] = [], apiKeys: [APIKey] = [], apple: [AppleConfiguration] = [],
     readers: [ReaderIdentity] = [], openID4VP: OpenID4VPConfiguration = OpenID4VPConfiguration(),
-    policies: Policies = Policies(), webhooks: [WebhookEndpoint] = [], quota: Quota = .standard
+    page: HostedPage? = nil, policies: Policies = Policies(), webhooks: [WebhookEndpoint] = [], quota: Quota = .standard
   ) {
     self.id = id
     self.origins = origins
@@ -31,6 +33,7 @@ package struct RelyingParty: Sendable {
     self.apple = apple
     self.readers = readers
     self.openID4VP = openID4VP
+    self.page = page
     self.policies = policies
     self.webhooks = webhooks
     self.quota = quota

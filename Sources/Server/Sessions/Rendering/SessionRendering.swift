@@ -7,10 +7,11 @@ struct SessionRendering {
 
   /// For an API key. `result` is given by whoever has established that this caller gets it.
   func json(
-    _ record: SessionRecord, clientSecret: ClientSecret? = nil, result: JSON? = nil, simulatedResult: JSON? = nil
+    _ record: SessionRecord, clientSecret: ClientSecret? = nil, page: PageAddress? = nil, result: JSON? = nil,
+    simulatedResult: JSON? = nil
   ) -> JSON {
     json(
-      record, clientSecret: clientSecret, parts: Set(SessionPart.allCases), result: result ?? .null,
+      record, clientSecret: clientSecret, page: page, parts: Set(SessionPart.allCases), result: result ?? .null,
       simulatedResult: simulatedResult)
   }
 
@@ -19,8 +20,8 @@ struct SessionRendering {
   private func summary(_ record: SessionRecord, with parts: Set<SessionPart>) -> JSON { json(record, parts: parts) }
 
   private func json(
-    _ record: SessionRecord, clientSecret: ClientSecret? = nil, parts: Set<SessionPart>, result: JSON? = nil,
-    simulatedResult: JSON? = nil
+    _ record: SessionRecord, clientSecret: ClientSecret? = nil, page: PageAddress? = nil, parts: Set<SessionPart>,
+    result: JSON? = nil, simulatedResult: JSON? = nil
   ) -> JSON {
     let state = record.state(at: now)
     // Said as options: a bare nil would be JSON's null.
@@ -34,6 +35,8 @@ struct SessionRendering {
       "created": .seconds(record.created),
       "expires_at": .seconds(record.expiresAt),
       "client_secret": clientSecret.map { .string($0.text) },
+      "url": clientSecret.flatMap { secret in page.map { .string($0.unlocked(by: secret)) } },
+      "origin": record.content?.origin.map { .string($0) },
       "requests": offers.map(requests),
       "digital_credential_requests": offers.map { requests($0.filter(isWeb)) },
       "client_reference_id": .optional(record.content?.clientReferenceID),
@@ -78,7 +81,11 @@ struct SessionRendering {
 
   /// Also the shape that `navigator.credentials.get({digital: {requests}})` takes.
   private func requests(_ offers: [ProtocolOffer]) -> JSON {
-    .array(offers.map { ["protocol": .string($0.protocolName), "data": .written($0.data)] })
+    .array(offers.map(Self.request))
+  }
+
+  static func request(_ offer: ProtocolOffer) -> JSON {
+    ["protocol": .string(offer.protocolName), "data": .written(offer.data)]
   }
 
   private func isWeb(_ offer: ProtocolOffer) -> Bool { ProtocolFamily(ofProtocol: offer.protocolName) == .web }

@@ -8,7 +8,8 @@ extension SessionContent: StoredValue {
   package var storedJSON: JSON {
     .members([
       "request": request.storedJSON, "origin": origin.map { .string($0) },
-      "redirectURI": redirectURI.map { .string($0) }, "clientReferenceID": clientReferenceID.map { .string($0) },
+      "redirectURI": redirectURI.map { .string($0) }, "page": page?.storedJSON,
+      "clientReferenceID": clientReferenceID.map { .string($0) },
       "metadata": .array(metadata.map { ["name": .string($0.name), "value": .string($0.value)] }),
     ])
   }
@@ -24,7 +25,18 @@ extension SessionContent: StoredValue {
     else { return nil }
     self.init(
       request: request, origin: json["origin"]?.string, redirectURI: json["redirectURI"]?.string,
-      clientReferenceID: json["clientReferenceID"]?.string, metadata: metadata)
+      page: json["page"].flatMap(PageWishes.init(storedJSON:)), clientReferenceID: json["clientReferenceID"]?.string,
+      metadata: metadata)
+  }
+}
+
+extension PageWishes: StoredValue {
+  package var storedJSON: JSON {
+    .members(["purpose": purpose.map { .string($0) }, "returnURL": returnURL.map { .string($0) }])
+  }
+
+  package init?(storedJSON json: JSON) {
+    self.init(purpose: json["purpose"]?.string, returnURL: json["returnURL"]?.string)
   }
 }
 

@@ -11,8 +11,8 @@ struct CreateSession {
   func run(_ body: JSON, as caller: Caller, claim: IdempotencyClaim?) async throws(ServiceError) -> OperationReply {
     let party = caller.relyingParty
     let input = try CreateSessionInput(
-      parsing: body, for: party, offered: Set(context.protocols.keys), circuits: context.proofs?.circuits.circuits ?? []
-    )
+      parsing: body, for: party, offered: Set(context.protocols.keys), publicURL: context.publicURL,
+      circuits: context.proofs?.circuits.circuits ?? [])
     try await context.checkQuota(of: party, forSession: true)
     let id: SessionID
     let secret: ClientSecret
@@ -38,10 +38,11 @@ struct CreateSession {
       address: place.session, created: now, expiresAt: now + input.expiresIn,
       clientSecretHash: secret.sha256,
       content: SessionContent(
-        request: input.request, origin: input.origin, redirectURI: input.redirectURI,
+        request: input.request, origin: input.origin, redirectURI: input.redirectURI, page: input.page,
         clientReferenceID: input.clientReferenceID, metadata: input.metadata),
       offers: offers)
-    let rendered = SessionRendering(isLive: context.isLive, now: now).json(record, clientSecret: secret)
+    let page = input.page.flatMap { _ in place.publicURL.map { PageAddress(publicURL: $0, session: place.session) } }
+    let rendered = SessionRendering(isLive: context.isLive, now: now).json(record, clientSecret: secret, page: page)
     var reply = OperationReply(status: 201, body: rendered, session: id)
     let completion = try context.completion(claim, reply)
     do { try await context.store.create(record, finishing: completion) } catch { throw ServiceError(error) }
@@ -71,6 +72,8 @@ package struct CreateSessionInput: Sendable {
   package let request: PresentationRequest
   package let origin: String?
   package let redirectURI: String?
+  /// Nil where the relying party has no page, or the page could not ask by any of the protocols.
+  package let page: PageWishes?
   /// The relying party's merchant that asks in-app; nil elsewhere.
   package let apple: AppleConfiguration?
   /// Seconds.
@@ -80,14 +83,17 @@ package struct CreateSessionInput: Sendable {
 
   private static let members: Set<String> =
     PresentationRequestDecoder.members.union([
-      "protocols", "origin", "redirect_uri", "apple_merchant_id", "expires_in", "client_reference_id", "metadata",
+      "protocols", "origin", "redirect_uri", "purpose", "return_url", "apple_merchant_id", "expires_in",
+      "client_reference_id", "metadata",
     ])
 
   /// - Parameters:
   ///   - offered: the names of the protocols that are built.
+  ///   - publicURL: the origin of hosted pages.
   ///   - circuits: those at hand, by which proofs can be asked for.
   package init(
-    parsing json: JSON, for relyingParty: RelyingParty, offered: Set<String>, circuits: [KnownCircuit] = []
+    parsing json: JSON, for relyingParty: RelyingParty, offered: Set<String>, publicURL: String? = nil,
+    circuits: [KnownCircuit] = []
   ) throws(ServiceError) {
     var faults = InputFaults()
     guard let input = ObjectInput(json, at: "", known: Self.members, &faults) else {
@@ -95,7 +101,10 @@ package struct CreateSessionInput: Sendable {
       throw ServiceError(.apiInvalidRequest)
     }
     protocols = Self.protocols(input, offered, &faults)
+    let families = Set(protocols.compactMap(ProtocolFamily.init(ofProtocol:)))
+    // Those that go together have the same rules for what may be asked.
     let family = protocols.first.flatMap(ProtocolFamily.init(ofProtocol:)) ?? .inApp
+    let pageOrigin = relyingParty.page == nil ? nil : publicURL
     request = PresentationRequestDecoder(
       for: family, retention: relyingParty.policies.retention,
       proofs: .init(circuits: circuits, revocation: relyingParty.policies.revocation)
@@ -103,11 +112,13 @@ package struct CreateSessionInput: Sendable {
     if protocols.contains(AnnexBProtocol().name), request.documents.contains(where: { $0.proofs != nil }) {
       faults.add("/documents", "cannot ask for proofs by `\(AnnexBProtocol().name)`", code: .zkNotProvable)
     }
-    origin = input.string("origin", required: family == .web, &faults)
-    if let origin, !relyingParty.origins.contains(origin) {
+    origin = input.string("origin", required: families.contains(.web), &faults)
+    if let origin, origin != pageOrigin, !relyingParty.origins.contains(origin) {
       faults.add("/origin", "is not one of the relying party's configured origins", code: .apiOriginNotAllowed)
     }
-    redirectURI = Self.redirectURI(input, family, relyingParty, &faults)
+    redirectURI = Self.redirectURI(input, families, relyingParty, &faults)
+    let canAsk = families.contains(.redirect) || families.contains(.web) && origin == pageOrigin
+    page = Self.page(input, isThere: pageOrigin != nil && canAsk, relyingParty, &faults)
     apple = Self.apple(input, family, relyingParty, &faults)
     expiresIn = input.integer("expires_in", in: Limits.sessionLifetimeRange, &faults) ?? Limits.sessionLifetime
     clientReferenceID = input.string(
@@ -134,28 +145,59 @@ package struct CreateSessionInput: Sendable {
       }
       names.append(name)
     }
-    let families = names.compactMap(ProtocolFamily.init(ofProtocol:))
+    let others = names.filter { ProtocolFamily(ofProtocol: $0) != .web }
     // A wallet fetches its request by the session's name alone, so there must be only one.
-    if families.count > 1, families.contains(where: { $0 != .web }) {
-      faults.add(pointer, "cannot be offered together: all but those of the Digital Credentials API stand alone")
+    if names.count > 1, !others.isEmpty, others != ["openid4vp"] {
+      faults.add(
+        pointer,
+        "cannot be offered together: only those of the Digital Credentials API and `openid4vp` go with one another")
     }
     return names
   }
 
+  /// `purpose` and `return_url`, which only a page can say and use.
+  private static func page(
+    _ input: ObjectInput, isThere: Bool, _ relyingParty: RelyingParty, _ faults: inout InputFaults
+  ) -> PageWishes? {
+    let purpose = input.string("purpose", characters: 1...Limits.purposeCharacters, required: false, &faults)
+    let address = input.string("return_url", characters: 1...2048, required: false, &faults)
+    guard isThere else {
+      let reason =
+        relyingParty.page == nil
+        ? "needs a page, and this relying party has none configured"
+        : "goes with `openid4vp`, or with the page's own `origin`"
+      for name in ["purpose", "return_url"] where input.value(name) != nil {
+        faults.add(input.pointer(to: name), reason)
+      }
+      return nil
+    }
+    if let address { checkAddress(address, at: input.pointer(to: "return_url"), relyingParty, &faults) }
+    return PageWishes(purpose: purpose, returnURL: address)
+  }
+
   /// Only a wallet that posts its answer by itself sends the person anywhere.
   private static func redirectURI(
-    _ input: ObjectInput, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout InputFaults
+    _ input: ObjectInput, _ families: Set<ProtocolFamily>, _ relyingParty: RelyingParty, _ faults: inout InputFaults
   ) -> String? {
     guard let address = input.string("redirect_uri", characters: 1...2048, required: false, &faults) else { return nil }
     let pointer = input.pointer(to: "redirect_uri")
-    if family != .redirect {
+    if families.contains(.redirect) {
+      checkAddress(address, at: pointer, relyingParty, &faults)
+    } else {
       faults.add(pointer, "goes with `openid4vp` by redirect or QR code only")
-    } else if !RedirectURI.isAbsolute(address) {
+    }
+    return address
+  }
+
+  /// An address that a person is sent to must be the relying party's own.
+  private static func checkAddress(
+    _ address: String, at pointer: String, _ relyingParty: RelyingParty, _ faults: inout InputFaults
+  ) {
+    if !RedirectURI.isAbsolute(address) {
       faults.add(pointer, "must be an absolute address without a fragment")
     } else if RedirectURI.origin(of: address, among: relyingParty.origins) == nil {
       faults.add(pointer, "is at none of the relying party's configured origins", code: .apiOriginNotAllowed)
     }
-    return address
   }
 
   /// The relying party's only merchant, or the one that the request names. With several it must name one: the order of

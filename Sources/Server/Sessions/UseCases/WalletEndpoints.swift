@@ -16,9 +16,9 @@ struct WalletAddress {
     guard let party = context.relyingParties[relyingParty], let id = SessionID(session) else { throw .sessionNotFound }
     record = try await context.record(at: SessionAddress(relyingParty: party.id, id: id))
     if case .redacted = record.state { throw ServiceError(.sessionRedacted) }
-    guard let name = record.offers.first?.protocolName,
-      let wallet = context.protocols[name] as? any FetchedRequestProtocol
-    else { throw .sessionNotFound }
+    // A session offers one such protocol at most.
+    let wallets = record.offers.lazy.compactMap { context.protocols[$0.protocolName] as? any FetchedRequestProtocol }
+    guard let wallet = wallets.first else { throw .sessionNotFound }
     self.wallet = wallet
     self.relyingParty = party
   }
@@ -69,7 +69,8 @@ struct FetchWalletRequest {
       throw ServiceError(refusal.code)
     }
     let walletNonce = try parameters()?["wallet_nonce"]?.string
-    guard let content = record.content, let sealed = record.offers.first?.sealedMaterial,
+    guard let content = record.content,
+      let sealed = record.offers.first(where: { $0.protocolName == address.wallet.name })?.sealedMaterial,
       let opened = try? context.sealer.open(sealed, .challenge(record.address.id, protocolName: address.wallet.name))
     else { throw ServiceError(.apiInternal, "A sealed record does not open with the configured keys.") }
     // Anybody who knows the id may ask, and each time something is signed.

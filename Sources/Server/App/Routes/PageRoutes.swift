@@ -1,0 +1,158 @@
+import Base
+import HTTP
+import Pages
+import Sessions
+
+/// What the hosted page of a session calls, and relying parties that draw their own.
+enum PageDataRoutes {
+  static let all = [page, qrCode]
+
+  private static let page = Route(
+    method: .get, path: PathTemplate("/v1/verification_sessions/{id}/page"), name: "getVerificationPage",
+    summary: "What the hosted page of a session shows; with `wait`, after the session's end or that many seconds.",
+    access: .apiKeyOrClientSecret([.sessionsWrite, .resultsRead]),
+    query: [
+      .init(name: "wait", summary: "Seconds to wait for the session's end.", schema: .number(Limits.pageWait))
+    ], success: .json(200, "VerificationPage"),
+    problems: [.sessionNotFound, .sessionRedacted, .apiInvalidRequest]
+  ) { call throws(ServiceError) in
+    try await PageWait(call).answer()
+  }
+
+  private static let qrCode = Route(
+    method: .get, path: PathTemplate("/v1/verification_sessions/{id}/qr_code"), name: "getVerificationQRCode",
+    summary: "The QR code that opens a wallet for a session by `openid4vp`, as SVG.",
+    access: .apiKeyOrClientSecret([.sessionsWrite, .resultsRead]), success: .content("image/svg+xml"),
+    problems: [
+      .sessionNotFound, .apiNotFound, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled, .sessionRedacted,
+    ]
+  ) { call throws(ServiceError) in
+    let link = try await call.application.service.walletLink(call.id, as: call.authenticated())
+    do throws(QRCodeError) {
+      return Answer(status: 200, mediaType: "image/svg+xml", body: Array(try QRCode(link).svg.utf8))
+    } catch {
+      throw ServiceError(.apiInternal, "The wallet's address is too long for a QR code.")
+    }
+  }
+}
+
+/// Holds a page's request back until the session has ended or the time is over, so that a page need not ask often.
+///
+/// The session is read again twice a second: its end may have come by another server on the same store. The request
+/// lends its place meanwhile. Beyond a bounded number of pages, none waits.
+private struct PageWait {
+  private static let pause = Duration.milliseconds(500)
+
+  private let call: RouteCall
+  private let seconds: Int64
+
+  init(_ call: RouteCall) throws(ServiceError) {
+    self.call = call
+    let values = call.query.filter { $0.name == "wait" }.map(\.value)
+    guard values.count <= 1 else { throw ServiceError(.apiInvalidRequest, "A query parameter is there twice.") }
+    guard let value = values.first else {
+      seconds = 0
+      return
+    }
+    guard let number = Int64(value), Limits.pageWait.contains(number), String(number) == value else {
+      let bounds = "\(Limits.pageWait.lowerBound) to \(Limits.pageWait.upperBound)"
+      throw ServiceError(.apiInvalidRequest, "`wait` must be a whole number from \(bounds).")
+    }
+    seconds = number
+  }
+
+  func answer() async throws(ServiceError) -> Answer {
+    let start = ContinuousClock.now
+    let end = start + .seconds(seconds)
+    let state = call.application.state
+    var page = try await read()
+    if seconds > 0, page.isWaiting, state.enterWait() {
+      defer { state.leaveWait() }
+      while page.isWaiting, ContinuousClock.now < end, !state.isStopping {
+        await HandlingPlace.lend { try? await Task.sleep(for: Self.pause) }
+        page = try await read()
+      }
+    }
+    var answer = Answer(json: page.json)
+    answer.session = page.session.text
+    answer.heldSeconds = (ContinuousClock.now - start) / .seconds(1)
+    return answer
+  }
+
+  private func read() async throws(ServiceError) -> PageReply {
+    try await call.application.service.page(call.id, as: call.authenticated())
+  }
+}
+
+/// `/verify/…`: the hosted page, its files, and the drop-in script. They are the same for every session and hold
+/// nothing of one.
+enum PageRoutes {
+  static let all: [Route] = [logo, page] + PageAsset.files.map(asset) + [dropIn]
+
+  private static let page = Route(
+    method: .get, path: PathTemplate("/verify/{relying_party}/{session}"), name: "getHostedPage",
+    summary: "The page on which a person answers a session.", access: .anyone,
+    query: [.init(name: "lang", summary: "The page's language.", schema: .text)],
+    success: .content(PageAsset.page.mediaType), problems: [.apiNotFound]
+  ) { call throws(ServiceError) in
+    let party = try party(of: call)
+    var answer = file(PageAsset.page.mediaType, PageAsset.page.body)
+    answer.headers += [
+      ("Content-Security-Policy", policy(framedBy: party.origins)),
+      ("Permissions-Policy", "digital-credentials-get=(self), camera=(), microphone=(), geolocation=()"),
+    ]
+    return answer
+  }
+
+  private static let logo = Route(
+    method: .get, path: PathTemplate("/verify/{relying_party}/logo"), name: "getHostedPageLogo",
+    summary: "The relying party's logo.", access: .anyone, success: .content("image/*"), problems: [.apiNotFound]
+  ) { call throws(ServiceError) in
+    guard let logo = try party(of: call).page?.logo else { throw ServiceError(.apiNotFound) }
+    var answer = file(logo.mediaType, logo.bytes)
+    // An SVG that is opened by itself may have scripts of its own.
+    answer.headers.append(("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"))
+    return answer
+  }
+
+  private static func asset(_ asset: PageAsset) -> Route {
+    Route(
+      method: .get, path: PathTemplate("/assets/\(asset.name)"), name: "getHostedPageFile_\(asset.name)",
+      summary: "A file of the page.", access: .anyone, success: .content(asset.mediaType)
+    ) { _ in file(asset.mediaType, asset.body) }
+  }
+
+  /// Pages of other origins load it, with its hash (`integrity`, `crossorigin`).
+  private static let dropIn = Route(
+    method: .get, path: PathTemplate("/v1/js/\(PageAsset.dropIn.name)"), name: "getDropInScript",
+    summary: "The script for pages of relying parties.", access: .anyone,
+    success: .content(PageAsset.dropIn.mediaType)
+  ) { _ in
+    var answer = Answer(status: 200, mediaType: PageAsset.dropIn.mediaType, body: PageAsset.dropIn.body)
+    answer.headers = [("Access-Control-Allow-Origin", "*"), ("Cross-Origin-Resource-Policy", "cross-origin")]
+    return answer
+  }
+
+  /// The relying party in the path, if it has a page.
+  private static func party(of call: RouteCall) throws(ServiceError) -> RelyingParty {
+    guard let party = call.application.service.relyingParties[call.parameters["relying_party"] ?? ""],
+      party.page != nil
+    else { throw ServiceError(.apiNotFound) }
+    return party
+  }
+
+  private static func file(_ mediaType: String, _ body: [UInt8]) -> Answer {
+    var answer = Answer(status: 200, mediaType: mediaType, body: body)
+    answer.headers = [("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin")]
+    return answer
+  }
+
+  /// Nothing from elsewhere, no inline script or style, and frames in pages of the relying party alone.
+  private static func policy(framedBy origins: [String]) -> String {
+    [
+      "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data: blob:", "connect-src 'self'",
+      "base-uri 'none'", "form-action 'none'",
+      "frame-ancestors " + (origins.isEmpty ? "'none'" : origins.joined(separator: " ")),
+    ].joined(separator: "; ")
+  }
+}
