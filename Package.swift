@@ -211,11 +211,12 @@ let package = Package(
     tests("Network", ["Base", "Cryptography", "PKIX", "Trust", "Mock", "COpenSSL"]),
     tests("Stores", ["Base", "Cryptography", "Mdoc", "Sessions"]),
     tests("HTTP", ["Base", "Cryptography", "PKIX", "Mock", "TestSupport", "COpenSSL"]),
+    tests("Pages", ["Base", "Cryptography"]),
     tests(
       "App",
       [
         "Base", "CBOR", "Cryptography", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Network", "HTTP",
-        "Sessions", "Stores", "Mock", "TestMode", "TestSupport", "COpenSSL",
+        "Pages", "Sessions", "Stores", "Mock", "TestMode", "TestSupport", "COpenSSL",
       ]),
     // The page of test mode in a browser; Bench has the HTTP client.
     .testTarget(

@@ -1,4 +1,6 @@
 import Base
+import FoundationEssentials
+import Glibc
 import Longfellow
 import TestMode
 import Testing
@@ -88,9 +90,20 @@ struct Browser: Sendable {
       ["width": .integer(width), "height": 900, "deviceScaleFactor": 1, "mobile": false])
   }
 
+  /// The whole page as a PNG. It is kept too if `MDOC_SCREENSHOTS` names a folder.
+  func screenshot(_ name: String) async throws -> [UInt8] {
+    let reply = try await command("Page.captureScreenshot", ["captureBeyondViewport": true])
+    guard let image = reply["data"]?.string.flatMap(Base64.decode) else { throw BrowserFault("no screenshot") }
+    if let folder = getenv("MDOC_SCREENSHOTS") {
+      try Data(image).write(to: URL(filePath: String(cString: folder) + "/\(name).png"))
+    }
+    return image
+  }
+
   /// A command of the Chrome DevTools protocol.
-  private func command(_ name: String, _ parameters: JSON) async throws {
-    _ = try await post("goog/cdp/execute", ["cmd": .string(name), "params": parameters])
+  @discardableResult
+  private func command(_ name: String, _ parameters: JSON) async throws -> JSON {
+    try await post("goog/cdp/execute", ["cmd": .string(name), "params": parameters])
   }
 
   // MARK: WebDriver
@@ -139,11 +152,49 @@ struct Page: Sendable {
   func settle() async throws { try await browser.wait(until: "!document.body.hasAttribute('aria-busy')") }
 }
 
+extension Page {
+  /// Calls the API with test mode's key, from the page.
+  func post(_ path: String, _ body: JSON) async throws -> JSON {
+    try await browser.run(
+      """
+      const [path, key, body] = arguments;
+      return fetch(path, {
+        method: "POST", headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+        body: JSON.stringify(body),
+      }).then((reply) => reply.json());
+      """, .string(path), .string(mode.apiKey), body)
+  }
+
+  func get(_ path: String) async throws -> JSON {
+    try await browser.run(
+      """
+      const [path, key] = arguments;
+      return fetch(path, { headers: { Authorization: `Bearer ${key}` } }).then((reply) => reply.json());
+      """, .string(path), .string(mode.apiKey))
+  }
+
+  /// Answers as a wallet on another device, which knows only the address of its request.
+  func answerAsWallet(_ requestURI: String, in session: JSON) async throws {
+    let answer = try await post(
+      "/v1/test/mock_responses", .members(["session": session["id"], "protocol": "openid4vp"]))
+    let status = try await browser.run(
+      """
+      const [address, data] = arguments;
+      return fetch(address, { method: "POST", body: new URLSearchParams(data) }).then(({ status }) => status);
+      """, .string(requestURI.replacing("/request", with: "/response")), answer["data"] ?? .null)
+    #expect(status == 200)
+  }
+}
+
 /// Opens the page in a browser of its own, and ends browser and server after the body.
-func withPage(circuits: CircuitLibrary? = nil, _ body: (Page) async throws -> Void) async throws {
+func withPage(
+  circuits: CircuitLibrary? = nil, clock: @escaping @Sendable () -> Timestamp = Timestamp.systemNow,
+  _ body: (Page) async throws -> Void
+) async throws {
   guard DriverProcess.isHere else { throw BrowserFault("\(DriverProcess.program) and Chromium are not here") }
   var options = TestModeOptions()
   options.circuits = circuits
+  options.clock = clock
   let mode = try TestServer.start(options)
   do {
     let browser = try await Browser(of: DriverProcess())

@@ -11,9 +11,9 @@ import Testing
 @Suite(.serialized) struct ConfigurationSchemaTests {
   private static let schema = ConfigurationSchema.json
 
-  /// Every member but `behind_proxy`, which those about proxies need as it is.
+  /// Every member but `behind_proxy`, which those about proxies need as it is, and `public_url`, which a page needs.
   private static let freeMembers = SchemaWalk(schema, LiveFolder.everyMember).members.filter {
-    $0.pointer != "/behind_proxy"
+    !["/behind_proxy", "/public_url"].contains($0.pointer)
   }
 
   /// Runs the body with what a check says of a configuration that is like the full one, but for one place.
@@ -23,6 +23,7 @@ import Testing
       try folder.writeReader()
       try folder.writeTLS()
       try folder.writeMerchantCertificate()
+      try folder.write("logo.svg", Array("<svg/>".utf8))
       try folder.write("hook.secret", Array(("whsec_" + Base64.encode([UInt8](repeating: 3, count: 24))).utf8))
       // Keys that were read before stay known: the variables are set once and read many times.
       let environment = EnvironmentSecrets()

@@ -61,6 +61,9 @@ extension LiveFolder {
         "openid4vp": [
           "encrypted_responses": true, "annex_b": false, "scheme": "openid4vp", "trusted_authorities": ["0a"],
         ],
+        "page": [
+          "name": "Example Shop", "color": "#0b57d0", "logo": "logo.svg", "privacy_url": "https://shop.example/privacy",
+        ],
         "revocation": "require_good", "retain_results": true, "retain_days": 30, "longest_retain_days": 365,
         "evidence": ["key": "evidence.key"],
         "webhooks": [

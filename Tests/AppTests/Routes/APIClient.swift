@@ -83,8 +83,7 @@ struct Contract {
     if reply.status >= 400, method != "HEAD" { found += problemViolations(reply) }
     let path = String(target.prefix { $0 != "?" })
     guard let operation = operation(method, path) else {
-      // The playground's files are the page's alone.
-      let isKnown = [404, 405, 204].contains(reply.status) || path.hasPrefix("/playground")
+      let isKnown = [404, 405, 204].contains(reply.status) || Self.isOfPage(path)
       return isKnown ? found : found + ["an operation that is not in the document"]
     }
     let response = operation["responses"]?["\(reply.status)"]
@@ -99,6 +98,11 @@ struct Contract {
     if reply.header("Content-Type") != content.name { found.append("media type is not \(content.name)") }
     guard method != "HEAD", content.name.hasSuffix("json"), let schema = content.value["schema"] else { return found }
     return found + violations(of: reply.json, schema, at: "")
+  }
+
+  /// Files of the playground and of the hosted page, which these pages alone ask for.
+  static func isOfPage(_ path: String) -> Bool {
+    ["/playground", "/verify/", "/assets/", "/v1/js/"].contains(where: path.hasPrefix)
   }
 
   private func violations(of value: JSON, _ schema: JSON, at place: String) -> [String] {

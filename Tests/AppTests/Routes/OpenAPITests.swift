@@ -51,12 +51,12 @@ import Testing
     }
   }
 
-  /// A file of the playground is no operation that a client calls.
-  @Test func `the playground is served and not in the contract`() {
+  /// A file of a page is no operation that a client calls.
+  @Test func `pages are served and not in the contract`() {
     let documented = Set(RouteTable.documented(with: .sample).flatMap(\.routes).map(\.name))
     let others = RouteTable.routes(with: .sample).filter { !documented.contains($0.name) }
     #expect(!others.isEmpty)
-    #expect(others.allSatisfy { $0.path.text.hasPrefix("/playground") })
+    #expect(others.allSatisfy { Contract.isOfPage($0.path.text) })
   }
 
   @Test(arguments: [true, false]) func `every operation has a tag that the document describes`(isLive: Bool) {

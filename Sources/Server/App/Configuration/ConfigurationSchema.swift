@@ -17,7 +17,7 @@ package enum ConfigurationSchema {
   static let definitions = Schema.Definitions([
     root, tls, limits, anchorFiles, vical, trustedEntities, sealingKey, relyingParty, variable, secretFile, rate,
     apiKey,
-    apple, reader, openID4VP, evidence, webhook, quota, merchantVariable, merchantFile, encryptedVariable,
+    apple, reader, openID4VP, page, evidence, webhook, quota, merchantVariable, merchantFile, encryptedVariable,
     encryptedFile, webhookAllow,
   ])
 

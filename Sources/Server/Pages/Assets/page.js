@@ -150,7 +150,6 @@ class Page {
     say("decline", this.text("decline"));
     if (!hasBrowser && !hasLink) say("problem", this.text("no-way"));
     show("way");
-    byId("status").classList.toggle("waiting", hasLink);
     say("status", "");
   }
 
@@ -226,6 +225,9 @@ class Page {
     document.title = byId("title").textContent;
   }
 }
+
+// The same page with another secret, opened in this tab.
+addEventListener("hashchange", () => location.reload());
 
 const language = await chooseLanguage();
 await new Page(SessionAPI.here(), language).start();

@@ -1,0 +1,215 @@
+import Base
+import Mock
+import Pages
+import Sessions
+import TestSupport
+import Testing
+
+@testable import App
+
+/// The hosted page over HTTP: which sessions have one, what it is told, and how it waits.
+@Suite(.onOwnThreads) struct PageRouteTests {
+  private static func secret(_ session: JSON) throws -> String { try #require(session["client_secret"]?.string) }
+
+  private func session(
+    _ bed: TestBed, by protocols: String..., origin: String? = nil, extra: [JSON.Member] = []
+  ) async throws -> APIClient.Reply {
+    try await bed.api.post(
+      "/v1/verification_sessions",
+      TestBed.body(
+        .standard, protocols: protocols, extra: extra + (origin.map { [.init("origin", .string($0))] } ?? [])))
+  }
+
+  @Test func `a session that its page can ask for has its address, in the creation reply alone`() async throws {
+    try await withTestMode { bed in
+      let own = bed.mode.baseURL
+      for (protocols, origin, hasPage) in [
+        (["openid4vp"], nil, true), (["org-iso-mdoc"], own, true), (["org-iso-mdoc"], TestBed.origin, false),
+        (["org-iso-mdoc", "openid4vp"], TestBed.origin, true), (["apple-in-app"], nil, false),
+        (["iso-18013-5-proximity"], nil, false),
+      ] as [([String], String?, Bool)] {
+        let reply = try await bed.api.post(
+          "/v1/verification_sessions",
+          TestBed.body(.standard, protocols: protocols, extra: origin.map { [.init("origin", .string($0))] } ?? []))
+        #expect(reply.status == 201, "\(reply.body)")
+        let id = try #require(reply.json["id"]?.string)
+        let address = "\(own)/verify/test/\(id)#\(try Self.secret(reply.json))"
+        #expect(reply.json["url"]?.string == (hasPage ? address : nil), "\(protocols)")
+        #expect(try await bed.api.get(TestBed.path(reply.json)).json["url"] == nil)
+        let page = try await bed.api.get(TestBed.path(reply.json) + "/page")
+        #expect(page.status == (hasPage ? 200 : 404), "\(protocols)")
+      }
+      #expect(!bed.log.text.contains("vcs_"))
+    }
+  }
+
+  @Test func `the page is told what is asked and why, and nothing of the answer`() async throws {
+    try await withTestMode { bed in
+      let extra: [JSON.Member] = [
+        .init("purpose", "Because <b>we</b> ask"), .init("return_url", .string(TestBed.origin + "/done?order=17")),
+      ]
+      let session = try await session(
+        bed, by: "org-iso-mdoc", "openid4vp", origin: bed.mode.baseURL, extra: extra
+      ).json
+      let client = bed.api.with(try Self.secret(session))
+      let path = TestBed.path(session) + "/page"
+      let page = try await client.get(path)
+      #expect(page.status == 200, "\(page.body)")
+      let id = session["id"]?.string ?? ""
+      #expect(page.json["relying_party"] == "Test Shop" && page.json["purpose"] == "Because <b>we</b> ask")
+      #expect(page.json["return_url"]?.string == TestBed.origin + "/done?order=17&session=" + id)
+      let document = try #require(page.json["documents"]?.array?.first)
+      #expect(document["label"] == "Mobile driving licence" && document["age_over"] == [21])
+      let name = try #require(document["elements"]?.array?.first { $0["identifier"] == "family_name" })
+      #expect(name["label"] == "Family name" && name["is_kept"] == false && name["required"] == true)
+      #expect(page.json["digital_credential_requests"] == session["digital_credential_requests"])
+      let link = session["requests"]?.array?.last?["data"]?["authorization_request"]
+      #expect(page.json["wallet_link"] == link && link != nil)
+
+      let answer = try await bed.mockAnswer(session, by: "openid4vp")
+      #expect(try await bed.postForm(answer["data"] ?? .null, to: session).status == 200)
+      let ended = try await client.get(path)
+      #expect(ended.json["status"] == "verified" && ended.json["last_error"] == nil)
+      #expect(ended.json["wallet_link"] == nil && ended.json["digital_credential_requests"] == [])
+      #expect(!ended.body.contains("Morgan"))
+    }
+  }
+
+  @Test func `a session that is offered both ways is answered once`() async throws {
+    try await withTestMode { bed in
+      for (first, second) in [("org-iso-mdoc", "openid4vp"), ("openid4vp", "org-iso-mdoc")] {
+        let session = try await session(bed, by: "openid4vp", "org-iso-mdoc", origin: bed.mode.baseURL).json
+        let answers = [
+          "org-iso-mdoc": try await bed.mockAnswer(session, by: "org-iso-mdoc"),
+          "openid4vp": try await bed.mockAnswer(session, by: "openid4vp"),
+        ]
+        for (name, isFirst) in [(first, true), (second, false)] {
+          let answer = try #require(answers[name])
+          let reply =
+            name == "openid4vp"
+            ? try await bed.postForm(answer["data"] ?? .null, to: session)
+            : try await bed.submit(answer, to: session, as: Self.secret(session))
+          #expect(reply.status == (isFirst ? 200 : 409), "\(reply.body)")
+          #expect(isFirst || reply.code == "session.already_used")
+        }
+        #expect(try await bed.api.get(TestBed.path(session)).json["status"] == "verified")
+      }
+    }
+  }
+
+  @Test func `a page that waits is answered when its session ends, and no later`() async throws {
+    try await withTestMode { bed in
+      let session = try await session(bed, by: "openid4vp").json
+      let client = bed.api.with(try Self.secret(session))
+      let start = ContinuousClock.now
+      async let waiting = client.get(TestBed.path(session) + "/page?wait=25")
+      let answer = try await bed.mockAnswer(session)
+      #expect(try await bed.postForm(answer["data"] ?? .null, to: session).status == 200)
+      #expect(try await waiting.json["status"] == "verified")
+      #expect(ContinuousClock.now - start < .seconds(20))
+      // A session that has ended keeps nobody waiting.
+      #expect(try await client.get(TestBed.path(session) + "/page?wait=25").json["status"] == "verified")
+      #expect(ContinuousClock.now - start < .seconds(24))
+    }
+  }
+
+  @Test func `a page waits for no more than it asked, and never beyond the bounds`() async throws {
+    try await withTestMode { bed in
+      let session = try await session(bed, by: "openid4vp").json
+      let path = TestBed.path(session) + "/page"
+      let start = ContinuousClock.now
+      let reply = try await bed.api.get(path + "?wait=1")
+      #expect(reply.json["status"] == "requires_input")
+      #expect(ContinuousClock.now - start >= .seconds(1))
+      // What is held back on purpose is no slow answer.
+      guard case .double(let milliseconds) = bed.log.line(of: reply)?["duration_ms"] else {
+        Issue.record("no duration in the log")
+        return
+      }
+      #expect(milliseconds < 900)
+      for wrong in ["0", "26", "-1", "1.5", "x", "", "01", "1&wait=2"] {
+        #expect(try await bed.api.get(path + "?wait=" + wrong).code == "api.invalid_request", "\(wrong)")
+      }
+    }
+  }
+
+  @Test func `a page is for its own session's secret, and gone with the session`() async throws {
+    try await withTestMode { bed in
+      let session = try await session(bed, by: "openid4vp").json
+      let other = try await self.session(bed, by: "openid4vp").json
+      for part in ["/page", "/qr_code"] {
+        let path = TestBed.path(session) + part
+        #expect(try await bed.api.with(Self.secret(other)).get(path).code == "session.not_found")
+        #expect(try await bed.api.with(nil).get(path).code == "api.unauthenticated")
+      }
+      #expect(try await bed.api.post(TestBed.path(session) + "/redact").status == 200)
+      #expect(try await bed.api.get(TestBed.path(session) + "/page").code == "session.redacted")
+      #expect(try await bed.api.with(Self.secret(session)).get(TestBed.path(session) + "/page").status == 401)
+    }
+  }
+
+  @Test func `the QR code is an image, until the session is used`() async throws {
+    try await withTestMode { bed in
+      let session = try await session(bed, by: "openid4vp").json
+      let path = TestBed.path(session) + "/qr_code"
+      let image = try await bed.api.with(Self.secret(session)).get(path)
+      #expect(image.status == 200 && image.header("Content-Type") == "image/svg+xml")
+      let link = try #require(session["requests"]?.array?.first?["data"]?["authorization_request"]?.string)
+      #expect(image.body == (try QRCode(link).svg))
+      let answer = try await bed.mockAnswer(session)
+      #expect(try await bed.postForm(answer["data"] ?? .null, to: session).status == 200)
+      #expect(try await bed.api.get(path).code == "session.already_used")
+      let web = try await self.session(bed, by: "org-iso-mdoc", origin: bed.mode.baseURL).json
+      #expect(try await bed.api.get(TestBed.path(web) + "/qr_code").code == "api.not_found")
+    }
+  }
+
+  @Test(
+    "what a page cannot do is refused",
+    arguments: [
+      ("return_url", "https://evil.example/", "/return_url", "api.origin_not_allowed"),
+      ("return_url", "https://shop.example@evil.example/", "/return_url", "api.origin_not_allowed"),
+      ("return_url", "https://shop.example/#done", "/return_url", "api.invalid_request"),
+      ("return_url", "javascript:alert(1)", "/return_url", "api.invalid_request"),
+      ("return_url", 1, "/return_url", "api.invalid_request"),
+      ("purpose", "", "/purpose", "api.invalid_request"),
+      ("purpose", .string(String(repeating: "a", count: 201)), "/purpose", "api.invalid_request"),
+    ] as [(String, JSON, String, String)])
+  func refused(_ member: String, _ value: JSON, _ pointer: String, _ code: String) async throws {
+    try await withTestMode { bed in
+      let reply = try await session(bed, by: "openid4vp", extra: [.init(member, value)])
+      #expect(reply.code == code && reply.errors == [pointer], "\(reply.body)")
+    }
+  }
+
+  @Test func `a session without a page takes no wishes for one`() async throws {
+    try await withTestMode { bed in
+      let reply = try await session(
+        bed, by: "org-iso-mdoc", origin: TestBed.origin, extra: [.init("purpose", "Because")])
+      #expect(reply.code == "api.invalid_request" && reply.errors == ["/purpose"], "\(reply.body)")
+    }
+  }
+
+  @Test func `the page loads nothing from elsewhere, and only the relying party may frame it`() async throws {
+    try await withTestMode { bed in
+      let client = bed.api.with(nil)
+      let page = try await client.get("/verify/test/vs_whatever?lang=de")
+      #expect(page.status == 200 && page.header("Content-Type") == "text/html; charset=utf-8")
+      let policy = try #require(page.header("Content-Security-Policy"))
+      #expect(policy.hasPrefix("default-src 'none'; script-src 'self'; style-src 'self';"))
+      #expect(
+        !policy.contains("unsafe") && policy.hasSuffix("frame-ancestors " + bed.mode.origins.joined(separator: " ")))
+      #expect(page.header("Referrer-Policy") == "no-referrer")
+      #expect(!page.body.contains("style=") && !page.body.contains("onclick"))
+      for file in PageAsset.files {
+        let reply = try await client.get("/assets/\(file.name)")
+        #expect(reply.status == 200 && reply.header("Content-Type") == file.mediaType, "\(file.name)")
+      }
+      let script = try await client.get("/v1/js/mdoc.js")
+      #expect(script.status == 200 && script.header("Access-Control-Allow-Origin") == "*")
+      for path in ["/verify/nobody/vs_x", "/verify/nobody/logo", "/verify/test/logo", "/assets/none.js"] {
+        #expect(try await client.get(path).status == 404, "\(path)")
+      }
+    }
+  }
+}
