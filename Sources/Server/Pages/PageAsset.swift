@@ -16,6 +16,10 @@ package struct PageAsset: Sendable {
       script("language.js", PackageResources.language_js), script("dom.js", PackageResources.dom_js),
     ] + languages.map { PageAsset(name: "\($0.tag).json", mediaType: "application/json", body: $0.data) }
 
+  /// The style of the status page.
+  package static let statusStyle = PageAsset(
+    name: "status.css", mediaType: "text/css; charset=utf-8", body: PackageResources.status_css)
+
   /// For pages of relying parties.
   package static let dropIn = script("mdoc.js", PackageResources.mdoc_js)
 

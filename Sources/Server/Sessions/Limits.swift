@@ -27,6 +27,10 @@ extension Limits {
   /// Bytes of a `wallet_nonce` that is repeated in a request object.
   package static let walletNonceBytes = 512
 
+  /// Relying parties whose dead letters the status page lists, and dead letters of each.
+  package static let statusParties = 20
+  package static let statusLetters = 5
+
   /// Characters of the reason for which a relying party asks.
   package static let purposeCharacters = 200
   /// Seconds that a page may wait for its session's end in one request, and pages that may do so at one time.

@@ -167,6 +167,15 @@ package struct VerificationService: Sendable {
     do { return try await context.store.auditHeads() } catch { throw ServiceError(error) }
   }
 
+  /// A relying party's newest dead letters, for operators.
+  package func deadLetters(of relyingParty: String, limit: Int) async throws(ServiceError) -> [DeliveryRecord] {
+    do {
+      return try await context.store.deliveries(of: relyingParty, DeliveryQuery(limit: limit))?.deliveries ?? []
+    } catch {
+      throw ServiceError(error)
+    }
+  }
+
   // MARK: Wallets
 
   /// `GET` or `POST /v1/wallet/{relying_party}/{session}/request`: the signed request object, for anybody who knows the

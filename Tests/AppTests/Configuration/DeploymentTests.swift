@@ -26,9 +26,10 @@ import Testing
     try text("Sources/Tool/Documentation.docc/\(name).md")
   }
 
-  @Test func `alert rules and articles name metrics that there are`() async throws {
+  @Test func `alert rules, dashboard and articles name metrics that there are`() async throws {
     let articles = try ["WatchTheServer", "ReceiveEvents", "Audit", "ConfigureTheServer"].map(Self.article)
-    let named = ([try Self.text(".deploy/alerts.yml")] + articles).reduce(into: Set<String>()) { names, text in
+    let files = try [".deploy/alerts.yml", ".deploy/dashboard.json"].map(Self.text)
+    let named = (files + articles).reduce(into: Set<String>()) { names, text in
       names.formUnion(Self.words(text, "mdoc_"))
     }
     try await withTestMode { bed in
@@ -50,6 +51,20 @@ import Testing
     }
     #expect(labels.count == 2 && Set(labels).isSubset(of: routes))
     #expect(rules.contains("outcome=\"\(Answer.Verification.failed.rawValue)\""))
+  }
+
+  @Test func `the dashboard has panels with queries, no two of one number, and names routes that there are`() throws {
+    let text = try Self.text(".deploy/dashboard.json")
+    let dashboard = try JSON(parsing: Array(text.utf8))
+    let panels = dashboard["panels"]?.array ?? []
+    #expect(panels.count > 12 && Set(panels.compactMap { $0["id"]?.integer }).count == panels.count)
+    for panel in panels where panel["type"] != "row" {
+      let queries = panel["targets"]?.array ?? []
+      #expect(!queries.isEmpty && queries.allSatisfy { $0["expr"]?.string?.contains("mdoc_") == true })
+    }
+    let routes = Set(RouteTable.routes(with: .none).map(\.path.text))
+    let named = text.matches(of: /route=\\"([^"\\]+)\\"/).map { String($0.1) }
+    #expect(!named.isEmpty && routes.isSuperset(of: named))
   }
 
   @Test func `an article says what to do about each alert`() throws {

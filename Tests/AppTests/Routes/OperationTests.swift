@@ -31,7 +31,7 @@ import Testing
       #expect(
         local.body.contains("mdoc_http_requests_total{method=\"GET\",route=\"/v1/trust_anchors\",status=\"200\"} 1\n"))
       #expect(local.body.contains("mdoc_http_request_duration_seconds_count{route=\"/v1/trust_anchors\"} 1\n"))
-      #expect(local.body.contains("mdoc_info{mode=\"test\"} 1\n"))
+      #expect(local.body.contains("mdoc_info{mode=\"test\",version=\"\(ProgramVersion.text)\"} 1\n"))
       #expect(local.body.contains("mdoc_http_requests_in_flight 1\n"))
       #expect(local.body.contains("mdoc_trust_anchor_next_expiry_timestamp_seconds "))
       // Somebody else's request, handed on by a proxy on this machine.

@@ -123,6 +123,9 @@ struct RequestRecord: Sendable {
   /// Whether it was answered with a problem.
   var isRefused: Bool { status >= 400 && code != nil }
 
+  /// Whether it made a session: no other operation answers 201.
+  var isCreation: Bool { status == 201 }
+
   /// Whether it was turned away unread, for load or for its rate. Nothing more is known of it.
   var isUnread: Bool { route == Self.refusedRoute && (code == .apiOverloaded || code == .apiRateLimited) }
 

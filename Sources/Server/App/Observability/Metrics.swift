@@ -41,6 +41,7 @@ final class Metrics: Sendable {
     var limited: [RateLimiter.Subject: Int] = [:]
     var failedAuthentications = 0
     var refusals: [Code: Int] = [:]
+    var activity = Activity()
     var inFlight = 0
   }
 
@@ -50,6 +51,8 @@ final class Metrics: Sendable {
   var snapshot: Snapshot { state.withLock { $0 } }
 
   var uptimeSeconds: Double { (ContinuousClock.now - start) / .seconds(1) }
+  /// Whole minutes since the start.
+  var minute: Int { Int(uptimeSeconds) / 60 }
 
   /// - Parameter waited: seconds that the request waited for its turn.
   func began(waited: Double) {
@@ -60,13 +63,22 @@ final class Metrics: Sendable {
   }
 
   func ended(_ record: RequestRecord) {
+    let minute = minute
     state.withLock { state in
       state.inFlight -= 1
       Self.count(record, in: &state)
       state.durations[record.route, default: Histogram()].add(record.seconds)
       // The service refused it, since it verifies only so many answers at one time.
       if record.code == .apiOverloaded, !record.isEssential { state.shed[.full, default: 0] += 1 }
+      if record.isCreation { state.activity.note(minute: minute) { $0.created += 1 } }
       guard let outcome = record.verification else { return }
+      state.activity.note(minute: minute) { minute in
+        switch outcome {
+        case .verified: minute.verified += 1
+        case .failed: minute.failed += 1
+        case .canceled: minute.canceled += 1
+        }
+      }
       state.verifications[VerificationLabels(outcome: outcome, code: record.code), default: 0] += 1
     }
   }

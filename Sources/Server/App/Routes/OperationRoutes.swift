@@ -3,7 +3,7 @@ import Sessions
 
 /// Operations for operators and their machines: health, metrics, the contract itself.
 enum OperationRoutes {
-  static let all = [health, readiness, metrics, openAPI]
+  static let all = [health, readiness, metrics, status, openAPI]
 
   private static let health = Route(
     method: .get, path: PathTemplate("/healthz"), name: "getHealth", summary: "Whether the process answers.",
@@ -50,6 +50,38 @@ enum OperationRoutes {
     let heads = (try? await call.application.service.auditHeads()) ?? []
     let body = MetricsText.render(call.application, audit: heads)
     return Answer(status: 200, mediaType: MetricsText.mediaType, body: body)
+  }
+
+  private static let status = Route(
+    method: .get, path: PathTemplate("/status"), name: "getStatusPage",
+    summary: "How the server fares, as a page for loopback peers or the scope `admin`.", access: .operators,
+    success: .content(StatusPage.mediaType)
+  ) { call throws(ServiceError) in
+    let page = StatusPage(call.application, await statusReadings(call.application))
+    var answer = Answer(status: 200, mediaType: StatusPage.mediaType, body: page.body)
+    answer.headers += [
+      (
+        "Content-Security-Policy",
+        "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+      ), ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
+    ]
+    return answer
+  }
+
+  /// What the store says. The page is wanted most when it says nothing.
+  private static func statusReadings(_ application: Application) async -> StatusPage.Readings {
+    let service = application.service
+    var readings = StatusPage.Readings()
+    readings.isReady = (try? await service.checkReadiness()) != nil
+    readings.heads = try? await service.auditHeads()
+    readings.outbox = application.webhooks.snapshot.outbox
+    let parties = service.relyingParties.all.filter { !$0.webhooks.isEmpty }
+    guard readings.outbox?.dead ?? 0 > 0 else { return readings }
+    for party in parties.prefix(Limits.statusParties) {
+      let letters = try? await service.deadLetters(of: party.id, limit: Limits.statusLetters)
+      if let letters, !letters.isEmpty { readings.deadLetters.append((party.id, letters)) }
+    }
+    return readings
   }
 
   private static let openAPI = Route(

@@ -87,7 +87,7 @@ private struct PageWait {
 /// `/verify/…`: the hosted page, its files, and the drop-in script. They are the same for every session and hold
 /// nothing of one.
 enum PageRoutes {
-  static let all: [Route] = [logo, page] + PageAsset.files.map(asset) + [dropIn]
+  static let all: [Route] = [logo, page] + (PageAsset.files + [PageAsset.statusStyle]).map(asset) + [dropIn]
 
   private static let page = Route(
     method: .get, path: PathTemplate("/verify/{relying_party}/{session}"), name: "getHostedPage",
