@@ -190,4 +190,17 @@ extension MockDocumentData {
       }
     }
   }
+
+  @Test(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
+  func `a variant that exchanges two elements says so where one is proven`() async throws {
+    let circuits = try CircuitLibrary(folder: PublishedVectors.folder + "/longfellow/circuits")
+    try await withTestMode(circuits: circuits) { bed in
+      for variant in ["zk-values-exchanged", "zk-elements-exchanged"] {
+        let session = try await bed.createSession(by: "org-iso-mdoc", asking: .proofOfAge)
+        let reply = try await bed.api.post(
+          "/v1/test/mock_responses", ["session": session["id"] ?? .null, "variant": .string(variant)])
+        #expect(reply.status == 400 && reply.body.contains("it takes two"), "\(reply.body)")
+      }
+    }
+  }
 }

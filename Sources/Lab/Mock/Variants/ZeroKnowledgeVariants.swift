@@ -15,6 +15,10 @@ extension MockVariant {
       "zk-" + name, summary, cases: cases, codes: codes, applicability: .zeroKnowledge, request: request, mutation)
   }
 
+  private static func requireTwo(_ elements: [MapDraft]) throws {
+    guard elements.count > 1 else { throw MockError.nothingToChange("one element is proven, and it takes two") }
+  }
+
   /// Right answers that are unusual.
   @MockVariantList static var proofControls: [MockVariant] {
     zk(
@@ -138,7 +142,8 @@ extension MockVariant {
     zk(
       "values-exchanged", "The values of two elements are exchanged.", "Z30", [.zkProofInvalid], request: .proofOfNames,
       .zkDocument { draft in
-        draft.changeElements { elements in
+        try draft.changeElements { elements in
+          try requireTwo(elements)
           let first = elements[0]["elementValue"]
           elements[0]["elementValue"] = elements[1]["elementValue"]
           elements[1]["elementValue"] = first
@@ -146,7 +151,13 @@ extension MockVariant {
       })
     zk(
       "elements-exchanged", "Two elements stand in another order than was proven.", "Z30", [.zkProofInvalid],
-      request: .proofOfNames, .zkDocument { $0.changeElements { $0.reverse() } })
+      request: .proofOfNames,
+      .zkDocument { draft in
+        try draft.changeElements { elements in
+          try requireTwo(elements)
+          elements.reverse()
+        }
+      })
     zk(
       "value-long-form", "A value's head is longer than the issuer's.", "Z36", [.zkProofInvalid],
       request: .proofOfNames,
