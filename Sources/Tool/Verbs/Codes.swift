@@ -43,11 +43,12 @@ enum CodesCommand {
 
   private static func json(_ code: Code) -> JSON {
     let entry = code.entry
-    return [
-      "code": .string(code.rawValue), "summary": .string(entry.summary), "clause": .string(entry.clause),
+    return .members([
+      "code": .string(code.rawValue), "summary": .string(entry.summary),
+      "passed": code.passedSentence.map { .string($0) }, "clause": .string(entry.clause),
       "http_status": .integer(Int64(code.httpStatus)), "remedy": .string(entry.remedy),
       "warning": .bool(entry.isWarning), "cases": .array(code.cases.map { .string($0) }),
-    ]
+    ])
   }
 
   private static func text(_ code: Code, _ console: Console) -> String {
@@ -55,6 +56,7 @@ enum CodesCommand {
     let status = "HTTP \(code.httpStatus)" + (entry.isWarning ? ", warns" : "")
     let rows = [
       entry.summary + ".", "\(entry.clause) · \(status)", entry.remedy,
+      code.passedSentence.map { "Passed: \($0)." } ?? "",
       code.cases.isEmpty ? "" : "Cases " + code.cases.joined(separator: " "),
     ]
     let style = Style(isColored: console.isColored)

@@ -148,24 +148,60 @@ enum PlaygroundConfiguration {
     }
   }
 
-  /// Requests that are ready to be made: that of a proof, where there are circuits for it.
+  /// Requests that are ready to be made, of documents that the mock wallet has; and that of a proof, where there are
+  /// circuits for it.
   private static func presets(_ offered: [String], circuits: CircuitLibrary?) -> JSON {
+    var presets = [
+      preset("over-18", "Over 18", "a driving licence, one answer", [driving([], ages: [18])], inApp: true),
+      preset("over-21", "Over 21", "a driving licence, one answer", [driving([], ages: [21])], inApp: true),
+      preset(
+        "full-identity", "Full identity", "names, portrait, birth, address",
+        [
+          driving(["family_name", "given_name", "portrait", "birth_date", "resident_address", "document_number"])
+        ], inApp: true),
+      preset(
+        "driving-licence", "Driving licence", "who may drive what, and until when",
+        [driving(["family_name", "given_name", "portrait", "driving_privileges", "expiry_date"])], inApp: true),
+      preset(
+        "proof-of-age-eu", "EU proof of age", "over 18, by the EU’s profile",
+        [["doc_type": .string(MockDocType.proofOfAge), "age_over": [18]]]),
+    ]
     let name = "org-iso-mdoc"
-    guard offered.contains(name), circuits?.circuits.contains(where: { $0.elements == 1 }) == true else { return [] }
-    return [
-      [
-        "name": "proof-of-age", "label": "Over 18, zero knowledge",
-        "request": [
-          "protocols": [.string(name)],
-          "documents": [
+    if offered.contains(name), circuits?.circuits.contains(where: { $0.elements == 1 }) == true {
+      presets.append(
+        preset(
+          "proof-of-age", "Over 18, zero knowledge", "nothing else is shown",
+          [
             [
               "doc_type": .string(MockDocType.proofOfAge), "zk": "required",
               "elements": [["namespace": .string(MockDocType.proofOfAge), "identifier": "age_over_18"]],
             ]
-          ],
-        ],
-      ]
+          ], by: name))
+    }
+    return .array(presets)
+  }
+
+  /// - Parameters:
+  ///   - inApp: whether Apple's in-app protocol can ask it.
+  ///   - protocolName: by which alone it is asked; nil for the one that the person chose.
+  private static func preset(
+    _ name: String, _ label: String, _ about: String, _ documents: [JSON], inApp: Bool = false,
+    by protocolName: String? = nil
+  ) -> JSON {
+    [
+      "name": .string(name), "label": .string(label), "about": .string(about), "in_app": .bool(inApp),
+      "request": .members([
+        "protocols": protocolName.map { [.string($0)] }, "documents": .array(documents),
+      ]),
     ]
+  }
+
+  private static func driving(_ elements: [String], ages: [Int64] = []) -> JSON {
+    .members([
+      "doc_type": .string(DocType.mDL),
+      "elements": .array(elements.map { ["namespace": .string(Namespace.mDL), "identifier": .string($0)] }),
+      "age_over": ages.isEmpty ? nil : .array(ages.map { .integer($0) }),
+    ])
   }
 
   /// The catalogue: one entry for each spelling of a document type, with the elements that are selected at first.
@@ -222,8 +258,9 @@ enum PlaygroundConfiguration {
 
   private static let codes: JSON = .array(
     Code.allCases.map { code in
-      [
+      .members([
         "code": .string(code.rawValue), "summary": .string(code.entry.summary), "remedy": .string(code.entry.remedy),
-      ]
+        "passed": code.passedSentence.map { .string($0) },
+      ])
     })
 }

@@ -85,7 +85,7 @@ struct VerdictText {
   }
 }
 
-/// Every check of a report as text for people: outcome, code and clause in columns, the detail below.
+/// Every check of a report as text for people: the outcome in words, with code, clause and detail below.
 struct ReportText {
   let json: JSON
   let width: Int
@@ -111,7 +111,6 @@ struct ReportText {
       outcome, label in "\(checks.count { $0["outcome"]?.string == outcome }) \(label)"
     }
     return counts.joined(separator: ", ")
-      + "\nA code names the fault that was looked for: passed means that it is not there."
       + (json["trust_snapshot"]?.string.map { "\nTrust snapshot \(Printable.line($0))" } ?? "")
   }
 
@@ -120,24 +119,25 @@ struct ReportText {
     return ([style(title, .bold)] + checks.map(line)).joined(separator: "\n")
   }
 
+  /// What was found, in words; below it the code, the clause and the detail. Of a check that was not run there is nothing
+  /// to say but its code.
   private func line(_ check: JSON) -> String {
     let outcome = check["outcome"]?.string ?? ""
-    let code = Wrapping.padded(check["code"]?.string ?? "", to: codeWidth)
-    let start = 2 + Self.outcomeWidth + 2 + codeWidth + 2
-    let clause = Wrapping.wrap(check["clause"]?.string ?? "", indent: start, width: width)
-    var text = "  " + label(outcome) + "  " + (outcome == "not_run" ? style(code, .faint) : code) + "  "
-    text += style(clause, .faint)
+    let name = check["code"]?.string ?? ""
+    let code = Code(rawValue: name)
+    let indent = 2 + Self.outcomeWidth + 2
+    let clause = check["clause"]?.string ?? ""
+    let sentence = outcome == "passed" ? code?.passedSentence : outcome == "not_run" ? nil : code?.entry.summary
+    var text = "  " + label(outcome) + "  "
+    if let sentence { text += Wrapping.wrap(sentence, indent: indent, width: width) + "\n" + Wrapping.spaces(indent) }
+    text += style(Wrapping.wrap("\(name) · \(clause)", indent: indent, width: width), .faint)
     if let detail = check["detail"]?.string {
-      let indent = 2 + Self.outcomeWidth + 4
       text += "\n" + Wrapping.spaces(indent) + Wrapping.wrap(Printable.line(detail), indent: indent, width: width)
     }
     return text
   }
 
   private static let outcomeWidth = 7
-
-  /// The width of the widest code in this report.
-  private var codeWidth: Int { checks.compactMap { $0["code"]?.string?.count }.max() ?? 0 }
 
   private func label(_ outcome: String) -> String {
     switch outcome {

@@ -35,6 +35,13 @@ export class API {
     return this.post("/v1/test/mock_responses", { session: session.id, variant, protocol });
   }
 
+  /** The address of an image. */
+  async qrCode(session) {
+    const reply = await fetch(
+      `/v1/verification_sessions/${session.id}/qr_code`, { headers: { Authorization: `Bearer ${this.key}` } });
+    return URL.createObjectURL(await reply.blob());
+  }
+
   post(path, body) {
     return this.call("POST", path, body);
   }

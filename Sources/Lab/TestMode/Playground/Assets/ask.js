@@ -11,6 +11,9 @@ export class AskForm {
     byId("documents").append(...this.documents.map((document) => document.view));
     byId("protocols").append(...this.protocolChoices());
     byId("protocols").addEventListener("change", () => this.update());
+    byId("element-filter").addEventListener("input", () => {
+      for (const document of this.documents) document.filter(byId("element-filter").value.trim().toLowerCase());
+    });
     this.update();
   }
 
@@ -49,11 +52,16 @@ export class AskForm {
     return this.documents.filter((document) => document.isChosen);
   }
 
-  /** The body of `POST /v1/verification_sessions`. */
-  get body() {
-    const body = { protocols: this.protocols, documents: this.chosen.map((document) => document.request) };
-    if (!byId("all-documents-choice").hidden && byId("all-documents").checked) body.all_documents = true;
+  /** The body of `POST /v1/verification_sessions`, without its documents. */
+  get bare() {
+    const body = { protocols: this.protocols };
     if (this.family.name === "web") body.origin = location.origin;
+    return body;
+  }
+
+  get body() {
+    const body = { ...this.bare, documents: this.chosen.map((document) => document.request) };
+    if (!byId("all-documents-choice").hidden && byId("all-documents").checked) body.all_documents = true;
     return body;
   }
 }
@@ -77,6 +85,15 @@ class DocumentChoice {
 
   get isChosen() {
     return this.checkbox.checked && !this.checkbox.disabled;
+  }
+
+  /** Shows the elements whose label or identifier has the text, and those that are chosen. */
+  filter(text) {
+    for (const { box, item } of this.boxes) {
+      const isFound = [item.label, item.identifier].some((name) => name.toLowerCase().includes(text));
+      box.closest("label").hidden = !isFound && !box.checked;
+      if (text && isFound) box.closest("details").open = true;
+    }
   }
 
   namespace(space) {

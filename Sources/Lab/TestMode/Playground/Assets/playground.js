@@ -21,6 +21,9 @@ class Playground {
     this.on("mock", "submit", () => this.answerByMock());
     this.on("answer-browser", "click", () => this.answerByBrowser());
     this.on("look", "click", () => this.look());
+    this.on("copy", "click", () => this.copy());
+    byId("protocols").addEventListener("change", () => this.restrictPresets());
+    this.restrictPresets();
     document.body.dataset.ready = "true";
   }
 
@@ -49,18 +52,43 @@ class Playground {
 
   // MARK: 1 and 2
 
-  /** Requests that are ready, each behind a button. */
+  /** Requests that are ready, each behind a button; made by the chosen protocol, or by the only one that they go with. */
   offerPresets(presets) {
-    for (const { name, label, request } of presets) {
-      byId("presets").append(element("button", { type: "button", id: `preset-${name}` }, label));
-      this.on(`preset-${name}`, "click", () => this.ask({ ...request, origin: location.origin }));
+    this.presets = presets;
+    for (const { name, label, about, request } of presets) {
+      byId("presets").append(
+        element("button", { type: "button", id: `preset-${name}` }, label, element("small", {}, about)));
+      this.on(`preset-${name}`, "click", () => this.ask(
+        request.protocols ? { ...request, origin: location.origin } : { ...this.form.bare, ...request }));
     }
-    show("presets", presets.length > 0);
+  }
+
+  /** In-app requests are for the documents of Apple Wallet alone. */
+  restrictPresets() {
+    const isInApp = this.form.family.name === "apple-in-app";
+    for (const { name, in_app: goesInApp } of this.presets) byId(`preset-${name}`).disabled = isInApp && !goesInApp;
+  }
+
+  /** The commands of a backend that does the same. The key stays in a variable. */
+  async copy() {
+    const call = (path, body) =>
+      `curl -sS ${location.origin}${path} -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\\n`
+      + `  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`;
+    const { id } = this.session;
+    await navigator.clipboard.writeText([
+      call("/v1/verification_sessions", this.asked),
+      call("/v1/test/mock_responses", { session: id, variant: this.variants.chosen.name }) + " > answer.json",
+      `curl -sS ${location.origin}/v1/verification_sessions/${id}/submit -H "Authorization: Bearer $KEY" \\\n`
+        + "  -H 'Content-Type: application/json' -d @answer.json",
+    ].join("\n\n") + "\n");
+    byId("copied").textContent = "Copied; KEY is the API key that the server printed.";
   }
 
   async ask(body = this.form.body) {
     this.variants.provesDocuments = body.documents.some(({ zk }) => zk !== undefined);
     this.session = await this.api.createSession(body);
+    this.asked = body;
+    byId("copied").textContent = "";
     byId("session-id").textContent = this.session.id;
     const web = this.session.digital_credential_requests;
     byId("requests").replaceChildren(
@@ -69,13 +97,13 @@ class Playground {
       ...(web.length > 0
         ? [jsonBlock("digital_credential_requests: for navigator.credentials.get", web, { id: "web-json" })]
         : []));
-    this.offerAnswers();
+    await this.offerAnswers();
     for (const [id, isShown] of [["request", true], ["answer", true], ["verdict", false]]) show(id, isShown);
     this.verdict.clear();
     this.focus("request-title");
   }
 
-  offerAnswers() {
+  async offerAnswers() {
     const names = this.session.requests.map((request) => request.protocol);
     byId("answer-protocol").replaceChildren(...names.map((name) => element("option", { value: name }, name)));
     show("answer-protocol-field", names.length > 1);
@@ -87,7 +115,11 @@ class Playground {
     show("answer-browser", link === undefined);
     show("look", link !== undefined);
     show("wallet-link", link !== undefined);
-    if (link !== undefined) byId("wallet-link").href = link;
+    if (link !== undefined) {
+      byId("wallet-link").href = link;
+      byId("qr").src = await this.api.qrCode(this.session);
+    }
+    show("qr", link !== undefined);
     byId("browser-about").textContent = link !== undefined
       ? REAL_WALLET + "by a link, fetches the request and posts its answer by itself."
       : web.length === 0

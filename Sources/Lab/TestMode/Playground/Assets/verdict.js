@@ -5,6 +5,19 @@ import { portrait, valueView } from "./values.js";
 
 const OUTCOMES = { passed: "✓ passed", failed: "✕ failed", warning: "! warning", not_run: "– not run" };
 
+/** In the order in which a verifier works. Every code is of one of them. */
+const STAGES = [
+  ["The envelope and the session", /^(envelope|jwe|session|vp_token|proximity|apple|wallet)\./],
+  ["The response", /^(cbor|mdoc\.response)\./],
+  ["The issuer", /^(cose|mdoc\.(issuer|issuer_auth|mso))\./],
+  ["The issuer’s certificates", /^trust\./],
+  ["The elements", /^mdoc\.(item|digest|element)\./],
+  ["The device", /^mdoc\.device_/],
+  ["Validity and revocation", /^(mdoc\.validity|revocation)\./],
+  ["The zero-knowledge proof", /^zk\./],
+  ["What was asked", /^policy\./],
+];
+
 export class VerdictView {
   constructor(configuration) {
     this.codes = new Map(configuration.codes.map((code) => [code.code, code]));
@@ -22,7 +35,7 @@ export class VerdictView {
     byId("result").replaceChildren(
       ...(isVerified ? session.result.documents.map((document) => this.document(document)) : this.reasons(session)));
     byId("checks").replaceChildren(
-      element("h3", {}, "Every check"), ...this.checkTables(session.report),
+      element("h3", {}, "Every check"), ...this.checkLists(session.report),
       jsonBlock("The whole reply", session, { id: "reply" }));
   }
 
@@ -118,28 +131,40 @@ export class VerdictView {
 
   // MARK: Checks
 
-  checkTables(report) {
+  /** What is wrong first, then the rest folded: by stage what passed, and what was not run. */
+  checkLists(report) {
     if (report === null) return [element("p", {}, "There is no report: nothing was checked.")];
-    const parts = [["The answer", report.checks]];
-    report.documents.forEach(({ checks }, index) => parts.push([`Document ${index + 1}`, checks]));
-    return parts.filter(([, checks]) => checks.length > 0).map(([title, checks]) => this.checkTable(title, checks));
+    const all = [report.checks, ...report.documents.map(({ checks }) => checks)].flatMap((checks, index) =>
+      checks.map((check) => ({ ...check, document: report.documents.length > 1 ? index : 0 })));
+    const of = (...outcomes) => all.filter(({ outcome }) => outcomes.includes(outcome));
+    const stages = STAGES.map(([title, pattern]) => [title, of("passed").filter(({ code }) => pattern.test(code))]);
+    return [
+      ...this.checkList(of("failed", "warning")),
+      ...stages.filter(([, checks]) => checks.length > 0).map(([title, checks]) => element(
+        "details", { class: "stage" },
+        element("summary", {}, `✓ ${title}: ${checks.length} passed`), ...this.checkList(checks))),
+      ...(of("not_run").length === 0 ? [] : [element(
+        "details", { class: "stage" },
+        element("summary", {}, `– ${of("not_run").length} not run`), ...this.checkList(of("not_run")))]),
+    ];
   }
 
-  checkTable(title, checks) {
-    const count = (outcome) => checks.filter((check) => check.outcome === outcome).length;
-    const counts = Object.keys(OUTCOMES).filter((outcome) => count(outcome) > 0)
-      .map((outcome) => `${count(outcome)} ${outcome.replace("_", " ")}`);
-    const heads = ["Outcome", "Code", "The fault that is looked for, clause and detail"];
+  checkList(checks) {
+    if (checks.length === 0) return [];
+    return [element("ul", { class: "checks" }, ...checks.map((check) => this.check(check)))];
+  }
+
+  /** In words, with code, clause and detail small. Of a check that was not run there is only its code. */
+  check({ outcome, code, clause, detail, document }) {
+    const known = this.codes.get(code);
+    const sentence = outcome === "passed" ? known?.passed : outcome === "not_run" ? undefined : known?.summary;
     return element(
-      "table", {},
-      element("caption", {}, `${title}: ${counts.join(", ")}`),
-      element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
-      element("tbody", {}, ...checks.map(({ outcome, code, clause, detail }) => element(
-        "tr", { class: outcome },
-        element("td", {}, OUTCOMES[outcome] ?? outcome),
-        element("td", {}, name(code)),
-        element(
-          "td", {}, this.codes.get(code)?.summary ?? "", element("div", { class: "clause" }, clause),
-          ...(detail ? [element("div", { class: "detail" }, detail)] : []))))));
+      "li", { class: outcome },
+      element("span", { class: "mark" }, OUTCOMES[outcome]),
+      element(
+        "div", {},
+        ...(sentence ? [element("div", {}, sentence, document > 0 ? ` (document ${document})` : "")] : []),
+        ...(detail ? [element("div", { class: "detail" }, detail)] : []),
+        element("div", { class: "clause" }, name(code), " · ", clause)));
   }
 }
