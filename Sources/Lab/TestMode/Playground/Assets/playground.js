@@ -66,7 +66,9 @@ class Playground {
   /** In-app requests are for the documents of Apple Wallet alone. */
   restrictPresets() {
     const isInApp = this.form.family.name === "apple-in-app";
-    for (const { name, in_app: goesInApp } of this.presets) byId(`preset-${name}`).disabled = isInApp && !goesInApp;
+    for (const { name, in_app: goesInApp, request } of this.presets) {
+      byId(`preset-${name}`).disabled = isInApp && !goesInApp && request.protocols === undefined;
+    }
   }
 
   /** The commands of a backend that does the same. The key stays in a variable. */
