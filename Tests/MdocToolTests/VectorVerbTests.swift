@@ -3,6 +3,7 @@ import Base
 import FoundationEssentials
 import TestSupport
 import Testing
+import Vectors
 
 @testable import MdocTool
 
@@ -102,9 +103,51 @@ import Testing
     let json = try JSON(parsing: scratch.read("r.json"))
     #expect(json["verifier"]?.string == url)
     #expect(json["count"]?["passed"]?.integer ?? 0 > 350)
-    let gone = await Run("vectors", "run", "--suite", Self.suite, "--against", url, "--filter", "good")
-    #expect(gone.status == 1)
-    #expect(gone.output.contains("no verdict: no connection"))
+  }
+
+  @Test func aHarnessThatIsNotThereIsOneMessageAndNoFailureOfACase() async throws {
+    let run = await Run(
+      "vectors", "run", "--suite", Self.suite, "--against", "http://127.0.0.1:1/", "--filter", "good", "--json",
+      scratch("r.json"))
+    #expect(run.status == 75)
+    #expect(run.error == "mdoc: no connection to 127.0.0.1 port 1: no case was judged\n")
+    #expect(run.output.isEmpty && scratch.read("r.json").isEmpty)
+  }
+
+  @Test func aHarnessThatDiesIsOneMessageThatNamesTheCase() async throws {
+    let reply = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{\"verdict\": \"accepted\"}"
+    let harness = try ScriptedListener(replies: [reply, nil])
+    let run = await Run(
+      "vectors", "run", "--suite", Self.suite, "--against", harness.url, "--filter", "device-mac", "--html",
+      scratch("r.html"))
+    #expect(run.status == 75)
+    #expect(run.hasOneLineOfError, "\(run.error)")
+    #expect(run.error.contains("the harness closed the connection at case device-mac"), "\(run.error)")
+    #expect(run.error.contains("after 1 of "), "\(run.error)")
+    #expect(run.output.isEmpty && scratch.read("r.html").isEmpty)
+  }
+
+  @Test func aHarnessThatIsSilentCountsAsGone() async throws {
+    let harness = try ScriptedListener(replies: [])
+    let client = try #require(HarnessClient(harness.url, patience: 1))
+    let suite = try VectorSuite(at: Self.suite)
+    let error = await #expect(throws: VectorRunner.NoVerdict.self) {
+      try await client.judge(suite.entries[0].vector, anchors: suite.anchors)
+    }
+    guard case .gone("the harness gave no reply in 1 s") = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  @Test func anUnknownFeatureIsRefusedWithTheKnownOnes() async throws {
+    let run = await Run("vectors", "run", "--suite", Self.suite, "--without", "device-mc")
+    #expect(run.status == 64)
+    #expect(run.hasOneLineOfError)
+    #expect(run.error.contains("there is no feature device-mc; did you mean device-mac?"))
+    for name in ["apple-in-app", "zero-knowledge", "longfellow-v7-1", "vical", "large-input"] {
+      #expect(run.error.contains(name), "\(name)")
+    }
   }
 
   @Test(

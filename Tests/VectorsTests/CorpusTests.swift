@@ -11,7 +11,7 @@ import Testing
 @Suite struct CorpusTests {
   @Test func `our verifier ends every case as it must`() async throws {
     let circuits = try CommittedCorpus.circuits()
-    let report = await VectorRunner(try CommittedCorpus.suite(), circuits: circuits).run()
+    let report = try await VectorRunner(try CommittedCorpus.suite(), circuits: circuits).run()
     for failure in report.failures {
       Issue.record("\(failure.summary.id): \(failure.problem ?? "")")
     }

@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test func `no report of a run shows an element`() async throws {
-    let report = await VectorRunner(known.suite).run()
+    let report = try await VectorRunner(known.suite).run()
     let outputs = [
       JSONReport.json(report).text(), String(decoding: JUnitReport.xml(report), as: UTF8.self),
       String(decoding: HTMLReport(report).bytes, as: UTF8.self), dumped(report.results.map(\.judgement)),

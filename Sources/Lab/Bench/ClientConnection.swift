@@ -38,6 +38,7 @@ package final class ClientConnection {
   let descriptor: Int32
   private let peer: String
   private let limit: Int
+  private let patience: Int
   private let headers: String
   private var incoming: [UInt8] = []
   private var head: Head?
@@ -54,6 +55,7 @@ package final class ClientConnection {
     descriptor = try Self.connect(host, port, patience)
     self.peer = peer
     self.limit = limit
+    self.patience = patience
     let name = host.contains(":") ? "[\(host)]" : host
     self.headers = (["Host: \(name):\(port)", "Content-Type: application/json"] + headers).map { $0 + "\r\n" }.joined()
   }
@@ -130,7 +132,11 @@ extension ClientConnection {
   package func receive() throws(Fault) -> Reply {
     while true {
       let count = read(flags: 0)
-      guard count >= 0 else { throw Fault(reason: "\(peer) gave no reply") }
+      guard count >= 0 else {
+        // What SO_RCVTIMEO ends is a silence; what else ends early is the peer's end.
+        throw Fault(
+          reason: errno == EAGAIN ? "\(peer) gave no reply in \(patience) s" : "\(peer) closed the connection")
+      }
       if let reply = try reply(isEnded: count == 0 || incoming.count >= limit) { return reply }
     }
   }

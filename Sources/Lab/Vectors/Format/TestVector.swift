@@ -114,14 +114,6 @@ extension TestVector {
     input = try VectorInput(reader, inputs: inputs)
     expectation = try VectorExpectation(reader.object("expect"))
   }
-
-  /// Reads a harness question: a vector without flags and expectation.
-  package init(question: JSON) throws(VectorFault) {
-    var members = question.object ?? []
-    if question["flags"] == nil { members.append(JSON.Member("flags", [])) }
-    if question["expect"] == nil { members.append(JSON.Member("expect", ["stage": "accepted", "codes": []])) }
-    try self.init(json: .object(members))
-  }
 }
 
 extension VectorPolicy {
@@ -198,38 +190,44 @@ extension VectorExpectation {
 
 extension TestVector {
   /// The file's content. Its members have a fixed order, so that the same vector gives the same bytes.
-  package var json: JSON { json(isQuestion: false) }
-
-  /// The question to another verifier: everything but flags and expectation, with the whole input and the anchors.
-  package func question(anchors: [JSON]) -> JSON {
-    var members = json(isQuestion: true).object ?? []
-    members.removeAll { ["flags", "generator", "input"].contains($0.name) }
-    members.append(JSON.Member("anchors", .array(anchors)))
-    members.append(JSON.Member("input", .string(Base64.encodeURLSafe(input.bytes))))
-    return .object(members)
+  package var json: JSON {
+    .object([statements, circumstances(isInFull: false), answer].flatMap { $0.object ?? [] })
   }
 
   /// The bytes of the file.
   package var fileContent: [UInt8] { json.serialized(pretty: true) + [UInt8(ascii: "\n")] }
 
-  private func json(isQuestion: Bool) -> JSON {
-    .members([
+  /// What the case says about itself.
+  private var statements: JSON {
+    [
       "id": .string(id), "description": .string(description), "reference": .string(reference),
       "cases": .strings(cases),
       "flags": .array(flags.map { ["name": .string($0.name), "bug_class": .string($0.bugClass.rawValue)] }),
       "importance": .string(importance.rawValue),
       "features": .strings(features),
+    ]
+  }
+
+  private var answer: JSON {
+    .members([
+      "input": JSON.when(!input.isGenerated, .bytes(input.parts[0].bytes)),
+      "generator": JSON.when(input.isGenerated, input.json), "expect": expectation.json,
+    ])
+  }
+
+  /// What a verifier needs to know to judge the answer, but for the anchors themselves.
+  ///
+  /// - Parameter isInFull: writes whole bytes instead of generators.
+  func circumstances(isInFull: Bool) -> JSON {
+    .members([
       "validation_time": .string(validationTime.description),
       "protocol": .string(session.protocolName),
       "session": session.json,
       "request": request,
       "trust_anchors": .strings(trustAnchors),
       "policy": policy.json,
-      "publications": JSON.when(!publications.isEmpty, .array(publications.map { $0.json(isInFull: isQuestion) })),
-      "anchor_list": anchorList.map { $0.json(isInFull: isQuestion) },
-      "input": JSON.when(!input.isGenerated, .bytes(input.parts[0].bytes)),
-      "generator": JSON.when(input.isGenerated, input.json),
-      "expect": JSON.when(!isQuestion, expectation.json),
+      "publications": JSON.when(!publications.isEmpty, .array(publications.map { $0.json(isInFull: isInFull) })),
+      "anchor_list": anchorList.map { $0.json(isInFull: isInFull) },
     ])
   }
 }

@@ -1,4 +1,5 @@
 import Base
+import Longfellow
 import Mdoc
 import Mock
 
@@ -11,6 +12,12 @@ package enum Corpus {
     MockVariant.groups.filter { $0.name != proofGroup }.flatMap { group in
       group.variants.flatMap { variant in forms(of: variant, in: group.name).map { make(variant, group.name, $0) } }
     } + circumstances + policies + generated + revocation + pinnedSigners + underLists + overWeb
+  }
+
+  /// Every capability that a case of the corpus may need, sorted.
+  package static var features: [String] {
+    let needed = (cases + proofs).flatMap(\.allFeatures) + VectorList.Format.allCases.map(\.rawValue)
+    return Set(needed + KnownCircuit.all.map(\.feature)).sorted()
   }
 
   private static func forms(of variant: MockVariant, in group: String) -> [CorpusCase.Form] {

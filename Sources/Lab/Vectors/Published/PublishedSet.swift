@@ -119,10 +119,13 @@ package enum PublishedSuite {
   /// - Throws: `SuiteError` if the set is known but a file of it cannot be read.
   package static func run(at path: String, filter: String?) throws(SuiteError) -> RunReport? {
     let folder = SuiteFolder(path)
+    let date = RunReport.now
     let clock = ContinuousClock()
     let start = clock.now
     guard let results = try results(in: folder, filter: filter) else { return nil }
-    return RunReport(subject: "mdoc", suite: folder.path, results: results, duration: (clock.now - start).seconds)
+    return RunReport(
+      subject: "mdoc", suite: folder.path, digest: nil, filter: filter, date: date, results: results,
+      duration: (clock.now - start).seconds)
   }
 
   private static func results(in folder: SuiteFolder, filter: String?) throws(SuiteError) -> [VectorResult]? {

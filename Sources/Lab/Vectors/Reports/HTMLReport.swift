@@ -1,66 +1,109 @@
 import Base
 
-/// A run as one self-contained page for an auditor. It lists the failures and what each lets an attacker do, the
-/// counts, and then every case under the clause that it enforces.
+/// A run as one self-contained page for an auditor: the verdict and what it is about, then what fails and what each
+/// failure lets an attacker do, what was skipped, the counts, and every case under the clause that it enforces.
 package struct HTMLReport {
   private let report: RunReport
 
   package init(_ report: RunReport) { self.report = report }
 
   package var bytes: [UInt8] {
+    let counts = "<div class=\"pair\">\(groups)\(skips)</div>"
+    let body = [header, failures, counts, costs, clauses, footer].filter { !$0.isEmpty }
+    return HTMLPage(title: "mdoc vectors: \(verdict)", body: body.joined(separator: "\n")).bytes
+  }
+
+  private var verdict: String {
     let count = report.count
-    let verdict =
-      report.hasPassed
-      ? "All cases pass"
-      : count.failed > 0 ? "\(count.failed) of \(count.total) cases fail" : "No case was run"
-    let page = """
-      <!doctype html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <title>mdoc vectors: \(escaped(verdict))</title>
-      <style>\(HTMLStyle.text)</style>
-      </head>
-      <body>
-      <h1>ISO/IEC 18013-5 verifier, held to test vectors</h1>
-      <p class="\(report.hasPassed ? "good" : "bad") verdict">\(escaped(verdict))</p>
+    if count.failed > 0 { return "\(count.failed) of \(count.total) cases fail" }
+    guard report.hasPassed else { return "No case was run" }
+    return count.skipped == 0 ? "All \(count.total) cases pass" : "All \(count.passed) cases that were run pass"
+  }
+
+  // MARK: Sections
+
+  private var header: String {
+    let count = report.count
+    let state = count.failed > 0 ? "bad" : report.hasPassed ? "good" : "skip"
+    let tiles = [("passed", count.passed), ("failed", count.failed), ("skipped", count.skipped)].map { name, number in
+      "<li class=\"\(number > 0 ? name : "none")\"><b>\(number)</b> \(name)</li>"
+    }
+    let date = report.date.description.replacing("T", with: " ").replacing("Z", with: " UTC")
+    let filter = report.filter.map { "<dt>Only</dt><dd>cases whose id contains <code>\(escaped($0))</code></dd>" } ?? ""
+    let digest = report.digest.map { "<dt>SHA-256</dt><dd><code>\($0)</code>, of all vectors</dd>" } ?? ""
+    return """
+      <header>
+      <p class="kind">Report of a run</p>
+      <h1>An ISO/IEC 18013-5 verifier, held to test vectors</h1>
+      <p class="verdict \(state)">\(escaped(verdict))</p>
+      <ul class="tiles">\(tiles.joined())</ul>
+      \(bar)
       <dl>
       <dt>Verifier</dt><dd>\(escaped(report.subject))</dd>
-      <dt>Cases</dt><dd>\(count.total): \(count.passed) passed, \(count.failed) failed, \(count.skipped) skipped</dd>
-      <dt>Time</dt><dd>\(report.durationText) s</dd>
+      <dt>Date</dt><dd><time datetime="\(report.date)">\(escaped(date))</time>, in \(report.durationText) s</dd>
+      <dt>Program</dt><dd>\(escaped(RunReport.program))</dd>
+      <dt>Vectors</dt><dd>\(escaped(report.suiteName)), \(count.total) cases</dd>\(filter)\(digest)
       </dl>
-      \(failures)
-      <h2>By group</h2>
-      \(groups)
-      \(costs)
-      <h2>By clause</h2>
-      \(clauses)
-      </body>
-      </html>
-
+      </header>
       """
-    return Array(page.utf8)
+  }
+
+  /// The shares of the outcomes as one line.
+  private var bar: String {
+    let count = report.count
+    var start = 0
+    let parts = [("passed", count.passed), ("failed", count.failed), ("skipped", count.skipped)].map { name, number in
+      defer { start += number }
+      return "<rect class=\"\(name)\" x=\"\(start)\" width=\"\(number)\" height=\"1\"/>"
+    }
+    return "<svg viewBox=\"0 0 \(max(1, count.total)) 1\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+      + parts.joined() + "</svg>"
   }
 
   private var failures: String {
     guard !report.failures.isEmpty else { return "" }
-    let items = report.failures.map { result in
-      """
-      <li><a href="#\(escaped(result.summary.id))">\(escaped(result.summary.id))</a>: \(escaped(result.problem ?? "")).
-      \(escaped(result.summary.description))
-      <ul>\(result.bugClasses.map { "<li>\(escaped($0.consequence))</li>" }.joined())</ul></li>
-      """
+    // What an attacker can use comes before what only annoys.
+    let failures =
+      report.failures.filter { $0.bugClasses != [.interoperability] }
+      + report.failures.filter { $0.bugClasses == [.interoperability] }
+    let cards = failures.map { result in
+      let summary = result.summary
+      return """
+        <article>
+        <h3><a href="#\(escaped(summary.id))">\(escaped(summary.id))</a></h3>
+        <p>\(prose(summary.description))</p>
+        <dl>
+        <dt>Must be</dt><dd>\(expected(summary))</dd>
+        <dt>Was</dt><dd>\(observed(result))</dd>
+        <dt>Clause</dt><dd>\(escaped(summary.reference))</dd>
+        </dl>
+        <ul class="risk">\(result.bugClasses.map { "<li>\(escaped($0.consequence))</li>" }.joined())</ul>
+        </article>
+        """
     }
-    return "<h2>What fails, and what that lets an attacker do</h2>\n<ul>\(items.joined(separator: "\n"))</ul>"
+    return
+      "<h2>What fails, and what that lets an attacker do</h2>\n<div class=\"cards\">\(cards.joined(separator: "\n"))</div>"
+  }
+
+  /// What the run says nothing about.
+  private var skips: String {
+    let reasons = Dictionary(grouping: report.results.compactMap(\.skipReason)) { $0 }.sorted { $0.key < $1.key }
+    guard !reasons.isEmpty else { return "" }
+    let rows = reasons.map { "<tr><td>\(escaped($0.key))</td><td class=\"n\">\($0.value.count)</td></tr>" }
+    let rest = table(["Why", "Cases"], rows, kind: "counts")
+    return "<section><h2>What was skipped</h2>\n<p>This run says nothing about these cases.</p>\n\(rest)</section>"
   }
 
   private var groups: String {
-    let rows = report.groups.map { name, count in
-      "<tr><td>\(escaped(name))</td><td class=\"n\">\(count.total)</td><td class=\"n\">\(count.passed)</td>"
-        + "<td class=\"n\(count.failed > 0 ? " bad" : "")\">\(count.failed)</td><td class=\"n\">\(count.skipped)</td></tr>"
+    let groups = report.groups.filter { $0.count.failed > 0 } + report.groups.filter { $0.count.failed == 0 }
+    let rows = groups.map { name, count in
+      let numbers = [(count.total, ""), (count.passed, ""), (count.failed, " failed"), (count.skipped, "")].map {
+        number, kind in "<td class=\"n\(number > 0 ? kind : " none")\">\(number)</td>"
+      }
+      return "<tr><td>\(escaped(name))</td>\(numbers.joined())</tr>"
     }
-    return table(["Group", "Cases", "Passed", "Failed", "Skipped"], rows)
+    let counts = table(["Group", "Cases", "Passed", "Failed", "Skipped"], rows, kind: "counts")
+    return "<section><h2>By group</h2>\n\(counts)</section>"
   }
 
   /// The cases that took most memory or processor time; empty if the run did not measure.
@@ -78,63 +121,112 @@ package struct HTMLReport {
       <h2>What costs most</h2>
       <p>Allowed for one answer: \(Limits.verificationMemoryBytes >> 20) MiB of memory beside the answer itself, and \
       \(Limits.verificationSeconds) s of processor time.</p>
-      \(table(["Case", "Bytes", "Memory at its peak", "Processor time"], rows))
+      \(table(["Case", "Bytes", "Memory", "Time"], rows, kind: "counts"))
       """
   }
 
+  /// Every case under its clause: clauses with failures first, and failures first within them.
   private var clauses: String {
-    Dictionary(grouping: report.results, by: \.summary.reference).sorted { $0.key < $1.key }.map { clause, results in
+    let byClause = Dictionary(grouping: report.results, by: \.summary.reference).sorted { $0.key < $1.key }
+    let failed = byClause.filter { $0.value.contains { $0.problem != nil } }
+    let rest = byClause.filter { $0.value.allSatisfy { $0.problem == nil } }
+    let sections = (failed + rest).map { clause, results in
       let count = report.count(of: results)
-      let note = count.failed > 0 ? "\(count.failed) of \(count.total) fail" : "\(count.total)"
-      let isOpen = count.failed > 0 ? " open" : ""
-      let rows = table(["Case", "What is wrong", "Expected", "Outcome"], results.map(row))
-      return "<details\(isOpen)><summary>\(escaped(clause)) <small>\(note)</small></summary>\n\(rows)\n</details>"
-    }.joined(separator: "\n")
+      let note =
+        count.failed > 0
+        ? "<span class=\"failed\">\(count.failed) of \(count.total) fail</span>" : "<span>\(count.total)</span>"
+      let sorted = results.filter { $0.problem != nil } + results.filter { $0.problem == nil }
+      let rows = table(["Case", "What is wrong", "Must be", "Outcome"], sorted.map(row), kind: "cases")
+      return
+        "<details\(count.failed > 0 ? " open" : "")><summary>\(escaped(clause)) \(note)</summary>\n\(rows)\n</details>"
+    }
+    return """
+      <h2>Every case, by the clause that decides it</h2>
+      <form id="search" role="search" hidden>
+      <label>Search <input type="search" id="words" placeholder="an id, a code, a word" autocomplete="off"></label>
+      <label>Outcome <select id="outcome"><option value="">all</option><option>failed</option><option>passed</option>\
+      <option>skipped</option></select></label>
+      <output id="hits" aria-live="polite"></output>
+      </form>
+      \(sections.joined(separator: "\n"))
+      """
   }
+
+  private var footer: String {
+    """
+    <footer>
+    <p>A case is something that a wallet or a publisher could send, with what a verifier must say to it. It passes if the \
+    verdict is that, and the codes of what is wrong are exactly those, where the verifier tells them. Right answers are \
+    among the cases: a verifier that refuses everything does not pass. All keys and persons in the vectors are made up.</p>
+    <p>Made by <code>mdoc vectors run</code>; <code>mdoc vectors show ID</code> takes a case apart. This page fetches \
+    nothing.</p>
+    </footer>
+    """
+  }
+
+  // MARK: Parts
 
   private func row(_ result: VectorResult) -> String {
     let summary = result.summary
-    let codes = summary.expectation.codes
-    let expected =
-      codes.isEmpty
-      ? summary.expectation.text : codes.map { "<code>\(escaped($0))</code>" }.joined(separator: "<br>")
-    let cases = summary.cases.isEmpty ? "" : " <small>\(escaped(summary.cases.joined(separator: " ")))</small>"
+    let origin = ([result.group] + summary.cases).joined(separator: " ")
     return """
-      <tr id="\(escaped(summary.id))"><td>\(escaped(summary.id))\(cases)</td><td>\(escaped(summary.description))</td>\
-      <td>\(expected)</td>\(outcome(result))</tr>
+      <tr id="\(escaped(summary.id))" class="\(name(result.outcome))"><td>\(escaped(summary.id)) \
+      <small>\(escaped(origin))</small></td><td>\(prose(summary.description))</td>\
+      <td>\(expected(summary))</td><td>\(outcome(result))</td></tr>
       """
   }
 
-  private func outcome(_ result: VectorResult) -> String {
-    switch result.outcome {
-    case .passed: "<td class=\"good\">passed</td>"
-    case .skipped(let reason): "<td>skipped: \(escaped(reason))</td>"
-    case .failed(let problem):
-      "<td class=\"bad\">failed: \(escaped(problem)). "
-        + result.bugClasses.map { escaped($0.consequence) }.joined(separator: " ") + "</td>"
+  private func name(_ outcome: VectorResult.Outcome) -> String {
+    switch outcome {
+    case .passed: "passed"
+    case .failed: "failed"
+    case .skipped: "skipped"
     }
   }
 
-  private func table(_ heads: [String], _ rows: [String]) -> String {
-    let head = heads.map { "<th scope=\"col\">\($0)</th>" }.joined()
-    return "<table><thead><tr>\(head)</tr></thead><tbody>\n\(rows.joined(separator: "\n"))\n</tbody></table>"
+  private func outcome(_ result: VectorResult) -> String {
+    let badge = "<b class=\"badge\">\(name(result.outcome))</b>"
+    switch result.outcome {
+    case .passed: return badge
+    case .skipped(let reason): return "\(badge) \(escaped(reason))"
+    case .failed: return "\(badge) \(observed(result))"
+    }
   }
-}
 
-/// The page's own style: the page fetches nothing.
-private enum HTMLStyle {
-  static let text = """
-    :root{color-scheme:light dark}
-    body{font:16px/1.5 system-ui,sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem}
-    .verdict{font-size:1.4rem;font-weight:600}
-    .good{color:light-dark(#116329,#7ee787)}.bad{color:light-dark(#a40e26,#ff7b72)}
-    dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}dt{font-weight:600}dd{margin:0}
-    table{border-collapse:collapse;width:100%;margin:.5rem 0 1.5rem}
-    th,td{border-bottom:1px solid color-mix(in srgb,currentColor 25%,transparent);padding:.35rem .6rem;text-align:left;vertical-align:top}
-    td{overflow-wrap:anywhere}.n{text-align:right;font-variant-numeric:tabular-nums}
-    code{font-size:.9em}small{opacity:.75}summary{cursor:pointer;font-weight:600;padding:.3rem 0}
-    @media print{details::details-content{content-visibility:visible;height:auto}}
-    """
+  private func expected(_ summary: CaseSummary) -> String {
+    let codes = summary.expectation.codes
+    return codes.isEmpty ? escaped(summary.expectation.text) : "refused with " + list(codes)
+  }
+
+  private func observed(_ result: VectorResult) -> String {
+    guard let judgement = result.judgement else { return escaped(result.problem ?? "not run") }
+    let codes = judgement.codes ?? []
+    // Where verdict and codes are right, something else is not.
+    let isAsExpected =
+      judgement.isAccepted == result.summary.expectation.isAccepted && codes == result.summary.expectation.codes
+    if isAsExpected { return escaped(result.problem ?? "") }
+    if judgement.isAccepted { return "accepted" }
+    return codes.isEmpty ? "refused" : "refused with " + list(codes)
+  }
+
+  /// A description, in which names of members stand between backticks.
+  private func prose(_ text: String) -> String {
+    let parts = text.split(separator: "`", omittingEmptySubsequences: false).map { escaped(String($0)) }
+    guard parts.count % 2 == 1 else { return escaped(text) }
+    return parts.enumerated().map { $0 % 2 == 0 ? $1 : "<code>\($1)</code>" }.joined()
+  }
+
+  private func list(_ codes: [String]) -> String {
+    codes.map { "<code>\(escaped($0))</code>" }.joined(separator: ", ")
+  }
+
+  private func table(_ heads: [String], _ rows: [String], kind: String) -> String {
+    let head = heads.enumerated().map { index, text in
+      "<th scope=\"col\"\(kind == "counts" && index > 0 ? " class=\"n\"" : "")>\(text)</th>"
+    }.joined()
+    return
+      "<table class=\"\(kind)\"><thead><tr>\(head)</tr></thead><tbody>\n\(rows.joined(separator: "\n"))\n</tbody></table>"
+  }
 }
 
 /// The text with the characters escaped that XML and HTML reserve, for content and for quoted attributes.

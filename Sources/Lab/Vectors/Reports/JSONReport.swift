@@ -4,7 +4,10 @@ import Base
 package enum JSONReport {
   package static func json(_ report: RunReport) -> JSON {
     [
-      "verifier": .string(report.subject), "suite": .string(report.suite),
+      "verifier": .string(report.subject), "program": .string(RunReport.program),
+      "date": .string(report.date.description), "suite": .string(report.suite),
+      "suite_sha256": report.digest.map { .string($0) } ?? .null,
+      "filter": report.filter.map { .string($0) } ?? .null,
       "seconds": .double(Double(report.durationText) ?? 0), "count": count(report.count),
       "groups": .object(report.groups.map { .init($0.name, count($0.count)) }),
       "results": .array(report.results.map(result)),
@@ -73,11 +76,19 @@ package enum JUnitReport {
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
       "<testsuites name=\"mdoc vectors\" \(attributes(report.count)) time=\"\(report.durationText)\">",
     ]
+    let properties = [
+      ("verifier", report.subject), ("program", RunReport.program), ("suite", report.suiteName),
+      ("suite_sha256", report.digest ?? ""),
+    ].filter { !$0.1.isEmpty }.map {
+      "      <property name=\"\($0.0)\" value=\"\(escaped($0.1))\"/>"
+    }
     for group in report.groups {
       let results = report.results.filter { $0.group == group.name }
       let time = RunReport.text(seconds: results.reduce(0) { $0 + $1.duration })
       lines.append(
-        "  <testsuite name=\"\(escaped(group.name))\" \(attributes(group.count)) errors=\"0\" time=\"\(time)\">")
+        "  <testsuite name=\"\(escaped(group.name))\" \(attributes(group.count)) errors=\"0\" time=\"\(time)\" "
+          + "timestamp=\"\(report.date)\">")
+      lines += ["    <properties>"] + properties + ["    </properties>"]
       lines += results.flatMap { testCase($0) }
       lines.append("  </testsuite>")
     }

@@ -151,7 +151,7 @@ extension StaticListFetcher {
 
 /// Answers harness questions with our own verifier.
 ///
-/// Question: a vector without `flags` and `expect`, with the whole input, and `anchors` with their certificates.
+/// Question: `SuiteAnchors.question(of:)`.
 package enum HarnessHandler {
   /// - Throws: `VectorFault` if the question is malformed.
   package static func answer(

@@ -1,13 +1,28 @@
 import Base
+import FoundationEssentials
 
 /// A whole run: every vector's result, the verifier and the suite.
 package struct RunReport: Sendable {
   /// The verifier that was asked.
   package let subject: String
   package let suite: String
+  /// The suite's `digest`; nil for sets that others published.
+  package let digest: String?
+  /// What the ids of the cases contain; nil if all cases were taken.
+  let filter: String?
+  /// When the run began.
+  package let date: Timestamp
   package let results: [VectorResult]
   /// Seconds.
   package let duration: Double
+
+  /// The program that judged or asked.
+  static let program = "mdoc \(ProgramVersion.text)"
+
+  /// The folder's own name: where it lies on a machine is nobody else's business.
+  var suiteName: String { SuiteFolder(suite).name }
+
+  static var now: Timestamp { Timestamp(secondsSince1970: Int64(Date().timeIntervalSince1970.rounded(.down))) }
 
   package struct Count: Sendable, Hashable {
     package var passed = 0

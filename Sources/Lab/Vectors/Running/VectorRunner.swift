@@ -7,10 +7,20 @@ import Sessions
 /// Runs a suite's vectors one after the other against our verifier or another.
 package struct VectorRunner: Sendable {
   /// Why another verifier gave no verdict.
-  package struct NoVerdict: Error, Sendable {
-    package let reason: String
+  package enum NoVerdict: Error, Sendable {
+    /// It replied with something else. The case fails, and the run goes on.
+    case other(String)
+    /// It is not there, or it is silent. The run ends.
+    case gone(String)
+  }
 
-    package init(reason: String) { self.reason = reason }
+  /// A run that ended early because the verifier was gone. What was judged until then is no report.
+  package struct Interruption: Error, Sendable {
+    package let reason: String
+    /// The case that got no reply.
+    package let id: String
+    package let judged: Int
+    package let total: Int
   }
 
   package typealias Judge = @Sendable (TestVector) async throws(NoVerdict) -> Judgement
@@ -41,20 +51,31 @@ package struct VectorRunner: Sendable {
     self.judge = judge
   }
 
-  package func run() async -> RunReport {
+  package func run() async throws(Interruption) -> RunReport {
+    let date = RunReport.now
     let clock = ContinuousClock()
     let start = clock.now
     var results: [VectorResult] = []
-    for entry in suite.entries where filter.map({ entry.vector.id.contains($0) }) ?? true {
-      results.append(await run(entry))
+    let entries = suite.entries.filter { entry in filter.map(entry.vector.id.contains) ?? true }
+    for entry in entries {
+      do throws(Gone) {
+        results.append(try await run(entry))
+      } catch {
+        throw Interruption(
+          reason: error.reason, id: entry.vector.id, judged: results.count { $0.skipReason == nil },
+          total: entries.count { !$0.vector.features.contains(where: missingFeatures.contains) })
+      }
       // Judging never suspends, so other tasks of the thread get a turn here.
       await Task.yield()
     }
     return RunReport(
-      subject: subject, suite: suite.folder.path, results: results, duration: (clock.now - start).seconds)
+      subject: subject, suite: suite.folder.path, digest: suite.digest, filter: filter, date: date, results: results,
+      duration: (clock.now - start).seconds)
   }
 
-  private func run(_ entry: VectorSuite.Entry) async -> VectorResult {
+  private struct Gone: Error { let reason: String }
+
+  private func run(_ entry: VectorSuite.Entry) async throws(Gone) -> VectorResult {
     var vector = entry.vector
     if let feature = vector.features.first(where: missingFeatures.contains) {
       return result(entry, .skipped("needs \(feature)"), nil, 0)
@@ -77,7 +98,11 @@ package struct VectorRunner: Sendable {
       return result(
         entry, problem.map { .failed($0) } ?? .passed, judgement, (clock.now - start).seconds, measurement)
     } catch {
-      return result(entry, .failed("no verdict: \(error.reason)"), nil, (clock.now - start).seconds)
+      switch error {
+      case .gone(let reason): throw Gone(reason: reason)
+      case .other(let reason):
+        return result(entry, .failed("no verdict: \(reason)"), nil, (clock.now - start).seconds)
+      }
     }
   }
 

@@ -1,4 +1,5 @@
 import Base
+import Cryptography
 import FoundationEssentials
 
 /// Why a suite can't be used: the file and what is wrong with it.
@@ -29,6 +30,16 @@ package struct SuiteFolder: Sendable {
       files += try names(in: "\(path)/\(group)").filter { $0.hasSuffix(".json") }.map { "\(group)/\($0)" }
     }
     return files
+  }
+
+  /// SHA-256 over the lines that `sha256sum` prints of all vectors and anchors, sorted by path.
+  func digest() throws(SuiteError) -> String {
+    let anchors = has(Self.anchors) ? try names(in: "\(path)/\(Self.anchors)").map { "\(Self.anchors)/\($0)" } : []
+    var lines = ""
+    for file in (try vectorFiles() + anchors).sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+      lines += "\(Hex.encode(HashAlgorithm.sha256.hash(try read(file))))  \(file)\n"
+    }
+    return Hex.encode(HashAlgorithm.sha256.hash(Array(lines.utf8)))
   }
 
   package func read(_ name: String) throws(SuiteError) -> [UInt8] {

@@ -12,6 +12,9 @@ package struct VectorSuite: Sendable {
   package let folder: SuiteFolder
   package let entries: [Entry]
   package let anchors: SuiteAnchors
+  /// What tells two corpora apart: SHA-256, in hexadecimal, over what `sha256sum` prints of the vectors and the files of
+  /// `anchors`, sorted by path.
+  package let digest: String
 
   /// - Throws: `SuiteError` for the first file that is no vector and the first anchor that is no certificate. A suite
   ///   that ran in part would prove less than it says.
@@ -25,6 +28,7 @@ package struct VectorSuite: Sendable {
     guard !entries.isEmpty else { throw SuiteError(path: path, problem: "holds no vectors") }
     self.entries = entries
     anchors = try SuiteAnchors(in: folder, named: Set(entries.flatMap(\.vector.namedAnchors)))
+    digest = try folder.digest()
   }
 
   /// The groups, sorted by name, with the number of their vectors.
@@ -99,16 +103,14 @@ package struct SuiteAnchors: Sendable {
       allowsTestCertificates: vector.policy.trustsTestCertificates)
   }
 
-  /// The question to another verifier. It contains the anchors, because that verifier does not have our files.
-  package func question(of vector: TestVector) -> JSON { vector.question(anchors: json(of: vector)) }
-
-  private func json(of vector: TestVector) -> [JSON] {
-    vector.namedAnchors.flatMap { name in
-      (anchorsByName[name] ?? []).map { anchor in
-        .members([
-          "name": .string(name), "certificate": .bytes(anchor.certificate.der), "settings": settingsByName[name],
-        ])
-      }
+  /// The anchors of a file as a harness question has them.
+  ///
+  /// - Parameter alias: what the question calls them.
+  func json(of name: String, calledBy alias: String) -> [JSON] {
+    (anchorsByName[name] ?? []).map { anchor in
+      .members([
+        "name": .string(alias), "certificate": .bytes(anchor.certificate.der), "settings": settingsByName[name],
+      ])
     }
   }
 }

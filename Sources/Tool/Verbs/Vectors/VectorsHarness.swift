@@ -11,8 +11,8 @@ enum VectorsServeHarness {
     "serve-harness", "serve this verifier for mdoc vectors run --against",
     options: [.listenHarness, .circuits],
     notes: [
-      "A question is a POST of a vector without flags and expectation, the input in full and the anchors' "
-        + "certificates with it. Loopback only: it judges by whatever keys and anchors it is given.",
+      "A question is a POST of an answer with its circumstances and the anchors' certificates, and without anything that "
+        + "tells the verdict. Loopback only: it judges by whatever keys and anchors it is given.",
       "Exit status: 0 stopped by SIGTERM or SIGINT, 64 usage, 75 the port cannot be had.",
     ],
     examples: [
@@ -82,9 +82,12 @@ struct HarnessClient: Sendable {
   private let host: String
   private let port: UInt16
   private let path: String
+  /// Seconds after which a silent harness counts as gone.
+  private let patience: Int
 
   /// Nil if the text is no `http://` URL.
-  init?(_ url: String) {
+  init?(_ url: String, patience: Int = 60) {
+    self.patience = patience
     guard url.hasPrefix("http://"), url.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
     let rest = url.dropFirst("http://".count)
     let authority = rest.prefix { $0 != "/" }
@@ -102,7 +105,7 @@ struct HarnessClient: Sendable {
   /// Asks one question. The exchange blocks, so it runs on a thread of its own.
   func judge(_ vector: TestVector, anchors: SuiteAnchors) async throws(VectorRunner.NoVerdict) -> Judgement {
     let question = anchors.question(of: vector).serialized()
-    let result = Locked<Result<Judgement, VectorRunner.NoVerdict>>(.failure(.init(reason: "no thread for the call")))
+    let result = Locked<Result<Judgement, VectorRunner.NoVerdict>>(.failure(.gone("no thread for the call")))
     await BackgroundThread.run {
       do throws(VectorRunner.NoVerdict) {
         let judgement = try judgement(on: question)
@@ -119,16 +122,16 @@ struct HarnessClient: Sendable {
     do throws(ClientConnection.Fault) {
       let connection = try ClientConnection(
         host: host, port: port, headers: ["Accept: application/json", "Connection: close"], peer: "the harness",
-        patience: 60, limit: 1 << 20)
+        patience: patience, limit: 1 << 20)
       // A send error is ignored: a harness may answer before it has read everything.
       try? connection.send("POST", path, question)
       reply = try connection.receive()
     } catch {
-      throw .init(reason: error.reason)
+      throw .gone(error.reason)
     }
-    guard reply.status == 200 else { throw .init(reason: "the harness answered HTTP \(reply.status)") }
+    guard reply.status == 200 else { throw .other("the harness answered HTTP \(reply.status)") }
     guard let json = try? JSON(parsing: reply.body), let judgement = Judgement(harnessAnswer: json) else {
-      throw .init(reason: "the harness's reply has no verdict")
+      throw .other("the harness's reply has no verdict")
     }
     return judgement
   }

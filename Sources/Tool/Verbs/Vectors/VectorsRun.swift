@@ -1,4 +1,5 @@
 import Base
+import Mdoc
 import Vectors
 
 /// `mdoc vectors run`: judges every case, and reports those that do not end with exactly the expected codes.
@@ -7,16 +8,17 @@ enum VectorsRun {
     "run", "run the cases and report which do not end as they must",
     options: [.suite, .filter, .against, .without, .circuits, .measure, .junit, .html, .jsonReport],
     notes: [
-      "With --against, each case is posted without its expectation as JSON to the URL, which answers "
-        + "{\"verdict\": \"accepted\" or \"rejected\", \"codes\": […]}; codes may be left out. "
-        + "mdoc vectors serve-harness is an example.",
+      "With --against, each case is posted as JSON to the URL, without what tells the verdict. The harness there answers "
+        + "{\"verdict\": \"accepted\" or \"rejected\", \"codes\": […]}; codes may be left out. One that is gone or silent "
+        + "for a minute ends the run. mdoc vectors serve-harness is an example.",
       "With --measure, each case is judged twice, and the second time's processor time and peak of resident memory "
         + "stand in the reports. A case fails that takes more than "
         + "\(Limits.verificationMemoryBytes >> 20) MiB or \(Limits.verificationSeconds) s.",
       "Cases with zero-knowledge proofs need --circuits, and are skipped without the circuit that they are about.",
       "--suite also takes a set that others published, or a folder of such sets, in their own layout: Wycheproof, "
         + "ISO/IEC 18013-5 Annex D, Apple's sample, RFC 9180, RFC 8949 appendix A, COSE examples and more.",
-      "Exit status: 0 all that were run pass, 1 a case fails or none was run, 64 usage, 65 the suite cannot be read.",
+      "Exit status: 0 all that were run pass, 1 a case fails or none was run, 64 usage, 65 the suite cannot be read, "
+        + "75 the harness is gone.",
     ],
     examples: [
       .init("This verifier", "mdoc vectors run --html report.html --junit report.xml"),
@@ -52,14 +54,37 @@ enum VectorsRun {
   private static func report(_ arguments: ParsedArguments) async throws(Failure) -> RunReport {
     if let published = try published(arguments) {
       guard !arguments.has(.measure) else { throw .usage("--measure is for suites in this project's layout") }
+      guard !arguments.has(.without) else { throw .usage("--without is for suites in this project's layout") }
       return published
     }
     let suite = try VectorsCommand.suite(arguments)
     var runner = try runner(suite, arguments)
     runner.filter = arguments.value(.filter)
-    runner.missingFeatures.formUnion(arguments.values(.without))
+    runner.missingFeatures.formUnion(try features(arguments, of: suite))
     runner.measures = arguments.has(.measure)
-    return await runner.run()
+    do throws(VectorRunner.Interruption) {
+      return try await runner.run()
+    } catch {
+      throw .temporary(text(error))
+    }
+  }
+
+  /// What the verifier lacks. A name that no case has would skip nothing, and nobody would notice.
+  private static func features(_ arguments: ParsedArguments, of suite: VectorSuite) throws(Failure) -> [String] {
+    let names = arguments.values(.without)
+    guard !names.isEmpty else { return [] }
+    let known = Set(Corpus.features + suite.entries.flatMap(\.vector.features)).sorted()
+    if let name = names.first(where: { !known.contains($0) }) {
+      let nearest = Spelling.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
+      throw .usage("there is no feature \(name)\(nearest) (features are \(known.joined(separator: ", ")))")
+    }
+    return names
+  }
+
+  private static func text(_ interruption: VectorRunner.Interruption) -> String {
+    guard interruption.judged > 0 else { return "\(interruption.reason): no case was judged" }
+    return "\(interruption.reason) at case \(interruption.id), after \(interruption.judged) of \(interruption.total): "
+      + "no report is made"
   }
 
   /// The run of a folder in a published set's layout; nil if it has none. Only our own verifier can be asked, since the
