@@ -1,6 +1,9 @@
 import Base
 import Longfellow
+import Mdoc
 import Mock
+import Presentation
+import Sessions
 import TestSupport
 import Testing
 
@@ -201,6 +204,52 @@ extension MockDocumentData {
           "/v1/test/mock_responses", ["session": session["id"] ?? .null, "variant": .string(variant)])
         #expect(reply.status == 400 && reply.body.contains("it takes two"), "\(reply.body)")
       }
+    }
+  }
+}
+
+/// Every document of the mock wallet, by every protocol that can carry it.
+@Suite(.onOwnThreads) struct WalletDocumentTests {
+  @Test(arguments: MockPerson.allDocuments.map(\.docType), BuiltProtocols.all(isLive: false).map(\.name))
+  func `it is asked for with all of its elements, and verified`(docType: String, name: String) async throws {
+    // The mock has no reader in person.
+    guard name != "iso-18013-5-proximity" else { return }
+    let document = try #require(MockPerson.allDocuments.first { $0.docType == docType })
+    let elements = document.namespaces.flatMap { space in
+      space.elements.map { ElementReference(space.name, $0.identifier) }
+    }
+    let type = AppleDocumentType(docType: docType)
+    let isInApp = name == "apple-in-app"
+    // In-app requests name Apple's elements, for Apple's documents alone.
+    let carried = elements.filter { element in
+      !isInApp
+        || type?.elementNames.contains { apple in
+          type?.elementRequests(for: apple, retention: .none, isRequired: true)?.contains { $0.element == element }
+            == true
+        } == true
+    }
+    guard !carried.isEmpty else { return }
+    try await withTestMode { bed in
+      let isWeb = ProtocolFamily(ofProtocol: name) == .web
+      let body: JSON = .members([
+        "protocols": [.string(name)], "origin": isWeb ? .string(TestBed.origin) : nil,
+        "documents": [
+          [
+            "doc_type": .string(docType),
+            "elements": .array(
+              carried.map { ["namespace": .string($0.namespace), "identifier": .string($0.identifier)] }),
+          ]
+        ],
+      ])
+      let created = try await bed.api.post("/v1/verification_sessions", body)
+      #expect(created.status == 201, "\(created.body)")
+      let answer = try await bed.mockAnswer(created.json)
+      let reply = try await bed.submit(answer, to: created.json)
+      #expect(reply.json["status"] == "verified", "\(reply.json["last_error"] ?? .null)")
+      let verified = reply.json["result"]?["documents"]?.array?.first
+      #expect(verified?["doc_type"]?.string == docType)
+      let count = (verified?["elements"]?.object ?? []).reduce(0) { $0 + ($1.value.object?.count ?? 0) }
+      #expect(count >= carried.count, "\(name)")
     }
   }
 }

@@ -30,7 +30,7 @@ extension MockAuthority {
   /// anchor is for those alone.
   package func walletAnchors(at now: Timestamp) throws -> [MockAnchor] {
     var anchors = try anchors(at: now)
-    if !anchors.isEmpty { anchors[0].docTypes.append(MockDocType.proofOfAge) }
+    if !anchors.isEmpty { anchors[0].docTypes = MockPerson.allDocuments.map(\.docType) }
     return anchors
   }
 }
@@ -87,6 +87,9 @@ package enum MockDocType {
   package static let photoID = "org.iso.23220.photoid.1"
   /// The EU's proof of age; its namespace has the same name.
   package static let proofOfAge = "eu.europa.ec.av.1"
+  /// The EU's person identification data; its namespace has the same name too.
+  package static let europeanPID = "eu.europa.ec.eudi.pid.1"
+  package static let japanMyNumber = "org.iso.23220.1.jp.mnc"
 }
 
 private func firstOfJanuary(_ year: Int) -> Timestamp {

@@ -1,13 +1,14 @@
 import Base
 import CBOR
 
-/// The person to whom the mock wallet belongs, with an mDL and a photo ID. The two are consistent with each other and
-/// with the mock authority's certificates (C=US, ST=US-UT).
+/// The person to whom the mock wallet belongs. Her documents are consistent with each other and with the mock authority's
+/// certificates (C=US, ST=US-UT), whatever country would issue such a document in truth.
 package enum MockPerson {
+  /// Those of the corpus.
   package static let documents: [MockDocumentData] = [mDL, photoID]
 
-  /// What the wallet holds where nothing else is said.
-  package static let allDocuments: [MockDocumentData] = documents + [proofOfAge]
+  /// What the wallet holds where nothing else is said: one of every type that the verifier knows.
+  package static let allDocuments: [MockDocumentData] = documents + [proofOfAge, europeanPID, japanMyNumber]
 
   /// The EU's proof of age (Age Verification Profile, Annex A): an answer and nothing else.
   package static let proofOfAge = MockDocumentData(
@@ -91,6 +92,53 @@ package enum MockPerson {
     ],
     ageThresholds: [18, 21, 25, 65])
 
+  /// The EU's person identification data (PID Rulebook 1.7).
+  package static let europeanPID = MockDocumentData(
+    docType: MockDocType.europeanPID,
+    namespaces: [
+      .init(
+        MockDocType.europeanPID,
+        [
+          ("family_name", "Morgan"),
+          ("given_name", "Ada"),
+          ("birth_date", date(1990, 4, 12)),
+          ("place_of_birth", ["country": "US", "locality": "Salt Lake City"]),
+          ("nationality", ["US"]),
+          ("resident_address", "52 Example Avenue, Salt Lake City"),
+          ("resident_country", "US"),
+          ("resident_city", "Salt Lake City"),
+          ("resident_postal_code", "84101"),
+          ("personal_administrative_number", "UT-900412-7"),
+          ("portrait", .bytes(MockPortrait.jpeg)),
+          ("sex", 2),
+          ("expiry_date", date(2033, 6, 19)),
+          ("issuance_date", date(2024, 6, 20)),
+          ("issuing_authority", "Mock Identity Office"),
+          ("issuing_country", "US"),
+          ("document_number", "I23220407"),
+        ])
+    ],
+    ageThresholds: [18, 21, 25, 65])
+
+  /// Japan's My Number Card, as Apple Wallet has it.
+  package static let japanMyNumber = MockDocumentData(
+    docType: MockDocType.japanMyNumber,
+    namespaces: [
+      .init(MockNamespace.photoID, [("birth_date", date(1990, 4, 12)), ("sex", 2)]),
+      .init(
+        MockNamespace.japan,
+        [
+          ("full_name_unicode", "モーガン エイダ"),
+          ("portrait", .bytes(MockPortrait.jpeg)),
+          ("resident_address_unicode", "東京都千代田区見本町一丁目1番1号"),
+          ("local_gov_code_unicode", "131016"),
+          ("individual_number_unicode", "000000000000"),
+          ("sex_unicode", "女性"),
+          ("birth_date_unicode", "平成2年4月12日"),
+        ]),
+    ],
+    ageThresholds: [18, 20, 65])
+
   private static func date(_ year: Int, _ month: Int, _ day: Int) -> CBORValue {
     FullDate(year: year, month: month, day: day).map(CBORValue.fullDate) ?? .null
   }
@@ -115,6 +163,7 @@ package enum MockNamespace {
   package static let aamva = "org.iso.18013.5.1.aamva"
   package static let photoID = "org.iso.23220.1"
   package static let photoIDParticular = "org.iso.23220.photoID.1"
+  package static let japan = "org.iso.23220.1.jp"
 }
 
 /// A drawn face of nobody, 144 × 180 pixels: a real baseline JPEG of 3 kB.

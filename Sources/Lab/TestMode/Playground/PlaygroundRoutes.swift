@@ -165,6 +165,20 @@ enum PlaygroundConfiguration {
       preset(
         "proof-of-age-eu", "EU proof of age", "over 18, by the EU’s profile",
         [["doc_type": .string(MockDocType.proofOfAge), "age_over": [18]]]),
+      preset(
+        "pid-eu", "EU PID", "who the person is, by the EU’s profile",
+        [
+          asked(
+            DocType.europeanPID, Namespace.europeanPID,
+            ["family_name", "given_name", "birth_date", "place_of_birth", "nationality", "portrait"])
+        ]),
+      preset(
+        "my-number", "My Number", "Japan’s card: name, portrait, address",
+        [
+          asked(
+            DocType.japanMyNumber, Namespace.iso23220Japan,
+            ["full_name_unicode", "portrait", "resident_address_unicode"])
+        ], inApp: true),
     ]
     let name = "org-iso-mdoc"
     if offered.contains(name), circuits?.circuits.contains(where: { $0.elements == 1 }) == true {
@@ -197,9 +211,15 @@ enum PlaygroundConfiguration {
   }
 
   private static func driving(_ elements: [String], ages: [Int64] = []) -> JSON {
+    asked(DocType.mDL, Namespace.mDL, elements, ages: ages)
+  }
+
+  private static func asked(
+    _ docType: String, _ namespace: String, _ elements: [String], ages: [Int64] = []
+  ) -> JSON {
     .members([
-      "doc_type": .string(DocType.mDL),
-      "elements": .array(elements.map { ["namespace": .string(Namespace.mDL), "identifier": .string($0)] }),
+      "doc_type": .string(docType),
+      "elements": .array(elements.map { ["namespace": .string(namespace), "identifier": .string($0)] }),
       "age_over": ages.isEmpty ? nil : .array(ages.map { .integer($0) }),
     ])
   }
