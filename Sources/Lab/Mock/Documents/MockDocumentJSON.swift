@@ -18,6 +18,40 @@ extension MockDocumentData {
     self = try Self.decode(JSONDocument.self, from: json).data
   }
 
+  /// The data in this form, to be edited and read again.
+  package var json: JSON {
+    [
+      "doc_type": .string(docType), "age_over": .array(ageThresholds.map { .integer(Int64($0)) }),
+      "namespaces": .object(
+        namespaces.map { space in
+          JSON.Member(space.name, .object(space.elements.map { JSON.Member($0.identifier, Self.json($0.value)) }))
+        }),
+    ]
+  }
+
+  private static func json(_ value: CBORValue) -> JSON {
+    switch value {
+    case .unsigned(let number): Int64(exactly: number).map { .integer($0) } ?? .double(Double(number))
+    case .negative(let number): Int64(exactly: number).map { .integer(-1 - $0) } ?? .double(-1 - Double(number))
+    case .bytes(MockPortrait.jpeg): ["jpeg_portrait": 0]
+    case .bytes(let bytes): ["base64": .string(Base64.encode(bytes))]
+    case .text(let text): .string(text)
+    case .array(let elements): .array(elements.map(json))
+    case .map(let entries):
+      .object(
+        entries.compactMap { key, value in
+          guard case .text(let name) = key else { return nil }
+          return JSON.Member(name, json(value))
+        })
+    case .tagged(1004, .text(let text)): ["full_date": .string(text)]
+    case .tagged(0, .text(let text)): ["tdate": .string(text)]
+    case .tagged(_, let content): json(content)
+    case .bool(let flag): .bool(flag)
+    case .double(let number): .double(number)
+    case .null, .encoded: .null
+    }
+  }
+
   /// Reads an array of documents, or one document.
   package static func list(json: [UInt8]) throws -> [MockDocumentData] {
     let isArray = json.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == UInt8(ascii: "[")

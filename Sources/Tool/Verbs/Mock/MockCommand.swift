@@ -11,8 +11,7 @@ enum MockCommand {
     "mock", "make answers, right or wrong, and the anchors to verify them with",
     verbs: [
       MockVariants.command, MockApple.command, MockResponse.command, MockWeb.command, MockAnchors.command,
-      MockLists.command,
-      MockPublish.command, MockVectors.command,
+      MockLists.command, MockPersonVerb.command, MockPublish.command, MockVectors.command,
     ])
 
   /// The options about the issuer and the holder, which all verbs that make an answer share.
@@ -42,7 +41,7 @@ enum MockCommand {
     }
     let json = try FileAccess.read(path, purpose: "person")
     do {
-      let documents = try MockDocumentData.list(json: json)
+      let documents = try MockDocumentData.list(json: json).map(\.withDates)
       return MockWallet(authority: authority, documents: documents, deviceCurve: deviceCurve, prover: prover)
     } catch {
       throw .unreadable("person \(path): \((error as? MockError)?.description ?? "is no document data")")
@@ -87,7 +86,7 @@ extension Option {
   static let variant = Option(
     "variant", "NAME", "the way of answering, one of mdoc mock variants", fallback: MockVariant.good.name)
   static let person = Option(
-    "person", "FILE", "document data as JSON, one document or an array (default: Ada Morgan of Utah)")
+    "person", "FILE", "documents as JSON, in the form of mdoc mock person (default: Ada Morgan of Utah)")
   static let mockRequest = Option(
     "request", "JSON", "what is asked, as the HTTP API takes it: JSON or a file (default: what the variant shows best)")
   static let issuerCurve = Option(

@@ -39,8 +39,8 @@ enum MockResponse {
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
     let variant = try MockCommand.variant(arguments)
-    let request = try MockRequestFile.request(arguments, for: .web, variant: variant)
     let wallet = try MockCommand.wallet(arguments)
+    let request = try MockRequestFile.request(arguments, for: .web, variant: variant, to: wallet)
     let now = try arguments.time(.at)
     let readerKey = try arguments.value(.readerKey).map { path throws(Failure) in try KeyFile.publicKey(path) }
     let transcript = try transcript(arguments, readerKey: readerKey)
@@ -113,11 +113,15 @@ extension Option {
 /// variant best.
 enum MockRequestFile {
   static func request(
-    _ arguments: ParsedArguments, for family: ProtocolFamily, variant: MockVariant
+    _ arguments: ParsedArguments, for family: ProtocolFamily, variant: MockVariant, to wallet: MockWallet
   ) throws(Failure) -> MockRequest {
     let circuits = family == .inApp ? nil : try CircuitFiles.library(arguments.value(.circuits))
     guard let request = try RequestFile.request(arguments.value(.mockRequest), for: family, circuits: circuits) else {
-      return variant.request
+      // A wallet with another person's documents alone is asked for one of those.
+      let isAnswerable = variant.request.documents.contains { asked in
+        wallet.documents.contains { $0.docType == asked.docType }
+      }
+      return isAnswerable ? variant.request : wallet.documents.first?.wholeRequest ?? variant.request
     }
     return MockRequest(
       documents: request.documents.map { document in

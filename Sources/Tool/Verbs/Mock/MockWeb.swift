@@ -33,8 +33,8 @@ enum MockWeb {
   private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
     let name = try arguments.required(.webProtocol)
     let variant = try MockCommand.variant(arguments)
-    let agreed = try agreedRequest(arguments, variant: variant)
     let wallet = try MockCommand.wallet(arguments)
+    let agreed = try agreedRequest(arguments, variant: variant, wallet)
     let authentication = MockWebAuthentication(rawValue: try arguments.required(.webAuthentication)) ?? .signature
     if authentication == .signature { try MockCommand.requireSigning(wallet) }
     let now = try arguments.time(.at)
@@ -62,9 +62,11 @@ enum MockWeb {
     return .done
   }
 
-  private static func agreedRequest(_ arguments: ParsedArguments, variant: MockVariant) throws(Failure) -> MockRequest?
-  {
-    arguments.has(.mockRequest) ? try MockRequestFile.request(arguments, for: .web, variant: variant) : nil
+  private static func agreedRequest(
+    _ arguments: ParsedArguments, variant: MockVariant, _ wallet: MockWallet
+  ) throws(Failure) -> MockRequest? {
+    arguments.has(.mockRequest)
+      ? try MockRequestFile.request(arguments, for: .web, variant: variant, to: wallet) : nil
   }
 }
 
@@ -101,8 +103,8 @@ enum MockApple {
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
     let variant = try MockCommand.variant(arguments)
-    let request = try MockRequestFile.request(arguments, for: .inApp, variant: variant)
     let wallet = try MockCommand.wallet(arguments)
+    let request = try MockRequestFile.request(arguments, for: .inApp, variant: variant, to: wallet)
     try MockCommand.requireSigning(wallet)
     let now = try arguments.time(.at)
     let path = try arguments.required(.recipient)
