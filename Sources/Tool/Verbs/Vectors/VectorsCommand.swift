@@ -6,7 +6,7 @@ enum VectorsCommand {
   static let command = Command(
     "vectors", "hold a verifier to the corpus of right and wrong answers",
     verbs: [
-      VectorsRun.command, VectorsList.command, VectorsShow.command, VectorsLint.command,
+      VectorsRun.command, VectorsList.command, VectorsShow.command, VectorsExtract.command, VectorsLint.command,
       VectorsServeHarness.command,
     ])
 
