@@ -58,7 +58,8 @@ struct HelpText {
 
   private func usage(_ operand: Operand) -> String {
     let spelled = operand.isOptional ? "[\(operand.placeholder)]" : operand.placeholder
-    return spelled + (operand.isRepeatable ? "…" : "")
+    // A placeholder of several words names each operand.
+    return spelled + (operand.isRepeatable && !operand.placeholder.contains(" ") ? "…" : "")
   }
 
   private func usage(_ option: Option) -> String {

@@ -36,6 +36,18 @@ package struct OwnVerifier: Sendable {
     }
   }
 
+  /// The checks behind a judgement: those of the answer, then those of each document.
+  package func checks(of vector: TestVector) async -> [(title: String, checks: [Check])] {
+    if case .list(let list) = vector.session {
+      let signers = anchors.signers(named: vector.trustAnchors, of: vector)
+      let evaluation = ListEvaluation(vector.input.bytes, of: list, signers: signers, at: vector.validationTime)
+      return [("Checks of the list", evaluation.checks)]
+    }
+    guard let report = try? await verdict(on: vector, input: vector.input.bytes)?.report else { return [] }
+    return [("Checks of the answer", report.checks)]
+      + report.documents.enumerated().map { ("Checks of document \($0 + 1), \($1.docType)", $1.checks) }
+  }
+
   /// The verdict on an answer; nil for lists, and if no anchor is trusted.
   func verdict(on vector: TestVector, input: [UInt8]) async throws -> Verdict? {
     guard let authentication = try authenticate(vector, input) else { return nil }

@@ -125,7 +125,7 @@ extension Measurement {
 extension VectorExpectation {
   /// What is wrong with a judgement; nil if nothing. If another verifier does not tell its codes, stage or warnings,
   /// they are not compared.
-  func problem(with judgement: Judgement) -> String? {
+  package func problem(with judgement: Judgement) -> String? {
     let observed = judgement.codes.map { $0.isEmpty ? "no code" : $0.joined(separator: ", ") }
     guard judgement.isAccepted == isAccepted else {
       return isAccepted

@@ -56,7 +56,7 @@ package struct SuiteFolder: Sendable {
     return json
   }
 
-  func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(name)") }
+  package func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(name)") }
 
   /// Writes a file, and creates the folder that it lies in.
   func write(_ bytes: [UInt8], to name: String) throws(SuiteError) {

@@ -31,6 +31,11 @@ package struct VectorSuite: Sendable {
     digest = try folder.digest()
   }
 
+  /// The case with this id, or with this id of a harness question; nil if there is none.
+  package func entry(_ id: String) -> Entry? {
+    entries.first { $0.vector.id == id } ?? entries.first { $0.vector.askedID == id }
+  }
+
   /// The groups, sorted by name, with the number of their vectors.
   package var groups: [(name: String, count: Int)] {
     Dictionary(grouping: entries, by: \.group).map { ($0.key, $0.value.count) }.sorted { $0.0 < $1.0 }

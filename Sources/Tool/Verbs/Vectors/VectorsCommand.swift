@@ -5,7 +5,10 @@ import Vectors
 enum VectorsCommand {
   static let command = Command(
     "vectors", "hold a verifier to the corpus of right and wrong answers",
-    verbs: [VectorsRun.command, VectorsList.command, VectorsLint.command, VectorsServeHarness.command])
+    verbs: [
+      VectorsRun.command, VectorsList.command, VectorsShow.command, VectorsExtract.command, VectorsLint.command,
+      VectorsServeHarness.command,
+    ])
 
   static func suite(_ arguments: ParsedArguments) throws(Failure) -> VectorSuite {
     let path = try arguments.required(.suite)

@@ -103,6 +103,17 @@ package enum Spelling {
     return isStart || best.distance <= min(4, max(1, word.utf8.count / 3)) ? best.name : nil
   }
 
+  /// Up to three names that are near, nearest first. Those that have the word in them count as near too.
+  package static func near(_ word: String, among names: [String]) -> [String] {
+    let ranked = names.map { name in
+      let isPart = word.utf8.count > 3 && name.contains(word)
+      return (name: name, distance: isPart ? 0 : distance(from: word, to: name))
+    }
+    // The names' order decides between equals.
+    return ranked.enumerated().filter { $0.element.distance <= min(4, max(1, word.utf8.count / 3)) }
+      .sorted { ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset) }.prefix(3).map(\.element.name)
+  }
+
   /// Whether the names differ by one inserted, removed or replaced byte, or in case alone. The cost is linear, since
   /// names come from wallets too.
   static func isOneSlip(_ left: String, _ right: String) -> Bool {
