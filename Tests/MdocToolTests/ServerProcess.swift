@@ -57,7 +57,7 @@ final class ServerProcess {
   deinit { kill() }
 
   /// Runs the built program to its end, printing nothing.
-  static func exitStatus(of arguments: [String]) throws -> Int32 {
+  static func exitStatus(of arguments: [String], program: String? = ServerProcess.program) throws -> Int32 {
     guard let program else { throw Fault(reason: "the program was not built") }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)

@@ -135,6 +135,7 @@ struct ExtractedCase {
     switch vector.session {
     case .annexC, .openID4VP: return "mdoc verify has no command for answers over \(vector.session.protocolName)"
     case .list(let list):
+      if ListFile(vector.input.bytes) == nil { return "mdoc trust show takes the bytes for no list" }
       if list.last != nil { return "mdoc trust show remembers no list that was accepted before" }
     case .proximity, .appleInApp: break
     }
@@ -177,7 +178,7 @@ struct ExtractedCase {
 
       \(obstacle.map(unsayable) ?? judged)
 
-      All of it, over the harness protocol:
+      Over the harness protocol, with all its circumstances:
 
           mdoc vectors serve-harness --listen 127.0.0.1:9000\(asksForProof ? " --circuits \"$CIRCUITS\"" : "") &
           curl --data-binary @question.json http://127.0.0.1:9000/
@@ -194,9 +195,9 @@ struct ExtractedCase {
     } else {
       status = vector.expectation.isAccepted ? "0, or 3 where nothing is disclosed" : "1"
     }
-    let circuits = asksForProof ? " CIRCUITS is the folder of mdoc circuits import." : ""
+    let circuits = asksForProof ? "; CIRCUITS is the folder that mdoc circuits import made" : ""
     return """
-      To judge it, in this folder.\(circuits)
+      To judge it, in this folder\(circuits):
 
           \(command.joined(separator: " \\\n      "))
 
@@ -205,7 +206,7 @@ struct ExtractedCase {
   }
 
   private func unsayable(_ obstacle: String) -> String {
-    "The command line cannot judge this case as it must be judged: \(obstacle)."
+    Wrapping.wrap("The command line cannot judge this case as it must be judged: \(obstacle).", width: 96)
   }
 
   /// A word for a shell.
