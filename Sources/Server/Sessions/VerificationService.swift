@@ -26,7 +26,7 @@ package struct VerificationService: Sendable {
       context: try ServiceContext(configuration, store: context.store, sharing: context, clock: context.clock))
   }
 
-  package var isLive: Bool { context.isLive }
+  package var mode: ServerMode { context.mode }
   package var relyingParties: RelyingParties { context.relyingParties }
   /// By what zero-knowledge proofs are verified; nil where no circuits are configured.
   package var circuits: CircuitLibrary? { context.proofs?.circuits }
