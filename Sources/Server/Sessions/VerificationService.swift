@@ -10,7 +10,7 @@ import Longfellow
 package struct VerificationService: Sendable {
   let context: ServiceContext
 
-  /// Refuses a store of the other mode, live mode without a sealing key, and two protocols of one name.
+  /// Refuses a store of another mode, live mode and staging without a sealing key, and two protocols of one name.
   package init(
     _ configuration: ServiceConfiguration, store: any SessionStore, clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError) {

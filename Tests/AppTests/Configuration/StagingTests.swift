@@ -1,11 +1,12 @@
 import Base
 import Cryptography
-import Mock
 import PKIX
+import Sessions
 import TestSupport
 import Testing
 
 @testable import App
+@testable import Mock
 
 /// Staging: anchors of sandboxes count, and nothing else is laxer than in live mode.
 @Suite(.onOwnThreads) struct StagingTests {
@@ -15,6 +16,65 @@ import Testing
     try folder.write("trust/iaca.json", Array(#"{ "tier": "test", "doc_types": ["org.iso.18013.5.1.mDL"] }"#.utf8))
     try folder.writeConfiguration(changes)
     return folder
+  }
+
+  /// Asks, and hands in what the mock wallet answers with documents below the root of the folder.
+  private static func answer(_ variant: MockVariant, to api: APIClient, _ folder: LiveFolder) async throws
+    -> APIClient.Reply
+  {
+    let document: JSON = [
+      "doc_type": .string(MockDocType.mDL),
+      "elements": [
+        ["namespace": .string(MockNamespace.mDL), "identifier": "given_name", "intent_to_retain": true]
+      ],
+    ]
+    let session = try await api.post(
+      "/v1/verification_sessions", ["protocols": ["apple-in-app"], "documents": [document]])
+    let nonce = try #require(session.json["requests"]?.array?.first?["data"]?["nonce"]?.string)
+    let wallet = MockWallet(authority: try MockAuthority(seed: Array("live".utf8)))
+    let request = MockRequest(documents: [
+      .init(
+        docType: MockDocType.mDL, elements: [(namespace: MockNamespace.mDL, identifier: "given_name")])
+    ])
+    let answer = try wallet.answerApple(
+      request,
+      session: MockAppleSession(
+        nonce: Base64.decode(nonce) ?? [], merchantID: "merchant.example.shop", teamID: "ABCDE12345",
+        recipientKey: folder.merchantKey.publicKey),
+      variant: variant, at: .systemNow())
+    return try await api.post(
+      TestBed.path(session.json) + "/submit",
+      ["protocol": "apple-in-app", "data": ["encrypted_data": .string(Base64.encode(answer.bytes))]])
+  }
+
+  /// A document as a sandbox issues it: nothing about it is marked.
+  private static let ofSandbox = MockVariant(
+    "sandbox", "Below a root of one's own.", .setup { $0.signer.certificate[oid: MockCertificateMarker.oid] = nil })
+
+  @Test func `a sandbox's document verifies, and audit entry and evidence say the mode`() async throws {
+    try await withFolder { path in
+      let party =
+        (LiveFolder.party.object ?? []) + [
+          .init("revocation", "off"), .init("evidence", ["key": "evidence.key"]),
+        ]
+      let folder = try Self.sandbox(
+        path, ["mode": "staging", "node": "staging-1", "relying_parties": [.object(party)]])
+      try await folder.serve { _, api, _ in
+        let session = try await Self.answer(Self.ofSandbox, to: api, folder).json
+        #expect(session["status"] == "verified" && session["livemode"] == false, "\(session)")
+        let sealed = try await api.get(TestBed.path(session) + "/evidence").head.bytes
+        let key = try EvidenceKey(SecretBytes(copying: (32..<64).map { UInt8($0) }))
+        let bundle = try EvidenceBundle(opening: sealed, with: [key])
+        let (json, fault) = EvidenceRendering.json(bundle, await bundle.verify())
+        #expect(fault == nil && json["livemode"] == false && json["mode"] == "staging", "\(json)")
+        #expect(json["report"] == session["report"])
+        let audit = try AuditSource.open(configurationFile: folder.configurationFile)
+        let node = try #require(NodeName("staging-1"))
+        let entries = try await audit.auditEntries(of: node, after: 0, limit: 9).links
+        let entry = try JSON(parsing: try #require(entries.first).entry)
+        #expect(entries.count == 1 && entry["livemode"] == false && entry["mode"] == "staging")
+      }
+    }
   }
 
   @Test func `an anchor of the tier test counts in staging alone`() async throws {
@@ -70,19 +130,8 @@ import Testing
     try await withFolder { path in
       let folder = try Self.sandbox(path)
       try await folder.serve { _, api, _ in
-        let session = try await api.post("/v1/verification_sessions", TestBed.body(.standard))
-        let nonce = try #require(session.json["requests"]?.array?.first?["data"]?["nonce"]?.string)
         // The sandbox's own root, whose signers have the mock's marker.
-        let wallet = MockWallet(authority: try MockAuthority(seed: Array("live".utf8)))
-        let answer = try wallet.answerApple(
-          .standard,
-          session: MockAppleSession(
-            nonce: Base64.decode(nonce) ?? [], merchantID: "merchant.example.shop", teamID: "ABCDE12345",
-            recipientKey: folder.merchantKey.publicKey),
-          at: .systemNow())
-        let reply = try await api.post(
-          TestBed.path(session.json) + "/submit",
-          ["protocol": "apple-in-app", "data": ["encrypted_data": .string(Base64.encode(answer.bytes))]])
+        let reply = try await Self.answer(.good, to: api, folder)
         let reasons = (reply.json["last_error"]?["reasons"]?.array ?? []).compactMap { $0["code"]?.string }
         #expect(reply.json["status"] == "failed" && reasons == ["trust.test_certificate"])
         #expect(reply.json["result"] == .null && reply.json["simulated_result"] == nil)
