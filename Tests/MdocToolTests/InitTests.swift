@@ -106,10 +106,9 @@ import Testing
   @Test func `the reader of staging fits its profile, and its requests are asked for in live`() async throws {
     #expect(
       await run("--mode", "staging", "--trust", anchor, "--public-url", "https://id.shop.example").status == 0)
-    for (file, role) in [("reader-chain", "reader-authentication")] {
-      let check = await Run("trust", "check", folder("new/keys/\(file).pem"), "--as", role)
-      #expect(check.status == 0, "\(check.output)")
-    }
+    let check = await Run(
+      "trust", "check", folder("new/keys/reader-chain.pem"), folder("new/keys/reader-authority.pem"))
+    #expect(check.status == 0 && check.output.contains("Role     reader-authentication"), "\(check.output)")
     #expect(
       await Run("init", folder("live"), "--mode", "live", "--public-url", "https://id.shop.example").status == 0)
     let request = String(decoding: folder.read("live/keys/reader.csr"), as: UTF8.self)
@@ -155,6 +154,13 @@ import Testing
     #expect(run.status == 64 && run.error.contains("--trust: ") && run.error.contains("mock issuer"), "\(run.error)")
     #expect(!run.error.contains(".new"))
     #expect(names == before)
+  }
+
+  @Test func `an anchor that its settings keep for tests does for staging and not for live`() async throws {
+    try folder.write("sandbox.json", #"{"tier": "test"}"#)
+    let live = await run("--mode", "live", "--trust", anchor)
+    #expect(live.status == 64 && live.error.contains("--trust: no trust anchor for live mode"), "\(live.error)")
+    #expect(await run("--mode", "staging", "--trust", anchor).status == 0)
   }
 
   @Test func `a folder in which nothing can be made is a fault`() async throws {

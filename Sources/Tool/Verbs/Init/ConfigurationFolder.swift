@@ -155,6 +155,11 @@ struct ConfigurationFolder {
 
   private var trustNote: String {
     let isStaging = choices.mode == .staging
+    let settings = #"{ "doc_types": ["org.iso.18013.5.1.mDL"]\#(isStaging ? #", "tier": "test""# : "") }"#
+    let tiers =
+      isStaging
+      ? "Give a sandbox's anchor the tier `test`: it counts in staging, and a live server passes over it."
+      : "A live server passes over anchors of the tier `test`."
     return """
       # Whose documents this server accepts
 
@@ -162,13 +167,11 @@ struct ConfigurationFolder {
       trusted for; without it, driving licences (mDL) alone:
 
       ```json
-      { "doc_types": ["org.iso.18013.5.1.mDL"]\(isStaging ? ", \"tier\": \"test\"" : "") }
+      \(settings)
       ```
 
-      \(isStaging
-        ? "Give a sandbox's anchor the tier `test`: it counts in staging, and a live server passes over it."
-        : "A live server passes over anchors of the tier `test`.") Certificates whose private keys
-      are public, such as those of the mock authority, stop the start.
+      \(tiers)
+      Certificates whose private keys are public, such as those of the mock authority, stop the start.
 
       See what counts: `mdoc trust list --trust .` Then let the server load it: `kill -HUP`, or start it again.
 
@@ -197,9 +200,8 @@ extension ConfigurationFolder {
       steps.append(
         choices.mode == .staging
           ? "install \(folder)/keys/reader-authority.pem in the wallet as a trusted reader authority"
-          : "send \(folder)/keys/reader.csr to a reader authority, save its chain as keys/reader-chain.pem, and add to the "
-            + "relying party: \"readers\": [{\"key\": \"keys/reader.pem\", \"certificates\": \"keys/reader-chain.pem\"}]"
-      )
+          : "send \(folder)/keys/reader.csr to a reader authority, and give the relying party \"readers\": "
+            + "keys/reader.pem with the chain that comes back")
     }
     if choices.merchant != nil {
       steps.append("upload \(folder)/keys/merchant.csr to Apple as the request of an Identity Access Certificate")

@@ -46,7 +46,9 @@ enum InitCommand {
     } else {
       let rows = made.facts(in: folder).map { ($0.label, Printable.line($0.value)) }
       console.print(Wrapping.columns(rows, indent: 0, width: 240))
-      for step in made.steps(in: folder) { console.print("\nTo do: " + Printable.line(step)) }
+      for step in made.steps(in: folder) {
+        console.print("\n" + Wrapping.wrap("To do: " + Printable.line(step), indent: 7, width: console.width))
+      }
       console.print("\nStart it: mdoc serve --config \(Printable.line(folder))/mdoc.json")
     }
     return .done
