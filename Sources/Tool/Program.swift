@@ -17,6 +17,7 @@ enum Program {
     "mdoc", "verify ISO/IEC 18013-5 mobile documents, and everything around that",
     verbs: [
       DemoCommand.command,
+      InitCommand.command,
       ServeCommand.command,
       VerifyCommand.command,
       InspectCommand.command,

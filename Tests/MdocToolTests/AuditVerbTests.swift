@@ -9,7 +9,7 @@ import Testing
 @Suite struct AuditVerbTests {
   /// A store's file with attempts.
   private func makeStore(_ path: String, attempts: Int) async throws {
-    let store = try SQLiteStore(path: path, isLive: false)
+    let store = try SQLiteStore(path: path, mode: .test)
     let now = Timestamp(secondsSince1970: 1_795_000_000)
     for _ in 0..<attempts {
       let address = SessionAddress(relyingParty: "shop", id: try SessionID.random())

@@ -17,7 +17,7 @@ struct AppleServiceFixture {
 
   init(
     merchants: [String] = ["merchant.one"], policies: RelyingParty.Policies = .init(revocation: .off),
-    store: any SessionStore = InMemoryStore(isLive: false)
+    store: any SessionStore = InMemoryStore(mode: .test)
   ) throws {
     authority = try MockAuthority(seed: Array("merchants".utf8))
     var keys: [String: PrivateKey] = [:]
@@ -34,7 +34,7 @@ struct AppleServiceFixture {
     let clock = clock
     service = try VerificationService(
       ServiceConfiguration(
-        isLive: false, relyingParties: try RelyingParties([party]), protocols: [AppleInAppProtocol()],
+        mode: .test, relyingParties: try RelyingParties([party]), protocols: [AppleInAppProtocol()],
         trust: CurrentTrust(try TrustStore(anchors: anchors, allowsTestCertificates: true)),
         revocation: NoRevocationSource(), sealingKeys: []), store: store
     ) { clock.now }

@@ -20,7 +20,7 @@ struct AuditChainFixture {
       address: SessionAddress(relyingParty: "shop", id: try session ?? SessionID.random()),
       attempt: try attempt ?? AttemptID.random(), protocolName: "apple-in-app",
       conclusion: verified ? .verified(.none) : .failed(.interrupted), report: nil, evidence: evidence)
-    return AuditEntry(of: outcome, at: Timestamp(secondsSince1970: 1_795_000_000), isLive: true)
+    return AuditEntry(of: outcome, at: Timestamp(secondsSince1970: 1_795_000_000), mode: .live)
   }
 
   var head: AuditHead { links.last?.head ?? AuditHead(beginning: node) }

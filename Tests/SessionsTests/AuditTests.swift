@@ -52,7 +52,7 @@ struct AuditTests {
       Set(members) == [
         [
           "version", "time", "relying_party", "session", "attempt", "report", "protocol", "outcome", "codes",
-          "trust_snapshot", "revocation_policy", "evidence", "livemode", "program",
+          "trust_snapshot", "revocation_policy", "evidence", "livemode", "mode", "program",
         ]
       ])
   }

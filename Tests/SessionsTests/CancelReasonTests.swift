@@ -9,7 +9,7 @@ import Testing
     (.failed, "wallet.other_error"),
   ])
   func `is recorded like a web wallet's error`(reason: CancelReason, name: String) async throws {
-    let store = InMemoryStore(isLive: false)
+    let store = InMemoryStore(mode: .test)
     let fixture = try Fixture(store: store)
     let (id, holder) = try await fixture.create()
     let body: JSON = ["reason": .string(reason.rawValue)]

@@ -20,7 +20,7 @@ struct EvidenceTests {
 
   /// What the fake wallet's good answer comes to, or what a test has made of it.
   private func bundle(
-    isLive: Bool = false, protocolName: String = "apple-in-app", answer: String = "good",
+    mode: ServerMode = .test, protocolName: String = "apple-in-app", answer: String = "good",
     trustSnapshot: String = "5eed",
     program: String = ProgramVersion.text, clockSkew: Int64 = 60
   ) throws -> EvidenceBundle {
@@ -29,12 +29,12 @@ struct EvidenceTests {
       verifiedAt: now, trustSnapshot: trustSnapshot, checks: [Check(.envelopeMalformed, .passed)],
       documents: [DocumentReport(docType: DocType.mDL, checks: [Check(.digestMismatch, .passed)])])
     return EvidenceBundle(
-      isLive: isLive, session: try SessionID.random(), relyingParty: "shop", protocolName: protocolName,
+      mode: mode, session: try SessionID.random(), relyingParty: "shop", protocolName: protocolName,
       request: PresentationRequest(documents: []), requestData: JSONText(["nonce": "n"]),
       material: SharedSecret(SecretBytes(copying: Array("material of n".utf8))),
       answer: .bytes(Array(answer.utf8)), openingSecret: nil, clockSkew: clockSkew,
       trust: try TrustExcerpt(of: store, anchors: [store.anchors[0].certificate.fingerprint]),
-      revocation: EvidenceRevocation(isLive: isLive),
+      revocation: EvidenceRevocation(mode: mode),
       report: ReportRecord(report, id: ReportID(of: try SessionID.random())),
       program: program)
   }
@@ -157,7 +157,19 @@ struct EvidenceTests {
   @Test("what only tests trust is trusted by no bundle of a live server")
   func liveMode() throws {
     #expect(fault(try seal(bundle())) == nil)
-    #expect(fault(try seal(bundle(isLive: true))) == .evidenceMalformed)
+    #expect(fault(try seal(bundle(mode: .live))) == .evidenceMalformed)
+  }
+
+  @Test("a bundle says its mode, and one from before there were three says it by livemode")
+  func mode() throws {
+    var members = try bundle().json.object ?? []
+    #expect(members.first { $0.name == "livemode" }?.value == false)
+    #expect(members.first { $0.name == "mode" }?.value == "test")
+    members.removeAll { $0.name == "mode" }
+    #expect(EvidenceBundle(.object(members))?.mode == .test)
+    for other: JSON in ["live", "none", 1] {
+      #expect(EvidenceBundle(.object(members + [.init("mode", other)])) == nil, "\(other)")
+    }
   }
 
   @Test("an anchor is kept with all of its settings")
@@ -192,7 +204,7 @@ struct EvidenceTests {
     func draft(for party: RelyingParty) throws -> EvidenceDraft? {
       EvidenceDraft(
         of: bundle.answer, by: FakeWallet(), answering: .kept(in: bundle), for: party, trust: try Fixture.trust(),
-        isLive: false)
+        mode: .test)
     }
     #expect(try draft(for: RelyingParty(id: "shop")) == nil)
     var draft = try #require(try draft(for: asking))
@@ -211,7 +223,7 @@ struct EvidenceTests {
     var found = RevocationEvidence()
     let question = RevocationQuestion(.certificates, path: [])
     found.note(.good, for: question, by: [list])
-    draft.revocation = EvidenceRevocation(of: [question], answeredBy: found, isLive: false)
+    draft.revocation = EvidenceRevocation(of: [question], answeredBy: found, mode: .test)
     let large = try evidence(.unspecified)
     #expect(large.status == .tooLarge && large.bundle == nil)
   }

@@ -24,7 +24,7 @@ struct Fixture: Sendable {
   let shop: RelyingParty
 
   init(
-    store: any SessionStore = InMemoryStore(isLive: false), retains: Bool = false, wallet: FakeWallet = FakeWallet(),
+    store: any SessionStore = InMemoryStore(mode: .test), retains: Bool = false, wallet: FakeWallet = FakeWallet(),
     revocation: any RevocationSource = NoRevocationSource(), concurrentAnswers: Int = 256, sealingKey: UInt8 = 7,
     keys: Set<String> = ["shop-key", "shop-writer"], quota: Quota = .standard
   ) throws {
@@ -39,7 +39,7 @@ struct Fixture: Sendable {
     let other = RelyingParty(
       id: "other", apiKeys: [APIKey(sha256: APIKey.hash(of: "other-key"), scopes: [.sessionsWrite, .resultsRead])])
     var configuration = ServiceConfiguration(
-      isLive: false, relyingParties: try RelyingParties([shop, other]), protocols: [wallet, FakeFetchedWallet()],
+      mode: .test, relyingParties: try RelyingParties([shop, other]), protocols: [wallet, FakeFetchedWallet()],
       trust: CurrentTrust(try Self.trust()), revocation: revocation,
       sealingKeys: [try SealingKey(id: "2026-11", key: SecretBytes(copying: [UInt8](repeating: sealingKey, count: 32)))]
     )

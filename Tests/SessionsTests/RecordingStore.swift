@@ -4,12 +4,12 @@ import Sessions
 /// An in-memory store that notes what it is asked, and cannot record outcomes where a test wants that.
 struct RecordingStore: SessionStore {
   var failsOutcomes = false
-  let inner = InMemoryStore(isLive: false)
+  let inner = InMemoryStore(mode: .test)
   private let questions = Locked<[String]>([])
 
   init(failsOutcomes: Bool = false) { self.failsOutcomes = failsOutcomes }
 
-  var isLive: Bool { false }
+  var mode: ServerMode { .test }
   var asked: [String] { questions.withLock { $0 } }
 
   func forget() { questions.withLock { $0 = [] } }

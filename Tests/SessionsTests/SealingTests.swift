@@ -71,20 +71,26 @@ struct SealingTests {
     }
   }
 
-  @Test("live mode needs a key, and a store of its own mode")
+  @Test("live mode and staging need a key, and every mode a store of its own")
   func liveMode() throws {
-    func start(isLive: Bool, store: InMemoryStore, keys: [SealingKey]) throws {
+    func start(_ mode: ServerMode, store: InMemoryStore, keys: [SealingKey]) throws {
       _ = try VerificationService(
         ServiceConfiguration(
-          isLive: isLive, relyingParties: RelyingParties([]), protocols: [],
+          mode: mode, relyingParties: RelyingParties([]), protocols: [],
           trust: CurrentTrust(try Fixture.trust()), revocation: NoRevocationSource(), sealingKeys: keys), store: store
       ) { Timestamp(secondsSince1970: 0) }
     }
     let key = try key("a", 1)
-    #expect(throws: ConfigurationError.self) { try start(isLive: true, store: InMemoryStore(isLive: true), keys: []) }
-    #expect(throws: ConfigurationError.self) { try start(isLive: true, store: InMemoryStore(), keys: [key]) }
-    try start(isLive: true, store: InMemoryStore(isLive: true), keys: [key])
-    try start(isLive: false, store: InMemoryStore(), keys: [])
+    for mode in [ServerMode.live, .staging] {
+      #expect(throws: ConfigurationError.self) { try start(mode, store: InMemoryStore(mode: mode), keys: []) }
+    }
+    for mode in ServerMode.allCases {
+      try start(mode, store: InMemoryStore(mode: mode), keys: [key])
+      for other in ServerMode.allCases where other != mode {
+        #expect(throws: ConfigurationError.self) { try start(mode, store: InMemoryStore(mode: other), keys: [key]) }
+      }
+    }
+    try start(.test, store: InMemoryStore(), keys: [])
   }
 
   @Test("a challenge whose sealing key is gone is consumed, and its session interrupted")
@@ -105,7 +111,7 @@ struct SealingTests {
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }
     let path = directory.path + "/s.sqlite"
-    let fixture = try Fixture(store: SQLiteStore(path: path, isLive: false), retains: true)
+    let fixture = try Fixture(store: SQLiteStore(path: path, mode: .test), retains: true)
     let creation = IdempotencyRequest(key: "k", method: "POST", path: "/v1", body: Fixture.creation.serialized())
     let created = try await fixture.service.createSession(Fixture.creation, as: fixture.full, idempotency: creation)
     let id = try #require(created.body["id"]?.string)

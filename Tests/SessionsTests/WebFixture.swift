@@ -46,14 +46,14 @@ struct WebFixture: Sendable {
         extendedKeyUsages: Set(anchor.extendedKeyUsages), maxPathLength: anchor.maxPathLength, tier: .test)
     }
     var configuration = ServiceConfiguration(
-      isLive: false, relyingParties: try RelyingParties([shop]), protocols: protocols,
+      mode: .test, relyingParties: try RelyingParties([shop]), protocols: protocols,
       trust: CurrentTrust(try TrustStore(anchors: anchors, allowsTestCertificates: true)),
       revocation: NoRevocationSource(),
       sealingKeys: [try SealingKey(id: "2026-11", key: SecretBytes(copying: [UInt8](repeating: 7, count: 32)))])
     configuration.publicURL = "https://verifier.example"
     configuration.proofs = circuits.map { ProofPolicy(circuits: $0, acceptsEndOfDay: acceptsEndOfDay) }
     let clock = clock
-    service = try VerificationService(configuration, store: InMemoryStore(isLive: false)) { clock.now }
+    service = try VerificationService(configuration, store: InMemoryStore(mode: .test)) { clock.now }
   }
 
   var full: Caller { .apiKey(shop, scopes: [.sessionsWrite, .resultsRead]) }

@@ -63,6 +63,7 @@ struct AuditConformanceTests {
         "report": report.id.map { .string($0) } ?? .null, "protocol": "apple-in-app", "outcome": "failed",
         "codes": ["trust.issuer_unknown"], "trust_snapshot": "00",
         "revocation_policy": report.revocationPolicy.map { .string($0) } ?? .null, "evidence": .null, "livemode": false,
+        "mode": "test",
         "program": .string(ProgramVersion.text),
       ]
       #expect(

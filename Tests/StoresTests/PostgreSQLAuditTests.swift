@@ -12,7 +12,7 @@ struct PostgreSQLAuditTests {
       let other = try #require(NodeName("other"))
       let stores = [
         try database.open(), try database.open(),
-        try PostgreSQLStore(database.address, isLive: false, node: other, connections: 3),
+        try PostgreSQLStore(database.address, mode: .test, node: other, connections: 3),
       ]
       try await withThrowingTaskGroup(of: Void.self) { group in
         for store in stores {

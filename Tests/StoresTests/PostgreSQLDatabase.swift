@@ -31,7 +31,7 @@ struct PostgreSQLDatabase: Sendable {
       try main.execute("CREATE SCHEMA \(name)")
       defer { try? main.execute("DROP SCHEMA \(name) CASCADE") }
       let database = PostgreSQLDatabase(name: name, address: try Self.address(name))
-      if isMigrated { try PostgreSQLStore.migrate(database.address, isLive: false) }
+      if isMigrated { try PostgreSQLStore.migrate(database.address, mode: .test) }
       let value = try await body(database)
       await turns.give()
       return value
@@ -42,7 +42,7 @@ struct PostgreSQLDatabase: Sendable {
   }
 
   func open(connections: Int = 3) throws -> PostgreSQLStore {
-    try PostgreSQLStore(address, isLive: false, connections: connections)
+    try PostgreSQLStore(address, mode: .test, connections: connections)
   }
 
   func connect() throws -> PostgreSQLConnection { try PostgreSQLConnection(address) }

@@ -73,7 +73,7 @@ struct PostgreSQLFaultTests {
       defer { try? administrator.execute("DROP OWNED BY \(database.name); DROP ROLE \(database.name)") }
       let address = try PostgreSQLDatabase.address(
         database.name, "_role&user=\(database.name)&password=x")
-      let store = try PostgreSQLStore(address, isLive: false, connections: 2)
+      let store = try PostgreSQLStore(address, mode: .test, connections: 2)
       let session = try await store.add(makeSession())
       try administrator.execute("ALTER ROLE \(database.name) NOLOGIN")
       // Until every thread has found out and tried in vain.

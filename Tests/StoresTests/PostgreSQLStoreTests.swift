@@ -15,14 +15,49 @@ struct PostgreSQLStoreTests {
   func migration() async throws {
     try await PostgreSQLDatabase.withSchema(isMigrated: false) { database in
       #expect(throws: StoreError.olderSchema(found: 0, known: PostgreSQLSchema.version)) { try database.open() }
-      try PostgreSQLStore.migrate(database.address, isLive: false)
-      try PostgreSQLStore.migrate(database.address, isLive: false)
+      try PostgreSQLStore.migrate(database.address, mode: .test)
+      try PostgreSQLStore.migrate(database.address, mode: .test)
       let store = try database.open()
       _ = try await store.add(makeSession())
       await store.close()
-      let other = StoreError.otherMode(isLive: false)
-      #expect(throws: other) { try PostgreSQLStore.migrate(database.address, isLive: true) }
-      #expect(throws: other) { try PostgreSQLStore(database.address, isLive: true) }
+      let other = StoreError.otherMode(.test)
+      for mode in [ServerMode.live, .staging] {
+        #expect(throws: other) { try PostgreSQLStore.migrate(database.address, mode: mode) }
+        #expect(throws: other) { try PostgreSQLStore(database.address, mode: mode) }
+      }
+    }
+  }
+
+  @Test("a store of staging is opened by staging alone")
+  func staging() async throws {
+    try await PostgreSQLDatabase.withSchema(isMigrated: false) { database in
+      try PostgreSQLStore.migrate(database.address, mode: .staging)
+      let store = try PostgreSQLStore(database.address, mode: .staging)
+      #expect(store.mode == .staging)
+      await store.close()
+      for mode in [ServerMode.live, .test] {
+        #expect(throws: StoreError.otherMode(.staging)) { try PostgreSQLStore(database.address, mode: mode) }
+      }
+    }
+  }
+
+  @Test(
+    "a store from before there were three modes is still of live or of test mode", arguments: [ServerMode.live, .test])
+  func earlierMode(_ mode: ServerMode) async throws {
+    try await PostgreSQLDatabase.withSchema(isMigrated: false) { database in
+      try PostgreSQLStore.migrate(database.address, mode: mode)
+      let connection = try database.connect()
+      try connection.execute(
+        """
+        ALTER TABLE mode ADD COLUMN is_live BOOLEAN NOT NULL DEFAULT \(mode == .live);
+        ALTER TABLE mode DROP COLUMN name;
+        DELETE FROM migrations WHERE version > 5;
+        """)
+      for other in ServerMode.allCases where other != mode {
+        #expect(throws: StoreError.otherMode(mode)) { try PostgreSQLStore.migrate(database.address, mode: other) }
+      }
+      try PostgreSQLStore.migrate(database.address, mode: mode)
+      await (try PostgreSQLStore(database.address, mode: mode)).close()
     }
   }
 
@@ -33,7 +68,7 @@ struct PostgreSQLStoreTests {
       try connection.run("INSERT INTO migrations VALUES (99)")
       let newer = StoreError.newerSchema(found: 99, known: PostgreSQLSchema.version)
       #expect(throws: newer) { try database.open() }
-      #expect(throws: newer) { try PostgreSQLStore.migrate(database.address, isLive: false) }
+      #expect(throws: newer) { try PostgreSQLStore.migrate(database.address, mode: .test) }
       try connection.run("DELETE FROM migrations")
       #expect(throws: StoreError.olderSchema(found: 0, known: PostgreSQLSchema.version)) { try database.open() }
     }
@@ -43,7 +78,7 @@ struct PostgreSQLStoreTests {
   func migrations() async throws {
     try await PostgreSQLDatabase.withSchema(isMigrated: false) { database in
       try await withThrowingTaskGroup { group in
-        for _ in 0..<2 { group.addTask { try PostgreSQLStore.migrate(database.address, isLive: false) } }
+        for _ in 0..<2 { group.addTask { try PostgreSQLStore.migrate(database.address, mode: .test) } }
         try await group.waitForAll()
       }
       await (try database.open()).close()

@@ -9,7 +9,7 @@ struct SQLiteAuditTests {
   @Test("an outcome whose entry cannot be written is not acknowledged, and not there")
   func unwritten() async throws {
     try await withTemporaryDirectory { directory in
-      let store = try SQLiteStore(path: directory + "/s.sqlite", isLive: false)
+      let store = try SQLiteStore(path: directory + "/s.sqlite", mode: .test)
       try await store.writer.perform { connection throws(StoreError) in
         try connection.execute(
           "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END")
@@ -35,8 +35,8 @@ struct SQLiteAuditTests {
       let path = directory + "/s.sqlite"
       let other = try #require(NodeName("other"))
       let stores = [
-        try SQLiteStore(path: path, isLive: false), try SQLiteStore(path: path, isLive: false),
-        try SQLiteStore(path: path, isLive: false, node: other),
+        try SQLiteStore(path: path, mode: .test), try SQLiteStore(path: path, mode: .test),
+        try SQLiteStore(path: path, mode: .test, node: other),
       ]
       try await withThrowingTaskGroup(of: Void.self) { group in
         for store in stores {
@@ -56,7 +56,7 @@ struct SQLiteAuditTests {
   func restarted() async throws {
     try await withTemporaryDirectory { directory in
       for _ in 0..<3 {
-        let store = try SQLiteStore(path: directory + "/s.sqlite", isLive: false)
+        let store = try SQLiteStore(path: directory + "/s.sqlite", mode: .test)
         _ = try await store.answer()
         await store.close()
       }
@@ -71,7 +71,7 @@ struct SQLiteAuditTests {
     try await withTemporaryDirectory { directory in
       let path = directory + "/s.sqlite"
       #expect(throws: StoreError.self) { try SQLiteAuditReader(path: path) }
-      let store = try SQLiteStore(path: path, isLive: false)
+      let store = try SQLiteStore(path: path, mode: .test)
       _ = try await store.answer()
       let reader = try SQLiteAuditReader(path: path)
       #expect(try await reader.auditHeads() == (try await store.auditHeads()))

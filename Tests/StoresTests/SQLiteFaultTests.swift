@@ -10,7 +10,7 @@ struct SQLiteFaultTests {
   func probe() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/s.sqlite"
-      let store = try SQLiteStore(path: path, isLive: false)
+      let store = try SQLiteStore(path: path, mode: .test)
       let other = try SQLiteConnection(path: path, role: .reader)
       /// Whether there was anything to commit.
       func isWritten(in second: Int64, thenFails: Bool = false) async throws -> Bool {
@@ -35,7 +35,7 @@ struct SQLiteFaultTests {
   func moved(_ isReplaced: Bool) async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/s.sqlite"
-      let store = try SQLiteStore(path: path, isLive: false)
+      let store = try SQLiteStore(path: path, mode: .test)
       let session = try await store.add(makeSession())
       try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
       if isReplaced { try Data().write(to: URL(filePath: path)) }
@@ -53,6 +53,6 @@ struct SQLiteFaultTests {
     // A relative path is what they need to be, and the folder that tests run in is not theirs to write to.
     #expect(SQLiteConnection.filePath(name) == "./" + name)
     #expect(SQLiteConnection.filePath("/" + name) == "/" + name)
-    #expect(throws: StoreError.self) { try SQLiteStore(path: "", isLive: false) }
+    #expect(throws: StoreError.self) { try SQLiteStore(path: "", mode: .test) }
   }
 }

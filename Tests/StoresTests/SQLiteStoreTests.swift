@@ -13,12 +13,12 @@ struct SQLiteStoreTests {
   func reopened() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/s.sqlite"
-      let first = try SQLiteStore(path: path, isLive: true)
+      let first = try SQLiteStore(path: path, mode: .live)
       let session = try await first.add(makeSession())
       let used = try await first.add(makeSession())
       _ = try await first.take(used)
       await first.close()
-      let second = try SQLiteStore(path: path, isLive: true)
+      let second = try SQLiteStore(path: path, mode: .live)
       #expect(try await second.session(session.address) == session)
       #expect(try await second.refusal(used.address) == .alreadyUsed)
       #expect(try await second.refusal(session.address) == nil)
@@ -31,27 +31,50 @@ struct SQLiteStoreTests {
   func crashed() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/s.sqlite"
-      let store = try SQLiteStore(path: path, isLive: true)
+      let store = try SQLiteStore(path: path, mode: .live)
       let session = try await store.add(makeSession())
       _ = try await store.take(session)
       // As after a crash: the log was not folded into the file, and its index is lost.
       for suffix in ["", "-wal"] {
         try FileManager.default.copyItem(atPath: path + suffix, toPath: directory + "/copy.sqlite" + suffix)
       }
-      let copy = try SQLiteStore(path: directory + "/copy.sqlite", isLive: true)
+      let copy = try SQLiteStore(path: directory + "/copy.sqlite", mode: .live)
       #expect(try await copy.refusal(session.address) == .alreadyUsed)
       await copy.close()
       await store.close()
     }
   }
 
-  @Test("the other mode is refused")
-  func mode() async throws {
+  @Test("a store of one mode refuses the other two", arguments: ServerMode.allCases)
+  func mode(_ mode: ServerMode) async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/s.sqlite"
-      await (try SQLiteStore(path: path, isLive: false)).close()
-      #expect(throws: StoreError.otherMode(isLive: false)) { try SQLiteStore(path: path, isLive: true) }
-      await (try SQLiteStore(path: path, isLive: false)).close()
+      await (try SQLiteStore(path: path, mode: mode)).close()
+      for other in ServerMode.allCases where other != mode {
+        #expect(throws: StoreError.otherMode(mode)) { try SQLiteStore(path: path, mode: other) }
+      }
+      let again = try SQLiteStore(path: path, mode: mode)
+      #expect(again.mode == mode)
+      await again.close()
+    }
+  }
+
+  @Test(
+    "a store from before there were three modes is still of live or of test mode", arguments: [ServerMode.live, .test])
+  func earlierMode(_ mode: ServerMode) async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/s.sqlite"
+      let store = try SQLiteStore(path: path, mode: mode)
+      try await store.writer.perform { connection throws(StoreError) in
+        try connection.undoSeventhStep()
+        try connection.run("DELETE FROM migrations WHERE version > 6")
+      }
+      await store.close()
+      for other in ServerMode.allCases where other != mode {
+        #expect(throws: StoreError.otherMode(mode)) { try SQLiteStore(path: path, mode: other) }
+      }
+      await (try SQLiteStore(path: path, mode: mode)).close()
+      #expect(throws: StoreError.otherMode(mode)) { try SQLiteStore(path: path, mode: .staging) }
     }
   }
 
@@ -59,17 +82,17 @@ struct SQLiteStoreTests {
   func schema() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/s.sqlite"
-      let store = try SQLiteStore(path: path, isLive: false)
+      let store = try SQLiteStore(path: path, mode: .test)
       try await store.writer.perform { connection throws(StoreError) in
         _ = try connection.run("INSERT INTO migrations VALUES (99)")
       }
       await store.close()
       #expect(throws: StoreError.newerSchema(found: 99, known: SQLiteSchema.version)) {
-        try SQLiteStore(path: path, isLive: false)
+        try SQLiteStore(path: path, mode: .test)
       }
       try Data("this is no database, and long enough to be seen as none".utf8).write(
         to: URL(filePath: directory + "/other"))
-      #expect(throws: StoreError.self) { try SQLiteStore(path: directory + "/other", isLive: false) }
+      #expect(throws: StoreError.self) { try SQLiteStore(path: directory + "/other", mode: .test) }
     }
   }
 
@@ -77,7 +100,7 @@ struct SQLiteStoreTests {
   func upgraded() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/s.sqlite"
-      let store = try SQLiteStore(path: path, isLive: false)
+      let store = try SQLiteStore(path: path, mode: .test)
       let session = try await store.add(makeSession())
       try await store.writer.perform { connection throws(StoreError) in
         for table in ["deliveries", "outbox", "events", "audit"] { try connection.execute("DROP TABLE \(table)") }
@@ -89,7 +112,7 @@ struct SQLiteStoreTests {
       }
       await #expect(throws: StoreError.self) { try await store.cancel(session.address, at: start) }
       await store.close()
-      let upgraded = try SQLiteStore(path: path, isLive: false)
+      let upgraded = try SQLiteStore(path: path, mode: .test)
       #expect(try await upgraded.session(session.address) == session)
       #expect(try await upgraded.session(nil, clientSecretHash: try #require(session.clientSecretHash)) == session)
       #expect(try await upgraded.events(of: "shop", EventQuery())?.events == [])
@@ -103,7 +126,7 @@ struct SQLiteStoreTests {
   func upgradedAudit() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/s.sqlite"
-      let store = try SQLiteStore(path: path, isLive: false)
+      let store = try SQLiteStore(path: path, mode: .test)
       for party in ["shop", "other", "shop"] { _ = try await store.answer(of: party) }
       let own = try await store.auditHeads(of: "other")
       try await store.writer.perform { connection throws(StoreError) in
@@ -114,7 +137,7 @@ struct SQLiteStoreTests {
         try connection.run("DELETE FROM migrations WHERE version > 3")
       }
       await store.close()
-      let upgraded = try SQLiteStore(path: path, isLive: false)
+      let upgraded = try SQLiteStore(path: path, mode: .test)
       #expect(own.map(\.sequence) == [2])
       #expect(try await upgraded.auditHeads(of: "other") == own)
       #expect(try await upgraded.auditEntries(of: .standard, "shop", after: 0, limit: 9).links.count == 2)
@@ -125,7 +148,7 @@ struct SQLiteStoreTests {
   @Test("a change that cannot be committed is not told")
   func rolledBack() async throws {
     try await withTemporaryDirectory { directory in
-      let store = try SQLiteStore(path: directory + "/s.sqlite", isLive: false)
+      let store = try SQLiteStore(path: directory + "/s.sqlite", mode: .test)
       let session = try await store.add(makeSession())
       let attempt = try await store.take(session)
       // An event that is already there makes the insert fail, and the outcome with it.
@@ -154,7 +177,7 @@ struct SQLiteStoreTests {
   @Test("on a full disk nothing is consumed and nothing half-done; with room again it goes on")
   func fullDisk() async throws {
     try await withTemporaryDirectory { directory in
-      let store = try SQLiteStore(path: directory + "/s.sqlite", isLive: false)
+      let store = try SQLiteStore(path: directory + "/s.sqlite", mode: .test)
       let session = try await store.add(makeSession())
       try await store.limitPages(to: 1)
       let large = try makeSession(size: 1 << 20)
@@ -191,7 +214,7 @@ struct SQLiteStoreTests {
   @Test("a consume that cannot be committed leaves its challenge to be consumed later")
   func fullDiskConsume() async throws {
     try await withTemporaryDirectory { directory in
-      let store = try SQLiteStore(path: directory + "/s.sqlite", isLive: false)
+      let store = try SQLiteStore(path: directory + "/s.sqlite", mode: .test)
       var sessions: [SessionRecord] = []
       // Rows of several sizes, of which some fill their pages.
       for size in stride(from: 300, through: 700, by: 25) {
@@ -222,7 +245,7 @@ struct SQLiteStoreTests {
   @Test("an outcome that cannot be committed is an error, and gives no result")
   func fullDiskOutcome() async throws {
     try await withTemporaryDirectory { directory in
-      let store = try SQLiteStore(path: directory + "/s.sqlite", isLive: false)
+      let store = try SQLiteStore(path: directory + "/s.sqlite", mode: .test)
       let session = try await store.add(makeSession())
       let attempt = try await store.take(session)
       try await store.limitPages(to: 1)
@@ -245,7 +268,7 @@ struct SQLiteStoreTests {
   func locked() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/s.sqlite"
-      let store = try SQLiteStore(path: path, isLive: false)
+      let store = try SQLiteStore(path: path, mode: .test)
       let session = try await store.add(makeSession())
       let other = try SQLiteConnection(path: path, role: .writer)
       try other.run("BEGIN IMMEDIATE")
@@ -265,7 +288,7 @@ struct SQLiteStoreTests {
   func erased() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/s.sqlite"
-      let store = try SQLiteStore(path: path, isLive: false)
+      let store = try SQLiteStore(path: path, mode: .test)
       let secret = "a-reference-that-is-personal"
       let session = try await store.add(makeSession(reference: secret))
       func isInFiles() throws -> Bool {
@@ -293,9 +316,9 @@ struct SQLiteStoreTests {
       let secret = "a-reference-that-is-personal"
       let time = Locked<Int64>(1_000)
       let connection = try SQLiteConnection(path: path, role: .writer)
-      try SQLiteSchema.prepare(connection, isLive: false)
+      try SQLiteSchema.prepare(connection, mode: .test)
       let writer = try DatabaseThread(connection, role: .writer) { time.withLock { $0 } }
-      let store = try SQLiteStore(path: path, isLive: false, writer: writer)
+      let store = try SQLiteStore(path: path, mode: .test, writer: writer)
       let session = try await store.add(makeSession(reference: secret))
       let backup = try SQLiteConnection(path: path, role: .reader)
       try backup.run("BEGIN")
@@ -346,7 +369,7 @@ struct SQLiteStoreTests {
   @Test("a read that takes too long is ended, and the next goes on")
   func slowRead() async throws {
     try await withTemporaryDirectory { directory in
-      let store = try SQLiteStore(path: directory + "/s.sqlite", isLive: false)
+      let store = try SQLiteStore(path: directory + "/s.sqlite", mode: .test)
       let session = try await store.add(makeSession())
       await #expect {
         try await store.lister.perform { connection throws(StoreError) in
@@ -367,7 +390,7 @@ struct SQLiteStoreTests {
   @Test("a list that waits keeps nobody from reading a session")
   func lanes() async throws {
     try await withTemporaryDirectory { directory in
-      let store = try SQLiteStore(path: directory + "/s.sqlite", isLive: false)
+      let store = try SQLiteStore(path: directory + "/s.sqlite", mode: .test)
       let session = try await store.add(makeSession())
       // A list that ends only when a session was read beside it.
       let isRead = DispatchSemaphore(value: 0)
@@ -382,7 +405,7 @@ struct SQLiteStoreTests {
   @Test("no list reads what its filter leaves out: each is found by an index")
   func plans() async throws {
     try await withTemporaryDirectory { directory in
-      let store = try SQLiteStore(path: directory + "/s.sqlite", isLive: false)
+      let store = try SQLiteStore(path: directory + "/s.sqlite", mode: .test)
       let plans = try await store.lister.perform { connection throws(StoreError) in
         var plans: [String] = []
         for status in [nil] + SessionStatus.allCases.map({ $0 }) {
@@ -401,7 +424,7 @@ struct SQLiteStoreTests {
   @Test("of writes that are committed together, one that fails takes no other with it")
   func group() async throws {
     try await withTemporaryDirectory { directory in
-      let store = try SQLiteStore(path: directory + "/s.sqlite", isLive: false)
+      let store = try SQLiteStore(path: directory + "/s.sqlite", mode: .test)
       let existing = try await store.add(makeSession())
       let added = try await withThrowingTaskGroup(of: Bool.self) { group in
         for index in 0..<60 {
@@ -426,7 +449,7 @@ struct SQLiteStoreTests {
   func permissions() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/s.sqlite"
-      let store = try SQLiteStore(path: path, isLive: false)
+      let store = try SQLiteStore(path: path, mode: .test)
       _ = try await store.add(makeSession())
       for suffix in ["", "-wal", "-shm"] {
         var status = stat()
@@ -441,6 +464,7 @@ struct SQLiteStoreTests {
 extension SQLiteConnection {
   /// Takes back what the fourth step and the fifth made of sessions and replies.
   fileprivate func undoLaterSteps() throws(StoreError) {
+    try undoSeventhStep()
     try undoSixthStep()
     for index in [
       "sessions_erasure", "sessions_ended", "sessions_waiting_of_party", "sessions_ended_of_party",
@@ -460,6 +484,16 @@ extension SQLiteConnection {
 }
 
 extension SQLiteConnection {
+  /// The mode as it was when there were two.
+  fileprivate func undoSeventhStep() throws(StoreError) {
+    try execute(
+      """
+      ALTER TABLE mode ADD COLUMN is_live INTEGER NOT NULL DEFAULT 0;
+      UPDATE mode SET is_live = 1 WHERE name = 'live';
+      ALTER TABLE mode DROP COLUMN name;
+      """)
+  }
+
   /// Sessions as they were with a table of offers; each has the one of `makeSession`.
   private func undoSixthStep() throws(StoreError) {
     try execute(

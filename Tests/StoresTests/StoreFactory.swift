@@ -15,10 +15,10 @@ enum StoreFactory: String, CaseIterable, CustomTestStringConvertible {
 
   func run(_ body: (any SessionStore) async throws -> Void) async throws {
     switch self {
-    case .memory: try await body(InMemoryStore(isLive: false))
+    case .memory: try await body(InMemoryStore(mode: .test))
     case .sqlite:
       try await withTemporaryDirectory { directory in
-        let store = try SQLiteStore(path: directory + "/sessions.sqlite", isLive: false)
+        let store = try SQLiteStore(path: directory + "/sessions.sqlite", mode: .test)
         try await body(store)
         await store.close()
       }

@@ -80,6 +80,26 @@ import Trust
     #expect(try TrustStore(anchors: [test], allowsTestCertificates: true).anchors.count == 1)
   }
 
+  /// As in staging: a sandbox is trusted, but nothing whose private key is public.
+  @Test func anAnchorOfTheTestTierMayBeTrustedWithoutTestCertificates() throws {
+    var root = try fixture.authority.anchorTemplate(.good, at: fixture.now)
+    root[oid: MockCertificateMarker.oid] = nil
+    let certificate = try Certificate(der: root.signed(by: fixture.authority.certificateIssuer(.good).key))
+    let sandbox = TrustAnchor(certificate: certificate, docTypes: [TrustFixture.mDL], tier: .test)
+    let marked = try fixture.chain()
+    let unmarked = try fixture.chain { $0.certificate[oid: MockCertificateMarker.oid] = nil }
+    let staging = try TrustStore(anchors: [sandbox], allowsTestCertificates: false, allowsTestTier: true)
+    #expect(staging.failures(unmarked, at: fixture.now) == [])
+    #expect(staging.failures(marked, at: fixture.now) == [.testCertificate])
+    let mock = TrustAnchor(certificate: try fixture.root().certificate, docTypes: [TrustFixture.mDL], tier: .test)
+    let misled = try TrustStore(anchors: [mock], allowsTestCertificates: false, allowsTestTier: true)
+    #expect(misled.failures(unmarked, at: fixture.now) == [.testCertificate])
+    // What evidence keeps of it is read by the same rules and by no laxer ones.
+    let kept = try TrustExcerpt(of: staging, anchors: [certificate.fingerprint]).json
+    #expect(TrustExcerpt(kept, allowsTestCertificates: false, allowsTestTier: true)?.snapshot == staging.snapshot)
+    #expect(TrustExcerpt(kept, allowsTestCertificates: false) == nil)
+  }
+
   private func snapshot(_ anchors: [TrustAnchor]) throws -> String {
     try TrustStore(anchors: anchors, allowsTestCertificates: true).snapshot
   }

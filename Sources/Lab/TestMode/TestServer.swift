@@ -115,7 +115,7 @@ package struct TestServer: Sendable {
 
   /// Whether a webhook may be at this address: over HTTPS, or on this machine, where plain HTTP is allowed too.
   package static func isWebhookURL(_ text: String) -> Bool {
-    guard let address = try? ListAddress(text, allowing: DeliveryAttempt.rules(isLive: false)) else { return false }
+    guard let address = try? ListAddress(text, allowing: DeliveryAttempt.rules(in: .test)) else { return false }
     let own = ["localhost", "127.0.0.1", "::1"]
     return address.isEncrypted || own.contains(address.host)
   }
@@ -217,7 +217,7 @@ package struct TestModeOptions: Sendable {
 extension TestServer {
   package var json: JSON {
     .members([
-      "object": "test_mode", "livemode": false,
+      "object": "test_mode", "livemode": false, "mode": "test",
       "base_url": .string(baseURL), "playground_url": .string(playgroundURL),
       "api_key": .string(apiKey),
       "relying_party": [

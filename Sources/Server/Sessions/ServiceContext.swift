@@ -5,7 +5,7 @@ import Trust
 
 /// What a `VerificationService` is made of.
 package struct ServiceConfiguration: Sendable {
-  package var isLive: Bool
+  package var mode: ServerMode
   package var relyingParties: RelyingParties
   /// The protocols that are built; a session may ask for these.
   package var protocols: [any WalletProtocol]
@@ -28,10 +28,10 @@ package struct ServiceConfiguration: Sendable {
   package var observeProof: @Sendable (ProofRun) -> Void = { _ in }
 
   package init(
-    isLive: Bool, relyingParties: RelyingParties, protocols: [any WalletProtocol], trust: CurrentTrust,
+    mode: ServerMode, relyingParties: RelyingParties, protocols: [any WalletProtocol], trust: CurrentTrust,
     revocation: any RevocationSource, sealingKeys: [SealingKey]
   ) {
-    self.isLive = isLive
+    self.mode = mode
     self.relyingParties = relyingParties
     self.protocols = protocols
     self.trust = trust
@@ -42,7 +42,7 @@ package struct ServiceConfiguration: Sendable {
 
 /// What every use case works with; one for all of them, since a copy of all that it refers to would cost each call.
 final class ServiceContext: Sendable {
-  let isLive: Bool
+  let mode: ServerMode
   let relyingParties: RelyingParties
   let protocols: [String: any WalletProtocol]
   let trust: CurrentTrust
@@ -65,11 +65,11 @@ final class ServiceContext: Sendable {
     _ configuration: ServiceConfiguration, store: any SessionStore, sharing other: ServiceContext? = nil,
     clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError) {
-    guard store.isLive == configuration.isLive else {
-      throw ConfigurationError("the store was made for \(store.isLive ? "live" : "test") mode")
+    guard store.mode == configuration.mode else {
+      throw ConfigurationError("the store was made for \(store.mode.rawValue) mode")
     }
-    guard !configuration.isLive || !configuration.sealingKeys.isEmpty else {
-      throw ConfigurationError("live mode needs a sealing key (`sealing_keys`)")
+    guard configuration.mode == .test || !configuration.sealingKeys.isEmpty else {
+      throw ConfigurationError("\(configuration.mode.rawValue) mode needs a sealing key (`sealing_keys`)")
     }
     var protocols: [String: any WalletProtocol] = [:]
     for built in configuration.protocols {
@@ -77,7 +77,7 @@ final class ServiceContext: Sendable {
         protocols.updateValue(built, forKey: built.name) == nil
       else { throw ConfigurationError("\"\(built.name)\" is no protocol of the API, or there twice") }
     }
-    isLive = configuration.isLive
+    mode = configuration.mode
     relyingParties = configuration.relyingParties
     self.protocols = protocols
     trust = configuration.trust
@@ -96,6 +96,8 @@ final class ServiceContext: Sendable {
     observe = configuration.observe
     observeProof = configuration.observeProof
   }
+
+  var isLive: Bool { mode.isLive }
 
   /// The rules for one attempt.
   func verifier(for relyingParty: RelyingParty, trust: TrustStore) -> MdocVerifier {

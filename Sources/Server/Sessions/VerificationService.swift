@@ -10,7 +10,7 @@ import Longfellow
 package struct VerificationService: Sendable {
   let context: ServiceContext
 
-  /// Refuses a store of the other mode, live mode without a sealing key, and two protocols of one name.
+  /// Refuses a store of another mode, live mode and staging without a sealing key, and two protocols of one name.
   package init(
     _ configuration: ServiceConfiguration, store: any SessionStore, clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError) {
@@ -26,7 +26,7 @@ package struct VerificationService: Sendable {
       context: try ServiceContext(configuration, store: context.store, sharing: context, clock: context.clock))
   }
 
-  package var isLive: Bool { context.isLive }
+  package var mode: ServerMode { context.mode }
   package var relyingParties: RelyingParties { context.relyingParties }
   /// By what zero-knowledge proofs are verified; nil where no circuits are configured.
   package var circuits: CircuitLibrary? { context.proofs?.circuits }

@@ -82,6 +82,11 @@ enum FileAccess {
     guard mkdir(path, 0o755) == 0 || errno == EEXIST else { throw .unreadable("\(path): \(reason(errno))") }
   }
 
+  /// Makes a folder. Throws if the path exists.
+  static func makeNewFolder(_ path: String, mode: mode_t = 0o755) throws(Failure) {
+    guard mkdir(path, mode) == 0 else { throw .unreadable("\(path): can't be made: \(reason(errno))") }
+  }
+
   private static func write(_ bytes: [UInt8], to path: String, flags: Int32, mode: mode_t) throws(Failure) {
     let descriptor = open(path, flags | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw .unreadable("\(path): can't be written: \(reason(errno))") }

@@ -137,7 +137,7 @@ extension BenchCommand {
     let sessions = Int(try arguments.integer(.verifications, in: 1_000...10_000_000))
     let store: any SessionStore
     do {
-      store = try StoreLocation(place).open(isLive: false)
+      store = try StoreLocation(place).open(mode: .test)
     } catch let error as ConfigurationError {
       throw .usage("--store \(error.message)")
     } catch {

@@ -52,7 +52,7 @@ enum KeysCommand {
 }
 
 /// A new key: the content of its file, and the facts about it that may be public.
-private struct MadeKey {
+struct MadeKey {
   let type: String
   let content: [UInt8]
   let facts: [(String, String)]

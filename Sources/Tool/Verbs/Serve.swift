@@ -11,8 +11,8 @@ enum ServeCommand {
       .evidenceKey, .appleKey, .testMerchant, .testTeam, .circuits, .json,
     ],
     notes: [
-      "Either --config, in live mode, or --test-mode, which makes its own anchors, keys and API key, binds to loopback and "
-        + "prints what a client needs. --listen, --store, --node, --seed, --webhook, --evidence-key, --apple-key, "
+      "Either --config, in live mode or staging as the file says, or --test-mode, which makes its own anchors, keys "
+        + "and API key, binds to loopback and prints what a client needs. --listen, --store, --node, --seed, --webhook, --evidence-key, --apple-key, "
         + "--merchant-id, --team-id, --circuits and --json go with --test-mode. The log goes to standard error, one JSON object a line.",
       "--check-config reads all that a start with --config would read, opens no socket and no store, fetches nothing, and "
         + "prints everything that is wrong, with --json for programs. --config-schema prints the JSON Schema of the file.",

@@ -164,13 +164,18 @@ public enum PEM {
     return base64 == nil ? certificates : nil
   }
 
-  public static func encode(certificate der: [UInt8]) -> String {
+  public static func encode(certificate der: [UInt8]) -> String { encode(der, as: "CERTIFICATE") }
+
+  /// The encoding of a certification request.
+  package static func encode(request der: [UInt8]) -> String { encode(der, as: "CERTIFICATE REQUEST") }
+
+  private static func encode(_ der: [UInt8], as label: String) -> String {
     let base64 = Array(Base64.encode(der).utf8)
-    var text = "-----BEGIN CERTIFICATE-----\n"
+    var text = "-----BEGIN \(label)-----\n"
     for start in stride(from: 0, to: base64.count, by: 64) {
       text += String(decoding: base64[start..<min(start + 64, base64.count)], as: UTF8.self) + "\n"
     }
-    return text + "-----END CERTIFICATE-----\n"
+    return text + "-----END \(label)-----\n"
   }
 }
 

@@ -14,7 +14,7 @@ import Testing
     try await withFolder { path in
       _ = try LiveFolder(path)
       let configuration = try ConfigurationLoader(path: path + "/mdoc.json").load()
-      #expect(configuration.isLive)
+      #expect(configuration.mode == .live)
       #expect(configuration.listen == ListenAddress(address: "127.0.0.1", port: 0))
       #expect("\(configuration.store)" == path + "/mdoc.sqlite")
       #expect(configuration.clockSkew == 60)
@@ -36,7 +36,8 @@ import Testing
 
   /// Member, what it says, and where the complaint points.
   static let faults: [(String, JSON, String)] = [
-    ("verbose", true, "/verbose"), ("listen", "localhost:80", "/listen"), ("listen", 8080, "/listen"),
+    ("verbose", true, "/verbose"), ("mode", "test", "/mode"), ("mode", "Staging", "/mode"), ("mode", true, "/mode"),
+    ("listen", "localhost:80", "/listen"), ("listen", 8080, "/listen"),
     ("listen", "0.0.0.0:8080", "/listen"), ("listen", "[::]:8080", "/listen"), ("listen", "10.1.2.3:80", "/listen"),
     ("behind_proxy", "yes", "/behind_proxy"), ("store", .null, "/store"), ("store", "mdoc.sqlite", "/store"),
     ("store", "postgresql://x", "/store"), ("store", "postgresql://127.0.0.1:%x", "/store"),

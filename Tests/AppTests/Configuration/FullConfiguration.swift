@@ -6,7 +6,7 @@ import TestSupport
 extension LiveFolder {
   /// Every member that there is, each in the form with the most members of its own.
   static let everyMember: JSON = [
-    "$schema": "mdoc.schema.json", "listen": "127.0.0.1:0", "behind_proxy": true,
+    "$schema": "mdoc.schema.json", "mode": "staging", "listen": "127.0.0.1:0", "behind_proxy": true,
     "tls": ["certificate": "tls-chain.pem", "key": "tls.pem"],
     "limits": [
       "per_key": ["rate": 1_000, "burst": 2_000], "per_session": ["rate": 5, "burst": 20],

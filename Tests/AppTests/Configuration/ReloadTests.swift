@@ -109,10 +109,11 @@ import Testing
     }
   }
 
-  @Test(arguments: ["listen", "behind_proxy", "store", "stop_notice", "stop_drain"])
+  @Test(arguments: ["mode", "listen", "behind_proxy", "store", "stop_notice", "stop_drain"])
   func `what needs a restart is refused as such`(member: String) async throws {
     let values: [String: JSON] = [
       "listen": "127.0.0.1:9", "behind_proxy": true, "store": "sqlite:other.sqlite", "stop_notice": 9, "stop_drain": 9,
+      "mode": "staging",
     ]
     try await Self.withServer { folder, api, admin, log in
       try folder.writeConfiguration(["relying_parties": Self.parties([]), member: values[member] ?? .null])
@@ -125,7 +126,7 @@ import Testing
   @Test func `members that need a restart are those that this suite knows`() {
     #expect(
       Set(ConfigurationSchema.fixedMembers) == [
-        "listen", "behind_proxy", "tls", "trusted_proxies", "proxy_header", "store", "node", "stop_notice",
+        "mode", "listen", "behind_proxy", "tls", "trusted_proxies", "proxy_header", "store", "node", "stop_notice",
         "stop_drain",
       ])
   }

@@ -14,11 +14,11 @@ import Trust
   ) throws -> Application {
     let trust = CurrentTrust(.trustingNobody)
     let configuration = ServiceConfiguration(
-      isLive: false, relyingParties: try RelyingParties(parties),
-      protocols: BuiltProtocols.all(isLive: false), trust: trust, revocation: NoRevocationSource(),
+      mode: .test, relyingParties: try RelyingParties(parties),
+      protocols: BuiltProtocols.all(in: .test), trust: trust, revocation: NoRevocationSource(),
       sealingKeys: [])
     return Application(
-      service: try VerificationService(configuration, store: InMemoryStore(isLive: false), clock: clock),
+      service: try VerificationService(configuration, store: InMemoryStore(mode: .test), clock: clock),
       trust: TrustUpdater(trust, plan: nil, sources: [], log: Log { _ in }, clock: clock), metrics: Metrics(),
       isBehindProxy: false, clock: clock)
   }

@@ -20,7 +20,7 @@ import Testing
       let sealed = try #require(try await bed.bundle(of: session))
       let bundle = try EvidenceBundle(opening: sealed, with: [key])
       #expect(bundle.session.text == session["id"]?.string && bundle.relyingParty == "test")
-      #expect(!bundle.isLive && bundle.protocolName == name)
+      #expect(bundle.mode == .test && bundle.protocolName == name)
       // The server, its publisher and its clock are not asked.
       let (json, fault) = EvidenceRendering.json(bundle, await bundle.verify())
       #expect(fault == nil, "\(json)")

@@ -14,7 +14,7 @@ import Testing
   @Test func `a live server serves, without the mock wallet`() async throws {
     try await withFolder { path in
       try await LiveFolder(path).serve { server, api, log in
-        #expect(server.isLive)
+        #expect(server.mode == .live)
         let session = try await api.post("/v1/verification_sessions", TestBed.body(.standard))
         #expect(session.status == 201)
         #expect(session.json["livemode"] == true)

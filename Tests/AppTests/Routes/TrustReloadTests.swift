@@ -100,7 +100,7 @@ import Trust
     }
     try publish(.good)
     let store = try TrustStore(anchors: await loader.load(at: now).anchors, allowsTestCertificates: false)
-    let plan = TrustPlan(loader: loader, files: [:], hasLists: true, refreshSeconds: 60)
+    let plan = TrustPlan(loader: loader, files: [:], hasLists: true, refreshSeconds: 60, mode: .live)
     let updater = TrustUpdater(
       CurrentTrust(store), plan: plan, sources: [], log: Log(sink: { _ in }), clock: { now })
     try publish(#require(MockVICAL.named("vical-empty")))
@@ -139,7 +139,7 @@ import Trust
       let anchors = try TrustAnchorLoader(defaultDocTypes: nil).load([path + "/trust"])
       let updater = TrustUpdater(
         CurrentTrust(try TrustStore(anchors: anchors, allowsTestCertificates: false)),
-        plan: TrustPlan(loader: loader, files: [:], hasLists: true, refreshSeconds: 60), sources: [],
+        plan: TrustPlan(loader: loader, files: [:], hasLists: true, refreshSeconds: 60, mode: .live), sources: [],
         log: Log(sink: { _ in }), clock: Timestamp.systemNow)
       var asked = fetcher.asked.makeAsyncIterator()
       async let first = updater.reload()

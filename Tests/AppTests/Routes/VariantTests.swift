@@ -210,7 +210,7 @@ extension MockDocumentData {
 
 /// Every document of the mock wallet, by every protocol that can carry it.
 @Suite(.onOwnThreads) struct WalletDocumentTests {
-  @Test(arguments: MockPerson.allDocuments.map(\.docType), BuiltProtocols.all(isLive: false).map(\.name))
+  @Test(arguments: MockPerson.allDocuments.map(\.docType), BuiltProtocols.all(in: .test).map(\.name))
   func `it is asked for with all of its elements, and verified`(docType: String, name: String) async throws {
     // The mock has no reader in person.
     guard name != "iso-18013-5-proximity" else { return }

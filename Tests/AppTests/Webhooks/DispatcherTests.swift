@@ -178,7 +178,7 @@ import Testing
       let bed = WebhookBed([
         try WebhookBed.endpoint("plain", at: urls[0]), try WebhookBed.endpoint("named", at: "https://hooks.example/"),
       ])
-      try await bed.dispatching(isLive: true, pinnedNames: ["hooks.example:443:10.1.2.3"]) {
+      try await bed.dispatching(in: .live, pinnedNames: ["hooks.example:443:10.1.2.3"]) {
         try await bed.cancelSession()
         try await eventually("refused") {
           try await bed.deliveries(.pending).map(\.fault) == Array(repeating: DeliveryFault(.notAllowed), count: 2)

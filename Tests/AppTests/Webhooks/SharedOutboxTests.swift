@@ -13,7 +13,7 @@ import Testing
     let receiver = Receiver.always(200)
     try await withReceivers(receiver) { urls in
       try await withFolder { folder in
-        let stores = try (0..<2).map { _ in try SQLiteStore(path: folder + "/s.sqlite", isLive: false) }
+        let stores = try (0..<2).map { _ in try SQLiteStore(path: folder + "/s.sqlite", mode: .test) }
         let bed = WebhookBed([try WebhookBed.endpoint(at: urls[0])], store: stores[0])
         let dispatchers = try stores.map { try bed.dispatcher(store: $0) }
         var ids: Set<String> = []
@@ -96,11 +96,11 @@ import Testing
     let receiver = Receiver.always(200)
     try await withReceivers(receiver) { urls in
       try await withFolder { folder in
-        let before = try SQLiteStore(path: folder + "/s.sqlite", isLive: false)
+        let before = try SQLiteStore(path: folder + "/s.sqlite", mode: .test)
         let endpoint = try WebhookBed.endpoint(at: urls[0])
         let id = try await WebhookBed([endpoint], store: before).cancelSession()
         await before.close()
-        let after = try SQLiteStore(path: folder + "/s.sqlite", isLive: false)
+        let after = try SQLiteStore(path: folder + "/s.sqlite", mode: .test)
         let bed = WebhookBed([endpoint], store: after)
         try await bed.dispatching { try await eventually("delivered") { receiver.ids == [id.text] } }
         await after.close()

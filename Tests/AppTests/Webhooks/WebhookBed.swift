@@ -52,7 +52,7 @@ struct WebhookBed: Sendable {
   let metrics = WebhookMetrics()
   let party: RelyingParty
 
-  init(_ endpoints: [WebhookEndpoint], store: any SessionStore = InMemoryStore(isLive: false)) {
+  init(_ endpoints: [WebhookEndpoint], store: any SessionStore = InMemoryStore(mode: .test)) {
     self.store = store
     party = RelyingParty(id: "shop", webhooks: endpoints)
   }
@@ -64,7 +64,7 @@ struct WebhookBed: Sendable {
   }
 
   func dispatcher(
-    isLive: Bool = false, store: (any EventStore)? = nil, pinnedNames: [String] = []
+    in mode: ServerMode = .test, store: (any EventStore)? = nil, pinnedNames: [String] = []
   ) throws -> WebhookDispatcher {
     var configuration = WebListFetcher.Configuration()
     configuration.pinnedNames = pinnedNames
@@ -72,16 +72,16 @@ struct WebhookBed: Sendable {
     let clock = clock
     return WebhookDispatcher(
       .init(
-        store: store ?? self.store, relyingParties: { parties }, isLive: isLive,
+        store: store ?? self.store, relyingParties: { parties }, mode: mode,
         poster: try WebPoster(configuration), log: Log(sink: log.add), clock: { clock.now }, metrics: metrics,
         interval: .milliseconds(20), grace: .milliseconds(100)))
   }
 
   /// Runs a dispatcher for as long as the body.
   func dispatching(
-    isLive: Bool = false, pinnedNames: [String] = [], _ body: () async throws -> Void
+    in mode: ServerMode = .test, pinnedNames: [String] = [], _ body: () async throws -> Void
   ) async throws {
-    let dispatcher = try dispatcher(isLive: isLive, pinnedNames: pinnedNames)
+    let dispatcher = try dispatcher(in: mode, pinnedNames: pinnedNames)
     do {
       try await body()
     } catch {

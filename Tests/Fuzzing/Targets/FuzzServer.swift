@@ -42,7 +42,7 @@ struct FuzzServer: Sendable {
       ],
       policies: .init(revocation: .off))
     configuration = ServiceConfiguration(
-      isLive: false, relyingParties: try RelyingParties([party]),
+      mode: .test, relyingParties: try RelyingParties([party]),
       protocols: [AppleInAppProtocol(showsSimulatedAnswers: true)], trust: CurrentTrust(material.trust),
       revocation: NoRevocationSource(),
       sealingKeys: [try SealingKey(id: "fuzz", key: SecretBytes.random(count: SealingKey.length))])

@@ -33,7 +33,7 @@ struct OpenID4VPServiceFixture {
       TrustAnchor(certificate: try Certificate(der: $0.certificate), docTypes: $0.docTypes, tier: .test)
     }
     var configuration = ServiceConfiguration(
-      isLive: false, relyingParties: try RelyingParties([shop]),
+      mode: .test, relyingParties: try RelyingParties([shop]),
       protocols: OpenID4VPWebProtocol.Signing.allCases.map { OpenID4VPWebProtocol($0) } + [
         OpenID4VPRedirectProtocol(), AnnexBProtocol(),
       ],
@@ -41,7 +41,7 @@ struct OpenID4VPServiceFixture {
       revocation: NoRevocationSource(), sealingKeys: [])
     configuration.publicURL = publicURL
     let clock = clock
-    service = try VerificationService(configuration, store: InMemoryStore(isLive: false)) { clock.now }
+    service = try VerificationService(configuration, store: InMemoryStore(mode: .test)) { clock.now }
   }
 
   private static func reader(

@@ -6,7 +6,7 @@ import PKIX
 import Sessions
 import Trust
 
-/// Reads the configuration of a live server (HTTP API, Configuration). It refuses everything unsafe before anything is
+/// Reads the configuration of a server in live mode or staging (HTTP API, Configuration). It refuses everything unsafe before anything is
 /// opened: a server that starts is one that may serve.
 struct ConfigurationLoader {
   private let file: ConfigurationFile
@@ -30,6 +30,7 @@ struct ConfigurationLoader {
     let root = try file.root()
     let network = if let network { network } else { try ServerNetwork() }
     var warnings: [String] = []
+    let mode = root.attempt(try self.mode(root))
     let secrets = ConfiguredSecrets(file: file, environment: environment)
     let isBehindProxy = root.attempt(try root.flag("behind_proxy"))
     let edge = root.attempt(
@@ -40,7 +41,9 @@ struct ConfigurationLoader {
     let publicURL = root.attempt(try self.publicURL(root))
     let store = root.attempt(try self.store(root))
     let node = root.attempt(try NodeName(configured: root))
-    let plan = root.attempt(try ConfiguredTrust(file: file).plan(root, fetcher: network.fetcher))
+    // If the mode could not be read, trust must not cause a second fault.
+    let plan = root.attempt(
+      try ConfiguredTrust(file: file, mode: mode ?? .staging).plan(root, fetcher: network.fetcher))
     let anchors: [TrustAnchor]? = if let plan { root.attempt(try anchors(root, plan)) } else { nil }
     let clockSkew = root.attempt(try root.number("clock_skew"))
     let proofs = root.attempt(try self.proofs(root))
@@ -55,11 +58,12 @@ struct ConfigurationLoader {
       for suffix in ["", "-wal", "-shm"] { file.requireProtection(of: path + suffix, at: "/store") }
       file.requireProtectedFolder(around: path, at: "/store")
     }
-    guard file.reading.faults.isEmpty, let isBehindProxy, let edge, let listen, let publicURL, let store, let node,
+    guard file.reading.faults.isEmpty, let mode, let isBehindProxy, let edge, let listen, let publicURL, let store,
+      let node,
       let plan, let anchors, let clockSkew, let proofs, let stop, let sealingKeys, let parties
     else { throw .configuration(file.path, file.reading.faults) }
     var configuration = ServerConfiguration(
-      isLive: true, listen: listen, isBehindProxy: isBehindProxy, publicURL: publicURL, store: store,
+      mode: mode, listen: listen, isBehindProxy: isBehindProxy, publicURL: publicURL, store: store,
       anchors: anchors, trust: plan, clockSkew: clockSkew, sealingKeys: sealingKeys, relyingParties: parties)
     configuration.edge = edge
     configuration.proofs = proofs
@@ -77,6 +81,14 @@ struct ConfigurationLoader {
   func store() throws(StartError) -> StoreLocation {
     let root = try file.root()
     do throws(Schema.Fault) { return try store(root) } catch { throw .configuration(file.path, [error]) }
+  }
+
+  /// The schema allows live and staging alone: test mode has no file.
+  private func mode(_ root: Schema.Object) throws(Schema.Fault) -> ServerMode {
+    guard let mode = ServerMode(rawValue: try root.text("mode")), mode != .test else {
+      throw root.fault("mode", "must be live or staging; test mode is mdoc serve --test-mode")
+    }
+    return mode
   }
 
   private func listen(_ root: Schema.Object, isProtected: Bool) throws(Schema.Fault) -> ListenAddress {
@@ -163,9 +175,9 @@ struct ConfigurationLoader {
     // If an entry has a fault, it is unknown which anchors it would have brought, so their absence is no second fault.
     guard
       plan.hasLists || file.reading.faults.contains(where: { $0.pointer.hasPrefix("/trust/") })
-        || anchors.contains(where: { $0.tier == .live })
+        || anchors.contains(where: plan.mayTrust)
     else {
-      throw root.fault("trust", "no trust anchor for live mode in \(plan.paths.joined(separator: ", "))")
+      throw root.fault("trust", "\(plan.noAnchor) in \(plan.paths.joined(separator: ", "))")
     }
     return anchors
   }
@@ -214,10 +226,11 @@ package struct ConfigurationCheck: Sendable {
       let listed = lists?.listedAnchorsAtHand(at: now) ?? []
       let missing = (lists?.missingLists ?? []).map { "trust: the list \($0) cannot be read" }
       let isTrusting = !(configuration.anchors + listed).isEmpty || lists?.fetchesLists == true
+      let noAnchor = configuration.trust?.noAnchor ?? ""
       problems =
         Self.storeProblems(configuration.store)
         + (isTrusting
-          ? [] : [Schema.Fault("/trust", "no trust anchor for live mode in what is here now")])
+          ? [] : [Schema.Fault("/trust", "\(noAnchor) in what is here now")])
       warnings =
         configuration.warnings + missing + AnchorCertificates.warnings(of: configuration.anchors, at: now)
         + AnchorCertificates.crlWarnings(of: configuration.anchors + listed)

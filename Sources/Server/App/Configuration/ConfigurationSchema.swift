@@ -53,6 +53,10 @@ package enum ConfigurationSchema {
   private static let rootEntries = [
     Entry("$schema", .filledText(), "The schema that an editor holds the file against; the server does not read it."),
     Entry(
+      "mode", .oneOf([ServerMode.live, .staging].map(\.rawValue), default: ServerMode.live.rawValue),
+      "What its verdicts are worth: `staging` also trusts anchors of the tier `test`, and no reply of it says "
+        + "`livemode`.", needsRestart: true),
+    Entry(
       "listen", .filledText(default: ListenAddress.standard), "Numeric address and port.", needsRestart: true),
     Entry(
       "behind_proxy", .flag(default: false), "A TLS proxy stands in front: required for anything but loopback.",

@@ -60,8 +60,8 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
 
 /// Checks web origins. They must be written as browsers write them (RFC 6454, 6.2), since they are compared byte by
 /// byte.
-enum WebOrigin {
-  static func isValid(_ origin: String) -> Bool {
+package enum WebOrigin {
+  package static func isValid(_ origin: String) -> Bool {
     for scheme in ["https://", "http://"] where origin.hasPrefix(scheme) {
       let parts = origin.dropFirst(scheme.count).split(separator: ":", omittingEmptySubsequences: false)
       guard let host = parts.first, isHost(host), parts.count <= 2 else { return false }
@@ -76,7 +76,7 @@ enum WebOrigin {
   }
 
   /// The host of a valid origin.
-  static func host(_ origin: String) -> String? {
+  package static func host(_ origin: String) -> String? {
     origin.split(separator: "/").last?.split(separator: ":").first.map(String.init)
   }
 

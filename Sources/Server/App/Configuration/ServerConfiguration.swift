@@ -7,9 +7,9 @@ import Trust
 
 /// The whole configuration of a server, read from a file or made by test mode.
 package struct ServerConfiguration: Sendable {
-  var isLive: Bool
+  var mode: ServerMode
   var listen: ListenAddress
-  /// A socket that is bound already; nil for a live server. Test mode needs its port first, since its address is part
+  /// A socket that is bound already; nil for a server with a configuration. Test mode needs its port first, since its address is part
   /// of what it serves.
   var socket: BoundSocket?
   var isBehindProxy = false
@@ -34,7 +34,7 @@ package struct ServerConfiguration: Sendable {
   var clockSkew = Limits.clockSkew
   /// By what zero-knowledge proofs are verified; nil where no circuits are configured.
   package var proofs: ProofPolicy?
-  /// Test mode's further routes. A live server ignores them.
+  /// Test mode's further routes. Every other mode ignores them.
   package var additions = ServerAdditions.none
   /// Counts what is fetched, for the metrics.
   package var fetches = FetchLog()
@@ -52,7 +52,7 @@ extension ServerConfiguration {
     sealingKeys: [SealingKey], relyingParties: RelyingParties
   ) {
     self.init(
-      isLive: false, listen: ListenAddress(address: socket.address, port: socket.port), socket: socket,
+      mode: .test, listen: ListenAddress(address: socket.address, port: socket.port), socket: socket,
       publicURL: publicURL, store: store, anchors: anchors, sealingKeys: sealingKeys, relyingParties: relyingParties)
   }
 }
@@ -61,7 +61,7 @@ extension ServerConfiguration {
 extension ServerConfiguration {
   func service(_ trust: CurrentTrust, metrics: Metrics) -> ServiceConfiguration {
     var parts = ServiceConfiguration(
-      isLive: isLive, relyingParties: relyingParties, protocols: BuiltProtocols.all(isLive: isLive), trust: trust,
+      mode: mode, relyingParties: relyingParties, protocols: BuiltProtocols.all(in: mode), trust: trust,
       revocation: UnhurriedRevocation(source: revocation), sealingKeys: sealingKeys)
     parts.clockSkew = clockSkew
     parts.publicURL = publicURL

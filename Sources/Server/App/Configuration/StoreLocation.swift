@@ -29,11 +29,11 @@ package enum StoreLocation: Sendable, CustomStringConvertible {
   // MARK: Opening
 
   /// - Parameter node: names the chain of audit entries that is written.
-  package func open(isLive: Bool, node: NodeName = .standard) throws(StartError) -> any SessionStore {
+  package func open(mode: ServerMode, node: NodeName = .standard) throws(StartError) -> any SessionStore {
     do throws(StoreError) {
       return switch self {
-      case .sqlite(let path): try SQLiteStore(path: path, isLive: isLive, node: node)
-      case .postgreSQL(let address): try PostgreSQLStore(address, isLive: isLive, node: node)
+      case .sqlite(let path): try SQLiteStore(path: path, mode: mode, node: node)
+      case .postgreSQL(let address): try PostgreSQLStore(address, mode: mode, node: node)
       }
     } catch {
       throw startError(error)
@@ -41,11 +41,11 @@ package enum StoreLocation: Sendable, CustomStringConvertible {
   }
 
   /// Brings the store to this version's schema. A SQLite file belongs to one server, and opening it changes its schema.
-  func migrate(isLive: Bool) async throws(StartError) {
+  func migrate(mode: ServerMode) async throws(StartError) {
     do throws(StoreError) {
       switch self {
-      case .sqlite(let path): await (try SQLiteStore(path: path, isLive: isLive)).close()
-      case .postgreSQL(let address): try PostgreSQLStore.migrate(address, isLive: isLive)
+      case .sqlite(let path): await (try SQLiteStore(path: path, mode: mode)).close()
+      case .postgreSQL(let address): try PostgreSQLStore.migrate(address, mode: mode)
       }
     } catch {
       throw startError(error)
@@ -54,8 +54,8 @@ package enum StoreLocation: Sendable, CustomStringConvertible {
 
   func startError(_ error: StoreError) -> StartError {
     switch error {
-    case .otherMode(let isLive):
-      .configuration("\(self): is a store of \(isLive ? "live" : "test") mode and serves no other")
+    case .otherMode(let mode):
+      .configuration("\(self): is a store of \(mode.rawValue) mode and serves no other")
     case .newerSchema(let found, let known):
       .configuration(
         "\(self): was written by a newer version (schema \(found), known \(known)); run that version, or put back a "
@@ -79,7 +79,7 @@ package enum AuditSource {
     try open(try ConfigurationLoader(path: configurationFile).store())
   }
 
-  /// Opens a store of live or test mode.
+  /// Opens a store of any mode.
   package static func open(_ store: StoreLocation) throws(StartError) -> any AuditStore {
     do throws(StoreError) {
       switch store {
@@ -93,10 +93,10 @@ package enum AuditSource {
 
   private static func open(_ address: PostgreSQLAddress) throws(StoreError) -> any AuditStore {
     do throws(StoreError) {
-      return try PostgreSQLStore(address, isLive: true, connections: 1)
+      return try PostgreSQLStore(address, mode: .live, connections: 1)
     } catch {
-      guard case .otherMode = error else { throw error }
-      return try PostgreSQLStore(address, isLive: false, connections: 1)
+      guard case .otherMode(let mode) = error else { throw error }
+      return try PostgreSQLStore(address, mode: mode, connections: 1)
     }
   }
 }

@@ -2,9 +2,10 @@ import Base
 import Mdoc
 import Network
 import PKIX
+import Sessions
 import Trust
 
-/// The sources of a live server's anchors, and how often they are loaded again.
+/// The sources of the anchors of a server with a configuration, and how often they are loaded again.
 struct TrustPlan: Sendable {
   let loader: TrustLoader
   /// The files and folders among the sources, by the addresses allowed for revocation lists.
@@ -12,10 +13,18 @@ struct TrustPlan: Sendable {
   /// Whether there are published lists, which change by themselves.
   let hasLists: Bool
   let refreshSeconds: Int64
+  /// Live or staging.
+  let mode: ServerMode
 
   var paths: [String] { files.values.flatMap { $0 }.sorted() }
 
-  /// Why these anchors may not be trusted in live mode; nil if they may. An anchor meant for tests stops the load and
+  /// Whether an anchor of its tier counts in this mode.
+  func mayTrust(_ anchor: TrustAnchor) -> Bool { mode != .live || anchor.tier == .live }
+
+  var noAnchor: String { "no trust anchor for \(mode.rawValue) mode" }
+
+  /// Why these anchors may not be trusted in live mode or staging; nil if they may. Their private keys are public, so an
+  /// answer below them proves nothing about a wallet either. An anchor meant for tests stops the load and
   /// is not just left out, since the person who configured it believes that it counts. An anchor that a published list
   /// names is not the operator's choice; it is refused with each document.
   static func problem(with anchors: [TrustAnchor]) -> String? {
@@ -42,6 +51,7 @@ struct TrustPlan: Sendable {
 /// ```
 struct ConfiguredTrust {
   let file: ConfigurationFile
+  let mode: ServerMode
 
   func plan(_ root: Schema.Object, fetcher: any ListFetcher) throws(Schema.Fault) -> TrustPlan {
     guard let entries = try root.required("trust").array, !entries.isEmpty else {
@@ -70,7 +80,8 @@ struct ConfiguredTrust {
     return TrustPlan(
       loader: TrustLoader(
         sources: sources, defaultDocTypes: [DocType.mDL], fetcher: fetcher, memory: AcceptedListFolder(state)),
-      files: paths, hasLists: hasLists, refreshSeconds: try root.number("trust_refresh"))
+      files: paths, hasLists: hasLists, refreshSeconds: try root.number("trust_refresh"),
+      mode: mode)
   }
 
   /// The names of the sources made of files, one for each rule about the addresses of revocation lists.
@@ -125,7 +136,10 @@ struct ConfiguredTrust {
     else {
       throw entry.fault("name", "must have at most 64 of a–z, 0–9, - and _, and not be \"files\" or \"files-https\"")
     }
-    let signers = SignerPath.Anchors(configured: try signerAnchors(entry), allowsTestCertificates: false)
+    let anchors = try signerAnchors(entry)
+    let signers = SignerPath.Anchors(configured: anchors.map(\.certificate), allowsTestCertificates: false)
+    // Whom a sandbox's publisher lists is trusted as the sandbox is.
+    let tier: TrustAnchor.Tier = anchors.allSatisfy { $0.tier == .live } ? .live : .test
     let usages = try entry.ifAny("ekus", entry.texts).map { Set($0) }
     let crlAddresses = try authorityCRLAddresses(entry)
     let length = Int(try entry.number("max_path_length"))
@@ -135,13 +149,13 @@ struct ConfiguredTrust {
       }
       let source = VICALSource(
         signers: signers, extendedKeyUsages: usages, maxPathLength: length,
-        crlAddresses: crlAddresses, name: name)
+        crlAddresses: crlAddresses, tier: tier, name: name)
       return TrustSource(name: name, .list(PublishedTrustList(try place("vical", entry), .vical(source))))
     }
     let source = TrustedEntityListSource(
       signers: signers, issuance: try services(entry),
       revocation: Set(try entry.texts("status_services")), extendedKeyUsages: usages,
-      maxPathLength: length, crlAddresses: crlAddresses, name: name)
+      maxPathLength: length, crlAddresses: crlAddresses, tier: tier, name: name)
     return TrustSource(
       name: name, .list(PublishedTrustList(try place("trusted_entities", entry), .trustedEntities(source))))
   }
@@ -162,7 +176,7 @@ struct ConfiguredTrust {
     }
   }
 
-  private func signerAnchors(_ entry: Schema.Object) throws(Schema.Fault) -> [Certificate] {
+  private func signerAnchors(_ entry: Schema.Object) throws(Schema.Fault) -> [TrustAnchor] {
     let paths = try entry.texts("signer_anchors").map(file.resolve)
     for path in paths { file.requireProtection(of: path, at: entry.pointer + "/signer_anchors") }
     let anchors: [TrustAnchor]
@@ -172,10 +186,10 @@ struct ConfiguredTrust {
       throw entry.fault("signer_anchors", error.description)
     }
     if let problem = TrustPlan.problem(with: anchors) { throw entry.fault("signer_anchors", problem) }
-    if let test = anchors.first(where: { $0.tier != .live }) {
+    if mode == .live, let test = anchors.first(where: { $0.tier != .live }) {
       throw entry.fault("signer_anchors", "\(test.source) is an anchor for tests, by its settings")
     }
-    return anchors.map(\.certificate)
+    return anchors
   }
 
   private func services(_ entry: Schema.Object) throws(Schema.Fault) -> [String: [String]] {

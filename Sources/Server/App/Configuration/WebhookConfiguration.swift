@@ -43,7 +43,7 @@ struct ConfiguredWebhooks {
   private func url(_ entry: Schema.Object, _ targets: InternalTargets) throws(Schema.Fault) -> String {
     let url = try entry.text("url")
     do throws(FetchError) {
-      _ = try ListAddress(url, allowing: DeliveryAttempt.rules(isLive: true, targets))
+      _ = try ListAddress(url, allowing: DeliveryAttempt.rules(in: .live, targets))
       return url
     } catch {
       guard case .notAllowed(let reason) = error else { throw entry.fault("url", "is no address") }
@@ -73,7 +73,7 @@ struct ConfiguredWebhooks {
     let hosts = try allow.texts("hosts").map { $0.lowercased() }
     guard !hosts.isEmpty else { return targets }
     targets.networks += AddressGuard.privateNetworks
-    let address = try? ListAddress(entry.text("url"), allowing: DeliveryAttempt.rules(isLive: true, targets))
+    let address = try? ListAddress(entry.text("url"), allowing: DeliveryAttempt.rules(in: .live, targets))
     guard address.map({ hosts.contains($0.host) }) ?? true else {
       throw allow.fault("hosts", "has not the host of `url`")
     }

@@ -11,7 +11,7 @@ struct MeasuredStore: SessionStore {
     self.metrics = metrics
   }
 
-  var isLive: Bool { store.isLive }
+  var mode: ServerMode { store.mode }
 
   private func measured<R: Sendable>(
     _ operation: StaticString, _ body: () async throws(StoreError) -> R

@@ -15,8 +15,7 @@ enum MetricsText {
     let snapshot = application.metrics.snapshot
     var text = MetricsWriter()
     text.family("mdoc_info", .gauge, "What this server is.")
-    text.sample(
-      "mdoc_info", [("mode", application.service.isLive ? "live" : "test"), ("version", ProgramVersion.text)], 1)
+    text.sample("mdoc_info", [("mode", application.service.mode.rawValue), ("version", ProgramVersion.text)], 1)
     text.single("mdoc_uptime_seconds", .gauge, "Seconds since the start.", application.metrics.uptimeSeconds)
     requests(snapshot, &text)
     load(snapshot, application, &text)

@@ -33,7 +33,7 @@ struct StatusPage {
   }
 
   var body: [UInt8] {
-    let mode = application.service.isLive ? "live" : "test"
+    let mode = application.service.mode.rawValue
     let html = """
       <!doctype html>
       <html lang="en">

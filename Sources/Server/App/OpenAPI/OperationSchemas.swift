@@ -68,11 +68,11 @@ enum OperationSchemas {
   static let all: [Schema.Member] = [
     .init("ConfigurationLoad", .object(["loaded_at": .seconds, "relying_parties": .count])),
     .init("TrustAnchorList", anchors), .init("TrustLoad", load), .init("TrustAnchor", anchor),
-    .init("Health", .object(["status": .constant("ok"), "livemode": .flag])),
+    .init("Health", .object(["status": .constant("ok"), "livemode": .flag, "mode": .reference("ServerMode")])),
     .init(
       "Readiness",
       .object([
-        "status": .oneOf("ReadinessStatus", ["ready", "degraded"]), "livemode": .flag,
+        "status": .oneOf("ReadinessStatus", ["ready", "degraded"]), "livemode": .flag, "mode": .reference("ServerMode"),
         "trust_anchors": .count,
         "reader_certificates": .reference("PartyCertificates"),
         "merchant_certificates": .reference("PartyCertificates"),
@@ -84,10 +84,13 @@ enum OperationSchemas {
             "loaded_at": .seconds,
           ]),
       ])),
-    .init("PartyCertificates", partyCertificates),
+    .init("ServerMode", serverMode), .init("PartyCertificates", partyCertificates),
     .init("OpenAPIDocument", ["type": "object", "description": "OpenAPI 3.1."]),
     .init("Problem", problem), .init("ProblemCode", problemCode),
   ]
+
+  private static let serverMode = Schema.oneOf(ServerMode.allCases.map(\.rawValue)).described(
+    "`livemode` is true in live alone: in staging documents of sandboxes verify, in test those of a mock authority.")
 
   private static let partyCertificates: Schema = .object([
     "count": .count,

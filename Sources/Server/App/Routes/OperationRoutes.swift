@@ -9,7 +9,8 @@ enum OperationRoutes {
     method: .get, path: PathTemplate("/healthz"), name: "getHealth", summary: "Whether the process answers.",
     access: .anyone, success: .json(200, "Health"), urgency: .essential
   ) { call throws(ServiceError) in
-    Answer(json: ["status": "ok", "livemode": .bool(call.application.service.isLive)])
+    let mode = call.application.service.mode
+    return Answer(json: ["status": "ok", "livemode": .bool(mode.isLive), "mode": .string(mode.rawValue)])
   }
 
   private static let readiness = Route(
@@ -27,7 +28,8 @@ enum OperationRoutes {
     return Answer(
       json: [
         "status": configuration.isCurrent ? "ready" : "degraded",
-        "livemode": .bool(application.service.isLive), "trust_anchors": .integer(Int64(anchors)),
+        "livemode": .bool(application.service.mode.isLive), "mode": .string(application.service.mode.rawValue),
+        "trust_anchors": .integer(Int64(anchors)),
         "reader_certificates": certificates(.reader, application),
         "merchant_certificates": certificates(.merchant, application),
         "configuration": [

@@ -15,7 +15,7 @@ enum TrustRoutes {
     let trust = call.application.trust.inForce.current
     return Answer(
       json: [
-        "object": "list", "livemode": .bool(call.application.service.isLive),
+        "object": "list", "livemode": .bool(call.application.service.mode.isLive),
         "trust_snapshot": .string(trust.snapshot), "data": .array(trust.anchors.map(render)), "has_more": false,
         "loaded": render(call.application.trust.status),
       ])

@@ -58,12 +58,13 @@ final class TrustUpdater: Sendable {
       if let problem = TrustPlan.problem(with: load.anchors) { return refuse(problem, load.sources) }
       let store: TrustStore
       do throws(TrustStoreError) {
-        store = try TrustStore(anchors: load.anchors, allowsTestCertificates: false)
+        store = try TrustStore(
+          anchors: load.anchors, allowsTestCertificates: false, allowsTestTier: plan.mode != .live)
       } catch {
         // A list was loaded that names no authority. Its publisher thereby withdraws those of the previous list, which
         // must not stay trusted.
         let isWithdrawn = load.sources.contains { $0.outcome == .loaded && $0.validUntil != nil }
-        guard isWithdrawn else { return refuse("no trust anchor for live mode", load.sources) }
+        guard isWithdrawn else { return refuse(plan.noAnchor, load.sources) }
         store = .trustingNobody
       }
       let before = inForce.current.snapshot

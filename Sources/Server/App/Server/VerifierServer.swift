@@ -10,7 +10,7 @@ import Trust
 package final class VerifierServer: Sendable {
   /// Where it listens, with the port that it got.
   package let listen: ListenAddress
-  package let isLive: Bool
+  package let mode: ServerMode
 
   private let http: HTTPServer
   private let store: any SessionStore
@@ -31,17 +31,19 @@ package final class VerifierServer: Sendable {
   package init(
     _ configuration: ServerConfiguration, log: Log, clock: @escaping @Sendable () -> Timestamp
   ) throws(StartError) {
-    // Even if the configuration asks for them: there is no mock in live mode.
-    additions = configuration.isLive ? .none : configuration.additions
+    mode = configuration.mode
+    // Even if the configuration asks for them: there is no mock but in test mode.
+    additions = mode == .test ? configuration.additions : .none
     let trust: TrustStore
     do throws(TrustStoreError) {
-      trust = try TrustStore(anchors: configuration.anchors, allowsTestCertificates: !configuration.isLive)
+      trust = try TrustStore(
+        anchors: configuration.anchors, allowsTestCertificates: mode == .test, allowsTestTier: mode != .live)
     } catch {
       throw .configuration("no trust anchor is configured")
     }
     edge = try Edge(configuration.edge)
     let metrics = Metrics()
-    store = try configuration.store.open(isLive: configuration.isLive, node: configuration.node)
+    store = try configuration.store.open(mode: mode, node: configuration.node)
     let inForce = CurrentTrust(trust)
     let trustUpdater = TrustUpdater(
       inForce, plan: configuration.trust, sources: configuration.sources, log: log, clock: clock)
@@ -61,22 +63,21 @@ package final class VerifierServer: Sendable {
     updater = ConfigurationUpdater(applications, started: configuration, log: log)
     http = try Self.listen(configuration, edge, APIHandler(applications, updater: updater, log: log))
     listen = ListenAddress(address: configuration.listen.address, port: http.port)
-    isLive = configuration.isLive
     stopTimes = configuration.stop
     self.log = log
     self.clock = clock
     sweeper = Sweeper(service: { applications.current.service }, log: log, clock: clock).start()
     dispatcher = WebhookDispatcher(
       .init(
-        store: store, relyingParties: { applications.current.service.relyingParties }, isLive: isLive, poster: poster,
+        store: store, relyingParties: { applications.current.service.relyingParties }, mode: mode, poster: poster,
         log: log, clock: clock, metrics: webhooks))
     updates = updater.canReload ? updater.start() : nil
     // Other threads run from now on, and may read the environment.
     configuration.source?.environment.close()
     // Some of test mode's mock anchors are outdated on purpose.
-    let outdated = isLive ? trust.anchors.count - trust.anchorsInForce(at: clock()) : 0
+    let outdated = mode != .test ? trust.anchors.count - trust.anchorsInForce(at: clock()) : 0
     let warnings =
-      configuration.warnings + (isLive ? AnchorCertificates.crlWarnings(of: trust.anchors) : [])
+      configuration.warnings + (mode != .test ? AnchorCertificates.crlWarnings(of: trust.anchors) : [])
       + configuration.sources.compactMap(\.omission)
       + PartyCertificates.warnings(of: configuration.relyingParties, at: clock())
       + (outdated > 0 ? ["\(outdated) of \(trust.anchors.count) trust anchors are expired or not yet valid"] : [])
@@ -86,8 +87,9 @@ package final class VerifierServer: Sendable {
     log.write(
       .info, "server.started", at: clock(),
       [
-        "listen": .string(listen.description), "livemode": .bool(isLive),
-        "trust_anchors": .integer(Int64(trust.anchors.count)), "trust_snapshot": .string(trust.snapshot),
+        "listen": .string(listen.description), "livemode": .bool(mode.isLive),
+        "mode": .string(mode.rawValue), "trust_anchors": .integer(Int64(trust.anchors.count)),
+        "trust_snapshot": .string(trust.snapshot),
       ])
   }
 
@@ -105,8 +107,8 @@ package final class VerifierServer: Sendable {
       throw .configuration(error.description)
     }
     let problems = load.sources.filter { $0.outcome != .loaded }.map(\.problem)
-    guard load.anchors.contains(where: { $0.tier == .live }) else {
-      throw .configuration("no trust anchor for live mode: \(problems.joined(separator: "; "))")
+    guard load.anchors.contains(where: plan.mayTrust) else {
+      throw .configuration("\(plan.noAnchor): \(problems.joined(separator: "; "))")
     }
     var configuration = configuration
     configuration.anchors = load.anchors
@@ -204,7 +206,7 @@ struct Sweeper: Sendable {
 
 /// The functions that `mdoc serve` calls, from the command line to the exit code.
 extension VerifierServer {
-  /// Serves in live mode until SIGTERM or SIGINT. Returns the exit code: 0 after a graceful stop, 78 if the
+  /// Serves in live mode or staging, as the file says, until SIGTERM or SIGINT. Returns the exit code: 0 after a graceful stop, 78 if the
   /// configuration has a fault, 75 if a port or the store is not available. If a stop takes longer than it may, the
   /// process ends with 70.
   package static func run(configurationFile: String) async -> Int32 {
@@ -218,21 +220,24 @@ extension VerifierServer {
 
   /// Brings the store to this version's schema and ends: `mdoc serve --migrate`.
   package static func migrate(configurationFile: String) async -> Int32 {
-    await migrate(isLive: true) { () throws(StartError) in
-      try ConfigurationLoader(path: configurationFile).load().store
+    await migrate { () throws(StartError) in
+      let configuration = try ConfigurationLoader(path: configurationFile).load()
+      return (configuration.store, configuration.mode)
     }
   }
 
-  package static func migrateTestMode(_ store: StoreLocation) async -> Int32 { await migrate(isLive: false) { store } }
+  package static func migrateTestMode(_ store: StoreLocation) async -> Int32 { await migrate { (store, .test) } }
 
-  private static func migrate(isLive: Bool, _ find: () throws(StartError) -> StoreLocation) async -> Int32 {
+  private static func migrate(_ find: () throws(StartError) -> (StoreLocation, ServerMode)) async -> Int32 {
     let writer = LogWriter(descriptor: STDERR_FILENO)
     let log = Log(sink: writer.write)
     let code: Int32
     do throws(StartError) {
-      let store = try find()
-      try await store.migrate(isLive: isLive)
-      log.write(.info, "store.migrated", at: .systemNow(), ["store": .string("\(store)"), "livemode": .bool(isLive)])
+      let (store, mode) = try find()
+      try await store.migrate(mode: mode)
+      log.write(
+        .info, "store.migrated", at: .systemNow(),
+        ["store": .string("\(store)"), "livemode": .bool(mode.isLive), "mode": .string(mode.rawValue)])
       code = 0
     } catch {
       log.write(.error, "store.not_migrated", at: .systemNow(), ["message": .string(error.message)])

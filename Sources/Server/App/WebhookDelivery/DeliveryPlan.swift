@@ -116,11 +116,11 @@ package struct DeliveryAttempt {
     _ delivery: DeliveryRecord, at endpoint: WebhookEndpoint
   ) async -> (result: AttemptResult, fault: DeliveryFault?) {
     let message = EventMessage(
-      delivery.event, isLive: parts.isLive, secrets: endpoint.secrets, at: parts.clock())
+      delivery.event, isLive: parts.mode.isLive, secrets: endpoint.secrets, at: parts.clock())
     let post = WebMessage(headers: message.headers.map { "\($0.name): \($0.value)" }, body: message.body)
     do throws(FetchError) {
       let answer = try await parts.poster.post(
-        post, to: endpoint.url, allowing: Self.rules(isLive: parts.isLive, endpoint.targets))
+        post, to: endpoint.url, allowing: Self.rules(in: parts.mode, endpoint.targets))
       guard let fault = Self.fault(ofStatus: answer.status) else { return (.delivered, nil) }
       return (result(fault, of: delivery, retryAfter: answer.retryAfter), fault)
     } catch {
@@ -131,9 +131,9 @@ package struct DeliveryAttempt {
   }
 
   /// The rules for posting. Only test mode may post to this machine, and without TLS.
-  package static func rules(isLive: Bool, _ targets: InternalTargets = .none) -> FetchRules {
+  package static func rules(in mode: ServerMode, _ targets: InternalTargets = .none) -> FetchRules {
     FetchRules(
-      allowsPlainHTTP: !isLive, allowsLoopback: !isLive, internalTargets: targets,
+      allowsPlainHTTP: mode == .test, allowsLoopback: mode == .test, internalTargets: targets,
       maximumBytes: Limits.deliveryAnswerBytes,
       maximumRedirects: 0, timeLimit: .seconds(Limits.deliverySeconds))
   }

@@ -14,7 +14,7 @@ final class WebhookDispatcher: Sendable {
     let store: any EventStore
     /// The relying parties in force now.
     let relyingParties: @Sendable () -> RelyingParties
-    let isLive: Bool
+    let mode: ServerMode
     let poster: WebPoster
     let log: Log
     let clock: @Sendable () -> Timestamp

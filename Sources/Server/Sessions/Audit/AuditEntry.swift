@@ -30,10 +30,10 @@ package struct AuditEntry: Sendable, Hashable {
   package let revocationPolicy: String?
   /// SHA-256 of the sealed bundle of evidence, so that no other bundle can pass for it; nil if none was kept.
   package let evidence: [UInt8]?
-  package let isLive: Bool
+  package let mode: ServerMode
 
   /// Of an outcome that is recorded at `now`.
-  package init(of outcome: AttemptOutcome, at now: Timestamp, isLive: Bool) {
+  package init(of outcome: AttemptOutcome, at now: Timestamp, mode: ServerMode) {
     time = now
     address = outcome.address
     attempt = outcome.attempt
@@ -42,7 +42,7 @@ package struct AuditEntry: Sendable, Hashable {
     trustSnapshot = outcome.report?.trustSnapshot
     revocationPolicy = outcome.report?.revocationPolicy
     evidence = outcome.evidence.map { HashAlgorithm.sha256.hash($0) }
-    self.isLive = isLive
+    self.mode = mode
     switch outcome.conclusion {
     case .verified:
       self.outcome = .verified
@@ -61,7 +61,7 @@ package struct AuditEntry: Sendable, Hashable {
   /// - Parameter error: the failure of an attempt that ran out of time; nil if the session was redacted before that.
   package init(
     unfinished attempt: SessionState.Attempt, of address: SessionAddress, _ error: LastError?, at now: Timestamp,
-    isLive: Bool
+    mode: ServerMode
   ) {
     time = now
     self.address = address
@@ -73,7 +73,7 @@ package struct AuditEntry: Sendable, Hashable {
     trustSnapshot = nil
     revocationPolicy = nil
     evidence = nil
-    self.isLive = isLive
+    self.mode = mode
   }
 
   /// The entry's only written form, which is hashed: always all members, in this order.
@@ -91,7 +91,8 @@ package struct AuditEntry: Sendable, Hashable {
       "trust_snapshot": Self.text(trustSnapshot),
       "revocation_policy": Self.text(revocationPolicy),
       "evidence": Self.text(evidence.map { Hex.encode($0) }),
-      "livemode": .bool(isLive),
+      "livemode": .bool(mode.isLive),
+      "mode": .string(mode.rawValue),
       "program": .string(ProgramVersion.text),
     ]
     return json.serialized()

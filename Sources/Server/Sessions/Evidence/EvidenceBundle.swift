@@ -13,8 +13,8 @@ package struct EvidenceBundle: Sendable {
   /// Of a sealed one.
   package static let mediaType = "application/octet-stream"
 
-  /// Whether a live server kept it. Certificates that only test mode trusts are trusted only in a bundle of test mode.
-  package let isLive: Bool
+  /// That of the server that kept it. What only test mode or staging trusts is trusted only in a bundle of that mode.
+  package let mode: ServerMode
   /// The version of the program that kept it.
   package let program: String
   package let session: SessionID
@@ -47,12 +47,12 @@ package struct EvidenceBundle: Sendable {
   }
 
   init(
-    isLive: Bool, session: SessionID, relyingParty: String, protocolName: String, request: PresentationRequest,
+    mode: ServerMode, session: SessionID, relyingParty: String, protocolName: String, request: PresentationRequest,
     requestData: JSONText, material: SharedSecret, answer: WalletAnswer.Content, openingSecret: SharedSecret?,
     clockSkew: Int64, trust: TrustExcerpt, revocation: EvidenceRevocation, report: ReportRecord,
     acceptsEndOfDay: Bool = false, program: String = ProgramVersion.text
   ) {
-    self.isLive = isLive
+    self.mode = mode
     self.program = program
     self.session = session
     self.relyingParty = relyingParty
@@ -82,7 +82,8 @@ extension EvidenceBundle {
   /// bundle is sealed. They open only this answer, which stands beside them.
   var json: JSON {
     .members([
-      "program": .string(program), "livemode": .bool(isLive), "session": .string(session.text),
+      "program": .string(program), "livemode": .bool(mode.isLive), "mode": .string(mode.rawValue),
+      "session": .string(session.text),
       "relying_party": .string(relyingParty), "protocol": .string(protocolName),
       "request": request.storedJSON, "request_data": .written(requestData),
       "material": .string(Base64.encode(material.bytes.exposed())), "answer": Self.json(answer),
@@ -94,24 +95,33 @@ extension EvidenceBundle {
 
   /// Nil for what `json` did not give.
   init?(_ json: JSON) {
-    guard let program = json["program"]?.string, let isLive = json["livemode"]?.bool,
+    guard let program = json["program"]?.string, let mode = Self.mode(json),
       let session = json["session"]?.string.flatMap(SessionID.init), let party = json["relying_party"]?.string,
       let protocolName = json["protocol"]?.string,
       let request = json["request"].flatMap(PresentationRequest.init(storedJSON:)),
       let requestData = json["request_data"].map(JSONText.init),
       let material = json["material"]?.string.flatMap(Base64.decode), let answer = json["answer"].flatMap(Self.answer),
       let clockSkew = json["clock_skew"]?.integer, (0...Limits.longestClockSkew).contains(clockSkew),
-      let trust = json["trust"].flatMap({ TrustExcerpt($0, allowsTestCertificates: !isLive) }),
-      let revocation = json["revocation"].flatMap({ EvidenceRevocation($0, isLive: isLive) }),
+      let trust = json["trust"].flatMap({
+        TrustExcerpt($0, allowsTestCertificates: mode == .test, allowsTestTier: mode != .live)
+      }),
+      let revocation = json["revocation"].flatMap({ EvidenceRevocation($0, mode: mode) }),
       let report = json["report"].flatMap(ReportRecord.init(storedJSON:))
     else { return nil }
     self.init(
-      isLive: isLive, session: session, relyingParty: party, protocolName: protocolName, request: request,
+      mode: mode, session: session, relyingParty: party, protocolName: protocolName, request: request,
       requestData: requestData, material: SharedSecret(SecretBytes(copying: material)), answer: answer,
       openingSecret: json["opening_secret"]?.string.flatMap(Base64.decode).map {
         SharedSecret(SecretBytes(copying: $0))
       }, clockSkew: clockSkew, trust: trust,
       revocation: revocation, report: report, acceptsEndOfDay: json["zk_end_of_day"]?.bool ?? false, program: program)
+  }
+
+  /// A bundle from before the member `mode` says it by `livemode` alone. Nil where the two contradict each other.
+  private static func mode(_ json: JSON) -> ServerMode? {
+    guard let isLive = json["livemode"]?.bool else { return nil }
+    guard let name = json["mode"] else { return isLive ? .live : .test }
+    return name.string.flatMap(ServerMode.init).flatMap { $0.isLive == isLive ? $0 : nil }
   }
 
   private static func json(_ answer: WalletAnswer.Content) -> JSON {
@@ -141,7 +151,7 @@ extension EvidenceBundle {
   ///   - circuits: by what a zero-knowledge proof is verified; nil where none are at hand.
   ///   - protocols: those that the program has.
   package func verify(
-    circuits: CircuitLibrary? = nil, by protocols: [any WalletProtocol] = BuiltProtocols.all(isLive: true)
+    circuits: CircuitLibrary? = nil, by protocols: [any WalletProtocol] = BuiltProtocols.all(in: .live)
   ) async -> Verification {
     let now = Timestamp(secondsSince1970: report.verifiedAt)
     let policy = report.revocationPolicy.flatMap(RevocationPolicy.init) ?? .requireGood

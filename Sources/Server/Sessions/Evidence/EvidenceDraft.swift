@@ -18,7 +18,7 @@ struct EvidenceDraft: Sendable {
   /// - Parameter trust: the store that the answer is verified with.
   init?(
     of answer: WalletAnswer.Content, by wallet: any WalletProtocol, answering challenge: borrowing ConsumedChallenge,
-    for relyingParty: RelyingParty, trust: TrustStore, isLive: Bool
+    for relyingParty: RelyingParty, trust: TrustStore, mode: ServerMode
   ) {
     guard let key = relyingParty.policies.evidenceKey else { return nil }
     self.key = key
@@ -27,7 +27,7 @@ struct EvidenceDraft: Sendable {
     self.answer = answer
     requestData = challenge.requestData
     material = SharedSecret(copying: challenge.material)
-    revocation = EvidenceRevocation(isLive: isLive)
+    revocation = EvidenceRevocation(mode: mode)
   }
 
   /// The sealed bundle, or why there is none.
@@ -44,7 +44,7 @@ struct EvidenceDraft: Sendable {
     let sealed: [UInt8]
     do {
       let bundle = EvidenceBundle(
-        isLive: context.isLive, session: session, relyingParty: relyingParty.id, protocolName: wallet.name,
+        mode: context.mode, session: session, relyingParty: relyingParty.id, protocolName: wallet.name,
         request: request, requestData: requestData, material: material,
         answer: answer, openingSecret: openingSecret,
         clockSkew: context.clockSkew, trust: try TrustExcerpt(of: trust, anchors: anchors), revocation: revocation,
@@ -86,7 +86,8 @@ package enum EvidenceRendering {
   ) -> (json: JSON, fault: EvidenceFault?) {
     let origin: [JSON.Member] = [
       .init("session", .string(bundle.session.text)), .init("relying_party", .string(bundle.relyingParty)),
-      .init("protocol", .string(bundle.protocolName)), .init("livemode", .bool(bundle.isLive)),
+      .init("protocol", .string(bundle.protocolName)), .init("livemode", .bool(bundle.mode.isLive)),
+      .init("mode", .string(bundle.mode.rawValue)),
       .init("program", .string(bundle.program)),
       .init("in_audit", audit == .notConsulted ? .null : .bool(audit != .without)),
       .init("audit_heads", audit == .notConsulted ? .null : .bool(audit == .withHeads)),

@@ -12,17 +12,17 @@ struct EvidenceRevocation: RevocationSource {
   /// By the place of the question among all of the answer's.
   private var unknown: [Int: Unknown] = [:]
   private var lists: [RevocationList] = []
-  private let isLive: Bool
+  private let mode: ServerMode
 
   private struct Unknown: Sendable {
     let uncertainty: RevocationUncertainty
     let detail: String?
   }
 
-  init(isLive: Bool) { self.isLive = isLive }
+  init(mode: ServerMode) { self.mode = mode }
 
-  init(of questions: [RevocationQuestion], answeredBy evidence: RevocationEvidence, isLive: Bool) {
-    self.isLive = isLive
+  init(of questions: [RevocationQuestion], answeredBy evidence: RevocationEvidence, mode: ServerMode) {
+    self.mode = mode
     for (place, question) in questions.enumerated() {
       guard case .undetermined(let uncertainty, let detail) = evidence.finding(for: question) else { continue }
       unknown[place] = Unknown(uncertainty: uncertainty, detail: detail)
@@ -33,9 +33,9 @@ struct EvidenceRevocation: RevocationSource {
   func evidence(for questions: [RevocationQuestion], at now: Timestamp) async -> RevocationEvidence {
     var kept = StaticListFetcher()
     for list in lists { kept[list.address] = .success(FetchedList(bytes: list.bytes)) }
-    // Live and test mode may fetch different forms from different hosts. A kept list was fetched under the rules of its
+    // Test mode and the others may fetch different forms from different hosts. A kept list was fetched under the rules of its
     // own mode, so those apply here too.
-    let checker = RevocationChecker(fetcher: kept, allowsJWT: !isLive, allowsLoopback: !isLive)
+    let checker = RevocationChecker(fetcher: kept, allowsJWT: mode == .test, allowsLoopback: mode == .test)
     let open = questions.enumerated().filter { unknown[$0.offset] == nil }.map(\.element)
     let found = await checker.evidence(for: open, at: now)
     var evidence = RevocationEvidence()
@@ -63,9 +63,9 @@ struct EvidenceRevocation: RevocationSource {
   }
 
   /// Nil for what `json` did not give.
-  init?(_ json: JSON, isLive: Bool) {
+  init?(_ json: JSON, mode: ServerMode) {
     guard let lists = json["lists"]?.array, let unknown = json["unknown"]?.array else { return nil }
-    self.isLive = isLive
+    self.mode = mode
     for list in lists {
       guard let address = list["address"]?.string, let bytes = list["bytes"]?.string.flatMap(Base64.decode) else {
         return nil

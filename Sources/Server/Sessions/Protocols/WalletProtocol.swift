@@ -148,9 +148,9 @@ package enum ProtocolFamily: Sendable, Hashable, CaseIterable {
 /// All protocols that there are.
 package enum BuiltProtocols {
   /// What a relying party lacks keys for is refused at the creation of a session.
-  package static func all(isLive: Bool) -> [any WalletProtocol] {
+  package static func all(in mode: ServerMode) -> [any WalletProtocol] {
     let web = OpenID4VPWebProtocol.Signing.allCases.map(OpenID4VPWebProtocol.init)
-    return [AppleInAppProtocol(showsSimulatedAnswers: !isLive), AnnexCProtocol()] + web + [
+    return [AppleInAppProtocol(showsSimulatedAnswers: mode == .test), AnnexCProtocol()] + web + [
       OpenID4VPRedirectProtocol(), AnnexBProtocol(), ProximityProtocol(),
     ]
   }

@@ -3,7 +3,7 @@ import Base
 /// A store that lives as long as the process: for tests and for trying things out. It keeps the same rules as the
 /// others, and nothing else: a restart forgets every challenge.
 package final class InMemoryStore: SessionStore {
-  package let isLive: Bool
+  package let mode: ServerMode
   private let state: Locked<Contents>
 
   struct Contents {
@@ -23,9 +23,9 @@ package final class InMemoryStore: SessionStore {
     var reply: StoredReply?
   }
 
-  package init(isLive: Bool = false, node: NodeName = .standard) {
-    self.isLive = isLive
-    state = Locked(Contents(audit: InMemoryAudit(node: node, isLive: isLive)))
+  package init(mode: ServerMode = .test, node: NodeName = .standard) {
+    self.mode = mode
+    state = Locked(Contents(audit: InMemoryAudit(node: node, mode: mode)))
   }
 
   func locked<Result: Sendable>(
@@ -293,23 +293,23 @@ extension SessionRecord {
 
 /// The audit entries of a store in memory, which are its node's alone.
 struct InMemoryAudit {
-  let isLive: Bool
+  let mode: ServerMode
   private(set) var head: AuditHead
   private(set) var links: [AuditLink] = []
 
-  init(node: NodeName, isLive: Bool) {
-    self.isLive = isLive
+  init(node: NodeName, mode: ServerMode) {
+    self.mode = mode
     head = AuditHead(beginning: node)
   }
 
   mutating func write(_ outcome: AttemptOutcome, at now: Timestamp) {
-    append(AuditEntry(of: outcome, at: now, isLive: isLive))
+    append(AuditEntry(of: outcome, at: now, mode: mode))
   }
 
   mutating func write(
     unfinished attempt: SessionState.Attempt, of address: SessionAddress, _ error: LastError?, at now: Timestamp
   ) {
-    append(AuditEntry(unfinished: attempt, of: address, error, at: now, isLive: isLive))
+    append(AuditEntry(unfinished: attempt, of: address, error, at: now, mode: mode))
   }
 
   private mutating func append(_ entry: AuditEntry) {

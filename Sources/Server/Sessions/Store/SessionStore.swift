@@ -9,7 +9,7 @@ import Base
 /// for `SessionRecord.state(at:)`.
 package protocol SessionStore: EventStore, AuditStore {
   /// Recorded when the store was made; it serves no other.
-  var isLive: Bool { get }
+  var mode: ServerMode { get }
 
   // MARK: Sessions
 
@@ -216,6 +216,6 @@ package enum StoreError: Error, Sendable, Hashable {
   case olderSchema(found: Int, known: Int)
   /// The store was written by a newer version of the program.
   case newerSchema(found: Int, known: Int)
-  /// A store of test sessions was opened in live mode, or the reverse.
-  case otherMode(isLive: Bool)
+  /// A store of this mode was opened in another.
+  case otherMode(ServerMode)
 }

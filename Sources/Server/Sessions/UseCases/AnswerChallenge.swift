@@ -44,7 +44,7 @@ struct AnswerChallenge {
         var verifier = context.verifier(for: caller.relyingParty, trust: trust)
         verifier.willAuthenticate = { stages.end(.open) }
         var draft = EvidenceDraft(
-          of: content, by: wallet, answering: challenge, for: caller.relyingParty, trust: trust, isLive: context.isLive)
+          of: content, by: wallet, answering: challenge, for: caller.relyingParty, trust: trust, mode: context.mode)
         let authentication = wallet.authenticate(
           content, answering: challenge, request: request, relyingParty: caller.relyingParty,
           verifier: verifier, at: now)
@@ -54,7 +54,7 @@ struct AnswerChallenge {
         // A publisher that hangs holds up nobody but those who ask for its lists.
         let evidence = await context.gate.lend { await context.revocation.evidence(for: questions, at: now) }
         if !questions.isEmpty { stages.end(.revocation) }
-        draft?.revocation = EvidenceRevocation(of: questions, answeredBy: evidence, isLive: context.isLive)
+        draft?.revocation = EvidenceRevocation(of: questions, answeredBy: evidence, mode: context.mode)
         finding = .verdict(authentication.conclude(with: evidence), draft)
       } else {
         finding = .unreadableChallenge

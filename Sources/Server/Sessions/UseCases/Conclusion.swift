@@ -66,7 +66,7 @@ struct Conclusion {
       // It came encrypted, so that it was found only now.
       self.init(.canceled(at: now, lastError: LastError(reasons)), report, responseCode: responseCode)
     case .refused(let reasons):
-      let isShown = !context.isLive && caller.has(.resultsRead)
+      let isShown = context.mode == .test && caller.has(.resultsRead)
       self.init(
         .failed(LastError(reasons), at: now), report,
         simulatedResult: isShown ? verdict.simulated.map(ResultRendering.json) : nil, responseCode: responseCode)

@@ -2,7 +2,7 @@ import Sessions
 
 /// The steps that make the tables, from the first version on. A step is never changed once it has been released.
 enum PostgreSQLSchema {
-  private static let steps = [first, second, third, fourth, fifth]
+  private static let steps = [first, second, third, fourth, fifth, sixth]
   /// The advisory lock under which steps are taken: "mdoc" in ASCII.
   private static let lock = 0x6d64_6f63
 
@@ -10,17 +10,17 @@ enum PostgreSQLSchema {
 
   /// Checks, at a server's start, that the schema is this version's and the database serves this mode. Changes nothing.
   ///
-  /// - Throws: `olderSchema` or `newerSchema` if it is another version's, `otherMode` if it serves the other mode.
-  static func check(_ connection: PostgreSQLConnection, isLive: Bool) throws(StoreError) {
+  /// - Throws: `olderSchema` or `newerSchema` if it is another version's, `otherMode` if it serves another mode.
+  static func check(_ connection: PostgreSQLConnection, mode: ServerMode) throws(StoreError) {
     let isPrepared = try connection.first("SELECT to_regclass('migrations') IS NOT NULL") { $0.integer(0) != 0 }
     guard isPrepared == true else { throw .olderSchema(found: 0, known: steps.count) }
     let found = try version(connection)
-    try checkMode(connection, isLive: isLive)
     guard found == steps.count else { throw .olderSchema(found: found, known: steps.count) }
+    try checkMode(connection, mode, at: found)
   }
 
   /// Takes the missing steps, all of them or none.
-  static func prepare(_ connection: PostgreSQLConnection, isLive: Bool) throws(StoreError) {
+  static func prepare(_ connection: PostgreSQLConnection, mode: ServerMode) throws(StoreError) {
     try connection.allowMinutes()
     try connection.transaction { connection throws(StoreError) in
       try connection.execute("SELECT pg_advisory_xact_lock(\(lock))")
@@ -30,13 +30,12 @@ enum PostgreSQLSchema {
         CREATE TABLE IF NOT EXISTS mode (is_live BOOLEAN NOT NULL);
         """)
       let found = try version(connection)
-      if try checkMode(connection, isLive: isLive) == nil {
-        try connection.run("INSERT INTO mode VALUES ($1)", .bool(isLive))
-      }
+      let recorded = try checkMode(connection, mode, at: found)
       for (index, step) in steps.enumerated() where index >= found {
         try connection.execute(step)
         try connection.run("INSERT INTO migrations VALUES ($1)", .integer(Int64(index + 1)))
       }
+      if recorded == nil { try connection.run("INSERT INTO mode VALUES ($1)", .text(mode.rawValue)) }
     }
   }
 
@@ -46,10 +45,22 @@ enum PostgreSQLSchema {
     return found
   }
 
+  /// Returns the mode that the tables of this version serve; nil if they are new.
   @discardableResult
-  private static func checkMode(_ connection: PostgreSQLConnection, isLive: Bool) throws(StoreError) -> Bool? {
-    let mode = try connection.first("SELECT is_live FROM mode") { $0.integer(0) != 0 }
-    if let mode, mode != isLive { throw .otherMode(isLive: mode) }
+  private static func checkMode(
+    _ connection: PostgreSQLConnection, _ mode: ServerMode, at version: Int
+  ) throws(StoreError) -> ServerMode? {
+    let recorded = try self.mode(connection, at: version)
+    if let recorded, recorded != mode { throw .otherMode(recorded) }
+    return recorded
+  }
+
+  private static func mode(_ connection: PostgreSQLConnection, at version: Int) throws(StoreError) -> ServerMode? {
+    guard version >= 6 else {
+      return try connection.first("SELECT is_live FROM mode") { $0.integer(0) != 0 ? .live : .test }
+    }
+    guard let name = try connection.first("SELECT name FROM mode", read: { $0.text(0) }) else { return nil }
+    guard let mode = ServerMode(rawValue: name) else { throw .corrupt("the store is of an unknown mode") }
     return mode
   }
 
@@ -200,5 +211,12 @@ enum PostgreSQLSchema {
   private static let fifth = """
     ALTER TABLE sessions ADD COLUMN secret_hash BYTEA;
     DROP INDEX events_created;
+    """
+
+  /// The same as SQLite's seventh step: the mode by its name.
+  private static let sixth = """
+    ALTER TABLE mode ADD COLUMN name TEXT NOT NULL DEFAULT 'test';
+    UPDATE mode SET name = 'live' WHERE is_live;
+    ALTER TABLE mode DROP COLUMN is_live;
     """
 }

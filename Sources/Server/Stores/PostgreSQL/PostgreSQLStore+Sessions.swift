@@ -65,7 +65,7 @@ extension PostgreSQLStore {
     _ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) -> OutcomeRecording {
     let columns = OutcomeColumns(outcome)
-    let entry = AuditEntry(of: outcome, at: now, isLive: isLive)
+    let entry = AuditEntry(of: outcome, at: now, mode: mode)
     let values: [PostgreSQLValue] =
       [
         .text(outcome.address.id.text), .text(outcome.address.relyingParty), .text(outcome.attempt.text),
@@ -124,7 +124,7 @@ extension PostgreSQLStore {
 
   package func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
     let (row, isChanged) = try await pool.perform {
-      [node, isLive] connection throws(StoreError) -> (SessionRow?, Bool) in
+      [node, mode] connection throws(StoreError) -> (SessionRow?, Bool) in
       try connection.transaction { connection throws(StoreError) in
         // The row is locked from here on. A reply that is kept meanwhile waits, and then sees that the session was
         // redacted.
@@ -153,7 +153,7 @@ extension PostgreSQLStore {
           .text(record.state(at: now).lastError?.code))
         if case .processing(let attempt) = record.state {
           let error = record.state(at: now).lastError
-          try connection.write(AuditEntry(unfinished: attempt, of: address, error, at: now, isLive: isLive), to: node)
+          try connection.write(AuditEntry(unfinished: attempt, of: address, error, at: now, mode: mode), to: node)
         }
         return (after, true)
       }

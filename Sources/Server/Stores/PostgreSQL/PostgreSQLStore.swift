@@ -11,7 +11,7 @@ package final class PostgreSQLStore: SessionStore {
   /// Connections of one node. More would not commit faster, since all share the database's cores and disk.
   package static let connections = 8
 
-  package let isLive: Bool
+  package let mode: ServerMode
   /// The node of this process: audit entries are appended to its chain.
   package let node: NodeName
   let pool: PostgreSQLPool
@@ -22,20 +22,20 @@ package final class PostgreSQLStore: SessionStore {
   /// Connects and checks that the schema is this version's. Blocks, so it is called at the program's start and not in a
   /// task.
   package init(
-    _ address: PostgreSQLAddress, isLive: Bool, node: NodeName = .standard, connections: Int = connections
+    _ address: PostgreSQLAddress, mode: ServerMode, node: NodeName = .standard, connections: Int = connections
   ) throws(StoreError) {
-    self.isLive = isLive
+    self.mode = mode
     self.node = node
     let first = try PostgreSQLConnection(address)
-    try PostgreSQLSchema.check(first, isLive: isLive)
+    try PostgreSQLSchema.check(first, mode: mode)
     pool = try PostgreSQLPool(address, size: connections, first: first)
     outcomes = OutcomeLine(pool)
   }
 
   /// Brings the database to this version's schema, and fixes the mode that it serves from then on. Blocks. Several
   /// calls at once take turns.
-  package static func migrate(_ address: PostgreSQLAddress, isLive: Bool) throws(StoreError) {
-    try PostgreSQLSchema.prepare(PostgreSQLConnection(address), isLive: isLive)
+  package static func migrate(_ address: PostgreSQLAddress, mode: ServerMode) throws(StoreError) {
+    try PostgreSQLSchema.prepare(PostgreSQLConnection(address), mode: mode)
   }
 
   deinit { pool.stop() }
@@ -45,7 +45,7 @@ package final class PostgreSQLStore: SessionStore {
   package func probe() async throws(StoreError) {
     let isDue = proved.withLock { $0?.isPast ?? true }
     _ = try await pool.perform { connection throws(StoreError) in
-      if isDue { try connection.run("UPDATE mode SET is_live = is_live") } else { try connection.run("SELECT 1") }
+      if isDue { try connection.run("UPDATE mode SET name = name") } else { try connection.run("SELECT 1") }
     }
     if isDue { proved.withLock { $0 = Deadline(in: .seconds(1)) } }
   }
@@ -59,7 +59,7 @@ extension PostgreSQLStore {
   package func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
     let interrupted = StoredForm.encode(LastError.interrupted)
     let limit = PostgreSQLValue.integer(Int64(limit))
-    return try await pool.perform { [node, isLive] connection throws(StoreError) in
+    return try await pool.perform { [node, mode] connection throws(StoreError) in
       var count = SweepCount()
       count.expired = try connection.run(
         """
@@ -83,7 +83,7 @@ extension PostgreSQLStore {
           """, .time(now - Limits.processingTimeout), limit, .integer(Limits.processingTimeout + 1),
           .blob(interrupted), .time(now), .text(LastError.interrupted.code)
         ) { InterruptedRow($0) }
-        for session in stale { try connection.write(session.entry(at: now, isLive: isLive), to: node) }
+        for session in stale { try connection.write(session.entry(at: now, mode: mode), to: node) }
         return stale.count
       }
       count.resultsErased = try connection.run(

@@ -3,17 +3,15 @@ import CPostgreSQL
 /// A value to send in PostgreSQL's binary form, and its type.
 enum PostgreSQLValue: Sendable {
   case integer(Int64?)
-  case bool(Bool)
   case text(String?)
   case blob([UInt8]?)
   case texts([String])
   case blobs([[UInt8]?])
   case integers([Int64])
 
-  /// The type's fixed object id (`pg_type.dat`): BOOLEAN, BYTEA, BIGINT, TEXT, and arrays of the last three.
+  /// The type's fixed object id (`pg_type.dat`): BYTEA, BIGINT, TEXT, and arrays of the last three.
   var type: Oid {
     switch self {
-    case .bool: 16
     case .blob: 17
     case .integer: 20
     case .text: 25
@@ -27,7 +25,6 @@ enum PostgreSQLValue: Sendable {
   var bytes: [UInt8]? {
     switch self {
     case .integer(let number): number.map(Self.bigEndian)
-    case .bool(let flag): [flag ? 1 : 0]
     case .text(let text): text.map(Self.characters)
     case .blob(let bytes): bytes
     case .texts(let texts): Self.array(texts.map(Self.characters), of: 25)

@@ -2,29 +2,37 @@ import Sessions
 
 /// The steps that make the tables, from the first version on. A step is never changed once it has been released.
 enum SQLiteSchema {
-  private static let steps = [first, second, third, fourth, fifth, sixth]
+  private static let steps = [first, second, third, fourth, fifth, sixth, seventh]
 
   static var version: Int { steps.count }
 
   /// Brings the file to this version, in one transaction.
   ///
-  /// - Throws: `newerSchema` if the file is of a newer version, `otherMode` if it belongs to the other mode.
-  static func prepare(_ connection: SQLiteConnection, isLive: Bool) throws(StoreError) {
+  /// - Throws: `newerSchema` if the file is of a newer version, `otherMode` if it belongs to another mode.
+  static func prepare(_ connection: SQLiteConnection, mode: ServerMode) throws(StoreError) {
     try connection.transaction { connection throws(StoreError) in
       try connection.execute("CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY)")
       try connection.execute("CREATE TABLE IF NOT EXISTS mode (is_live INTEGER NOT NULL)")
       let found = try connection.first("SELECT coalesce(max(version), 0) FROM migrations") { Int($0.integer(0)) } ?? 0
       guard found <= steps.count else { throw .newerSchema(found: found, known: steps.count) }
-      if let mode = try connection.first("SELECT is_live FROM mode", read: { $0.integer(0) != 0 }) {
-        guard mode == isLive else { throw .otherMode(isLive: mode) }
-      } else {
-        try connection.run("INSERT INTO mode VALUES (?)", .integer(isLive ? 1 : 0))
-      }
+      let recorded = try self.mode(connection, at: found)
+      if let recorded, recorded != mode { throw .otherMode(recorded) }
       for (index, step) in steps.enumerated() where index >= found {
         try connection.execute(step)
         try connection.run("INSERT INTO migrations VALUES (?)", .integer(Int64(index + 1)))
       }
+      if recorded == nil { try connection.run("INSERT INTO mode VALUES (?)", .text(mode.rawValue)) }
     }
+  }
+
+  /// The mode that the file of this version serves; nil in a new file.
+  private static func mode(_ connection: SQLiteConnection, at version: Int) throws(StoreError) -> ServerMode? {
+    guard version >= 7 else {
+      return try connection.first("SELECT is_live FROM mode") { $0.integer(0) != 0 ? .live : .test }
+    }
+    guard let name = try connection.first("SELECT name FROM mode", read: { $0.text(0) }) else { return nil }
+    guard let mode = ServerMode(rawValue: name) else { throw .corrupt("the store is of an unknown mode") }
+    return mode
   }
 
   /// `seq` orders sessions by creation; times cannot, since they are whole Unix seconds. `content`, `last_error` and
@@ -200,6 +208,13 @@ enum SQLiteSchema {
       WHERE lines.session = sessions.seq;
     DROP TABLE offers;
     DROP INDEX events_created;
+    """
+
+  /// The mode by its name: there are three. A file from before this step is of live or of test mode.
+  private static let seventh = """
+    ALTER TABLE mode ADD COLUMN name TEXT NOT NULL DEFAULT 'test';
+    UPDATE mode SET name = 'live' WHERE is_live <> 0;
+    ALTER TABLE mode DROP COLUMN is_live;
     """
 
   /// Checks, for a reader that changes nothing, that the file has exactly this version's schema.

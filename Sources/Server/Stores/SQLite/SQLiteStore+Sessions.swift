@@ -63,7 +63,7 @@ extension SQLiteStore {
       .text(outcome.address.id.text), .text(outcome.address.relyingParty), .text(outcome.attempt.text),
       .time(now - Limits.processingTimeout),
     ]
-    let entry = AuditEntry(of: outcome, at: now, isLive: isLive)
+    let entry = AuditEntry(of: outcome, at: now, mode: mode)
     let (isRecorded, row) = try await writer.perform { [node] connection throws(StoreError) -> (Bool, SessionRow?) in
       let changed = try connection.rows(
         """
@@ -142,14 +142,14 @@ extension SQLiteStore {
 
   package func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
     let (row, isChanged) = try await writer.perform {
-      [node, isLive] connection throws(StoreError) -> (SessionRow?, Bool) in
+      [node, mode] connection throws(StoreError) -> (SessionRow?, Bool) in
       guard let before = try connection.row(address) else { return (nil, false) }
       let record = try before.record()
       if case .redacted = record.state { return (before, false) }
       // A failure that is only due to elapsed time is not yet written. It is kept here too, as its code.
       let error = record.state(at: now).lastError
       if case .processing(let attempt) = record.state {
-        try connection.write(AuditEntry(unfinished: attempt, of: address, error, at: now, isLive: isLive), to: node)
+        try connection.write(AuditEntry(unfinished: attempt, of: address, error, at: now, mode: mode), to: node)
       }
       let lastError = error.map { StoredForm.encode($0) }
       let report = record.report.map { StoredForm.encode($0.redacted()) }

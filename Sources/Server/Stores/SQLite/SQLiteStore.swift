@@ -7,7 +7,7 @@ import Sessions
 /// A consumed challenge survives power loss (`synchronous = FULL`). Erased data leave the file and its log
 /// (`secure_delete`, truncated log). A fault of the disk is `unavailable`, with nothing half-done.
 package final class SQLiteStore: SessionStore {
-  package let isLive: Bool
+  package let mode: ServerMode
   /// The node of this process: audit entries are appended to its chain.
   package let node: NodeName
   let writer: DatabaseThread
@@ -16,15 +16,15 @@ package final class SQLiteStore: SessionStore {
 
   /// Opens or makes the file, and brings it to this version's schema. Blocks, so it is called at the program's start
   /// and not in a task.
-  package convenience init(path: String, isLive: Bool, node: NodeName = .standard) throws(StoreError) {
+  package convenience init(path: String, mode: ServerMode, node: NodeName = .standard) throws(StoreError) {
     let writing = try SQLiteConnection(path: path, role: .writer)
-    try SQLiteSchema.prepare(writing, isLive: isLive)
-    try self.init(path: path, isLive: isLive, node: node, writer: DatabaseThread(writing, role: .writer))
+    try SQLiteSchema.prepare(writing, mode: mode)
+    try self.init(path: path, mode: mode, node: node, writer: DatabaseThread(writing, role: .writer))
   }
 
   /// - Parameter writer: the thread of a connection to the file, which already has this version's schema.
-  init(path: String, isLive: Bool, node: NodeName = .standard, writer: DatabaseThread) throws(StoreError) {
-    self.isLive = isLive
+  init(path: String, mode: ServerMode, node: NodeName = .standard, writer: DatabaseThread) throws(StoreError) {
+    self.mode = mode
     self.node = node
     self.writer = writer
     // Opened after the schema was made: a reader cannot make the file.
@@ -58,7 +58,7 @@ extension SQLiteStore {
   package func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
     let interrupted = StoredForm.encode(LastError.interrupted)
     let limit = SQLiteValue.integer(Int64(limit))
-    return try await writer.perform { [node, isLive] connection throws(StoreError) in
+    return try await writer.perform { [node, mode] connection throws(StoreError) in
       var count = SweepCount()
       let expired = try connection.rows(
         """
@@ -84,7 +84,7 @@ extension SQLiteStore {
       for (session, seq) in stale {
         try connection.tell(
           seq, id: session.id, of: session.relyingParty, .failed, code: LastError.interrupted.code, at: now)
-        try connection.write(session.entry(at: now, isLive: isLive), to: node)
+        try connection.write(session.entry(at: now, mode: mode), to: node)
       }
       count.interrupted = stale.count
       count.resultsErased = try connection.run(

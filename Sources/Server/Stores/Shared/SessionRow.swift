@@ -153,12 +153,12 @@ struct InterruptedRow {
   }
 
   /// The audit entry of the interrupted attempt.
-  func entry(at now: Timestamp, isLive: Bool) throws(StoreError) -> AuditEntry {
+  func entry(at now: Timestamp, mode: ServerMode) throws(StoreError) -> AuditEntry {
     guard let session = SessionID(id), let attempt = AttemptID(attempt) else { throw .corrupt("an attempt") }
     return AuditEntry(
       unfinished: SessionState.Attempt(
         id: attempt, protocolName: protocolName, startedAt: Timestamp(secondsSince1970: consumedAt)),
-      of: SessionAddress(relyingParty: relyingParty, id: session), .interrupted, at: now, isLive: isLive)
+      of: SessionAddress(relyingParty: relyingParty, id: session), .interrupted, at: now, mode: mode)
   }
 }
 

@@ -97,8 +97,14 @@ enum VerifyBundle {
       default: "not consulted"
       }
     let rows = names.map { name, label in (label, Printable.line(json[name]?.string ?? "")) } + [("Audit log", audit)]
-    let mode = json["livemode"] == true ? "" : style("TEST MODE: nothing verified here is real.", .bold, .yellow) + "\n"
-    return mode + "Evidence of session \(session)\n" + Wrapping.columns(rows, indent: 2, width: 240)
+    let warning: String? =
+      switch json["mode"]?.string.flatMap(ServerMode.init) {
+      case .live: nil
+      case .staging: "STAGING: documents of sandboxes verify here."
+      case .test, nil: "TEST MODE: nothing verified here is real."
+      }
+    return (warning.map { style($0, .bold, .yellow) + "\n" } ?? "") + "Evidence of session \(session)\n"
+      + Wrapping.columns(rows, indent: 2, width: 240)
   }
 }
 

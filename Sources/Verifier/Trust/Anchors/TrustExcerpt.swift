@@ -18,7 +18,7 @@ public struct TrustExcerpt: IssuerTrust {
     snapshot = store.snapshot
     self.store = try TrustStore(
       anchors: store.anchors.filter { fingerprints.contains($0.certificate.fingerprint) },
-      allowsTestCertificates: store.validator.allowsTestCertificates)
+      allowsTestCertificates: store.validator.allowsTestCertificates, allowsTestTier: store.allowsTestTier)
   }
 
   public func evaluate(chain: [ArraySlice<UInt8>], docType: String, at now: Timestamp, skew: Int64) -> PathEvaluation {
@@ -33,13 +33,14 @@ public struct TrustExcerpt: IssuerTrust {
 
   /// Reads the form that `json` writes; nil for anything else, and if nothing would be trusted.
   ///
-  /// - Parameter allowsTestCertificates: as in the mode in which the evidence was kept. Certificates that were trusted
-  ///   in tests are trusted only in tests.
-  public init?(_ json: JSON, allowsTestCertificates: Bool) {
+  /// - Parameters: as in the mode in which the evidence was kept. Certificates that were trusted in tests are trusted
+  ///   only in tests.
+  public init?(_ json: JSON, allowsTestCertificates: Bool, allowsTestTier: Bool? = nil) {
     guard let snapshot = json["snapshot"]?.string, let array = json["anchors"]?.array else { return nil }
     let anchors = array.compactMap(TrustAnchor.init)
     guard anchors.count == array.count,
-      let store = try? TrustStore(anchors: anchors, allowsTestCertificates: allowsTestCertificates)
+      let store = try? TrustStore(
+        anchors: anchors, allowsTestCertificates: allowsTestCertificates, allowsTestTier: allowsTestTier)
     else { return nil }
     self.snapshot = snapshot
     self.store = store

@@ -9,22 +9,31 @@ public final class TrustStore: IssuerTrust, Sendable {
   public let snapshot: String
   /// The rules without the memory of validated signers.
   public let validator: PathValidator
+  /// Whether anchors of the test tier are trusted.
+  let allowsTestTier: Bool
   private let known = SignerCache()
 
-  /// - Parameter allowsTestCertificates: whether mock certificates, published test roots and anchors of the test tier
-  ///   are trusted: in test mode and in `mdoc verify`, never in a live server.
+  /// - Parameters:
+  ///   - allowsTestCertificates: whether mock certificates and published test roots are trusted, whose private keys are
+  ///     public: in test mode and in `mdoc verify`, never in a live server.
+  ///   - allowsTestTier: whether anchors of the test tier are trusted, such as a sandbox's; by default where test
+  ///     certificates are.
   /// - Throws: `trust.store_empty` if nothing would be trusted.
-  public convenience init(anchors: [TrustAnchor], allowsTestCertificates: Bool) throws(TrustStoreError) {
-    let usable = anchors.filter { allowsTestCertificates || $0.tier == .live }
+  public convenience init(
+    anchors: [TrustAnchor], allowsTestCertificates: Bool, allowsTestTier: Bool? = nil
+  ) throws(TrustStoreError) {
+    let allowsTestTier = allowsTestTier ?? allowsTestCertificates
+    let usable = anchors.filter { allowsTestTier || $0.tier == .live }
       .map { allowsTestCertificates ? $0 : TrustStore.withoutTestSigners($0) }
     guard !usable.isEmpty else { throw .empty }
-    self.init(usable: usable, allowsTestCertificates: allowsTestCertificates)
+    self.init(usable: usable, allowsTestCertificates: allowsTestCertificates, allowsTestTier: allowsTestTier)
   }
 
   /// The store that remains after publishers have withdrawn everything that was trusted. No server starts with it.
-  public static let trustingNobody = TrustStore(usable: [], allowsTestCertificates: false)
+  public static let trustingNobody = TrustStore(usable: [], allowsTestCertificates: false, allowsTestTier: false)
 
-  private init(usable: [TrustAnchor], allowsTestCertificates: Bool) {
+  private init(usable: [TrustAnchor], allowsTestCertificates: Bool, allowsTestTier: Bool) {
+    self.allowsTestTier = allowsTestTier
     // If two anchors fit, the first decides. So their order must not depend on the order of the files.
     let ordered = usable.map { (encoding: TrustStore.encoding(of: $0), anchor: $0) }
       .sorted { $0.encoding.lexicographicallyPrecedes($1.encoding) }

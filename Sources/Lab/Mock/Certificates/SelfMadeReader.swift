@@ -1,0 +1,73 @@
+import Base
+import Cryptography
+
+/// A reader's key and certificate that a relying party makes for itself, under an authority of its own: for wallets that
+/// can be told to trust that authority.
+///
+/// It follows the profile of readers (ISO/IEC 18013-5, B.1.7). It has no marker of the mock: its keys are random.
+package struct SelfMadeReader: Sendable {
+  private static let authorityDays: Int64 = 3 * 365
+  private static let days: Int64 = 397
+
+  /// P-256.
+  package let key: PrivateKey
+  /// DER.
+  package let certificate: [UInt8]
+  /// DER of the authority's certificate. Its private key signs this one reader and is then forgotten.
+  package let authority: [UInt8]
+
+  /// - Parameters:
+  ///   - name: the relying party's name.
+  ///   - host: of the address that wallets answer to.
+  ///   - revocationList: the address that both certificates name for it.
+  package init(name: String, host: String, revocationList: String, at now: Timestamp) throws {
+    let issuer = CertificateIssuer(
+      name: CertificateName(country: nil, state: nil, organization: name, commonName: "\(name) reader authority"),
+      key: try PrivateKey(generatingOn: .p256))
+    // Clocks of wallets may be late.
+    let from = now - Seconds.hour
+    authority = try CertificateTemplate(
+      issuer: issuer.name, notBefore: from, notAfter: from + Self.authorityDays * Seconds.day, subject: issuer.name,
+      publicKeyInfo: SubjectPublicKeyInfo.der(of: issuer.key.publicKey),
+      extensions: [
+        .basicConstraints(isCA: true, pathLength: 0), .keyUsage(.keyCertSign, .crlSign),
+        .subjectKeyIdentifier(issuer.keyIdentifier), .crlDistributionPoint(uri: revocationList),
+      ]
+    ).signed(by: issuer.key)
+    key = try PrivateKey(generatingOn: .p256)
+    certificate = try CertificateTemplate(
+      issuer: issuer.name, notBefore: from, notAfter: from + Self.days * Seconds.day,
+      subject: CertificateName(country: nil, state: nil, organization: name, commonName: host),
+      publicKeyInfo: SubjectPublicKeyInfo.der(of: key.publicKey),
+      extensions: [
+        .authorityKeyIdentifier(issuer.keyIdentifier),
+        .subjectKeyIdentifier(HashAlgorithm.sha1.hash(key.publicKey.encoded)), .keyUsage(.digitalSignature),
+        .subjectAltName(dnsName: host), .crlDistributionPoint(uri: revocationList),
+        .extendedKeyUsage([MockSigner.readerKeyUsage]),
+      ]
+    ).signed(by: issuer.key)
+  }
+}
+
+/// Asks an authority to certify a key (PKCS #10, RFC 2986).
+package enum CertificateRequest {
+  private static let extensionRequest = "1.2.840.113549.1.9.14"
+
+  /// DER.
+  ///
+  /// - Parameter dnsName: a name that the certificate is to have; nil for none.
+  package static func of(_ key: PrivateKey, commonName: String, dnsName: String? = nil) throws -> [UInt8] {
+    let extensions = dnsName.map { [CertificateExtension.subjectAltName(dnsName: $0)] } ?? []
+    let attributes =
+      extensions.isEmpty
+      ? []
+      : DER.sequence(
+        DER.objectIdentifier(extensionRequest), DER.set(DER.sequence(of: extensions.map(\.der))))
+    let information = DER.sequence(
+      DER.integer([0]), CertificateName(country: nil, state: nil, organization: nil, commonName: commonName).der,
+      SubjectPublicKeyInfo.der(of: key.publicKey), DER.explicit(0, attributes))
+    let algorithm = CertificateAlgorithm(curve: key.curve)
+    let signature = try algorithm.sign(information, with: key)
+    return DER.sequence(information, algorithm.der, DER.bitString(signature))
+  }
+}

@@ -1,0 +1,183 @@
+import Base
+import Cryptography
+import PKIX
+import Sessions
+import TestSupport
+import Testing
+
+@testable import App
+@testable import Mock
+
+/// Staging: anchors of sandboxes count, and nothing else is laxer than in live mode.
+@Suite(.onOwnThreads) struct StagingTests {
+  /// A folder whose only anchor is of the tier `test`.
+  private static func sandbox(_ path: String, _ changes: [String: JSON] = ["mode": "staging"]) throws -> LiveFolder {
+    let folder = try LiveFolder(path)
+    try folder.write("trust/iaca.json", Array(#"{ "tier": "test", "doc_types": ["org.iso.18013.5.1.mDL"] }"#.utf8))
+    try folder.writeConfiguration(changes)
+    return folder
+  }
+
+  /// Asks, and hands in what the mock wallet answers with documents below the root of the folder.
+  private static func answer(_ variant: MockVariant, to api: APIClient, _ folder: LiveFolder) async throws
+    -> APIClient.Reply
+  {
+    let document: JSON = [
+      "doc_type": .string(MockDocType.mDL),
+      "elements": [
+        ["namespace": .string(MockNamespace.mDL), "identifier": "given_name", "intent_to_retain": true]
+      ],
+    ]
+    let session = try await api.post(
+      "/v1/verification_sessions", ["protocols": ["apple-in-app"], "documents": [document]])
+    let nonce = try #require(session.json["requests"]?.array?.first?["data"]?["nonce"]?.string)
+    let wallet = MockWallet(authority: try MockAuthority(seed: Array("live".utf8)))
+    let request = MockRequest(documents: [
+      .init(
+        docType: MockDocType.mDL, elements: [(namespace: MockNamespace.mDL, identifier: "given_name")])
+    ])
+    let answer = try wallet.answerApple(
+      request,
+      session: MockAppleSession(
+        nonce: Base64.decode(nonce) ?? [], merchantID: "merchant.example.shop", teamID: "ABCDE12345",
+        recipientKey: folder.merchantKey.publicKey),
+      variant: variant, at: .systemNow())
+    return try await api.post(
+      TestBed.path(session.json) + "/submit",
+      ["protocol": "apple-in-app", "data": ["encrypted_data": .string(Base64.encode(answer.bytes))]])
+  }
+
+  /// A document as a sandbox issues it: nothing about it is marked.
+  private static let ofSandbox = MockVariant(
+    "sandbox", "Below a root of one's own.", .setup { $0.signer.certificate[oid: MockCertificateMarker.oid] = nil })
+
+  @Test func `a sandbox's document verifies, and audit entry and evidence say the mode`() async throws {
+    try await withFolder { path in
+      let party =
+        (LiveFolder.party.object ?? []) + [
+          .init("revocation", "off"), .init("evidence", ["key": "evidence.key"]),
+        ]
+      let folder = try Self.sandbox(
+        path, ["mode": "staging", "node": "staging-1", "relying_parties": [.object(party)]])
+      try await folder.serve { _, api, _ in
+        let session = try await Self.answer(Self.ofSandbox, to: api, folder).json
+        #expect(session["status"] == "verified" && session["livemode"] == false, "\(session)")
+        let sealed = try await api.get(TestBed.path(session) + "/evidence").head.bytes
+        let key = try EvidenceKey(SecretBytes(copying: (32..<64).map { UInt8($0) }))
+        let bundle = try EvidenceBundle(opening: sealed, with: [key])
+        let (json, fault) = EvidenceRendering.json(bundle, await bundle.verify())
+        #expect(fault == nil && json["livemode"] == false && json["mode"] == "staging", "\(json)")
+        #expect(json["report"] == session["report"])
+        let audit = try AuditSource.open(configurationFile: folder.configurationFile)
+        let node = try #require(NodeName("staging-1"))
+        let entries = try await audit.auditEntries(of: node, after: 0, limit: 9).links
+        let entry = try JSON(parsing: try #require(entries.first).entry)
+        #expect(entries.count == 1 && entry["livemode"] == false && entry["mode"] == "staging")
+      }
+    }
+  }
+
+  @Test func `an anchor of the tier test counts in staging alone`() async throws {
+    try await withFolder { path in
+      let folder = try Self.sandbox(path)
+      #expect(ConfigurationCheck(path: folder.configurationFile).problems == [])
+      for changes: [String: JSON] in [[:], ["mode": "live"]] {
+        try folder.writeConfiguration(changes)
+        let problems = ConfigurationCheck(path: folder.configurationFile).problems
+        #expect(problems.map(\.pointer) == ["/trust"])
+        #expect(problems.first?.detail.hasPrefix("no trust anchor for live mode") == true)
+      }
+    }
+  }
+
+  @Test func `an anchor of the tier live counts in staging as well`() async throws {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      try folder.writeConfiguration(["mode": "staging"])
+      #expect(ConfigurationCheck(path: folder.configurationFile).problems == [])
+    }
+  }
+
+  @Test func `every reply of a staging server says so`() async throws {
+    try await withFolder { path in
+      try await Self.sandbox(path).serve { server, api, log in
+        #expect(server.mode == .staging)
+        let session = try await api.post("/v1/verification_sessions", TestBed.body(.standard))
+        #expect(session.status == 201 && session.json["livemode"] == false)
+        for path in ["/healthz", "/readyz"] {
+          let reply = try await api.get(path)
+          #expect(reply.status == 200 && reply.json["livemode"] == false && reply.json["mode"] == "staging")
+        }
+        #expect(try await api.get("/metrics").body.contains("mdoc_info{mode=\"staging\","))
+        let started = try #require(log.all.first { $0.contains("server.started") })
+        #expect(started.contains(#""livemode":false,"mode":"staging""#))
+      }
+    }
+  }
+
+  @Test func `there is no mock wallet and no page in staging`() async throws {
+    try await withFolder { path in
+      try await Self.sandbox(path).serve { _, api, _ in
+        let session = try await api.post("/v1/verification_sessions", TestBed.body(.standard))
+        let mock = try await api.post("/v1/test/mock_responses", ["session": session.json["id"] ?? ""])
+        #expect(mock.status == 404 && mock.code == "api.not_found")
+        #expect(try await api.get("/playground").status == 404)
+      }
+    }
+  }
+
+  @Test func `mock documents are not believed in staging, and their values are not shown`() async throws {
+    try await withFolder { path in
+      let folder = try Self.sandbox(path)
+      try await folder.serve { _, api, _ in
+        // The sandbox's own root, whose signers have the mock's marker.
+        let reply = try await Self.answer(.good, to: api, folder)
+        let reasons = (reply.json["last_error"]?["reasons"]?.array ?? []).compactMap { $0["code"]?.string }
+        #expect(reply.json["status"] == "failed" && reasons == ["trust.test_certificate"])
+        #expect(reply.json["result"] == .null && reply.json["simulated_result"] == nil)
+      }
+    }
+  }
+
+  @Test func `a root of the mock authority stops a start in staging`() async throws {
+    try await withFolder { path in
+      let folder = try Self.sandbox(path)
+      let mock = try MockAuthority(seed: [1]).anchor(at: .systemNow())
+      try folder.write("trust/mock.pem", Array(PEM.encode(certificate: mock.certificate).utf8))
+      try folder.write("trust/mock.json", Array(#"{ "tier": "test" }"#.utf8))
+      let problems = ConfigurationCheck(path: folder.configurationFile).problems
+      #expect(problems.map(\.pointer) == ["/trust"])
+      #expect(problems.first?.detail.contains("is a root of the mock issuer") == true)
+    }
+  }
+
+  @Test func `a list may have a signer of the tier test, and whom it names is of that tier`() async throws {
+    try await withFolder { path in
+      let list: JSON = ["name": "sandbox", "vical": "https://lists.example/vc", "signer_anchors": ["trust/iaca.pem"]]
+      let folder = try Self.sandbox(path, ["mode": "staging", "trust": ["trust/", list]])
+      #expect(ConfigurationCheck(path: folder.configurationFile).problems == [])
+      try folder.writeConfiguration(["trust": [list]])
+      #expect(ConfigurationCheck(path: folder.configurationFile).problems.map(\.pointer) == ["/trust/0/signer_anchors"])
+    }
+  }
+
+  @Test func `staging needs a sealing key`() async throws {
+    try await withFolder { path in
+      let folder = try Self.sandbox(path, ["mode": "staging", "sealing_keys": []])
+      #expect(ConfigurationCheck(path: folder.configurationFile).problems.map(\.pointer) == ["/sealing_keys"])
+    }
+  }
+
+  @Test func `a store of staging is served by no live server, and the reverse`() async throws {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      for (first, second) in [("staging", "live"), ("live", "staging")] {
+        try folder.writeConfiguration(["mode": .string(first), "store": .string("sqlite:\(first).sqlite")])
+        await (try folder.start()).stop()
+        try folder.writeConfiguration(["mode": .string(second), "store": .string("sqlite:\(first).sqlite")])
+        let error = #expect(throws: StartError.self) { try folder.start() }
+        #expect(error?.exitCode == 78 && error?.message.contains("is a store of \(first) mode") == true)
+      }
+    }
+  }
+}
