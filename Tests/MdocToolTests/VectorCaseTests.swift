@@ -116,7 +116,7 @@ import Vectors
     let suite = try VectorSuite(at: Self.path)
     let vector = try #require(suite.entry(id)?.vector)
     let extracted = try ExtractedCase(vector, in: suite)
-    let readme = String(decoding: extracted.files.last?.bytes ?? [], as: UTF8.self)
+    let readme = String(decoding: extracted.files.last?.bytes ?? [], as: UTF8.self).replacing("\n", with: " ")
     #expect(readme.contains("cannot judge this case") && readme.contains(reason), "\(readme)")
     #expect(extracted.command.isEmpty && !readme.contains("To judge it"))
     #expect(readme.contains("curl --data-binary @question.json"))
