@@ -6,8 +6,8 @@ import PKIX
 import Sessions
 import Trust
 
-/// Reads the configuration of a server in live mode or staging (HTTP API, Configuration). It refuses everything unsafe before anything is
-/// opened: a server that starts is one that may serve.
+/// Reads the configuration of a server in live mode or staging (HTTP API, Configuration). It refuses everything unsafe
+/// before anything is opened: a server that starts is one that may serve.
 struct ConfigurationLoader {
   private let file: ConfigurationFile
   private let environment: EnvironmentSecrets

@@ -9,8 +9,8 @@ import Trust
 package struct ServerConfiguration: Sendable {
   var mode: ServerMode
   var listen: ListenAddress
-  /// A socket that is bound already; nil for a server with a configuration. Test mode needs its port first, since its address is part
-  /// of what it serves.
+  /// A socket that is bound already; nil for a server with a configuration. Test mode needs its port first, since its
+  /// address is part of what it serves.
   var socket: BoundSocket?
   var isBehindProxy = false
   package var edge = EdgeConfiguration.open

@@ -24,9 +24,8 @@ struct TrustPlan: Sendable {
   var noAnchor: String { "no trust anchor for \(mode.rawValue) mode" }
 
   /// Why these anchors may not be trusted in live mode or staging; nil if they may. Their private keys are public, so an
-  /// answer below them proves nothing about a wallet either. An anchor meant for tests stops the load and
-  /// is not just left out, since the person who configured it believes that it counts. An anchor that a published list
-  /// names is not the operator's choice; it is refused with each document.
+  /// answer below them proves nothing about a wallet either. An anchor meant for tests stops the load and is not just
+  /// left out, since the person who configured it believes that it counts. An anchor that a published list names is not the operator's choice; it is refused with each document.
   static func problem(with anchors: [TrustAnchor]) -> String? {
     for anchor in anchors where anchor.trustedUntil == nil {
       let name = "\(anchor.source) (\(anchor.certificate.subject.text))"

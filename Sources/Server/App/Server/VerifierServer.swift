@@ -206,9 +206,9 @@ struct Sweeper: Sendable {
 
 /// The functions that `mdoc serve` calls, from the command line to the exit code.
 extension VerifierServer {
-  /// Serves in live mode or staging, as the file says, until SIGTERM or SIGINT. Returns the exit code: 0 after a graceful stop, 78 if the
-  /// configuration has a fault, 75 if a port or the store is not available. If a stop takes longer than it may, the
-  /// process ends with 70.
+  /// Serves in live mode or staging, as the file says, until SIGTERM or SIGINT. Returns the exit code: 0 after a
+  /// graceful stop, 78 if the configuration has a fault, 75 if a port or the store is not available. If a stop takes
+  /// longer than it may, the process ends with 70.
   package static func run(configurationFile: String) async -> Int32 {
     await run(stoppedBy: { await $0.stopWithNotice() }) { log async throws(StartError) in
       // SIGHUP asks a live server to reload, so it must not end it. A server in test mode ends with its terminal.
