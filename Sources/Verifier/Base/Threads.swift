@@ -69,15 +69,20 @@ package enum BackgroundThread {
   /// Runs the body on a new thread, which ends with it; false when the system has no thread to give.
   /// - Parameter name: the thread's name in `top -H`, in profilers and in counts of processor time; at most 15 bytes.
   package static func start(_ name: String = "mdoc-wait", _ body: @escaping @Sendable () -> Void) -> Bool {
+    guard let thread = joinable(name, body) else { return false }
+    pthread_detach(thread)
+    return true
+  }
+
+  /// Runs the body on a new thread, for `pthread_join`; nil when the system has no thread to give.
+  ///
+  /// Once joined, the thread has also let go of what the body holds.
+  static func joinable(_ name: String, _ body: @escaping @Sendable () -> Void) -> pthread_t? {
     let box = Unmanaged.passRetained(Box(name, body))
     var thread = pthread_t()
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    let code = pthread_create(&thread, &attributes, entry, box.toOpaque())
-    pthread_attr_destroy(&attributes)
-    if code != 0 { box.release() }
-    return code == 0
+    if pthread_create(&thread, nil, entry, box.toOpaque()) == 0 { return thread }
+    box.release()
+    return nil
   }
 
   /// Runs the body on a new thread, or on this one if there is none, and waits for it without blocking.
