@@ -16,4 +16,17 @@ struct SharedWorkTests {
     // What one thread keeps counts its pieces.
     #expect(results.filter { $0[1] == 0 }.count <= max(1, min(threads, pieces)))
   }
+
+  @Test func `what the pieces share is let go of when the work is done`() {
+    final class Shared: Sendable {}
+    for _ in 0..<200 {
+      weak var left: Shared?
+      do {
+        let shared = Shared()
+        left = shared
+        _ = SharedWork.run(pieces: 4, threads: 2, room: {}) { [shared] _, _ in withExtendedLifetime(shared) {} }
+      }
+      #expect(left == nil)
+    }
+  }
 }
