@@ -113,6 +113,14 @@ import Testing
       await Run("init", folder("live"), "--mode", "live", "--public-url", "https://id.shop.example").status == 0)
     let request = String(decoding: folder.read("live/keys/reader.csr"), as: UTF8.self)
     #expect(request.hasPrefix("-----BEGIN CERTIFICATE REQUEST-----\n"))
+    let body = request.split(separator: "\n").dropFirst().dropLast().joined()
+    let der = try #require(Data(base64Encoded: body))
+    // The objects keyUsage, extendedKeyUsage, 1.0.18013.5.1.6 and subjectAltName.
+    let objects: [[UInt8]] = [
+      [6, 3, 0x55, 0x1D, 0x0F], [6, 3, 0x55, 0x1D, 0x25], [6, 7, 0x28, 0x81, 0x8C, 0x5D, 5, 1, 6],
+      [6, 3, 0x55, 0x1D, 0x11],
+    ]
+    for object in objects { #expect([UInt8](der).contains(object), "\(object)") }
   }
 
   @Test func `nothing that is there is overwritten`() async throws {

@@ -1,7 +1,7 @@
 import Base
 
 /// One X.509 extension. `value` is the DER of its value.
-struct CertificateExtension: Sendable {
+package struct CertificateExtension: Sendable {
   var oid: String
   var isCritical: Bool
   var value: [UInt8]

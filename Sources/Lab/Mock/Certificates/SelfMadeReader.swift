@@ -41,11 +41,17 @@ package struct SelfMadeReader: Sendable {
       publicKeyInfo: SubjectPublicKeyInfo.der(of: key.publicKey),
       extensions: [
         .authorityKeyIdentifier(issuer.keyIdentifier),
-        .subjectKeyIdentifier(HashAlgorithm.sha1.hash(key.publicKey.encoded)), .keyUsage(.digitalSignature),
-        .subjectAltName(dnsName: host), .crlDistributionPoint(uri: revocationList),
-        .extendedKeyUsage([MockSigner.readerKeyUsage]),
-      ]
+        .subjectKeyIdentifier(HashAlgorithm.sha1.hash(key.publicKey.encoded)),
+        .crlDistributionPoint(uri: revocationList),
+      ] + Self.profile(host: host)
     ).signed(by: issuer.key)
+  }
+
+  /// What the profile of readers wants in a certificate and its holder can ask for; the rest is its authority's.
+  package static func profile(host: String) -> [CertificateExtension] {
+    [
+      .keyUsage(.digitalSignature), .extendedKeyUsage([MockSigner.readerKeyUsage]), .subjectAltName(dnsName: host),
+    ]
   }
 }
 
@@ -55,9 +61,10 @@ package enum CertificateRequest {
 
   /// DER.
   ///
-  /// - Parameter dnsName: a name that the certificate is to have; nil for none.
-  package static func of(_ key: PrivateKey, commonName: String, dnsName: String? = nil) throws -> [UInt8] {
-    let extensions = dnsName.map { [CertificateExtension.subjectAltName(dnsName: $0)] } ?? []
+  /// - Parameter extensions: what the certificate is to have.
+  package static func of(
+    _ key: PrivateKey, commonName: String, extensions: [CertificateExtension] = []
+  ) throws -> [UInt8] {
     let attributes =
       extensions.isEmpty
       ? []

@@ -109,7 +109,8 @@ struct ConfigurationFolder {
     let host = WebOrigin.host(url) ?? url
     guard choices.mode == .staging else {
       let key = try PrivateKey(generatingOn: .p256)
-      let request = try CertificateRequest.of(key, commonName: choices.relyingParty, dnsName: host)
+      let request = try CertificateRequest.of(
+        key, commonName: choices.relyingParty, extensions: SelfMadeReader.profile(host: host))
       files.append(File("keys/reader.pem", try key.pem(), isSecret: true))
       files.append(File("keys/reader.csr", PEM.encode(request: request)))
       return []
