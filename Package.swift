@@ -147,8 +147,8 @@ let package = Package(
     module(
       "TestMode", in: .lab,
       [
-        "Base", "Cryptography", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Sessions", "HTTP", "App",
-        "Mock",
+        "Base", "CBOR", "Cryptography", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Sessions", "HTTP",
+        "App", "Mock",
       ],
       resources: [.embedInCode("Playground/Assets")]),
     // The corpus: its format, how it is made from the mock's variants, how it is run and reported.

@@ -91,6 +91,7 @@ struct Browser: Sendable {
   }
 
   /// The whole page as a PNG. It is kept too if `MDOC_SCREENSHOTS` names a folder.
+  @discardableResult
   func screenshot(_ name: String) async throws -> [UInt8] {
     let reply = try await command("Page.captureScreenshot", ["captureBeyondViewport": true])
     guard let image = reply["data"]?.string.flatMap(Base64.decode) else { throw BrowserFault("no screenshot") }

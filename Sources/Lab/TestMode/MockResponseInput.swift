@@ -1,5 +1,6 @@
 import App
 import Base
+import Mdoc
 import Mock
 import Sessions
 
@@ -106,9 +107,17 @@ struct MockResponseInput {
   }
 }
 
-/// The schema of the body of `POST /v1/test/mock_responses`.
+/// The schemas of `POST /v1/test/mock_responses` and of its opened form.
 enum MockResponseSchema {
-  static let all: [Schema.Member] = [.init("CreateMockResponse", mockResponse)]
+  static let all: [Schema.Member] = [
+    .init("CreateMockResponse", mockResponse),
+    .init(
+      "OpenedMockResponse",
+      .object([
+        "answer": .reference("SubmitAnswer"),
+        "device_responses": .list(of: .text).described("The bytes of each in base64url."),
+      ])),
+  ]
 
   static let mockResponse: Schema = .object(
     [
@@ -130,29 +139,10 @@ enum MockResponseSchema {
 /// The message for an unknown variant, with up to three similar names.
 enum VariantHint {
   static func text(for name: String) -> String {
-    let near =
-      (MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name))
-      .map { (name: $0, distance: distance(name, $0)) }
-      .filter { $0.distance <= max(3, $0.name.utf8.count / 2) }.sorted { $0.distance < $1.distance }.prefix(3)
-      .map { "`\($0.name)`" }
+    let names = MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name)
+    // No variant has a longer name, and the cost grows with the length.
+    let near = Spelling.near(String(name.prefix(64)), among: names).map { "`\($0)`" }
     let hint = near.isEmpty ? "" : "; did you mean \(near.joined(separator: ", "))?"
     return "is no variant that `mdoc mock variants` lists" + hint
-  }
-
-  /// The Levenshtein distance of the first 64 bytes of each.
-  private static func distance(_ left: String, _ right: String) -> Int {
-    let left = Array(left.utf8.prefix(64))
-    let right = Array(right.utf8.prefix(64))
-    var row = Array(0...right.count)
-    for (line, character) in left.enumerated() {
-      var diagonal = row[0]
-      row[0] = line + 1
-      for column in right.indices {
-        let replaced = diagonal + (character == right[column] ? 0 : 1)
-        diagonal = row[column + 1]
-        row[column + 1] = min(replaced, diagonal + 1, row[column] + 1)
-      }
-    }
-    return row[right.count]
   }
 }

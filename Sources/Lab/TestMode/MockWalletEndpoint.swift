@@ -4,7 +4,7 @@ import Mdoc
 import Mock
 import Sessions
 
-/// The mock wallet behind `POST /v1/test/mock_responses`: test mode's phone.
+/// The mock wallet behind `POST /v1/test/mock_responses`: test mode's phone and, in person, its reader too.
 struct MockWalletEndpoint: Sendable {
   let authority: MockAuthority
   /// Nil for a wallet that makes no zero-knowledge proofs.
@@ -12,37 +12,69 @@ struct MockWalletEndpoint: Sendable {
 
   /// An `Idempotency-Key` is accepted and ignored: an answer changes no state, and within the same second it is the
   /// same answer.
-  var route: Route {
-    Route(
-      method: .post, path: PathTemplate("/v1/test/mock_responses"), name: "createMockResponse",
-      summary: "A mock wallet's answer to a session, right or wrong in a named way, ready to submit.",
-      access: .apiKey([.sessionsWrite]), body: .json(schema: "CreateMockResponse"), success: .json(200, "SubmitAnswer"),
-      problems: [
-        .sessionNotFound, .sessionProtocolMismatch, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled,
-        .sessionRedacted, .readerCertificateExpired, .apiProtocolUnsupported, .apiNotFound,
-      ], respond: respond)
+  var routes: [Route] {
+    [
+      route(
+        "mock_responses", name: "createMockResponse", reply: "SubmitAnswer",
+        summary: "A mock wallet's answer to a session, right or wrong in a named way, ready to submit."
+      ) { $0.submitted },
+      // No wallet shows what it encrypts. This one shows what it made.
+      route(
+        "opened_mock_responses", name: "createOpenedMockResponse", reply: "OpenedMockResponse",
+        summary: "The same answer and, beside it, the DeviceResponses that are encrypted in it."
+      ) { answer in
+        [
+          "answer": answer.submitted,
+          "device_responses": .array(answer.made.deviceResponses.map { .string(Base64.encodeURLSafe($0)) }),
+        ]
+      },
+    ]
   }
 
-  private func respond(_ call: RouteCall) async throws(ServiceError) -> Answer {
+  private func route(
+    _ path: String, name: String, reply schema: String, summary: String,
+    body: @escaping @Sendable (ReadyAnswer) -> JSON
+  ) -> Route {
+    Route(
+      method: .post, path: PathTemplate("/v1/test/\(path)"), name: name, summary: summary,
+      access: .apiKey([.sessionsWrite]), body: .json(schema: "CreateMockResponse"), success: .json(200, schema),
+      problems: Self.problems
+    ) { call throws(ServiceError) in
+      let answer = try await self.answer(call)
+      var reply = Answer(json: body(answer))
+      reply.session = answer.session.text
+      return reply
+    }
+  }
+
+  private static let problems: [Code] = [
+    .sessionNotFound, .sessionProtocolMismatch, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled,
+    .sessionRedacted, .readerCertificateExpired, .apiNotFound,
+  ]
+
+  private struct ReadyAnswer: Sendable {
+    let session: SessionID
+    let protocolName: String
+    let made: HandedIn
+
+    /// The body of the submit.
+    var submitted: JSON { ["protocol": .string(protocolName), "data": made.data] }
+  }
+
+  private func answer(_ call: RouteCall) async throws(ServiceError) -> ReadyAnswer {
     let input = try MockResponseInput(parsing: call.body)
     let pending = try await call.application.service.pendingRequest(
       input.session, by: input.protocolName, as: call.authenticated())
-    guard ProtocolFamily(ofProtocol: pending.protocolName) != .proximity else {
-      throw ServiceError(.apiProtocolUnsupported, "The mock wallet does not answer `\(pending.protocolName)`.")
-    }
     let object = try await requestObject(pending, call)
-    let data: JSON
     do {
       let wallet = MockWallet(authority: authority, documents: try input.documents(), prover: prover)
-      data = try answer(pending, object, by: wallet, input, at: call.application.clock())
+      let made = try answer(pending, object, by: wallet, input, at: call.application.clock())
+      return ReadyAnswer(session: pending.session, protocolName: pending.protocolName, made: made)
     } catch let error as MockError {
       throw input.fault(error)
     } catch {
       throw ServiceError(.apiInternal, "The mock wallet failed.")
     }
-    var reply = Answer(json: ["protocol": .string(pending.protocolName), "data": data])
-    reply.session = SessionID(input.session)?.text
-    return reply
   }
 
   /// The request object that a wallet would fetch; nil if the protocol sends the request itself and not its address.
@@ -54,18 +86,25 @@ struct MockWalletEndpoint: Sendable {
   private func answer(
     _ pending: PendingRequest, _ requestObject: [UInt8]?, by wallet: MockWallet, _ input: MockResponseInput,
     at now: Timestamp
-  ) throws -> JSON {
+  ) throws -> HandedIn {
     let request = input.restricted(MockRequest(pending.request))
     // Unless the person withholds something, the wallet answers what it reads in the request itself.
     let agreed = input.isRestricted ? request : nil
     if let requestObject {
-      return try wallet.answer(requestObject: requestObject, request: agreed, variant: input.variant, at: now).data
+      return HandedIn(
+        try wallet.answer(requestObject: requestObject, request: agreed, variant: input.variant, at: now))
     }
     if let origin = pending.origin, ProtocolFamily(ofProtocol: pending.protocolName) == .web {
-      return try wallet.answer(
-        digitalCredential: pending.protocolName, data: pending.data, origin: origin, request: agreed,
-        variant: input.variant, at: now
-      ).data
+      return HandedIn(
+        try wallet.answer(
+          digitalCredential: pending.protocolName, data: pending.data, origin: origin, request: agreed,
+          variant: input.variant, at: now))
+    }
+    if let deviceRequest = pending.data["device_request"]?.string.flatMap(Base64.decodeURLSafe) {
+      let meeting = try wallet.meet(
+        readerAsking: deviceRequest, request: agreed, occasion: Array(pending.session.text.utf8),
+        variant: input.variant, at: now)
+      return try HandedIn(meeting)
     }
     let merchant = pending.data["merchant_identifier"]?.string
     guard let apple = pending.relyingParty.apple.first(where: { $0.merchantID == merchant }),
@@ -75,7 +114,30 @@ struct MockWalletEndpoint: Sendable {
     let session = MockAppleSession(
       nonce: nonce, merchantID: apple.merchantID, teamID: apple.teamID, recipientKey: recipient.publicKey)
     let answer = try wallet.answerApple(request, session: session, variant: input.variant, at: now)
-    return ["encrypted_data": .string(Base64.encode(answer.bytes))]
+    return HandedIn(
+      data: ["encrypted_data": .string(Base64.encode(answer.bytes))], deviceResponses: [answer.deviceResponse])
+  }
+}
+
+/// An answer as it is handed in, and what is encrypted in it.
+private struct HandedIn: Sendable {
+  let data: JSON
+  let deviceResponses: [[UInt8]]
+}
+
+extension HandedIn {
+  init(_ answer: MockWebAnswer) { self.init(data: answer.data, deviceResponses: answer.deviceResponses) }
+
+  /// What a reader hands in: the parts of the transcript, the encrypted answer, and its private key.
+  init(_ meeting: MockMeeting) throws {
+    func text(_ bytes: [UInt8]) -> JSON { .string(Base64.encodeURLSafe(bytes)) }
+    self.init(
+      data: [
+        "device_engagement": text(meeting.deviceEngagement), "e_reader_key": text(meeting.readerKey), "handover": "qr",
+        "session_data": text(meeting.answer.bytes),
+        "reader_private_key": text(try meeting.readerPrivateKey.scalar().exposed()),
+      ],
+      deviceResponses: [meeting.answer.deviceResponse])
   }
 }
 

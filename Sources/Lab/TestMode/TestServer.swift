@@ -173,8 +173,8 @@ extension ServerAdditions {
     _ wallet: MockWalletEndpoint, _ playground: Playground, end: @escaping @Sendable () async -> Void = {}
   ) -> ServerAdditions {
     ServerAdditions(
-      groups: [RouteGroup("Testing", "Test mode's mock wallet.", [wallet.route])],
-      schemas: MockResponseSchema.all, pages: PlaygroundRoutes.all(playground), end: end)
+      groups: [RouteGroup("Testing", "Test mode's mock wallet.", wallet.routes + [DiagnosticRoute.route])],
+      schemas: MockResponseSchema.all + DiagnosticRoute.schemas, pages: PlaygroundRoutes.all(playground), end: end)
   }
 }
 

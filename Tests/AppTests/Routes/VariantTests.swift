@@ -157,6 +157,90 @@ extension MockDocumentData {
   }
 }
 
+/// The mock wallet and a mock reader, in person.
+@Suite(.onOwnThreads) struct MeetingTests {
+  private static let name = "iso-18013-5-proximity"
+
+  @Test func `every variant fails with exactly its codes and gives nothing away`() async throws {
+    let variants = MockVariant.all.filter { $0.holds(over: Self.name) }
+    #expect(variants.count > 300)
+    try await withTestMode { bed in
+      for variant in variants {
+        let session = try await bed.createSession(by: Self.name, asking: variant.request)
+        let reply = try await bed.submit(bed.mockAnswer(session, variant: variant.name), to: session)
+        let reasons = (reply.json["last_error"]?["reasons"]?.array ?? []).compactMap { $0["code"]?.string }
+        #expect(Set(reasons) == Set(variant.codes.map(\.rawValue)), "\(variant.name): \(reply.body)")
+        guard !variant.codes.isEmpty else { continue }
+        #expect(VariantTests.personal.filter { reply.body.contains($0) } == [], "\(variant.name)")
+      }
+    }
+  }
+
+  @Test func `each meeting has keys of its own, and another's answer does not open`() async throws {
+    try await withTestMode { bed in
+      let sessions = [try await bed.createSession(by: Self.name), try await bed.createSession(by: Self.name)]
+      let answers = [try await bed.mockAnswer(sessions[0]), try await bed.mockAnswer(sessions[1])]
+      for member in ["device_engagement", "e_reader_key", "session_data", "reader_private_key"] {
+        #expect(answers[0]["data"]?[member] != answers[1]["data"]?[member], "\(member)")
+      }
+      let other = try #require(answers[1]["data"]?["session_data"])
+      var mixed = try #require(answers[0]["data"]?.object)
+      mixed.removeAll { $0.name == "session_data" }
+      mixed.append(.init("session_data", other))
+      let reply = try await bed.submit(["protocol": .string(Self.name), "data": .object(mixed)], to: sessions[0])
+      #expect(reply.json["last_error"]?["code"] == "envelope.decryption_failed")
+      #expect(try await bed.submit(answers[1], to: sessions[1]).json["status"] == "verified")
+    }
+  }
+
+  @Test func `the reader's first message has its key and the encrypted request`() async throws {
+    try await withTestMode { bed in
+      let session = try await bed.createSession(by: Self.name)
+      let data = session["requests"]?.array?.first?["data"]
+      let request = try #require(data?["device_request"]?.string.flatMap(Base64.decodeURLSafe))
+      let meeting = try MockWallet(authority: bed.mode.authority).meet(
+        readerAsking: request, occasion: [7], at: bed.clock.now)
+      let message = try SessionMessage(parsing: meeting.sessionEstablishment)
+      #expect(message.readerKey == meeting.readerKey && message.status == nil)
+      #expect(message.data?.count == request.count + 16)
+    }
+  }
+}
+
+/// What the mock wallet encrypted, and CBOR to read.
+@Suite(.onOwnThreads) struct OpenedAnswerTests {
+  @Test(arguments: BuiltProtocols.all(in: .test).map(\.name))
+  func `an opened answer verifies, and its DeviceResponse can be read`(name: String) async throws {
+    try await withTestMode { bed in
+      let session = try await bed.createSession(by: name)
+      let opened = try await bed.api.post(
+        "/v1/test/opened_mock_responses", ["session": session["id"] ?? .null, "protocol": .string(name)])
+      #expect(opened.status == 200, "\(opened.body)")
+      let response = try #require(opened.json["device_responses"]?.array?.first)
+      let read = try await bed.api.post("/v1/test/diagnostics", ["cbor": response])
+      let notation = try #require(read.json["diagnostic"]?.string)
+      #expect(notation.contains("\"issuerAuth\": [") && notation.contains("\"Morgan\""))
+      let reply = try await bed.submit(try #require(opened.json["answer"]), to: session)
+      #expect(reply.json["status"] == "verified", "\(reply.body)")
+    }
+  }
+
+  @Test func `what is no CBOR is refused by its place`() async throws {
+    try await withTestMode { bed in
+      let cases: [(body: JSON, detail: String)] = [
+        (["cbor": "gg"], "cbor.truncated at byte 0"), (["cbor": "gg=="], "must be base64url"),
+        (["cbor": 1], "base64url"),
+        (["cbor": "gA", "more": true], "/more"), ([], "must be an object"),
+      ]
+      for (body, detail) in cases {
+        let reply = try await bed.api.post("/v1/test/diagnostics", body)
+        #expect(reply.status == 400 && reply.body.contains(detail), "\(reply.body)")
+      }
+      #expect(try await bed.api.with(nil).post("/v1/test/diagnostics", ["cbor": "gA"]).status == 401)
+    }
+  }
+}
+
 /// Answers made elsewhere.
 @Suite(.onOwnThreads) struct SeedTests {
   @Test func `one seed is one authority, in a server and in files`() async throws {
@@ -212,8 +296,6 @@ extension MockDocumentData {
 @Suite(.onOwnThreads) struct WalletDocumentTests {
   @Test(arguments: MockPerson.allDocuments.map(\.docType), BuiltProtocols.all(in: .test).map(\.name))
   func `it is asked for with all of its elements, and verified`(docType: String, name: String) async throws {
-    // The mock has no reader in person.
-    guard name != "iso-18013-5-proximity" else { return }
     let document = try #require(MockPerson.allDocuments.first { $0.docType == docType })
     let elements = document.namespaces.flatMap { space in
       space.elements.map { ElementReference(space.name, $0.identifier) }

@@ -122,8 +122,9 @@ extension MockVariant {
     let isRedirect = protocolName == "openid4vp"
     let isAnnexB = protocolName == "openid4vp-iso-18013-7-annex-b"
     let isWeb = protocolName.hasPrefix("openid4vp-v1-")
-    // OpenID4VP's encryption key is the reader key. A proximity protocol has one if the device sends a MAC.
-    let hasReaderKey = isAnnexB || ((isRedirect || isWeb) && isEncrypted) || usesMAC
+    // OpenID4VP's encryption key is the reader key. A reader in person hands its own in.
+    let isInPerson = protocolName == MockProtocol.proximity
+    let hasReaderKey = isAnnexB || isInPerson || ((isRedirect || isWeb) && isEncrypted) || usesMAC
     return switch applicability {
     case .anyProtocol: true
     case .appleInApp: isInApp

@@ -139,8 +139,14 @@ package enum MockSessionTranscript {
     return CBORValue.array([.null, .null, [.text(name), .bytes(hash)]]).encoded()
   }
 
-  /// COSE_Key of an ephemeral reader key: the argument `readerKey` of `qr` and `nfc`.
+  /// COSE_Key of an ephemeral key, such as the argument `readerKey` of `qr` and `nfc`.
   package static func readerKeyBytes(of key: PublicKey) -> [UInt8] { COSEKey.fields(of: key).value.encoded() }
+
+  /// DeviceEngagement with the device's ephemeral key (ISO/IEC 18013-5:2021, 8.2.1.1): version and security.
+  package static func deviceEngagement(with key: PublicKey) -> [UInt8] {
+    let security: CBORValue = [1, .tagged(24, .bytes(readerKeyBytes(of: key)))]
+    return CBORValue.map([(0, "1.0"), (1, security)]).encoded()
+  }
 
   private static func engaged(_ engagement: [UInt8], _ readerKey: [UInt8], handover: CBORValue) -> [UInt8] {
     CBORValue.array([.tagged(24, .bytes(engagement)), .tagged(24, .bytes(readerKey)), handover]).encoded()

@@ -90,6 +90,7 @@ struct PlaygroundAsset: Sendable {
     script("playground", PackageResources.playground_js),
     script("api", PackageResources.api_js),
     script("ask", PackageResources.ask_js),
+    script("contents", PackageResources.contents_js),
     script("dom", PackageResources.dom_js),
     script("values", PackageResources.values_js),
     script("variants", PackageResources.variants_js),
@@ -109,8 +110,7 @@ struct PlaygroundAsset: Sendable {
 /// The page's configuration: the possible requests, the ways of answering them, and what codes mean.
 enum PlaygroundConfiguration {
   static func json(_ playground: Playground, of service: VerificationService) -> JSON {
-    // A page cannot be a proximity reader.
-    let protocols = service.protocolNames.filter { ProtocolFamily(ofProtocol: $0) != .proximity }
+    let protocols = service.protocolNames
     return [
       "api_key": .string(playground.apiKey),
       "families": families(protocols),
@@ -144,6 +144,7 @@ enum PlaygroundConfiguration {
     case "apple-in-app": "Apple Wallet, in an app"
     case "openid4vp": "OpenID4VP, by redirect or QR code"
     case "openid4vp-iso-18013-7-annex-b": "OpenID4VP of ISO/IEC TS 18013-7, Annex B"
+    case "iso-18013-5-proximity": "In person, by a reader app"
     default: name
     }
   }

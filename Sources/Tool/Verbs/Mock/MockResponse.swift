@@ -81,9 +81,7 @@ enum MockResponse {
   private static func newTranscript(_ arguments: ParsedArguments, readerKey: PublicKey?) throws(Failure) -> [UInt8] {
     try MockCommand.made {
       let readerBytes = MockSessionTranscript.readerKeyBytes(of: try readerKey ?? key("reader"))
-      let deviceBytes = MockSessionTranscript.readerKeyBytes(of: try key("engagement"))
-      let security: CBORValue = [1, .tagged(24, .bytes(deviceBytes))]
-      let engagement = CBORValue.map([(0, "1.0"), (1, security)]).encoded()
+      let engagement = MockSessionTranscript.deviceEngagement(with: try key("engagement"))
       return arguments.value(.handover) == "nfc"
         ? MockSessionTranscript.nfc(
           deviceEngagement: engagement, readerKey: readerBytes, handoverSelect: Array("mock select".utf8),

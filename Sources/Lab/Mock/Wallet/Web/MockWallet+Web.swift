@@ -64,9 +64,10 @@ extension MockWallet {
   var docTypes: Set<String> { Set(documents.map(\.docType)) }
 }
 
-/// The names of web protocols in requests and answers.
+/// The names of protocols in requests and answers.
 enum MockProtocol {
   static let annexC = "org-iso-mdoc"
+  static let proximity = "iso-18013-5-proximity"
 }
 
 /// A wallet's answer to a web protocol's request, and what it answers.

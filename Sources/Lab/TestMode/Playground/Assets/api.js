@@ -31,8 +31,14 @@ export class API {
     return this.call("GET", `/v1/verification_sessions/${session.id}?expand[]=result`);
   }
 
+  /** `{answer, device_responses}`: the answer to submit, and what the wallet encrypted in it. */
   mockAnswer(session, protocol, variant) {
-    return this.post("/v1/test/mock_responses", { session: session.id, variant, protocol });
+    return this.post("/v1/test/opened_mock_responses", { session: session.id, variant, protocol });
+  }
+
+  /** CBOR, given in base64url, in diagnostic notation. */
+  async diagnostic(cbor) {
+    return (await this.post("/v1/test/diagnostics", { cbor })).diagnostic;
   }
 
   /** The address of an image. */

@@ -29,12 +29,17 @@ export function names(list) {
 }
 
 /** JSON to read, folded away unless it is open. */
-export function jsonBlock(title, value, { id, open = false } = {}) {
+export function jsonBlock(title, value, options) {
+  return textBlock(title, JSON.stringify(value, null, 2), options);
+}
+
+/** Text of a fixed width to read, folded away unless it is open. */
+export function textBlock(title, text, { id, open = false } = {}) {
   return element(
     "details", { id, open },
     element("summary", {}, title),
-    // Wide JSON scrolls by itself, so the keyboard must reach it.
-    element("pre", { tabindex: "0", role: "region", "aria-label": title }, JSON.stringify(value, null, 2)),
+    // Wide text scrolls by itself, so the keyboard must reach it.
+    element("pre", { tabindex: "0", role: "region", "aria-label": title }, text),
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { API, Problem, loadConfiguration } from "./api.js";
 import { AskForm } from "./ask.js";
+import { Contents } from "./contents.js";
 import { byId, element, jsonBlock, show } from "./dom.js";
 import { VariantList } from "./variants.js";
 import { VerdictView } from "./verdict.js";
@@ -12,6 +13,7 @@ const REAL_WALLET =
 class Playground {
   constructor(configuration) {
     this.api = new API(configuration.api_key);
+    this.contents = new Contents(this.api);
     this.form = new AskForm(configuration);
     this.variants = new VariantList(configuration.variant_groups);
     this.verdict = new VerdictView(configuration);
@@ -95,12 +97,15 @@ class Playground {
     const web = this.session.digital_credential_requests;
     byId("requests").replaceChildren(
       jsonBlock("What the backend sent to the server", body, { id: "sent" }),
-      jsonBlock("requests: what the app or page gets", this.session.requests, { id: "requests-json", open: true }),
+      element(
+        "section", { id: "requests-json", "aria-label": "What the app or page gets" },
+        ...await Promise.all(this.session.requests.map((request, index) => this.contents.ofRequest(request, index === 0)))),
       ...(web.length > 0
         ? [jsonBlock("digital_credential_requests: for navigator.credentials.get", web, { id: "web-json" })]
         : []));
     await this.offerAnswers();
     for (const [id, isShown] of [["request", true], ["answer", true], ["verdict", false]]) show(id, isShown);
+    byId("contents").replaceChildren();
     this.verdict.clear();
     this.focus("request-title");
   }
@@ -125,7 +130,9 @@ class Playground {
     byId("browser-about").textContent = link !== undefined
       ? REAL_WALLET + "by a link, fetches the request and posts its answer by itself."
       : web.length === 0
-        ? "Real answers to this protocol come from an app on an iPhone."
+        ? names.includes("apple-in-app")
+          ? "Real answers to this protocol come from an app on an iPhone."
+          : "Real answers to this protocol come from a reader app, which meets the wallet in person."
         : hasNoAPI
           ? "This browser has no Digital Credentials API."
           : REAL_WALLET + "through the Digital Credentials API.";
@@ -135,8 +142,9 @@ class Playground {
 
   async answerByMock() {
     const variant = this.variants.chosen;
-    const answer = await this.api.mockAnswer(this.session, byId("answer-protocol").value, variant.name);
-    await this.submit(answer, variant.codes);
+    const opened = await this.api.mockAnswer(this.session, byId("answer-protocol").value, variant.name);
+    byId("contents").replaceChildren(await this.contents.ofAnswer(opened));
+    await this.submit(opened.answer, variant.codes);
   }
 
   async answerByBrowser() {
