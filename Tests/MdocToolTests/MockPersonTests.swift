@@ -54,6 +54,45 @@ import Testing
     #expect(document?["doc_type"]?.string == docType)
   }
 
+  @Test func `its schema names every typed value that is read, and what it prints has its shape`() async throws {
+    let schema = try await Run("mock", "person", "--schema").json()
+    #expect(schema["$schema"] == "https://json-schema.org/draft/2020-12/schema")
+    let typed = (schema["$defs"]?["value"]?["anyOf"]?.array ?? []).compactMap { $0["required"]?.array?.first?.string }
+    let example: [String: JSON] = [
+      "full_date": "1990-04-12", "tdate": "2024-02-01T00:00:00Z", "base64": "AA==", "hex": "00", "jpeg_portrait": 0,
+    ]
+    #expect(Set(typed) == Set(example.keys))
+    for name in typed {
+      let value = JSON.object([.init(name, example[name] ?? .null)])
+      let read = try MockDocumentData(
+        json: (["doc_type": "a", "namespaces": ["n": ["e": value]]] as JSON).serialized())
+      // What is not read as its type would be a map.
+      if case .map? = read["n", "e"] { Issue.record("\(name) is a map") }
+    }
+    let document = schema["$defs"]?["document"]
+    #expect(document?["required"] == ["doc_type", "namespaces"] && document?["additionalProperties"] == false)
+    let names = Set((document?["properties"]?.object ?? []).map(\.name))
+    for printed in try await Run("mock", "person").json().array ?? [] {
+      #expect(Set((printed.object ?? []).map(\.name)).isSubset(of: names))
+    }
+  }
+
+  @Test func `what no verifier accepts is said when it is made, with the code`() async throws {
+    let person: JSON = [
+      "doc_type": "org.iso.18013.5.1.mDL",
+      "namespaces": ["org.iso.18013.5.1": ["family_name": "Moser", "issuing_country": "DE"]],
+    ]
+    _ = try scratch.write("person.json", person.serialized())
+    let run = await answer()
+    let refused = await Run(
+      ["verify", "response", "--response", scratch("r"), "--transcript", scratch("t"), "--trust", scratch("anchors")]
+        + ["--json"] + time)
+    let code = try #require(try refused.json()["last_error"]?["code"]?.string)
+    #expect(code == "mdoc.issuer.jurisdiction_mismatch")
+    #expect(run.status == 0 && run.output.contains("is refused with \(code)"), "\(run.output)")
+    #expect(try await answer("--json").json()["codes"] == [.string(code)])
+  }
+
   @Test func `a text that is a date is a full-date where the standard has dates, and a text elsewhere`() async throws {
     let person: JSON = [
       "doc_type": "eu.europa.ec.eudi.pid.1",

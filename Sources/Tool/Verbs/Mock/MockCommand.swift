@@ -129,7 +129,7 @@ enum MockAnchors {
   }
 
   /// The settings that the trust loader reads beside the certificate.
-  private static func settings(of anchor: MockAnchor) -> JSON {
+  static func settings(of anchor: MockAnchor) -> JSON {
     [
       "doc_types": .array(anchor.docTypes.map { .string($0) }),
       "ekus": .array(anchor.extendedKeyUsages.map { .string($0) }),
@@ -142,23 +142,44 @@ extension Option {
   fileprivate static let folder = Option("out", "FOLDER", "a folder, made where it is missing", occurrence: .required)
 }
 
-/// Writes an answer, and prints what a verifier should say about it.
+/// Writes an answer, and prints what a verifier says about it.
 enum MockOutput {
   static func save(
-    _ answer: MockAnswer, made now: Timestamp, transcript: String? = nil, _ arguments: ParsedArguments,
-    _ console: Console
+    _ answer: MockAnswer, of wallet: MockWallet, isSigned: Bool = true, made now: Timestamp, transcript: String? = nil,
+    _ arguments: ParsedArguments, _ console: Console
   ) throws(Failure) {
     if let transcript { try FileAccess.write(answer.sessionTranscript, to: transcript) }
-    try save(answer.bytes, answer.variant, made: now, transcript: transcript, arguments, console)
+    let codes = try codes(
+      [answer.deviceResponse], over: answer.sessionTranscript, answer.variant, of: wallet, isSigned: isSigned, at: now)
+    try save(answer.bytes, answer.variant, codes, made: now, transcript: transcript, arguments, console)
   }
 
   static func save(
-    _ bytes: [UInt8], _ variant: MockVariant, made now: Timestamp, transcript: String? = nil,
+    _ answer: MockWebAnswer, as json: JSON, of wallet: MockWallet, isSigned: Bool, made now: Timestamp,
+    _ arguments: ParsedArguments, _ console: Console
+  ) throws(Failure) {
+    let codes = try codes(
+      answer.deviceResponses, over: answer.sessionTranscript, answer.variant, of: wallet, isSigned: isSigned, at: now)
+    try save(json.serialized(pretty: true) + [0x0a], answer.variant, codes, made: now, arguments, console)
+  }
+
+  /// The codes that a wrong way of answering announces, or those that are found in an answer that should be right. Not
+  /// looked for are those of a MAC, which only the reader can check, and of a proof.
+  private static func codes(
+    _ responses: [[UInt8]], over transcript: [UInt8], _ variant: MockVariant, of wallet: MockWallet, isSigned: Bool,
+    at now: Timestamp
+  ) throws(Failure) -> [Code] {
+    guard variant.name == MockVariant.good.name, isSigned, wallet.prover == nil else { return variant.codes }
+    return try MockVerdict.codes(of: responses, over: transcript, from: wallet.authority, at: now)
+  }
+
+  private static func save(
+    _ bytes: [UInt8], _ variant: MockVariant, _ codes: [Code], made now: Timestamp, transcript: String? = nil,
     _ arguments: ParsedArguments, _ console: Console
   ) throws(Failure) {
     let path = try arguments.required(.out)
     try FileAccess.write(bytes, to: path)
-    let codes = variant.codes.map(\.rawValue)
+    let codes = codes.map(\.rawValue)
     if arguments.has(.json) {
       console.print(
         .members([

@@ -7,7 +7,7 @@ import Mock
 enum MockPersonVerb {
   static let command = Command(
     "person", "print the mock wallet's documents, to be edited and read again with --person",
-    options: [.documentType],
+    options: [.documentType, .personSchema],
     notes: [
       "Text, numbers, booleans, arrays and objects stand for themselves, and typed values for an object with one member: "
         + "full_date, tdate, base64, hex, or jpeg_portrait with a number of bytes. A text that is a date becomes a full-date "
@@ -24,6 +24,11 @@ enum MockPersonVerb {
     action: run)
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+    if arguments.has(.personSchema) {
+      guard !arguments.has(.documentType) else { throw .usage("--schema is for all documents, without --doc-type") }
+      console.print(MockPersonSchema.json)
+      return .done
+    }
     let wanted = arguments.value(.documentType)
     let documents = MockPerson.allDocuments.filter { wanted == nil || $0.docType == wanted }
     guard !documents.isEmpty else {
@@ -38,6 +43,7 @@ enum MockPersonVerb {
 
 extension Option {
   fileprivate static let documentType = Option("doc-type", "TYPE", "the document of this type alone")
+  fileprivate static let personSchema = Option(flag: "schema", "print the form's JSON Schema and no document")
 }
 
 extension MockDocumentData {

@@ -49,7 +49,9 @@ enum MockResponse {
       try wallet.answer(
         request, transcript: transcript, authentication: authentication, variant: variant, at: now)
     }
-    try MockOutput.save(answer, made: now, transcript: arguments.value(.newTranscript), arguments, console)
+    try MockOutput.save(
+      answer, of: wallet, isSigned: !authentication.isMAC, made: now, transcript: arguments.value(.newTranscript),
+      arguments, console)
     return .done
   }
 
@@ -89,6 +91,10 @@ enum MockResponse {
         : MockSessionTranscript.qr(deviceEngagement: engagement, readerKey: readerBytes)
     }
   }
+}
+
+extension MockDeviceAuthentication {
+  fileprivate var isMAC: Bool { if case .mac = self { true } else { false } }
 }
 
 /// A session key that everybody can compute.

@@ -58,7 +58,8 @@ enum MockWeb {
       }
     }
     let json: JSON = ["protocol": .string(name), "data": answer.data]
-    try MockOutput.save(json.serialized(pretty: true) + [0x0a], variant, made: now, arguments, console)
+    try MockOutput.save(
+      answer, as: json, of: wallet, isSigned: authentication == .signature, made: now, arguments, console)
     return .done
   }
 
@@ -119,7 +120,7 @@ enum MockApple {
     let answer = try MockCommand.made {
       try wallet.answerApple(request, session: session, variant: variant, at: now)
     }
-    try MockOutput.save(answer, made: now, arguments, console)
+    try MockOutput.save(answer, of: wallet, made: now, arguments, console)
     return .done
   }
 }
