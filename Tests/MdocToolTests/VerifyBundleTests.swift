@@ -53,6 +53,13 @@ import Testing
     return Array(bytes[start...])
   }
 
+  @Test(arguments: [("live", nil), ("staging", "STAGING: "), ("test", "TEST MODE: "), ("other", "TEST MODE: ")])
+  func `What was not live says so`(mode: String, warning: String?) throws {
+    let text = try #require(
+      VerifyBundle.origin(["session": "vs_1", "mode": .string(mode)], Style(isColored: false)))
+    #expect(text.hasPrefix(warning ?? "Evidence of session vs_1\n"), "\(text)")
+  }
+
   @Test func `A bundle comes to the report and the result that were given`() async throws {
     let scratch = try Scratch()
     let session = try await makeBundle(scratch)

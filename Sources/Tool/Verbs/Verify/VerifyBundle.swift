@@ -86,7 +86,7 @@ enum VerifyBundle {
   }
 
   /// The origin of the evidence; nil if the bundle could not be opened.
-  private static func origin(_ json: JSON, _ style: Style) -> String? {
+  static func origin(_ json: JSON, _ style: Style) -> String? {
     guard let session = json["session"]?.string else { return nil }
     let names = [("relying_party", "Relying party"), ("protocol", "Protocol"), ("program", "Kept by version")]
     let audit =
