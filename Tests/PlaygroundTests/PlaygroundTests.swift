@@ -33,7 +33,9 @@ extension PlaygroundTests {
     @Test func `a good answer shows the elements, the portrait, the age and every check`() async throws {
       try await withPage { page in
         try await page.ask()
-        #expect(try await page.browser.text("#requests-json").contains("\"merchant_identifier\":"))
+        for text in ["apple-in-app", "\"merchant_identifier\":"] {
+          #expect(try await page.browser.text("#requests-json").contains(text), "\(text)")
+        }
         try await page.answer("good")
         #expect(try await page.browser.text("#banner") == "Verified")
         let result = try await page.browser.text("#result")
@@ -61,8 +63,7 @@ extension PlaygroundTests {
         #expect(try await page.browser.text("#checks li.failed").contains("ISO/IEC 18013-5:2021, 9.3.1"))
         #expect(try await page.browser.count("img.portrait") == 0)
         #expect(try await page.browser.count("#result dl") == 0)
-        // The wallet's own side shows what it sent; the verdict shows nothing of it.
-        let all = try await page.browser.text("#verdict")
+        let all = try await page.browser.text("main")
         for value in ["Morgan", "1990-04-12", "M18013505"] { #expect(!all.contains(value), "\(value)") }
       }
     }
@@ -153,9 +154,10 @@ extension PlaygroundTests {
         }
         try await page.answer("good")
         let answer = try await page.browser.text("#contents")
-        for text in ["What is submitted", "\"protocol\":", "\"issuerAuth\": [", "\"Morgan\""] {
+        for text in ["What is submitted", "\"protocol\":", "\"issuerAuth\": ["] {
           #expect(answer.contains(text), "\(text)")
         }
+        #expect(!answer.contains("Morgan"))
         try await page.ask(by: "web")
         #expect(try await page.browser.text("#contents") == "")
         #expect(try await page.browser.console() == [])

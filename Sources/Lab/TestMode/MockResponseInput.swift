@@ -19,26 +19,26 @@ struct MockResponseInput {
   private var changes: [JSON.Member] = []
 
   init(parsing json: JSON) throws(ServiceError) {
-    guard let object = json.object else { throw Self.fault("", "must be an object") }
+    guard let object = json.object else { throw .invalidMember("", "must be an object") }
     let known = MockResponseSchema.mockResponse.members.map(\.name)
     let unknown = object.filter { !known.contains($0.name) }
     guard unknown.isEmpty else { throw .unknownMembers(unknown) }
-    guard let session = json["session"]?.string else { throw Self.fault("/session", "must be a session's id") }
+    guard let session = json["session"]?.string else { throw .invalidMember("/session", "must be a session's id") }
     self.session = session
     protocolName = json["protocol"]?.string
     if let member = json["protocol"], !member.isNull, member.string == nil {
-      throw Self.fault("/protocol", "must be the name of a protocol")
+      throw .invalidMember("/protocol", "must be the name of a protocol")
     }
     let name = json["variant"] ?? "good"
     guard let variant = name.string.flatMap(Self.variant) else {
-      throw Self.fault("/variant", VariantHint.text(for: name.string ?? ""))
+      throw .invalidMember("/variant", VariantHint.text(for: name.string ?? ""))
     }
     self.variant = variant
     switch json["elements"] {
     case nil, .null?: break
     case .array(let list)?: disclosed = try Self.references(list)
     case .object(let members)?: changes = members
-    default: throw Self.fault("/elements", "must be an array of elements or an object of namespaces")
+    default: throw .invalidMember("/elements", "must be an array of elements or an object of namespaces")
     }
   }
 
@@ -78,9 +78,9 @@ struct MockResponseInput {
   /// The error for what the mock wallet cannot do. It points at the member that asked for it.
   func fault(_ error: MockError) -> ServiceError {
     switch error {
-    case .invalidData(let path, let reason): Self.fault("/elements", "\(path): \(reason)")
-    case .nothingToChange, .unknownVariant: Self.fault("/variant", error.description)
-    case .noRequestedDocument, .unreadableRequest, .cannotProve: Self.fault("/session", error.description)
+    case .invalidData(let path, let reason): .invalidMember("/elements", "\(path): \(reason)")
+    case .nothingToChange, .unknownVariant: .invalidMember("/variant", error.description)
+    case .noRequestedDocument, .unreadableRequest, .cannotProve: .invalidMember("/session", error.description)
     case .curveCannotSign, .keyDerivationFailed: ServiceError(.apiInternal, "The mock wallet failed.")
     }
   }
@@ -96,14 +96,10 @@ struct MockResponseInput {
     for (index, element) in list.enumerated() {
       guard element.object?.count == 2, let namespace = element["namespace"]?.string,
         let identifier = element["identifier"]?.string
-      else { throw fault("/elements/\(index)", "must have exactly `namespace` and `identifier`") }
+      else { throw .invalidMember("/elements/\(index)", "must have exactly `namespace` and `identifier`") }
       references.append((namespace, identifier))
     }
     return references
-  }
-
-  private static func fault(_ pointer: String, _ detail: String) -> ServiceError {
-    ServiceError(.apiInvalidRequest, pointers: [.init(pointer: pointer, detail: detail)])
   }
 }
 

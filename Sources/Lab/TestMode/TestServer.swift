@@ -131,7 +131,8 @@ package struct TestServer: Sendable {
     return try MockPublisher(clock: options.clock)
   }
 
-  private static func anchor(_ anchor: MockAnchor) throws(ConfigurationError) -> TrustAnchor {
+  /// The mock authority's anchor as a verifier trusts it.
+  package static func anchor(_ anchor: MockAnchor) throws(ConfigurationError) -> TrustAnchor {
     let certificate: Certificate
     do throws(CertificateError) {
       certificate = try Certificate(der: anchor.certificate)

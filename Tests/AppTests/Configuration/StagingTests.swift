@@ -119,8 +119,10 @@ import Testing
     try await withFolder { path in
       try await Self.sandbox(path).serve { _, api, _ in
         let session = try await api.post("/v1/verification_sessions", TestBed.body(.standard))
-        let mock = try await api.post("/v1/test/mock_responses", ["session": session.json["id"] ?? ""])
-        #expect(mock.status == 404 && mock.code == "api.not_found")
+        for path in ["mock_responses", "opened_mock_responses", "diagnostics"] {
+          let mock = try await api.post("/v1/test/\(path)", ["session": session.json["id"] ?? ""])
+          #expect(mock.status == 404 && mock.code == "api.not_found", "\(path)")
+        }
         #expect(try await api.get("/playground").status == 404)
       }
     }

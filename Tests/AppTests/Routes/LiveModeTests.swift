@@ -18,9 +18,10 @@ import Testing
         let session = try await api.post("/v1/verification_sessions", TestBed.body(.standard))
         #expect(session.status == 201)
         #expect(session.json["livemode"] == true)
-        let mock = try await api.post("/v1/test/mock_responses", ["session": session.json["id"] ?? ""])
-        #expect(mock.status == 404)
-        #expect(mock.code == "api.not_found")
+        for path in ["mock_responses", "opened_mock_responses", "diagnostics"] {
+          let mock = try await api.post("/v1/test/\(path)", ["session": session.json["id"] ?? ""])
+          #expect(mock.status == 404 && mock.code == "api.not_found", "\(path)")
+        }
         #expect(try await api.get("/v1/trust_anchors").status == 403, "the key has no trust:read")
         #expect(try await api.get("/readyz").status == 200)
         #expect(log.all.count { $0.contains("server.started") } == 1)

@@ -138,22 +138,29 @@ extension MockDocumentData {
     #expect(variants.count > 2)
     try await withTestMode { bed in
       for variant in variants {
-        let session = try await bed.createSession(by: name)
-        let reply = try await bed.submit(bed.mockAnswer(session, variant: variant.name), to: session)
-        #expect(reply.status == 200, "\(variant.name): \(reply.body)")
-        let codes = variant.codes.map(\.rawValue)
-        let isRefusal = codes.first?.hasPrefix("wallet.") == true
-        let status = codes.isEmpty ? "verified" : isRefusal ? "canceled" : "failed"
-        #expect(reply.json["status"]?.string == status, "\(variant.name)")
-        #expect(reply.json["last_error"]?["code"]?.string == codes.first, "\(variant.name)")
-        let reasons = (reply.json["last_error"]?["reasons"]?.array ?? []).compactMap { $0["code"]?.string }
-        #expect(Set(reasons) == Set(codes), "\(variant.name)")
-        guard !codes.isEmpty else { continue }
-        #expect(reply.json["result"] == .null)
-        #expect(VariantTests.personal.filter { reply.body.contains($0) } == [], "\(variant.name)")
+        try await bed.judge(variant, by: name)
       }
       #expect(VariantTests.personal.filter { bed.log.text.contains($0) } == [])
     }
+  }
+}
+
+extension TestBed {
+  /// Answers in this way, and holds the reply against what the way announces.
+  fileprivate func judge(_ variant: MockVariant, by name: String) async throws {
+    let session = try await createSession(by: name, asking: variant.request)
+    let reply = try await submit(mockAnswer(session, variant: variant.name), to: session)
+    #expect(reply.status == 200, "\(variant.name): \(reply.body)")
+    let codes = variant.codes.map(\.rawValue)
+    let isRefusal = codes.first?.hasPrefix("wallet.") == true
+    let status = codes.isEmpty ? "verified" : isRefusal ? "canceled" : "failed"
+    #expect(reply.json["status"]?.string == status, "\(variant.name)")
+    #expect(reply.json["last_error"]?["code"]?.string == codes.first, "\(variant.name)")
+    let reasons = (reply.json["last_error"]?["reasons"]?.array ?? []).compactMap { $0["code"]?.string }
+    #expect(Set(reasons) == Set(codes), "\(variant.name)")
+    guard !codes.isEmpty else { return }
+    #expect(reply.json["result"] == .null)
+    #expect(VariantTests.personal.filter { reply.body.contains($0) } == [], "\(variant.name)")
   }
 }
 
@@ -166,12 +173,7 @@ extension MockDocumentData {
     #expect(variants.count > 300)
     try await withTestMode { bed in
       for variant in variants {
-        let session = try await bed.createSession(by: Self.name, asking: variant.request)
-        let reply = try await bed.submit(bed.mockAnswer(session, variant: variant.name), to: session)
-        let reasons = (reply.json["last_error"]?["reasons"]?.array ?? []).compactMap { $0["code"]?.string }
-        #expect(Set(reasons) == Set(variant.codes.map(\.rawValue)), "\(variant.name): \(reply.body)")
-        guard !variant.codes.isEmpty else { continue }
-        #expect(VariantTests.personal.filter { reply.body.contains($0) } == [], "\(variant.name)")
+        try await bed.judge(variant, by: Self.name)
       }
     }
   }
@@ -217,9 +219,13 @@ extension MockDocumentData {
         "/v1/test/opened_mock_responses", ["session": session["id"] ?? .null, "protocol": .string(name)])
       #expect(opened.status == 200, "\(opened.body)")
       let response = try #require(opened.json["device_responses"]?.array?.first)
-      let read = try await bed.api.post("/v1/test/diagnostics", ["cbor": response])
-      let notation = try #require(read.json["diagnostic"]?.string)
-      #expect(notation.contains("\"issuerAuth\": [") && notation.contains("\"Morgan\""))
+      for showsValues in [true, false] {
+        let body: JSON = ["cbor": response, "show_values": .bool(showsValues)]
+        let notation = try await bed.api.post("/v1/test/diagnostics", body).json["diagnostic"]?.string ?? ""
+        #expect(notation.contains("\"issuerAuth\": [") && notation.contains("\"Morgan\"") == showsValues)
+      }
+      let plain = try await bed.api.post("/v1/test/diagnostics", ["cbor": response]).json["diagnostic"]?.string
+      #expect(plain?.contains("Morgan") == false)
       let reply = try await bed.submit(try #require(opened.json["answer"]), to: session)
       #expect(reply.json["status"] == "verified", "\(reply.body)")
     }
@@ -230,7 +236,8 @@ extension MockDocumentData {
       let cases: [(body: JSON, detail: String)] = [
         (["cbor": "gg"], "cbor.truncated at byte 0"), (["cbor": "gg=="], "must be base64url"),
         (["cbor": 1], "base64url"),
-        (["cbor": "gA", "more": true], "/more"), ([], "must be an object"),
+        (["cbor": "gA", "show_values": 1], "/show_values"), (["cbor": "gA", "more": true], "/more"),
+        ([], "must be an object"),
       ]
       for (body, detail) in cases {
         let reply = try await bed.api.post("/v1/test/diagnostics", body)

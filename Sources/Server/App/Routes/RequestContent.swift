@@ -38,7 +38,7 @@ enum RequestContent {
       if request.body.isEmpty { return .null }
       let json = try json(request)
       guard let members = json.object else {
-        throw ServiceError(.apiInvalidRequest, pointers: [.init(pointer: "", detail: "must be an object")])
+        throw .invalidMember("", "must be an object")
       }
       guard members.isEmpty else {
         throw .unknownMembers(members)
@@ -100,6 +100,11 @@ enum RequestContent {
 }
 
 extension ServiceError {
+  /// The error for one member, named by its JSON Pointer.
+  package static func invalidMember(_ pointer: String, _ detail: String) -> ServiceError {
+    ServiceError(.apiInvalidRequest, pointers: [.init(pointer: pointer, detail: detail)])
+  }
+
   /// The refusal of members that the operation does not know.
   package static func unknownMembers(_ members: [JSON.Member]) -> ServiceError {
     ServiceError(

@@ -129,7 +129,7 @@ enum MockAnchors {
   }
 
   /// The settings that the trust loader reads beside the certificate.
-  static func settings(of anchor: MockAnchor) -> JSON {
+  private static func settings(of anchor: MockAnchor) -> JSON {
     [
       "doc_types": .array(anchor.docTypes.map { .string($0) }),
       "ekus": .array(anchor.extendedKeyUsages.map { .string($0) }),

@@ -1,8 +1,8 @@
 import Base
 import Mdoc
 import Mock
-import PKIX
 import Presentation
+import TestMode
 import Trust
 
 /// What a verifier that trusts the mock authority finds in an answer. The mock signs whatever a person's file says, also
@@ -25,11 +25,7 @@ enum MockVerdict {
   private static func trust(in authority: MockAuthority, at now: Timestamp) throws(Failure) -> TrustStore {
     try own {
       try TrustStore(
-        anchors: authority.walletAnchors(at: now).map { anchor in
-          try TrustAnchor(
-            certificate: Certificate(der: anchor.certificate), settings: MockAnchors.settings(of: anchor).serialized(),
-            source: anchor.name)
-        }, allowsTestCertificates: true)
+        anchors: authority.walletAnchors(at: now).map(TestServer.anchor), allowsTestCertificates: true)
     }
   }
 

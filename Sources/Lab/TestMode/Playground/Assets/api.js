@@ -36,9 +36,9 @@ export class API {
     return this.post("/v1/test/opened_mock_responses", { session: session.id, variant, protocol });
   }
 
-  /** CBOR, given in base64url, in diagnostic notation. */
-  async diagnostic(cbor) {
-    return (await this.post("/v1/test/diagnostics", { cbor })).diagnostic;
+  /** CBOR, given in base64url, in diagnostic notation; without personal values unless they are wanted. */
+  async diagnostic(cbor, showsValues) {
+    return (await this.post("/v1/test/diagnostics", { cbor, show_values: showsValues })).diagnostic;
   }
 
   /** The address of an image. */

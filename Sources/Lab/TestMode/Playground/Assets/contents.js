@@ -14,24 +14,22 @@ export class Contents {
   async ofRequest({ protocol, data }, open) {
     const inside = [];
     for (const name of CBOR_MEMBERS.filter((name) => data[name] !== undefined)) {
-      inside.push(await this.notation(`${name}: CBOR`, data[name], open));
+      inside.push(textBlock(`${name}: CBOR`, await this.api.diagnostic(data[name], true), { open }));
     }
     const signed = typeof data.request === "string" ? data.request.split(".")[1] : data.request?.payload;
     if (signed !== undefined) inside.push(jsonBlock("request: its payload", decodedJSON(signed), { open }));
     return beside(jsonBlock(protocol, data, { open }), inside);
   }
 
-  /** An answer as it is submitted and, beside it, what the mock wallet encrypted in it. */
+  /** An answer as it is submitted and, beside it, what the mock wallet encrypted in it: its structure, not its values. The
+   * verdict alone shows values. */
   async ofAnswer({ answer, device_responses: responses }) {
     const inside = [];
     for (const response of responses) {
-      inside.push(await this.notation("DeviceResponse, as the wallet made it", response, true));
+      const text = await this.api.diagnostic(response, false);
+      inside.push(textBlock("DeviceResponse, without values", text, { open: true }));
     }
     return beside(jsonBlock("What is submitted", answer, { id: "submitted", open: true }), inside);
-  }
-
-  async notation(title, cbor, open) {
-    return textBlock(title, await this.api.diagnostic(cbor), { open });
   }
 }
 
