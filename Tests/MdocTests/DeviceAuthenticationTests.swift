@@ -43,13 +43,13 @@ import Testing
   }
 
   /// The key comes from both sides' (9.1.3.5).
-  private func mac(_ made: HandMadeDocument, over transcript: SessionTranscript, algorithm: Int64 = 5) throws
-    -> CBORValue
-  {
+  private func mac(
+    _ made: HandMadeDocument, over transcript: SessionTranscript, algorithm: Int64 = 5, payload: [UInt8]? = nil
+  ) throws -> CBORValue {
     let secret = try deviceKey.sharedSecret(with: readerKey.publicKey)
     let key = try HKDF.deriveKey(
       from: secret, salt: HashAlgorithm.sha256.hash(transcript.taggedBytes), info: Array("EMacKey".utf8), length: 32)
-    return HandMadeMessage(algorithm: algorithm).encoded("MAC0", over: signedBytes(made, transcript)) {
+    return HandMadeMessage(algorithm: algorithm, payload: payload).encoded("MAC0", over: signedBytes(made, transcript)) {
       HMAC.authenticate($0, key: key, hash: .sha256)
     }
   }
@@ -173,6 +173,14 @@ import Testing
     let otherKey = try PrivateKey(generatingOn: .p256)
     let wrong = try run(made, ["deviceMac": mac(made, over: ours)], macPolicy: .allowed(readerKey: otherKey))
     #expect(wrong.method == nil && wrong.checks.codes(.failed) == [.deviceMacInvalid])
+  }
+
+  @Test func `a MAC carries no payload of its own`() throws {
+    let attached = try mac(made, over: ours, payload: signedBytes(made, ours))
+    for mac in [attached, "no message"] {
+      let (method, checks) = try run(made, ["deviceMac": mac], macPolicy: .allowed(readerKey: readerKey))
+      #expect(method == nil && checks.codes(.failed) == [.deviceAuthMalformed])
+    }
   }
 
   @Test func `a MAC has the standard's algorithm`() throws {

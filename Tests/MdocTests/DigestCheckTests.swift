@@ -22,6 +22,19 @@ import Testing
     return try check(made).codes(.failed)
   }
 
+  /// Whether or not an item comes for them.
+  @Test func `identifiers of digests are unsigned integers, and digests are bytes`() throws {
+    let digest = CBORValue.bytes(HashAlgorithm.sha256.hash([]))
+    for (identifier, digest) in [
+      (CBORValue.text("0"), digest), (-1, digest), (0, "digest"), (0, .null),
+    ] {
+      var made = HandMadeDocument()
+      made.otherDigests = [.text(HandMadeDocument.namespace): .map([(key: identifier, value: digest)])]
+      let error = #expect(throws: MdocParseError.self) { try made.mso() }
+      #expect(error?.code == .msoMalformed)
+    }
+  }
+
   @Test func `what was signed passes every check`() throws {
     let checks = try check(HandMadeDocument())
     #expect(checks.codes(.passed) == DigestCheck.codes && checks.checks.count == DigestCheck.codes.count)

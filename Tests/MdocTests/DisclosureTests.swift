@@ -60,4 +60,19 @@ import Testing
     #expect(verdict.report.reasons.map(\.code) == [.elementMissing])
     #expect(verdict.report.checks.first { $0.code == .nothingDisclosed }?.outcome == .notRun)
   }
+
+  @Test func `nor is an answer that lacks a document, or of which one document lacks an element`() throws {
+    var two = try Attack(docTypes: [DocType.mDL, DocType.photoID])
+    two.documents.append(MockPerson.photoID)
+    two.mock = .anyOf
+    let photo = ElementRequest(ElementReference(Namespace.iso23220, "not_there"))
+    let request = PresentationRequest(
+      documents: Attack.request.documents + [DocumentRequest(docType: DocType.photoID, elements: [photo])],
+      requiresAllDocuments: true)
+    for (attack, code) in [(attack, Code.documentMissing), (two, .elementMissing)] {
+      let verdict = try attack.verify(attack.response(.none), request: request)
+      #expect(verdict.report.reasons.map(\.code) == [code])
+      #expect(verdict.report.checks.first { $0.code == .nothingDisclosed }?.outcome == .notRun, "\(code)")
+    }
+  }
 }

@@ -36,8 +36,11 @@ struct HandMadeDocument {
   var deviceKey: PublicKey?
   var deviceNamespaces: CBORValue = [:]
   var keyAuthorizations: CBORValue?
+  /// What stands in the place of the digests.
+  var otherDigests: CBORValue?
 
   var valueDigests: CBORValue {
+    if let otherDigests { return otherDigests }
     let digests = (hashedItems ?? items).map { item in
       (key: CBORValue.unsigned(item.digestID), value: CBORValue.bytes(HashAlgorithm.sha256.hash(item.encoded)))
     }

@@ -40,6 +40,30 @@ import Testing
     #expect(try attack.codes(mutation) == [.digestMissing])
   }
 
+  /// Each would get a report of its own.
+  @Test func moreDocumentsThanAnyAnswerHasAreRefusedAsAWhole() throws {
+    func response(_ count: Int) throws -> [UInt8] {
+      try attack.response(.response { draft in
+        let document = try #require(draft.documents.first)
+        draft.documents = [CBORValue](repeating: document, count: count)
+      })
+    }
+    #expect(try DeviceResponse(parsing: response(Limits.documents)).documents.count == Limits.documents)
+    let error = #expect(throws: MdocParseError.self) { try DeviceResponse(parsing: response(Limits.documents + 1)) }
+    #expect(error?.code == .documentUnexpected)
+  }
+
+  @Test(arguments: [CBORValue.text("0"), .null, .bytes([0])])
+  func aDocumentErrorIsANumber(value: CBORValue) throws {
+    let mutation = MockMutation.response { $0.fields["documentErrors"] = [[.text(DocType.photoID): value]] }
+    #expect(try attack.codes(mutation) == [.responseMalformed])
+  }
+
+  @Test(arguments: [[0x80], [0x82, 0xf6, 0xf6], [0x84, 0xf6, 0xf6, 0xf6, 0xf6], [0xa3, 0, 0, 1, 0, 2, 0], [0x83, 0xf6]])
+  func aTranscriptIsAnArrayOfThree(bytes: [UInt8]) {
+    #expect(throws: MdocParseError.self) { try SessionTranscript(encoded: bytes) }
+  }
+
   static let strangeNumbers: [CBORValue] = [
     .negative(0), .double(0), .null, .text("0"), .tagged(2, .bytes([0])), .bool(false), .array([0]),
   ]

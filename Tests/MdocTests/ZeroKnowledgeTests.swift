@@ -17,6 +17,8 @@ struct ProvenAnswer {
   var timestamp: CBORValue = .tagged(0, "2025-12-01T23:59:59Z")
   var elements: [(key: CBORValue, value: CBORValue)] = [Self.element("age_over_18", true)]
   var namespace = Namespace.mDL
+  /// A second namespace, with the same elements.
+  var furtherNamespace: String?
   var chain: CBORValue?
   var more: [(key: CBORValue, value: CBORValue)] = []
   var proof: CBORValue
@@ -75,7 +77,11 @@ struct ProvenAnswer {
     var members: [(key: CBORValue, value: CBORValue)] = [
       (key: "docType", value: .text(docType)), (key: "timestamp", value: timestamp),
       (key: "zkSystemId", value: label),
-      (key: "issuerSigned", value: .map([(key: .text(namespace), value: .array(elements))])),
+      (
+        key: "issuerSigned",
+        value: .map(
+          [namespace, furtherNamespace].compactMap { $0 }.map { (key: .text($0), value: .array(elements)) })
+      ),
     ]
     members += more
     if let chain { members.append((key: CBORValue.text("msoX5chain"), value: chain)) }
@@ -300,6 +306,69 @@ struct ZeroKnowledgeTests {
     #expect(codes.contains(.zkElementCount) && codes.contains(.zkElementsMismatch))
     answer.elements = [ProvenAnswer.element("age_over_18", true), ProvenAnswer.element("age_over_18", true)]
     #expect(try answer.verify().report.reasons.map(\.code).contains(.elementDuplicate))
+  }
+
+  /// Beside a fault for which the proof is not verified, too.
+  @Test func `what can't be proven, and elements of two namespaces, are told of any answer`() throws {
+    var answer = try ProvenAnswer()
+    answer.label = "longfellow"
+    answer.elements[0].value = [true]
+    #expect(try answer.verify().report.reasons.map(\.code) == [.zkSystemUnknown, .zkElementNotProvable])
+    answer = try ProvenAnswer()
+    answer.request.documents[0].docType = DocType.photoID
+    answer.furtherNamespace = Namespace.iso23220
+    let codes = try answer.verify().report.reasons.map(\.code)
+    #expect(codes == [.docTypeNotRequested, .zkNamespaceMismatch])
+  }
+
+  /// Each of them is short enough, and version 6 has no room for both.
+  @Test func `a long identifier with a long value`() throws {
+    var answer = try ProvenAnswer()
+    let identifier = String(repeating: "x", count: 32)
+    answer.elements = [ProvenAnswer.element(identifier, .bytes([UInt8](repeating: 0, count: 62)))]
+    answer.request.documents[0].minimumAge = nil
+    answer.request.documents[0].elements = [ElementRequest(ElementReference(Namespace.mDL, identifier))]
+    #expect(try answer.verify().report.reasons.map(\.code) == [.zkElementNotProvable])
+  }
+
+  /// It is trusted now, and was not when the proof says that the document was shown.
+  @Test func `a signer that is younger than the proof`() throws {
+    var answer = try ProvenAnswer()
+    let authority = try MockAuthority(seed: Array("proofs".utf8))
+    answer.now = Timestamp(secondsSince1970: 1_795_000_000)
+    answer.timestamp = .tagged(0, .text("\(answer.now - 200)"))
+    answer.verifier = try answer.trusting([
+      TrustAnchor(
+        certificate: try Certificate(der: authority.anchor(at: answer.now).certificate), docTypes: [DocType.mDL])
+    ])
+    var template = try MockSigner(
+      authority: authority, under: authority.certificateIssuer(.good), curve: .p256, at: answer.now
+    ).certificate
+    for (age, codes) in [(Int64(300), [Code.zkProofInvalid]), (100, [.certificateExpired])] {
+      template.notBefore = answer.now - age
+      answer.chain = .bytes(try template.signed(by: authority.certificateIssuer(.good).key))
+      #expect(try answer.verify().report.reasons.map(\.code) == codes)
+    }
+  }
+
+  /// One request is answered once, by a document or by a proof of it.
+  @Test func `a document beside a proof of it answers nothing`() throws {
+    var answer = try ProvenAnswer()
+    let authority = try MockAuthority(seed: Array("proofs".utf8))
+    let plain = try MockWallet(authority: authority, documents: [MockPerson.mDL]).answer(
+      .standard, transcript: answer.transcript.encoded, variant: .good, at: answer.now
+    ).bytes
+    let document = try #require(CBORItem(parsing: plain)[key: "documents"]?.elements?.first { _ in true })
+    answer.response.append((key: "documents", value: [.encoded(Array(document.encoded))]))
+    answer.verifier = try answer.trusting([
+      answer.anchor(docTypes: [DocType.mDL]),
+      TrustAnchor(
+        certificate: try Certificate(der: authority.anchor(at: answer.now).certificate), docTypes: [DocType.mDL]),
+    ])
+    answer.request.documents.append(DocumentRequest(docType: DocType.photoID, elements: []))
+    answer.request.requiresAllDocuments = true
+    let codes = try answer.verify().report.reasons.map(\.code)
+    #expect(codes.contains(.docTypeNotRequested) && codes.contains(.documentMissing))
   }
 
   /// A query is answered by a document of its own type and kind.

@@ -117,6 +117,26 @@ import Testing
     }
   }
 
+  /// Which of the two counts, nobody can say (RFC 5280, 4.2).
+  @Test func anExtensionThatStandsTwiceMakesItMalformed() throws {
+    let issuer = try authority.certificateIssuer(.good)
+    let good = RevocationListTemplate(issuer: issuer, at: now)
+    var list = good
+    list.extensions += good.extensions.suffix(1)
+    #expect(throws: CRLError.malformed) { try VerifiedCRL(verifying: list.der(), issuer: anchor, at: now) }
+    list = good
+    list.entries = [.init(serialNumber: [0x01], date: now, extensions: [.reasonCode(1)])]
+    #expect(try VerifiedCRL(verifying: list.der(), issuer: anchor, at: now).count == 1)
+    list.entries[0].extensions.append(.reasonCode(6))
+    #expect(throws: CRLError.malformed) { try VerifiedCRL(verifying: list.der(), issuer: anchor, at: now) }
+  }
+
+  @Test func anUnverifiedListHasTheSameBound() {
+    let bytes = [UInt8](repeating: 0, count: Limits.listBytes + 1)
+    #expect(throws: CRLError.tooLarge) { try UnverifiedCRL(parsing: bytes) }
+    #expect(throws: CRLError.malformed) { try UnverifiedCRL(parsing: bytes.dropLast()) }
+  }
+
   @Test func aListOfThousandsIsSearchedByNumber() throws {
     let issuer = try authority.certificateIssuer(.good)
     var list = RevocationListTemplate(issuer: issuer, at: now)

@@ -135,6 +135,60 @@ import Testing
     }
   }
 
+  /// The checks behind the parsing have nothing to look at then.
+  @Test func aChainOfWhichOneCertificateIsMalformedIsNoPath() throws {
+    let signer = try maker.signer()
+    let evaluation = validator.evaluate(
+      chain: [signer[...], [0x30, 0x00]], docType: CertificateMaker.docType, at: maker.now, skew: 0)
+    #expect(evaluation.failures == [.certificateMalformed])
+    #expect(evaluation.signer?.der == signer && evaluation.path.isEmpty)
+    #expect(evaluation.checks.filter { $0.outcome == .passed }.map(\.code) == [.chainTooLong])
+  }
+
+  /// The anchor's settings allow more than its own certificate, and no more than the intermediates' do.
+  @Test(arguments: [nil, 1, 0] as [UInt8?])
+  func anIntermediateSaysHowManyMayStandBelowIt(pathLength: UInt8?) throws {
+    let upper = try issuer("upper")
+    let lower = try issuer("lower")
+    var anchor = try maker.anchor()
+    anchor.maxPathLength = 2
+    let chain = try [
+      maker.signerTemplate(under: lower).signed(by: lower.key),
+      maker.caTemplate(lower, under: upper, pathLength: nil).signed(by: upper.key),
+      maker.caTemplate(upper, under: maker.root, pathLength: pathLength).signed(by: maker.root.key),
+    ]
+    let failures = PathValidator(anchors: [anchor], allowsTestCertificates: false).failures(chain, at: maker.now)
+    #expect(failures == (pathLength == 0 ? [.pathLengthExceeded] : []))
+  }
+
+  @Test func anAnchorWhoseKeyCertifiesNothingIsNone() throws {
+    for usage in [CertificateExtension.keyUsage(.crlSign), .keyUsage(.digitalSignature, .crlSign)] {
+      let anchor = try maker.anchor { $0[oid: CertificateExtension.keyUsageOID] = usage }
+      let validator = PathValidator(anchors: [anchor], allowsTestCertificates: false)
+      #expect(try validator.failures([maker.signer()], at: maker.now) == [.anchorNotCA])
+    }
+  }
+
+  @Test(arguments: [TrustAnchor.Kind.authority, .documentSigner])
+  func anAnchorOfAListHoldsAsLongAsTheList(kind: TrustAnchor.Kind) throws {
+    let signer = try maker.signer()
+    var anchor = try maker.anchor()
+    if kind == .documentSigner {
+      anchor = TrustAnchor(
+        certificate: try Certificate(der: signer), kind: kind, docTypes: [CertificateMaker.docType])
+    }
+    anchor.trustedUntil = maker.now
+    let validator = PathValidator(anchors: [anchor], allowsTestCertificates: false)
+    #expect(validator.failures([signer], at: maker.now) == [])
+    #expect(validator.failures([signer], at: maker.now + 1) == [.anchorExpired])
+  }
+
+  private func issuer(_ name: String) throws -> CertificateIssuer {
+    CertificateIssuer(
+      name: CertificateName(country: "US", state: nil, organization: nil, commonName: name),
+      key: try PrivateKey(generatingOn: .p256))
+  }
+
   private static func constraint(_ oid: String) -> [UInt8] {
     switch oid {
     case "2.5.29.30":
@@ -146,9 +200,7 @@ import Testing
   }
 
   private func failuresUnderIntermediate(_ change: (inout CertificateTemplate) -> Void) throws -> [Code] {
-    let middle = CertificateIssuer(
-      name: CertificateName(country: "US", state: nil, organization: nil, commonName: "middle"),
-      key: try PrivateKey(generatingOn: .p256))
+    let middle = try issuer("middle")
     var template = maker.caTemplate(middle, under: maker.root, pathLength: 0)
     change(&template)
     var anchor = try maker.anchor()
@@ -234,9 +286,7 @@ import Testing
 
   @Test(arguments: 0...2)
   func liveModeRefusesMockCertificatesWhereverTheyAre(position: Int) throws {
-    let middle = CertificateIssuer(
-      name: CertificateName(country: "US", state: nil, organization: nil, commonName: "middle"),
-      key: try PrivateKey(generatingOn: .p256))
+    let middle = try issuer("middle")
     var templates = [
       try maker.signerTemplate(under: middle), maker.caTemplate(middle, under: maker.root, pathLength: 0),
       maker.caTemplate(maker.root, under: maker.root, pathLength: 1),

@@ -72,6 +72,7 @@ import Testing
       $0.subject.attributes.append((CertificateName.commonName, DER.utf8String("another")))
     }
     try expect(.profileName, .documentSigner, issuerState: "US-UT") { _ in }
+    try expect(.profileName, .iaca) { $0.issuer.set(CertificateName.commonName, to: DER.utf8String("another")) }
     try expect(.profileCountryMissing, .documentSigner) { $0.subject.set(CertificateName.country, to: nil) }
     try expect(nil, .readerAuthentication) { $0.subject.set(CertificateName.country, to: nil) }
     try expect(.profileCountryMissing, .vicalSigner) { $0.subject.set(CertificateName.country, to: nil) }

@@ -68,6 +68,7 @@ import Testing
     #expect(validate([leaf], authorities: [long]).isTrusted)
     let check = validate([leaf], authorities: [long]).checks.first { $0.code == .listSignerProfile }
     #expect(check?.outcome == .warning && check?.detail?.contains("1200 days") == true)
+    #expect(check?.detail?.contains("keyUsage or extKeyUsage is not critical") == true)
   }
 
   // MARK: Whom the signer comes from
@@ -78,6 +79,21 @@ import Testing
     let anchors = SignerPath.Anchors(authorities: [root], allowsTestCertificates: true)
     let malformed = SignerPath.validate(x5chain: [[0x30, 0x00]], anchors: anchors, at: maker.now, role: .vicalSigner)
     #expect(malformed.failures == [.listSignerUntrusted] && malformed.certificates.isEmpty)
+  }
+
+  /// Otherwise what stands behind it would not count, and the rest might reach an anchor.
+  @Test func `A chain with one certificate that can't be read is refused`() throws {
+    let leaf = try signer()
+    let anchors = SignerPath.Anchors(authorities: [root], allowsTestCertificates: true)
+    let path = SignerPath.validate(
+      x5chain: [leaf.der[...], [0x30, 0x00]], anchors: anchors, at: maker.now, role: .vicalSigner)
+    #expect(path.failures == [.listSignerUntrusted] && path.certificates.isEmpty)
+  }
+
+  @Test func `A chain that would be good if it were shorter is refused`() throws {
+    let roots = [Certificate](repeating: root, count: Limits.chainCertificates)
+    #expect(failures([try signer()] + roots.dropLast()) == [])
+    #expect(failures([try signer()] + roots) == [.listSignerUntrusted])
   }
 
   @Test func `No anchors, no trust`() throws {
@@ -101,6 +117,17 @@ import Testing
     let leaf = try Certificate(der: template.signed(by: key))
     #expect(failures([leaf]) == [.listSignerUntrusted])
     #expect(failures([leaf], signers: [leaf]) == [])
+  }
+
+  /// It is a root, and a root has no anchor but itself.
+  @Test func `A self-signed signer of its authority's name and key is refused`() throws {
+    let leaf = try signer {
+      $0.subject = $0.issuer
+      $0.publicKeyInfo = SubjectPublicKeyInfo.der(of: maker.root.key.publicKey)
+      $0[oid: CertificateExtension.subjectKeyIdentifierOID] = .subjectKeyIdentifier(maker.root.keyIdentifier)
+    }
+    #expect(leaf.isSelfSigned && leaf.isSigned(by: root))
+    #expect(failures([leaf]) == [.listSignerUntrusted])
   }
 
   @Test func `A signer of its authority's name is chained by key`() throws {
@@ -144,6 +171,13 @@ import Testing
     #expect(failures([identifier]) == [.listSignerUntrusted])
     let name = try signer { $0.issuer.set(CertificateName.commonName, to: DER.utf8String("other")) }
     #expect(failures([name]) == [.listSignerUntrusted])
+  }
+
+  @Test func `A signer that an intermediate signed under another name is refused`() throws {
+    let (_, intermediate, anchor) = try longPath()
+    let (leaf, another, _) = try longPath(issuerName: "another")
+    #expect(failures([leaf, another], authorities: [anchor]) == [.listSignerUntrusted])
+    #expect(leaf.isSigned(by: another) && another.subject.der == intermediate.subject.der)
   }
 
   @Test func `A path is valid to the second, without skew`() throws {
@@ -226,8 +260,9 @@ import Testing
     return try Certificate(der: template.signed(by: maker.root.key))
   }
 
+  /// - Parameter issuerName: whom the signer names as its issuer; nil for the intermediate.
   private func longPath(
-    _ change: (inout CertificateTemplate) -> Void = { _ in }
+    issuerName: String? = nil, _ change: (inout CertificateTemplate) -> Void = { _ in }
   ) throws -> (leaf: Certificate, intermediate: Certificate, root: Certificate) {
     let issuer = CertificateIssuer(
       name: CertificateName(country: "US", state: nil, organization: nil, commonName: "intermediate"),
@@ -237,9 +272,10 @@ import Testing
     let anchor = try maker.anchor {
       $0[oid: CertificateExtension.basicConstraintsOID] = .basicConstraints(isCA: true, pathLength: nil)
     }
-    let leaf = try maker.signerTemplate(under: issuer).changed(profile).signed(by: issuer.key)
+    var leaf = try maker.signerTemplate(under: issuer).changed(profile)
+    if let issuerName { leaf.issuer.set(CertificateName.commonName, to: DER.utf8String(issuerName)) }
     return (
-      try Certificate(der: leaf), try Certificate(der: template.signed(by: maker.root.key)), anchor.certificate
+      try Certificate(der: leaf.signed(by: issuer.key)), try Certificate(der: template.signed(by: maker.root.key)), anchor.certificate
     )
   }
 

@@ -67,6 +67,7 @@ import Trust
 
   @Test(arguments: [
     "", "[]", "{", "null", #"{"doc_types": "a"}"#, #"{"doc_types": []}"#, #"{"doc_types": [1]}"#, #"{"ekus": null}"#,
+    #"{"doc_types": ["a", 1]}"#,
     #"{"max_path_length": -1}"#, #"{"max_path_length": 9}"#, #"{"max_path_length": "1"}"#,
     #"{"max_path_length": true}"#, #"{"max_path_length": 0.5}"#, #"{"tier": "prod"}"#, #"{"source": ""}"#,
     #"{"allow_http": 1}"#, #"{"crl_addresses": "http"}"#, #"{"relax": ["trust.certificate.is_ca"]}"#, #"{"tier": 1}"#,
@@ -120,7 +121,8 @@ import Trust
       try fixture.write(content, to: "root.pem")
       #expect(throws: TrustLoadError.self) { try loader.load([fixture.folder]) }
     }
-    #expect(throws: TrustLoadError.self) { try loader.load([fixture.folder + "/absent.pem"]) }
+    let absent = #expect(throws: TrustLoadError.self) { try loader.load([fixture.folder + "/absent.pem"]) }
+    #expect(absent?.problem == "there is no such file or folder")
   }
 
   @Test func severalCertificatesInOneFileShareItsSettings() throws {

@@ -16,6 +16,13 @@ import Trust
   ])
   func whatIsNoListIsRefused(text: String) { #expect(throws: TrustListError.self) { try read(text) } }
 
+  @Test func whatIsNoObjectIsSaidToBeNone() {
+    #expect(throws: TrustListError.malformed("the payload is not a JSON object")) { try read("[]") }
+    #expect(throws: TrustListError.malformed("ListAndSchemeInformation is missing")) {
+      try read(#"{"LoTE":{"ListAndSchemeInformation":1}}"#)
+    }
+  }
+
   @Test(
     arguments: [
       ("LoTEVersionIdentifier", nil), ("LoTEVersionIdentifier", "\"1\""), ("LoTESequenceNumber", nil),
@@ -55,6 +62,32 @@ import Trust
   @Test func anExtensionWithoutCriticalityIsADeviation() throws {
     #expect(try read(changed("SchemeExtensions", #"[{"Critical":false}]"#)).findings == [])
     #expect(try deviations(changed("SchemeExtensions", #"[{"A":1}]"#)).count == 1)
+  }
+
+  @Test func aMissingTerritoryOrNameIsADeviation() throws {
+    #expect(try deviations(changed("SchemeTerritory", nil)).map(\.detail) == ["SchemeTerritory is missing"])
+    let nameless = try read(Self.pid.replacing("TEName", with: "Name"))
+    #expect(nameless.findings.map(\.detail) == ["entity 1: TEName is missing"] && nameless.entities.count == 1)
+  }
+
+  /// The rest of the list is read.
+  @Test(arguments: [
+    ("ServiceDigitalIdentity\":{", "ServiceDigitalIdentity\":1,\"A\":{", "ServiceDigitalIdentity is missing"),
+    ("ServiceDigitalIdentity", "DigitalIdentity", "ServiceDigitalIdentity is missing"),
+    ("ServiceInformation", "Information", "ServiceDigitalIdentity is missing"),
+    ("ServiceTypeIdentifier\":", "ServiceTypeIdentifier\":1,\"A\":", "a member of ServiceInformation is of another type"),
+    ("ServiceName\":", "ServiceStatus\":1,\"A\":", "a member of ServiceInformation is of another type"),
+    ("ServiceName\":", "StatusStartingTime\":\"now\",\"A\":", "a member of ServiceInformation is of another type"),
+    ("X509Certificates\":", "X509Certificates\":1,\"A\":", "X509Certificates or X509SKIs is no list"),
+    ("X509Certificates\":", "X509SKIs\":1,\"X509Certificates\":", "X509Certificates or X509SKIs is no list"),
+    ("X509Certificates\":", "X509SKIs\":[\"*\"],\"X509Certificates\":", "X509SKIs is not base64"),
+    ("val\":\"", "val\":\"*", "certificate 1 is not base64"), ("val\":", "A\":", "certificate 1 is not base64"),
+  ])
+  func aServiceThatCantBeReadIsLeftOut(old: String, new: String, reason: String) throws {
+    let list = try read(Self.pid.replacing(old, with: new, maxReplacements: 1))
+    #expect(list.findings.map(\.code) == [.listEntryMalformed])
+    #expect(list.findings.first?.detail == "entity 1, service 1: \(reason)")
+    #expect(list.entities.count == 1 && list.entities.flatMap(\.services).flatMap(\.certificates).isEmpty)
   }
 
   @Test(arguments: [

@@ -98,6 +98,24 @@ import Trust
     #expect(try failures(at: issued - Limits.clockSkew - 1) == [.listIssuedInFuture])
   }
 
+  @Test func aSigningTimeThatIsNoneMakesItMalformed() throws {
+    let variant = MockTrustedEntityList("soon", "") {
+      $0.changeJWS = {
+        $0["sigT"] = "soon"
+        $0["crit"] = ["sigT"]
+      }
+    }
+    #expect(try fixture.evaluate(variant).codes(.failed) == [.listMalformed])
+  }
+
+  @Test func theRulesOfItsProfileAreWarnedOf() throws {
+    var source = try fixture.source()
+    source.profile = .mDLProviders
+    let check = try fixture.evaluate(.good, source: source).checks.first { $0.code == .listDeviation }
+    #expect(check?.outcome == .warning)
+    #expect(check?.detail?.hasPrefix("mdl-providers: LoTEType is another; mdl-providers: ") == true)
+  }
+
   @Test func theSameListMayComeAgainAndALaterOneMayFollow() throws {
     let first = try #require(fixture.evaluate(.good).accepted)
     #expect(try fixture.evaluate(.good, after: first).accepted == first)

@@ -55,6 +55,43 @@ import Trust
     #expect(Set(MockVICAL.all.flatMap(\.cases)) == ["V01", "V02", "V03", "V04"])
   }
 
+  @Test func `An entry that is no map is said to be none`() throws {
+    let evaluation = try evaluate(MockVICAL("test", "") { $0.entries.append(1) })
+    let check = evaluation.checks.first { $0.code == .listEntryMalformed }
+    #expect(check?.outcome == .warning && check?.detail == "entry 3: it is no map")
+    #expect(evaluation.anchors.count == 2)
+  }
+
+  /// They can't certify anybody, so nothing would be trusted by them.
+  @Test func `Authorities whose key certifies nothing, or is on no known curve, are left out`() throws {
+    let changes: [@Sendable (inout CertificateTemplate) -> Void] = [
+      { $0[oid: CertificateExtension.keyUsageOID] = .keyUsage(.crlSign) },
+      { $0.publicKeyInfo = SubjectPublicKeyInfo.rsa(modulus: [UInt8](repeating: 0xc5, count: 256)) },
+    ]
+    for change in changes {
+      let evaluation = try evaluate(
+        MockVICAL("test", "") {
+          var template = try $0.authority.anchorTemplate(.good, at: $0.now)
+          change(&template)
+          let issuer = try $0.authority.certificateIssuer(.good)
+          $0.entries[0] = try $0.entry(template, signedBy: issuer, docTypes: [TrustFixture.mDL]).value
+        })
+      #expect(evaluation.checks.codes(.warning) == [.listEntryMalformed])
+      #expect(evaluation.anchors.count == 1)
+    }
+  }
+
+  @Test func `A key identifier that the certificate does not have contradicts nothing`() throws {
+    let evaluation = try evaluate(
+      MockVICAL("test", "") {
+        var template = try $0.authority.anchorTemplate(.good, at: $0.now)
+        template[oid: CertificateExtension.subjectKeyIdentifierOID] = nil
+        let issuer = try $0.authority.certificateIssuer(.good)
+        $0.entries[0] = try $0.entry(template, signedBy: issuer, docTypes: [TrustFixture.mDL]).value
+      })
+    #expect(evaluation.checks.codes(.warning) == [.listDeviation] && evaluation.anchors.count == 2)
+  }
+
   // MARK: Time and order
 
   @Test func `A list is current up to the second of its next update`() throws {

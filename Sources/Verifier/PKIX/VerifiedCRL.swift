@@ -117,14 +117,12 @@ enum CRLContent {
   }
 
   private static func checkExtensions(ofEntry entry: OpaquePointer) throws(CRLError) {
-    var hasReason = false
     for index in 0..<X509_REVOKED_get_ext_count(entry) {
       guard let one = X509_REVOKED_get_ext(entry, index) else { throw .malformed }
       switch OBJ_obj2nid(X509_EXTENSION_get_object(one)) {
       case NID_crl_reason:
-        guard !hasReason, let reason = reason(of: entry) else { throw .malformed }
+        guard let reason = reason(of: entry) else { throw .malformed }
         if reason == CRL_REASON_REMOVE_FROM_CRL { throw .removal }
-        hasReason = true
       // This extension says that the entries after it are about another issuer's certificates (RFC 5280, 5.3.3).
       case NID_certificate_issuer: throw .indirect
       default: try refuseCritical(one)
@@ -138,7 +136,7 @@ enum CRLContent {
     }
   }
 
-  /// The reason code; nil if it is not well-formed.
+  /// The reason code; nil if it is not well-formed, or stands twice.
   private static func reason(of entry: OpaquePointer) -> Int32? {
     guard let raw = X509_REVOKED_get_ext_d2i(entry, NID_crl_reason, nil, nil) else { return nil }
     let reason = raw.assumingMemoryBound(to: ASN1_ENUMERATED.self)

@@ -126,6 +126,9 @@ import Testing
       let changed = Base64.encodeURLSafe(Array(text.utf8))
       #expect(finding([changed, parts[1], ""]).detail?.contains("algorithm is not supported") == true)
     }
+    let other = String(decoding: header, as: UTF8.self).replacing("\"ES256\"", with: "\"ES384\"")
+    let mismatch = finding([Base64.encodeURLSafe(Array(other.utf8)), parts[1], parts[2]])
+    #expect(mismatch.detail?.contains("does not go with the signer's key") == true)
   }
 }
 

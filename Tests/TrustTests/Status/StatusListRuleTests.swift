@@ -97,6 +97,24 @@ import Trust
     #expect(finding.detail == Code.cborDuplicateKey.rawValue)
   }
 
+  /// No signature is checked then, so nothing vouches for the list.
+  @Test(arguments: [
+    (-257, "algorithm is not supported"), (5, "algorithm is not supported"), (-35, "does not go with the signer's key"),
+  ])
+  func anAlgorithmIsOneOfTheTablesAndTheKeys(algorithm: Int, reason: String) throws {
+    let finding = try finding { draft in
+      draft.changeParts = { parts in
+        var header = MapDraft([(1, .integer(Int64(algorithm)))])
+        if case .bytes(let bytes) = parts[0], let written = try? CBORItem(parsing: bytes), let type = written[label: 16] {
+          header[16] = .encoded(Array(type.encoded))
+          header[33] = written[label: 33].map { .encoded(Array($0.encoded)) }
+        }
+        parts[0] = .bytes(header.value.encoded())
+      }
+    }
+    #expect(finding.code == .statusListInvalid && finding.detail?.contains(reason) == true, "\(finding)")
+  }
+
   @Test func aThumbprintInTheHeaderIsTheSigners() throws {
     func finding(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]) throws -> RevocationFinding {
       try self.finding {
@@ -106,6 +124,28 @@ import Trust
     }
     #expect(try finding { $0 } == .good)
     #expect(try finding { Array($0.reversed()) }.code == .statusListInvalid)
+    let ofAnotherHash = try self.finding {
+      $0.protected[34] = [-43, .bytes(HashAlgorithm.sha256.hash(try $0.signer.chain()[0]))]
+    }
+    #expect(ofAnotherHash.detail == "x5t is not the signer's")
+  }
+
+  @Test func whatIsSaidOfAnIdentifierIsAMap() throws {
+    for (value, code) in [(CBORValue.map([]), nil), (1, Code.statusListInvalid)] as [(CBORValue, Code?)] {
+      let list = MockIdentifierList("test", "A test.", nil) {
+        $0.content = .none
+        $0.claims[ListTokenDraft.Label.identifierList] = ["identifiers": .map([(.bytes([7]), value)])]
+      }
+      let bytes = try list.published(by: fixture.authority, at: StatusFixture.uri, now: fixture.now)
+      let reference = StatusReference(.identifierList(identifier: [1]), uri: StatusFixture.uri)
+      #expect(fixture.finding(reference, bytes).code == code)
+    }
+  }
+
+  @Test(arguments: [UInt8(ascii: "e"), 0xd2])
+  func aListLargerThanTheBoundIsTooLargeInEitherForm(first: UInt8) throws {
+    let bytes = [first] + [UInt8](repeating: first, count: Limits.listBytes)
+    #expect(fixture.finding(.mock(), bytes, allowsJWT: true).code == .revocationListTooLarge)
   }
 
   @Test func bytesAfterTheListAreRefused() throws {

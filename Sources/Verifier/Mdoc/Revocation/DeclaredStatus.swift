@@ -65,7 +65,7 @@ public struct DeclaredStatus: Sendable, Hashable {
 
   /// StatusListInfo.
   private static func statusList(_ info: CBORItem) -> Declaration {
-    guard info.kind == .map, let index = info[key: "idx"] else { return unusable("status_list has no idx") }
+    guard let index = info[key: "idx"] else { return unusable("status_list has no idx") }
     guard let index = index.unsigned, index <= UInt64(Int64.max) else {
       return .unusable(.statusIndexOutOfRange, detail: "idx is no unsigned integer below 2^63")
     }
@@ -74,7 +74,7 @@ public struct DeclaredStatus: Sendable, Hashable {
 
   /// IdentifierListInfo. Its identifier must be a byte string, as in a list; the same text is another identifier.
   private static func identifierList(_ info: CBORItem) -> Declaration {
-    guard info.kind == .map, let identifier = info[key: "id"]?.bytes, !identifier.isEmpty else {
+    guard let identifier = info[key: "id"]?.bytes, !identifier.isEmpty else {
       return unusable("identifier_list has no id that is a byte string")
     }
     return reference(.identifierList(identifier: Array(identifier)), in: info)

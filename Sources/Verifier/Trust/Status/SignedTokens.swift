@@ -51,7 +51,7 @@ struct SignedCWT: SignedList {
   }
 
   func unverifiedClaims() throws(ListFault) -> any ListClaims {
-    guard let payload = message.payload, payload.bytes != nil else { throw .invalid("the payload is detached") }
+    guard let payload = message.payload else { throw .invalid("the payload is detached") }
     let claims: CBORItem
     do throws(CBORError) {
       claims = try CBORItem(parsingContentOf: payload, limits: Self.limits)
