@@ -18,7 +18,7 @@ LISTS = ("checks", "responseChecks")
 # What collects deviations that a check is then made of.
 COLLECTED = {"found", "missing", "wrong", "slips", "uncovered"}
 # What refuses, beside `throw`.
-REFUSING = re.compile(r"\bchecks\.(?!checks)|\bfindings\.note\b|\.undetermined\(|\breturn \"|\bstop\(|\bunusable\(|\brefused?\(")
+REFUSING = re.compile(r"\bchecks\.(?!checks)|\bfindings\.note\b|\.undetermined\(|\breturn \"the address|\bstop\(|\bunusable\(|\brefused?\(")
 
 # Expressions that are made of others by operators.
 OPERATORS = {

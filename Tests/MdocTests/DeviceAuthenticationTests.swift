@@ -49,7 +49,8 @@ import Testing
     let secret = try deviceKey.sharedSecret(with: readerKey.publicKey)
     let key = try HKDF.deriveKey(
       from: secret, salt: HashAlgorithm.sha256.hash(transcript.taggedBytes), info: Array("EMacKey".utf8), length: 32)
-    return HandMadeMessage(algorithm: algorithm, payload: payload).encoded("MAC0", over: signedBytes(made, transcript)) {
+    return HandMadeMessage(algorithm: algorithm, payload: payload).encoded("MAC0", over: signedBytes(made, transcript))
+    {
       HMAC.authenticate($0, key: key, hash: .sha256)
     }
   }

@@ -275,7 +275,8 @@ import Testing
     var leaf = try maker.signerTemplate(under: issuer).changed(profile)
     if let issuerName { leaf.issuer.set(CertificateName.commonName, to: DER.utf8String(issuerName)) }
     return (
-      try Certificate(der: leaf.signed(by: issuer.key)), try Certificate(der: template.signed(by: maker.root.key)), anchor.certificate
+      try Certificate(der: leaf.signed(by: issuer.key)), try Certificate(der: template.signed(by: maker.root.key)),
+      anchor.certificate
     )
   }
 

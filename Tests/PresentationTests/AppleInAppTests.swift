@@ -147,6 +147,17 @@ import Testing
     #expect(throws: AppleRequest.Problem.mixedIntents(document: 0, element: 2)) { try AppleRequest(mixed) }
   }
 
+  @Test func `what an app can't ask for is no request`() throws {
+    #expect(throws: AppleRequest.Problem.ageInYearsWithThresholds(document: 0)) {
+      try AppleRequest(request([("age_in_years", .none)], ageOver: [21]))
+    }
+    var two = request([("given_name", .none)])
+    two.documents += [DocumentRequest(docType: DocType.photoID, elements: [])]
+    #expect(try AppleRequest(two).documents.count == 2)
+    two.requiresAllDocuments = true
+    #expect(throws: AppleRequest.Problem.severalDocumentsRequired) { try AppleRequest(two) }
+  }
+
   @Test func `one intent for all of them is fine`() throws {
     let same = request([("resident_city", .days(7)), ("resident_address", .days(7))])
     #expect(try AppleRequest(same).documents.first?.elements.map(\.name) == ["address"])

@@ -28,6 +28,7 @@ struct AppleSampleTests {
     #expect(document.elements.count == 22)
     #expect(document.deviceAuthentication == .signature)
     #expect(document.issuer.commonName == "PassKit Identity Test Document Signing")
+    #expect(verdict.report.checks.filter { $0.outcome == .warning }.map(\.code) == [.appleSimulatorAnswer])
     let givenName = document.elements.first { $0.reference == ElementReference(Namespace.mDL, "given_name") }
     #expect(givenName?.value == .text("Jane"))
   }

@@ -178,19 +178,55 @@ extension CBORItem {
   }
 }
 
+/// What a reader is made of fits together, or there is none.
+@Suite struct ReaderIdentityTests {
+  @Test func `a reader has its certificate's key, its chain and its name`() throws {
+    let reader = try ReaderFixture(hasIntermediate: true).identity
+    let other = try ReaderFixture(hasIntermediate: true).identity
+    func problem(
+      _ certificates: [Certificate], _ client: ReaderIdentity.ClientIdentifier = .certificateHash
+    ) -> ReaderIdentity.Problem? {
+      do throws(ReaderIdentity.Problem) {
+        _ = try ReaderIdentity(key: reader.key, certificates: certificates, clientIdentifier: client)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    #expect(problem(reader.certificates) == nil)
+    #expect(problem([]) == .noCertificate)
+    #expect(problem(other.certificates) == .keyMismatch)
+    #expect(problem([reader.leaf, other.certificates[1]]) == .brokenChain)
+    #expect(problem(reader.certificates, .dnsName("shop.example")) == .dnsNameMissing)
+    let mock = try MockAuthority(seed: [1]).reader(dnsName: "shop.example", at: ReaderFixture.now)
+    let certificates = try mock.certificates.map { try Certificate(der: $0) }
+    _ = try ReaderIdentity(key: mock.key, certificates: certificates, clientIdentifier: .dnsName("shop.example"))
+  }
+}
+
 /// A reader with a key on any curve, and an authority above it.
 struct ReaderFixture {
   static let now = Timestamp(secondsSince1970: 1_795_000_000)
   let identity: ReaderIdentity
+  /// The authority's own certificate, where it is no intermediate.
+  let root: Certificate
 
-  /// - Parameter hasIntermediate: whether the chain is of two certificates.
-  init(curve: Curve = .p256, hasIntermediate: Bool = false) throws {
+  /// - Parameters:
+  ///   - hasIntermediate: whether the chain is of two certificates.
+  ///   - change: what is changed in the reader's certificate before it is signed.
+  init(
+    curve: Curve = .p256, hasIntermediate: Bool = false, _ change: (inout CertificateTemplate) -> Void = { _ in }
+  ) throws {
     let key = try PrivateKey(generatingOn: curve)
     let authority = try PrivateKey(generatingOn: .p256)
     let authorityName = CertificateName(country: "UT", state: nil, organization: nil, commonName: "reader authority")
-    let leaf = Self.template(
+    var leaf = Self.template(
       key.publicKey, named: CertificateName(country: "UT", state: nil, organization: "Shop", commonName: "reader"),
       under: authorityName)
+    change(&leaf)
+    var rootTemplate = Self.template(authority.publicKey, named: authorityName, under: authorityName)
+    rootTemplate.extensions = [.basicConstraints(isCA: true, pathLength: 0), .keyUsage(.keyCertSign, .crlSign)]
+    root = try Certificate(der: rootTemplate.signed(by: authority))
     var chain = [try Certificate(der: leaf.signed(by: authority))]
     if hasIntermediate {
       let rootName = CertificateName(country: "UT", state: nil, organization: nil, commonName: "reader root")

@@ -71,6 +71,30 @@ import Testing
     }
   }
 
+  @Test func `a request of another form is named by its part`() throws {
+    let item = try CBORItem(parsing: signed())
+    let document = CBORValue.encoded(
+      Array(try #require(item[key: "docRequests"]?.elements.map(Array.init)?.first).encoded))
+    let signature = CBORValue.encoded(
+      Array(try #require(item[key: "readerAuthAll"]?.elements.map(Array.init)?.first).encoded))
+    func many(_ value: CBORValue) -> CBORValue { .array([CBORValue](repeating: value, count: Limits.documents + 1)) }
+    let bound = Limits.documents
+    let parts: [(name: String, value: CBORValue, detail: String)] = [
+      ("version", "2.0", "version is not 1.0 or 1.1"), ("version", "11", "version is not 1.0 or 1.1"),
+      ("docRequests", [], "docRequests is no array of 1 to \(bound)"),
+      ("docRequests", many(document), "docRequests is no array of 1 to \(bound)"),
+      ("docRequests", [["itemsRequest": .embedded([])]], "docRequests[0].itemsRequest is no map in tag 24"),
+      ("docRequests", [["itemsRequest": [:]]], "docRequests[0].itemsRequest is no map in tag 24"),
+      ("deviceRequestInfo", .embedded([]), "deviceRequestInfo is no map in tag 24"),
+      ("readerAuthAll", [], "readerAuthAll is no array of 1 to \(bound)"),
+      ("readerAuthAll", many(signature), "readerAuthAll is no array of 1 to \(bound)"),
+    ]
+    for (name, value, detail) in parts {
+      let check = verify(try changed { $0[.text(name)] = value }).checks.first { $0.code == .readerRequestMalformed }
+      #expect(check?.outcome == .failed && check?.detail == detail, "\(name)")
+    }
+  }
+
   @Test func `every document must be covered by a good signature`() throws {
     #expect(failed(verify(DeviceRequest(request).encoded)) == [.readerAuthMissing])
     // Without the second document's signature, the one over all covers it; without that one nothing does.
@@ -122,6 +146,42 @@ import Testing
     // It is trusted by itself, and has no extended key usage.
     let report = verify(bytes, roots: [fixture.identity.leaf])
     #expect(failed(report) == [.readerCertificateProfile, .readerAuthMissing])
+    // OpenID4VP does not say what it must be for, so there it warns.
+    let object = try object(by: fixture.identity)
+    for isStrict in [false, true] {
+      let report = ReaderVerifier(roots: [fixture.identity.leaf], isStrict: isStrict)
+        .verify(requestObject: object, origin: "https://shop.example", at: now)
+      #expect(report.isAuthenticated != isStrict)
+      #expect(outcome(of: .readerCertificateProfile, report) == (isStrict ? .failed : .warning))
+    }
+  }
+
+  private func outcome(of code: Code, _ report: ReaderReport) -> Check.Outcome? {
+    report.signatures.first?.checks.first { $0.code == code }?.outcome
+  }
+
+  @Test func `what deviates from the readers' profile warns, and is refused in strict mode`() throws {
+    let fixture = try ReaderFixture {
+      $0.extensions = [.extendedKeyUsage(["1.0.18013.5.1.6"]), .keyUsage(.digitalSignature)]
+      $0.extensions[1].isCritical = false
+    }
+    let bytes = try DeviceRequest(request, signedBy: fixture.identity, over: transcript).encoded
+    for isStrict in [false, true] {
+      let report = verify(bytes, roots: [fixture.root], isStrict: isStrict)
+      #expect(report.isAuthenticated != isStrict)
+      for code in [Code.readerCertificateProfile, .profileCriticality, .profileRevocationSource] {
+        #expect(outcome(of: code, report) == (isStrict ? .failed : .warning), "\(code)")
+      }
+    }
+  }
+
+  @Test func `a reader's certificate that is signed by SHA-1 vouches for nobody`() throws {
+    let fixture = try ReaderFixture {
+      $0.extensions.append(.extendedKeyUsage(["1.0.18013.5.1.6"]))
+      $0.signatureAlgorithm = .ecdsaWithSHA1
+    }
+    let bytes = try DeviceRequest(request, signedBy: fixture.identity, over: transcript).encoded
+    #expect(failed(verify(bytes, roots: [fixture.root])) == [.readerAlgorithmUnsupported, .readerAuthMissing])
   }
 
   private func withSignature(_ change: (inout [CBORValue]) -> Void) throws -> [UInt8] {
@@ -152,8 +212,10 @@ import Testing
   // MARK: Request objects
 
   private func object(
-    _ claims: [JSON.Member] = [], type: String = "oauth-authz-req+jwt", without: Set<String> = []
+    _ claims: [JSON.Member] = [], type: String = "oauth-authz-req+jwt", without: Set<String> = [],
+    payload other: JSON? = nil, by signer: ReaderIdentity? = nil
   ) throws -> [UInt8] {
+    let reader = signer ?? self.reader
     let names = Set(claims.map(\.name)).union(without)
     let usual: [JSON.Member] = [
       .init("client_id", .string(reader.clientID)), .init("aud", "https://self-issued.me/v2"),
@@ -163,7 +225,8 @@ import Testing
     let draft = CompactJWSDraft(
       header: [
         .init("alg", "ES256"), .init("typ", .string(type)), .init("x5c", [.string(Base64.encode(reader.leaf.der))]),
-      ], payload: payload.serialized())
+        .init("client_id", .string(reader.clientID)),
+      ], payload: (other ?? payload).serialized())
     return try draft.signed(by: reader.key)
   }
 
@@ -183,12 +246,40 @@ import Testing
     #expect(failed(verify(object: try object(type: "JWT"))) == [.readerAuthMalformed, .readerAuthMissing])
   }
 
+  /// The members of the general serialization, with the signature so many times.
+  private func several(_ object: [UInt8], times: Int) -> [UInt8] {
+    let parts = String(decoding: object, as: UTF8.self).split(separator: ".").map { JSON.string(String($0)) }
+    let signature: JSON = ["protected": parts[0], "signature": parts[2]]
+    return JSON.members(["payload": parts[1], "signatures": .array([JSON](repeating: signature, count: times))])
+      .serialized()
+  }
+
+  @Test func `a request object has signatures, and not too many`() throws {
+    for count in [1, Limits.documents] {
+      #expect(verify(object: several(try object(), times: count)).isAuthenticated)
+    }
+    for count in [0, Limits.documents + 1] {
+      let report = verify(object: several(try object(), times: count))
+      #expect(failed(report) == [.readerRequestMalformed] && report.signatures.isEmpty)
+    }
+    #expect(failed(verify(object: Array("e30.e30.AAAA".utf8))).contains(.readerAuthMalformed))
+  }
+
+  @Test func `what is signed well and is no object asks for nothing`() throws {
+    let report = verify(object: several(try object(payload: []), times: 1))
+    #expect(!report.isAuthenticated && failed(report) == [.readerRequestMalformed])
+    for code in [Code.readerOriginMismatch, .readerAudience] {
+      #expect(report.checks.first { $0.code == code }?.outcome == .notRun)
+    }
+  }
+
   @Test func `the client identifier must be the certificate's`() throws {
     for name in ["x509_hash:AAAA", "x509_san_dns:evil.example", "redirect_uri:https://shop.example", "shop.example"] {
       let report = verify(object: try object([.init("client_id", .string(name))]))
       #expect(!report.isAuthenticated && failed(report) == [.readerClientMismatch, .readerAuthMissing], "\(name)")
     }
     #expect(verify(object: try object([.init("client_id", "x509_san_dns:shop.example")])).isAuthenticated)
+    #expect(failed(verify(object: try object(without: ["client_id"]))) == [.readerClientMismatch, .readerAuthMissing])
     let older: [JSON.Member] = [.init("client_id", "shop.example"), .init("client_id_scheme", "x509_san_dns")]
     #expect(verify(object: try object(older)).isAuthenticated)
   }
@@ -196,6 +287,10 @@ import Testing
   @Test func `a request object is for the origins that it names`() throws {
     #expect(failed(verify(object: try object(), origin: "https://evil.example")) == [.readerOriginMismatch])
     #expect(failed(verify(object: try object(without: ["expected_origins"]))) == [.readerOriginMismatch])
+    #expect(failed(verify(object: try object([.init("expected_origins", [])]), origin: nil)) == [.readerOriginMismatch])
+    // By redirect, no page hands it over.
+    let redirected = try object([.init("response_mode", "direct_post.jwt")], without: ["expected_origins"])
+    #expect(verify(object: redirected).isAuthenticated)
     let unknown = verify(object: try object(), origin: nil)
     #expect(unknown.checks.first { $0.code == .readerOriginMismatch }?.outcome == .notRun)
   }

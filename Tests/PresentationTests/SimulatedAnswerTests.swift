@@ -29,6 +29,7 @@ import Testing
         #expect(!Set(verdict.codes).isDisjoint(with: [.appleSimulatorAnswer, .appleProfileAnswer]))
       }
       if case .accepted = verdict.outcome { #expect(verdict.simulated == nil) }
+      if variant.codes == [.appleSimulatorAnswer] { #expect(verdict.codes.contains(.appleSimulatorAnswer)) }
     }
   }
 

@@ -75,7 +75,10 @@ import Trust
     ("ServiceDigitalIdentity\":{", "ServiceDigitalIdentity\":1,\"A\":{", "ServiceDigitalIdentity is missing"),
     ("ServiceDigitalIdentity", "DigitalIdentity", "ServiceDigitalIdentity is missing"),
     ("ServiceInformation", "Information", "ServiceDigitalIdentity is missing"),
-    ("ServiceTypeIdentifier\":", "ServiceTypeIdentifier\":1,\"A\":", "a member of ServiceInformation is of another type"),
+    (
+      "ServiceTypeIdentifier\":", "ServiceTypeIdentifier\":1,\"A\":",
+      "a member of ServiceInformation is of another type"
+    ),
     ("ServiceName\":", "ServiceStatus\":1,\"A\":", "a member of ServiceInformation is of another type"),
     ("ServiceName\":", "StatusStartingTime\":\"now\",\"A\":", "a member of ServiceInformation is of another type"),
     ("X509Certificates\":", "X509Certificates\":1,\"A\":", "X509Certificates or X509SKIs is no list"),

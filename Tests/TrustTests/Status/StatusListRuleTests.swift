@@ -105,7 +105,8 @@ import Trust
     let finding = try finding { draft in
       draft.changeParts = { parts in
         var header = MapDraft([(1, .integer(Int64(algorithm)))])
-        if case .bytes(let bytes) = parts[0], let written = try? CBORItem(parsing: bytes), let type = written[label: 16] {
+        if case .bytes(let bytes) = parts[0], let written = try? CBORItem(parsing: bytes), let type = written[label: 16]
+        {
           header[16] = .encoded(Array(type.encoded))
           header[33] = written[label: 33].map { .encoded(Array($0.encoded)) }
         }
