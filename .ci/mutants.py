@@ -64,12 +64,14 @@ class Project:
         self.readings: list[Site] = []
         self.has_facts, self.is_near = has_facts, is_near
 
-    def copy(self):
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
-        wanted = {name.decode() for name in listed.split(b"\0") if name and (ROOT / name.decode()).is_file()}
-        files = self._files(wanted)
+        self.tracked = {name.decode() for name in listed.split(b"\0") if name and (ROOT / name.decode()).is_file()}
+        self.instrumented = self._instrumented()
+
+    def copy(self):
+        wanted = set(self.tracked)
         for name in wanted - {"Package.swift"}:
-            content = files.get(name) or (ROOT / name).read_bytes()
+            content = self.instrumented.get(name) or (ROOT / name).read_bytes()
             self._write(name, content, (ROOT / name).stat().st_mode)
         package = (ROOT / "Package.swift").read_text()
         tests = json.dumps([name + "Tests" for name in NEAR] + ["TestSupport"])
@@ -88,11 +90,11 @@ class Project:
         if not beside.is_symlink() and (ROOT.parent / "shared").is_dir():
             beside.symlink_to(ROOT.parent / "shared")
 
-    def _files(self, wanted) -> dict[str, bytes]:
+    def _instrumented(self) -> dict[str, bytes]:
         instrumented = {}
         for module in MODULES:
             prefix = f"Sources/Verifier/{module}/"
-            for name in sorted(name for name in wanted if name.startswith(prefix) and name.endswith(".swift")):
+            for name in sorted(name for name in self.tracked if name.startswith(prefix) and name.endswith(".swift")):
                 file = File(module, name.removeprefix("Sources/Verifier/").removesuffix(".swift"), (ROOT / name).read_bytes())
                 for site in file.sites:
                     if site.number is None:
@@ -254,7 +256,7 @@ class Reach:
         return self.trace(name, lambda path: self.runner.test(name, None, path))
 
 
-def exceptions(sites: list[Site]) -> dict[str, str]:
+def exceptions() -> dict[str, str]:
     """The arguments of .ci/mutants.toml by the name of a site."""
     path = ROOT / ".ci/mutants.toml"
     entries = tomllib.loads(path.read_text()).get("exception", []) if path.exists() else []
@@ -404,14 +406,14 @@ def main() -> int:
     options.report = options.report or options.work / "report"
 
     project = Project(options.work.resolve(), options.facts, options.near)
-    project.copy()
     sites = chosen(project, options)
     if options.list:
         for site in sites:
             print(f"{site.number:4} line {site.line}: {site.name}")
         return 0
-    named = exceptions(project.sites)
+    named = exceptions()
     print(f"{len(sites)} of {len(project.sites)} sites, {len(project.readings)} readings", flush=True)
+    project.copy()
     project.build(*(["--product", "Judge"] if options.corpus_only else ["--build-tests"]))
     runner = Runner(project, options.work.resolve())
     outcomes = judge(sites, runner, options)

@@ -110,12 +110,14 @@ struct COSEMac0Draft: Sendable {
   var protected = MapDraft([(1, .integer(COSEAlgorithm.hmac256))])
   var payload: [UInt8]
   var key: [UInt8]
+  /// Whether the payload stands in the structure, too.
+  var isAttached = false
 
   func parts() -> [CBORValue] {
     let header = protected.value.encoded()
     let toBeMACed = CBORValue.array(["MAC0", .bytes(header), .bytes([]), .bytes(payload)]).encoded()
     let tag = HMAC.authenticate(toBeMACed, key: SecretBytes(copying: key), hash: .sha256)
-    return [.bytes(header), .map([]), .null, .bytes(tag)]
+    return [.bytes(header), .map([]), isAttached ? .bytes(payload) : .null, .bytes(tag)]
   }
 }
 

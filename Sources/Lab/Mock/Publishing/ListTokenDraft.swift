@@ -25,6 +25,8 @@ struct ListTokenDraft: Sendable {
   var protected: MapDraft
   var unprotected = MapDraft()
   var carriesChain = true
+  /// What the protected header names in place of the signer's algorithm. The signature is the signer's all the same.
+  var algorithm: Int64?
   /// Changes the four parts of the signed structure.
   var changeParts: @Sendable (inout [CBORValue]) -> Void = { _ in }
   /// Puts the tag around the structure.
@@ -86,6 +88,7 @@ struct ListTokenDraft: Sendable {
     var draft = COSESign1Draft(payload: (payload ?? claims.value).encoded(), isDetached: false, key: signer.key)
     draft.protected.entries += protected.entries
     draft.unprotected = unprotected
+    if let algorithm { draft.protected[1] = .integer(algorithm) }
     if carriesChain, unprotected[Label.x5chain] == nil { draft.protected[Label.x5chain] = try signer.x5chain() }
     var parts = try draft.parts()
     changeParts(&parts)

@@ -146,6 +146,8 @@ extension MockCRL {
     invalid("crl-critical-entry-extension", "An entry has a critical extension that nobody knows.") {
       $0.list([0x05], unknown)
     },
+    invalid("crl-extension-twice", "Its number stands twice.") { $0.list.extensions += $0.list.extensions.suffix(1) },
+    invalid("crl-reason-twice", "An entry has two reasons.") { $0.list([0x05], .reasonCode(1), .reasonCode(6)) },
     invalid("crl-trailing-bytes", "A byte follows it.") { $0.list.trailer = [0x00] },
     MockCRL("crl-too-large", "It is larger than any verifier here takes.", cases: "R08", .revocationListTooLarge) {
       let filler = [UInt8](repeating: 0, count: Limits.listBytes)

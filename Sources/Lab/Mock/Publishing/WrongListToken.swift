@@ -81,6 +81,10 @@ extension ListTokenDraft {
       let isStatusList = $0.mechanism == "status_list"
       $0.protected[Label.type] = isStatusList ? "application/identifierlist+cwt" : "application/statuslist+cwt"
     },
+    WrongListToken("algorithm-rs256", "The header names RS256, which no verifier here takes.") { $0.algorithm = -257 },
+    WrongListToken("algorithm-other-curve", "The header names the algorithm of another curve than the key's.") {
+      $0.algorithm = -35
+    },
     WrongListToken("critical-header", "A header that nobody knows is critical.") {
       $0.protected[2] = ["unknown"]
       $0.protected["unknown"] = 1

@@ -79,6 +79,13 @@ extension MockVariant {
         $0.added.append(($0.mainNamespace, "expiry_date"))
       })
     MockVariant(
+      "document-expired-date-time", "The document's own expiry date, a date and time, has passed by a second.",
+      cases: "E29", warnings: [.documentExpired], request: .withExpiryDate,
+      .setup {
+        $0.data[$0.mainNamespace, "expiry_date"] = .time($0.now - 1)
+        $0.added.append(($0.mainNamespace, "expiry_date"))
+      })
+    MockVariant(
       "issuing-country-other", "The issuing country is not the signer's.", cases: "E30",
       codes: [.issuerJurisdictionMismatch], .setup { $0.returning("issuing_country", "CA") })
     MockVariant(

@@ -104,6 +104,9 @@ extension MockVariant {
       draft.changeMAC = { $0.protected[1] = 4 }
       draft.truncatedMAC = 8
     }
+    mac("device-mac-payload", "The MAC's payload stands in it.", .deviceAuthMalformed) { draft in
+      draft.changeMAC = { $0.isAttached = true }
+    }
     mac("device-mac-other-key", "The MAC key was derived with another label.", .deviceMacInvalid) {
       $0.macKeyInfo = "SKDevice"
     }

@@ -46,6 +46,13 @@ extension MockVariant {
         "mso-without-\(dashed(member))", "The validity lacks \(member).", cases: "I22", codes: [.msoMalformed],
         .mso { $0.nested("validityInfo") { $0[member] = nil } })
     }
+    MockVariant(
+      "mso-digest-id-text", "A namespace that is not returned has a text for a digest identifier.",
+      codes: [.msoMalformed],
+      .mso { $0.nested("valueDigests") { $0["org.example"] = ["0": .bytes([UInt8](repeating: 0, count: 32))] } })
+    MockVariant(
+      "mso-digest-text", "A namespace that is not returned has a text for a digest.", codes: [.msoMalformed],
+      .mso { $0.nested("valueDigests") { $0["org.example"] = [0: "digest"] } })
     date("mso-date-offset", "A date has an offset instead of Z.") { now in
       .tagged(0, .text("\((now + 30 * Seconds.day).description.dropLast())+00:00"))
     }

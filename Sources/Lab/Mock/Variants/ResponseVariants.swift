@@ -70,6 +70,9 @@ extension MockVariant {
         draft.documents = Array(draft.documents.prefix(1))
         draft.setDocumentErrors(for: other.docType)
       })
+    response("document-errors-text", "`documentErrors` has a text for a number.", "", .responseMalformed) {
+      $0.fields["documentErrors"] = [["org.example.never-requested.1": "0"]]
+    }
     response(
       "zk-documents-alone", "The answer holds a zero-knowledge proof in place of a document.", "",
       .zeroKnowledgeUnsupported
