@@ -22,26 +22,20 @@ from mutant_sites import SWITCH, File, Site
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODULES = ["Mdoc", "PKIX", "Trust", "Presentation"]
-# The test targets that reach the verifier, nearest first. Others would only take longer to see the same.
-TARGETS = ["Mdoc", "PKIX", "Trust", "Presentation", "Vectors", "Sessions", "Network", "Mock", "App", "MdocTool"]
-# Those that a part of the sites is held against in CI, and what they take: half of the package is compiled then.
-NEAR = ["Mdoc", "PKIX", "Trust", "Presentation", "Network"]
-# They run the compiler, a browser or other processes, or repeat the corpus.
-LEFT_OUT = re.compile(
-    r"CompileFailureTests|PlaygroundTests|CrashTests|NodesTests|LoadTests|DocumentsTests|ProofBenchTests"
-    r"|VectorsTests\.(Corpus|Property|PublishedSet)Tests|PresentationTests\.(Secrecy|MockVariant)Tests")
+# The tests that a removal is held against, nearest first, and what they take: half of the package need not be compiled.
+TARGETS = ["Mdoc", "PKIX", "Trust", "Presentation", "Network"]
+# They run the compiler, or repeat the corpus.
+LEFT_OUT = re.compile(r"CompileFailureTests|PresentationTests\.(Secrecy|MockVariant)Tests")
 TRACE_BYTES = 65_536
-# The copy has a program more: it judges vectors, and is all that the corpus takes.
+# The copy has one program: it judges vectors.
 PACKAGE = """
 package.targets.append(
   .executableTarget(
     name: "Judge", dependencies: ["Longfellow", "Vectors"], path: "Sources/Lab/Judge", swiftSettings: language))
-if Context.environment["MDOC_MUTANTS_NEAR"] != nil {
-  let tests: Set<String> = %s
-  let far: Set<String> = ["Stores", "HTTP", "Pages", "App", "TestMode", "Bench", "MdocTool"]
-  package.targets.removeAll { $0.type == .test && !tests.contains($0.name) || far.contains($0.name) }
-  package.products = []
-}
+let tests: Set<String> = %s
+let others: Set<String> = ["Stores", "HTTP", "Pages", "App", "TestMode", "Bench", "MdocTool"]
+package.targets.removeAll { $0.type == .test && !tests.contains($0.name) || others.contains($0.name) }
+package.products = []
 """
 JUDGE = """import Longfellow
 import Vectors
@@ -58,11 +52,11 @@ FAILURE = re.compile(rb"^FAILED \S+|^.*recorded an issue.*|^.*Fatal error.*", re
 class Project:
     """A copy of the tracked files, in which every check can be removed."""
 
-    def __init__(self, work: pathlib.Path, has_facts: bool, is_near: bool):
+    def __init__(self, work: pathlib.Path, has_facts: bool):
         self.folder = work / "mdoc"
         self.sites: list[Site] = []
         self.readings: list[Site] = []
-        self.has_facts, self.is_near = has_facts, is_near
+        self.has_facts = has_facts
 
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
         self.tracked = {name.decode() for name in listed.split(b"\0") if name and (ROOT / name.decode()).is_file()}
@@ -74,7 +68,7 @@ class Project:
             content = self.instrumented.get(name) or (ROOT / name).read_bytes()
             self._write(name, content, (ROOT / name).stat().st_mode)
         package = (ROOT / "Package.swift").read_text()
-        tests = json.dumps([name + "Tests" for name in NEAR] + ["TestSupport"])
+        tests = json.dumps([name + "Tests" for name in TARGETS])
         added = {
             "Package.swift": package + PACKAGE % tests, "Sources/Lab/Judge/main.swift": JUDGE,
             "Sources/Verifier/Base/Mutant.swift": SWITCH}
@@ -118,8 +112,7 @@ class Project:
     def build(self, *arguments):
         begun = time.monotonic()
         command = ["swift", "build", *arguments]
-        environment = os.environ | ({"MDOC_MUTANTS_NEAR": "1"} if self.is_near else {})
-        done = subprocess.run(command, env=environment, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             lines = [line for line in done.stdout.decode(errors="replace").splitlines() if "error:" in line]
             raise SystemExit("the copy does not build:\n" + "\n".join(lines[:60]))
@@ -319,7 +312,7 @@ def judge(sites: list[Site], runner: Runner, options) -> dict[int, tuple[str, st
         left = stage("corpus", by_corpus, sites, time.monotonic())
         remaining = runner.scratch.parent / "left.txt"
         remaining.write_text("".join(f"{site.name}\n" for site in left))
-        for target in [] if options.corpus_only else ordered(left, NEAR if options.near else TARGETS):
+        for target in [] if options.corpus_only else ordered(left):
             begun = time.monotonic()
             suites = runner.suites([target]) if left else []
             list(pool.map(reach.suite, suites))
@@ -330,9 +323,9 @@ def judge(sites: list[Site], runner: Runner, options) -> dict[int, tuple[str, st
     return outcomes
 
 
-def ordered(sites: list[Site], targets: list[str]) -> list[str]:
+def ordered(sites: list[Site]) -> list[str]:
     modules = {site.module for site in sites}
-    return sorted(targets, key=lambda target: (target not in modules, targets.index(target)))
+    return sorted(TARGETS, key=lambda target: (target not in modules, TARGETS.index(target)))
 
 
 def report(sites, readings, outcomes, named, options, project) -> int:
@@ -397,7 +390,6 @@ def main() -> int:
     parser.add_argument("--part", metavar="K/N", help="only every Nth site, from the Kth")
     parser.add_argument("--again", action="store_true", help="only what the last report says survived")
     parser.add_argument("--corpus-only", action="store_true", help="no unit tests")
-    parser.add_argument("--near", action="store_true", help="only the tests that stand nearest, and what they take")
     parser.add_argument("--facts", action="store_true", help="also what checks are derived from; not in the score")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many run at once")
     parser.add_argument("--report", help="where the reports go, without .json or .md (default: in the work folder)")
@@ -405,7 +397,7 @@ def main() -> int:
     options = parser.parse_args()
     options.report = options.report or options.work / "report"
 
-    project = Project(options.work.resolve(), options.facts, options.near)
+    project = Project(options.work.resolve(), options.facts)
     sites = chosen(project, options)
     if options.list:
         for site in sites:
