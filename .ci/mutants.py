@@ -33,7 +33,7 @@ package.targets.append(
   .executableTarget(
     name: "Judge", dependencies: ["Longfellow", "Vectors"], path: "Sources/Lab/Judge", swiftSettings: language))
 let tests: Set<String> = %s
-let others: Set<String> = ["Stores", "HTTP", "Pages", "App", "TestMode", "Bench", "MdocTool"]
+let others: Set<String> = ["Stores", "Pages", "App", "TestMode", "Bench", "MdocTool"]
 package.targets.removeAll { $0.type == .test && !tests.contains($0.name) || others.contains($0.name) }
 package.products = []
 """
