@@ -280,7 +280,7 @@ import Vectors
     #expect(await Run("vectors", "release", "1.0.0", "--suite", scratch("v")).status == 0)
     #expect(await Run("vectors", "lint", "--suite", scratch("v")).status == 0)
     let unlicensed = await Run("vectors", "pack", "--suite", scratch("v"), "--out", scratch("out"))
-    #expect(unlicensed.status == 65 && unlicensed.error.contains("README.md is missing"), "\(unlicensed.error)")
+    #expect(unlicensed.status == 65 && unlicensed.error.contains("README.md: is missing"), "\(unlicensed.error)")
 
     try FileManager.default.removeItem(atPath: scratch("v/items/element-twice.json"))
     let lint = await Run("vectors", "lint", "--suite", scratch("v"))

@@ -62,7 +62,7 @@ import Testing
     let verifiers = try #require(matrix.json["verifiers"]?.array)
     #expect(verifiers.count == 3 && verifiers[1]["verifier"]?["version"] == "1")
     let cell = verifiers[1]["cells"]?["authentication_bypass"]
-    #expect(cell?["let_through"]?.array?.contains("device-signature-der") == true)
+    #expect(cell?["let_through"]?.array?.contains("device-key-short") == true)
     #expect(cell?["judged"]?.integer == cell?["let_through"]?.array.map { Int64($0.count) })
     #expect(matrix.json["suite_sha256"]?.string?.count == 64 && matrix.json["version"]?.string != nil)
   }
