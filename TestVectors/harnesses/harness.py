@@ -97,18 +97,17 @@ def doc_types(question):
     return [document["doc_type"] for document in question["request"].get("documents", [])]
 
 
-def certificates(question, names=None):
-    """The certificates of the trusted anchors, or of those with these names."""
+def certificates(question):
+    """The certificates of the trusted anchors."""
     from cryptography import x509
 
-    names = question["trust_anchors"] if names is None else names
-    by_name = {anchor["name"]: unbase64(anchor["certificate"]) for anchor in question["anchors"]}
-    return [x509.load_der_x509_certificate(by_name[name]) for name in names]
+    trusted = [anchor for anchor in question["anchors"] if anchor["name"] in question["trust_anchors"]]
+    return [x509.load_der_x509_certificate(unbase64(anchor["certificate"])) for anchor in trusted]
 
 
 def uses_other_algorithms(response, device=True):
-    """Whether a document's signer has another key than P-256 or, with `device`, the device key is none, of those that
-    ISO/IEC 18013-5 allows; or an algorithm of RFC 9864 is named. False if the response cannot be read so far.
+    """Whether a document's signer or, with `device`, its device has a key on another curve of ISO/IEC 18013-5 than P-256,
+    or one of RFC 9864's algorithms is named. False if the response cannot be read so far.
     """
     import cbor2
     from cryptography import exceptions, x509
@@ -139,9 +138,9 @@ def uses_other_algorithms(response, device=True):
 
 
 def leave_rules(question, all_documents=False):
-    """Raises `Unsupported` if the case is about a rule that the relying party sets, in a place that no library has.
+    """Raises `Unsupported` if the case is about a rule that the relying party sets and these peers have no option for.
 
-    With `all_documents` the peer has a notion of several documents that are all required.
+    With `all_documents` the peer has one for several documents that are all required.
     """
     policy, request = question.get("policy", {}), question["request"]
     for rule in ("strict", "test_certificates", "revocation"):
