@@ -9,7 +9,6 @@ What raises in that call is a rejection by the peer; what raises before is a fau
 import base64
 import json
 import os
-import platform
 import re
 import sys
 from datetime import datetime
@@ -32,7 +31,7 @@ def description(package, profiles, use, documentation):
     return {
         "name": package,
         "version": version(package),
-        "language": f"Python {platform.python_version_tuple()[0]}.{platform.python_version_tuple()[1]}",
+        "language": f"Python {sys.version_info.major}.{sys.version_info.minor}",
         "profiles": profiles,
         "use": use,
         "documentation": documentation,
@@ -51,6 +50,8 @@ def serve(describe, verify):
 def answer(line, describe, verify):
     try:
         question = json.loads(line)
+        if not isinstance(question, dict):
+            raise TypeError("no JSON object")
         if "describe" in question:
             return describe()
         reply = {"id": question["id"]}
