@@ -93,7 +93,8 @@ def digital_credentials(question):
     session, parameters = question["session"], json.loads(harness.input_bytes(question))
     common = {
         "dcql_query": query(question), "nonce": session["nonce"], "expected_origins": [session["origin"]],
-        "trust_anchors": harness.certificates(question), "now": harness.clock(question), "leeway_s": harness.clock_skew(question)}
+        "trust_anchors": harness.certificates(question), "now": harness.clock(question),
+        "leeway_s": harness.clock_skew(question)}
     if "encryption_key" not in session:
         result = verify_vp_token(parameters["vp_token"], **common)
     else:
