@@ -32,7 +32,7 @@ held = load_held_circuit(backend="google-cpp")
 
 def describe():
     return harness.description(
-        "zk-age-verifier", ["core", "web", "zero-knowledge"], USE, "https://zk-age-verifier.readthedocs.io/en/stable/")
+        "zk-age-verifier", ["web", "zero-knowledge"], USE, "https://zk-age-verifier.readthedocs.io/en/stable/")
 
 
 def verify(question):

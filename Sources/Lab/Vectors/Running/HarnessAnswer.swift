@@ -45,6 +45,7 @@ extension Judgement {
         isAccepted: verdict == "accepted", codes: strings("codes"), warnings: strings("warnings"),
         stage: json["stage"]?.string.flatMap(VectorStage.init))
       note = json["note"]?.string.map { String($0.prefix(200)) }
+    case "error": throw .other("the harness failed: \(json["reason"]?.string.map { String($0.prefix(200)) } ?? "")")
     default: throw .other("the harness's reply has no verdict")
     }
   }
