@@ -19,6 +19,13 @@ package struct MatrixText: Sendable {
     lines.append(row("Right answers refused", matrix.runs.map(rights)))
     lines.append(row("Cases asked", matrix.runs.map(asked)))
     lines += ["", Self.key]
+    for table in tables {
+      lines += ["", "## \(table.title)", "", row("Case", ["What is wrong"] + names)]
+      lines += [row("---", ["---"] + names.map { _ in "---" })]
+      lines += table.rows.map { made in
+        row("`\(made.summary.id)`", ["\(made.summary.description) \(made.summary.reference)"] + made.cells)
+      }
+    }
     for run in matrix.runs { lines += section(run) }
     return Array((lines.joined(separator: "\n") + "\n").utf8)
   }
@@ -44,6 +51,7 @@ package struct MatrixText: Sendable {
       \((rows + rest).joined(separator: "\n"))
       </tbody></table>
       <p>\(escaped(Self.key))</p>
+      \(tables.map(html).joined(separator: "\n"))
       \(matrix.runs.map(htmlSection).joined(separator: "\n"))
       <footer><p>Made by <code>mdoc vectors matrix</code>; <code>mdoc vectors show ID</code> takes a case apart. \
       This page fetches nothing.</p></footer>
@@ -92,35 +100,55 @@ package struct MatrixText: Sendable {
     "\(run.results.count { $0.skipReason == nil }) of \(run.results.count)"
   }
 
-  // MARK: Sections
+  // MARK: Cases
 
-  /// What a section lists: a heading, and the results under it.
-  private func lists(_ run: RunReport) -> [(title: String, results: [VectorResult])] {
-    let classes = matrix.bugClasses.map { bugClass in
-      ("Accepted, and wrong. \(bugClass.consequence)", matrix.cell(run, bugClass).letThrough)
-    }
-    let rest = [
-      ("Accepted, though a profile's rule forbids it", run.profileMisses),
-      ("Refused, and right", run.rightAnswers.filter(\.isRefusedThoughRight)),
-      ("Without a verdict", run.results.filter { $0.skipReason == nil && $0.judgement == nil }),
-    ]
-    return (classes + rest).filter { !$0.1.isEmpty }
+  /// Cases that some verifier got wrong, with what each said.
+  private struct Table {
+    let title: String
+    let rows: [(summary: CaseSummary, cells: [String])]
   }
+
+  /// The bug classes in their order, each with its cases; then the rules of profiles, right answers, and what ended without
+  /// a verdict. A case stands in the first table that it belongs to.
+  private var tables: [Table] {
+    var kinds: [(title: String, isHere: (VectorResult) -> Bool)] = matrix.bugClasses.map { bugClass in
+      (
+        "Accepted: \(bugClass.rawValue.replacing("_", with: " "))",
+        { $0.isSecurityCase && $0.isLetThrough && $0.bugClasses.contains(bugClass) }
+      )
+    }
+    kinds += [
+      ("Accepted, though a profile or this project's choice forbids it", { $0.isLetThrough && !$0.isSecurityCase }),
+      ("Refused, and right", { $0.isRefusedThoughRight && $0.summary.importance == .must }),
+      ("Without a verdict", { $0.skipReason == nil && $0.judgement == nil }),
+    ]
+    var seen: Set<String> = []
+    let columns = matrix.runs.map { run in
+      Dictionary(run.results.map { ($0.summary.id, $0) }) { first, _ in first }
+    }
+    return kinds.compactMap { title, isHere in
+      let results = matrix.runs.flatMap(\.results).filter(isHere)
+      let cases = results.map(\.summary).filter { seen.insert($0.id).inserted }.sorted { $0.id < $1.id }
+      guard !cases.isEmpty else { return nil }
+      return Table(title: title, rows: cases.map { summary in (summary, columns.map { said($0[summary.id]) }) })
+    }
+  }
+
+  private func said(_ result: VectorResult?) -> String {
+    guard let result, result.skipReason == nil else { return "–" }
+    guard let judgement = result.judgement else { return result.end?.text ?? "no verdict" }
+    return judgement.isAccepted ? "accepted" : "refused"
+  }
+
+  // MARK: Verifiers
 
   private func section(_ run: RunReport) -> [String] {
     var lines = ["", "## \(Self.plain(run.title))", ""]
     if let use = run.description?.use {
       lines += [Self.plain(use) + (documented(run).map { " ([documentation](\($0)))" } ?? ""), ""]
     }
-    for list in lists(run) {
-      lines += ["**\(list.title)**", ""]
-      lines += list.results.map {
-        "- `\($0.summary.id)`: \($0.summary.description)\(ending($0)) (\($0.summary.reference))"
-      }
-      lines.append("")
-    }
     let skipped = run.skipReasons.map { "\(Self.plain($0.reason)) (\($0.count))" }
-    lines.append(skipped.isEmpty ? "Nothing was skipped." : "Not asked: \(skipped.joined(separator: "; ")).")
+    lines.append(skipped.isEmpty ? "Every case was asked." : "Not asked: \(skipped.joined(separator: "; ")).")
     return lines
   }
 
@@ -129,20 +157,24 @@ package struct MatrixText: Sendable {
     let documentation =
       documented(run).map { "<p><a href=\"\(escaped($0))\" rel=\"noreferrer\">Documentation</a> of that use.</p>" }
       ?? ""
-    let details = lists(run).map { list in
-      let items = list.results.map { result in
-        "<li><code>\(escaped(result.summary.id))</code>: \(escaped(result.summary.description + ending(result))) "
-          + "<small>\(escaped(result.summary.reference))</small></li>"
-      }
-      return "<details><summary>\(escaped(list.title)) <span>\(list.results.count)</span></summary>"
-        + "<ul>\(items.joined())</ul></details>"
-    }
     let skipped = run.skipReasons.map { "<li>\(escaped($0.reason)) <small>\($0.count)</small></li>" }
     let rest =
       skipped.isEmpty
       ? ""
       : "<details><summary>Not asked <span>\(run.count.skipped)</span></summary><ul>\(skipped.joined())</ul></details>"
-    return "<section><h2>\(escaped(run.title))</h2>\(use)\(documentation)\(details.joined())\(rest)</section>"
+    return "<section><h2>\(escaped(run.title))</h2>\(use)\(documentation)\(rest)</section>"
+  }
+
+  private func html(_ table: Table) -> String {
+    let heads = (["Case", "What is wrong"] + matrix.runs.map(\.title)).map { "<th scope=\"col\">\(escaped($0))</th>" }
+    let rows = table.rows.map { made in
+      "<tr><th scope=\"row\"><code>\(escaped(made.summary.id))</code></th><td>\(escaped(made.summary.description)) "
+        + "<small>\(escaped(made.summary.reference))</small></td>"
+        + made.cells.map { "<td>\(escaped($0))</td>" }.joined() + "</tr>"
+    }
+    return "<details><summary>\(escaped(table.title)) <span>\(table.rows.count)</span></summary>"
+      + "<table class=\"matrix\"><thead><tr>\(heads.joined())</tr></thead><tbody>\n"
+      + rows.joined(separator: "\n") + "\n</tbody></table></details>"
   }
 
   /// A verifier's own words, which may be no markup.
@@ -150,8 +182,6 @@ package struct MatrixText: Sendable {
     let marks: Set<Character> = ["\\", "`", "*", "_", "[", "]", "<", ">", "|", "#", "!"]
     return text.reduce(into: "") { $0 += $1.isNewline ? " " : marks.contains($1) ? "\\\($1)" : String($1) }
   }
-
-  private func ending(_ result: VectorResult) -> String { result.end.map { " It \($0.text)." } ?? "" }
 
   /// Where the use is documented, if that is an address on the web.
   private func documented(_ run: RunReport) -> String? {

@@ -71,9 +71,6 @@ extension RunReport {
     results.filter { $0.summary.importance == .must && $0.summary.expectation.isAccepted && $0.skipReason == nil }
   }
 
-  /// Cases let through that need no more than a profile's rule to be refused.
-  var profileMisses: [VectorResult] { results.filter { $0.isLetThrough && !$0.isSecurityCase } }
-
   /// Why cases were skipped, with their number, most first.
   var skipReasons: [(reason: String, count: Int)] {
     Dictionary(grouping: results.compactMap(\.skipReason)) { $0 }.map { ($0.key, $0.value.count) }
