@@ -151,8 +151,8 @@ def leave_rules(question, all_documents=False):
         raise Unsupported("the relying party's rule: all documents")
     if any("minimum_age" in document for document in request.get("documents", [])):
         raise Unsupported("the relying party's rule: minimum age")
-    if question.get("anchor_list", {}).get("format") == "vical":
-        raise Unsupported("VICALs")
+    if "anchor_list" in question:
+        raise Unsupported("documents whose anchors a list names")
     for anchor in question["anchors"]:
         settings = anchor.get("settings", {})
         if settings.get("kind", "iaca") != "iaca":

@@ -13,11 +13,13 @@ from openvc import cbor, cose, verify_encrypted_vp_response, verify_vp_token
 from openvc.errors import OpenvcError
 from openvc.keys import P256KeyAgreementKey, jwk_thumbprint_bytes
 from openvc.mdoc import verify_device_response
+from openvc.trustlist.lote import consume_lote
 
 USE = (
     "openvc.mdoc.verify_device_response with trust_anchors, session_transcript, now, leeway_s, expected_doc_type (if one "
     "document is asked for) and device_mac_key; over the Digital Credentials API openvc.verify_vp_token or "
-    "verify_encrypted_vp_response with expected_origins, mdoc_jwk_thumbprint and meta.doctype_value of each query."
+    "verify_encrypted_vp_response with expected_origins, mdoc_jwk_thumbprint and meta.doctype_value of each query; for lists "
+    "of trusted entities openvc.trustlist.lote.consume_lote with expected_signer_certs and now, and its next_update."
 )
 # What its documentation leaves out, in the words of its errors.
 LEFT_OUT = {
@@ -29,7 +31,7 @@ LEFT_OUT = {
 
 def describe():
     return harness.description(
-        "openvc-core", ["core", "web"], USE, "https://luisgf.github.io/openvc/api/mdoc/")
+        "openvc-core", ["core", "web", "trust-lists"], USE, "https://luisgf.github.io/openvc/api/mdoc/")
 
 
 def verify(question):
@@ -40,7 +42,9 @@ def verify(question):
     if protocol.startswith("openid4vp-v1-"):
         harness.leave_rules(question, all_documents=True)
         return lambda: judged(question, digital_credentials)
-    raise harness.Unsupported(f"mdoc over {protocol}")
+    if protocol == "trusted-entities":
+        return lambda: trusted_entities(question)
+    raise harness.Unsupported("VICALs" if protocol == "vical" else f"mdoc over {protocol}")
 
 
 def judged(question, call):
@@ -114,6 +118,19 @@ def query(question):
     if question["request"].get("all_documents") or len(ids) == 1:
         return {"credentials": credentials}
     return {"credentials": credentials, "credential_sets": [{"options": [[name] for name in ids]}]}
+
+
+# Lists of trusted entities.
+
+
+def trusted_entities(question):
+    """A list by itself. Its documentation has the caller look at NextUpdate, and at what he accepted before."""
+    if "last_accepted" in question["session"]:
+        raise harness.Unsupported("the caller's: which list was accepted last")
+    now = harness.clock(question)
+    accepted = consume_lote(
+        harness.input_bytes(question), expected_signer_certs=harness.certificates(question), now=now)
+    return accepted.next_update is not None and now <= accepted.next_update
 
 
 harness.serve(describe, verify)
