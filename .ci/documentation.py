@@ -107,7 +107,8 @@ def referring(article):
 
 def main(catalogue, copy):
     catalogue, copy = Path(catalogue).resolve(), Path(copy)
-    folders = [HERE / "README.md", HERE / "Trust/README.md", HERE / "TestVectors/README.md"]
+    folders = [HERE / "README.md", HERE / "Trust/README.md", HERE / "TestVectors/README.md",
+               HERE / "TestVectors/harnesses/README.md"]
     documents = folders + sorted(catalogue.glob("*.md"))
     faults = [fault for document in documents for fault in faults_of_links(document)]
     faults += [*faults_of_articles(catalogue), *faults_of_size(folders[0])]

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// A listener that gives each connection the next of its replies, and closes it; nil closes without a word. After the
@@ -23,7 +24,8 @@ final class ScriptedListener: Sendable {
     self.descriptor = descriptor
     url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/"
     guard !replies.isEmpty else { return }
-    Task.detached {
+    // Accepting blocks, and would take a thread of the pool from other tests.
+    let isStarted = BackgroundThread.start {
       for reply in replies {
         let connection = accept(descriptor, nil, nil)
         guard connection >= 0 else { return }
@@ -33,6 +35,7 @@ final class ScriptedListener: Sendable {
         if let reply { _ = Array(reply.utf8).withUnsafeBytes { send(connection, $0.baseAddress, $0.count, 0) } }
       }
     }
+    guard isStarted else { throw Fault() }
   }
 
   deinit { close(descriptor) }

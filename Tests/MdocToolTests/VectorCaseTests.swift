@@ -115,7 +115,7 @@ import Vectors
   func whatTheCommandLineCannotSayIsSaid(id: String, reason: String) throws {
     let suite = try VectorSuite(at: Self.path)
     let vector = try #require(suite.entry(id)?.vector)
-    let extracted = try ExtractedCase(vector, in: suite)
+    let extracted = ExtractedCase(vector, in: suite)
     let readme = String(decoding: extracted.files.last?.bytes ?? [], as: UTF8.self).replacing("\n", with: " ")
     #expect(readme.contains("cannot judge this case") && readme.contains(reason), "\(readme)")
     #expect(extracted.command.isEmpty && !readme.contains("To judge it"))
@@ -132,7 +132,7 @@ import Vectors
     var judged: [String: Int] = [:]
     for (index, entry) in suite.entries.enumerated() where index % step == 0 {
       let vector = entry.vector
-      let extracted = try ExtractedCase(vector, in: suite)
+      let extracted = ExtractedCase(vector, in: suite)
       guard extracted.obstacle == nil, entry.group != "zero-knowledge" || PublishedVectors.areHere else { continue }
       let folder = scratch(vector.id)
       try VectorsExtract.write(extracted.files, to: folder)

@@ -178,4 +178,118 @@ import Vectors
     // Two in-app, and the proofs, whose circuits are not at hand.
     #expect(run.output.contains("5 skipped"))
   }
+
+  @Test(.enabled(if: ServerProcess.program != nil, "the program was not built"))
+  func oneRunDrivesAnotherVerifierLineByLine() async throws {
+    let ours = "\(ServerProcess.program ?? "") vectors serve-harness --stdio"
+    let run = await Run(
+      "vectors", "run", "--suite", Self.suite, "--exec", ours, "--filter", "device-", "--json", scratch("r.json"))
+    #expect(run.status == 0, "\(run.output.suffix(2_000))")
+    let json = try JSON(parsing: scratch.read("r.json"))
+    #expect(json["verifier"]?.string?.hasPrefix("mdoc ") == true)
+    #expect(json["description"]?["language"]?.string == "Swift")
+    #expect(json["count"]?["passed"]?.integer ?? 0 > 80 && json["count"]?["failed"] == 0)
+    // Its codes are compared too.
+    let results = json["results"]?.array?.filter { $0["outcome"] == "passed" } ?? []
+    #expect(results.allSatisfy { $0["observed"]?.array == $0["expected"]?.array })
+  }
+
+  /// A verifier that accepts everything.
+  private func lenient() throws -> String {
+    let path = try scratch.write(
+      "lenient.sh",
+      """
+      while read -r line; do
+        case "$line" in
+          *describe*) echo '{"name": "lenient", "profiles": ["core"]}' ;;
+          *) echo '{"verdict": "accepted"}' ;;
+        esac
+      done
+      """)
+    return "sh \(path)"
+  }
+
+  @Test func whatIsKnownToFailFailsNoRun() async throws {
+    let command = try lenient()
+    let asked = ["vectors", "run", "--suite", Self.suite, "--filter", "element-", "--exec", command]
+    #expect(await Run(asked + ["--write-expected-failures", scratch("f")]).status == 1)
+    let run = await Run(asked + ["--expected-failures", scratch("f")])
+    #expect(run.status == 0 && run.output.contains("fails as expected"), "\(run.output)")
+    try scratch.write("g", String(decoding: scratch.read("f"), as: UTF8.self) + "good  # once\n")
+    #expect(await Run(asked + ["--expected-failures", scratch("g")]).status == 0, "what is not asked is not judged")
+    let narrow = await Run(
+      "vectors", "run", "--suite", Self.suite, "--filter", "good", "--exec", command, "--expected-failures",
+      scratch("g"))
+    #expect(narrow.status == 1 && narrow.output.contains("take it off the list"))
+    try scratch.write("h", "no-such-case\n")
+    let unknown = await Run(asked + ["--expected-failures", scratch("h")])
+    #expect(unknown.status == 65 && unknown.error.contains("there is no case no-such-case"))
+  }
+
+  @Test func aVerifierIsJudgedForWhatItClaimsAlone() async throws {
+    let run = await Run(
+      "vectors", "run", "--suite", Self.suite, "--filter", "good", "--profile", "apple", "--json", scratch("r.json"))
+    #expect(run.status == 0)
+    let results = try JSON(parsing: scratch.read("r.json"))["results"]?.array ?? []
+    let asked = results.filter { $0["outcome"] != "skipped" }.compactMap { $0["id"]?.string }
+    #expect(asked.contains("good-in-app") && !asked.contains("good"))
+    #expect(await Run("vectors", "run", "--suite", Self.suite, "--profile", "quantum").status == 64)
+  }
+
+  @Test func aCommandThatDoesNotStartIsOneMessage() async throws {
+    let run = await Run("vectors", "run", "--suite", Self.suite, "--exec", "exit 9", "--filter", "good")
+    #expect(run.status == 75 && run.hasOneLineOfError, "\(run.error)")
+    #expect(run.error.contains("exit 9: crashed (exit status 9) before its first answer: no case was judged"))
+    for option in [["--against", "http://127.0.0.1:1/"], ["--measure"], ["--circuits", scratch.path]] {
+      let run = await Run(["vectors", "run", "--suite", Self.suite, "--exec", "true"] + option)
+      #expect(run.status == 64, "\(option)")
+    }
+  }
+
+  @Test func aMatrixPutsVerifiersSideBySide() async throws {
+    let run = await Run(
+      "vectors", "matrix", "--suite", Self.suite, "--filter", "device-", "--verifier", try lenient(), "--html",
+      scratch("m.html"), "--markdown", scratch("m.md"), "--json", scratch("m.json"))
+    #expect(run.status == 0, "\(run.error)")
+    #expect(run.output.contains(", 0 wrong ones accepted, 0 right ones refused, 0 without a verdict"))
+    let json = try JSON(parsing: scratch.read("m.json"))
+    #expect(json["verifiers"]?.array?.compactMap { $0["verifier"]?["name"]?.string } == ["mdoc", "lenient"])
+    #expect(String(decoding: scratch.read("m.md"), as: UTF8.self).hasPrefix("# How verifiers do\n"))
+    #expect(String(decoding: scratch.read("m.html"), as: UTF8.self).hasPrefix("<!doctype html>"))
+  }
+
+  @Test func aReleaseIsTheSameBytesEachTime() async throws {
+    for folder in ["a", "b"] {
+      let run = await Run("vectors", "pack", "--suite", Self.suite, "--out", scratch(folder))
+      #expect(run.status == 0, "\(run.error)")
+    }
+    let names = try FileManager.default.contentsOfDirectory(atPath: scratch("a")).sorted()
+    #expect(names.count == 2 && names[0].hasPrefix("mdoc-vectors-") && names[0].hasSuffix(".tar.gz"))
+    #expect(names[1] == "mdoc-vectors.json")
+    for name in names { #expect(scratch.read("a/\(name)") == scratch.read("b/\(name)"), "\(name)") }
+    let packed = await Run("vectors", "run", "--suite", scratch("a/mdoc-vectors.json"), "--filter", "element-")
+    #expect(packed.status == 0, "\(packed.output)")
+    #expect(
+      await Run("vectors", "changes", scratch("a/mdoc-vectors.json"), Self.suite).output.contains("No case changed."))
+  }
+
+  @Test func whatIsNotInOrderIsNotReleased() async throws {
+    #expect(await Run("mock", "vectors", "regenerate", "--out", scratch("v"), "--json").status == 0)
+    let bare = await Run("vectors", "pack", "--suite", scratch("v"), "--out", scratch("out"))
+    #expect(bare.status == 65 && bare.error.contains("ids.json"), "\(bare.error)")
+    #expect(await Run("vectors", "release", "1.0.0", "--suite", scratch("v")).status == 0)
+    #expect(await Run("vectors", "lint", "--suite", scratch("v")).status == 0)
+    let unlicensed = await Run("vectors", "pack", "--suite", scratch("v"), "--out", scratch("out"))
+    #expect(unlicensed.status == 65 && unlicensed.error.contains("README.md: is missing"), "\(unlicensed.error)")
+
+    try FileManager.default.removeItem(atPath: scratch("v/items/element-twice.json"))
+    let lint = await Run("vectors", "lint", "--suite", scratch("v"))
+    #expect(lint.status == 1 && lint.output.contains("element-twice: is in ids.json and not in the suite"))
+    let minor = await Run("vectors", "release", "1.1.0", "--suite", scratch("v"))
+    #expect(minor.status == 64 && minor.error.contains("element-twice is gone: the next version is 2.0.0"))
+    #expect(await Run("vectors", "release", "2.0.0", "--suite", scratch("v")).output.contains("1 retired"))
+    #expect(await Run("vectors", "lint", "--suite", scratch("v")).status == 0)
+    #expect(await Run("vectors", "release", "2", "--suite", scratch("v")).status == 64)
+    #expect(await Run("vectors", "changes", scratch("v")).status == 64)
+  }
 }

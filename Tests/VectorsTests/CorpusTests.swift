@@ -48,7 +48,7 @@ import Testing
 
   @Test func `the README counts every group`() throws {
     let suite = try CommittedCorpus.suite()
-    let text = String(decoding: try suite.folder.read("README.md"), as: UTF8.self)
+    let text = String(decoding: try SuiteFolder(suite.path).read("README.md"), as: UTF8.self)
     for group in suite.groups { #expect(text.contains("| `\(group.name)` | \(group.count) |"), "\(group)") }
   }
 

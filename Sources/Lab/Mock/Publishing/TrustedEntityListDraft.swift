@@ -23,7 +23,20 @@ struct TrustedEntityListDraft: Sendable {
 
   struct Entity: Sendable {
     /// TrustedEntityInformation.
-    var information: [JSON.Member] = [.init("TEName", texts("mdoc Mock Issuing Authority"))]
+    var information: [JSON.Member] = [
+      .init("TEName", texts("mdoc Mock Issuing Authority")),
+      .init(
+        "TEAddress",
+        [
+          "TEPostalAddress": [
+            [
+              "lang": "en", "StreetAddress": "1 Example Street", "Locality": "Example", "PostalCode": "0000",
+              "Country": .string(SchemeOperator.territory),
+            ]
+          ], "TEElectronicAddress": [["lang": "en", "uriValue": "mailto:authority@mock.example"]],
+        ]),
+      .init("TEInformationURI", [["lang": "en", "uriValue": "https://authority.mock.example/"]]),
+    ]
     var services: [Service]
     /// Members that the entity has besides its two, or in their place. Null removes a member.
     var changed: [JSON.Member] = []

@@ -64,10 +64,14 @@ extension MockVariant {
       try $0.useIntermediate(under: .pathLengthOne)
     }
     chain(
-      "intermediate-name-constraints", "The certificate between anchor and signer has name constraints, not critical.",
+      "intermediate-name-constraints",
+      "The certificate between anchor and signer permits other names than the signer's, by constraints that are not "
+        + "critical.",
       "T18", [.certificateConstrained]
     ) {
-      var constraints = CertificateExtension.nameConstraints(permitting: $0.signer.certificate.subject)
+      var permitted = $0.signer.certificate.subject
+      permitted.set(CertificateName.organization, to: DER.utf8String("mdoc Mock Somebody"))
+      var constraints = CertificateExtension.nameConstraints(permitting: permitted)
       constraints.isCritical = false
       try $0.useIntermediate(under: .pathLengthOne) { $0.extensions.append(constraints) }
     }
@@ -86,7 +90,10 @@ extension MockVariant {
     }
     chain("intermediate-eku-any", "The certificate between anchor and signer names any extended key usage.", "T13", [])
     {
-      try $0.useIntermediate(under: .pathLengthOne) { $0.extensions.append(.extendedKeyUsage(["2.5.29.37.0"])) }
+      // RFC 5280, 4.2.1.12: not critical where it names any.
+      try $0.useIntermediate(under: .pathLengthOne) {
+        $0.extensions.append(.extendedKeyUsage(["2.5.29.37.0"], isCritical: false))
+      }
     }
     // The signer names no list, since none is published for an issuer of this name and key.
     MockVariant(

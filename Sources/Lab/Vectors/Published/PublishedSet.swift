@@ -112,6 +112,7 @@ package enum PublishedSuite {
     [
       WycheproofSet(), AnnexDSet(), AppleInAppSet(), HPKESet(), AppendixASet(), COSESet(), BrainpoolSet(), ChainSet(),
       VICALSet(), TrustedEntityListSet(), StatusListSet(), AnnexBSet(), AnnexCSet(), OpenID4VPSet(),
+      LimboSet(),
     ] + LaterSet.all
 
   /// The results of a folder that holds a known set, or of a folder of such folders; nil if it is neither.

@@ -73,6 +73,8 @@ struct HTMLPage {
     overflow-wrap:anywhere}
     .pair{display:grid;gap:0 3rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,28rem),1fr))}
     .counts th,.counts td{overflow-wrap:break-word}
+    .matrix tbody th{font-weight:400;color:var(--text)}.matrix td{font-variant-numeric:tabular-nums}
+    .matrix td.passed{color:var(--good)}
     .n{text-align:right;font-variant-numeric:tabular-nums;padding:.4rem 0 .4rem .75rem}
     .cases{table-layout:fixed}.cases td{padding-right:1rem}.cases th:nth-child(1){width:24%}.cases th:nth-child(3){width:25%}
     .cases th:nth-child(4){width:21%}.cases td:first-child{font-weight:550}

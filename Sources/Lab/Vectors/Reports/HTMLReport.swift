@@ -31,6 +31,8 @@ package struct HTMLReport {
     let date = report.date.description.replacing("T", with: " ").replacing("Z", with: " UTC")
     let filter = report.filter.map { "<dt>Only</dt><dd>cases whose id contains <code>\(escaped($0))</code></dd>" } ?? ""
     let digest = report.digest.map { "<dt>SHA-256</dt><dd><code>\($0)</code>, of all vectors</dd>" } ?? ""
+    let version = report.edition.map { " \($0)" } ?? ""
+    let use = report.description?.use.map { "<dt>Used</dt><dd>\(escaped($0))</dd>" } ?? ""
     return """
       <header>
       <p class="kind">Report of a run</p>
@@ -39,10 +41,10 @@ package struct HTMLReport {
       <ul class="tiles">\(tiles.joined())</ul>
       \(bar)
       <dl>
-      <dt>Verifier</dt><dd>\(escaped(report.subject))</dd>
+      <dt>Verifier</dt><dd>\(escaped(report.subject))</dd>\(use)
       <dt>Date</dt><dd><time datetime="\(report.date)">\(escaped(date))</time>, in \(report.durationText) s</dd>
       <dt>Program</dt><dd>\(escaped(RunReport.program))</dd>
-      <dt>Vectors</dt><dd>\(escaped(report.suiteName)), \(count.total) cases</dd>\(filter)\(digest)
+      <dt>Vectors</dt><dd>\(escaped(report.suiteName + version)), \(count.total) cases</dd>\(filter)\(digest)
       </dl>
       </header>
       """

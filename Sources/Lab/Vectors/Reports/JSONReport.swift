@@ -6,6 +6,8 @@ package enum JSONReport {
     [
       "verifier": .string(report.subject), "program": .string(RunReport.program),
       "date": .string(report.date.description), "suite": .string(report.suite),
+      "description": report.description?.json ?? .null,
+      "suite_version": report.edition.map { .string($0) } ?? .null,
       "suite_sha256": report.digest.map { .string($0) } ?? .null,
       "filter": report.filter.map { .string($0) } ?? .null,
       "seconds": .double(Double(report.durationText) ?? 0), "count": count(report.count),
@@ -32,6 +34,7 @@ package enum JSONReport {
       "expected": .strings(result.summary.expectation.codes),
       "observed": result.judgement?.codes.map { .strings($0) } ?? .null,
       "accepted": result.judgement.map { .bool($0.isAccepted) } ?? .null,
+      "note": result.judgement?.note.map { .string($0) }, "ended": result.end.map { .string($0.text) },
       "measured": result.measurement.map(measured),
     ])
   }
@@ -78,7 +81,7 @@ package enum JUnitReport {
     ]
     let properties = [
       ("verifier", report.subject), ("program", RunReport.program), ("suite", report.suiteName),
-      ("suite_sha256", report.digest ?? ""),
+      ("suite_version", report.edition ?? ""), ("suite_sha256", report.digest ?? ""),
     ].filter { !$0.1.isEmpty }.map {
       "      <property name=\"\($0.0)\" value=\"\(escaped($0.1))\"/>"
     }

@@ -161,36 +161,6 @@ extension StaticListFetcher {
   }
 }
 
-/// Answers harness questions with our own verifier.
-///
-/// Question: `SuiteAnchors.question(of:)`.
-package enum HarnessHandler {
-  /// - Throws: `VectorFault` if the question is malformed.
-  package static func answer(
-    _ question: JSON, circuits: CircuitLibrary? = nil
-  ) async throws(VectorFault) -> JSON {
-    let vector = try TestVector(question: question)
-    let verifier = OwnVerifier(anchors: try SuiteAnchors(question: question), circuits: circuits)
-    let judgement = await verifier.judge(vector)
-    return .members([
-      "verdict": judgement.isAccepted ? "accepted" : "rejected",
-      "codes": judgement.codes.map { .strings($0) }, "warnings": judgement.warnings.map { .strings($0) },
-      "stage": judgement.stage.map { .string($0.rawValue) },
-    ])
-  }
-}
-
-extension Judgement {
-  /// Reads another verifier's answer; nil if it says neither accepted nor rejected.
-  package init?(harnessAnswer json: JSON) {
-    guard let verdict = json["verdict"]?.string, ["accepted", "rejected"].contains(verdict) else { return nil }
-    func strings(_ name: String) -> [String]? { json[name]?.array?.compactMap(\.string) }
-    self.init(
-      isAccepted: verdict == "accepted", codes: strings("codes"), warnings: strings("warnings"),
-      stage: json["stage"]?.string.flatMap(VectorStage.init))
-  }
-}
-
 /// The result of our readers for a list of anchors.
 struct ListEvaluation {
   let checks: [Check]

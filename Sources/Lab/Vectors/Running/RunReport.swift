@@ -5,14 +5,18 @@ import FoundationEssentials
 package struct RunReport: Sendable {
   /// The verifier that was asked.
   package let subject: String
+  /// What it says about itself; nil for ours, and if it says nothing.
+  package var description: HarnessDescription?
   package let suite: String
+  /// The corpus's version; nil if it has none.
+  package var edition: String?
   /// The suite's `digest`; nil for sets that others published.
   package let digest: String?
   /// What the ids of the cases contain; nil if all cases were taken.
   let filter: String?
   /// When the run began.
   package let date: Timestamp
-  package let results: [VectorResult]
+  package var results: [VectorResult]
   /// Seconds.
   package let duration: Double
 
@@ -90,12 +94,14 @@ package struct VectorResult: Sendable {
 
   package let group: String
   package let summary: CaseSummary
-  package let outcome: Outcome
+  package var outcome: Outcome
   package let judgement: Judgement?
   /// Seconds.
   package let duration: Double
   /// Nil if the run does not measure.
   package var measurement: Measurement?
+  /// How the verifier ended in place of a verdict; nil if it did not.
+  package var end: VerifierEnd?
 
   /// The verifier's answer as text, for the reports.
   package var observed: String {

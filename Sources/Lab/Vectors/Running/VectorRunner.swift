@@ -10,6 +10,10 @@ package struct VectorRunner: Sendable {
   package enum NoVerdict: Error, Sendable {
     /// It replied with something else. The case fails, and the run goes on.
     case other(String)
+    /// It does not claim to judge the case, which is skipped. The text says why.
+    case unsupported(String)
+    /// It ended, and can be started again. The case fails, and the run goes on.
+    case ended(VerifierEnd)
     /// It is not there, or it is silent. The run ends.
     case gone(String)
   }
@@ -30,6 +34,10 @@ package struct VectorRunner: Sendable {
   package let subject: String
   /// Features that the verifier does not have. Vectors that need one are skipped.
   package var missingFeatures: Set<String> = []
+  /// What the verifier claims to do. Vectors that need more are skipped. Nil if all is claimed.
+  package var profiles: [VectorProfile]?
+  /// What the verifier says about itself.
+  package var description: HarnessDescription?
   /// Runs only vectors whose id contains this; nil runs all.
   package var filter: String?
   /// Judges each vector twice, measures the second time, and fails a case that exceeds `Limits`.
@@ -63,23 +71,21 @@ package struct VectorRunner: Sendable {
       } catch {
         throw Interruption(
           reason: error.reason, id: entry.vector.id, judged: results.count { $0.skipReason == nil },
-          total: entries.count { !$0.vector.features.contains(where: missingFeatures.contains) })
+          total: entries.count { skipReason($0.vector) == nil })
       }
       // Judging never suspends, so other tasks of the thread get a turn here.
       await Task.yield()
     }
     return RunReport(
-      subject: subject, suite: suite.folder.path, digest: suite.digest, filter: filter, date: date, results: results,
-      duration: (clock.now - start).seconds)
+      subject: subject, description: description, suite: suite.path, edition: suite.edition, digest: suite.digest,
+      filter: filter, date: date, results: results, duration: (clock.now - start).seconds)
   }
 
   private struct Gone: Error { let reason: String }
 
   private func run(_ entry: VectorSuite.Entry) async throws(Gone) -> VectorResult {
     var vector = entry.vector
-    if let feature = vector.features.first(where: missingFeatures.contains) {
-      return result(entry, .skipped("needs \(feature)"), nil, 0)
-    }
+    if let reason = skipReason(vector) { return result(entry, .skipped(reason), nil, 0) }
     let clock = ContinuousClock()
     var start = clock.now
     do throws(NoVerdict) {
@@ -98,12 +104,24 @@ package struct VectorRunner: Sendable {
       return result(
         entry, problem.map { .failed($0) } ?? .passed, judgement, (clock.now - start).seconds, measurement)
     } catch {
+      let seconds = (clock.now - start).seconds
       switch error {
       case .gone(let reason): throw Gone(reason: reason)
-      case .other(let reason):
-        return result(entry, .failed("no verdict: \(reason)"), nil, (clock.now - start).seconds)
+      case .other(let reason): return result(entry, .failed("no verdict: \(reason)"), nil, seconds)
+      case .unsupported(let reason): return result(entry, .skipped(reason), nil, seconds)
+      case .ended(let end):
+        var result = result(entry, .failed("no verdict: the verifier \(end.text)"), nil, seconds)
+        result.end = end
+        return result
       }
     }
+  }
+
+  /// Why the verifier is not asked; nil if it is.
+  private func skipReason(_ vector: TestVector) -> String? {
+    if let feature = vector.features.first(where: missingFeatures.contains) { return "needs \(feature)" }
+    guard let profiles, let needed = vector.profiles.first(where: { !profiles.contains($0) }) else { return nil }
+    return "of the profile \(needed.rawValue), which is not claimed"
   }
 
   private func result(
@@ -127,6 +145,8 @@ package struct Judgement: Sendable, Hashable {
   package var codes: [String]?
   package var warnings: [String]?
   package var stage: VectorStage?
+  /// Another verifier's own words; nil if it has none.
+  package var note: String?
   /// SHA-256 over everything that the relying party would see. It tells two accepted results apart.
   package var resultHash: [UInt8]?
 

@@ -20,26 +20,66 @@ package struct SuiteFolder: Sendable {
   package let path: String
 
   static let anchors = "anchors"
+  /// Programs that judge the vectors.
+  static let harnesses = "harnesses"
 
   package init(_ path: String) { self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path }
 
   /// Paths of all vectors relative to the folder, in order.
   func vectorFiles() throws(SuiteError) -> [String] {
     var files: [String] = []
-    for group in try names(in: path) where group != Self.anchors && isFolder("\(path)/\(group)") {
+    let groups = try names(in: path).filter { ![Self.anchors, Self.harnesses].contains($0) }
+    for group in groups where isFolder("\(path)/\(group)") {
       files += try names(in: "\(path)/\(group)").filter { $0.hasSuffix(".json") }.map { "\(group)/\($0)" }
     }
     return files
   }
 
+  /// Paths of everything that a release has: what lies in the folder itself, the vectors, the anchors and the harnesses.
+  ///
+  /// - Throws: `SuiteError` if what a release must have is not there.
+  package func releasedFiles() throws(SuiteError) -> [String] {
+    let own = try files()
+    if let missing = ["README.md", "LICENSE", "schema.json", CorpusLedger.fileName].first(where: { !own.contains($0) })
+    {
+      throw SuiteError(path: "\(path)/\(missing)", problem: "is missing, and a release has it")
+    }
+    let anchors = has(Self.anchors) ? try names(in: "\(path)/\(Self.anchors)").map { "\(Self.anchors)/\($0)" } : []
+    return try own + vectorFiles() + anchors + (has(Self.harnesses) ? everything(in: Self.harnesses) : [])
+  }
+
+  /// Paths of all files below a folder, but for what is hidden and what Python leaves.
+  private func everything(in folder: String) throws(SuiteError) -> [String] {
+    var files: [String] = []
+    for name in try names(in: "\(path)/\(folder)") where name != "__pycache__" {
+      let inner = "\(folder)/\(name)"
+      if isFolder("\(path)/\(inner)") { files += try everything(in: inner) } else { files.append(inner) }
+    }
+    return files
+  }
+
+  /// Names of all anchors.
+  func anchorNames() throws(SuiteError) -> [String] {
+    guard has(Self.anchors) else { return [] }
+    return try names(in: "\(path)/\(Self.anchors)").filter { $0.hasSuffix(".pem") }.map { String($0.dropLast(4)) }
+  }
+
   /// SHA-256 over the lines that `sha256sum` prints of all vectors and anchors, sorted by path.
   func digest() throws(SuiteError) -> String {
     let anchors = has(Self.anchors) ? try names(in: "\(path)/\(Self.anchors)").map { "\(Self.anchors)/\($0)" } : []
-    var lines = ""
-    for file in (try vectorFiles() + anchors).sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
-      lines += "\(Hex.encode(HashAlgorithm.sha256.hash(try read(file))))  \(file)\n"
-    }
-    return Hex.encode(HashAlgorithm.sha256.hash(Array(lines.utf8)))
+    var files: [(path: String, content: [UInt8])] = []
+    for file in try vectorFiles() + anchors { files.append((file, try read(file))) }
+    return Self.digest(of: files)
+  }
+
+  static func digest(of files: [(path: String, content: [UInt8])]) -> String {
+    Hex.encode(HashAlgorithm.sha256.hash(Array(checksums(of: files).utf8)))
+  }
+
+  /// The lines that `sha256sum` prints of the files, sorted by path.
+  package static func checksums(of files: [(path: String, content: [UInt8])]) -> String {
+    files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+      .map { "\(Hex.encode(HashAlgorithm.sha256.hash($0.content)))  \($0.path)\n" }.joined()
   }
 
   package func read(_ name: String) throws(SuiteError) -> [UInt8] {
@@ -50,11 +90,20 @@ package struct SuiteFolder: Sendable {
   }
 
   func json(_ name: String) throws(SuiteError) -> JSON {
-    guard let json = try? JSON(parsing: read(name)) else {
-      throw SuiteError(path: "\(path)/\(name)", problem: "is no JSON")
+    try Self.json(at: "\(path)/\(name)")
+  }
+
+  /// A file of JSON, wherever it lies.
+  static func json(at path: String) throws(SuiteError) -> JSON {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw SuiteError(path: path, problem: "can't be read")
     }
+    guard let json = try? JSON(parsing: [UInt8](data)) else { throw SuiteError(path: path, problem: "is no JSON") }
     return json
   }
+
+  /// Whether the path is that of a file.
+  package var isFile: Bool { FileManager.default.fileExists(atPath: path) && !isFolder(path) }
 
   package func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(name)") }
 

@@ -1,7 +1,7 @@
 import Base
 
 /// Checks a suite's files against the suite's own rules: the schema, unique ids, file names, known codes, a stage that
-/// fits the code, one fault for each vector.
+/// fits the code, one fault for each vector, ids that keep their meaning.
 package struct SuiteLint: Sendable {
   package struct Finding: Sendable, Hashable, CustomStringConvertible {
     package let file: String
@@ -19,18 +19,25 @@ package struct SuiteLint: Sendable {
       throw SuiteError(path: "\(path)/schema.json", problem: "is no JSON")
     }
     var files: [String: String] = [:]
+    var meanings: [String: String] = [:]
     var inputs = SuiteInputs(folder)
     for file in try folder.vectorFiles() {
       count += 1
-      findings += try Self.problems(of: file, in: &inputs, schema).map { Finding(file: file, problem: $0) }
       let id = Self.stem(file)
+      var vector: TestVector?
+      findings += try Self.problems(of: file, in: &inputs, schema, &vector).map { Finding(file: file, problem: $0) }
+      meanings[id] = vector?.meaning
       if let other = files[id] { findings.append(.init(file: file, problem: "has the id of \(other)")) }
       files[id] = file
+    }
+    guard let ledger = try CorpusLedger(in: folder) else { return }
+    findings += ledger.differences(from: meanings).findings.map { id, problem in
+      Finding(file: files[id] ?? id, problem: problem)
     }
   }
 
   private static func problems(
-    of file: String, in inputs: inout SuiteInputs, _ schema: JSON
+    of file: String, in inputs: inout SuiteInputs, _ schema: JSON, _ read: inout TestVector?
   ) throws(SuiteError) -> [String] {
     let folder = inputs.folder
     guard let json = try? JSON(parsing: folder.read(file)) else { return ["is no JSON"] }
@@ -42,6 +49,7 @@ package struct SuiteLint: Sendable {
     } catch {
       return [error.description]
     }
+    read = vector
     var problems = rules(vector)
     if vector.id != stem(file) { problems.append("its id is \(vector.id)") }
     for anchor in vector.namedAnchors where !folder.has("\(SuiteFolder.anchors)/\(anchor).pem") {

@@ -9,17 +9,29 @@ package struct VectorSuite: Sendable {
     package let vector: TestVector
   }
 
-  package let folder: SuiteFolder
+  /// The folder, or the packed corpus.
+  package let path: String
   package let entries: [Entry]
   package let anchors: SuiteAnchors
   /// What tells two corpora apart: SHA-256, in hexadecimal, over what `sha256sum` prints of the vectors and the files of
   /// `anchors`, sorted by path.
   package let digest: String
+  /// The corpus's version; nil if it keeps no ledger of ids.
+  package let edition: String?
 
+  /// - Parameter path: a folder, or a packed corpus.
   /// - Throws: `SuiteError` for the first file that is no vector and the first anchor that is no certificate. A suite
   ///   that ran in part would prove less than it says.
   package init(at path: String) throws(SuiteError) {
-    folder = SuiteFolder(path)
+    if SuiteFolder(path).isFile {
+      try self.init(packed: path)
+    } else {
+      try self.init(in: SuiteFolder(path))
+    }
+  }
+
+  private init(in folder: SuiteFolder) throws(SuiteError) {
+    path = folder.path
     var entries: [Entry] = []
     var inputs = SuiteInputs(folder)
     for file in try folder.vectorFiles() {
@@ -29,6 +41,36 @@ package struct VectorSuite: Sendable {
     self.entries = entries
     anchors = try SuiteAnchors(in: folder, named: Set(entries.flatMap(\.vector.namedAnchors)))
     digest = try folder.digest()
+    edition = try CorpusLedger(in: folder)?.version.description
+  }
+
+  private init(packed path: String) throws(SuiteError) {
+    self.path = path
+    let json = try SuiteFolder.json(at: path)
+    do throws(VectorFault) {
+      entries = try PackedCorpus.entries(json)
+      anchors = try SuiteAnchors(question: json)
+      digest = try MemberParser(json, at: "").string("sha256")
+      edition = try MemberParser(json, at: "").string("version")
+    } catch {
+      throw SuiteError(path: path, problem: error.description)
+    }
+    guard !entries.isEmpty else { throw SuiteError(path: path, problem: "holds no vectors") }
+    if let name = entries.flatMap(\.vector.namedAnchors).first(where: { !anchors.names.contains($0) }) {
+      throw SuiteError(path: path, problem: "holds no anchor \(name)")
+    }
+    guard computedDigest == digest else { throw SuiteError(path: path, problem: "is not what its sha256 says") }
+  }
+
+  /// The digest of the files that the program would write of what was read.
+  var computedDigest: String {
+    SuiteFolder.digest(
+      of: entries.map { ("\($0.group)/\($0.vector.id).json", $0.vector.fileContent) } + anchors.files)
+  }
+
+  /// What each id means, for the ledger.
+  package var meanings: [String: String] {
+    Dictionary(entries.map { ($0.vector.id, $0.vector.meaning) }) { first, _ in first }
   }
 
   /// The case with this id, or with this id of a harness question; nil if there is none.
@@ -57,10 +99,11 @@ package struct SuiteAnchors: Sendable {
   private let anchorsByName: [String: [TrustAnchor]]
   private let settingsByName: [String: JSON]
 
+  /// Reads the named anchors, and what else is in the folder of anchors.
   init(in folder: SuiteFolder, named names: Set<String>) throws(SuiteError) {
     var anchors: [String: [TrustAnchor]] = [:]
     var settings: [String: JSON] = [:]
-    for name in names.sorted() {
+    for name in names.union(try folder.anchorNames()).sorted() {
       let file = "\(SuiteFolder.anchors)/\(name)"
       do throws(TrustLoadError) {
         anchors[name] = try TrustAnchorLoader(defaultDocTypes: nil).load(["\(folder.path)/\(file).pem"])
@@ -75,22 +118,36 @@ package struct SuiteAnchors: Sendable {
     settingsByName = settings
   }
 
-  /// Reads the anchors of a harness question: `[{"name", "certificate", "settings"}]`.
+  /// Reads the anchors of a harness question or of a packed corpus: `[{"name", "certificate", "settings"}]`.
   package init(question: JSON) throws(VectorFault) {
     var anchors: [String: [TrustAnchor]] = [:]
+    var settingsByName: [String: JSON] = [:]
     for element in try MemberParser(question, at: "").elements("anchors") {
       let name = try element.string("name")
-      let settings = element.optional("settings") ?? [:]
+      let settings = element.optional("settings")
       guard let certificate = try? Certificate(der: element.bytes("certificate")),
-        let anchor = try? TrustAnchor(certificate: certificate, settings: settings.serialized(), source: name)
+        let anchor = try? TrustAnchor(
+          certificate: certificate, settings: (settings ?? [:]).serialized(), source: name)
       else { throw VectorFault(pointer: "/anchors", problem: "hold one that is no anchor: \(name)") }
       anchors[name, default: []].append(anchor)
+      settingsByName[name] = settings
     }
     anchorsByName = anchors
-    settingsByName = [:]
+    self.settingsByName = settingsByName
   }
 
   package var names: [String] { anchorsByName.keys.sorted() }
+
+  /// The files of the `anchors` folder, as the program writes them.
+  var files: [(path: String, content: [UInt8])] { names.flatMap(files) }
+
+  /// The files of one anchor: the certificate, and its settings if it has any.
+  package func files(of name: String) -> [(path: String, content: [UInt8])] {
+    let certificates = (anchorsByName[name] ?? []).map { PEM.encode(certificate: $0.certificate.der) }
+    let settings = settingsByName[name].map { $0.serialized(pretty: true) + [UInt8(ascii: "\n")] }
+    return [("\(SuiteFolder.anchors)/\(name).pem", Array(certificates.joined().utf8))]
+      + (settings.map { [("\(SuiteFolder.anchors)/\(name).json", $0)] } ?? [])
+  }
 
   /// The trust store of a vector; nil if it would trust no anchor.
   ///

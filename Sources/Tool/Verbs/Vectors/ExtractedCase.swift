@@ -16,12 +16,12 @@ struct ExtractedCase {
     let bytes: [UInt8]
   }
 
-  init(_ vector: TestVector, in suite: VectorSuite) throws(Failure) {
+  init(_ vector: TestVector, in suite: VectorSuite) {
     self.vector = vector
     self.suite = suite
     addInput()
     addRequest()
-    try addAnchors()
+    addAnchors()
     addPublications()
     addRules()
     let question = suite.anchors.question(of: vector).serialized(pretty: true) + [UInt8(ascii: "\n")]
@@ -85,14 +85,10 @@ struct ExtractedCase {
     command.append("--request request.json")
   }
 
-  private mutating func addAnchors() throws(Failure) {
+  private mutating func addAnchors() {
     for name in vector.namedAnchors where !inputs.contains(where: { $0.path == "anchors/\(name).pem" }) {
-      do throws(SuiteError) {
-        for file in ["anchors/\(name).pem", "anchors/\(name).json"] where suite.folder.has(file) {
-          add(file, file.hasSuffix(".pem") ? "a trust anchor" : "its settings", try suite.folder.read(file))
-        }
-      } catch {
-        throw .unreadable(error.description)
+      for file in suite.anchors.files(of: name) {
+        add(file.path, file.path.hasSuffix(".pem") ? "a trust anchor" : "its settings", file.content)
       }
     }
     if case .list = vector.session {

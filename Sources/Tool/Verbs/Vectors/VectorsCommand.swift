@@ -7,11 +7,15 @@ enum VectorsCommand {
     "vectors", "hold a verifier to the corpus of right and wrong answers",
     verbs: [
       VectorsRun.command, VectorsList.command, VectorsShow.command, VectorsExtract.command, VectorsLint.command,
-      VectorsServeHarness.command,
+      VectorsServeHarness.command, VectorsMatrix.command, VectorsPack.command, VectorsRelease.command,
+      VectorsChanges.command,
     ])
 
   static func suite(_ arguments: ParsedArguments) throws(Failure) -> VectorSuite {
-    let path = try arguments.required(.suite)
+    try suite(at: arguments.required(.suite))
+  }
+
+  static func suite(at path: String) throws(Failure) -> VectorSuite {
     do throws(SuiteError) {
       return try VectorSuite(at: path)
     } catch {
@@ -21,7 +25,7 @@ enum VectorsCommand {
 }
 
 extension Option {
-  static let suite = Option("suite", "DIR", "the folder of vectors", fallback: "TestVectors")
+  static let suite = Option("suite", "DIR", "the folder of vectors, or a packed corpus", fallback: "TestVectors")
   static let filter = Option("filter", "ID", "only cases whose id contains this")
 }
 
@@ -56,6 +60,8 @@ enum VectorsList {
     return [
       "id": .string(vector.id), "group": .string(entry.group), "description": .string(vector.description),
       "reference": .string(vector.reference), "cases": strings(vector.cases),
+      "profiles": strings(vector.profiles.map(\.rawValue)),
+      "bug_classes": strings(vector.flags.map(\.bugClass.rawValue)),
       "importance": .string(vector.importance.rawValue), "features": strings(vector.features),
       "protocol": .string(vector.session.protocolName), "stage": .string(vector.expectation.stage.rawValue),
       "codes": strings(vector.expectation.codes), "warnings": strings(vector.expectation.warnings ?? []),

@@ -24,7 +24,7 @@ enum VectorsExtract {
     let suite = try VectorsCommand.suite(arguments)
     let entry = try VectorsCommand.entry(arguments.operands[0], in: suite)
     let folder = arguments.operands[1]
-    let files = try ExtractedCase(entry.vector, in: suite).files
+    let files = ExtractedCase(entry.vector, in: suite).files
     try write(files, to: folder)
     console.print("\(files.count) files in \(Printable.line(folder)); README.txt says how they are judged")
     return .done

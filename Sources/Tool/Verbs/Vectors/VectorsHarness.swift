@@ -8,31 +8,53 @@ import Vectors
 /// `mdoc vectors serve-harness`: serves this verifier as a harness, as an example for others and for our own tests.
 enum VectorsServeHarness {
   static let command = Command(
-    "serve-harness", "serve this verifier for mdoc vectors run --against",
-    options: [.listenHarness, .circuits],
+    "serve-harness", "serve this verifier for mdoc vectors run --against or --exec",
+    options: [.listenHarness, .stdio, .circuits],
     notes: [
       "A question is a POST of an answer with its circumstances and the anchors' certificates, and without anything that "
         + "tells the verdict. Loopback only: it judges by whatever keys and anchors it is given.",
-      "Exit status: 0 stopped by SIGTERM or SIGINT, 64 usage, 75 the port cannot be had.",
+      "With --stdio it listens nowhere: it answers lines of its standard input, until that ends.",
+      "Exit status: 0 stopped by SIGTERM or SIGINT, or at the end of the input, 64 usage, 75 the port cannot be had.",
     ],
     examples: [
       .init(
         "Ours held to the corpus by way of HTTP",
-        "mdoc vectors serve-harness --listen 127.0.0.1:9000 &\nmdoc vectors run --against http://127.0.0.1:9000/")
+        "mdoc vectors serve-harness --listen 127.0.0.1:9000 &\nmdoc vectors run --against http://127.0.0.1:9000/"),
+      .init("As a program", "mdoc vectors run --exec \"mdoc vectors serve-harness --stdio\""),
     ],
     action: run)
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
+    let circuits = try CircuitFiles.library(arguments.value(.circuits))
+    if arguments.has(.stdio) {
+      await answerLines(with: HarnessHandler(circuits: circuits), console)
+      return .done
+    }
     let text = try arguments.required(.listenHarness)
     guard let address = ListenAddress(text), address.isLoopback else {
       throw .usage("--listen is 127.0.0.1:PORT or [::1]:PORT, not \"\(text)\"")
     }
     StopSignal.install()
-    let server = try start(address, circuits: try CircuitFiles.library(arguments.value(.circuits)))
+    let server = try start(address, circuits: circuits)
     console.print("http://\(ListenAddress(address: address.address, port: server.port))/")
     await StopSignal.wait()
     await server.stop(drainSeconds: 5)
     return .done
+  }
+
+  /// Answers each line of the standard input with one.
+  private static func answerLines(with handler: HarnessHandler, _ console: Console) async {
+    while let line = readLine() {
+      let answer: JSON
+      do {
+        answer = try await handler.answer(try JSON(parsing: Array(line.utf8)))
+      } catch let fault as VectorFault {
+        answer = ["error": .string(fault.description)]
+      } catch {
+        answer = ["error": "is no JSON"]
+      }
+      console.print(answer.text())
+    }
   }
 
   static func start(_ address: ListenAddress, circuits: CircuitLibrary? = nil) throws(Failure) -> HTTPServer {
@@ -44,7 +66,8 @@ enum VectorsServeHarness {
     configuration.maxBodyBytes = 32 << 20
     configuration.requestDeadline = 60
     do throws(HTTPServerError) {
-      return try HTTPServer(configuration: configuration, handler: HarnessEndpoint(circuits: circuits))
+      return try HTTPServer(
+        configuration: configuration, handler: HarnessEndpoint(handler: HarnessHandler(circuits: circuits)))
     } catch {
       throw .temporary("the harness did not start on \(address): \(error)")
     }
@@ -53,13 +76,13 @@ enum VectorsServeHarness {
 
 /// Answers harness questions over HTTP, on any path.
 private struct HarnessEndpoint: HTTPHandler {
-  let circuits: CircuitLibrary?
+  let handler: HarnessHandler
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     guard request.method == "POST" else { return reply(405, ["error": "a question is a POST"]) }
     guard let question = try? JSON(parsing: request.body) else { return reply(400, ["error": "is no JSON"]) }
     do throws(VectorFault) {
-      return reply(200, try await HarnessHandler.answer(question, circuits: circuits))
+      return reply(200, try await handler.answer(question))
     } catch {
       return reply(400, ["error": .string(error.description)])
     }
@@ -73,6 +96,7 @@ private struct HarnessEndpoint: HTTPHandler {
 }
 
 extension Option {
+  fileprivate static let stdio = Option(flag: "stdio", "answer lines of the standard input instead of listening")
   fileprivate static let listenHarness = Option(
     "listen", "HOST:PORT", "where to listen; port 0 is a free one", fallback: "127.0.0.1:9000")
 }
@@ -130,9 +154,7 @@ struct HarnessClient: Sendable {
       throw .gone(error.reason)
     }
     guard reply.status == 200 else { throw .other("the harness answered HTTP \(reply.status)") }
-    guard let json = try? JSON(parsing: reply.body), let judgement = Judgement(harnessAnswer: json) else {
-      throw .other("the harness's reply has no verdict")
-    }
-    return judgement
+    guard let json = try? JSON(parsing: reply.body) else { throw .other("the harness's reply has no verdict") }
+    return try Judgement(answer: json)
   }
 }

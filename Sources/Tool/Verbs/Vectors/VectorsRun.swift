@@ -6,11 +6,20 @@ import Vectors
 enum VectorsRun {
   static let command = Command(
     "run", "run the cases and report which do not end as they must",
-    options: [.suite, .filter, .against, .without, .circuits, .measure, .junit, .html, .jsonReport],
+    options: [
+      .suite, .filter, .exec, .against, .profile, .without, .expectedFailures, .writeExpectedFailures, .answerSeconds,
+      .memory, .circuits, .measure, .junit, .html, .jsonReport,
+    ],
     notes: [
-      "With --against, each case is posted as JSON to the URL, without what tells the verdict. The harness there answers "
-        + "{\"verdict\": \"accepted\" or \"rejected\", \"codes\": […]}; codes may be left out. One that is gone or silent "
-        + "for a minute ends the run. mdoc vectors serve-harness is an example.",
+      "With --exec, the command is given to /bin/sh, and each case is written to its standard input as JSON on one line, "
+        + "without what tells the verdict. It answers {\"verdict\": \"accepted\", \"rejected\" or \"unsupported\", "
+        + "\"codes\": […]} on one line; codes may be left out. A crash, an answer that does not come in time and memory "
+        + "beyond the bound fail the case, and the command is started again. What it claims to do, by its answer to "
+        + "{\"describe\": {}} or by --profile, is asked and nothing else.",
+      "With --against, each case is posted as JSON to the URL. A harness there that is gone or silent for a minute ends "
+        + "the run. mdoc vectors serve-harness is an example of both.",
+      "--expected-failures names a file of ids, one a line, with a reason behind #. A case that is not on it and fails, "
+        + "and one that is on it and passes, fail the run.",
       "With --measure, each case is judged twice, and the second time's processor time and peak of resident memory "
         + "stand in the reports. A case fails that takes more than "
         + "\(Limits.verificationMemoryBytes >> 20) MiB or \(Limits.verificationSeconds) s.",
@@ -26,22 +35,24 @@ enum VectorsRun {
       .init("One family of cases", "mdoc vectors run --filter device-mac"),
       .init("What each case costs", "mdoc vectors run --measure --json report.json"),
       .init(
+        "Another verifier, as a program",
+        "mdoc vectors run --exec \"python3 harness.py\" --profile core --expected-failures failures.txt"),
+      .init(
         "Another verifier, which does not speak Apple's in-app protocol",
         "mdoc vectors run --against http://127.0.0.1:9000/ --without apple-in-app"),
     ],
     action: run)
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
-    if arguments.has(.circuits), arguments.has(.against) {
-      throw .usage("--circuits is for this verifier: another has its own")
-    }
-    if arguments.has(.measure), arguments.has(.against) {
-      throw .usage("--measure is for this verifier: another's memory and time cannot be seen from here")
-    }
-    let report = try await report(arguments)
-    if report.results.isEmpty {
+    try refuseContradictions(arguments)
+    let (whole, expected) = try await report(arguments)
+    if whole.results.isEmpty {
       throw .usage("no case has an id that contains \"\(arguments.value(.filter) ?? "")\"")
     }
+    if let path = arguments.value(.writeExpectedFailures) {
+      try FileAccess.write(ExpectedFailures(of: whole).fileContent, to: path)
+    }
+    let report = expected.map(whole.holding) ?? whole
     if let path = arguments.value(.junit) { try FileAccess.write(JUnitReport.xml(report), to: path) }
     if let path = arguments.value(.html) { try FileAccess.write(HTMLReport(report).bytes, to: path) }
     if let path = arguments.value(.jsonReport) {
@@ -51,22 +62,52 @@ enum VectorsRun {
     return report.hasPassed ? .done : .rejected
   }
 
-  private static func report(_ arguments: ParsedArguments) async throws(Failure) -> RunReport {
+  private static func refuseContradictions(_ arguments: ParsedArguments) throws(Failure) {
+    if arguments.has(.exec), arguments.has(.against) { throw .usage("--exec and --against name two verifiers") }
+    guard arguments.has(.exec) || arguments.has(.against) else { return }
+    if arguments.has(.circuits) { throw .usage("--circuits is for this verifier: another has its own") }
+    if arguments.has(.measure) {
+      throw .usage("--measure is for this verifier: another's memory and time cannot be seen from here")
+    }
+  }
+
+  private static func report(
+    _ arguments: ParsedArguments
+  ) async throws(Failure) -> (report: RunReport, expected: ExpectedFailures?) {
     if let published = try published(arguments) {
-      guard !arguments.has(.measure) else { throw .usage("--measure is for suites in this project's layout") }
-      guard !arguments.has(.without) else { throw .usage("--without is for suites in this project's layout") }
-      return published
+      for option in [Option.measure, .without, .profile, .expectedFailures, .writeExpectedFailures]
+      where arguments.has(option) {
+        throw .usage("--\(option.name) is for suites in this project's layout")
+      }
+      return (published, nil)
     }
     let suite = try VectorsCommand.suite(arguments)
-    var runner = try runner(suite, arguments)
+    let expected = try expectedFailures(arguments, of: suite)
+    var runner = try await runner(suite, arguments)
     runner.filter = arguments.value(.filter)
     runner.missingFeatures.formUnion(try features(arguments, of: suite))
+    if arguments.has(.profile) { runner.profiles = arguments.values(.profile).compactMap(VectorProfile.init) }
     runner.measures = arguments.has(.measure)
     do throws(VectorRunner.Interruption) {
-      return try await runner.run()
+      return (try await runner.run(), expected)
     } catch {
       throw .temporary(text(error))
     }
+  }
+
+  private static func expectedFailures(
+    _ arguments: ParsedArguments, of suite: VectorSuite
+  ) throws(Failure) -> ExpectedFailures? {
+    guard let path = arguments.value(.expectedFailures) else { return nil }
+    let text = String(decoding: try FileAccess.readPrefix(path, purpose: "the expected failures"), as: UTF8.self)
+    let expected: ExpectedFailures
+    do throws(SuiteError) {
+      expected = try ExpectedFailures(parsing: text, path: path)
+    } catch {
+      throw .unreadable(error.description)
+    }
+    if let id = expected.unknown(in: suite).first { throw .unreadable("\(path): there is no case \(id)") }
+    return expected
   }
 
   /// What the verifier lacks. A name that no case has would skip nothing, and nobody would notice.
@@ -90,8 +131,9 @@ enum VectorsRun {
   /// The run of a folder in a published set's layout; nil if it has none. Only our own verifier can be asked, since the
   /// harness protocol has no questions for such cases.
   private static func published(_ arguments: ParsedArguments) throws(Failure) -> RunReport? {
-    guard !arguments.has(.against) else { return nil }
+    guard !arguments.has(.against), !arguments.has(.exec) else { return nil }
     let path = try arguments.required(.suite)
+    guard !SuiteFolder(path).isFile else { return nil }
     do throws(SuiteError) {
       return try PublishedSuite.run(at: path, filter: arguments.value(.filter))
     } catch {
@@ -99,7 +141,12 @@ enum VectorsRun {
     }
   }
 
-  private static func runner(_ suite: VectorSuite, _ arguments: ParsedArguments) throws(Failure) -> VectorRunner {
+  private static func runner(
+    _ suite: VectorSuite, _ arguments: ParsedArguments
+  ) async throws(Failure) -> VectorRunner {
+    if let command = arguments.value(.exec) {
+      return try await HarnessCommand(command, arguments).runner(of: suite)
+    }
     guard let address = arguments.value(.against) else {
       return VectorRunner(suite, circuits: try CircuitFiles.library(arguments.value(.circuits)))
     }
@@ -113,13 +160,16 @@ enum VectorsRun {
 }
 
 extension Option {
+  fileprivate static let exec = Option("exec", "COMMAND", "ask the verifier that this command starts in place of ours")
+  fileprivate static let expectedFailures = Option(
+    "expected-failures", "FILE", "cases that fail, and do not fail the run")
+  fileprivate static let writeExpectedFailures = Option(
+    "write-expected-failures", "FILE", "write what fails as such a file")
   fileprivate static let against = Option("against", "URL", "ask the verifier behind this harness in place of ours")
   fileprivate static let without = Option(
     "without", "FEATURE", "skip cases that need this feature", occurrence: .repeatable)
   fileprivate static let measure = Option(flag: "measure", "measure processor time and memory of each case")
   fileprivate static let junit = Option("junit", "FILE", "write JUnit XML")
-  fileprivate static let html = Option("html", "FILE", "write one HTML page for people")
-  fileprivate static let jsonReport = Option("json", "FILE", "write JSON for programs")
 }
 
 /// A run as text for the terminal: the failures, the counts, and why cases were skipped.

@@ -1,0 +1,62 @@
+import Base
+
+/// The cases that a verifier is known to fail: a file of its maintainer, with an id a line and what follows `#` as the
+/// reason.
+///
+/// It is strict in both directions: another case that fails fails the run, and so does one of these that passes.
+package struct ExpectedFailures: Sendable, Hashable {
+  /// Reasons by id; empty where none is given.
+  package var reasons: [String: String] = [:]
+
+  package init(reasons: [String: String] = [:]) { self.reasons = reasons }
+
+  /// - Throws: `SuiteError` for a line that is no id or one that stands twice.
+  package init(parsing text: String, path: String) throws(SuiteError) {
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      let parts = line.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(Self.trimmed)
+      guard let id = parts.first, !id.isEmpty else { continue }
+      guard !id.contains(" ") else { throw SuiteError(path: path, problem: "line \(index + 1) is more than an id") }
+      guard reasons[id] == nil else { throw SuiteError(path: path, problem: "line \(index + 1) repeats \(id)") }
+      reasons[id] = parts.count > 1 ? parts[1] : ""
+    }
+  }
+
+  /// The file of what a run failed.
+  package init(of report: RunReport) {
+    for failure in report.failures { reasons[failure.summary.id] = failure.problem ?? "" }
+  }
+
+  package var fileContent: [UInt8] {
+    let lines = reasons.sorted { $0.key < $1.key }.map { id, reason in
+      reason.isEmpty ? id : "\(id)  # \(reason.replacing("\n", with: " "))"
+    }
+    return Array(lines.map { $0 + "\n" }.joined().utf8)
+  }
+
+  /// The ids that no case of the suite has, sorted.
+  package func unknown(in suite: VectorSuite) -> [String] {
+    Set(reasons.keys).subtracting(suite.entries.map(\.vector.id)).sorted()
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+  }
+}
+
+extension RunReport {
+  /// The report of a run whose failures are partly expected: those do not count, and one that passes counts as a failure.
+  package func holding(to expected: ExpectedFailures) -> RunReport {
+    var report = self
+    report.results = results.map { result in
+      guard let reason = expected.reasons[result.summary.id] else { return result }
+      var result = result
+      switch result.outcome {
+      case .passed: result.outcome = .failed("passes, and is listed as a failure: take it off the list")
+      case .failed: result.outcome = .skipped("fails as expected" + (reason.isEmpty ? "" : ": \(reason)"))
+      case .skipped: break
+      }
+      return result
+    }
+    return report
+  }
+}

@@ -1,0 +1,52 @@
+import Base
+import Longfellow
+
+/// Answers harness questions with our own verifier, over HTTP or line by line.
+package struct HarnessHandler: Sendable {
+  private let circuits: CircuitLibrary?
+
+  package init(circuits: CircuitLibrary? = nil) { self.circuits = circuits }
+
+  /// The answer to `SuiteAnchors.question(of:)`, or to `{"describe": {}}`.
+  ///
+  /// - Throws: `VectorFault` if the question is malformed.
+  package func answer(_ question: JSON) async throws(VectorFault) -> JSON {
+    if question["describe"] != nil { return description.json }
+    let vector = try TestVector(question: question)
+    let verifier = OwnVerifier(anchors: try SuiteAnchors(question: question), circuits: circuits)
+    let judgement = await verifier.judge(vector)
+    return .members([
+      "id": .string(vector.id), "verdict": judgement.isAccepted ? "accepted" : "rejected",
+      "codes": judgement.codes.map { .strings($0) }, "warnings": judgement.warnings.map { .strings($0) },
+      "stage": judgement.stage.map { .string($0.rawValue) },
+    ])
+  }
+
+  /// What our own harness says about itself.
+  package var description: HarnessDescription {
+    let profiles = VectorProfile.allCases.filter { $0 != .zeroKnowledge || circuits != nil }
+    var description = HarnessDescription(name: "mdoc", version: ProgramVersion.text, profiles: profiles)
+    description.language = "Swift"
+    description.use = "MdocVerifier with the protocols of Presentation, and the rules of the case's policy."
+    return description
+  }
+}
+
+extension Judgement {
+  /// Reads another verifier's answer.
+  ///
+  /// - Throws: `NoVerdict` if it says neither accepted nor rejected.
+  package init(answer json: JSON) throws(VectorRunner.NoVerdict) {
+    func strings(_ name: String) -> [String]? { json[name]?.array?.compactMap(\.string) }
+    switch json["verdict"]?.string {
+    case "unsupported": throw .unsupported(json["reason"]?.string ?? "the verifier does not claim to judge it")
+    case let verdict? where verdict == "accepted" || verdict == "rejected":
+      self.init(
+        isAccepted: verdict == "accepted", codes: strings("codes"), warnings: strings("warnings"),
+        stage: json["stage"]?.string.flatMap(VectorStage.init))
+      note = json["note"]?.string.map { String($0.prefix(200)) }
+    case "error": throw .other("the harness failed: \(json["reason"]?.string.map { String($0.prefix(200)) } ?? "")")
+    default: throw .other("the harness's reply has no verdict")
+    }
+  }
+}

@@ -1,0 +1,3 @@
+module example.org/mdoc-harness
+
+go 1.19

@@ -1,0 +1,174 @@
+import Base
+import Glibc
+import Testing
+
+@testable import Vectors
+
+/// Another verifier as a process: asked line by line, bounded, and started again after it ended. The verifiers are shell
+/// scripts.
+@Suite struct HarnessProcessTests {
+  private let folder: TemporaryFolder
+  private let suite: VectorSuite
+
+  init() throws {
+    folder = try TemporaryFolder()
+    suite = try CommittedCorpus.suite()
+  }
+
+  /// A harness that describes itself, and does `body` with each other line, in `$line`.
+  private func command(_ body: String, description: String = #"{"name": "shell", "version": "7"}"#) throws -> String {
+    let script = """
+      while read -r line; do
+        case "$line" in
+          *describe*) echo '\(description)' ;;
+          *) \(body) ;;
+        esac
+      done
+      """
+    return "sh \(try folder.write("harness.sh", script))"
+  }
+
+  private func run(
+    _ command: String, bounds: HarnessProcess.Bounds = .init(), filter: String = "element-twice"
+  ) async throws -> RunReport {
+    let process = HarnessProcess(command, bounds: bounds)
+    let description = try await process.describe()
+    var runner = VectorRunner(suite, subject: description.title) { [suite] vector throws(VectorRunner.NoVerdict) in
+      try await process.judge(vector, anchors: suite.anchors)
+    }
+    runner.description = description
+    runner.profiles = description.profiles
+    runner.filter = filter
+    return try await runner.run()
+  }
+
+  @Test func `what it says of itself names the report`() async throws {
+    let report = try await run(try command(#"echo '{"verdict": "rejected", "note": "twice"}'"#))
+    #expect(report.subject == "shell 7" && report.hasPassed)
+    #expect(report.results.first?.judgement?.note == "twice")
+    #expect(report.results.first?.judgement?.codes == nil)
+  }
+
+  @Test func `it is asked what it claims and nothing else`() async throws {
+    let description = #"{"name": "shell", "profiles": ["core", "quantum"]}"#
+    let command = try command(#"echo '{"verdict": "accepted"}'"#, description: description)
+    let report = try await run(command, filter: "good")
+    let asked = report.results.filter { $0.skipReason == nil }.map(\.summary.id)
+    #expect(asked.contains("good") && !asked.contains("good-in-app"))
+    #expect(report.results.contains { $0.skipReason == "of the profile apple, which is not claimed" })
+  }
+
+  @Test func `what it does not support is skipped with its reason`() async throws {
+    let report = try await run(try command(#"echo '{"verdict": "unsupported", "reason": "no MACs"}'"#))
+    #expect(report.results.first?.skipReason == "no MACs" && !report.hasPassed)
+  }
+
+  @Test(arguments: [("kill -SEGV $$", "crashed (signal 11)"), ("exit 3", "crashed (exit status 3)")])
+  func `a crash fails its case, and the next one is asked`(body: String, how: String) async throws {
+    let body =
+      #"if [ -e \#(folder.path)/died ]; then echo '{"verdict": "rejected"}'; "#
+      + #"else touch \#(folder.path)/died; \#(body); fi"#
+    let report = try await run(try command(body), filter: "element-t")
+    #expect(report.results.count > 1)
+    #expect(report.results.first?.end?.text == how)
+    #expect(report.results.first?.problem == "no verdict: the verifier \(how)")
+    #expect(report.results.dropFirst().allSatisfy { $0.end == nil && $0.judgement != nil })
+  }
+
+  @Test func `silence ends the process after its time`() async throws {
+    var bounds = HarnessProcess.Bounds()
+    bounds.answer = 1
+    let report = try await run(try command("sleep 30"), bounds: bounds)
+    #expect(report.results.first?.end == .silent(1))
+  }
+
+  @Test func `memory beyond the bound ends the process and what it started`() async throws {
+    var bounds = HarnessProcess.Bounds()
+    bounds.memory = 64 << 20
+    // The program that takes the memory is a child of the shell.
+    let body = "echo $$ > \(folder.path)/id; head -c 200000000 /dev/zero | tail -n 1 | cat; sleep 30"
+    let report = try await run(try command(body), bounds: bounds)
+    #expect(report.results.first?.end == .exhausted(64 << 20))
+  }
+
+  @Test func `a line without an end is not read for ever`() async throws {
+    let report = try await run(try command("yes | tr -d '\\n'"))
+    #expect(report.results.first?.end == .talkative(1 << 20))
+  }
+
+  @Test func `the process and its children are gone after the run`() async throws {
+    let command = try command("sleep 60 & echo $! > \(folder.path)/child; echo '{\"verdict\": \"rejected\"}'")
+    _ = try await run(command)
+    let text = String(decoding: try SuiteFolder(folder.path).read("child"), as: UTF8.self)
+    let child = try #require(pid_t(text.filter(\.isNumber)))
+    let end = Deadline(in: .seconds(10))
+    // What is killed stays for its new parent to see; it runs no more.
+    while kill(child, 0) == 0, Self.state(of: child) != "Z", !end.isPast { Deadline(in: .milliseconds(10)).sleep() }
+    #expect(kill(child, 0) != 0 || Self.state(of: child) == "Z")
+  }
+
+  private static func state(of process: pid_t) -> Substring? {
+    let text = (try? SuiteFolder("/proc/\(process)").read("stat")).map { String(decoding: $0, as: UTF8.self) }
+    return text?.split(separator: ")").last?.split(separator: " ").first
+  }
+
+  @Test func `an answer to another question is no answer`() async throws {
+    let report = try await run(try command(#"echo '{"id": "0000000000000000", "verdict": "rejected"}'"#))
+    #expect(report.results.first?.problem == "no verdict: it answered another question than it was asked")
+  }
+
+  @Test(arguments: ["echo hello", "echo '[]'"])
+  func `what is no object is no verdict`(body: String) async throws {
+    let report = try await run(try command(body))
+    #expect(report.results.first?.problem == "no verdict: its answer is no JSON object on one line")
+  }
+
+  @Test(arguments: [("exit 4", "crashed (exit status 4)"), ("/no/such/program", "crashed (exit status 127)")])
+  func `a command that does not start ends the run`(command: String, how: String) async throws {
+    let error = await #expect(throws: VectorRunner.NoVerdict.self) { try await HarnessProcess(command).describe() }
+    guard case .gone(let reason) = error else { return #expect(Bool(false), "\(String(describing: error))") }
+    #expect(reason == "\(command): \(how) before its first answer")
+  }
+
+  /// More than a socket holds, for a shell that reads byte by byte.
+  @Test func `a large question reaches a program that reads slowly`() async throws {
+    var bounds = HarnessProcess.Bounds()
+    bounds.answer = 120
+    let body = #"n=${#line}; echo "{\"verdict\": \"rejected\", \"note\": \"$n\"}""#
+    let report = try await run(try command(body), bounds: bounds, filter: "portrait-huge")
+    #expect(Int(report.results.first?.judgement?.note ?? "") ?? 0 > 1_000_000)
+  }
+}
+
+/// What a maintainer knows to fail.
+@Suite struct ExpectedFailureTests {
+  @Test func `a file of ids with reasons`() throws {
+    let text = "# ours\nelement-twice  # issue 7\n\n  good\n"
+    let expected = try ExpectedFailures(parsing: text, path: "f")
+    #expect(expected.reasons == ["element-twice": "issue 7", "good": ""])
+    #expect(try ExpectedFailures(parsing: String(decoding: expected.fileContent, as: UTF8.self), path: "f") == expected)
+    #expect(throws: SuiteError.self) { try ExpectedFailures(parsing: "good bad", path: "f") }
+    #expect(throws: SuiteError.self) { try ExpectedFailures(parsing: "good\ngood", path: "f") }
+    let suite = try CommittedCorpus.suite()
+    #expect(expected.unknown(in: suite) == [])
+    #expect(ExpectedFailures(reasons: ["no-such": ""]).unknown(in: suite) == ["no-such"])
+  }
+
+  @Test func `it is strict in both directions`() async throws {
+    var runner = VectorRunner(try CommittedCorpus.suite(), subject: "lenient") { _ in Judgement(isAccepted: true) }
+    runner.filter = "element-"
+    let report = try await runner.run()
+    let all = ExpectedFailures(of: report)
+    #expect(!report.hasPassed && report.holding(to: all).hasPassed)
+    let failed = try #require(report.failures.first).summary.id
+    var fewer = all
+    fewer.reasons[failed] = nil
+    #expect(report.holding(to: fewer).failures.map(\.summary.id) == [failed])
+    let passed = try #require(report.results.first { $0.problem == nil }).summary.id
+    var more = all
+    more.reasons[passed] = "once"
+    let strict = report.holding(to: more)
+    #expect(strict.failures.map(\.summary.id) == [passed])
+    #expect(strict.failures.first?.problem == "passes, and is listed as a failure: take it off the list")
+  }
+}
