@@ -12,7 +12,7 @@ import os
 import re
 import sys
 from datetime import datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 CLOCK_SKEW = 60
 LARGEST_INPUT = 1 << 20
@@ -28,9 +28,14 @@ class Unsupported(Exception):
 
 
 def description(package, profiles, use, documentation):
+    """`package` is what the verifier is called on PyPI; another name has no version here."""
+    try:
+        installed = version(package)
+    except PackageNotFoundError:
+        installed = None
     return {
         "name": package,
-        "version": version(package),
+        "version": installed,
         "language": f"Python {sys.version_info.major}.{sys.version_info.minor}",
         "profiles": profiles,
         "use": use,

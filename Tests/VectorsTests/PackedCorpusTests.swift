@@ -28,6 +28,10 @@ import Testing
     try SuiteFolder(path).write(Array(changed.utf8), to: "two.json")
     let error = #expect(throws: SuiteError.self) { try VectorSuite(at: "\(path)/two.json") }
     #expect(error?.problem == "is not what its sha256 says")
+    let less = text.replacing("\"count\": \(suite.entries.count)", with: "\"count\": 1")
+    try SuiteFolder(path).write(Array(less.utf8), to: "three.json")
+    let count = #expect(throws: SuiteError.self) { try VectorSuite(at: "\(path)/three.json") }
+    #expect(count?.problem == "/count is not the number of its cases, \(suite.entries.count)")
   }
 
   @Test func `changes name what is new, what is gone and what is other`() throws {

@@ -148,7 +148,8 @@ extension VectorInput {
       let origin = try element.optional("vector") == nil ? nil : Origin(element)
       let bytes = if let origin { try element.bytes(of: origin, in: inputs) } else { try element.bytes("bytes") }
       let times = try element.optional("times") == nil ? 1 : element.integer("times")
-      guard (1...Int64(Self.largest)).contains(times), bytes.count <= Self.largest,
+      guard times >= 1 else { throw element.fault("times", "is below 1") }
+      guard times <= Int64(Self.largest), bytes.count <= Self.largest,
         total + bytes.count * Int(times) <= Self.largest
       else { throw reader.fault("generator", "makes more than \(Self.largest >> 20) MiB") }
       total += bytes.count * Int(times)

@@ -56,10 +56,10 @@ struct HTMLPage {
     .verdict.skip{color:var(--skip);background:var(--skip-soft)}
     .tiles{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem 2rem;padding:0;margin:0 0 .5rem}
     .tiles b{font-size:1.5rem;font-variant-numeric:tabular-nums}.tiles .none,td.none{color:var(--mute)}
-    .tiles .passed b{color:var(--good)}.tiles .failed b,td.failed{color:var(--bad)}.tiles .skipped b{color:var(--skip)}
+    .tiles .passed b{color:var(--good)}.tiles .failed b,td.failed{color:var(--bad)}.tiles .skipped b,.tiles .known b{color:var(--skip)}
     td.failed{font-weight:650}
     svg{display:block;width:100%;height:.5rem;border-radius:.25rem;background:var(--line);margin-bottom:1.25rem}
-    rect.passed{fill:var(--good)}rect.failed{fill:var(--bad)}rect.skipped{fill:var(--skip)}
+    rect.passed{fill:var(--good)}rect.failed{fill:var(--bad)}rect.skipped{fill:var(--skip)}rect.known{fill:var(--skip)}
     dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1.25rem;margin:0}
     dt{color:var(--mute)}dd{margin:0;overflow-wrap:anywhere}
     code{font:.86em/1.4 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
@@ -82,7 +82,7 @@ struct HTMLPage {
     .badge{display:inline-block;font-size:.8rem;font-weight:600;padding:.05rem .55rem;border-radius:1rem}
     tr.passed .badge{color:var(--good);background:var(--good-soft)}
     tr.failed .badge{color:var(--bad);background:var(--bad-soft)}
-    tr.skipped .badge{color:var(--skip);background:var(--skip-soft)}
+    tr.skipped .badge,tr.known .badge{color:var(--skip);background:var(--skip-soft)}
     tr:target td{background:var(--skip-soft)}
     details{border-bottom:1px solid var(--line)}details[open]{padding-bottom:.5rem}
     summary{cursor:pointer;font-weight:550;padding:.5rem 0}

@@ -15,17 +15,20 @@ package struct HTMLReport {
 
   private var verdict: String {
     let count = report.count
-    if count.failed > 0 { return "\(count.failed) of \(count.total) cases fail" }
+    if count.failed > 0 { return "\(count.failed) of \(count.total) cases fail" + known }
+    if count.known > 0, report.hasPassed { return "\(count.passed) cases pass" + known }
     guard report.hasPassed else { return "No case was run" }
     return count.skipped == 0 ? "All \(count.total) cases pass" : "All \(count.passed) cases that were run pass"
   }
+
+  private var known: String { report.count.known == 0 ? "" : ", and \(report.count.known) fail as expected" }
 
   // MARK: Sections
 
   private var header: String {
     let count = report.count
     let state = count.failed > 0 ? "bad" : report.hasPassed ? "good" : "skip"
-    let tiles = [("passed", count.passed), ("failed", count.failed), ("skipped", count.skipped)].map { name, number in
+    let tiles = shares.map { name, number in
       "<li class=\"\(number > 0 ? name : "none")\"><b>\(number)</b> \(name)</li>"
     }
     let date = report.date.description.replacing("T", with: " ").replacing("Z", with: " UTC")
@@ -50,24 +53,27 @@ package struct HTMLReport {
       """
   }
 
+  /// The outcomes with their numbers; those that are expected to fail only where some are.
+  private var shares: [(name: String, count: Int)] {
+    let count = report.count
+    let known = count.known > 0 ? [("known", count.known)] : []
+    return [("passed", count.passed), ("failed", count.failed)] + known + [("skipped", count.skipped)]
+  }
+
   /// The shares of the outcomes as one line.
   private var bar: String {
-    let count = report.count
     var start = 0
-    let parts = [("passed", count.passed), ("failed", count.failed), ("skipped", count.skipped)].map { name, number in
+    let parts = shares.map { name, number in
       defer { start += number }
       return "<rect class=\"\(name)\" x=\"\(start)\" width=\"\(number)\" height=\"1\"/>"
     }
-    return "<svg viewBox=\"0 0 \(max(1, count.total)) 1\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+    return "<svg viewBox=\"0 0 \(max(1, report.count.total)) 1\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
       + parts.joined() + "</svg>"
   }
 
   private var failures: String {
-    guard !report.failures.isEmpty else { return "" }
-    // What an attacker can use comes before what only annoys.
-    let failures =
-      report.failures.filter { $0.bugClasses != [.interoperability] }
-      + report.failures.filter { $0.bugClasses == [.interoperability] }
+    let failures = report.failures + report.knownFailures
+    guard !failures.isEmpty else { return "" }
     let cards = failures.map { result in
       let summary = result.summary
       return """
@@ -78,13 +84,31 @@ package struct HTMLReport {
         <dt>Must be</dt><dd>\(expected(summary))</dd>
         <dt>Was</dt><dd>\(observed(result))</dd>
         <dt>Clause</dt><dd>\(escaped(summary.reference))</dd>
+        <dt>Importance</dt><dd>\(summary.importance.rawValue)\(result.knownProblem == nil ? "" : ", expected to fail")</dd>
         </dl>
-        <ul class="risk">\(result.bugClasses.map { "<li>\(escaped($0.consequence))</li>" }.joined())</ul>
+        \(risks(result))
         </article>
         """
     }
     return
-      "<h2>What fails, and what that lets an attacker do</h2>\n<div class=\"cards\">\(cards.joined(separator: "\n"))</div>"
+      "<h2>What fails, and what that lets an attacker do</h2>\n\(classes(failures))\n<div class=\"cards\">\(cards.joined(separator: "\n"))</div>"
+  }
+
+  private func risks(_ result: VectorResult) -> String {
+    guard !result.consequences.isEmpty else { return "" }
+    return "<ul class=\"risk\">\(result.consequences.map { "<li>\(escaped($0))</li>" }.joined())</ul>"
+  }
+
+  /// How many wrong answers of each class were accepted or not answered.
+  private func classes(_ failures: [VectorResult]) -> String {
+    let rows = BugClass.allCases.compactMap { bugClass -> String? in
+      let results = failures.filter { ($0.isLetThrough || $0.judgement == nil) && $0.bugClasses.contains(bugClass) }
+      guard !results.isEmpty else { return nil }
+      let musts = results.count { $0.summary.importance == .must }
+      return "<tr><td><code>\(bugClass.rawValue)</code> \(escaped(bugClass.consequence))</td>"
+        + "<td class=\"n\">\(musts)</td><td class=\"n\">\(results.count - musts)</td></tr>"
+    }
+    return rows.isEmpty ? "" : table(["Let through", "Must", "Should"], rows, kind: "counts")
   }
 
   /// What the run says nothing about.
@@ -97,9 +121,11 @@ package struct HTMLReport {
   }
 
   private var groups: String {
-    let groups = report.groups.filter { $0.count.failed > 0 } + report.groups.filter { $0.count.failed == 0 }
+    let hasFailed = { (count: RunReport.Count) in count.failed + count.known > 0 }
+    let groups = report.groups.filter { hasFailed($0.count) } + report.groups.filter { !hasFailed($0.count) }
     let rows = groups.map { name, count in
-      let numbers = [(count.total, ""), (count.passed, ""), (count.failed, " failed"), (count.skipped, "")].map {
+      let failed = count.failed + count.known
+      let numbers = [(count.total, ""), (count.passed, ""), (failed, " failed"), (count.skipped, "")].map {
         number, kind in "<td class=\"n\(number > 0 ? kind : " none")\">\(number)</td>"
       }
       return "<tr><td>\(escaped(name))</td>\(numbers.joined())</tr>"
@@ -182,6 +208,7 @@ package struct HTMLReport {
     switch outcome {
     case .passed: "passed"
     case .failed: "failed"
+    case .knownFailure: "known"
     case .skipped: "skipped"
     }
   }
@@ -191,7 +218,7 @@ package struct HTMLReport {
     switch result.outcome {
     case .passed: return badge
     case .skipped(let reason): return "\(badge) \(escaped(reason))"
-    case .failed: return "\(badge) \(observed(result))"
+    case .failed, .knownFailure: return "\(badge) \(observed(result))"
     }
   }
 

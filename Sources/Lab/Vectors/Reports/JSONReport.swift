@@ -19,7 +19,8 @@ package enum JSONReport {
   private static func count(_ count: RunReport.Count) -> JSON {
     [
       "total": .integer(Int64(count.total)), "passed": .integer(Int64(count.passed)),
-      "failed": .integer(Int64(count.failed)), "skipped": .integer(Int64(count.skipped)),
+      "failed": .integer(Int64(count.failed)), "failed_as_expected": .integer(Int64(count.known)),
+      "skipped": .integer(Int64(count.skipped)),
     ]
   }
 
@@ -27,7 +28,8 @@ package enum JSONReport {
     .members([
       "id": .string(result.summary.id), "group": .string(result.group),
       "outcome": .string(outcome(result.outcome)),
-      "problem": result.problem.map { .string($0) }, "skipped_because": result.skipReason.map { .string($0) },
+      "problem": (result.problem ?? result.knownProblem).map { .string($0) },
+      "skipped_because": result.skipReason.map { .string($0) },
       "importance": .string(result.summary.importance.rawValue), "reference": .string(result.summary.reference),
       "bug_classes": .strings(result.bugClasses.map(\.rawValue)),
       "expected_verdict": .string(verdict(result.summary.expectation)),
@@ -59,12 +61,36 @@ package enum JSONReport {
     switch outcome {
     case .passed: "passed"
     case .failed: "failed"
+    case .knownFailure: "failed_as_expected"
     case .skipped: "skipped"
     }
   }
 }
 
 extension VectorResult {
+  /// Whether it is a wrong answer that every verifier must refuse.
+  var isSecurityCase: Bool { summary.importance == .must && !summary.expectation.isAccepted }
+
+  /// Whether the verifier accepted what it should refuse.
+  package var isLetThrough: Bool { judgement?.isAccepted == true && !summary.expectation.isAccepted }
+
+  /// Whether the verifier refused what it should accept.
+  package var isRefusedThoughRight: Bool { judgement?.isAccepted == false && summary.expectation.isAccepted }
+
+  /// What the failure means, a sentence for each bug class. Only what is let through helps an attacker.
+  package var consequences: [String] {
+    if isRefusedThoughRight { return [BugClass.interoperability.consequence] }
+    guard isLetThrough || judgement == nil else { return [] }
+    return bugClasses.map { "\($0.rawValue): \($0.consequence)" }
+  }
+
+  /// Lower is mended first: what must be right before what should, then by the classes' order.
+  var rank: Int {
+    let worst = bugClasses.compactMap { BugClass.allCases.firstIndex(of: $0) }.min() ?? 0
+    let severity = isLetThrough || judgement == nil ? worst : BugClass.allCases.count
+    return (summary.importance == .must ? 0 : 100) + severity
+  }
+
   /// The bug classes of the flags, each once, in the order of the flags.
   var bugClasses: [BugClass] {
     let all = summary.flags.map(\.bugClass)
@@ -100,7 +126,7 @@ package enum JUnitReport {
   }
 
   private static func attributes(_ count: RunReport.Count) -> String {
-    "tests=\"\(count.total)\" failures=\"\(count.failed)\" skipped=\"\(count.skipped)\""
+    "tests=\"\(count.total)\" failures=\"\(count.failed)\" skipped=\"\(count.skipped + count.known)\""
   }
 
   private static func testCase(_ result: VectorResult) -> [String] {
@@ -111,10 +137,12 @@ package enum JUnitReport {
     case .passed: return [start + "/>"]
     case .skipped(let reason):
       return [start + ">", "      <skipped message=\"\(escaped(reason))\"/>", "    </testcase>"]
+    case .knownFailure(let problem):
+      return [start + ">", "      <skipped message=\"fails as expected: \(escaped(problem))\"/>", "    </testcase>"]
     case .failed(let problem):
-      let classes = result.bugClasses.map { "\($0.rawValue): \($0.consequence)" }.joined(separator: "\n")
+      let classes = result.consequences.joined(separator: "\n")
       let text = """
-        \(result.summary.description)
+        \(result.summary.description) (\(result.summary.importance.rawValue))
         Expected: \(result.summary.expectation.text). Came: \(result.observed).
         \(result.summary.reference)
         \(classes)

@@ -77,14 +77,3 @@ extension RunReport {
       .sorted { ($1.1, $0.0) < ($0.1, $1.0) }
   }
 }
-
-extension VectorResult {
-  /// Whether it is a wrong answer that every verifier must refuse.
-  var isSecurityCase: Bool { summary.importance == .must && !summary.expectation.isAccepted }
-
-  /// Whether the verifier accepted what it should refuse.
-  package var isLetThrough: Bool { judgement?.isAccepted == true && !summary.expectation.isAccepted }
-
-  /// Whether the verifier refused what it should accept.
-  package var isRefusedThoughRight: Bool { judgement?.isAccepted == false && summary.expectation.isAccepted }
-}

@@ -37,15 +37,22 @@ extension Judgement {
   ///
   /// - Throws: `NoVerdict` if it says neither accepted nor rejected.
   package init(answer json: JSON) throws(VectorRunner.NoVerdict) {
-    func strings(_ name: String) -> [String]? { json[name]?.array?.compactMap(\.string) }
+    func strings(_ name: String) throws(VectorRunner.NoVerdict) -> [String]? {
+      guard let value = json[name], value != .null else { return nil }
+      guard let texts = value.array?.map(\.string), !texts.contains(nil) else {
+        throw .other("its \(name) are no array of texts")
+      }
+      return texts.compactMap { $0.map { HarnessDescription.line($0) } }
+    }
     switch json["verdict"]?.string {
-    case "unsupported": throw .unsupported(json["reason"]?.string ?? "the verifier does not claim to judge it")
+    case "unsupported":
+      throw .unsupported(json["reason"]?.string.map { HarnessDescription.line($0) } ?? "the verifier does not claim it")
     case let verdict? where verdict == "accepted" || verdict == "rejected":
       self.init(
-        isAccepted: verdict == "accepted", codes: strings("codes"), warnings: strings("warnings"),
+        isAccepted: verdict == "accepted", codes: try strings("codes"), warnings: try strings("warnings"),
         stage: json["stage"]?.string.flatMap(VectorStage.init))
-      note = json["note"]?.string.map { String($0.prefix(200)) }
-    case "error": throw .other("the harness failed: \(json["reason"]?.string.map { String($0.prefix(200)) } ?? "")")
+      note = json["note"]?.string.map { HarnessDescription.line($0) }
+    case "error": throw .other("the harness failed: \(HarnessDescription.line(json["reason"]?.string ?? ""))")
     default: throw .other("the harness's reply has no verdict")
     }
   }

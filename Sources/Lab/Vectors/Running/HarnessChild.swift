@@ -8,6 +8,8 @@ struct HarnessChild: Sendable {
   /// A socket, since a write to it raises no SIGPIPE.
   private let input: Int32
   private let output: Int32
+  /// For people: the last words are shown where the process ends.
+  private let errors: Int32
 
   /// How often the memory is looked at, in milliseconds.
   private static let interval: Int32 = 20
@@ -16,18 +18,19 @@ struct HarnessChild: Sendable {
   init?(_ command: String) {
     var inputs: [Int32] = [-1, -1]
     var outputs: [Int32] = [-1, -1]
+    var errors: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &inputs) == 0 else { return nil }
-    guard pipe(&outputs) == 0 else {
-      inputs.forEach { close($0) }
+    guard pipe(&outputs) == 0, pipe(&errors) == 0 else {
+      for end in inputs + outputs where end >= 0 { close(end) }
       return nil
     }
-    for end in outputs { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    for end in outputs + errors { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, inputs[1], STDIN_FILENO)
     posix_spawn_file_actions_adddup2(&actions, outputs[1], STDOUT_FILENO)
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -39,22 +42,26 @@ struct HarnessChild: Sendable {
     let code = posix_spawn(&process, "/bin/sh", &actions, &attributes, &arguments, environ)
     close(inputs[1])
     close(outputs[1])
+    close(errors[1])
     guard code == 0 else {
-      close(inputs[0])
-      close(outputs[0])
+      for end in [inputs[0], outputs[0], errors[0]] { close(end) }
       return nil
     }
+    RunningHarness.note(process)
     self.process = process
     input = inputs[0]
     output = outputs[0]
-    for descriptor in [input, output] { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
+    self.errors = errors[0]
+    for descriptor in [input, output, self.errors] { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
   }
 
   /// Ends the group, and takes the process's status from the system.
   func stop() {
     kill(-process, SIGKILL)
+    RunningHarness.note(0)
     close(input)
     close(output)
+    close(errors)
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
   }
@@ -67,13 +74,15 @@ struct HarnessChild: Sendable {
   ) throws(VerifierEnd) -> [UInt8] {
     var rest = (question + [UInt8(ascii: "\n")])[...]
     var line: [UInt8] = []
+    var words: [UInt8] = []
     while true {
       // Once all is written, only answers are waited for.
       var waits = [pollfd(fd: output, events: Int16(POLLIN), revents: 0)]
       if !rest.isEmpty { waits.append(pollfd(fd: input, events: Int16(POLLOUT), revents: 0)) }
       let ready = poll(&waits, nfds_t(waits.count), min(Self.interval, deadline.milliseconds))
       if waits.count > 1, waits[1].revents != 0 { write(&rest) }
-      let isWhole = waits[0].revents != 0 ? try read(into: &line) : false
+      listen(&words)
+      let isWhole = waits[0].revents != 0 ? try read(into: &line, words) : false
       guard line.count <= bounds.line else { throw .talkative(bounds.line) }
       // Looking at the memory reads many files: not for each piece of a line.
       if isWhole || ready == 0, residentMemory > bounds.memory { throw .exhausted(bounds.memory) }
@@ -92,19 +101,44 @@ struct HarnessChild: Sendable {
     }
   }
 
-  /// Reads what is there. True once the line is whole; what follows it is left out.
-  private func read(into line: inout [UInt8]) throws(VerifierEnd) -> Bool {
+  /// Whether there is something to read, or the end of it.
+  var hasOutput: Bool {
+    var wait = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+    return poll(&wait, 1, 0) > 0
+  }
+
+  /// Takes what was written to standard error, so that its writer goes on. The last words are kept.
+  private func listen(_ words: inout [UInt8]) {
+    var chunk = [UInt8](repeating: 0, count: 4_096)
+    while true {
+      let count = Glibc.read(errors, &chunk, chunk.count)
+      guard count > 0 else { return }
+      words = Array((words + chunk[..<count]).suffix(1_024))
+    }
+  }
+
+  /// Reads what is there. True once the line is whole.
+  private func read(into line: inout [UInt8], _ words: [UInt8]) throws(VerifierEnd) -> Bool {
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     let count = Glibc.read(output, &chunk, chunk.count)
     if count < 0, errno == EAGAIN || errno == EINTR { return false }
-    guard count > 0 else { throw .crashed(end()) }
+    guard count > 0 else {
+      var words = words
+      let how = end()
+      listen(&words)
+      let last = String(decoding: words, as: UTF8.self).split(separator: "\n").last.map(String.init) ?? ""
+      throw .crashed(how + (last.isEmpty ? "" : ": \(HarnessDescription.line(last))"))
+    }
     guard let newline = chunk[..<count].firstIndex(of: UInt8(ascii: "\n")) else {
       line += chunk[..<count]
       return false
     }
     line += chunk[..<newline]
+    guard newline == count - 1 else { throw .babbling }
     return true
   }
+
+  static let endWithoutFault = "exit status 0"
 
   /// How the process ended, once its output has. The status stays for `stop` to take.
   private func end() -> String {
@@ -119,6 +153,7 @@ struct HarnessChild: Sendable {
     }
     let status = facts._sifields._sigchld.si_status
     guard facts.si_code == CLD_EXITED else { return "signal \(status)" }
+    if status == 0 { return Self.endWithoutFault }
     // A shell that waited for the program says its signal so.
     return (129...192).contains(status) ? "signal \(status - 128)" : "exit status \(status)"
   }
@@ -149,5 +184,31 @@ struct HarnessChild: Sendable {
     let fields = String(decoding: bytes[bracket..<count].dropFirst(), as: UTF8.self).split(separator: " ")
     guard fields.count > 21, pid_t(fields[2]) == group else { return 0 }
     return Int(fields[21]) ?? 0
+  }
+}
+
+/// The group of the harness that runs, for a signal that ends this program: nothing that it started goes on after it.
+private enum RunningHarness {
+  /// Read by a signal handler, which may take no lock. One word, written by one thread at a time: 0, or a group's id.
+  nonisolated(unsafe) private static let group: UnsafeMutablePointer<pid_t> = {
+    let group = UnsafeMutablePointer<pid_t>.allocate(capacity: 1)
+    group.initialize(to: 0)
+    return group
+  }()
+
+  private static let installed: Void = {
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+      signal(number) { number in
+        let process = RunningHarness.group.pointee
+        if process > 0 { kill(-process, SIGKILL) }
+        signal(number, SIG_DFL)
+        raise(number)
+      }
+    }
+  }()
+
+  static func note(_ process: pid_t) {
+    group.pointee = process
+    _ = installed
   }
 }

@@ -26,29 +26,49 @@ package final class HarnessProcess: Sendable {
   private let bounds: Bounds
   /// Nil before the start, and after an end. Only the question that is asked uses it.
   private let child = Locked<HarnessChild?>(nil)
+  /// How many questions the process has answered since its start.
+  private let answered = Locked(0)
 
   package init(_ command: String, bounds: Bounds = Bounds()) {
     self.command = command
     self.bounds = bounds
   }
 
-  deinit { child.withLock { $0 }?.stop() }
+  deinit { stop() }
 
   /// Starts the verifier, and asks it who it is.
   package func describe() async throws(VectorRunner.NoVerdict) -> HarnessDescription {
-    HarnessDescription(try await blocking { () throws(VectorRunner.NoVerdict) in try self.start() }, command: command)
+    let answer = try await blocking { () throws(VectorRunner.NoVerdict) in try self.start() }
+    do throws(VectorFault) {
+      return try HarnessDescription(answer)
+    } catch {
+      stop()
+      throw .gone("\(command): its answer to {\"describe\": {}} is none: \(error)")
+    }
   }
 
   package func judge(_ vector: TestVector, anchors: SuiteAnchors) async throws(VectorRunner.NoVerdict) -> Judgement {
     let question = anchors.question(of: vector).serialized()
     let reply = try await blocking { () throws(VectorRunner.NoVerdict) in
-      if self.child.withLock({ $0 == nil }) { _ = try self.start() }
-      return try self.exchange(question, within: self.bounds.answer)
+      // What it said unasked, or its end, belongs to no question.
+      if self.child.withLock({ $0?.hasOutput ?? true }) { _ = try self.start() }
+      let mark = self.answered.withLock { $0 }
+      do throws(VectorRunner.NoVerdict) {
+        return try self.exchange(question, within: self.bounds.answer)
+      } catch {
+        // A program that answers and ends was gone before it was asked.
+        guard case .ended(.crashed(let how)) = error, how.hasPrefix(HarnessChild.endWithoutFault), mark > 0 else {
+          throw error
+        }
+        _ = try self.start()
+        return try self.exchange(question, within: self.bounds.answer)
+      }
     }
-    if let id = reply["id"]?.string, id != vector.askedID {
+    guard reply["id"]?.string == vector.askedID else {
       stop()
-      throw .other("it answered another question than it was asked")
+      throw .other(reply["id"] == nil ? "its answer has no id" : "it answered another question than it was asked")
     }
+    answered.withLock { $0 += 1 }
     return try Judgement(answer: reply)
   }
 
@@ -64,6 +84,7 @@ package final class HarnessProcess: Sendable {
     stop()
     guard let started = HarnessChild(command) else { throw .gone("\(command): no process can be started") }
     child.withLock { $0 = started }
+    answered.withLock { $0 = 0 }
     do {
       return try exchange(Array("{\"describe\": {}}".utf8), within: bounds.start)
     } catch {
@@ -86,7 +107,8 @@ package final class HarnessProcess: Sendable {
     }
     guard let reply = try? JSON(parsing: line), reply.object != nil else {
       stop()
-      throw .other("its answer is no JSON object on one line")
+      let words = HarnessDescription.line(String(decoding: line.prefix(400), as: UTF8.self), most: 80)
+      throw .other("its answer is no JSON object on one line: \(words)")
     }
     return reply
   }
@@ -118,6 +140,8 @@ package enum VerifierEnd: Error, Sendable, Hashable {
   case exhausted(Int)
   /// Its answer is longer than so many bytes.
   case talkative(Int)
+  /// It wrote more than the line that answers.
+  case babbling
 
   package var text: String {
     switch self {
@@ -125,6 +149,7 @@ package enum VerifierEnd: Error, Sendable, Hashable {
     case .silent(let seconds): "gave no answer in \(seconds) s"
     case .exhausted(let bytes): "took more than \(bytes >> 20) MiB of memory"
     case .talkative(let bytes): "answered with more than \(bytes >> 10) KiB"
+    case .babbling: "wrote more than one line for one question"
     }
   }
 }
@@ -150,15 +175,43 @@ package struct HarnessDescription: Sendable, Hashable {
     self.profiles = profiles
   }
 
-  /// - Parameter command: the name of a harness that does not tell its own.
-  init(_ json: JSON, command: String) {
-    name = json["name"]?.string ?? command
-    version = json["version"]?.string
-    language = json["language"]?.string
-    // An unknown profile is none of ours, and no case needs it.
-    profiles = json["profiles"]?.array.map { $0.compactMap { $0.string.flatMap(VectorProfile.init) } }
-    use = json["use"]?.string
-    documentation = json["documentation"]?.string
+  /// - Throws: what is wrong with the answer, as text.
+  init(_ json: JSON) throws(VectorFault) {
+    let reader = MemberParser(json, at: "")
+    if let reason = json["reason"]?.string {
+      throw VectorFault(pointer: "/reason", problem: "says: \(Self.line(reason))")
+    }
+    name = Self.line(try reader.string("name"), most: 100)
+    guard !name.isEmpty else { throw reader.fault("name", "is empty") }
+    func text(_ name: String, _ most: Int) throws(VectorFault) -> String? {
+      guard let value = reader.optional(name), value != .null else { return nil }
+      return Self.line(try reader.string(name), most: most)
+    }
+    version = try text("version", 100)
+    language = try text("language", 100)
+    use = try text("use", 1_000)
+    documentation = try text("documentation", 300)
+    guard reader.optional("profiles") != nil else { return }
+    var claimed: [VectorProfile] = []
+    for name in try reader.strings("profiles") {
+      guard let profile = VectorProfile(rawValue: name) else {
+        let known = VectorProfile.allCases.map(\.rawValue).joined(separator: ", ")
+        throw reader.fault("profiles", "claim \"\(Self.line(name, most: 40))\"; profiles are \(known)")
+      }
+      claimed.append(profile)
+    }
+    profiles = claimed
+  }
+
+  /// Another program's words as one line that steers no terminal and no page.
+  static func line(_ text: String, most: Int = 200) -> String {
+    let plain = text.unicodeScalars.map { scalar -> Character in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: " "
+      default: Character(scalar)
+      }
+    }
+    return String(plain.prefix(most))
   }
 
   package var json: JSON {

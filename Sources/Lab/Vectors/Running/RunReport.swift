@@ -31,8 +31,10 @@ package struct RunReport: Sendable {
   package struct Count: Sendable, Hashable {
     package var passed = 0
     package var failed = 0
+    /// Failed, and expected to.
+    package var known = 0
     package var skipped = 0
-    package var total: Int { passed + failed + skipped }
+    package var total: Int { passed + failed + known + skipped }
 
     package init() {}
 
@@ -40,6 +42,7 @@ package struct RunReport: Sendable {
       switch outcome {
       case .passed: passed += 1
       case .failed: failed += 1
+      case .knownFailure: known += 1
       case .skipped: skipped += 1
       }
     }
@@ -52,7 +55,15 @@ package struct RunReport: Sendable {
     Dictionary(grouping: results, by: \.group).sorted { $0.key < $1.key }.map { ($0.key, count(of: $0.value)) }
   }
 
-  package var failures: [VectorResult] { results.filter { $0.problem != nil } }
+  /// What failed: what every verifier must get right first, and the worst consequence before others.
+  package var failures: [VectorResult] { Self.sorted(results.filter { $0.problem != nil }) }
+
+  /// What failed and is expected to, in the same order.
+  package var knownFailures: [VectorResult] { Self.sorted(results.filter { $0.knownProblem != nil }) }
+
+  private static func sorted(_ results: [VectorResult]) -> [VectorResult] {
+    results.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }.map(\.element)
+  }
 
   /// The cases whose memory was measured, largest first.
   package var byMemory: [VectorResult] {
@@ -88,6 +99,8 @@ package struct VectorResult: Sendable {
     case passed
     /// The text says what was expected and what came.
     case failed(String)
+    /// The same, in a case that its maintainer lists.
+    case knownFailure(String)
     /// The text says why it was not run.
     case skipped(String)
   }
@@ -112,6 +125,7 @@ package struct VectorResult: Sendable {
   }
 
   package var problem: String? { if case .failed(let text) = outcome { text } else { nil } }
+  package var knownProblem: String? { if case .knownFailure(let text) = outcome { text } else { nil } }
   package var skipReason: String? { if case .skipped(let text) = outcome { text } else { nil } }
 }
 

@@ -58,6 +58,9 @@ package enum PackedCorpus {
       throw reader.fault("schema_version", "is not \(CorpusLedger.schemaVersion), which this program reads")
     }
     guard let cases = try reader.value("cases").array else { throw reader.fault("cases", "is no array") }
+    guard try reader.integer("count") == Int64(cases.count) else {
+      throw reader.fault("count", "is not the number of its cases, \(cases.count)")
+    }
     var inputs: [String: [UInt8]] = [:]
     for made in cases {
       if let id = made["id"]?.string, let group = made["group"]?.string, let input = made["input"]?.string {

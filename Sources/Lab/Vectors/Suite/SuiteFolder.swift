@@ -39,19 +39,21 @@ package struct SuiteFolder: Sendable {
   ///
   /// - Throws: `SuiteError` if what a release must have is not there.
   package func releasedFiles() throws(SuiteError) -> [String] {
-    let own = try files()
-    if let missing = ["README.md", "LICENSE", "schema.json", CorpusLedger.fileName].first(where: { !own.contains($0) })
-    {
+    let own = ["README.md", "LICENSE", "schema.json", CorpusLedger.fileName]
+    if let missing = own.first(where: { !has($0) }) {
       throw SuiteError(path: "\(path)/\(missing)", problem: "is missing, and a release has it")
     }
     let anchors = has(Self.anchors) ? try names(in: "\(path)/\(Self.anchors)").map { "\(Self.anchors)/\($0)" } : []
     return try own + vectorFiles() + anchors + (has(Self.harnesses) ? everything(in: Self.harnesses) : [])
   }
 
-  /// Paths of all files below a folder, but for what is hidden and what Python leaves.
+  /// Paths of all files below a folder, but for what is hidden, what Python leaves, and what a `.gitignore` beside it names:
+  /// what a template is built into is no part of it.
   private func everything(in folder: String) throws(SuiteError) -> [String] {
+    let ignored = has("\(folder)/.gitignore") ? String(decoding: try read("\(folder)/.gitignore"), as: UTF8.self) : ""
+    let built = Set(ignored.split(separator: "\n").map { $0.hasSuffix("/") ? String($0.dropLast()) : String($0) })
     var files: [String] = []
-    for name in try names(in: "\(path)/\(folder)") where name != "__pycache__" {
+    for name in try names(in: "\(path)/\(folder)") where name != "__pycache__" && !built.contains(name) {
       let inner = "\(folder)/\(name)"
       if isFolder("\(path)/\(inner)") { files += try everything(in: inner) } else { files.append(inner) }
     }

@@ -15,6 +15,7 @@ package struct SuiteLint: Sendable {
   /// - Throws: `SuiteError` if the folder does not exist or has no schema.
   package init(at path: String) throws(SuiteError) {
     let folder = SuiteFolder(path)
+    guard !folder.isFile else { throw SuiteError(path: path, problem: "is a file, and its folder is needed here") }
     guard let schema = try? JSON(parsing: folder.read("schema.json")) else {
       throw SuiteError(path: "\(path)/schema.json", problem: "is no JSON")
     }

@@ -38,6 +38,7 @@ package struct VectorSuite: Sendable {
       entries.append(Entry(group: String(file.prefix { $0 != "/" }), vector: try Self.vector(&inputs, file)))
     }
     guard !entries.isEmpty else { throw SuiteError(path: path, problem: "holds no vectors") }
+    if let id = Self.repeated(entries) { throw SuiteError(path: path, problem: "holds \(id) twice") }
     self.entries = entries
     anchors = try SuiteAnchors(in: folder, named: Set(entries.flatMap(\.vector.namedAnchors)))
     digest = try folder.digest()
@@ -56,10 +57,17 @@ package struct VectorSuite: Sendable {
       throw SuiteError(path: path, problem: error.description)
     }
     guard !entries.isEmpty else { throw SuiteError(path: path, problem: "holds no vectors") }
+    if let id = Self.repeated(entries) { throw SuiteError(path: path, problem: "holds \(id) twice") }
     if let name = entries.flatMap(\.vector.namedAnchors).first(where: { !anchors.names.contains($0) }) {
       throw SuiteError(path: path, problem: "holds no anchor \(name)")
     }
     guard computedDigest == digest else { throw SuiteError(path: path, problem: "is not what its sha256 says") }
+  }
+
+  /// An id that two entries have; nil if there is none.
+  private static func repeated(_ entries: [Entry]) -> String? {
+    var seen: Set<String> = []
+    return entries.first { !seen.insert($0.vector.id).inserted }?.vector.id
   }
 
   /// The digest of the files that the program would write of what was read.

@@ -93,6 +93,7 @@ enum VectorsRelease {
       throw .usage("VERSION is like 1.1.0, not \"\(arguments.operands[0])\"")
     }
     let path = try arguments.required(.suite)
+    guard !SuiteFolder(path).isFile else { throw .unreadable("\(path): is a file, and its folder is needed here") }
     let meanings = try VectorsCommand.suite(at: path).meanings
     var ledger: CorpusLedger?
     do throws(SuiteError) {

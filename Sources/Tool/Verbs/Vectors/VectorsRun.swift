@@ -181,8 +181,11 @@ struct RunText {
   var text: String {
     let failures = report.failures.map { result in
       let lines =
-        [result.problem.map { $0 + "." } ?? "", result.summary.description]
-        + result.summary.flags.map { "\($0.name): \($0.bugClass.consequence)" }
+        [
+          result.problem.map { $0 + "." } ?? "",
+          "\(result.summary.description) (\(result.summary.importance.rawValue))",
+        ]
+        + result.consequences
       return style("FAILED \(result.summary.id)", .bold, .red) + "\n"
         + lines.map { "  " + Wrapping.wrap(Printable.line($0), indent: 2, width: width) }.joined(separator: "\n")
     }
@@ -193,9 +196,10 @@ struct RunText {
     let longest = report.groups.map(\.name.count).max() ?? 0
     return report.groups.map { name, count in
       let failed = count.failed > 0 ? style("  \(count.failed) failed", .red) : ""
+      let known = count.known > 0 ? "  \(count.known) failed as expected" : ""
       let skipped = count.skipped > 0 ? "  \(count.skipped) skipped" : ""
       return name + String(repeating: " ", count: longest - name.count + 2) + padded(count.passed) + " passed" + failed
-        + skipped
+        + known + skipped
     }.joined(separator: "\n")
   }
 
@@ -222,7 +226,8 @@ struct RunText {
       report.hasPassed
       ? style("PASSED", .bold, .green)
       : count.failed > 0 ? style("FAILED", .bold, .red) : style("NOTHING RUN", .bold, .yellow)
-    return "\(verdict)  \(count.total) cases: \(count.passed) passed, \(count.failed) failed, "
+    let known = count.known > 0 ? "\(count.known) failed as expected, " : ""
+    return "\(verdict)  \(count.total) cases: \(count.passed) passed, \(count.failed) failed, \(known)"
       + "\(count.skipped) skipped, in \(report.durationText) s"
   }
 
