@@ -90,11 +90,13 @@ if report.count.passed == 0 { print("FAILED all: nothing was judged") }
 class Project:
     """A copy of the tracked files, in which every check can be removed."""
 
-    def __init__(self, work: pathlib.Path, has_facts: bool):
+    def __init__(self, work: pathlib.Path, has_facts: bool, has_published: bool):
         self.folder = work / "mdoc"
         self.sites: list[Site] = []
         self.readings: list[Site] = []
         self.has_facts = has_facts
+        # What others published lies beside the working copy, or it is not there.
+        self.has_published = has_published and (ROOT.parent / "shared/vectors/README.md").is_file()
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
         self.tracked = {name.decode() for name in listed.split(b"\0") if name and (ROOT / name.decode()).is_file()}
         self.instrumented = self._instrumented()
@@ -118,7 +120,8 @@ class Project:
                 if path.relative_to(self.folder).as_posix() not in wanted:
                     path.unlink()
         beside = self.folder.parent / "shared"
-        if not beside.is_symlink() and (ROOT.parent / "shared").is_dir():
+        beside.unlink(missing_ok=True)
+        if self.has_published:
             beside.symlink_to(ROOT.parent / "shared")
 
     def _instrumented(self) -> dict[str, bytes]:

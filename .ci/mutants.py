@@ -18,18 +18,20 @@ from mutant_runs import Reach, Runner
 from mutant_sites import Site
 
 
-def exceptions() -> dict[str, str]:
-    """The arguments of .ci/mutants.toml by the name of a site."""
-    path = ROOT / ".ci/mutants.toml"
-    entries = tomllib.loads(path.read_text()).get("exception", []) if path.exists() else []
+def exceptions() -> tuple[dict[str, str], set[str]]:
+    """Of .ci/mutants.toml: the arguments by the name of a site, and the sites that only published vectors reach."""
+    content = tomllib.loads((ROOT / ".ci/mutants.toml").read_text())
+    entries, published = content.get("exception", []), content.get("published", [])
     named = {entry["site"]: " ".join(entry["argument"].split()) for entry in entries}
-    if len(named) != len(entries):
+    if len(named) != len(entries) or len(set(published)) != len(published):
         raise SystemExit("mutants.toml names a site twice")
-    return named
+    return named, set(published)
 
 
-def chosen(project: Project, options) -> list[Site]:
+def chosen(project: Project, published: set[str], options) -> list[Site]:
     sites = [site for site in project.sites if project.has_facts or site.kind != "fact"]
+    if not project.has_published:
+        sites = [site for site in sites if site.name not in published]
     if options.module:
         sites = [site for site in sites if site.module in options.module]
     if options.site:
@@ -98,7 +100,7 @@ def ordered(sites: list[Site]) -> list[str]:
     return sorted(TARGETS, key=lambda target: (target not in modules, TARGETS.index(target)))
 
 
-def report(sites, readings, outcomes, named, options, project) -> int:
+def report(sites, readings, outcomes, named, published, options, project) -> int:
     everything = {site.name for site in project.sites}
     rows, faults = [], []
     for site in sites:
@@ -112,7 +114,7 @@ def report(sites, readings, outcomes, named, options, project) -> int:
         rows.append({
             "site": site.name, "module": site.module, "kind": site.kind, "outcome": outcome, "by": suite,
             "noticed": noticed, "place": f"Sources/Verifier/{site.file}.swift:{site.line}"})
-    faults += [f"an exception that fits no site: {name}" for name in named if name not in everything]
+    faults += [f"mutants.toml names what is no site: {name}" for name in [*named, *published] if name not in everything]
     text = markdown(rows, readings, named)
     output = pathlib.Path(options.report)
     output.with_suffix(".json").write_text(json.dumps({
@@ -161,26 +163,29 @@ def main() -> int:
     parser.add_argument("--again", action="store_true", help="only what the last report says survived")
     parser.add_argument("--corpus-only", action="store_true", help="no unit tests")
     parser.add_argument("--facts", action="store_true", help="also what checks are derived from; not in the score")
+    parser.add_argument("--without-published", action="store_true", help="as if no published vectors were there")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many run at once")
     parser.add_argument("--report", help="where the reports go, without .json or .md (default: in the work folder)")
     parser.add_argument("--list", action="store_true", help="only print the sites")
     options = parser.parse_args()
     options.report = options.report or options.work / "report"
 
-    project = Project(options.work.resolve(), options.facts)
-    sites = chosen(project, options)
+    project = Project(options.work.resolve(), options.facts, not options.without_published)
+    named, published = exceptions()
+    sites = chosen(project, published, options)
     if options.list:
         for site in sites:
             print(f"{site.number:4} line {site.line}: {site.name}")
         return 0
-    named = exceptions()
     print(f"{len(sites)} of {len(project.sites)} sites, {len(project.readings)} readings", flush=True)
     project.copy()
     project.build(*(["--product", "Judge"] if options.corpus_only else ["--build-tests"]))
     runner = Runner(project.folder)
+    if not project.has_published:
+        print("the published vectors are not here: nothing that they alone reach is removed", flush=True)
     outcomes = judge(sites, runner, options)
     shutil.rmtree(runner.scratch, ignore_errors=True)
-    return report(sites, project.readings, outcomes, named, options, project)
+    return report(sites, project.readings, outcomes, named, published, options, project)
 
 
 if __name__ == "__main__":
