@@ -1,7 +1,7 @@
-"""Where our verifier checks something, and the source in which each check can be switched off.
+"""Where the verifier checks something, and the source in which each check can be removed.
 
-A site is one place in the code. `sites` finds them in a file, and `instrumented` writes them into it: the check that has
-the number of MDOC_MUTANT passes, whatever it finds. What it looks at is still evaluated.
+A `Site` is one place in the code. `File` finds those of a file, and `instrumented` writes them into it: the check that
+has the number of MDOC_MUTANT passes, whatever it finds. What it looks at is still evaluated.
 """
 
 import dataclasses
@@ -18,7 +18,8 @@ LISTS = ("checks", "responseChecks")
 # What collects deviations that a check is then made of.
 COLLECTED = {"found", "missing", "wrong", "slips", "uncovered"}
 # What refuses, beside `throw`.
-REFUSING = re.compile(r"\bchecks\.(?!checks)|\bfindings\.note\b|\.undetermined\(|\breturn \"the address|\bstop\(|\bunusable\(|\brefused?\(")
+REFUSING = re.compile(
+    r"\bchecks\.(?!checks)|\bfindings\.note\b|\.undetermined\(|\breturn \"the address|\b(stop|unusable|refused?)\(")
 
 # Expressions that are made of others by operators.
 OPERATORS = {
@@ -26,58 +27,6 @@ OPERATORS = {
     "disjunction_expression", "equality_expression", "infix_expression", "multiplicative_expression",
     "nil_coalescing_expression", "prefix_expression", "range_expression", "ternary_expression", "try_expression",
 }
-
-# These are in the copy alone.
-SWITCH = """import Glibc
-
-/// Which check is removed in this process.
-public enum Mutant {
-  private static let chosen = getenv("MDOC_MUTANT").flatMap { Int(String(cString: $0)) } ?? 0
-
-  /// A byte for each site, in a file that several processes share: 1 once removing it would have changed something.
-  nonisolated(unsafe) private static let trace: UnsafeMutablePointer<UInt8>? = {
-    guard let path = getenv("MDOC_MUTANT_TRACE") else { return nil }
-    let file = open(path, O_RDWR)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    let map = mmap(nil, 65_536, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
-    return map == MAP_FAILED ? nil : map?.assumingMemoryBound(to: UInt8.self)
-  }()
-
-  public static func isOn(_ number: Int) -> Bool {
-    if let trace { trace[number] = 1 }
-    return number == chosen
-  }
-
-  /// A verdict that is taken for a good one where the check of it is removed.
-  public static func verdict<Verdict: Equatable>(
-    _ verdict: Verdict, _ removed: [(number: Int, failure: Verdict)], good: Verdict
-  ) -> Verdict {
-    removed.contains { $0.failure == verdict && isOn($0.number) } ? good : verdict
-  }
-}
-
-extension CheckList {
-  public mutating func failed(mutant: Int, _ code: Code, _ detail: String? = nil) {
-    if Mutant.isOn(mutant) { passed(code) } else { failed(code, detail) }
-  }
-
-  public mutating func warned(mutant: Int, _ code: Code, _ detail: String? = nil) {
-    if Mutant.isOn(mutant) { passed(code) } else { warned(code, detail) }
-  }
-}
-"""
-
-RULES = """
-extension ProfileRule {
-  fileprivate init(mutant: Int, _ code: Code, _ deviations: @escaping @Sendable (ProfiledCertificate) -> [String]?) {
-    self.init(code) { subject in
-      guard let found = deviations(subject), !found.isEmpty else { return deviations(subject) }
-      return Mutant.isOn(mutant) ? [] : found
-    }
-  }
-}
-"""
 
 
 @dataclasses.dataclass
@@ -299,8 +248,7 @@ class File:
 
     def _facts(self, node):
         if node.type == "conjunction_expression":
-            # The grammar takes what joins for the callee of a trailing closure.
-            while node.parent.type in OPERATORS or node.parent.type == "call_expression" and node == node.parent.children[0]:
+            while node.parent.type in OPERATORS or self._is_callee(node):
                 node = node.parent
             self._conjuncts(node, "fact")
 
@@ -341,9 +289,9 @@ class File:
             parts.append(text.encode())
             position = at
         text = b"".join(parts) + self.source[position:]
-        if self.edits and not re.search(rb"^(public )?import Base$", text, re.M):
+        if self.edits and not re.search(rb"^import Base$", text, re.M):
             text = b"import Base\n" + text
-        return text + (RULES.encode() if self.name.endswith("Profiles/CertificateProfile") else b"")
+        return text
 
     # Reading the tree.
 
@@ -358,6 +306,10 @@ class File:
 
     def _callee(self, node) -> str:
         return self._text(node.children[0])
+
+    def _is_callee(self, node) -> bool:
+        """Whether the grammar takes it for what is called: so it does where a trailing closure follows an operator."""
+        return node.parent.type == "call_expression" and node == node.parent.children[0]
 
     def _arguments(self, node):
         suffix = next((child for child in node.children if child.type == "call_suffix"), None)

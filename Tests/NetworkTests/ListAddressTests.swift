@@ -41,7 +41,8 @@ import Trust
     "https://[::1]/", "https://[::]/", "https://[::ffff:127.0.0.1]/", "https://[fe80::1%25eth0]/",
     "https://[fe80::1%eth0]/",
     "https://[2002:7f00:1::]/", "https://[64:ff9b::7f00:1]/", "https://[127.0.0.1]/", "https://[::1/", "https://[]/",
-    "https://[2606:4700::1111]a/", "https://[v1.a]/", "https://::1/",
+    "https://[2606:4700::1111]a/", "https://[v1.a]/", "https://::1/", "https://[2606:4700::1111/",
+    "https://[2606:4700::1111]x443/", "https://[8.8.8.8]/",
     // Characters.
     "https://lists.example/a b", "https://lists.example/a\r\nHost: b", "https://lists.example/\0",
     "https://lists.example/\t",
@@ -56,6 +57,23 @@ import Trust
     #expect(try ListAddress(longest, allowing: FetchRules()).text == longest)
     #expect(throws: FetchError.notAllowed("the address is too long")) {
       try ListAddress(longest + "a", allowing: FetchRules())
+    }
+  }
+
+  /// RFC 1035, 2.3.4: 255 octets with lengths and root.
+  @Test func aNameHasABound() throws {
+    let longest = String(repeating: "a.", count: 126) + "a"
+    #expect(try ListAddress("https://\(longest)/", allowing: FetchRules()).host == longest)
+    #expect(throws: FetchError.notAllowed("the address names no host")) {
+      try ListAddress("https://\(longest)a/", allowing: FetchRules())
+    }
+  }
+
+  @Test func noPortIsNumberZero() throws {
+    let rules = FetchRules(allowsPlainHTTP: true, allowsLoopback: true)
+    #expect(try ListAddress("http://localhost:1/", allowing: rules).port == 1)
+    #expect(throws: FetchError.notAllowed("the address names no port that there is")) {
+      try ListAddress("http://localhost:0/", allowing: rules)
     }
   }
 

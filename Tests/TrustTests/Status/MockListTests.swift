@@ -31,6 +31,7 @@ import Testing
     "unsigned": "signature does not verify", "payload-changed": "signature does not verify", "detached": "detached",
     "cwt-tag": "under tag 18", "untagged": "under tag 18", "claims-no-map": "are no map", "wrong-type": "the type",
     "without-type": "the type", "type-unprotected": "the type", "other-mechanism": "the type",
+    "algorithm-rs256": "algorithm is not supported", "algorithm-other-curve": "does not go with the signer's key",
     "critical-header": "critical", "without-chain": "names no signer", "chain-unprotected": "names no signer",
     "other-root": "no anchor", "other-anchor": "no anchor", "other-key": "signature does not verify",
     "certificate-other": "no anchor", "certificate-malformed": "is malformed", "signer-reader": "extKeyUsage",

@@ -97,25 +97,6 @@ import Trust
     #expect(finding.detail == Code.cborDuplicateKey.rawValue)
   }
 
-  /// No signature is checked then, so nothing vouches for the list.
-  @Test(arguments: [
-    (-257, "algorithm is not supported"), (5, "algorithm is not supported"), (-35, "does not go with the signer's key"),
-  ])
-  func anAlgorithmIsOneOfTheTablesAndTheKeys(algorithm: Int, reason: String) throws {
-    let finding = try finding { draft in
-      draft.changeParts = { parts in
-        var header = MapDraft([(1, .integer(Int64(algorithm)))])
-        if case .bytes(let bytes) = parts[0], let written = try? CBORItem(parsing: bytes), let type = written[label: 16]
-        {
-          header[16] = .encoded(Array(type.encoded))
-          header[33] = written[label: 33].map { .encoded(Array($0.encoded)) }
-        }
-        parts[0] = .bytes(header.value.encoded())
-      }
-    }
-    #expect(finding.code == .statusListInvalid && finding.detail?.contains(reason) == true, "\(finding)")
-  }
-
   @Test func aThumbprintInTheHeaderIsTheSigners() throws {
     func finding(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]) throws -> RevocationFinding {
       try self.finding {

@@ -104,7 +104,7 @@ extension MockVariant {
       draft.changeMAC = { $0.protected[1] = 4 }
       draft.truncatedMAC = 8
     }
-    mac("device-mac-payload", "The MAC's payload stands in it.", .deviceAuthMalformed) { draft in
+    mac("device-mac-payload", "The MAC carries its payload.", cases: "K10", .deviceAuthMalformed) { draft in
       draft.changeMAC = { $0.isAttached = true }
     }
     mac("device-mac-other-key", "The MAC key was derived with another label.", .deviceMacInvalid) {
@@ -141,10 +141,11 @@ extension MockVariant {
   }
 
   private static func mac(
-    _ name: String, _ summary: String, _ code: Code, _ change: @escaping MockChange<DeviceAuthDraft>
+    _ name: String, _ summary: String, cases: String = "K09", _ code: Code,
+    _ change: @escaping MockChange<DeviceAuthDraft>
   ) -> MockVariant {
     MockVariant(
-      name, summary, cases: "K09", codes: [code], applicability: .deviceMAC,
+      name, summary, cases: cases, codes: [code], applicability: .deviceMAC,
       .deviceAuth {
         $0.hasSignature = false
         $0.hasMAC = true
