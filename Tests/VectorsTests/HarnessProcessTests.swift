@@ -83,7 +83,8 @@ import Testing
     #expect(report.results.count > 1)
     #expect(report.results.first?.end?.text.hasPrefix(how) == true)
     #expect(report.results.first?.problem?.hasPrefix("no verdict: the verifier \(how)") == true)
-    #expect(report.results.dropFirst().allSatisfy { $0.end == nil && $0.judgement != nil })
+    let others = report.results.dropFirst().filter { $0.skipReason == nil }
+    #expect(!others.isEmpty && others.allSatisfy { $0.end == nil && $0.judgement != nil })
   }
 
   @Test func `silence ends the process after its time`() async throws {
