@@ -161,6 +161,20 @@ import Testing
     #expect(failures == (pathLength == 0 ? [.pathLengthExceeded] : []))
   }
 
+  @Test func aSignerThatNamesAnotherThanTheOneWhoSignedIsRefused() throws {
+    let middle = try issuer("middle")
+    var anchor = try maker.anchor()
+    anchor.maxPathLength = 1
+    var signer = try maker.signerTemplate(under: middle)
+    signer.issuer.set(CertificateName.commonName, to: DER.utf8String("another"))
+    let chain = try [
+      signer.signed(by: middle.key),
+      maker.caTemplate(middle, under: maker.root, pathLength: 0).signed(by: maker.root.key),
+    ]
+    let validator = PathValidator(anchors: [anchor], allowsTestCertificates: false)
+    #expect(validator.failures(chain, at: maker.now) == [.nameChaining])
+  }
+
   @Test func anAnchorWhoseKeyCertifiesNothingIsNone() throws {
     for usage in [CertificateExtension.keyUsage(.crlSign), .keyUsage(.digitalSignature, .crlSign)] {
       let anchor = try maker.anchor { $0[oid: CertificateExtension.keyUsageOID] = usage }

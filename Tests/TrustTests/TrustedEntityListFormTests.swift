@@ -64,6 +64,11 @@ import Trust
     #expect(try deviations(changed("SchemeExtensions", #"[{"A":1}]"#)).count == 1)
   }
 
+  @Test func aMemberBesideTheListIsADeviation() throws {
+    let text = Self.least.replacing("{\"LoTE\":", with: "{\"A\":1,\"LoTE\":")
+    #expect(try deviations(text).map(\.detail) == ["there are members beside LoTE"])
+  }
+
   @Test func aMissingTerritoryOrNameIsADeviation() throws {
     #expect(try deviations(changed("SchemeTerritory", nil)).map(\.detail) == ["SchemeTerritory is missing"])
     let nameless = try read(Self.pid.replacing("TEName", with: "Name"))
