@@ -1,6 +1,7 @@
 import CBOR
 import COSE
 import Cryptography
+import FuzzDriver
 
 @testable import Mock
 
@@ -12,6 +13,7 @@ struct COSETarget: FuzzTarget {
   static let dictionary = [
     "\\x84\\x43\\xa1\\x01\\x26", "\\x18\\x21", "\\x18\\x22", "\\xd2", "\\xd1", "\\x38\\x22", "\\xf6",
   ]
+  static let choicesBeforeCBOR: Int? = 2
 
   private enum Structure: Int, CaseIterable { case sign1, taggedSign1, mac0, taggedMac0, key }
 
