@@ -8,6 +8,8 @@ protocol FuzzTarget: Sendable {
   static var dictionary: [String] { get }
   /// How many bytes of choices stand before CBOR, which is then changed as such; nil where inputs are something else.
   static var choicesBeforeCBOR: Int? { get }
+  /// How many bytes an input has at most; nil where what the seeds have decides.
+  static var longest: Int? { get }
 
   init(_ material: Material) throws
 
@@ -19,6 +21,7 @@ protocol FuzzTarget: Sendable {
 
 extension FuzzTarget {
   static var choicesBeforeCBOR: Int? { nil }
+  static var longest: Int? { nil }
 }
 
 enum FuzzTargets {

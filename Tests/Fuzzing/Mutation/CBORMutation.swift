@@ -148,11 +148,9 @@ struct CBORMutation {
       return CBORValue.bytes(Mutator.mutate(bytes, room: bytes.count + room)).encoded()
     case .text:
       let bytes = Array((item.text ?? "").utf8)
-      let text = Mutator.mutate(bytes, room: bytes.count + room)
-      return CBORValue.text(
-        String(validating: text, as: UTF8.self) ?? String(decoding: text.map { $0 & 0x7f }, as: UTF8.self)
-      )
-      .encoded()
+      let changed = Mutator.mutate(bytes, room: bytes.count + room)
+      let text = String(validating: changed, as: UTF8.self)
+      return CBORValue.text(text ?? String(decoding: changed.map { $0 & 0x7f }, as: UTF8.self)).encoded()
     case .unsigned, .negative:
       let value = item.integer ?? 0
       let values = [value &+ 1, value &- 1, 0, -1, Int64(random.below(1 << 16)), .max, ~value, value << 1]

@@ -9,7 +9,7 @@ import FuzzDriver
 func mutateInput(_ data: UnsafeMutablePointer<UInt8>?, _ size: Int, _ room: Int, _ seed: CUnsignedInt) -> Int {
   guard let data else { return 0 }
   var random = SeededRandom(seed)
-  if let header = Mutator.header, size > header, random.below(8) > 0 {
+  if let header = Mutator.header, size > header, random.below(16) > 0 {
     let input = Array(UnsafeBufferPointer(start: data + header, count: size - header))
     if random.below(16) == 0 {
       data[random.below(header)] = UInt8(random.below(256))
@@ -27,9 +27,9 @@ enum Mutator {
   /// How many bytes of choices stand before the target's CBOR; nil where it takes something else.
   fileprivate static let header = Driver.target.flatMap(FuzzTargets.named)?.choicesBeforeCBOR
 
-  /// What libFuzzer makes of a part of an input.
+  /// What libFuzzer makes of a part of an input. It needs room for one byte at least.
   static func mutate(_ bytes: [UInt8], room: Int) -> [UInt8] {
-    var output = bytes + [UInt8](repeating: 0, count: max(0, room - bytes.count))
+    var output = bytes + [UInt8](repeating: 0, count: max(1, room) - bytes.count)
     let size = output.withUnsafeMutableBufferPointer { LLVMFuzzerMutate($0.baseAddress, bytes.count, $0.count) }
     return Array(output.prefix(size))
   }

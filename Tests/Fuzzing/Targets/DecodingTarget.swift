@@ -5,6 +5,7 @@ import FuzzDriver
 struct DecodingTarget: FuzzTarget {
   static let name = Decoding.name
   static let dictionary = CBORTarget.dictionary
+  static let longest: Int? = Decoding.longest
 
   let seeds: [[UInt8]]
 
@@ -13,7 +14,7 @@ struct DecodingTarget: FuzzTarget {
     var parts: Set<[UInt8]> = []
     for seed in try CBORTarget(material).seeds {
       guard let item = try? CBORItem(parsing: seed) else {
-        parts.insert(Array(seed.suffix(Self.longest)))
+        parts.insert(Array(seed.suffix(Decoding.longest)))
         continue
       }
       Self.note(item, &parts)
@@ -21,10 +22,8 @@ struct DecodingTarget: FuzzTarget {
     seeds = Array(parts)
   }
 
-  private static let longest = 128
-
   private static func note(_ item: CBORItem, _ parts: inout Set<[UInt8]>) {
-    if item.encoded.count <= longest { parts.insert(Array(item.encoded)) }
+    if item.encoded.count <= Decoding.longest { parts.insert(Array(item.encoded)) }
     if let inner = item.embedded { note(inner, &parts) }
     for element in item.elementList { note(element, &parts) }
     for (key, value) in item.entryList {

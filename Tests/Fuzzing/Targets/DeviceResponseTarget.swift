@@ -13,6 +13,7 @@ struct DeviceResponseTarget: FuzzTarget {
   static let name = "device-response"
   static let dictionary = ResponseWords.all
   static let choicesBeforeCBOR: Int? = 2
+  static let longest: Int? = 4 << 10
 
   private static let strict = 1
   private static let readerKey = 2
