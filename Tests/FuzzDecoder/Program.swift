@@ -6,6 +6,6 @@ import FuzzDriver
     guard Driver.target == Decoding.name else {
       Driver.fail("usage: FuzzDecoder \(Decoding.name) [libFuzzer's arguments]", status: 64)
     }
-    Driver.fuzz(longest: Decoding.longest, Decoding.check)
+    Driver.fuzz(["-max_len=\(Decoding.longest)"], Decoding.check)
   }
 }

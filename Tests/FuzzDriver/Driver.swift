@@ -16,15 +16,13 @@ public enum Driver {
 
   /// Hands over to libFuzzer, which calls on one thread until it is done.
   ///
-  /// - Parameter longest: how many bytes an input has at most, where that is not left to libFuzzer.
-  public static func fuzz(longest: Int? = nil, _ run: @escaping (UnsafeBufferPointer<UInt8>) -> Void) -> Never {
+  /// - Parameter options: libFuzzer's, for this target. Later arguments can still say otherwise.
+  public static func fuzz(_ options: [String], _ run: @escaping (UnsafeBufferPointer<UInt8>) -> Void) -> Never {
     Self.run = run
-    // Later arguments can still say otherwise. Looking for leaks after each input costs a hundred executions: the
-    // process looks for them when it ends, over all inputs.
-    var own = [mark + (target ?? ""), "-detect_leaks=0"]
-    if let longest { own.append("-max_len=\(longest)") }
+    // Looking for leaks after each input costs a hundred executions: the process looks for them when it ends, over all
+    // inputs.
     var arguments = CommandLine.arguments
-    arguments.replaceSubrange(1...1, with: own)
+    arguments.replaceSubrange(1...1, with: [mark + (target ?? ""), "-detect_leaks=0"] + options)
     // Never freed: libFuzzer ends the process.
     let words = UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?>.allocate(of: arguments)
     var count = CInt(words.count - 1)

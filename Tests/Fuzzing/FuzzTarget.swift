@@ -22,6 +22,14 @@ protocol FuzzTarget: Sendable {
 extension FuzzTarget {
   static var choicesBeforeCBOR: Int? { nil }
   static var longest: Int? { nil }
+
+  /// libFuzzer's options for this target.
+  static var options: [String] {
+    let length = longest.map { ["-max_len=\($0)"] } ?? []
+    // After five changes hardly any answer is one still, and the small ones that libFuzzer prefers end early.
+    let depth = ["-mutate_depth=2", "-keep_seed=1", "-reduce_inputs=0"]
+    return length + (choicesBeforeCBOR == nil ? [] : depth)
+  }
 }
 
 enum FuzzTargets {

@@ -13,7 +13,7 @@ import FuzzDriver
         guard let type = FuzzTargets.named(name) else { fallthrough }
         // Made before the first input: what is made once is no input's time, leak or coverage.
         let target = try type.init(Material())
-        Driver.fuzz(longest: type.longest) { target.run(Array($0)) }
+        Driver.fuzz(type.options) { target.run(Array($0)) }
       default: Driver.fail("usage: Fuzzing list | seeds DIR | TARGET [libFuzzer's arguments]", status: 64)
       }
     } catch {
