@@ -94,9 +94,12 @@ struct COSETarget: FuzzTarget {
     for label in [COSEHeaders.Label.algorithm, COSEHeaders.Label.contentType, COSEHeaders.Label.keyID] {
       _ = headers.parameter(label)
     }
-    require(
-      headers.parameter(COSEHeaders.Label.critical) == nil || headers.algorithmIdentifier != nil
-        || headers.x5chain != nil || headers.x5t != nil, "what is critical is understood")
+    let understood = [COSEHeaders.Label.algorithm, COSEHeaders.Label.x5chain, COSEHeaders.Label.x5t]
+    for label in headers.parameter(COSEHeaders.Label.critical)?.elementList ?? [] {
+      require(
+        label.integer.map { understood.contains($0) && headers.protectedParameter($0) != nil } == true,
+        "what is critical is understood, and is there")
+    }
   }
 
   /// Seeds in the making.
