@@ -52,7 +52,7 @@ enum FuzzBuild: String {
 
   private static let verifier: Set = ["COSE", "PKIX", "Mdoc", "Trust", "Presentation"]
 
-  /// Counters without calls at every comparison, for which `-sanitize=fuzzer` has no option: they take half of the
+  /// Counters without calls at every comparison, for which `-sanitize=fuzzer` has no option: they take a third of the
   /// decoder's time. Scudo changes no code, but coverage is not to be had without a sanitizer.
   private static let counters = [
     "-Xfrontend", "-sanitize=scudo", "-Xfrontend", "-sanitize-coverage=edge",
