@@ -20,14 +20,54 @@ let language: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// The fuzzer's build (Fuzzing.md), asked for by an environment variable: every module counts what it runs, and
-/// Tests/Fuzzing is one more program, which itself is not counted.
-let fuzzes = Context.environment["MDOC_FUZZ"] != nil
+/// The fuzzer's builds (Fuzzing.md), asked for by an environment variable. Each has programs of Tests that are fuzzed;
+/// those themselves are not counted.
+enum FuzzBuild: String {
+  /// Every module is counted, under the address sanitizer.
+  case hardened = "1"
+  /// The decoder and the verifier are counted, and nothing else is in the way.
+  case fast
+  /// Which lines were run.
+  case coverage
 
-let strict = language + (fuzzes ? [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])] : [])
+  /// How a module of the package is compiled.
+  func flags(of module: String) -> [String] {
+    switch self {
+    case .hardened: ["-sanitize=fuzzer,address", "-enable-testing"]
+    case .fast where module == "CBOR": Self.counters
+    case .fast where Self.verifier.contains(module): ["-sanitize=fuzzer", "-enable-testing"]
+    case .fast: ["-enable-testing"]
+    case .coverage: ["-profile-generate", "-profile-coverage-mapping", "-enable-testing"]
+    }
+  }
+
+  /// How the programs that fuzz are linked: gold fails on the sanitizers' archives.
+  var linking: [String] {
+    switch self {
+    case .hardened: ["-sanitize=fuzzer,address", "-use-ld=lld"]
+    case .fast: ["-sanitize=fuzzer", "-use-ld=lld"]
+    case .coverage: ["-sanitize=fuzzer", "-profile-generate", "-use-ld=lld"]
+    }
+  }
+
+  private static let verifier: Set = ["COSE", "PKIX", "Mdoc", "Trust", "Presentation"]
+
+  /// Counters without calls at every comparison, for which `-sanitize=fuzzer` has no option: they take a third of the
+  /// decoder's time. Scudo changes no code, but coverage is not to be had without a sanitizer.
+  private static let counters = [
+    "-Xfrontend", "-sanitize=scudo", "-Xfrontend", "-sanitize-coverage=edge",
+    "-Xllvm", "-sanitizer-coverage-inline-8bit-counters", "-Xllvm", "-sanitizer-coverage-pc-table",
+  ]
+}
+
+let fuzzing = Context.environment["MDOC_FUZZ"].map { FuzzBuild(rawValue: $0) ?? .hardened }
+
+func strict(_ module: String) -> [SwiftSetting] {
+  language + (fuzzing.map { [.unsafeFlags($0.flags(of: module))] } ?? [])
+}
 
 /// Tests are not what that build is for: neither counted nor optimised, they are compiled in half the time.
-let testing = language + (fuzzes ? [.unsafeFlags(["-Onone"])] : [])
+let testing = language + (fuzzing != nil ? [.unsafeFlags(["-Onone"])] : [])
 
 /// Whether another package has this one as a dependency: SwiftPM then unpacks it in one of these folders.
 let isDependency = ["/checkouts/", "/registry/downloads/"].contains { Context.packageDirectory.contains($0) }
@@ -43,7 +83,8 @@ func module(
   _ name: String, in door: Door, _ dependencies: [Target.Dependency], resources: [Resource] = []
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, path: door.path(of: name), resources: resources, swiftSettings: strict)
+    name: name, dependencies: dependencies, path: door.path(of: name), resources: resources,
+    swiftSettings: strict(name))
 }
 
 /// A C library.
@@ -108,7 +149,7 @@ let package = Package(
     .target(
       name: "Longfellow", dependencies: ["Base", "Cryptography", "CCarryless", "CZstd"],
       path: Door.verifier.path(of: "Longfellow"),
-      swiftSettings: strict + optimised.swift),
+      swiftSettings: strict("Longfellow") + optimised.swift),
 
     // Domain.
     module("Mdoc", in: .verifier, ["Base", "CBOR", "Cryptography", "COSE", "PKIX", "Longfellow"]),
@@ -140,7 +181,7 @@ let package = Package(
     .target(
       name: "LongfellowProver", dependencies: ["CBOR", "Cryptography", "Longfellow", "CCarryless"],
       path: Door.lab.path(of: "LongfellowProver"),
-      swiftSettings: strict + optimised.swift),
+      swiftSettings: strict("LongfellowProver") + optimised.swift),
     // Mock never imports Mdoc: it shares no parser with the verifier.
     module("Mock", in: .lab, ["Base", "CBOR", "Cryptography", "Compression", "Longfellow", "LongfellowProver"]),
     // A server with the mock's authority, wallet and publisher, and a page to try it with.
@@ -171,7 +212,7 @@ let package = Package(
         "Bench", "Base", "CBOR", "Compression", "Cryptography", "COSE", "Longfellow", "PKIX", "Mdoc", "Trust",
         "Presentation", "Sessions", "Network", "HTTP", "App", "Mock", "TestMode", "Vectors",
       ],
-      path: "Sources/Tool", swiftSettings: strict),
+      path: "Sources/Tool", swiftSettings: strict("MdocTool")),
 
     // What several test targets share: the published vectors' folder, seeded randomness, encryption to a verifier, clients
     // of a server, threads for what has deadlines.
@@ -233,17 +274,24 @@ let package = Package(
   ]
 )
 
-if fuzzes {
+if let fuzzing {
+  let settings = language + (fuzzing == .hardened ? [.unsafeFlags(["-sanitize=address"])] : [])
+  let linking: [LinkerSetting] = [.unsafeFlags(fuzzing.linking)]
   package.targets += [
     .systemLibrary(name: "CLibFuzzer", path: "Tests/CLibFuzzer"),
+    .target(
+      name: "FuzzDriver", dependencies: ["CLibFuzzer", "Base", "CBOR"], path: "Tests/FuzzDriver",
+      swiftSettings: settings),
+    // The decoder alone, for the many.
+    .executableTarget(
+      name: "FuzzDecoder", dependencies: ["FuzzDriver"], path: "Tests/FuzzDecoder", swiftSettings: settings,
+      linkerSettings: linking),
     .executableTarget(
       name: "Fuzzing",
       dependencies: [
-        "CLibFuzzer", "Base", "CBOR", "Cryptography", "COSE", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation",
-        "Sessions", "HTTP", "App", "Mock", "TestMode", "Vectors",
+        "CLibFuzzer", "FuzzDriver", "Base", "CBOR", "Cryptography", "COSE", "Longfellow", "PKIX", "Mdoc", "Trust",
+        "Presentation", "Sessions", "HTTP", "App", "Mock", "TestMode", "Vectors",
       ],
-      path: "Tests/Fuzzing", swiftSettings: language + [.unsafeFlags(["-sanitize=address"])],
-      // gold fails on the sanitizers' archives.
-      linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]),
+      path: "Tests/Fuzzing", swiftSettings: settings, linkerSettings: linking),
   ]
 }

@@ -6,6 +6,10 @@ protocol FuzzTarget: Sendable {
   static var name: String { get }
   /// Words that a mutation alone would hardly find.
   static var dictionary: [String] { get }
+  /// How many bytes of choices stand before CBOR, which is then changed as such; nil where inputs are something else.
+  static var choicesBeforeCBOR: Int? { get }
+  /// How many bytes an input has at most; nil where what the seeds have decides.
+  static var longest: Int? { get }
 
   init(_ material: Material) throws
 
@@ -15,18 +19,26 @@ protocol FuzzTarget: Sendable {
   func run(_ input: [UInt8])
 }
 
+extension FuzzTarget {
+  static var choicesBeforeCBOR: Int? { nil }
+  static var longest: Int? { nil }
+
+  /// libFuzzer's options for this target.
+  static var options: [String] {
+    let length = longest.map { ["-max_len=\($0)"] } ?? []
+    // After five changes hardly any answer is one still, and the small ones that libFuzzer prefers end early.
+    let depth = ["-mutate_depth=2", "-keep_seed=1", "-reduce_inputs=0"]
+    return length + (choicesBeforeCBOR == nil ? [] : depth)
+  }
+}
+
 enum FuzzTargets {
   static let all: [any FuzzTarget.Type] = [
-    CBORTarget.self, DeviceResponseTarget.self, AppleEnvelopeTarget.self, COSETarget.self, CertificateChainTarget.self,
-    SignedListTarget.self, HTTPBodyTarget.self, CircuitTarget.self, ProofTarget.self,
+    CBORTarget.self, DecodingTarget.self, DeviceResponseTarget.self, AppleEnvelopeTarget.self, COSETarget.self,
+    CertificateChainTarget.self, SignedListTarget.self, HTTPBodyTarget.self, CircuitTarget.self, ProofTarget.self,
   ]
 
   static func named(_ name: String) -> (any FuzzTarget.Type)? { all.first { $0.name == name } }
-}
-
-/// A rule of a target. It is checked in optimised builds too, and its breach is a crash that libFuzzer reports.
-func require(_ condition: Bool, _ rule: @autoclosure () -> String) {
-  if !condition { fatalError("broken rule: \(rule())") }
 }
 
 /// The first bytes of an input are choices; what is not there is zero.

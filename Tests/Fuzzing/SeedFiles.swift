@@ -8,7 +8,7 @@ struct SeedFiles {
     let folder = SuiteFolder(folder)
     let material = try Material()
     for type in FuzzTargets.all {
-      let seeds = Set(try type.init(material).seeds.filter { $0.count <= Self.largest })
+      let seeds = Set(try type.init(material).seeds.filter { $0.count <= type.longest ?? Self.largest })
       for (index, seed) in seeds.enumerated() { try folder.write(seed, to: "\(type.name)/\(index)") }
       let words = type.dictionary.map { "\"\(Self.escaped($0))\"\n" }.joined()
       try folder.write(Array(words.utf8), to: "\(type.name).dict")

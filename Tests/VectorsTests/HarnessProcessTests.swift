@@ -79,7 +79,7 @@ import Testing
     let body =
       #"if [ -e \#(folder.path)/died ]; then say '"verdict": "rejected"'; "#
       + #"else touch \#(folder.path)/died; \#(body); fi"#
-    let report = try await run(try command(body), filter: "element-t")
+    let report = try await run(try command(body), filter: "element-a")
     #expect(report.results.count > 1)
     #expect(report.results.first?.end?.text.hasPrefix(how) == true)
     #expect(report.results.first?.problem?.hasPrefix("no verdict: the verifier \(how)") == true)
@@ -156,7 +156,7 @@ import Testing
 
   @Test func `what is written between questions belongs to none`() async throws {
     let body = #"say '"verdict": "rejected"'; (sleep 0.01; echo '{"id": "late"}') &"#
-    let report = try await run(try command(body), filter: "element-t")
+    let report = try await run(try command(body), filter: "element-a")
     #expect(report.results.count > 1 && report.results.allSatisfy { $0.problem?.contains("another question") != true })
   }
 

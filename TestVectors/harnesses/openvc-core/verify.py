@@ -44,7 +44,7 @@ def verify(question):
         return lambda: judged(question, digital_credentials)
     if protocol == "trusted-entities":
         return lambda: trusted_entities(question)
-    raise harness.Unsupported("VICALs" if protocol == "vical" else f"mdoc over {protocol}")
+    raise harness.Unsupported("VICALs" if protocol == "vical" else f"the protocol {protocol}")
 
 
 def judged(question, call):

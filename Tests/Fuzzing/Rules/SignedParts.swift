@@ -1,5 +1,6 @@
 import Base
 import CBOR
+import FuzzDriver
 import Mdoc
 import Sessions
 

@@ -1,6 +1,7 @@
 import Base
 import CBOR
 import Cryptography
+import FuzzDriver
 import Mdoc
 import Vectors
 
@@ -17,6 +18,7 @@ struct AppleEnvelopeTarget: FuzzTarget {
   static let dictionary =
     ["algorithm", "APPLE-HPKE-v1", "params", "mode", "pkEm", "pkRHash", "infoHash", "data", "identity"]
     + ResponseWords.all
+  static let choicesBeforeCBOR: Int? = 2
 
   private static let strict = 1
   private static let plaintext = 2

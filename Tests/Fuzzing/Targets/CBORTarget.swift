@@ -1,5 +1,6 @@
 import Base
 import CBOR
+import FuzzDriver
 
 /// Any bytes as CBOR: parsed, looked at through every accessor, and described.
 struct CBORTarget: FuzzTarget {

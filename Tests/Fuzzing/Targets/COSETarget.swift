@@ -1,6 +1,7 @@
 import CBOR
 import COSE
 import Cryptography
+import FuzzDriver
 
 @testable import Mock
 
@@ -12,6 +13,7 @@ struct COSETarget: FuzzTarget {
   static let dictionary = [
     "\\x84\\x43\\xa1\\x01\\x26", "\\x18\\x21", "\\x18\\x22", "\\xd2", "\\xd1", "\\x38\\x22", "\\xf6",
   ]
+  static let choicesBeforeCBOR: Int? = 2
 
   private enum Structure: Int, CaseIterable { case sign1, taggedSign1, mac0, taggedMac0, key }
 
@@ -92,9 +94,12 @@ struct COSETarget: FuzzTarget {
     for label in [COSEHeaders.Label.algorithm, COSEHeaders.Label.contentType, COSEHeaders.Label.keyID] {
       _ = headers.parameter(label)
     }
-    require(
-      headers.parameter(COSEHeaders.Label.critical) == nil || headers.algorithmIdentifier != nil
-        || headers.x5chain != nil || headers.x5t != nil, "what is critical is understood")
+    let understood = [COSEHeaders.Label.algorithm, COSEHeaders.Label.x5chain, COSEHeaders.Label.x5t]
+    for label in headers.parameter(COSEHeaders.Label.critical)?.elementList ?? [] {
+      require(
+        label.integer.map { understood.contains($0) && headers.protectedParameter($0) != nil } == true,
+        "what is critical is understood, and is there")
+    }
   }
 
   /// Seeds in the making.

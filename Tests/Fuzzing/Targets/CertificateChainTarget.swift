@@ -1,6 +1,7 @@
 import Base
 import CBOR
 import COSE
+import FuzzDriver
 import PKIX
 import Trust
 

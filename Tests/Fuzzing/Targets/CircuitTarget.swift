@@ -1,3 +1,5 @@
+import FuzzDriver
+
 @testable import Longfellow
 
 /// Circuit files of zero-knowledge proofs: as they lie in a folder, and what they unpack to.

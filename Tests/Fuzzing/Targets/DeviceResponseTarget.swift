@@ -1,5 +1,6 @@
 import Base
 import CBOR
+import FuzzDriver
 import Mdoc
 import Presentation
 import Vectors
@@ -11,6 +12,8 @@ import Vectors
 struct DeviceResponseTarget: FuzzTarget {
   static let name = "device-response"
   static let dictionary = ResponseWords.all
+  static let choicesBeforeCBOR: Int? = 2
+  static let longest: Int? = 4 << 10
 
   private static let strict = 1
   private static let readerKey = 2
@@ -50,12 +53,21 @@ struct DeviceResponseTarget: FuzzTarget {
     let bytes =
       isResigned ? material.resigner.resigned(choices.bytes, transcript: transcript.encoded) : choices.bytes
     let verdict = judge(bytes, options: options, request)
+    Tally.count(Self.stage(verdict))
     signed.check(verdict, on: try? CBORItem(parsing: bytes), isResigned: isResigned, at: material.now)
     let laxest = options & (Self.readerKey | Self.resigned)
     if options != laxest, case .accepted = verdict.outcome {
       guard case .accepted = judge(bytes, options: laxest, request).outcome else {
         fatalError("broken rule: what is accepted by strict rules is accepted by others")
       }
+    }
+  }
+
+  /// How far an answer came.
+  private static func stage(_ verdict: Verdict) -> String {
+    switch verdict.outcome {
+    case .accepted: "accepted"
+    case .refused(let reasons): reasons.first?.code.rawValue ?? "refused"
     }
   }
 

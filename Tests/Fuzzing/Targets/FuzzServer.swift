@@ -1,5 +1,6 @@
 import Base
 import Cryptography
+import FuzzDriver
 import HTTP
 import Mdoc
 import Mock

@@ -1,5 +1,6 @@
 import Base
 import Cryptography
+import FuzzDriver
 import Mdoc
 import Mock
 import Sessions

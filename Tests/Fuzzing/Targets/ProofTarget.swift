@@ -1,3 +1,5 @@
+import FuzzDriver
+
 @testable import Longfellow
 
 /// One circuit's part of a zero-knowledge proof, read and checked in every way, with a small circuit.

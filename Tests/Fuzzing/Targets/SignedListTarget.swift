@@ -1,4 +1,5 @@
 import Base
+import FuzzDriver
 import Mdoc
 import PKIX
 import Trust

@@ -36,7 +36,7 @@ enum VectorsRun {
       .init("What each case costs", "mdoc vectors run --measure --json report.json"),
       .init(
         "Another verifier, as a program",
-        "mdoc vectors run --exec \"python3 harness.py\" --profile core --expected-failures failures.txt"),
+        "mdoc vectors run --exec \"python3 verify.py\" --expected-failures failures.txt"),
       .init(
         "Another verifier, which does not speak Apple's in-app protocol",
         "mdoc vectors run --against http://127.0.0.1:9000/ --without apple-in-app"),
