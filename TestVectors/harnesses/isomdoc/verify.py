@@ -24,7 +24,7 @@ def describe():
 
 def verify(question):
     if question["protocol"] != "proximity":
-        raise harness.Unsupported(f"mdoc over {question['protocol']}")
+        raise harness.Unsupported(f"the protocol {question['protocol']}")
     harness.leave_rules(question)
     response = harness.input_bytes(question)
     transcript = cbor2.loads(harness.unbase64(question["session"]["transcript"]))

@@ -19,7 +19,7 @@ def describe():
 
 def verify(question):
     if question["protocol"] != "proximity":
-        raise harness.Unsupported(f"mdoc over {question['protocol']}")
+        raise harness.Unsupported(f"the protocol {question['protocol']}")
     harness.leave_rules(question)
     return lambda: judged(question, harness.input_bytes(question), harness.certificates(question))
 

@@ -42,7 +42,7 @@ def verify(question):
     if protocol == "org-iso-mdoc":
         return lambda: opened(question, anchors)
     if protocol != "proximity":
-        raise harness.Unsupported(f"mdoc over {protocol}")
+        raise harness.Unsupported(f"the protocol {protocol}")
     if documents[0].get("zk") != "required":
         raise harness.Unsupported("answers without a proof, which the service refuses all")
     if any("doc_types" not in anchor.get("settings", {}) for anchor in question["anchors"]):
