@@ -154,12 +154,6 @@ import Testing
     #expect(report.results.first?.end == .babbling)
   }
 
-  @Test func `what is written between questions belongs to none`() async throws {
-    let body = #"say '"verdict": "rejected"'; (sleep 0.01; echo '{"id": "late"}') &"#
-    let report = try await run(try command(body), filter: "element-a")
-    #expect(report.results.count > 1 && report.results.allSatisfy { $0.problem?.contains("another question") != true })
-  }
-
   @Test func `a program that ends after each answer is started for each question`() async throws {
     let report = try await run(try command(#"say '"verdict": "rejected"'; exit 0"#), filter: "device-mac")
     #expect(report.results.count > 4 && report.results.allSatisfy { $0.end == nil })
