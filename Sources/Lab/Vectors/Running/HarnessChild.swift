@@ -47,7 +47,7 @@ struct HarnessChild: Sendable {
       for end in [inputs[0], outputs[0], errors[0]] { close(end) }
       return nil
     }
-    RunningHarness.note(process)
+    RunningHarnesses.add(process)
     self.process = process
     input = inputs[0]
     output = outputs[0]
@@ -58,7 +58,7 @@ struct HarnessChild: Sendable {
   /// Ends the group, and takes the process's status from the system.
   func stop() {
     kill(-process, SIGKILL)
-    RunningHarness.note(0)
+    RunningHarnesses.remove(process)
     close(input)
     close(output)
     close(errors)
@@ -187,28 +187,40 @@ struct HarnessChild: Sendable {
   }
 }
 
-/// The group of the harness that runs, for a signal that ends this program: nothing that it started goes on after it.
-private enum RunningHarness {
-  /// Read by a signal handler, which may take no lock. One word, written by one thread at a time: 0, or a group's id.
-  nonisolated(unsafe) private static let group: UnsafeMutablePointer<pid_t> = {
-    let group = UnsafeMutablePointer<pid_t>.allocate(capacity: 1)
-    group.initialize(to: 0)
-    return group
+/// The groups of the harnesses that run, for a signal that ends this program: nothing that it started goes on after it.
+private enum RunningHarnesses {
+  private static let lock = Locked(())
+  private static let most = 64
+  // Changed under the lock only. The signal's handler reads it without, since it may take none: each place is one word,
+  // 0 or a group's id.
+  nonisolated(unsafe) private static let groups: UnsafeMutablePointer<pid_t> = {
+    let groups = UnsafeMutablePointer<pid_t>.allocate(capacity: most)
+    groups.initialize(repeating: 0, count: most)
+    return groups
   }()
 
-  private static let installed: Void = {
+  private static let handler: Void = {
     for number in [SIGINT, SIGTERM, SIGHUP] {
       signal(number) { number in
-        let process = RunningHarness.group.pointee
-        if process > 0 { kill(-process, SIGKILL) }
+        for place in 0..<RunningHarnesses.most where RunningHarnesses.groups[place] > 0 {
+          kill(-RunningHarnesses.groups[place], SIGKILL)
+        }
         signal(number, SIG_DFL)
         raise(number)
       }
     }
   }()
 
-  static func note(_ process: pid_t) {
-    group.pointee = process
-    _ = installed
+  static func add(_ group: pid_t) {
+    _ = handler
+    replace(0, by: group)
+  }
+
+  static func remove(_ group: pid_t) { replace(group, by: 0) }
+
+  private static func replace(_ old: pid_t, by new: pid_t) {
+    lock.withLock { _ in
+      if let place = (0..<most).first(where: { groups[$0] == old }) { groups[place] = new }
+    }
   }
 }
