@@ -172,8 +172,8 @@ package struct HTMLReport {
       <h2>Every case, by the clause that decides it</h2>
       <form id="search" role="search" hidden>
       <label>Search <input type="search" id="words" placeholder="an id, a code, a word" autocomplete="off"></label>
-      <label>Outcome <select id="outcome"><option value="">all</option><option>failed</option><option>passed</option>\
-      <option>skipped</option></select></label>
+      <label>Outcome <select id="outcome"><option value="">all</option><option>failed</option><option>known</option>\
+      <option>passed</option><option>skipped</option></select></label>
       <output id="hits" aria-live="polite"></output>
       </form>
       \(sections.joined(separator: "\n"))
