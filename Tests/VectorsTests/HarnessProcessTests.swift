@@ -94,6 +94,13 @@ import Testing
     #expect(report.results.first?.end == .silent(1))
   }
 
+  @Test func `standard error without an end keeps nobody from the deadline`() async throws {
+    var bounds = HarnessProcess.Bounds()
+    bounds.answer = 1
+    let report = try await run(try command("yes >&2"), bounds: bounds)
+    #expect(report.results.first?.end == .silent(1))
+  }
+
   @Test func `memory beyond the bound ends the process and what it started`() async throws {
     var bounds = Self.patient
     bounds.memory = 64 << 20

@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func `the Markdown has a column for each verifier and a section for each`() throws {
-    let text = String(decoding: MatrixText(matrix).markdown(), as: UTF8.self)
+    let text = String(decoding: MatrixText(matrix).markdown, as: UTF8.self)
     let table = text.split(separator: "\n").drop { !$0.hasPrefix("|") }.prefix { $0.hasPrefix("|") }
     #expect(table.count == matrix.bugClasses.count + 4)
     // A name may not make a column.

@@ -6,10 +6,9 @@ package struct MatrixText: Sendable {
 
   package init(_ matrix: VerifierMatrix) { self.matrix = matrix }
 
-  /// - Parameter title: the heading of the first level.
-  package func markdown(title: String = "How verifiers do") -> [UInt8] {
+  package var markdown: [UInt8] {
     let names = matrix.runs.map { Self.plain($0.title) }
-    var lines = ["# \(title)", "", introduction, "", circumstances, ""]
+    var lines = ["# How verifiers do", "", introduction, "", circumstances, ""]
     func row(_ head: String, _ cells: [String]) -> String { "| \(([head] + cells).joined(separator: " | ")) |" }
     lines += [row("If a wrong answer is accepted", names), row("---", names.map { _ in "---" })]
     for bugClass in matrix.bugClasses {

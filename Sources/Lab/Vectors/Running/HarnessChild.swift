@@ -107,10 +107,11 @@ struct HarnessChild: Sendable {
     return poll(&wait, 1, 0) > 0
   }
 
-  /// Takes what was written to standard error, so that its writer goes on. The last words are kept.
+  /// Takes what was written to standard error, so that its writer goes on. The last words are kept. One that writes without
+  /// end is not heard out: the deadline counts.
   private func listen(_ words: inout [UInt8]) {
-    var chunk = [UInt8](repeating: 0, count: 4_096)
-    while true {
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    for _ in 0..<4 {
       let count = Glibc.read(errors, &chunk, chunk.count)
       guard count > 0 else { return }
       words = Array((words + chunk[..<count]).suffix(1_024))

@@ -74,10 +74,12 @@ package final class HarnessProcess: Sendable {
 
   /// Ends the process, if there is one, and all that it started.
   package func stop() {
-    child.withLock { child in
-      child?.stop()
-      child = nil
+    // Taken out first: ending it waits, and a lock must not.
+    let ended = child.withLock { child in
+      defer { child = nil }
+      return child
     }
+    ended?.stop()
   }
 
   private func start() throws(VectorRunner.NoVerdict) -> JSON {
@@ -178,7 +180,7 @@ package struct HarnessDescription: Sendable, Hashable {
   /// - Throws: what is wrong with the answer, as text.
   init(_ json: JSON) throws(VectorFault) {
     let reader = MemberParser(json, at: "")
-    if let reason = json["reason"]?.string {
+    if json["name"] == nil, let reason = json["reason"]?.string {
       throw VectorFault(pointer: "/reason", problem: "says: \(Self.line(reason))")
     }
     name = Self.line(try reader.string("name"), most: 100)

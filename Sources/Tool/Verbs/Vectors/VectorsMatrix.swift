@@ -37,7 +37,7 @@ enum VectorsMatrix {
     let matrix = VerifierMatrix(runs)
     let text = MatrixText(matrix)
     if let path = arguments.value(.html) { try FileAccess.write(text.html, to: path) }
-    if let path = arguments.value(.markdown) { try FileAccess.write(text.markdown(), to: path) }
+    if let path = arguments.value(.markdown) { try FileAccess.write(text.markdown, to: path) }
     if let path = arguments.value(.jsonReport) {
       try FileAccess.write(matrix.json.serialized(pretty: true) + [UInt8(ascii: "\n")], to: path)
     }

@@ -59,13 +59,16 @@ enum VectorsPack {
     try FileAccess.write(Array(SuiteFolder.checksums(of: contents).utf8), to: "\(work)/SHA256SUMS")
     let archive = "\(out)/\(name).tar.gz"
     let time = "@\(CorpusMaker.time.secondsSince1970)"
+    // Nothing that is half an archive stays.
+    var isWhole = false
+    defer { if !isWhole { try? FileManager.default.removeItem(atPath: archive) } }
     try ExternalProgram.run(
       [
         "tar", "--create", "--file", archive, "--use-compress-program", "gzip -9n", "--format", "ustar", "--sort",
-        "name",
-        "--mtime", time, "--owner", "0", "--group", "0", "--numeric-owner", "--mode", "u=rwX,go=rX",
+        "name", "--mtime", time, "--owner", "0", "--group", "0", "--numeric-owner", "--mode", "u=rwX,go=rX",
         "--transform", "s,^,\(name)/,", "--no-recursion", "--directory", suite,
       ] + files.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } + ["--directory", work, "SHA256SUMS"])
+    isWhole = true
   }
 }
 
