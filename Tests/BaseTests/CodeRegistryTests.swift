@@ -1,9 +1,22 @@
-import Base
 import Testing
+
+@testable import Base
 
 @Suite struct CodeRegistryTests {
   @Test func namesEveryCodeOnce() {
     #expect(Set(Code.allCases.map(\.rawValue)).count == Code.allCases.count)
+  }
+
+  @Test func countsCodesInTheOrderOfTheirDeclaration() {
+    #expect(Code.allCases.map(\.place) == Array(0..<Code.allCases.count))
+    #expect(Code.allCases.count <= CodeSet.capacity)
+  }
+
+  @Test(arguments: Code.allCases)
+  func tellsEachCodeOfASetFromAllOthers(code: Code) {
+    var set = CodeSet()
+    set.insert(code)
+    #expect(Code.allCases.filter(set.contains) == [code])
   }
 
   @Test(arguments: Code.allCases)

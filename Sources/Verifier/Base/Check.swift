@@ -97,31 +97,17 @@ public struct CheckList: Sendable {
   }
 }
 
-/// A set of codes, with one bit for each place in the enumeration.
-private struct CodeSet {
-  private var bits: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+/// A set of codes: one bit for each, by its place. `CodeTests` holds the registry within its capacity.
+struct CodeSet {
+  static let capacity = 512
 
-  func contains(_ code: Code) -> Bool {
-    let (word, bit) = Self.position(of: code)
-    return switch word {
-    case 0: bits.0 & bit != 0
-    case 1: bits.1 & bit != 0
-    case 2: bits.2 & bit != 0
-    default: bits.3 & bit != 0
-    }
-  }
+  private var bits = InlineArray<8, UInt64>(repeating: 0)
 
-  mutating func insert(_ code: Code) {
-    let (word, bit) = Self.position(of: code)
-    switch word {
-    case 0: bits.0 |= bit
-    case 1: bits.1 |= bit
-    case 2: bits.2 |= bit
-    default: bits.3 |= bit
-    }
-  }
+  func contains(_ code: Code) -> Bool { bits[code.place >> 6] & Self.bit(of: code) != 0 }
 
-  private static func position(of code: Code) -> (word: Int, bit: UInt64) { (code.place >> 6, 1 << (code.place & 63)) }
+  mutating func insert(_ code: Code) { bits[code.place >> 6] |= Self.bit(of: code) }
+
+  private static func bit(of code: Code) -> UInt64 { 1 << UInt64(code.place & 63) }
 }
 
 extension Check.Outcome {

@@ -300,9 +300,9 @@ extension Code {
   /// The code's index among this build's codes, for tables of all of them. It is never stored: it changes with every
   /// new code.
   ///
-  /// An enumeration without payload and with at most 256 cases is one byte, which counts the cases in the order of
-  /// their declaration. With more cases this would trap at once, in every test.
-  public var place: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
+  /// An enumeration without payloads counts its cases in the order of their declaration: in one byte up to 256 cases,
+  /// in two beyond.
+  public var place: Int { withUnsafeBytes(of: self) { $0.count == 1 ? Int($0[0]) : Int($0.load(as: UInt16.self)) } }
 }
 
 /// The meaning of one code: people read it, `mdoc codes` prints it, problems and reports contain it.
