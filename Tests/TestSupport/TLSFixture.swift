@@ -1,12 +1,9 @@
 import Base
 import COpenSSL
-import Cryptography
 import Glibc
-import PKIX
 
-@testable import Mock
-
-/// A TLS certificate for `localhost` from an authority made for the test, as PEM.
+/// A TLS certificate for `localhost` from an authority made for the test, as PEM. OpenSSL makes both: a library target
+/// cannot reach the mock's internals in a release build.
 package struct TLSFixture: Sendable {
   package let certificate: [UInt8]
   package let key: [UInt8]
@@ -14,31 +11,74 @@ package struct TLSFixture: Sendable {
   package let notAfter: Timestamp
 
   package init(name: String = "test authority", days: Int64 = 30) throws {
-    let now = Timestamp(secondsSince1970: Int64(time(nil)))
-    let issuer = CertificateIssuer(
-      name: CertificateName(country: "US", state: nil, organization: nil, commonName: name),
-      key: try PrivateKey(generatingOn: .p256))
-    let leafKey = try PrivateKey(generatingOn: .p256)
-    let root = CertificateTemplate(
-      issuer: issuer.name, notBefore: now - 86_400, notAfter: now + 365 * 86_400, subject: issuer.name,
-      publicKeyInfo: SubjectPublicKeyInfo.der(of: issuer.key.publicKey),
+    notAfter = Timestamp(secondsSince1970: Int64(time(nil)) + days * 86_400)
+    let root = try TLSCertificate(
+      name, days: 365,
       extensions: [
-        .basicConstraints(isCA: true, pathLength: 0), .keyUsage(.keyCertSign),
-        .subjectKeyIdentifier(issuer.keyIdentifier),
+        (NID_basic_constraints, "critical,CA:TRUE,pathlen:0"), (NID_key_usage, "critical,keyCertSign"),
+        (NID_subject_key_identifier, "hash"),
       ])
-    notAfter = now + days * 86_400
-    let names = DER.sequence(DER.implicit(2, Array("localhost".utf8)))
-    let leaf = CertificateTemplate(
-      issuer: issuer.name, notBefore: now - 86_400, notAfter: notAfter,
-      subject: CertificateName(country: "US", state: nil, organization: nil, commonName: "localhost"),
-      publicKeyInfo: SubjectPublicKeyInfo.der(of: leafKey.publicKey),
+    let leaf = try TLSCertificate(
+      "localhost", under: root, days: days,
       extensions: [
-        .keyUsage(.digitalSignature), .extendedKeyUsage(["1.3.6.1.5.5.7.3.1"], isCritical: false),
-        CertificateExtension(oid: "2.5.29.17", isCritical: false, value: names),
+        (NID_key_usage, "critical,digitalSignature"), (NID_ext_key_usage, "serverAuth"),
+        (NID_subject_alt_name, "DNS:localhost"),
       ])
-    authority = Array(PEM.encode(certificate: try root.signed(by: issuer.key)).utf8)
-    certificate = Array(PEM.encode(certificate: try leaf.signed(by: issuer.key)).utf8)
-    key = try leafKey.pem()
+    authority = try root.pem { PEM_write_bio_X509($0, root.certificate) }
+    certificate = try leaf.pem { PEM_write_bio_X509($0, leaf.certificate) }
+    key = try leaf.pem { PEM_write_bio_PrivateKey($0, leaf.key, nil, nil, 0, nil, nil) }
+  }
+}
+
+/// A certificate on P-256 with its key, as OpenSSL holds them.
+private final class TLSCertificate {
+  enum Failure: Error { case openSSL }
+
+  let certificate: OpaquePointer
+  let key: OpaquePointer
+
+  init(_ name: String, under issuer: TLSCertificate? = nil, days: Int64, extensions: [(nid: Int32, value: String)])
+    throws
+  {
+    let generator = EVP_PKEY_CTX_new_id(EVP_PKEY_EC, nil)
+    defer { EVP_PKEY_CTX_free(generator) }
+    var made: OpaquePointer?
+    guard EVP_PKEY_keygen_init(generator) == 1, EVP_PKEY_CTX_set_group_name(generator, "P-256") == 1,
+      EVP_PKEY_keygen(generator, &made) == 1, let made, let certificate = X509_new()
+    else { throw Failure.openSSL }
+    key = made
+    self.certificate = certificate
+    let issuer = issuer ?? self
+    let subject = X509_get_subject_name(certificate)
+    X509_set_version(certificate, 2)
+    ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), .random(in: 1...UInt64(Int64.max)))
+    X509_gmtime_adj(X509_getm_notBefore(certificate), -86_400)
+    X509_gmtime_adj(X509_getm_notAfter(certificate), Int(days) * 86_400)
+    X509_NAME_add_entry_by_NID(subject, NID_commonName, 0x1000, Array(name.utf8), Int32(name.utf8.count), -1, 0)
+    X509_set_issuer_name(certificate, X509_get_subject_name(issuer.certificate))
+    X509_set_pubkey(certificate, key)
+    for (nid, value) in extensions {
+      var context = X509V3_CTX()
+      X509V3_set_ctx(&context, issuer.certificate, certificate, nil, nil, 0)
+      guard let made = X509V3_EXT_conf_nid(nil, &context, nid, value) else { throw Failure.openSSL }
+      X509_add_ext(certificate, made, -1)
+      X509_EXTENSION_free(made)
+    }
+    guard X509_sign(certificate, issuer.key, EVP_sha256()) > 0 else { throw Failure.openSSL }
+  }
+
+  deinit {
+    X509_free(certificate)
+    EVP_PKEY_free(key)
+  }
+
+  func pem(_ write: (OpaquePointer) -> Int32) throws -> [UInt8] {
+    guard let output = BIO_new(BIO_s_mem()) else { throw Failure.openSSL }
+    defer { BIO_free(output) }
+    guard write(output) == 1 else { throw Failure.openSSL }
+    var text = [UInt8](repeating: 0, count: Int(BIO_ctrl_pending(output)))
+    guard BIO_read(output, &text, Int32(text.count)) == text.count else { throw Failure.openSSL }
+    return text
   }
 }
 
