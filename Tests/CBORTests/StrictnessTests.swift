@@ -62,8 +62,14 @@ import Testing
   }
 
   @Test func refusesUnassignedSimpleValues() {
-    for simple: UInt8 in 0xe0...0xf3 { #expect(refusal([simple]) == .cborMalformed) }
-    for simple: UInt8 in 0...255 { #expect(refusal([0xf8, simple]) == .cborMalformed) }
+    for simple: UInt8 in 0xe0...0xf3 { #expect(refusal([simple]) == .cborSimpleValueUnassigned) }
+    for simple: UInt8 in 32...255 { #expect(refusal([0xf8, simple]) == .cborSimpleValueUnassigned) }
+  }
+
+  /// RFC 8949, 3.3: the two-byte form of a value below 32 is not well-formed.
+  @Test func refusesSimpleValuesInTooLongAForm() {
+    for simple: UInt8 in 0..<32 { #expect(refusal([0xf8, simple]) == .cborMalformed) }
+    #expect(refusal([0xf8]) == .cborTruncated)
   }
 
   // MARK: UTF-8

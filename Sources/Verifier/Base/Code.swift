@@ -16,6 +16,7 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case cborTooManyItems = "cbor.too_many_items"
   case cborInputTooLarge = "cbor.input_too_large"
   case cborTagUnsupported = "cbor.tag_unsupported"
+  case cborSimpleValueUnassigned = "cbor.simple_value_unassigned"
 
   // Envelope
   case envelopeMalformed = "envelope.malformed"

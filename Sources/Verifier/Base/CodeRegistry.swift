@@ -25,6 +25,8 @@ extension Code {
       row("The answer is larger than the limit", "RFC 8949, 10", Remedy.wallet)
     case .cborTagUnsupported:
       row("A CBOR tag stands where the structure needs a plain item, and is not expanded", "RFC 8949, 3.4", Remedy.cbor)
+    case .cborSimpleValueUnassigned:
+      row("The CBOR has a simple value without a meaning", "RFC 8949, 3.3 and 5.3", Remedy.cbor)
     // Envelope
     case .envelopeMalformed:
       row(
@@ -497,7 +499,7 @@ extension Code {
     case .documentExpired:
       row(
         "The document's own expiry date has passed", "\(iso), 7.2.1",
-        "Decide by your own rules; the electronic document itself is valid.", warns: true)
+        "Ask for a current document; a request with `accept_expired` takes an expired one, with a warning.")
     case .nothingDisclosed:
       row(
         "The answer is genuine and discloses nothing that was asked for", "\(iso), 8.3.2.1.2.2",

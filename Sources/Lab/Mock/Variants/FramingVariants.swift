@@ -71,6 +71,9 @@ extension MockVariant {
       "cbor-reserved-info", "An element's head has the reserved additional information 28.", cases: "C07",
       codes: [.cborMalformed], element(.raw(0x1c)))
     MockVariant(
+      "cbor-simple-unassigned", "An element is the simple value 16, which has no meaning.", cases: "C07",
+      codes: [.cborSimpleValueUnassigned], element(.raw(0xf0)))
+    MockVariant(
       "cbor-stray-break", "A break stands where an element's value should.", cases: "C07", codes: [.cborMalformed],
       element(.raw(0xff)))
     MockVariant(

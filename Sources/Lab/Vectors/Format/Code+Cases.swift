@@ -16,6 +16,7 @@ extension Code {
     case .cborTooManyItems: "C08"
     case .cborInputTooLarge: "C08 E31"
     case .cborTagUnsupported: "C12"
+    case .cborSimpleValueUnassigned: "C07"
     case .envelopeMalformed: "A05 D04 D20"
     case .envelopeAlgorithmUnsupported: "A01"
     case .envelopeModeUnsupported: "A02"

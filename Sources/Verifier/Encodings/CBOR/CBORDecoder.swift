@@ -247,7 +247,18 @@ struct CBORDecoder {
     case CBOR_DECODER_FINISHED: return (event, result.read)
     case CBOR_DECODER_NEDATA:
       throw CBORError(claimsMoreThanAnyInput(at: start) ? .cborLengthExceedsInput : .cborTruncated, at: start)
-    default: throw CBORError(.cborMalformed, at: start)
+    default: throw CBORError(refusal(at: start), at: start)
+    }
+  }
+
+  /// Why libcbor refuses what stands here: it knows no simple value but those that have a meaning. Others are
+  /// well-formed, in one byte up to 23 and in two from 32 (RFC 8949, 3.3).
+  private func refusal(at start: Int) -> Code {
+    switch bytes[start] {
+    case 0xe0...0xf3: .cborSimpleValueUnassigned
+    case 0xf8 where limit - start == 1: .cborTruncated
+    case 0xf8 where bytes[start + 1] >= 32: .cborSimpleValueUnassigned
+    default: .cborMalformed
     }
   }
 
