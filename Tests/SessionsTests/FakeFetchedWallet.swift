@@ -23,6 +23,8 @@ struct FakeFetchedWallet: FetchedRequestProtocol {
     return Array("\(context.session.relyingParty) \(material) for \(walletNonce ?? "nobody")".utf8)
   }
 
+  func isState(_ given: String?, _ material: borrowing SecretBytes) -> Bool { true }
+
   func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
     guard let word = data["word"]?.string else {
       throw ServiceError(.apiInvalidRequest, pointers: [.init(pointer: "/data/word", detail: "is required")])

@@ -85,12 +85,27 @@ import Testing
   @Test func `a wallet's error is taken from the form, and the person sent back`() async throws {
     try await withTestMode { bed in
       let session = try await bed.createSession(by: "openid4vp", redirectURI: TestBed.origin)
-      let reply = try await bed.postForm(["error": "access_denied", "state": "s"], to: session)
+      let request = try await bed.api.with(nil).get(TestBed.walletPath(session, "request"))
+      let state = try #require(try Self.payload(request)["state"])
+      let reply = try await bed.postForm(["error": "access_denied", "state": state], to: session)
       #expect(reply.status == 200)
       #expect(reply.json["redirect_uri"]?.string?.hasPrefix(TestBed.origin + "#response_code=vrc_") == true)
       let read = try await bed.api.get(TestBed.path(session))
       #expect(read.json["status"] == "canceled")
       #expect(read.json["last_error"]?["code"] == "wallet.access_denied")
+    }
+  }
+
+  /// OpenID4VP 1.0, 8.5: nothing in an error is signed, so that only its state shows that it answers this request.
+  @Test(arguments: [["error": "access_denied"], ["error": "access_denied", "state": "another"]] as [JSON])
+  func `an error without the request's state consumes nothing`(form: JSON) async throws {
+    try await withTestMode { bed in
+      for name in ["openid4vp", "openid4vp-iso-18013-7-annex-b"] {
+        let session = try await bed.createSession(by: name)
+        let reply = try await bed.postForm(form, to: session)
+        #expect(reply.status == 400 && reply.code == "api.invalid_request" && reply.errors == ["/state"])
+        #expect(try await bed.api.get(TestBed.path(session)).json["status"] == "requires_input")
+      }
     }
   }
 

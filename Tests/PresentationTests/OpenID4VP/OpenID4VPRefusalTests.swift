@@ -158,6 +158,13 @@ import Testing
     #expect(fixture.verify(response).codes == [.walletAccessDenied])
   }
 
+  @Test(arguments: [nil, "another", OpenID4VPFixture.state])
+  func anErrorThatIsPostedNeedsTheState(state: String?) throws {
+    let response = try fixture.encrypt(.members(["error": "access_denied", "state": state.map(JSON.string)]))
+    let expected: Code = state == OpenID4VPFixture.state ? .walletAccessDenied : .stateMismatch
+    #expect(fixture.verify(response, as: OpenID4VPFixture.server).codes == [expected])
+  }
+
   @Test func anEncryptedAnswerToAClearRequestHoldsNoToken() throws {
     let response = try fixture.encrypt(fixture.parameters(fixture.token()))
     #expect(fixture.verify(response, isEncrypted: false).codes == [.vpTokenMalformed])

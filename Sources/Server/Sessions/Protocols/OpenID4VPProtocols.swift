@@ -133,6 +133,12 @@ package struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
   }
 }
 
+extension FetchedRequestProtocol {
+  package func isState(_ given: String?, _ material: borrowing SecretBytes) -> Bool {
+    OpenID4VPChallenge(serialized: material)?.isState(given) ?? false
+  }
+}
+
 extension WalletAddresses {
   /// `data` of the session's request.
   func requestData(scheme: String, clientID: String) -> JSON {

@@ -110,6 +110,9 @@ package protocol FetchedRequestProtocol: WalletProtocol {
     _ material: borrowing SecretBytes, for request: PresentationRequest, walletNonce: String?,
     in context: RequestContext
   ) throws(ServiceError) -> [UInt8]
+
+  /// Whether this is the `state` of the request that gave this material away.
+  func isState(_ given: String?, _ material: borrowing SecretBytes) -> Bool
 }
 
 /// Protocols that can be offered together, and what they have in common.

@@ -22,6 +22,14 @@ struct WalletAddress {
     self.wallet = wallet
     self.relyingParty = party
   }
+
+  /// What the wallet's protocol keeps of the challenge, opened.
+  func material(_ context: ServiceContext) throws(ServiceError) -> SecretBytes {
+    guard let sealed = record.offers.first(where: { $0.protocolName == wallet.name })?.sealedMaterial,
+      let opened = try? context.sealer.open(sealed, .challenge(record.address.id, protocolName: wallet.name))
+    else { throw ServiceError(.apiInternal, "A sealed record does not open with the configured keys.") }
+    return opened
+  }
 }
 
 /// What a session asks, for a mock wallet to answer.
@@ -69,10 +77,8 @@ struct FetchWalletRequest {
       throw ServiceError(refusal.code)
     }
     let walletNonce = try parameters()?["wallet_nonce"]?.string
-    guard let content = record.content,
-      let sealed = record.offers.first(where: { $0.protocolName == address.wallet.name })?.sealedMaterial,
-      let opened = try? context.sealer.open(sealed, .challenge(record.address.id, protocolName: address.wallet.name))
-    else { throw ServiceError(.apiInternal, "A sealed record does not open with the configured keys.") }
+    guard let content = record.content else { throw ServiceError(.sessionRedacted) }
+    let opened = try address.material(context)
     // Anybody who knows the id may ask, and each time something is signed.
     try context.gate.enter()
     defer { context.gate.leave() }
@@ -108,7 +114,9 @@ struct ReceiveWalletResponse {
     if let refusal = address.record.consumeRefusal(protocolName: address.wallet.name, at: context.clock()) {
       throw ServiceError(refusal.code)
     }
-    let answer = try decode(parameters(), by: address.wallet)
+    let received = try parameters()
+    let answer = try decode(received, by: address.wallet)
+    if case .refusal = answer { try requireState(of: received, address) }
     let id = address.record.address.id
     let attempted = try await AnswerChallenge(context: context).run(
       answer, by: address.wallet, to: address.record.address, as: .wallet(id, of: address.relyingParty))
@@ -116,6 +124,15 @@ struct ReceiveWalletResponse {
     return WalletReply(
       body: .members(["redirect_uri": redirect(attempted).map { .string($0) }]), session: id, status: state.status,
       code: state.lastError.flatMap { Code(rawValue: $0.code) })
+  }
+
+  /// An error ends the session and nothing in it is signed, so it must have the request's `state` (OpenID4VP 1.0, 8.5;
+  /// RFC 6749, 4.1.2.1). Otherwise nothing is consumed.
+  private func requireState(of received: JSON, _ address: WalletAddress) throws(ServiceError) {
+    guard address.wallet.isState(received["state"]?.string, try address.material(context)) else {
+      throw ServiceError(
+        .apiInvalidRequest, pointers: [.init(pointer: "/state", detail: "must be the request's, in an error response")])
+    }
   }
 
   private func redirect(_ attempted: AnswerChallenge.Attempted) -> String? {

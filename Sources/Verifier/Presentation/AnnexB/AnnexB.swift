@@ -73,8 +73,8 @@ public struct AnnexB: Sendable {
   private func checkState(
     _ parameters: JSON, _ challenge: borrowing OpenID4VPChallenge, _ checks: inout CheckList
   ) -> Bool {
-    guard let state = challenge.state, let given = parameters["state"] else { return true }
-    let isOurs = constantTimeEqual(Array(state.utf8), Array((given.string ?? "").utf8))
+    guard challenge.state != nil, let given = parameters["state"] else { return true }
+    let isOurs = challenge.isState(given.string)
     checks.require(isOurs, .stateMismatch)
     return isOurs
   }

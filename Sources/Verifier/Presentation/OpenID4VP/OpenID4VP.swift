@@ -35,13 +35,13 @@ public struct OpenID4VP: Sendable {
   ) -> PresentedResponse? {
     defer { checks.skipRest(of: Self.codes) }
     guard let opened = parameters(of: response, challenge, &checks) else { return nil }
+    guard checkState(opened.parameters, challenge, &checks) else { return nil }
     // An encrypted error is the wallet's own statement: there is nothing to verify.
     if let error = opened.parameters["error"]?.string, opened.parameters["vp_token"] == nil {
       checks.failed(Code(walletError: error))
       return nil
     }
-    guard checkState(opened.parameters, challenge, &checks),
-      let token = VPToken(opened.parameters["vp_token"], answering: request, checks: &checks)
+    guard let token = VPToken(opened.parameters["vp_token"], answering: request, checks: &checks)
     else { return nil }
     return PresentedResponse(
       parts: token.parts, transcript: challenge.transcript,
@@ -69,8 +69,8 @@ public struct OpenID4VP: Sendable {
   private func checkState(
     _ parameters: JSON, _ challenge: borrowing OpenID4VPChallenge, _ checks: inout CheckList
   ) -> Bool {
-    guard let state = challenge.state else { return true }
-    let isOurs = constantTimeEqual(Array(state.utf8), Array((parameters["state"]?.string ?? "").utf8))
+    guard challenge.state != nil else { return true }
+    let isOurs = challenge.isState(parameters["state"]?.string)
     checks.require(isOurs, .stateMismatch)
     return isOurs
   }

@@ -33,6 +33,13 @@ public struct OpenID4VPChallenge: ~Copyable, Sendable {
     self.key = key
   }
 
+  /// Whether a response or an error has this request's state, compared in constant time. False where the request has
+  /// none.
+  public borrowing func isState(_ given: String?) -> Bool {
+    guard let state, let given else { return false }
+    return constantTimeEqual(Array(state.utf8), Array(given.utf8))
+  }
+
   /// The key's thumbprint in the handover; null without encryption.
   var thumbprint: CBORValue { key.map { .bytes(JSONWebKey.thumbprint(of: $0.publicKey)) } ?? nil }
 
