@@ -5,6 +5,11 @@ import Glibc
 @main
 struct MdocTool {
   static func main() async {
+    // Swift's runtime reads the arguments from there, and would trap.
+    guard access("/proc/self/cmdline", R_OK) == 0 else {
+      Console.process.printError("mdoc: /proc is not mounted; mount it, since the arguments are read from it")
+      exit(ExitStatus.internal.rawValue)
+    }
     exit(await Program.run(Array(CommandLine.arguments.dropFirst()), console: .process))
   }
 }

@@ -137,10 +137,13 @@ struct AppleSampleTests {
   }
 
   @Test func aRequestForOneElementGetsThatOneOnly() throws {
-    let request = PresentationRequest(documents: [
+    var request = PresentationRequest(documents: [
       DocumentRequest(
         docType: DocType.mDL, elements: [ElementRequest(ElementReference(Namespace.mDL, "family_name"))], ageOver: [21])
     ])
+    // The sample's licence has expired, by an `expiry_date` that comes unasked.
+    #expect(try sample.verify(request: request).codes == [.documentExpired])
+    request.documents[0].acceptsExpired = true
     let verdict = try sample.verify(request: request)
     guard case .accepted(let presentation) = verdict.outcome else {
       Issue.record("refused: \(verdict.codes)")

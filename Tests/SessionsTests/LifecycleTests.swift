@@ -60,6 +60,10 @@ struct LifecycleTests {
           == .sessionAlreadyUsed)
     }
     let again = try await fixture.service.session(id, query: [QueryItem("expand[]", "result")], as: fixture.full)
+    for part in ["requests", "report"] {
+      let named = try await fixture.service.session(id, query: [QueryItem("expand[]", part)], as: fixture.full)
+      #expect(named.body[part] == again.body[part] && !named.body.hasResult)
+    }
     #expect(again.body.status == "failed" && !again.body.hasResult)
     let report = try #require(body["report"]?["id"]?.string)
     #expect(try await fixture.service.report(report, as: fixture.full).body == body["report"])

@@ -93,6 +93,12 @@ import Testing
     #expect(report.redacted().checks.map(\.detail) == [nil, nil])
   }
 
+  @Test("keeps that expired documents are accepted") func acceptsExpired() throws {
+    var request = content.request
+    request.documents[1].acceptsExpired = true
+    #expect(try StoredForm.decode(PresentationRequest.self, from: StoredForm.encode(request)) == request)
+  }
+
   @Test("has the form that earlier versions wrote, in any order")
   func earlier() throws {
     let written = #"""

@@ -114,7 +114,7 @@ import Testing
     E25 age-by-higher-threshold age-by-lower-threshold
     E27 age-over-2 age-over-121 age-over-1a age-device-signed
     E28 age-against-birth-date strict-age-against-birth-date
-    E29 document-expired strict-document-expired
+    E29 expiry-date-passed expired-accepted
     E30 issuing-country-other issuing-jurisdiction-other
     E31 portrait-text portrait-huge
     K01 device-signed-missing

@@ -18,6 +18,9 @@ public struct DocumentRequest: Sendable, Hashable {
   public var ageOver: [Int]
   /// A threshold whose answer must be yes for the document to be accepted.
   public var minimumAge: Int?
+  /// Whether a document is accepted, with a warning, after the day of its own `expiry_date`. The issuer's signature may
+  /// outlast that day, but an expired licence or passport identifies nobody.
+  public var acceptsExpired = false
   /// The zero-knowledge proofs that may answer; nil if only a plain document may.
   public var proofs: ProofRequest?
 

@@ -72,15 +72,15 @@ extension MockVariant {
         $0.data[$0.mainNamespace, "birth_date"] = .fullDate($0.now.date.shifted(years: -10))
       })
     MockVariant(
-      "document-expired", "The document's own expiry date, returned, has passed.", cases: "E29",
-      warnings: [.documentExpired], request: .withExpiryDate,
+      "expiry-date-passed", "The document's own expiry date, returned, has passed.", cases: "E29",
+      codes: [.documentExpired], request: .withExpiryDate,
       .setup {
         $0.data[$0.mainNamespace, "expiry_date"] = .fullDate(($0.now - 10 * Seconds.day).date)
         $0.added.append(($0.mainNamespace, "expiry_date"))
       })
     MockVariant(
-      "document-expired-date-time", "The document's own expiry date, a date and time, has passed by a second.",
-      cases: "E29", warnings: [.documentExpired], request: .withExpiryDate,
+      "expiry-date-time-passed", "The document's own expiry date, a date and time, has passed by a second.",
+      cases: "E29", codes: [.documentExpired], request: .withExpiryDate,
       .setup {
         $0.data[$0.mainNamespace, "expiry_date"] = .time($0.now - 1)
         $0.added.append(($0.mainNamespace, "expiry_date"))

@@ -103,6 +103,10 @@ extension Corpus {
         "strict-elements-unrequested", group: "policy", "Elements that nobody asked for, in strict mode.",
         cases: "E13", codes: [.elementUnexpected], variant: .named("elements-unrequested") ?? .good
       ) { $0.policy.isStrict = true },
+      .make(
+        "expired-accepted", group: "policy", "An expired document, where the request accepts one.", cases: "E29",
+        warnings: [.documentExpired], variant: .named("expiry-date-passed") ?? .good
+      ) { $0.acceptsExpired = true },
       .make("minimum-age-reached", group: "policy", "A minimum age of 21, and age_over_21 is true.") {
         $0.minimumAge = 21
       },

@@ -19,6 +19,7 @@ struct CorpusCase: MockDeclared {
   var request: MockRequest
   /// Members of the request that the mock request does not have.
   var minimumAge: Int?
+  var acceptsExpired = false
   var requiresAllDocuments = false
   var policy = VectorPolicy()
   /// The wallet answers as if only the first document had been asked for.

@@ -120,6 +120,7 @@ package struct CorpusMaker: Sendable {
           document.elements.map { ["namespace": .string($0.namespace), "identifier": .string($0.identifier)] }),
         "age_over": .array(document.ageOver.map { .integer(Int64($0)) }),
         "minimum_age": made.minimumAge.map { .integer(Int64($0)) },
+        "accept_expired": JSON.when(made.acceptsExpired, true),
         "zk": JSON.when(
           made.asksForProof && !document.circuits.isEmpty, .string(document.requiresProof ? "required" : "allowed")),
       ])

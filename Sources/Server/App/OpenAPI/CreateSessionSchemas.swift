@@ -159,6 +159,12 @@ enum CreateSessionSchemas {
           "minimum_age",
           age.orNull.described("An age that the person must have reached, or the answer is refused.")),
         .init(
+          "accept_expired",
+          .flag.orNull.described(
+            "Whether a document whose returned `expiry_date` has passed is accepted with a warning; by default it is refused."
+          )
+        ),
+        .init(
           "retain_days",
           .number(Limits.retainDays).orNull.described("For its elements of `intent_to_retain` that do not say.")),
       ] + further, required: ["doc_type"])

@@ -60,7 +60,7 @@ enum SessionRoutes {
     query: [
       .init(
         name: "expand[]", summary: "What to read besides.",
-        schema: .constant("result")),
+        schema: Schema.oneOf("SessionExpansion", GetSessionInput.parts)),
       .init(
         name: "response_code",
         summary: "With which the wallet came back: of a session with a `redirect_uri`, needed to read the result.",

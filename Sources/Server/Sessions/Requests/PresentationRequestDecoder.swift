@@ -65,7 +65,9 @@ package struct PresentationRequestDecoder: Sendable {
   private func document(_ json: JSON, at pointer: String, _ faults: inout InputFaults) -> DocumentRequest? {
     guard
       let input = ObjectInput(
-        json, at: pointer, known: ["doc_type", "elements", "age_over", "minimum_age", "retain_days", "zk"], &faults)
+        json, at: pointer,
+        known: ["doc_type", "elements", "age_over", "minimum_age", "accept_expired", "retain_days", "zk"],
+        &faults)
     else { return nil }
     let docType = input.string("doc_type", required: true, &faults)
     let days = retainDays(input, &faults)
@@ -92,6 +94,7 @@ package struct PresentationRequestDecoder: Sendable {
       minimumAge: input.integer(
         "minimum_age", in: Int64(family.ageThresholds.lowerBound)...Int64(family.ageThresholds.upperBound), &faults
       ).map { Int($0) })
+    request.acceptsExpired = input.bool("accept_expired", default: false, &faults)
     checkAges(request, at: pointer, &faults)
     if elements.isEmpty, request.ageThresholds.isEmpty, faults.isEmpty { faults.add(pointer, "asks for nothing") }
     if faults.isEmpty { request.proofs = proofs(of: request, input, &faults) }

@@ -60,7 +60,7 @@ extension DocumentRequest: StoredValue {
     .members([
       "docType": .string(docType), "elements": .array(elements.map(\.storedJSON)),
       "ageOver": .array(ageOver.map { .integer(Int64($0)) }), "minimumAge": minimumAge.map { .integer(Int64($0)) },
-      "proofs": proofs?.storedJSON,
+      "acceptsExpired": acceptsExpired ? true : nil, "proofs": proofs?.storedJSON,
     ])
   }
 
@@ -71,6 +71,7 @@ extension DocumentRequest: StoredValue {
       let minimumAge = json.storedNumber("minimumAge")
     else { return nil }
     self.init(docType: docType, elements: elements, ageOver: ageOver, minimumAge: minimumAge)
+    acceptsExpired = json["acceptsExpired"]?.bool ?? false
     if let proofs = json["proofs"] {
       guard let read = ProofRequest(storedJSON: proofs) else { return nil }
       self.proofs = read

@@ -73,8 +73,11 @@ struct ListSessions {
   }
 }
 
-/// The query of `GET …/{id}`: `expand[]=result`, with the response code where the wallet was given one, or nothing.
-struct GetSessionInput {
+/// The query of `GET …/{id}`: `expand[]`, with the response code where the wallet was given one, or nothing.
+package struct GetSessionInput {
+  /// One session's requests and report are always there: naming them, as for a list, changes nothing.
+  package static let parts = ["result"] + SessionPart.allCases.map(\.rawValue)
+
   let expandsResult: Bool
   let responseCode: String?
 
@@ -85,10 +88,8 @@ struct GetSessionInput {
     var expandsResult = false
     for item in query where item.name != "response_code" {
       guard item.name == "expand[]" || item.name == "expand" else { throw .unknownParameter(item.name) }
-      guard item.value == "result" else {
-        throw ServiceError(.apiInvalidRequest, "Only `result` can be expanded.")
-      }
-      expandsResult = true
+      guard Self.parts.contains(item.value) else { throw PageInput.noneOf(Self.parts, "expand[]") }
+      expandsResult = expandsResult || item.value == "result"
     }
     self.expandsResult = expandsResult
   }

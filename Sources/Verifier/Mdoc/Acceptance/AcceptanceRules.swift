@@ -116,7 +116,7 @@ struct AcceptanceRules {
       checks.notRun(.elementUnexpected)
     }
     checkAge(age, wanted, answers, &checks)
-    checkExpiry(document, &checks)
+    checkExpiry(document, by: wanted, &checks)
     guard !checks.hasFailed else { return (checks.checks, nil) }
     let accepted = make(
       document, elements: requested,
@@ -133,7 +133,7 @@ struct AcceptanceRules {
     let all = DocumentRequest(docType: document.docType, elements: document.elements.map { ElementRequest($0) })
     let age = AgeEvaluation(document: document, request: all, fallsBackToAgeInYears: false, now: now)
     checkAge(age, all, [], &checks)
-    checkExpiry(document, &checks)
+    checkExpiry(document, by: nil, &checks)
     guard !checks.hasFailed else { return (checks.checks, nil) }
     var requested: [AcceptedDocument.Element] = []
     for element in all.elements { appendValues(of: element, in: document, to: &requested) }
@@ -156,18 +156,17 @@ struct AcceptanceRules {
   }
 
   /// Checks the document's own expiry date, which is separate from the validity of its signature. The whole of that day
-  /// still counts as valid.
-  private func checkExpiry(_ document: VerifiedDocument, _ checks: inout CheckList) {
+  /// still counts as valid. Without a request, or if it accepts expired documents, an expired one only warns.
+  private func checkExpiry(_ document: VerifiedDocument, by wanted: DocumentRequest?, _ checks: inout CheckList) {
     let namespaces = [DocTypeCatalogue.ageNamespace(ofDocType: document.docType), Namespace.mDL, Namespace.iso23220]
     let values = namespaces.lazy.compactMap { document[ElementReference($0, "expiry_date")] }
+    let isCurrent: Bool
     switch values.first {
-    case .fullDate(let date)?:
-      checks.expect(date >= AgeCalendar.dayReachedEverywhere(at: now), .documentExpired, isStrict: isStrict)
-    case .dateTime(let text)?:
-      checks.expect(Timestamp(rfc3339: text).map { $0 >= now } ?? false, .documentExpired, isStrict: isStrict)
-    default:
-      checks.notRun(.documentExpired)
+    case .fullDate(let date)?: isCurrent = date >= AgeCalendar.dayReachedEverywhere(at: now)
+    case .dateTime(let text)?: isCurrent = Timestamp(rfc3339: text).map { $0 >= now } ?? false
+    default: return checks.notRun(.documentExpired)
     }
+    checks.expect(isCurrent, .documentExpired, isStrict: isStrict || wanted?.acceptsExpired == false)
   }
 
   /// Appends the element's value, and the values of those alternatives that came.
