@@ -14,6 +14,8 @@ struct MockResponseInput {
   let session: String
   /// The protocol, among the session's, that is answered; nil for the first.
   let protocolName: String?
+  /// Where the wallet fetches its request, as a page's link or QR code says; nil for the session's own address.
+  let requestURI: String?
   let variant: MockVariant
   private var disclosed: [(namespace: String, identifier: String)]?
   private var changes: [JSON.Member] = []
@@ -28,6 +30,10 @@ struct MockResponseInput {
     protocolName = json["protocol"]?.string
     if let member = json["protocol"], !member.isNull, member.string == nil {
       throw .invalidMember("/protocol", "must be the name of a protocol")
+    }
+    requestURI = json["request_uri"]?.string
+    if let member = json["request_uri"], !member.isNull, member.string == nil {
+      throw .invalidMember("/request_uri", "must be the address in a wallet's link")
     }
     let name = json["variant"] ?? "good"
     guard let variant = name.string.flatMap(Self.variant) else {
@@ -120,6 +126,7 @@ enum MockResponseSchema {
       "session": .text(like: SessionID.pattern),
       "protocol": .oneOf("PresentationProtocol", ProtocolFamily.allCases.flatMap(\.protocolNames)).orNull
         .described("Of the session's, the one that is answered; by default its first."),
+      "request_uri": .text.orNull.described("Where a page's link or QR code lets the wallet fetch its request."),
       "variant": .oneOf(variants, default: "good").described("What `mdoc mock variants` lists.").titled("MockVariant"),
       "elements": .oneOf([
         .list(of: .reference("ElementReference")),
@@ -127,7 +134,7 @@ enum MockResponseSchema {
       ])
       .described("An array: what the person discloses. An object by namespace: what the documents say instead.")
       .titled("MockElements").orNull,
-    ], optional: ["protocol", "variant", "elements"])
+    ], optional: ["protocol", "request_uri", "variant", "elements"])
 
   private static let variants = MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name)
 }

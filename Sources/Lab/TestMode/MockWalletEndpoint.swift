@@ -65,7 +65,7 @@ struct MockWalletEndpoint: Sendable {
     let input = try MockResponseInput(parsing: call.body)
     let pending = try await call.application.service.pendingRequest(
       input.session, by: input.protocolName, as: call.authenticated())
-    let object = try await requestObject(pending, call)
+    let object = try await requestObject(pending, at: input.requestURI, call)
     do {
       let wallet = MockWallet(authority: authority, documents: try input.documents(), prover: prover)
       let made = try answer(pending, object, by: wallet, input, at: call.application.clock())
@@ -78,9 +78,15 @@ struct MockWalletEndpoint: Sendable {
   }
 
   /// The request object that a wallet would fetch; nil if the protocol sends the request itself and not its address.
-  private func requestObject(_ pending: PendingRequest, _ call: RouteCall) async throws(ServiceError) -> [UInt8]? {
+  private func requestObject(
+    _ pending: PendingRequest, at address: String?, _ call: RouteCall
+  ) async throws(ServiceError) -> [UInt8]? {
     guard ProtocolFamily(ofProtocol: pending.protocolName) == .redirect else { return nil }
-    return try await call.application.service.walletRequest(pending.session.text, of: pending.relyingParty.id)
+    let named = address.map { $0.split(separator: "/").dropLast().last.map(String.init) ?? "" }
+    if let named, WalletPath(named)?.session != pending.session {
+      throw .invalidMember("/request_uri", "must be an address of the session")
+    }
+    return try await call.application.service.walletRequest(named ?? pending.session.text, of: pending.relyingParty.id)
   }
 
   private func answer(

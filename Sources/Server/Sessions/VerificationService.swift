@@ -76,8 +76,10 @@ package struct VerificationService: Sendable {
   }
 
   /// The address in the QR code of `GET /v1/verification_sessions/{id}/qr_code`.
-  package func walletLink(_ id: String, as caller: Caller) async throws(ServiceError) -> String {
-    try await ReadWalletLink(context: context).run(id, as: caller)
+  package func walletLink(
+    _ id: String, code: ResponseCodeHash? = nil, as caller: Caller
+  ) async throws(ServiceError) -> String {
+    try await ReadWalletLink(context: context).run(id, code: code, as: caller)
   }
 
   /// `GET /v1/verification_sessions?limit=&starting_after=&status=&expand[]=`.

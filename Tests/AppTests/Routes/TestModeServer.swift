@@ -97,16 +97,19 @@ struct TestBed: Sendable {
     return reply.json
   }
 
-  /// Posts a form to where wallets answer.
-  func postForm(_ fields: JSON, to session: JSON, action: String = "response") async throws -> APIClient.Reply {
+  /// Posts a form to where wallets answer; with the hash of a page's response code, to that page's address.
+  func postForm(
+    _ fields: JSON, to session: JSON, action: String = "response", code: String? = nil
+  ) async throws -> APIClient.Reply {
     let text = (fields.object ?? []).map { "\($0.name)=\(Self.escaped($0.value.string ?? ""))" }
     return try await api.with(nil).call(
-      "POST", Self.walletPath(session, action), Array(text.joined(separator: "&").utf8),
+      "POST", Self.walletPath(session, action, code: code), Array(text.joined(separator: "&").utf8),
       ["Content-Type": "application/x-www-form-urlencoded"])
   }
 
-  static func walletPath(_ session: JSON, _ action: String) -> String {
-    "/v1/wallet/\(TestServer.relyingPartyID)/\(session["id"]?.string ?? "none")/\(action)"
+  static func walletPath(_ session: JSON, _ action: String, code: String? = nil) -> String {
+    let name = (session["id"]?.string ?? "none") + (code.map { "." + $0 } ?? "")
+    return "/v1/wallet/\(TestServer.relyingPartyID)/\(name)/\(action)"
   }
 
   private static func escaped(_ text: String) -> String {

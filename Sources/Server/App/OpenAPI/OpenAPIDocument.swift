@@ -116,7 +116,7 @@ enum OpenAPIParameters {
     let ids: KeyValuePairs = [
       "/v1/verification_sessions/{id}": SessionID.pattern, "/v1/verification_reports/{id}": ReportID.pattern,
       "/v1/events/{id}": EventID.pattern, "/v1/webhook_deliveries/{id}": DeliveryID.pattern,
-      "/v1/wallet/{relying_party}/{session}": SessionID.pattern,
+      "/v1/wallet/{relying_party}/{session}": WalletPath.pattern,
     ]
     let id = ids.first { path.hasPrefix($0.key) && name != "relying_party" }
     return .text(like: id?.value ?? "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$")

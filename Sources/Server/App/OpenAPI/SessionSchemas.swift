@@ -59,13 +59,17 @@ enum SessionSchemas {
     .object(members, required: members.map(\.name).filter { !optional.contains($0) })
   }
 
-  private static let clientSession: Schema = .object([
-    "id": .text(like: SessionID.pattern),
-    "status": .reference("SessionStatus"),
-    "expires_at": .seconds,
-    "requests": .list(of: .reference("WalletRequest")),
-    "last_error": .reference("LastErrorCode").orNull,
-  ])
+  private static let clientSession: Schema = .object(
+    [
+      "id": .text(like: SessionID.pattern),
+      "status": .reference("SessionStatus"),
+      "expires_at": .seconds,
+      "requests": .list(of: .reference("WalletRequest")),
+      "last_error": .reference("LastErrorCode").orNull,
+      "response_code": .text.described(
+        "In the reply to a submit only, where the session was reached by a link: the relying party needs it to read the "
+          + "result."),
+    ], optional: ["response_code"])
 
   private static let lastError: Schema = .object([
     "code": .reference("VerdictCode"),
@@ -94,7 +98,8 @@ enum PageSchemas {
       "relying_party": .text.described("Its name for people."),
       "color": .text(like: HostedPage.colorPattern), "logo_url": .text,
       "purpose": .text, "privacy_url": .text,
-      "return_url": .text.described("With the session's id in its query."),
+      "return_url": .text.described("With the session's id in its query; the page appends its `response_code`."),
+      "redirect_uri": .text.described("To which a wallet brings the person back, with the response code."),
       "all_documents": .flag,
       "documents": .list(
         of: .object(
@@ -112,7 +117,9 @@ enum PageSchemas {
       "digital_credential_requests": .list(of: .reference("WalletRequest")),
       "wallet_link": .text.described("The address that opens a wallet on the same device."),
       "last_error": .reference("LastErrorCode"),
-    ], optional: ["color", "logo_url", "purpose", "privacy_url", "return_url", "wallet_link", "last_error"])
+    ], optional: [
+      "color", "logo_url", "purpose", "privacy_url", "return_url", "redirect_uri", "wallet_link", "last_error",
+    ])
 }
 
 /// Schemas of the `result` of a verified session, the only place with personal data.

@@ -7,7 +7,8 @@ import Sessions
 /// wallet.
 enum WalletSchemas {
   static let all: [Schema.Member] = [
-    .init("WalletRequest", byProtocol("Request", requestData)), .init("SubmitAnswer", byProtocol("Answer", answerData)),
+    .init("WalletRequest", byProtocol("Request", requestData)),
+    .init("SubmitAnswer", byProtocol("Answer", answerData, codeHash)),
     .init("AppleElementIntent", appleIntent),
     .init("WalletRequestForm", form(requestForm)),
     .init("WalletResponseForm", form(.openObject(responseMembers).described(oneOfAnswers))),
@@ -153,12 +154,22 @@ enum WalletSchemas {
     schema.with("additionalProperties", Schema.text.json)
   }
 
-  /// A choice of `{protocol, data}`, with the data of each protocol.
-  private static func byProtocol(_ kind: String, _ data: (String) -> Schema) -> Schema {
+  private static let codeHash = Schema.Member(
+    "response_code_sha256",
+    .text(like: ResponseCodeHash.pattern).orNull.described(
+      "With a client secret: of a response code that the page has made, in place of one in the reply."))
+
+  /// A choice of `{protocol, data}`, with the data of each protocol, and a member that may be beside.
+  private static func byProtocol(
+    _ kind: String, _ data: (String) -> Schema, _ optional: Schema.Member...
+  ) -> Schema {
     let names = ProtocolFamily.allCases.flatMap(\.protocolNames)
     let titles = names.map { title(ofProtocol: $0) + kind }
     let forms = zip(names, titles).map { name, title in
-      Schema.object(title, ["protocol": .constant(name), "data": data(name).titled(title + "Data")])
+      Schema.object(
+        [.init("protocol", .constant(name)), .init("data", data(name).titled(title + "Data"))] + optional,
+        required: ["protocol", "data"]
+      ).titled(title)
     }
     return .oneOf(forms).with(
       "discriminator",

@@ -280,7 +280,7 @@ extension RequestRecord {
     self.route = route.path.text
     isEssential = route.urgency == .essential
     isRoutine = isEssential
-    session = (parameters["id"] ?? parameters["session"]).flatMap(SessionID.init)?.text
+    session = (parameters["id"] ?? parameters["session"]).flatMap(WalletPath.init)?.session.text
     relyingParty = parameters["relying_party"].flatMap { application.service.relyingParties[$0]?.id }
   }
 }

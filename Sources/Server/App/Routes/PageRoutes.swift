@@ -22,12 +22,24 @@ enum PageDataRoutes {
   private static let qrCode = Route(
     method: .get, path: PathTemplate("/v1/verification_sessions/{id}/qr_code"), name: "getVerificationQRCode",
     summary: "The QR code that opens a wallet for a session by `openid4vp`, as SVG.",
-    access: .apiKeyOrClientSecret([.sessionsWrite, .resultsRead]), success: .content("image/svg+xml"),
+    access: .apiKeyOrClientSecret([.sessionsWrite, .resultsRead]),
+    query: [
+      .init(
+        name: "response_code_sha256",
+        summary: "Of a response code that the page has made: it alone can then have the result read.",
+        schema: .text(like: ResponseCodeHash.pattern))
+    ], success: .content("image/svg+xml"),
     problems: [
       .sessionNotFound, .apiNotFound, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled, .sessionRedacted,
+      .apiInvalidRequest,
     ]
   ) { call throws(ServiceError) in
-    let link = try await call.application.service.walletLink(call.id, as: call.authenticated())
+    let hashes = call.query.map { ResponseCodeHash($0.value) }
+    guard hashes.count <= 1, !hashes.contains(nil) else {
+      throw ServiceError(.apiInvalidRequest, "`response_code_sha256` must be 32 bytes in base64url, once.")
+    }
+    let link = try await call.application.service.walletLink(
+      call.id, code: hashes.first ?? nil, as: call.authenticated())
     do throws(QRCodeError) {
       return Answer(status: 200, mediaType: "image/svg+xml", body: Array(try QRCode(link).svg.utf8))
     } catch {

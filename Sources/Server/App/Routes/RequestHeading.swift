@@ -27,12 +27,15 @@ struct RequestHeading: Sendable {
       let secret = text.flatMap { ClientSecret($0)?.text }
       let address = application.edge.proxy.address(of: request)
       if case .route(_, let parameters) = match {
-        counted = .other(session: secret ?? parameters["session"], address)
+        counted = .other(session: secret ?? parameters["session"].map(Self.session), address)
       } else {
         counted = .other(session: secret, address)
       }
     }
   }
+
+  /// One session counts as one, by whichever of its wallets' addresses it is called.
+  private static func session(_ text: String) -> String { WalletPath(text)?.session.text ?? text }
 
   /// The caller whose API key the token is; nil if it is none. It is looked up each time, since a key may expire while
   /// a body is on its way.

@@ -76,7 +76,7 @@ package struct PathTemplate: Sendable, Hashable {
       switch segment {
       case .literal(let expected): guard text == expected else { return nil }
       case .variable(let name):
-        guard isName(text) else { return nil }
+        guard isName(text, upTo: 80) else { return nil }
         values[name] = String(text)
       }
     }
@@ -91,10 +91,10 @@ package struct PathTemplate: Sendable, Hashable {
   }
 }
 
-/// Whether the text could be one of our identifiers or the name of a relying party: 1 to 64 letters, digits, `_`, `-`
+/// Whether the text could be one of our identifiers or the name of a relying party: letters, digits, `_`, `-`
 /// and `.`. It must not begin with a dot, since proxies resolve `..`.
-func isName(_ text: Substring) -> Bool {
-  (1...64).contains(text.utf8.count) && text.first != "." && text.utf8.allSatisfy(\.isNameCharacter)
+func isName(_ text: Substring, upTo bytes: Int = 64) -> Bool {
+  (1...bytes).contains(text.utf8.count) && text.first != "." && text.utf8.allSatisfy(\.isNameCharacter)
 }
 
 extension UInt8 {

@@ -63,7 +63,8 @@ enum SessionRoutes {
         schema: Schema.oneOf("SessionExpansion", GetSessionInput.parts)),
       .init(
         name: "response_code",
-        summary: "With which the wallet came back: of a session with a `redirect_uri`, needed to read the result.",
+        summary:
+          "What the browser that answered brought back: needed to read the result of a session that was reached by a link.",
         schema: .text),
     ], success: .json(200, "VerificationSessionReply"),
     problems: [.sessionNotFound, .apiInvalidRequest, .responseCodeMismatch]

@@ -32,6 +32,7 @@ class Page {
       if (this.page) await this.render();
     });
     this.translate();
+    this.tell("requires_input");
     await this.follow();
   }
 
@@ -56,7 +57,7 @@ class Page {
         pause = 1000;
       } catch (error) {
         // A server that is away or busy comes back; a session that is gone does not.
-        if (error instanceof Refused && error.isFinal) return this.gone();
+        if (error instanceof Refused && error.isFinal) return this.gone(error.code);
         await new Promise((resume) => setTimeout(resume, pause));
         pause = Math.min(pause * 2, 15000);
         continue;
@@ -71,11 +72,26 @@ class Page {
     byId("main").removeAttribute("aria-busy");
     say("party", page.relying_party);
     this.dress(page);
+    if (!this.leadsBack) return this.leadNowhere();
     say("test", this.text("test"));
     show("test", !page.livemode);
     if (page.status === "requires_input") await this.renderRequest();
     else this.renderState();
     document.title = byId("title").textContent;
+    this.tell(page.status, page.last_error?.code);
+  }
+
+  /** Whether the relying party gets the response code, without which it reads no result. */
+  get leadsBack() {
+    const isFramed = window.parent !== window;
+    return Boolean(isFramed ? this.api.embedder : this.page.return_url ?? this.page.redirect_uri);
+  }
+
+  /** Nobody is asked to share what could not be read. */
+  leadNowhere() {
+    console.error("The session needs a return_url, or a page with /v1/js/mdoc.js around this one.");
+    this.page.status = "gone";
+    this.gone();
   }
 
   /** The relying party's colour and logo. Text on the colour is black or white, whichever is read more easily. */
@@ -138,7 +154,7 @@ class Page {
     say("browser", this.text("continue"));
     show("browser", hasBrowser);
     say("link", this.text("open-wallet"));
-    if (hasLink) byId("link").href = page.wallet_link;
+    if (hasLink) byId("link").href = this.api.linkFromHere(page.wallet_link);
     byId("link").className = hasBrowser ? "quiet" : "main";
     show("link", hasLink);
     say("scan-about", this.text("scan"));
@@ -159,9 +175,11 @@ class Page {
     try {
       const requests = this.page.digital_credential_requests;
       const { protocol, data } = await navigator.credentials.get({ mediation: "required", digital: { requests } });
+      this.hasSubmitted = true;
       await this.api.submit(protocol, data);
     } catch (error) {
       if (error instanceof Refused) {
+        this.hasSubmitted = false;
         // Its end is shown by who follows the session.
         if (!error.isEnded) say("problem", this.text("try-again"));
       } else {
@@ -193,16 +211,24 @@ class Page {
     const titles = { verified: "verified", failed: "failed", canceled: "canceled", expired: "expired" };
     say("title", this.text(titles[page.status] ?? "gone", name));
     say("status", page.status === "failed" ? this.text(this.reason(page.last_error?.code ?? "")) : "");
-    this.offerReturn(page.return_url, page.status !== "failed");
+    this.offerReturn(page.status !== "failed");
     byId("title").focus();
-    this.tell();
   }
 
   reason(code) {
     return REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? "failed-other";
   }
 
-  offerReturn(address, isSoon) {
+  /** Of this page; not where a wallet brings one back to `redirect_uri`. */
+  get responseCode() {
+    return this.page.redirect_uri === undefined || this.hasSubmitted ? this.api.code : undefined;
+  }
+
+  offerReturn(isSoon) {
+    const { return_url, redirect_uri } = this.page;
+    const code = this.responseCode;
+    const address = return_url !== undefined ? return_url + (code ? `&response_code=${code}` : "")
+      : code && `${redirect_uri}#response_code=${code}`;
     if (address === undefined || window.parent !== window) return;
     byId("back-link").href = address;
     say("back-link", this.text("back", { name: this.page.relying_party }));
@@ -210,19 +236,21 @@ class Page {
     if (isSoon) setTimeout(() => location.replace(address), RETURN_AFTER);
   }
 
-  /** Tells the page that opened this one in a frame, if it is one that may (`frame-ancestors` lets no other). */
-  tell() {
-    if (window.parent === window) return;
-    const { id, status, last_error } = this.page;
-    window.parent.postMessage({ type: "mdoc.session", id, status, code: last_error?.code ?? null }, "*");
+  /** Tells the page that has this one in a frame. `frame-ancestors` lets only the relying party's origins. */
+  tell(status, code = null) {
+    if (window.parent === window || !this.api.embedder) return;
+    const message = { type: "mdoc.session", id: this.api.id, status, code };
+    if (status === "verified") message.response_code = this.responseCode ?? null;
+    window.parent.postMessage(message, this.api.embedder);
   }
 
-  gone() {
+  gone(code) {
     for (const id of ["ask", "way"]) show(id, false);
     byId("main").removeAttribute("aria-busy");
     say("title", this.text("gone"));
     say("status", this.text("gone-about"));
     document.title = byId("title").textContent;
+    this.tell("gone", code);
   }
 }
 
@@ -230,4 +258,4 @@ class Page {
 addEventListener("hashchange", () => location.reload());
 
 const language = await chooseLanguage();
-await new Page(SessionAPI.here(), language).start();
+await new Page(await SessionAPI.here(), language).start();

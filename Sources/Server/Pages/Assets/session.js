@@ -15,26 +15,46 @@ export class Refused extends Error {
   get isEnded() { return (this.code ?? "").startsWith("session."); }
 }
 
-export class SessionAPI {
-  constructor(id, secret) {
-    this.address = `/v1/verification_sessions/${id}`;
-    this.secret = secret;
-  }
+/** The tab's own storage. Browsers may block it, above all in another site's frame: nothing is then kept. */
+const tab = {
+  get(name) {
+    try { return JSON.parse(sessionStorage.getItem(name)) ?? {}; } catch { return {}; }
+  },
+  set(name, value) {
+    try { sessionStorage.setItem(name, JSON.stringify(value)); } catch { /* It stays in memory. */ }
+  },
+};
 
+const base64url = (bytes) => btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
+
+export class SessionAPI {
   /**
-   * Of the session in this page's address. The secret comes in the fragment, and goes from there into the tab's own
-   * storage: it stays out of the history, and the page can be loaded again.
+   * Of the session in this page's address. The secret comes in the fragment, and goes from there into memory and the
+   * tab's own storage: it stays out of the history, and the page can be loaded again. Behind it the drop-in script puts
+   * the origin of the page that has this one in a frame.
+   *
+   * The response code is made here and never taken from an address. The server and the wallet get its hash, and the
+   * relying party the code: nobody who sent this link to somebody else can end the session.
    */
-  static here() {
-    const id = location.pathname.split("/").pop();
-    const secret = location.hash.slice(1) || sessionStorage.getItem(id) || "";
-    sessionStorage.setItem(id, secret);
+  static async here() {
+    const api = new SessionAPI();
+    api.id = location.pathname.split("/").pop();
+    const [secret, embedder] = location.hash.slice(1).split("&");
+    const kept = tab.get(api.id);
+    const isKept = !secret || kept.secret === secret;
+    const fresh = { secret, embedder, code: `vrc_${base64url(crypto.getRandomValues(new Uint8Array(32)))}` };
+    Object.assign(api, fresh, isKept ? kept : {}, secret ? { embedder } : {});
+    tab.set(api.id, { secret: api.secret, embedder: api.embedder, code: api.code });
     if (location.hash) history.replaceState(null, "", location.pathname + location.search);
-    return new SessionAPI(id, secret);
+    // Only a secure context has hashes, and the Digital Credentials API.
+    const hash = await window.crypto.subtle?.digest("SHA-256", new TextEncoder().encode(api.code));
+    if (hash) api.codeHash = base64url(new Uint8Array(hash));
+    else delete api.code;
+    return api;
   }
 
   async call(path, options = {}) {
-    const reply = await fetch(this.address + path, {
+    const reply = await fetch(`/v1/verification_sessions/${this.id}${path}`, {
       ...options, headers: { Authorization: `Bearer ${this.secret}`, ...options.headers },
     });
     if (!reply.ok) throw new Refused(reply.status, (await reply.json().catch(() => ({}))).code);
@@ -50,10 +70,16 @@ export class SessionAPI {
   /** The session for this page; with `wait`, after its end or so many seconds. */
   async page(wait) { return (await this.call(`/page${wait > 0 ? `?wait=${wait}` : ""}`)).json(); }
 
-  /** An address for an image. */
-  async qrCode() { return URL.createObjectURL(await (await this.call("/qr_code")).blob()); }
+  /** A wallet's link for this page: in its addresses the code's hash follows the session's id. */
+  linkFromHere(link) { return this.codeHash ? link.replaceAll(this.id, `${this.id}.${this.codeHash}`) : link; }
 
-  submit(protocol, data) { return this.post("/submit", { protocol, data }); }
+  /** An address for an image. */
+  async qrCode() {
+    const query = this.codeHash ? `?response_code_sha256=${this.codeHash}` : "";
+    return URL.createObjectURL(await (await this.call(`/qr_code${query}`)).blob());
+  }
+
+  submit(protocol, data) { return this.post("/submit", { protocol, data, response_code_sha256: this.codeHash }); }
 
   decline() { return this.post("/cancel", { reason: "declined" }); }
 }

@@ -48,7 +48,7 @@ package struct AnnexBProtocol: FetchedRequestProtocol {
     _ material: borrowing SecretBytes, for request: PresentationRequest, walletNonce: String?,
     in context: RequestContext
   ) throws(ServiceError) -> [UInt8] {
-    guard let challenge = OpenID4VPChallenge(serialized: material),
+    guard let challenge = OpenID4VPChallenge(kept: material, for: context.walletPath),
       let made = AnnexBRequest(request, challenge: challenge)
     else { throw .unreadableMaterial }
     // Any dNSName of the leaf will do, whatever `openid4vp` calls the reader.
@@ -69,8 +69,7 @@ package struct AnnexBProtocol: FetchedRequestProtocol {
     _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
     relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
   ) -> Authentication {
-    guard case .parameters(let response) = answer, let opening = OpenID4VPChallenge(serialized: challenge.material)
-    else {
+    guard case .parameters(let response) = answer, let opening = challenge.fetched(answeredBy: response) else {
       // What we sealed ourselves opened but does not read: only a fault of ours can make it.
       return verifier.refuse([Check(.sessionInterrupted, .failed)], at: now)
     }

@@ -103,7 +103,7 @@ package struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
     _ material: borrowing SecretBytes, for request: PresentationRequest, walletNonce: String?,
     in context: RequestContext
   ) throws(ServiceError) -> [UInt8] {
-    guard let challenge = OpenID4VPChallenge(serialized: material) else { throw .unreadableMaterial }
+    guard let challenge = OpenID4VPChallenge(kept: material, for: context.walletPath) else { throw .unreadableMaterial }
     let reader = try context.reader(for: challenge.recipient) { $0.clientID.hasSameBytes(as: $1) }
     try RequestContext.check(walletNonce: walletNonce)
     do throws(CryptoError) {
@@ -123,8 +123,7 @@ package struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
     _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
     relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
   ) -> Authentication {
-    guard case .parameters(let response) = answer, let opening = OpenID4VPChallenge(serialized: challenge.material)
-    else {
+    guard case .parameters(let response) = answer, let opening = challenge.fetched(answeredBy: response) else {
       // What we sealed ourselves opened but does not read: only a fault of ours can make it.
       return verifier.refuse([Check(.sessionInterrupted, .failed)], at: now)
     }
@@ -136,6 +135,14 @@ package struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
 extension FetchedRequestProtocol {
   package func isState(_ given: String?, _ material: borrowing SecretBytes) -> Bool {
     OpenID4VPChallenge(serialized: material)?.isState(given) ?? false
+  }
+}
+
+extension ConsumedChallenge {
+  /// The challenge as the wallet had it that fetched its request.
+  borrowing func fetched(answeredBy response: JSON) -> OpenID4VPChallenge? {
+    let code = response[WalletResponse.codeHash]?.string.flatMap { ResponseCodeHash($0) }
+    return OpenID4VPChallenge(kept: material, for: WalletPath(session, code))
   }
 }
 

@@ -1,6 +1,42 @@
 import Base
+import Cryptography
 import Mdoc
 import Presentation
+
+/// A session's name in the addresses that its wallet gets: the id. Where a browser has made a response code, the code's
+/// hash follows a full stop: the answer is then bound to the page whose link or QR code the wallet followed.
+package struct WalletPath: Sendable, Hashable {
+  /// All that a name can be, as a regular expression (ECMA-262).
+  package static let pattern = "\(SessionID.pattern.dropLast())(\\.\(ResponseCodeHash.characters))?$"
+
+  package let session: SessionID
+  let code: ResponseCodeHash?
+
+  init(_ session: SessionID, _ code: ResponseCodeHash?) {
+    self.session = session
+    self.code = code
+  }
+
+  package init?(_ text: String) {
+    let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let code = parts.count > 1 ? ResponseCodeHash(parts[1]) : nil
+    guard let session = SessionID(parts[0]), parts.count == 1 || code != nil else { return nil }
+    self.init(session, code)
+  }
+
+  /// An address of the session's wallet with this name in place of the id.
+  func renaming(_ address: String) -> String {
+    code.map { address.replacing(session.text, with: "\(session.text).\($0.text)") } ?? address
+  }
+}
+
+extension OpenID4VPChallenge {
+  /// Restores what was kept of a challenge, with the `response_uri` of the addresses that its wallet got.
+  init?(kept material: borrowing SecretBytes, for path: WalletPath) {
+    self.init(serialized: material)
+    if case .client(let id, let uri) = recipient { recipient = .client(id: id, responseURI: path.renaming(uri)) }
+  }
+}
 
 /// Where wallets reach one session on this server, by redirect or QR code (OpenID4VP 1.0, 5.10 and 8.2).
 package struct WalletAddresses: Sendable, Hashable {

@@ -57,12 +57,15 @@ package struct RequestContext: Sendable {
   /// Where wallets reach this server, `https://host[:port]` without a path; nil where the operator has not said.
   package let publicURL: String?
   package let now: Timestamp
+  /// In the wallet's addresses.
+  let walletPath: WalletPath
 
   package init(
     session: SessionAddress, relyingParty: RelyingParty, apple: AppleConfiguration? = nil, origin: String?,
-    publicURL: String?, now: Timestamp
+    publicURL: String?, now: Timestamp, code: ResponseCodeHash? = nil
   ) {
     self.session = session
+    walletPath = WalletPath(session.id, code)
     self.relyingParty = relyingParty
     self.apple = apple
     self.origin = origin

@@ -138,27 +138,42 @@ package struct ClientSecret: Sendable, CustomStringConvertible, CustomReflectabl
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What the wallet carries back to the browser that sent it, in the fragment of the redirect: whoever presents it began
-/// the session and ended it in one place, which keeps a victim's answer from an attacker's session
-/// (OpenID4VP 1.0, 8.2 and 13.3).
+/// Only the browser that answered brings it back to the relying party: this keeps a victim's answer from an attacker's
+/// session (OpenID4VP 1.0, 8.2 and 13.3).
 ///
-/// It is shown once, to the wallet, and stored only as its SHA-256, sealed with the result that it opens.
+/// It is shown once, in the reply to the answer, and stored only as its SHA-256, sealed with the result that it opens.
 struct ResponseCode: Sendable, CustomStringConvertible, CustomReflectable {
   static let prefix = "vrc_"
   /// 43 characters of base 62 are 256 bits.
   private static let characters = 43
 
-  /// For the wallet's reply alone.
+  /// For the reply to the answer alone.
   let text: String
 
   static func random() throws(CryptoError) -> ResponseCode {
     ResponseCode(text: try RandomName.make(prefix: prefix, characters: characters))
   }
 
-  var sha256: [UInt8] { Self.sha256(of: text) }
-
-  static func sha256(of text: String) -> [UInt8] { HashAlgorithm.sha256.hash(Array(text.utf8)) }
+  var hash: ResponseCodeHash { ResponseCodeHash(of: text) }
 
   var description: String { "ResponseCode(redacted)" }
   var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// SHA-256 of a response code's text, as a browser gives it that makes its code itself: the server then learns the code
+/// only from the backend that reads the result.
+package struct ResponseCodeHash: Sendable, Hashable {
+  /// 32 bytes in base64url, as a regular expression (ECMA-262).
+  package static let pattern = "^\(characters)$"
+  static let characters = "[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]"
+
+  let bytes: [UInt8]
+  var text: String { Base64.encodeURLSafe(bytes) }
+
+  init(of code: String) { bytes = HashAlgorithm.sha256.hash(Array(code.utf8)) }
+
+  package init?(_ text: String) {
+    guard let bytes = Base64.decodeURLSafe(text), bytes.count == 32 else { return nil }
+    self.bytes = bytes
+  }
 }

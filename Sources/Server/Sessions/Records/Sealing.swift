@@ -144,26 +144,26 @@ extension UnsafeRawBufferPointer {
   }
 }
 
-/// How a result is written before it is sealed: by itself; or, where the wallet was given a response code, with the
-/// code's hash, so that it cannot be read without it.
+/// How a result is written before it is sealed: by itself; or, where only the browser that answered may have it read,
+/// with its response code's hash.
 enum KeptResult {
   private static let hashMember = "response_code_sha256"
 
-  static func encode(_ result: JSON, for code: ResponseCode?) -> JSON {
+  static func encode(_ result: JSON, for code: ResponseCodeHash?) -> JSON {
     guard let code else { return result }
-    return [hashMember: .string(Hex.encode(code.sha256)), "result": result]
+    return [hashMember: .string(Hex.encode(code.bytes)), "result": result]
   }
 
-  /// The result, if the presented code is the one that the wallet was given.
+  /// The result, if the presented code is that of the browser that answered.
   ///
-  /// - Throws: `session.response_code_mismatch` if it is another, if one is missing, or if one is presented though the
-  ///   wallet was given none.
+  /// - Throws: `session.response_code_mismatch` if it is another, if one is missing, or if one is presented though there
+  ///   is none.
   static func decode(_ form: JSON, presenting code: String?) throws(ServiceError) -> JSON {
     guard let expected = form[hashMember]?.string.flatMap(Hex.decode), let result = form["result"] else {
       guard code == nil else { throw ServiceError(.responseCodeMismatch) }
       return form
     }
-    guard let code, constantTimeEqual(ResponseCode.sha256(of: code), expected) else {
+    guard let code, constantTimeEqual(ResponseCodeHash(of: code).bytes, expected) else {
       throw ServiceError(.responseCodeMismatch)
     }
     return result

@@ -39,6 +39,11 @@ package struct PageWishes: Sendable, Hashable {
     self.purpose = purpose
     self.returnURL = returnURL
   }
+
+  /// `returnURL` with the session's id in its query, to which the response code is appended.
+  func returnAddress(for id: SessionID) -> String? {
+    returnURL.map { $0 + ($0.contains("?") ? "&" : "?") + "session=" + id.text }
+  }
 }
 
 /// Where the page of one session is.

@@ -51,16 +51,17 @@ struct SessionRendering {
     ])
   }
 
-  /// For a client secret: exactly what the contract lists, nothing personal.
-  func clientView(_ record: SessionRecord) -> JSON {
+  /// For a client secret: exactly what the contract lists, nothing personal. `responseCode` is for who answered alone.
+  func clientView(_ record: SessionRecord, responseCode: ResponseCode? = nil) -> JSON {
     let state = record.state(at: now)
-    return [
+    return .members([
       "id": .string(record.address.id.text),
       "status": .string(state.status.rawValue),
       "expires_at": .seconds(record.expiresAt),
       "requests": requests(record.offers),
       "last_error": state.lastError.map { ["code": .string($0.code)] } ?? .null,
-    ]
+      "response_code": responseCode.map { .string($0.text) },
+    ])
   }
 
   /// As much of the page as `Limits.pageBytes` hold, at least one session.

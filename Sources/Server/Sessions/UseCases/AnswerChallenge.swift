@@ -17,9 +17,12 @@ struct AnswerChallenge {
     let time: Timestamp
   }
 
-  /// - Parameter completion: the reply to keep in the outcome's own transaction, made of the session as it will be.
+  /// - Parameters:
+  ///   - code: the hash of the response code that the browser has made by which the answer came, if it has.
+  ///   - completion: the reply to keep in the outcome's own transaction, made of the session as it will be.
   func run(
     _ answer: WalletAnswer, by wallet: any WalletProtocol, to address: SessionAddress, as caller: Caller,
+    code: ResponseCodeHash? = nil,
     completion: (SessionRecord, Conclusion, Timestamp) throws(ServiceError) -> IdempotencyCompletion? = {
       _, _, _ throws(ServiceError) in nil
     }
@@ -61,7 +64,7 @@ struct AnswerChallenge {
       }
     }
     let now = context.clock()
-    let conclusion = try Conclusion(finding, of: record, as: caller, at: now, context: context)
+    let conclusion = try Conclusion(finding, of: record, as: caller, code: code, at: now, context: context)
     var after = record
     after.state = conclusion.state
     after.results = conclusion.results
@@ -90,10 +93,10 @@ extension AnswerChallenge {
   /// Runs the attempt, and makes the reply of whoever handed the answer in, kept in the outcome's own transaction.
   func reply(
     to answer: WalletAnswer, by wallet: any WalletProtocol, of address: SessionAddress, as caller: Caller,
-    claim: IdempotencyClaim?
+    code: ResponseCodeHash? = nil, claim: IdempotencyClaim?
   ) async throws(ServiceError) -> OperationReply {
     var reply: OperationReply?
-    let attempted = try await run(answer, by: wallet, to: address, as: caller) {
+    let attempted = try await run(answer, by: wallet, to: address, as: caller, code: code) {
       record, conclusion, now throws(ServiceError) in
       let made = OperationReply(
         status: 200, body: render(record, conclusion, for: caller, now), session: address.id,
@@ -116,7 +119,7 @@ extension AnswerChallenge {
     return switch caller {
     case .apiKey:
       rendering.json(record, result: conclusion?.inlineResult, simulatedResult: conclusion?.simulatedResult)
-    case .clientSecret, .wallet: rendering.clientView(record)
+    case .clientSecret, .wallet: rendering.clientView(record, responseCode: conclusion?.responseCode)
     }
   }
 }

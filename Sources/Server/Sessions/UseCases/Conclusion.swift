@@ -29,7 +29,8 @@ struct Conclusion {
   let inlineResult: JSON?
   /// Test mode's look at what a simulator answered; never in live mode, never stored.
   let simulatedResult: JSON?
-  /// For a wallet that is to send the person back, whatever came of its answer; it opens the result, if there is one.
+  /// For whoever answered a session that was reached by a link, whatever came of the answer; it opens the result, if
+  /// there is one.
   let responseCode: ResponseCode?
 
   var recorded: AttemptOutcome.Conclusion {
@@ -41,14 +42,17 @@ struct Conclusion {
   }
 
   init(
-    _ finding: Finding, of record: SessionRecord, as caller: Caller, at now: Timestamp, context: ServiceContext
+    _ finding: Finding, of record: SessionRecord, as caller: Caller, code: ResponseCodeHash?, at now: Timestamp,
+    context: ServiceContext
   ) throws(ServiceError) {
     let responseCode: ResponseCode?
     do {
-      responseCode = try Self.isRedirected(record, caller) ? .random() : nil
+      responseCode =
+        try Self.givesCode(record, to: caller, whose: code, publicURL: context.publicURL) ? .random() : nil
     } catch {
       throw .cryptoFailed
     }
+    let code = responseCode?.hash ?? code
     let verdict: Verdict
     let draft: EvidenceDraft?
     switch finding {
@@ -78,12 +82,12 @@ struct Conclusion {
       case .clientSecret, .wallet:
         results.expiresAt = now + Limits.resultLifetime
         results.waiting = try context.seal(
-          KeptResult.encode(ResultRendering.json(presentation), for: responseCode), .result(id))
+          KeptResult.encode(ResultRendering.json(presentation), for: code), .result(id))
       }
       var parts: [KeptValues.Part] = []
       if caller.relyingParty.policies.retainsResults {
         for (retention, values) in ResultRendering.retained(presentation) {
-          let sealed = try context.seal(KeptResult.encode(values, for: responseCode), .retainedResult(id))
+          let sealed = try context.seal(KeptResult.encode(values, for: code), .retainedResult(id))
           parts.append(KeptValues.Part(eraseAt: now + retention.seconds, sealed: sealed))
         }
       }
@@ -113,8 +117,22 @@ struct Conclusion {
     self.responseCode = responseCode
   }
 
-  private static func isRedirected(_ record: SessionRecord, _ caller: Caller) -> Bool {
-    if case .wallet = caller { record.content?.redirectURI != nil } else { false }
+  /// Whether the answer to a session that was reached by a link, which may have been an attacker's, gets a new response
+  /// code. An API key's holder knows whose answer it submits, and needs none.
+  ///
+  /// - Parameter own: the hash of the code that the answering browser has made itself. A wallet that is redirected gets
+  ///   one in its place: that binds the answer to its own device.
+  private static func givesCode(
+    _ record: SessionRecord, to caller: Caller, whose own: ResponseCodeHash?, publicURL: String?
+  ) -> Bool {
+    guard let content = record.content else { return false }
+    let returns = content.redirectURI != nil || content.page?.returnURL != nil
+    return switch caller {
+    case .apiKey: false
+    case .wallet: content.redirectURI != nil || own == nil && returns
+    // Only the hosted page can answer a request for its own origin.
+    case .clientSecret: own == nil && (returns || content.page != nil && content.origin == publicURL)
+    }
   }
 }
 

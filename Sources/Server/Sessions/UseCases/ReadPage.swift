@@ -27,7 +27,8 @@ struct ReadPage {
       "logo_url": page.logo.map { _ in .string("/verify/\(caller.relyingParty.id)/logo") },
       "purpose": wishes.purpose.map { .string($0) },
       "privacy_url": page.privacyURL.map { .string($0) },
-      "return_url": wishes.returnURL.map { .string(Self.returning(to: $0, with: record.address.id)) },
+      "return_url": wishes.returnAddress(for: record.address.id).map { .string($0) },
+      "redirect_uri": content.redirectURI.map { .string($0) },
       "all_documents": .bool(content.request.requiresAllDocuments),
       "documents": .array(content.request.documents.map(Self.document)),
       // A used challenge is no wallet's any more.
@@ -48,11 +49,6 @@ struct ReadPage {
   static func walletLink(_ record: SessionRecord) -> String? {
     let offer = record.offers.first { ProtocolFamily(ofProtocol: $0.protocolName) == .redirect }
     return (try? offer?.data.parsed())?["authorization_request"]?.string
-  }
-
-  /// The address with the session's id, and nothing else, in its query.
-  private static func returning(to address: String, with id: SessionID) -> String {
-    address + (address.contains("?") ? "&" : "?") + "session=" + id.text
   }
 
   private static func document(_ request: DocumentRequest) -> JSON {
@@ -80,15 +76,16 @@ struct ReadPage {
 struct ReadWalletLink {
   let context: ServiceContext
 
+  /// - Parameter code: the hash of the response code of the page that shows it, if that has made one.
   /// - Throws: `api.not_found` where the session has none, and why no wallet may answer any more.
-  func run(_ id: String, as caller: Caller) async throws(ServiceError) -> String {
+  func run(_ id: String, code: ResponseCodeHash?, as caller: Caller) async throws(ServiceError) -> String {
     let record = try await context.record(at: try caller.address(of: id))
     guard let name = record.offers.first?.protocolName else { throw ServiceError(.sessionRedacted) }
     guard let link = ReadPage.walletLink(record) else {
       throw ServiceError(.apiNotFound, "No wallet is reached by a QR code in this session.")
     }
     if let refusal = record.consumeRefusal(protocolName: name, at: context.clock()) { throw ServiceError(refusal.code) }
-    return link
+    return WalletPath(record.address.id, code).renaming(link)
   }
 }
 

@@ -18,13 +18,15 @@ struct SubmitAnswer {
     if wallet.takesTranscriptFromCaller, case .clientSecret = caller {
       throw ServiceError(.apiForbidden, "Answers by `\(wallet.name)` are handed in with an API key.")
     }
-    // From a page they would make a result that is read without the response code, which only the wallet brings back.
     if wallet is any FetchedRequestProtocol, case .clientSecret = caller {
       throw ServiceError(.apiForbidden, "Answers by `\(wallet.name)` are posted by the wallet itself.")
     }
+    if input.code != nil, case .apiKey = caller {
+      throw ServiceError(.apiForbidden, "`\(WalletResponse.codeHash)` is for the holders of client secrets.")
+    }
     let answer = try await decode(input.data, by: wallet, for: address)
     return try await AnswerChallenge(context: context).reply(
-      to: answer, by: wallet, of: address, as: caller, claim: claim)
+      to: answer, by: wallet, of: address, as: caller, code: input.code, claim: claim)
   }
 
   /// Reads the answer.
@@ -59,13 +61,18 @@ struct SubmitAnswer {
 struct SubmitInput {
   let protocolName: String
   let data: JSON
+  /// Of the response code that the page has made by which the answer came.
+  let code: ResponseCodeHash?
 
   init(parsing json: JSON) throws(ServiceError) {
     var faults = InputFaults()
-    let input = ObjectInput(json, at: "", known: ["protocol", "data"], &faults)
+    let input = ObjectInput(json, at: "", known: ["protocol", "data", WalletResponse.codeHash], &faults)
     let name = input?.string("protocol", required: true, &faults)
     let data = input?.value("data")
     if let input, data == nil { faults.add(input.pointer(to: "data"), "is required") }
+    let hash = input?.string(WalletResponse.codeHash, required: false, &faults)
+    code = hash.flatMap { ResponseCodeHash($0) }
+    if hash != nil, code == nil { faults.add("/" + WalletResponse.codeHash, "must be 32 bytes in base64url") }
     try faults.throwIfAny()
     guard let name, let data else { throw ServiceError(.apiInvalidRequest) }
     protocolName = name

@@ -5,16 +5,21 @@ import Presentation
 
 /// The session behind an address that a wallet was given, with the protocol that gave it.
 ///
-/// Wallets have no credential: they know the session's id. Whatever is unknown, somebody else's or not for wallets to
+/// Wallets have no credential: they know the session's name in their addresses. Whatever is unknown, somebody else's or not for wallets to
 /// call answers alike.
 struct WalletAddress {
   let record: SessionRecord
   let relyingParty: RelyingParty
   let wallet: any FetchedRequestProtocol
+  /// The hash of the response code of the page whose link or QR code the wallet followed.
+  let code: ResponseCodeHash?
 
   init(_ session: String, of relyingParty: String, context: ServiceContext) async throws(ServiceError) {
-    guard let party = context.relyingParties[relyingParty], let id = SessionID(session) else { throw .sessionNotFound }
-    record = try await context.record(at: SessionAddress(relyingParty: party.id, id: id))
+    guard let party = context.relyingParties[relyingParty], let path = WalletPath(session) else {
+      throw .sessionNotFound
+    }
+    code = path.code
+    record = try await context.record(at: SessionAddress(relyingParty: party.id, id: path.session))
     if case .redacted = record.state { throw ServiceError(.sessionRedacted) }
     // A session offers one such protocol at most.
     let wallets = record.offers.lazy.compactMap { context.protocols[$0.protocolName] as? any FetchedRequestProtocol }
@@ -84,7 +89,7 @@ struct FetchWalletRequest {
     defer { context.gate.leave() }
     let place = RequestContext(
       session: record.address, relyingParty: address.relyingParty, origin: content.origin,
-      publicURL: context.publicURL, now: now)
+      publicURL: context.publicURL, now: now, code: address.code)
     return try address.wallet.requestObject(
       opened, for: content.request, walletNonce: walletNonce, in: place)
   }
@@ -92,7 +97,8 @@ struct FetchWalletRequest {
 
 /// What a wallet gets for its answer, and what only this server's own log may say of it.
 package struct WalletReply: Sendable {
-  /// `{}`, or where the wallet is to send the person: `{"redirect_uri"}`. It is the same whatever the verdict is.
+  /// `{}` where a page waits that has its own response code, or where there is none; else the address to which the
+  /// wallet is to send the person: `{"redirect_uri"}`. It is the same whatever the verdict is.
   package let body: JSON
   package let session: SessionID
   package let status: SessionStatus
@@ -115,11 +121,13 @@ struct ReceiveWalletResponse {
       throw ServiceError(refusal.code)
     }
     let received = try parameters()
-    let answer = try decode(received, by: address.wallet)
+    var answer = try decode(received, by: address.wallet)
     if case .refusal = answer { try requireState(of: received, address) }
+    if let code = address.code { answer.note(code) }
     let id = address.record.address.id
     let attempted = try await AnswerChallenge(context: context).run(
-      answer, by: address.wallet, to: address.record.address, as: .wallet(id, of: address.relyingParty))
+      answer, by: address.wallet, to: address.record.address, as: .wallet(id, of: address.relyingParty),
+      code: address.code)
     let state = attempted.record.state(at: attempted.time)
     return WalletReply(
       body: .members(["redirect_uri": redirect(attempted).map { .string($0) }]), session: id, status: state.status,
@@ -136,10 +144,9 @@ struct ReceiveWalletResponse {
   }
 
   private func redirect(_ attempted: AnswerChallenge.Attempted) -> String? {
-    guard let uri = attempted.record.content?.redirectURI, let code = attempted.conclusion?.responseCode else {
-      return nil
-    }
-    return uri + "#response_code=" + code.text
+    guard let content = attempted.record.content, let code = attempted.conclusion?.responseCode else { return nil }
+    return content.redirectURI.map { $0 + "#response_code=" + code.text }
+      ?? content.page?.returnAddress(for: attempted.record.address.id).map { $0 + "&response_code=" + code.text }
   }
 
   /// Reads the answer. The protocol's faults point into `/data`; here they point into the form instead.
@@ -165,6 +172,8 @@ struct ReceiveWalletResponse {
 /// consumed. Anything that could be one answer or one error is accepted; anything that could be two is refused.
 enum WalletResponse {
   private static let answers = ["response", "vp_token"]
+  /// Of the page's code whose link the wallet followed: beside the parameters, and none of them.
+  static let codeHash = "response_code_sha256"
   /// What is read of an answer, by any version of the protocol.
   private static let known = answers + ["state", "presentation_submission"]
 
@@ -189,6 +198,15 @@ enum WalletResponse {
 
   private static func fault(_ pointer: String, _ detail: String) -> ServiceError {
     ServiceError(.apiInvalidRequest, pointers: [.init(pointer: pointer, detail: detail)])
+  }
+}
+
+extension WalletAnswer {
+  /// Keeps with the answer which `response_uri` it was posted to.
+  fileprivate mutating func note(_ code: ResponseCodeHash) {
+    guard case .answer(.parameters(let parameters)) = self else { return }
+    self = .answer(
+      .parameters(.object((parameters.object ?? []) + [.init(WalletResponse.codeHash, .string(code.text))])))
   }
 }
 

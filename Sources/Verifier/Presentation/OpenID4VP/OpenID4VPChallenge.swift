@@ -9,7 +9,7 @@ import Mdoc
 ///
 /// It can't be copied: opening an answer with it uses it up.
 public struct OpenID4VPChallenge: ~Copyable, Sendable {
-  public let recipient: OpenID4VPRecipient
+  public package(set) var recipient: OpenID4VPRecipient
   public let nonce: String
   /// The state of an answer that the wallet posts; nil over the Digital Credentials API, which has none.
   public let state: String?
