@@ -13,18 +13,25 @@ struct Browser: Sendable {
   private let session: String
 
   /// A new browser with nothing stored, 1280 × 900.
-  init(of driver: DriverProcess) async throws {
+  ///
+  /// - Parameter blocksStorage: whether another site's frame has no storage.
+  init(of driver: DriverProcess, blocksStorage: Bool = false) async throws {
     self.driver = driver
-    let arguments: JSON = [
-      "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=1280,900",
-    ]
+    let blocking: [JSON] = blocksStorage ? ["--disable-features=ThirdPartyStoragePartitioning"] : []
+    let arguments: JSON = .array(
+      [
+        "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=1280,900",
+      ] + blocking)
+    let preferences: JSON = blocksStorage ? ["profile.block_third_party_cookies": true] : [:]
     let reply = try await Self.call(
       driver.port, "POST", "/session",
       [
         "capabilities": [
           "alwaysMatch": [
             "browserName": "chrome", "goog:loggingPrefs": ["browser": "ALL"],
-            "goog:chromeOptions": ["binary": "/usr/bin/chromium", "args": arguments],
+            "goog:chromeOptions": [
+              "binary": "/usr/bin/chromium", "args": arguments, "prefs": preferences,
+            ],
           ]
         ]
       ])
@@ -63,6 +70,51 @@ struct Browser: Sendable {
 
   func click(_ selector: String) async throws {
     _ = try await run("document.querySelector(arguments[0]).click()", .string(selector))
+  }
+
+  /// Clicks as a person does, which the Digital Credentials API asks for.
+  func tap(_ selector: String) async throws {
+    let element = try await element(selector)
+    _ = try await post("element/\(element)/click", [:])
+  }
+
+  /// Goes on inside of a frame, after the body before it.
+  func inside(_ selector: String, _ body: () async throws -> Void) async throws {
+    let frame = try await element(selector)
+    _ = try await post("frame", ["id": [Self.elementKey: .string(frame)]])
+    try await body()
+    _ = try await post("frame", ["id": .null])
+  }
+
+  private func element(_ selector: String) async throws -> String {
+    let found = try await post("element", ["using": "css selector", "value": .string(selector)])
+    guard let id = found[Self.elementKey]?.string else { throw BrowserFault("no \(selector)") }
+    return id
+  }
+
+  private static let elementKey = "element-6066-11e4-a52e-4f735466cecf"
+
+  // MARK: Wallets
+
+  /// What the browser's own wallet does when it is asked next.
+  enum WalletBehavior {
+    /// Gives `{protocol, data}`.
+    case respond(JSON)
+    case decline
+    /// Gives no answer.
+    case wait
+  }
+
+  /// Sets the wallet behind the browser's Digital Credentials API.
+  func wallet(_ behavior: WalletBehavior) async throws {
+    let parameters: JSON =
+      switch behavior {
+      case .respond(let answer):
+        .members(["action": "respond", "protocol": answer["protocol"], "response": answer["data"]])
+      case .decline: ["action": "decline"]
+      case .wait: ["action": "wait"]
+      }
+    try await command("DigitalCredentials.setVirtualWalletBehavior", parameters)
   }
 
   /// Presses keys one after the other, wherever the focus is.
@@ -174,10 +226,28 @@ extension Page {
       """, .string(path), .string(mode.apiKey))
   }
 
+  /// What the mock wallet answers to a session.
+  func mockAnswer(_ session: JSON, by name: String, variant: String = "good") async throws -> JSON {
+    let answer = try await post(
+      "/v1/test/mock_responses",
+      .members(["session": session["id"], "protocol": .string(name), "variant": .string(variant)]))
+    #expect(answer["data"] != nil, "\(answer)")
+    return answer
+  }
+
+  /// The address of the request in the link, or QR code, that the page shows.
+  func requestURI() async throws -> String {
+    try await browser.wait(until: "document.getElementById('link').href !== ''")
+    let address = try await browser.run(
+      "return new URLSearchParams(document.getElementById('link').href.split('?')[1]).get('request_uri')")
+    return try #require(address.string)
+  }
+
   /// Answers as a wallet on another device, which knows only the address of its request.
   func answerAsWallet(_ requestURI: String, in session: JSON) async throws {
     let answer = try await post(
-      "/v1/test/mock_responses", .members(["session": session["id"], "protocol": "openid4vp"]))
+      "/v1/test/mock_responses",
+      .members(["session": session["id"], "protocol": "openid4vp", "request_uri": .string(requestURI)]))
     let status = try await browser.run(
       """
       const [address, data] = arguments;
@@ -190,7 +260,7 @@ extension Page {
 /// Opens the page in a browser of its own, and ends browser and server after the body.
 func withPage(
   circuits: CircuitLibrary? = nil, clock: @escaping @Sendable () -> Timestamp = Timestamp.systemNow,
-  _ body: (Page) async throws -> Void
+  blocksStorage: Bool = false, _ body: (Page) async throws -> Void
 ) async throws {
   guard DriverProcess.isHere else { throw BrowserFault("\(DriverProcess.program) and Chromium are not here") }
   var options = TestModeOptions()
@@ -198,7 +268,7 @@ func withPage(
   options.clock = clock
   let mode = try TestServer.start(options)
   do {
-    let browser = try await Browser(of: DriverProcess())
+    let browser = try await Browser(of: DriverProcess(), blocksStorage: blocksStorage)
     do {
       try await browser.open(mode.playgroundURL)
       try await browser.wait(until: "document.body.dataset.ready")

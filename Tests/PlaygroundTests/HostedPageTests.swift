@@ -51,18 +51,25 @@ extension PlaygroundTests {
         // The secret is in no address any more.
         #expect(try await page.browser.run("return location.hash") == "")
         let image = try await page.browser.screenshot("hosted-page")
-        if let link = try Self.decodedQRCode(in: image) {
-          #expect(link == session["requests"]?.array?.first?["data"]?["authorization_request"]?.string)
-        }
-        let uri = try #require(session["requests"]?.array?.first?["data"]?["request_uri"]?.string)
+        let shown = try await page.browser.run("return document.getElementById('link').getAttribute('href')").string
+        if let link = try Self.decodedQRCode(in: image) { #expect(link == shown) }
+        let uri = try await page.requestURI()
+        let id = try #require(session["id"]?.string)
+        // Bound to this page: the code's hash follows the id.
+        #expect(try #require(uri.wholeMatch(of: /.*\/vs_\w{22}\.[\w-]{43}\/request/)).output.contains(id))
         try await page.answerAsWallet(uri, in: session)
         try await page.browser.wait(until: "document.title.startsWith('Done')")
         try await page.browser.wait(until: "location.pathname === '/playground'")
-        let id = try #require(session["id"]?.string)
-        #expect(try await page.browser.run("return location.search") == .string("?session=" + id))
+        let query = try #require(await page.browser.run("return location.search").string)
+        let prefix = "?session=\(id)&response_code="
+        #expect(query.hasPrefix(prefix))
         // The playground, where it came back to, takes no query: that is JSON, and a page without an icon.
         let complaints = try await page.browser.console().filter { !$0.contains("400") && !$0.contains("favicon") }
         #expect(complaints == [])
+        let path = "/v1/verification_sessions/\(id)?expand[]=result"
+        #expect(try await page.get(path)["code"] == "session.response_code_mismatch")
+        let read = try await page.get(path + "&response_code=" + query.dropFirst(prefix.count))
+        #expect(read["result"]?["documents"] != nil, "\(read)")
       }
     }
 
@@ -74,19 +81,8 @@ extension PlaygroundTests {
           let session = try await Self.session(in: page, by: ["org-iso-mdoc"])
           try await Self.open(session, in: page)
           #expect(try await page.browser.count("#link:not([hidden]), #scan:not([hidden])") == 0)
-          try await page.browser.run(
-            """
-            const [key, session, variant] = arguments;
-            window.DigitalCredential ??= class {};
-            Object.defineProperty(navigator.credentials, "get", {
-              value: async () => (await fetch("/v1/test/mock_responses", {
-                method: "POST", headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
-                body: JSON.stringify({ session, variant }),
-              })).json(),
-            });
-            document.getElementById("browser").hidden = false;
-            """, .string(page.mode.apiKey), session["id"] ?? .null, .string(variant))
-          try await page.browser.click("#browser")
+          try await page.browser.wallet(.respond(page.mockAnswer(session, by: "org-iso-mdoc", variant: variant)))
+          try await page.browser.tap("#browser")
           try await page.browser.wait(until: "document.title.startsWith('\(title)')")
           #expect(!(try await page.browser.text("main")).contains("Morgan"))
         }
@@ -193,11 +189,15 @@ extension PlaygroundTests {
           document.head.append(script);
           """, session)
         try await page.browser.wait(until: "document.querySelector('dialog[open] iframe') !== null")
-        let uri = try #require(session["requests"]?.array?.first?["data"]?["request_uri"]?.string)
+        var uri = ""
+        try await page.browser.inside("dialog iframe") { uri = try await page.requestURI() }
         try await page.answerAsWallet(uri, in: session)
         try await page.browser.wait(until: "window.end !== undefined")
         let end = try await page.browser.run("return window.end")
-        #expect(end == ["code": .null, "id": session["id"] ?? .null, "status": "verified"])
+        #expect(end["id"] == session["id"] && end["status"] == "verified" && end["code"] == .null)
+        let path = "/v1/verification_sessions/\(session["id"]?.string ?? "")?expand[]=result&response_code="
+        let read = try await page.get(path + (end["response_code"]?.string ?? ""))
+        #expect(read["result"]?["documents"] != nil, "\(read)")
         #expect(try await page.browser.count("dialog") == 0)
       }
     }

@@ -618,8 +618,8 @@ extension Code {
       row("The server stopped while it verified the answer", "HTTP API, Sessions", "Create a new session.")
     case .responseCodeMismatch:
       row(
-        "The response code is not the one with which the wallet came back", "\(openID), 8.2 and 13.3",
-        "Pass on the `response_code` of the address that this very browser returned to; else treat it as an attack.")
+        "The response code is not that of the browser that answered", "\(openID), 8.2 and 13.3",
+        "Pass on the `response_code` that this very browser came back with; else treat it as an attack.")
     // What a wallet says instead of an answer
     case .walletAccessDenied:
       row(

@@ -134,10 +134,19 @@ extension TestBed {
   /// Elements of the mDL, each with its intent; those of the standard request without its age.
   static let retained: [(String, Bool)] = MockRequest.standard.documents[0].elements.map { ($0.identifier, true) }
 
-  /// Asks by one protocol, and hands in what the mock wallet answers.
+  /// Asks by one protocol, and submits what the mock wallet answers.
   func answered(
     by name: String = "apple-in-app", _ elements: [(String, Bool)] = retained, ageOver: [Int64] = [],
     variant: String = "good"
+  ) async throws -> JSON {
+    let session = try await asked(by: name, elements, ageOver: ageOver)
+    let reply = try await submit(mockAnswer(session, variant: variant), to: session)
+    #expect(reply.status == 200, "\(reply.body)")
+    return reply.json
+  }
+
+  func asked(
+    by name: String, _ elements: [(String, Bool)] = retained, ageOver: [Int64] = []
   ) async throws -> JSON {
     let document: JSON = [
       "doc_type": .string(MockDocType.mDL),
@@ -157,9 +166,7 @@ extension TestBed {
         "protocols": [.string(name)], "documents": [document], "origin": isWeb ? .string(TestBed.origin) : nil,
       ]))
     #expect(created.status == 201, "\(created.body)")
-    let reply = try await submit(mockAnswer(created.json, variant: variant), to: created.json)
-    #expect(reply.status == 200, "\(reply.body)")
-    return reply.json
+    return created.json
   }
 
   /// The sealed bundle; nil where there is none.

@@ -87,6 +87,18 @@ import Testing
     }
   }
 
+  @Test func `a session's wallets share its rate, by whichever page's link they come`() async throws {
+    try await Self.serve(RateLimits(perSession: Self.limit(2))) { _, api, _ in
+      let name = "vs_0000000000000000000000"
+      let hashes = ["", "." + String(repeating: "A", count: 43), "." + String(repeating: "E", count: 43)]
+      var statuses: [Int] = []
+      for hash in hashes {
+        statuses.append(try await api.with(nil).get("/v1/wallet/shop/\(name)\(hash)/request").status)
+      }
+      #expect(statuses == [404, 404, 429])
+    }
+  }
+
   /// A browser shows a page nothing of a reply without these headers, so that it would not learn when to come again.
   @Test func `a page that asks too often can read so, if it is one of the relying party's`() async throws {
     try await Self.serve(RateLimits(perSession: Self.limit(1))) { _, api, _ in

@@ -130,6 +130,19 @@ import Testing
     }
   }
 
+  @Test(arguments: ProtocolFamily.redirect.protocolNames)
+  func `evidence of an answer to a page's link is verified again`(name: String) async throws {
+    let key = try TestBed.evidenceKey()
+    try await withTestMode(evidenceKey: key) { bed in
+      let session = try await bed.asked(by: name)
+      let answer = try await pageAnswer(session, name, Self.victim, bed)
+      #expect(try await bed.postForm(answer, to: session, code: Self.victim.hash).status == 200)
+      let bundle = try EvidenceBundle(opening: try #require(try await bed.bundle(of: session)), with: [key])
+      let (json, fault) = EvidenceRendering.json(bundle, await bundle.verify())
+      #expect(fault == nil && json["status"] == "verified", "\(json)")
+    }
+  }
+
   @Test func `a wallet comes back to return_url with the code where no page waits for it`() async throws {
     try await withTestMode { bed in
       let session = try await session(bed, by: ["openid4vp"], Self.returning)

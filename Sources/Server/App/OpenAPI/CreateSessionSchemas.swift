@@ -115,10 +115,11 @@ enum CreateSessionSchemas {
   ]
 
   private static let redirectURI =
-    "Where the wallet sends the person afterwards: at one of the relying party's origins, no fragment."
+    "Where the wallet sends the person afterwards, with the response code in the fragment: at one of the relying party's "
+    + "origins, no fragment."
   private static let returnURL =
-    "Where the hosted page sends the person afterwards, with the session's id in the query: at one of the relying "
-    + "party's origins, no fragment."
+    "Where the hosted page sends the person afterwards, with the session's id and the response code in the query: at "
+    + "one of the relying party's origins, no fragment."
 
   private static func address(_ summary: String) -> Schema {
     [

@@ -117,7 +117,8 @@ enum PageSchemas {
       "digital_credential_requests": .list(of: .reference("WalletRequest")),
       "wallet_link": .text.described("The address that opens a wallet on the same device."),
       "last_error": .reference("LastErrorCode"),
-    ], optional: [
+    ],
+    optional: [
       "color", "logo_url", "purpose", "privacy_url", "return_url", "redirect_uri", "wallet_link", "last_error",
     ])
 }

@@ -66,7 +66,7 @@
       };
       // A frame that was blocked or did not load says nothing, whatever the reason: browsers tell none.
       const expectWord = () => hasSpoken || settle(fault("page.unreachable", "The page did not load, or may not be in a frame here."));
-      frame.addEventListener("load", () => after(10000, expectWord));
+      frame.addEventListener("load", () => after(5000, expectWord));
       after(30000, expectWord);
       after(lifetime(session) + 30000, () => settle());
       addEventListener("message", hear);

@@ -32,7 +32,6 @@ class Page {
       if (this.page) await this.render();
     });
     this.translate();
-    this.tell("requires_input");
     await this.follow();
   }
 
@@ -78,7 +77,9 @@ class Page {
     if (page.status === "requires_input") await this.renderRequest();
     else this.renderState();
     document.title = byId("title").textContent;
-    this.tell(page.status, page.last_error?.code);
+    this.api.tell(page.status, {
+      code: page.last_error?.code, response_code: page.status === "verified" ? this.responseCode : undefined,
+    });
   }
 
   /** Whether the relying party gets the response code, without which it reads no result. */
@@ -236,26 +237,23 @@ class Page {
     if (isSoon) setTimeout(() => location.replace(address), RETURN_AFTER);
   }
 
-  /** Tells the page that has this one in a frame. `frame-ancestors` lets only the relying party's origins. */
-  tell(status, code = null) {
-    if (window.parent === window || !this.api.embedder) return;
-    const message = { type: "mdoc.session", id: this.api.id, status, code };
-    if (status === "verified") message.response_code = this.responseCode ?? null;
-    window.parent.postMessage(message, this.api.embedder);
-  }
-
   gone(code) {
     for (const id of ["ask", "way"]) show(id, false);
     byId("main").removeAttribute("aria-busy");
     say("title", this.text("gone"));
     say("status", this.text("gone-about"));
     document.title = byId("title").textContent;
-    this.tell("gone", code);
+    this.api.tell("gone", { code });
   }
 }
 
 // The same page with another secret, opened in this tab.
 addEventListener("hashchange", () => location.reload());
 
-const language = await chooseLanguage();
-await new Page(await SessionAPI.here(), language).start();
+const api = await SessionAPI.here();
+try {
+  await new Page(api, await chooseLanguage()).start();
+} catch (error) {
+  api.tell("gone");
+  throw error;
+}

@@ -46,11 +46,19 @@ export class SessionAPI {
     Object.assign(api, fresh, isKept ? kept : {}, secret ? { embedder } : {});
     tab.set(api.id, { secret: api.secret, embedder: api.embedder, code: api.code });
     if (location.hash) history.replaceState(null, "", location.pathname + location.search);
+    // Before anything that takes time: a page that says nothing has not loaded.
+    api.tell("requires_input");
     // Only a secure context has hashes, and the Digital Credentials API.
     const hash = await window.crypto.subtle?.digest("SHA-256", new TextEncoder().encode(api.code));
     if (hash) api.codeHash = base64url(new Uint8Array(hash));
     else delete api.code;
     return api;
+  }
+
+  /** Tells the page that has this one in a frame. `frame-ancestors` lets only the relying party's origins. */
+  tell(status, { code = null, response_code = null } = {}) {
+    if (window.parent === window || !this.embedder) return;
+    window.parent.postMessage({ type: "mdoc.session", id: this.id, status, code, response_code }, this.embedder);
   }
 
   async call(path, options = {}) {

@@ -205,8 +205,8 @@ extension WalletAnswer {
   /// Keeps with the answer which `response_uri` it was posted to.
   fileprivate mutating func note(_ code: ResponseCodeHash) {
     guard case .answer(.parameters(let parameters)) = self else { return }
-    self = .answer(
-      .parameters(.object((parameters.object ?? []) + [.init(WalletResponse.codeHash, .string(code.text))])))
+    let noted = JSON.Member(WalletResponse.codeHash, .string(code.text))
+    self = .answer(.parameters(.object((parameters.object ?? []) + [noted])))
   }
 }
 
