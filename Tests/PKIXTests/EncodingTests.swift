@@ -129,13 +129,38 @@ import Testing
   @Test(arguments: [
     CertificateExtension.keyUsageOID, CertificateExtension.extendedKeyUsageOID,
     CertificateExtension.basicConstraintsOID, CertificateExtension.authorityKeyIdentifierOID,
-    CertificateExtension.subjectKeyIdentifierOID, CertificateExtension.crlDistributionPointsOID,
+    CertificateExtension.subjectKeyIdentifierOID,
   ])
   func aStandardExtensionThatIsNotItsTypeIsMalformed(oid: String) throws {
     let der = try maker.signer { template in
       template[oid: oid] = CertificateExtension(oid: oid, isCritical: false, value: [0x04, 0x05, 0x01])
     }
     #expect(!isReadable(der))
+  }
+
+  /// The certificate's status is then undetermined, and the rest of it is as good as ever. A critical extension that
+  /// can't be read refuses it (RFC 5280, 4.2).
+  @Test func distributionPointsThatAreNotTheirTypeAreAFindingOfTheProfile() throws {
+    let oid = CertificateExtension.crlDistributionPointsOID
+    func points(_ isCritical: Bool) -> CertificateExtension {
+      CertificateExtension(oid: oid, isCritical: isCritical, value: [0x04, 0x05, 0x01])
+    }
+    let certificate = try Certificate(der: maker.signer { $0[oid: oid] = points(false) })
+    let extensions = certificate.extensions
+    #expect(extensions.crlDistributionPoints?.isUsable == false)
+    #expect(extensions.crlDistributionPoints?.flaws == [.malformed] && extensions.oids.contains(oid))
+    #expect(extensions.keyUsage == .digitalSignature && extensions.authorityKeyIdentifier != nil)
+    let validator = PathValidator(anchors: [try maker.anchor()], allowsTestCertificates: false)
+    let evaluation = validator.evaluate(
+      chain: [certificate.der[...]], docType: CertificateMaker.docType, at: maker.now, skew: 0)
+    #expect(evaluation.isTrusted)
+    #expect(evaluation.checks.filter { $0.outcome == .warning }.map(\.code) == [.profileRevocationSource])
+    #expect(!isReadable(try maker.signer { $0[oid: oid] = points(true) }))
+    let both = try maker.signer {
+      $0[oid: oid] = points(false)
+      $0[oid: CertificateExtension.keyUsageOID]?.value = [0x04, 0x05, 0x01]
+    }
+    #expect(!isReadable(both))
   }
 
   @Test func anEndBeforeTheBeginningIsMalformed() throws {

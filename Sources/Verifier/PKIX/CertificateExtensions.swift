@@ -75,13 +75,24 @@ public struct CertificateExtensions: Sendable {
       guard oids.insert(oid).inserted else { throw .repeatedExtension(oid) }
       if X509_EXTENSION_get_critical(entry) != 0 { critical.insert(oid) }
     }
+
+    var flags = Self.flags(of: x509)
+    if flags & Int64(EXFLAG_INVALID) != 0, let rest = Self.withoutListAddresses(x509) {
+      // OpenSSL reads no further extension of a certificate that it calls invalid.
+      defer { X509_free(rest) }
+      flags = Self.flags(of: rest)
+      if flags & Int64(EXFLAG_INVALID) == 0 {
+        self.init(rest, flags: flags, oids: oids, critical: critical)
+        return
+      }
+    }
+    guard flags & Int64(EXFLAG_INVALID) == 0 else { throw .malformedExtension(Self.malformed(x509)) }
+    self.init(x509, flags: flags, oids: oids, critical: critical)
+  }
+
+  private init(_ x509: OpaquePointer, flags: Int64, oids: Set<String>, critical: Set<String>) {
     self.oids = oids
     self.critical = critical
-
-    // This makes OpenSSL read the standard extensions, and flag those that it can't read.
-    X509_check_purpose(x509, -1, 0)
-    let flags = Int64(X509_get_extension_flags(x509))
-    guard flags & Int64(EXFLAG_INVALID) == 0 else { throw .malformedExtension(Self.malformed(x509)) }
     isCA = flags & Int64(EXFLAG_CA) != 0 && oids.contains(OID.basicConstraints)
     let length = X509_get_pathlen(x509)
     pathLength = length >= 0 ? length : nil
@@ -90,6 +101,23 @@ public struct CertificateExtensions: Sendable {
     authorityKeyIdentifier = X509_get0_authority_key_id(x509).map(octets)
     extendedKeyUsage = oids.contains(OID.extendedKeyUsage) ? CertificateExtensions.purposes(x509) : nil
     crlDistributionPoints = oids.contains(OID.crlDistributionPoints) ? CRLDistributionPoints(x509) : nil
+  }
+
+  /// Makes OpenSSL read the standard extensions, and flag those that it can't read.
+  private static func flags(of x509: OpaquePointer) -> Int64 {
+    X509_check_purpose(x509, -1, 0)
+    return Int64(X509_get_extension_flags(x509))
+  }
+
+  /// A copy without cRLDistributionPoints, which the caller must free; nil if the extension is absent or critical. If
+  /// it can't be read, the certificate's status is undetermined, and the rest of it counts (RFC 5280, 4.2).
+  private static func withoutListAddresses(_ x509: OpaquePointer) -> OpaquePointer? {
+    let index = X509_get_ext_by_NID(x509, NID_crl_distribution_points, -1)
+    guard index >= 0, X509_EXTENSION_get_critical(X509_get_ext(x509, index)) == 0, let copy = X509_dup(x509) else {
+      return nil
+    }
+    X509_EXTENSION_free(X509_delete_ext(copy, index))
+    return copy
   }
 
   /// The first extension that OpenSSL knows and can't read.

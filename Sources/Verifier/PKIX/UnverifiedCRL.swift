@@ -104,7 +104,7 @@ public struct CRLDistributionPoints: Sendable, Hashable {
   public let flaws: Set<Flaw>
 
   public enum Flaw: String, Sendable, CaseIterable {
-    case dNSName, directoryName, otherName, relativeName, noName, reasons, cRLIssuer
+    case dNSName, directoryName, otherName, relativeName, noName, reasons, cRLIssuer, malformed
   }
 
   /// Whether there is an address from which to fetch a list. A point that can't be used leaves the status undetermined,
@@ -126,6 +126,8 @@ public struct CRLDistributionPoints: Sendable, Hashable {
         guard let point = OPENSSL_sk_value(stack, index)?.assumingMemoryBound(to: DIST_POINT.self) else { continue }
         Self.read(point.pointee, &uris, &flaws)
       }
+    } else {
+      flaws.insert(.malformed)
     }
     self.uris = uris
     self.flaws = flaws

@@ -141,8 +141,19 @@ extension MockRevocationCase {
         "crl-dns-name", "The distribution point is a host's name in place of an address.", cases: "R09",
         codes: [.revocationSourceNotAllowed], warnings: [.profileRevocationSource], dNSName)
     ) { try [crl(by: $0, at: $1)] }
+    let malformed = MockRevocationCase(
+      MockVariant(
+        "crl-points-malformed", "The distribution points, which are not critical, can't be read.",
+        codes: [.revocationSourceNotAllowed], warnings: [.profileRevocationSource],
+        .setup {
+          $0.signer.setDistributionPoint(
+            CertificateExtension(
+              oid: CertificateExtension.crlDistributionPointsOID, isCritical: false, value: DER.octetString([0x01])))
+        })
+    ) { try [crl(by: $0, at: $1)] }
     return [
-      named, named.under(.allowUndetermined), named.under(.off),
+      named, named.under(.allowUndetermined), named.under(.off), malformed, malformed.under(.allowUndetermined),
+      malformed.under(.off),
       MockRevocationCase(
         MockVariant(
           "crl-dns-name-beside-address", "The distribution point has an address, and a host's name before it.",
