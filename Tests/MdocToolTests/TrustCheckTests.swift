@@ -1,4 +1,5 @@
 import Base
+import TestSupport
 import Testing
 
 @testable import MdocTool
@@ -60,6 +61,15 @@ import Testing
     let certificates = try #require(try run.json()["certificates"]?.array)
     #expect(certificates.map { $0["source"]?.string } == ["\(one), certificate 1", "\(one), certificate 2"])
     #expect(certificates.allSatisfy { $0["role"] == "document-signer" && $0["guessed_by"] == .null })
+  }
+
+  @Test(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
+  func aPublishedKeyIsNamedWithItsPlace() async throws {
+    let file = PublishedVectors.folder + "/isomdl-certs/owf_multipaz_iaca_p384.pem"
+    let text = await Run(["trust", "check", file] + time)
+    #expect(text.output.contains("live mode never trusts it: its private key is published"))
+    let json = try await Run(["trust", "check", file, "--json"] + time).json()
+    #expect(json["certificates"]?.array?.first?["published_key"]?.string?.contains("multipaz") == true)
   }
 
   @Test func aCertificateThatIsNoneIsAFindingAndAFileWithoutOneAnError() async throws {

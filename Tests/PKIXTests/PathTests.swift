@@ -116,6 +116,64 @@ import Testing
     #expect(explained.candidates.first?.obstacles == [.ownRoot])
   }
 
+  /// The signers of other documents than mDLs may lack the extended key usage, unless the anchor's settings name one.
+  @Test func aSignerOfOtherDocumentsMayLackThePurpose() throws {
+    let photoID = "org.iso.23220.photoid.1"
+    let purposes = CertificateExtension.extendedKeyUsageOID
+    let usage = CertificateExtension.keyUsageOID
+    var anchor = try maker.anchor()
+    anchor.docTypes = [photoID, CertificateMaker.docType]
+    func without(_ oid: String? = nil) throws -> [UInt8] {
+      try maker.signer {
+        $0[oid: purposes] = nil
+        if let oid { $0[oid: oid] = nil }
+      }
+    }
+    let lacking = try without()
+    let cases: [(signer: [UInt8], docType: String, usages: Set<String>?, codes: [Code])] = try [
+      (lacking, photoID, nil, []), (lacking, CertificateMaker.docType, nil, [.certificateExtendedKeyUsage]),
+      (lacking, photoID, ["1.0.23220.4.1.2"], [.certificateExtendedKeyUsage]),
+      (
+        maker.signer { $0[oid: purposes] = .extendedKeyUsage(["1.3.6.1.5.5.7.3.1"]) }, photoID, nil,
+        [.certificateExtendedKeyUsage]
+      ),
+      (without(usage), photoID, nil, [.certificateKeyUsage, .certificateExtendedKeyUsage]),
+      (
+        maker.signer {
+          $0[oid: purposes] = nil
+          $0.extensions.append(.basicConstraints(isCA: true, pathLength: nil))
+        }, photoID, nil, [.certificateIsCA, .certificateExtendedKeyUsage]
+      ),
+    ]
+    for (signer, docType, usages, codes) in cases {
+      anchor.extendedKeyUsages = usages
+      let validator = PathValidator(anchors: [anchor], allowsTestCertificates: false)
+      #expect(validator.failures([signer], docType: docType, at: maker.now) == codes)
+      let evaluation = validator.evaluate(chain: [signer[...]], docType: docType, at: maker.now, skew: 0)
+      let outcome = evaluation.checks.first { $0.code == .certificateExtendedKeyUsage }?.outcome
+      #expect(outcome == (codes.isEmpty ? .warning : .failed))
+    }
+  }
+
+  /// The person who configured it wants to know how to trust it.
+  @Test func anAnchorThatSignedItselfIsToldHowToBePinned() throws {
+    let root = try maker.anchor().certificate.der
+    func detail(_ chain: [[UInt8]]) -> String? {
+      validator.evaluate(chain: chain.map { $0[...] }, docType: CertificateMaker.docType, at: maker.now, skew: 0)
+        .checks.first { $0.code == .issuerUnknown }?.detail
+    }
+    let own = try #require(detail([root]))
+    #expect(own.contains("signed the document itself") && own.contains(#""kind": "document_signer""#))
+    #expect(own.contains(#""relax": ["trust.certificate.is_ca", "trust.certificate.key_usage"]"#))
+    // So told, it is trusted.
+    let pinned = TrustAnchor(
+      certificate: try Certificate(der: root), kind: .documentSigner, docTypes: [CertificateMaker.docType],
+      relaxed: [.certificateIsCA, .certificateKeyUsage])
+    #expect(PathValidator(anchors: [pinned], allowsTestCertificates: false).failures([root], at: maker.now) == [])
+    let stranger = try CertificateMaker(named: "stranger").signer()
+    #expect(detail([stranger])?.hasPrefix("issuer of certificate") == true)
+  }
+
   /// RFC 5280, 6.1: what restricts the certificates below is processed or refuses the path, be it critical or not.
   @Test(arguments: ["2.5.29.30", "2.5.29.33", "2.5.29.36", "2.5.29.54"])
   func anIntermediateWithConstraintsIsRefused(oid: String) throws {

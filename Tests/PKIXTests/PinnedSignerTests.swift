@@ -62,7 +62,7 @@ import Testing
   @Test func aPinnedAuthorityIsNoSigner() throws {
     let root = try maker.anchor().certificate.der
     let failures = try pinned(root).failures([root], at: maker.now)
-    #expect(failures == [.certificateIsCA, .certificateKeyUsage, .certificateExtendedKeyUsage])
+    #expect(failures == [.certificateIsCA, .certificateKeyUsage])
     #expect(try pinned(root).failures([maker.signer()], at: maker.now) == [.issuerUnknown])
   }
 
@@ -91,7 +91,6 @@ import Testing
         .certificateExtendedKeyUsage,
         { $0[oid: CertificateExtension.extendedKeyUsageOID] = .extendedKeyUsage(["1.2.3"]) }
       ),
-      (.certificateExtendedKeyUsage, { $0[oid: CertificateExtension.extendedKeyUsageOID] = nil }),
       (.certificateKeyUsage, { $0[oid: CertificateExtension.keyUsageOID] = .keyUsage(.keyCertSign) }),
       (
         .certificateCriticalExtension,
@@ -105,6 +104,31 @@ import Testing
       let signer = try maker.signer(change)
       #expect(try pinned(signer).failures([signer], at: maker.now) == [code])
     }
+  }
+
+  /// An extension that is absent contradicts nothing; the operator's word stands for it.
+  @Test func lacksUsagesWithAWarning() throws {
+    let cases: [(Code, String)] = [
+      (.certificateExtendedKeyUsage, CertificateExtension.extendedKeyUsageOID),
+      (.certificateKeyUsage, CertificateExtension.keyUsageOID),
+    ]
+    for (code, oid) in cases {
+      let signer = try maker.signer { $0[oid: oid] = nil }
+      let evaluation = try pinned(signer).evaluate(
+        chain: [signer[...]], docType: CertificateMaker.docType, at: maker.now, skew: 0)
+      #expect(evaluation.isTrusted)
+      #expect(evaluation.checks.filter { $0.outcome == .warning }.map(\.code) == [code])
+      #expect(
+        try PathValidator(anchors: [maker.anchor()], allowsTestCertificates: false)
+          .failures([signer], at: maker.now) == [code])
+    }
+    // Settings that name usages mean them.
+    let signer = try maker.signer { $0[oid: CertificateExtension.extendedKeyUsageOID] = nil }
+    let strict = TrustAnchor(
+      certificate: try Certificate(der: signer), kind: .documentSigner, docTypes: [CertificateMaker.docType],
+      extendedKeyUsages: [TrustAnchor.documentSignerUsage])
+    let validator = PathValidator(anchors: [strict], allowsTestCertificates: false)
+    #expect(validator.failures([signer], at: maker.now) == [.certificateExtendedKeyUsage])
   }
 
   @Test func isTrustedForItsDocumentTypesAlone() throws {

@@ -1,8 +1,10 @@
 import Base
 import Cryptography
-import PKIX
 import TestSupport
 import Testing
+
+@testable import Mock
+@testable import PKIX
 
 /// Certificates of published examples; `VectorKitTests` has the chains of isomdl.
 @Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
@@ -40,6 +42,50 @@ struct PublishedCertificateTests {
     #expect(try live.failures([maker.signer()], at: maker.now) == [.testCertificate])
   }
 
+  /// As signer, as intermediate, as anchor and as a signer that is trusted by itself; and by the compressed point, too.
+  @Test func liveModeRefusesAPublishedKeyAtEachPosition() throws {
+    let manifest: AnnexDManifest = try PublishedVectors.json("iso18013-5-annexD/manifest.json")
+    let key = try PrivateKey(curve: .p256, scalar: manifest.keys.iacaPrivate.bytes)
+    let maker = try CertificateMaker()
+    let intermediate = CertificateIssuer(
+      name: CertificateName(country: "US", state: nil, organization: nil, commonName: "intermediate"), key: key)
+    let authority = try maker.caTemplate(intermediate, under: maker.root, pathLength: 0).signed(by: maker.root.key)
+    let point = key.publicKey.encoded
+    let compressed = SubjectPublicKeyInfo.ec(
+      parameters: DER.objectIdentifier("1.2.840.10045.3.1.7"), point: [0x02 + point[64] % 2] + point[1...32])
+    let chains = try [
+      [maker.signerTemplate(key.publicKey).signed(by: maker.root.key)],
+      [maker.signer { $0.publicKeyInfo = compressed }],
+      [maker.signerTemplate(under: intermediate).signed(by: key), authority],
+    ]
+    var anchor = try maker.anchor()
+    anchor.maxPathLength = 1
+    for chain in chains {
+      let pinned = TrustAnchor(
+        certificate: try Certificate(der: chain[0]), kind: .documentSigner, docTypes: [CertificateMaker.docType])
+      for anchor in chain.count == 1 ? [anchor, pinned] : [anchor] {
+        let live = PathValidator(anchors: [anchor], allowsTestCertificates: false)
+        #expect(live.failures(chain, at: maker.now) == [.testCertificate])
+        let test = PathValidator(anchors: [anchor], allowsTestCertificates: true)
+        #expect(test.failures(chain, at: maker.now) == [])
+        let staging = PathValidator(anchors: [anchor], allowsTestCertificates: false, warnsOfPublishedKeys: true)
+        let evaluation = staging.evaluate(
+          chain: chain.map { $0[...] }, docType: CertificateMaker.docType, at: maker.now, skew: 0)
+        let check = evaluation.checks.first { $0.code == .testCertificate }
+        #expect(evaluation.isTrusted && check?.outcome == .warning)
+        #expect(check?.detail?.contains("its private key is published: ISO/IEC 18013-5, D.5.2") == true)
+      }
+    }
+  }
+
+  /// On three curves, by the hash that other software computes.
+  @Test(arguments: ["isomdl_iaca_root_cert", "owf_multipaz_iaca_p384", "reader_auth"])
+  func theTableKnowsTheKeysOfPublishedLibraries(name: String) throws {
+    let text = String(decoding: try PublishedVectors.bytes("isomdl-certs/\(name).pem"), as: UTF8.self)
+    let certificate = try Certificate(der: #require(PEM.certificates(in: text)?.first))
+    #expect(PublishedKeys.place(of: certificate)?.isEmpty == false && certificate.testOrigin != nil)
+  }
+
   private struct AnnexDManifest: Decodable {
     struct Keys: Decodable { let iacaPrivate: HexBytes }
     let keys: Keys
@@ -50,5 +96,29 @@ struct PublishedCertificateTests {
   private func pem(_ name: String) throws -> [UInt8] {
     let text = String(decoding: try PublishedVectors.bytes("apple-in-app/sample/\(name).crt"), as: UTF8.self)
     return try #require(PEM.certificates(in: text)?.first)
+  }
+}
+
+/// The table of published keys, without the published vectors.
+@Suite struct PublishedKeyTests {
+  @Test func everyEntryIsASHA256WithItsPlace() {
+    #expect(PublishedKeys.places.count >= 30)
+    for (hash, place) in PublishedKeys.places {
+      #expect(hash == hash.lowercased() && Hex.decode(hash)?.count == 32 && !place.isEmpty, "\(hash)")
+    }
+  }
+
+  /// As `openssl pkey -pubout -outform DER` writes it, and as our own builder of certificates does.
+  @Test(arguments: Curve.allCases)
+  func aKeyIsHashedAsSubjectPublicKeyInfo(curve: Curve) throws {
+    let key = try PrivateKey(generatingOn: curve).publicKey
+    #expect(key.subjectPublicKeyInfo == SubjectPublicKeyInfo.der(of: key))
+  }
+
+  @Test func otherKeysAreNowhere() throws {
+    let maker = try CertificateMaker()
+    #expect(try Certificate(der: maker.signer()).testOrigin == nil)
+    let marked = try Certificate(der: maker.signer { $0.extensions.append(.mockMarker) })
+    #expect(marked.testOrigin == "made by the mock authority" && PublishedKeys.place(of: marked) == nil)
   }
 }

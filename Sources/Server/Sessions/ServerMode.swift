@@ -3,7 +3,8 @@
 ///
 /// | | test | staging | live |
 /// |---|---|---|---|
-/// | certificates of the mock authority, published test roots | trusted | refused | refused |
+/// | certificates of the mock authority | trusted | refused | refused |
+/// | certificates for published keys | trusted | warned of | refused |
 /// | anchors of the tier `test` | trusted | trusted where the configuration names them | ignored |
 /// | mock wallet, page, simulated results | yes | no | no |
 /// | `livemode` | false | false | true |

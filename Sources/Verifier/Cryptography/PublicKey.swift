@@ -96,6 +96,31 @@ public final class PublicKey: Sendable {
     try self.init(curve: curve, encoded: encoded)
   }
 
+  /// SubjectPublicKeyInfo in DER (RFC 5280, 4.1.2.7; RFC 5480; RFC 8410), the point uncompressed; nil if OpenSSL has no
+  /// memory.
+  package var subjectPublicKeyInfo: [UInt8]? {
+    let info = X509_PUBKEY_new()
+    defer { X509_PUBKEY_free(info) }
+    guard let bits = CRYPTO_malloc(encoded.count, nil, 0) else { return nil }
+    bits.copyMemory(from: encoded, byteCount: encoded.count)
+    let isPoint = curve.family == .weierstrass
+    // On success the structure owns the bits; the object identifiers are static.
+    guard
+      X509_PUBKEY_set0_param(
+        info, OBJ_nid2obj(isPoint ? NID_X9_62_id_ecPublicKey : curve.nid), isPoint ? V_ASN1_OBJECT : V_ASN1_UNDEF,
+        isPoint ? UnsafeMutableRawPointer(OBJ_nid2obj(curve.nid)) : nil,
+        bits.assumingMemoryBound(to: UInt8.self), Int32(encoded.count)) == 1
+    else {
+      CRYPTO_free(bits, nil, 0)
+      return nil
+    }
+    var output: UnsafeMutablePointer<UInt8>?
+    let length = i2d_X509_PUBKEY(info, &output)
+    guard length > 0, let output else { return nil }
+    defer { CRYPTO_free(output, nil, 0) }
+    return Array(UnsafeBufferPointer(start: output, count: Int(length)))
+  }
+
   /// The affine coordinates of a point on a Weierstrass curve.
   public var coordinates: (x: ArraySlice<UInt8>, y: ArraySlice<UInt8>)? {
     guard curve.family == .weierstrass else { return nil }

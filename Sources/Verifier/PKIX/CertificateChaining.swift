@@ -50,9 +50,6 @@ extension Certificate {
     validity.lowerBound - skew <= now && now <= validity.upperBound + skew
   }
 
-  /// Whether it is a mock certificate or a published test root. Live mode trusts neither.
-  package var isForTests: Bool { isMock || PublishedTestRoots.contains(self) }
-
   /// Whole days of validity, rounded up.
   var validityDays: Int64 {
     let seconds = validity.upperBound.secondsSince1970 - validity.lowerBound.secondsSince1970

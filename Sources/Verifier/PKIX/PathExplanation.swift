@@ -31,8 +31,10 @@ extension PathValidator {
     let certificates = chain.prefix(Limits.chainCertificates).compactMap { try? Certificate(der: $0) }
     let chosen = evaluation.anchor.flatMap { chosen in anchors.firstIndex { $0.isSame(as: chosen) } }
     let candidates = anchors.enumerated().map { index, anchor in
-      let alone = PathValidator(anchors: [anchor], allowsTestCertificates: allowsTestCertificates, usages: usages)
-        .evaluate(chain: chain, docType: docType, at: now, skew: skew)
+      let alone = PathValidator(
+        anchors: [anchor], allowsTestCertificates: allowsTestCertificates, warnsOfPublishedKeys: warnsOfPublishedKeys,
+        usages: usages
+      ).evaluate(chain: chain, docType: docType, at: now, skew: skew)
       return PathExplanation.Candidate(
         anchor: anchor, isChosen: index == chosen, obstacles: obstacles(certificates, anchor, alone))
     }

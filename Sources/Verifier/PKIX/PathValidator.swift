@@ -20,8 +20,10 @@ public struct PathEvaluation: Sendable {
 /// 9.3.3 adds.
 public struct PathValidator: Sendable {
   public let anchors: [TrustAnchor]
-  /// Whether mock certificates and published test roots may be trusted.
+  /// Whether mock certificates and certificates for published keys may be trusted.
   public let allowsTestCertificates: Bool
+  /// Whether certificates for published keys only warn, as in staging. Mock certificates are then still refused.
+  public let warnsOfPublishedKeys: Bool
   /// The extended key usages for a document type, for anchors whose settings name none. A signer must have one of them.
   let usages: @Sendable (String) -> Set<String>
 
@@ -44,12 +46,13 @@ public struct PathValidator: Sendable {
   /// - Parameter usages: extended key usages by document type; by default those that the standards have for any
   /// document.
   public init(
-    anchors: [TrustAnchor], allowsTestCertificates: Bool,
+    anchors: [TrustAnchor], allowsTestCertificates: Bool, warnsOfPublishedKeys: Bool = false,
     usages: @escaping @Sendable (String) -> Set<String> = { _ in CertificateRole.documentSigner.extendedKeyUsages }
   ) {
     self.anchors = anchors
     self.usages = usages
     self.allowsTestCertificates = allowsTestCertificates
+    self.warnsOfPublishedKeys = warnsOfPublishedKeys
     authorities = anchors.filter { $0.kind == .authority }
     anchorProfiles = Dictionary(
       authorities.map { anchor in
@@ -127,8 +130,8 @@ private struct PathRun {
   ) -> PathEvaluation {
     let complete = chain + (search.anchor.map { [$0.certificate] } ?? [])
     requireLiveCertificates(complete)
-    checks.require(
-      search.anchor != nil || search.isMisnamed, .issuerUnknown, "issuer of \(chain[chain.count - 1].label)")
+    let unknown = search.anchor == nil ? unknownIssuer(of: chain[chain.count - 1], chain[0]) : nil
+    checks.require(search.anchor != nil || search.isMisnamed, .issuerUnknown, unknown)
     guard let anchor = search.anchor else {
       if search.isMisnamed { checks.failed(.nameChaining, chain[0].label) } else { checks.notRun(.nameChaining) }
       return stop(signer: chain[0], skipping: .certificateSignatureInvalid)
@@ -164,6 +167,24 @@ private struct PathRun {
       window: window(path.certificates, listedUntil: anchor.trustedUntil))
   }
 
+  /// What is missing. An authority that signed the document itself certifies signers and is none, unless it is pinned.
+  private func unknownIssuer(of last: Certificate, _ signer: Certificate) -> String {
+    guard validator.authorities.contains(where: { $0.certificate.der == signer.der }) else {
+      return "issuer of \(last.label)"
+    }
+    let extensions = signer.extensions
+    let usagesFit = extensions.keyUsage.map(CertificateRole.documentSigner.permits) ?? true
+    let purposesFit = extensions.extendedKeyUsage.map { !validator.usages(docType).isDisjoint(with: $0) } ?? true
+    let contradictions: [(Bool, Code)] = [
+      (extensions.isCA, .certificateIsCA), (!usagesFit, .certificateKeyUsage),
+      (!purposesFit, .certificateExtendedKeyUsage),
+    ]
+    let codes = contradictions.filter(\.0).map { "\"\($0.1.rawValue)\"" }
+    let relax = codes.isEmpty ? "" : ", \"relax\": [\(codes.joined(separator: ", "))]"
+    return "\(signer.label) is an anchor and signed the document itself; to trust it as a signer, give it the settings "
+      + "{\"kind\": \"document_signer\"\(relax)}"
+  }
+
   // MARK: Finding the anchor
 
   /// The authority that the certificate leads to, and whether it signed.
@@ -195,8 +216,14 @@ private struct PathRun {
   }
 
   private mutating func requireLiveCertificates(_ certificates: [Certificate]) {
-    checks.require(
-      validator.allowsTestCertificates || !certificates.contains(where: \.isForTests), .testCertificate)
+    checks.passed(.testCertificate)
+    guard !validator.allowsTestCertificates else { return }
+    for certificate in certificates {
+      guard let origin = certificate.testOrigin else { continue }
+      let isTolerated = validator.warnsOfPublishedKeys && !certificate.isMock
+      let detail = "\(certificate.label): \(origin)"
+      checks.append([Check(.testCertificate, isTolerated ? .warning : .failed, detail: detail)])
+    }
   }
 
   // MARK: Checks
@@ -216,10 +243,14 @@ private struct PathRun {
   private mutating func checkUsage(of signer: Certificate, _ path: CertificationPath, _ anchor: TrustAnchor) {
     let intermediates = path.authorities.dropLast()
     require(!signer.extensions.isCA && intermediates.allSatisfy(\.isCA), .certificateIsCA, anchor)
-    let usagesFit =
-      CertificateRole.documentSigner.permits(signer.extensions.keyUsage)
-      && intermediates.allSatisfy(\.hasCertifyingKey)
-    require(usagesFit, .certificateKeyUsage, anchor)
+    if anchor.kind == .documentSigner, signer.extensions.keyUsage == nil {
+      checks.warned(.certificateKeyUsage, "the signer has none")
+    } else {
+      let usagesFit =
+        CertificateRole.documentSigner.permits(signer.extensions.keyUsage)
+        && intermediates.allSatisfy(\.hasCertifyingKey)
+      require(usagesFit, .certificateKeyUsage, anchor)
+    }
     checkPurposes(of: signer, intermediates: path.intermediates, anchor: anchor)
     let unknown = Set(path.certificates.flatMap(\.unknownCriticalExtensions))
     checks.require(unknown.isEmpty, .certificateCriticalExtension, unknown.sorted().joined(separator: ", "))
@@ -244,15 +275,28 @@ private struct PathRun {
   ) {
     let expected = expectedPurposes(anchor)
     let own = signer.extensions.extendedKeyUsage
+    let mayLackPurposes = own == nil && mayLackPurposes(signer, anchor)
+    if mayLackPurposes { checks.warned(.certificateExtendedKeyUsage, "the signer has none") }
     var wrong: [String] = []
-    if expected.isDisjoint(with: own ?? []) { wrong.append("the signer has \(Self.list(own))") }
+    if !mayLackPurposes, expected.isDisjoint(with: own ?? []) { wrong.append("the signer has \(Self.list(own))") }
     for intermediate in intermediates where !intermediate.mayCertify(forPurposes: expected) {
       wrong.append("\(intermediate.label) has \(Self.list(intermediate.extensions.extendedKeyUsage))")
     }
     let origin = anchor.extendedKeyUsages == nil ? "the document type's" : "by the anchor's \"ekus\""
+    // Each code has its worst outcome, so a pass takes no warning back.
     require(
       wrong.isEmpty, .certificateExtendedKeyUsage, anchor,
       "\(wrong.joined(separator: ", ")); expected is one of \(Self.list(expected.sorted())), \(origin)")
+  }
+
+  /// Whether a missing extension only warns. A pinned signer has its operator's word. Under an authority the signers of
+  /// other documents than mDLs may lack it (ISO/IEC 18013-5, B.1.4, requires it of mDLs'). Settings that name purposes
+  /// mean them.
+  private func mayLackPurposes(_ signer: Certificate, _ anchor: TrustAnchor) -> Bool {
+    guard anchor.extendedKeyUsages == nil else { return false }
+    if anchor.kind == .documentSigner { return true }
+    return !docType.hasSameBytes(as: TrustAnchor.mDL) && !signer.extensions.isCA
+      && signer.extensions.keyUsage?.contains(.digitalSignature) == true
   }
 
   /// The purposes for a report, cut to as many as a person reads, because the maker of a certificate chooses their

@@ -19,7 +19,7 @@ public struct SignerPath: Sendable {
     public var authorities: [Certificate]
     /// Signers that are trusted by themselves.
     public var signers: [Certificate]
-    /// Whether mock certificates and published test roots may be trusted.
+    /// Whether mock certificates and certificates for published keys may be trusted.
     public var allowsTestCertificates: Bool
 
     public init(authorities: [Certificate], signers: [Certificate] = [], allowsTestCertificates: Bool) {
@@ -131,7 +131,9 @@ private struct SignerPathRun {
     for certificate in path.certificates {
       require(
         certificate.isCurrent(at: now), "\(certificate.label) \(Self.period(of: certificate, at: instant))")
-      require(anchors.allowsTestCertificates || !certificate.isForTests, "\(certificate.label) is for tests")
+      if !anchors.allowsTestCertificates, let origin = certificate.testOrigin {
+        checks.failed(.listSignerUntrusted, "\(certificate.label): \(origin)")
+      }
     }
     for authority in path.authorities {
       let certificate = authority.certificate

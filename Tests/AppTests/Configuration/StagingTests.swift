@@ -149,7 +149,24 @@ import Testing
       try folder.write("trust/mock.json", Array(#"{ "tier": "test" }"#.utf8))
       let problems = ConfigurationCheck(path: folder.configurationFile).problems
       #expect(problems.map(\.pointer) == ["/trust"])
-      #expect(problems.first?.detail.contains("is a root of the mock issuer") == true)
+      #expect(problems.first?.detail.contains("is a test anchor: made by the mock authority") == true)
+    }
+  }
+
+  /// A conformance suite is tried in staging, and its authority's private key is published.
+  @Test(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
+  func `an anchor with a published key is warned of in staging and refused in live mode`() async throws {
+    try await withFolder { path in
+      let folder = try Self.sandbox(path)
+      try folder.write("trust/published.pem", PublishedVectors.bytes("isomdl-certs/owf_multipaz_iaca_p384.pem"))
+      let staging = ConfigurationCheck(path: folder.configurationFile)
+      let warnings = staging.warnings.filter { $0.contains("its private key is published") }
+      #expect(staging.problems == [] && warnings.count == 1)
+      #expect(warnings.first?.contains("published.pem: trust.test_certificate") == true, "\(warnings)")
+      try folder.writeConfiguration()
+      let problems = ConfigurationCheck(path: folder.configurationFile).problems
+      #expect(problems.map(\.pointer) == ["/trust"])
+      #expect(problems.first?.detail.contains("openwallet-foundation/multipaz") == true, "\(problems)")
     }
   }
 

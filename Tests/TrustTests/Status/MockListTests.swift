@@ -175,13 +175,21 @@ import Testing
     #expect(fetcher.asked.withLock { $0 } == 1)
   }
 
-  /// In live mode a list's signer is held to what a document's is held to.
-  @Test func `a mock certificate signs no status in live mode, whoever lists it`() throws {
-    var anchor = TrustAnchor(certificate: fixture.anchor)
-    anchor.statusSigners = [fixture.anchor]
-    for (allowed, count) in [(true, 1), (false, 0)] {
-      let store = try TrustStore(anchors: [anchor], allowsTestCertificates: allowed)
-      #expect(store.anchors.first?.statusSigners.count == count)
+  /// A list's signer is held to what a document's is held to: under an anchor that is none for tests, a test
+  /// certificate signs nothing, whoever lists it.
+  @Test func `a mock certificate signs no status under another authority's anchor`() throws {
+    let issuer = try fixture.authority.certificateIssuer(.good)
+    var template = try fixture.authority.anchorTemplate(.good, at: fixture.now)
+    template[oid: MockCertificateMarker.oid] = nil
+    let unmarked = try Certificate(der: template.signed(by: issuer.key))
+    let bytes = try MockStatusList.good.published(by: fixture.authority, at: StatusFixture.uri, now: fixture.now)
+    for (anchor, isRead) in [(fixture.anchor, true), (unmarked, false)] {
+      let source = StatusListSource(.mock(), anchor: anchor, furtherSigners: [fixture.anchor])
+      let list = Result { () throws(ListFault) in try StatusListVerifier().read(bytes, from: source, at: fixture.now) }
+      switch list {
+      case .success: #expect(isRead)
+      case .failure(let fault): #expect(!isRead && fault.detail.contains("made by the mock authority"), "\(fault)")
+      }
     }
   }
 }

@@ -140,8 +140,12 @@ extension MockSigner.Role {
 
 extension MockAuthority {
   /// DER of the document signer's certificate, unless a variant says otherwise. It changes once a month of `now`.
-  package func documentSigner(at now: Timestamp) throws -> [UInt8] {
-    try MockSigner(authority: self, under: certificateIssuer(.good), at: now).chain()[0]
+  ///
+  /// - Parameter oid: an extension that it lacks.
+  package func documentSigner(at now: Timestamp, without oid: String? = nil) throws -> [UInt8] {
+    var signer = try MockSigner(authority: self, under: certificateIssuer(.good), at: now)
+    if let oid { signer.certificate[oid: oid] = nil }
+    return try signer.chain()[0]
   }
 
   /// The provider of mock VICALs, an authority of its own.

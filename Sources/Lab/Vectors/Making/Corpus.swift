@@ -194,7 +194,26 @@ extension Corpus {
         $0.anchors = [CorpusMaker.pinnedSigner]
         $0.features = ["pinned-signers"]
       },
+      .make(
+        "signer-eku-missing-photo-id", group: "certificates",
+        "The signer of a photo ID has no extended key usage, and the anchor's settings name none.",
+        warnings: [.certificateExtendedKeyUsage, .profileAnchorUnscoped],
+        variant: .named("signer-eku-missing") ?? .good
+      ) {
+        $0.anchors = [CorpusMaker.unscopedAnchor]
+        $0.request = MockRequest(documents: [.standardPhotoID])
+      },
     ]
+      + CorpusMaker.signersWithoutUsages.map { lacking in
+        .make(
+          "signer-pinned-\(lacking.variant.dropFirst("signer-".count))", group: "chains",
+          "The signer that is trusted has no \(lacking.words).", warnings: [lacking.code],
+          variant: .named(lacking.variant) ?? .good
+        ) {
+          $0.anchors = [lacking.anchor]
+          $0.features = ["pinned-signers"]
+        }
+      }
   }
 
   /// Right documents, judged under the anchors that a list of anchors adds.

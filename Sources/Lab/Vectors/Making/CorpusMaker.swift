@@ -215,13 +215,29 @@ extension CorpusMaker {
   /// The signer of right documents, as an anchor itself.
   static let pinnedSigner = "document-signer"
 
+  /// Signers that lack an extension, as anchors themselves, with settings that name no usage.
+  static let signersWithoutUsages: [(variant: String, anchor: String, oid: String, code: Code, words: String)] = [
+    (
+      "signer-eku-missing", "document-signer-without-eku", "2.5.29.37", .certificateExtendedKeyUsage,
+      "extended key usage"
+    ),
+    ("signer-key-usage-missing", "document-signer-without-key-usage", "2.5.29.15", .certificateKeyUsage, "key usage"),
+  ]
+
   /// The files of the `anchors` folder: certificates, and settings if an anchor needs them.
   func anchorFiles() throws -> [(path: String, content: [UInt8])] {
     let good = try authority.anchor(at: now)
     let signer = MockAnchor(
       name: Self.pinnedSigner, certificate: try authority.documentSigner(at: now), docTypes: good.docTypes,
       extendedKeyUsages: good.extendedKeyUsages, maxPathLength: 0)
-    return anchors.flatMap { [pem($0.name, $0.certificate), json($0.name, settings($0))] } + [
+    let lacking = try Self.signersWithoutUsages.flatMap { lacking in
+      let settings: JSON = [
+        "doc_types": .strings(good.docTypes), "kind": "document_signer", "max_path_length": 0, "tier": "test",
+      ]
+      let certificate = try authority.documentSigner(at: now, without: lacking.oid)
+      return [pem(lacking.anchor, certificate), json(lacking.anchor, settings)]
+    }
+    return lacking + anchors.flatMap { [pem($0.name, $0.certificate), json($0.name, settings($0))] } + [
       pem(Self.unscopedAnchor, good.certificate),
       pem(Self.plainHTTPAnchor, good.certificate),
       json(Self.plainHTTPAnchor, settings(good, .init("allow_http", true))),

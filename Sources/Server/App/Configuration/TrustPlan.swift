@@ -23,16 +23,16 @@ struct TrustPlan: Sendable {
 
   var noAnchor: String { "no trust anchor for \(mode.rawValue) mode" }
 
-  /// Why these anchors may not be trusted in live mode or staging; nil if they may. Their private keys are public, so an
-  /// answer below them proves nothing about a wallet either. An anchor meant for tests stops the load and is not just
-  /// left out, since the person who configured it believes that it counts. An anchor that a published list names is not the operator's choice; it is refused with each document.
-  static func problem(with anchors: [TrustAnchor]) -> String? {
+  /// Why these anchors may not be trusted; nil if they may. Their private keys are public, so a response below them
+  /// proves nothing about a wallet either. In staging, `AnchorCertificates` warns of published keys instead, because a
+  /// conformance suite is tried there.
+  ///
+  /// An anchor meant for tests stops the load and is not just left out, since the operator believes that it counts. An
+  /// anchor that a published list names is not the operator's choice; it is refused with each document.
+  static func problem(with anchors: [TrustAnchor], in mode: ServerMode) -> String? {
     for anchor in anchors where anchor.trustedUntil == nil {
-      let name = "\(anchor.source) (\(anchor.certificate.subject.text))"
-      if anchor.certificate.isMock { return "\(name) is a root of the mock issuer" }
-      if PublishedTestRoots.contains(anchor.certificate) {
-        return "\(name) is a published test root, whose documents prove nothing"
-      }
+      guard let origin = anchor.certificate.testOrigin, mode == .live || anchor.certificate.isMock else { continue }
+      return "\(anchor.source) (\(anchor.certificate.subject.text)) is a test anchor: \(origin)"
     }
     return nil
   }
@@ -184,7 +184,7 @@ struct ConfiguredTrust {
     } catch {
       throw entry.fault("signer_anchors", error.description)
     }
-    if let problem = TrustPlan.problem(with: anchors) { throw entry.fault("signer_anchors", problem) }
+    if let problem = TrustPlan.problem(with: anchors, in: .live) { throw entry.fault("signer_anchors", problem) }
     if mode == .live, let test = anchors.first(where: { $0.tier != .live }) {
       throw entry.fault("signer_anchors", "\(test.source) is an anchor for tests, by its settings")
     }

@@ -95,14 +95,18 @@ enum AnchorCertificates {
     return lines + (isAnyValid ? [] : ["no trust anchor is valid now: every document would be refused"])
   }
 
-  /// One line for each authority whose own certificate names revocation lists, if none of them may be asked for. Under
-  /// `require_good` its documents are refused if their signers name the same lists.
-  static func crlWarnings(of anchors: [TrustAnchor]) -> [String] {
+  /// One line for each anchor whose private key is public, and one for each authority whose own certificate names
+  /// revocation lists, if none of them may be asked for. Under `require_good` its documents are refused if their
+  /// signers name the same lists.
+  static func loadWarnings(of anchors: [TrustAnchor]) -> [String] {
     anchors.compactMap { anchor in
-      guard let first = anchor.unusableCRLs.first else { return nil }
-      let address = first.address.map { "\($0): " } ?? ""
-      return "\(anchor.source): \(Code.revocationSourceNotAllowed.rawValue): the revocation list of "
-        + "\(anchor.certificate.subject.text) will not be asked for: \(address)\(first.reason)"
+      anchor.certificate.testOrigin.map { "\(anchor.source): \(Code.testCertificate.rawValue): \($0)" }
     }
+      + anchors.compactMap { anchor in
+        guard let first = anchor.unusableCRLs.first else { return nil }
+        let address = first.address.map { "\($0): " } ?? ""
+        return "\(anchor.source): \(Code.revocationSourceNotAllowed.rawValue): the revocation list of "
+          + "\(anchor.certificate.subject.text) will not be asked for: \(address)\(first.reason)"
+      }
   }
 }

@@ -55,7 +55,7 @@ final class TrustUpdater: Sendable {
     guard let plan else { return status }
     do throws(TrustLoadError) {
       let load = try await plan.loader.load(at: clock())
-      if let problem = TrustPlan.problem(with: load.anchors) { return refuse(problem, load.sources) }
+      if let problem = TrustPlan.problem(with: load.anchors, in: plan.mode) { return refuse(problem, load.sources) }
       let store: TrustStore
       do throws(TrustStoreError) {
         store = try TrustStore(
@@ -80,7 +80,7 @@ final class TrustUpdater: Sendable {
           "changed": .bool(store.snapshot != before),
         ])
       for source in load.sources where source.outcome != .loaded { warn(of: source) }
-      for warning in load.sources.compactMap(\.omission) + AnchorCertificates.crlWarnings(of: store.anchors) {
+      for warning in load.sources.compactMap(\.omission) + AnchorCertificates.loadWarnings(of: store.anchors) {
         log.write(.warning, "trust.warning", at: clock(), ["message": .string(warning)])
       }
       return status

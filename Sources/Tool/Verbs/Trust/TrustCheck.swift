@@ -86,6 +86,7 @@ struct CertificateFindings: Sendable {
     [
       "source": .string(found.source), "subject": found.certificate.map { .string($0.subject.text) } ?? .null,
       "sha256": found.certificate.map { .string($0.fingerprint) } ?? .null,
+      "published_key": found.certificate.flatMap(PublishedKeys.place).map { .string($0) } ?? .null,
       "role": role.map { .string($0.rawValue) } ?? .null, "guessed_by": guessedBy.map { .string($0) } ?? .null,
       "issuer": issuer.map { .string($0.subject.text) } ?? .null, "accepted": .bool(isAccepted(strictly: strictly)),
       "checks": .array(
@@ -139,7 +140,7 @@ struct FindingsText: Sendable {
       ("Role", "\(role.rawValue) (\(role.clause))" + (findings.guessedBy.map { ", guessed: \($0)" } ?? "")),
       ("Issuer", issuer),
       ("Valid", "\(validity.lowerBound) to \(validity.upperBound)"),
-    ] + (certificate.isForTests ? [("For tests", "live mode never trusts it")] : [])
+    ] + (certificate.testOrigin.map { [("For tests", "live mode never trusts it: \($0)")] } ?? [])
   }
 
   private func finding(_ check: Check) -> String {

@@ -43,12 +43,12 @@ enum TrustCommand {
       "crl_addresses": .string(anchor.crlAddresses.rawValue),
       "unusable_crls": .array(anchor.unusableCRLs.map(\.json)),
       "tier": .string(anchor.tier.rawValue), "mock": .bool(certificate.isMock),
+      "published_key": PublishedKeys.place(of: certificate).map { .string($0) } ?? .null,
     ]
   }
 
   private static func testNote(_ certificate: Certificate) -> String {
-    if certificate.isMock { return ", made by the mock authority: live mode never trusts it" }
-    return PublishedTestRoots.contains(certificate) ? ", a published test root: live mode never trusts it" : ""
+    certificate.testOrigin.map { ", and live mode never trusts it: \($0)" } ?? ""
   }
 
   private static func text(_ anchor: TrustAnchor, at now: Timestamp, _ width: Int, _ style: Style) -> String {

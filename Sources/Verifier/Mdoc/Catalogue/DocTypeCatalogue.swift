@@ -70,7 +70,7 @@ public enum DocTypeCatalogue {
 
 /// Names of document types that the standards give, used by more than one rule.
 public enum DocType {
-  public static let mDL = "org.iso.18013.5.1.mDL"
+  public static let mDL = TrustAnchor.mDL
   public static let photoID = "org.iso.23220.photoid.1"
   /// The other spelling in circulation (drafts of ISO/IEC 23220-4). On the wire it is another document type.
   public static let photoIDDraft = "org.iso.23220.photoID.1"

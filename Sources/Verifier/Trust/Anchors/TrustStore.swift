@@ -14,17 +14,16 @@ public final class TrustStore: IssuerTrust, Sendable {
   private let known = SignerCache()
 
   /// - Parameters:
-  ///   - allowsTestCertificates: whether mock certificates and published test roots are trusted, whose private keys are
-  ///     public: in test mode and in `mdoc verify`, never in a live server.
+  ///   - allowsTestCertificates: whether certificates whose private keys are public are trusted, the mock authority's
+  ///     and those of `PublishedKeys`: in test mode and in `mdoc verify`, never in a live server.
   ///   - allowsTestTier: whether anchors of the test tier are trusted, such as a sandbox's; by default where test
-  ///     certificates are.
+  ///     certificates are. Where they alone are, in staging, a certificate for a published key warns.
   /// - Throws: `trust.store_empty` if nothing would be trusted.
   public convenience init(
     anchors: [TrustAnchor], allowsTestCertificates: Bool, allowsTestTier: Bool? = nil
   ) throws(TrustStoreError) {
     let allowsTestTier = allowsTestTier ?? allowsTestCertificates
     let usable = anchors.filter { allowsTestTier || $0.tier == .live }
-      .map { allowsTestCertificates ? $0 : TrustStore.withoutTestSigners($0) }
     guard !usable.isEmpty else { throw .empty }
     self.init(usable: usable, allowsTestCertificates: allowsTestCertificates, allowsTestTier: allowsTestTier)
   }
@@ -39,16 +38,9 @@ public final class TrustStore: IssuerTrust, Sendable {
       .sorted { $0.encoding.lexicographicallyPrecedes($1.encoding) }
     self.anchors = ordered.map(\.anchor)
     validator = PathValidator(
-      anchors: self.anchors, allowsTestCertificates: allowsTestCertificates, usages: DocTypeCatalogue.signerUsages)
+      anchors: self.anchors, allowsTestCertificates: allowsTestCertificates,
+      warnsOfPublishedKeys: allowsTestTier && !allowsTestCertificates, usages: DocTypeCatalogue.signerUsages)
     snapshot = TrustStore.fingerprint(of: ordered.map(\.encoding), allowsTestCertificates: allowsTestCertificates)
-  }
-
-  /// The anchor without the test certificates among its signers of status lists. The signer of a status decides about
-  /// documents as much as their issuer does, and anybody can sign with a published key.
-  private static func withoutTestSigners(_ anchor: TrustAnchor) -> TrustAnchor {
-    var anchor = anchor
-    anchor.statusSigners.removeAll(where: \.isForTests)
-    return anchor
   }
 
   public func evaluate(chain: [ArraySlice<UInt8>], docType: String, at now: Timestamp, skew: Int64) -> PathEvaluation {

@@ -94,18 +94,20 @@ struct ListSigner: Sendable {
     deviations = Self.deviations(of: signer)
   }
 
-  /// Test certificates are allowed here. Whether the document's anchor may be one was decided when the document's own
-  /// path was validated, and the document's issuer names the certificate of a status.
+  /// Test certificates are allowed under a test anchor alone: whether that may be trusted was decided when the
+  /// document's own path was validated. The signer of a status decides about documents as much as their issuer does.
   private static func anchors(of source: StatusListSource) throws(ListFault) -> SignerPath.Anchors {
     guard let der = source.certificate else {
       return SignerPath.Anchors(
         authorities: [source.anchor] + source.furtherSigners.filter(\.extensions.isCA),
-        signers: source.furtherSigners.filter { !$0.extensions.isCA }, allowsTestCertificates: true)
+        signers: source.furtherSigners.filter { !$0.extensions.isCA },
+        allowsTestCertificates: source.anchor.isForTests)
     }
     guard let certificate = try? Certificate(der: der) else {
       throw .invalid("the certificate that the document's status names is malformed")
     }
-    return SignerPath.Anchors(authorities: [certificate], signers: [certificate], allowsTestCertificates: true)
+    return SignerPath.Anchors(
+      authorities: [certificate], signers: [certificate], allowsTestCertificates: source.anchor.isForTests)
   }
 
   /// A signer need not have extended key usages. If it has some, one must be that of status lists, or any purpose. That
