@@ -109,6 +109,11 @@ import Testing
     let check = await Run(
       "trust", "check", folder("new/keys/reader-chain.pem"), folder("new/keys/reader-authority.pem"))
     #expect(check.status == 0 && check.output.contains("Role     reader-authentication"), "\(check.output)")
+    // The list that they name is served by the server, and signed by their authority.
+    #expect(try configuration()["reader_crl"] == "reader.crl")
+    let list = await Run(
+      "trust", "show", folder("new/reader.crl"), "--signer-anchor", folder("new/keys/reader-authority.pem"))
+    #expect(list.status == 0 && list.output.contains("ACCEPTED") && list.output.contains("0 certificates"))
     #expect(
       await Run("init", folder("live"), "--mode", "live", "--public-url", "https://id.shop.example").status == 0)
     let request = String(decoding: folder.read("live/keys/reader.csr"), as: UTF8.self)
@@ -159,7 +164,7 @@ import Testing
     let file = try folder.write("mock.pem", PEM.encode(certificate: mock.certificate))
     let before = names
     let run = await run("--mode", mode, "--trust", file)
-    #expect(run.status == 64 && run.error.contains("--trust: ") && run.error.contains("mock issuer"), "\(run.error)")
+    #expect(run.status == 64 && run.error.contains("--trust: ") && run.error.contains("mock authority"), "\(run.error)")
     #expect(!run.error.contains(".new"))
     #expect(names == before)
   }

@@ -1,4 +1,5 @@
 import Base
+import Mock
 import TestSupport
 
 @testable import App
@@ -14,7 +15,8 @@ extension LiveFolder {
       "concurrent_requests": 32,
     ],
     "trusted_proxies": ["10.0.0.0/8"], "proxy_header": "Forwarded",
-    "public_url": "https://id.shop.example", "store": "sqlite:mdoc.sqlite", "node": "verifier-1",
+    "public_url": "https://id.shop.example", "reader_crl": "reader.crl",
+    "store": "sqlite:mdoc.sqlite", "node": "verifier-1",
     "trust": [
       "trust/",
       [
@@ -86,6 +88,11 @@ extension LiveFolder {
   /// A certificate and its key.
   func writeTLS() throws {
     let tls = try TLSFixture()
+    try write(
+      "reader.crl",
+      SelfMadeReader(
+        name: "shop", host: "shop.example", revocationList: "https://shop.example/reader.crl", at: .systemNow()
+      ).revocationList)
     try write("tls-chain.pem", tls.certificate)
     try write("tls.pem", tls.key)
   }

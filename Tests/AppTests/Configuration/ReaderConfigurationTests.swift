@@ -1,6 +1,7 @@
 import Base
 import Cryptography
 import Glibc
+import PKIX
 import Presentation
 import Sessions
 import Testing
@@ -44,6 +45,61 @@ import Testing
       let reader = try #require(configuration.relyingParties["shop"]?.readers.first)
       #expect(reader.certificates.count == 1 && reader.clientIdentifier == .certificateHash)
       #expect(configuration.warnings.map { $0.contains("reader-with-root.pem: the trust anchor at the end") } == [true])
+    }
+  }
+
+  /// HAIP 1.0, 5: the signer's certificate MUST NOT be self-signed.
+  @Test func `a self-signed reader certificate is warned of`() async throws {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      try folder.writeReader()
+      let key = try PrivateKey(generatingOn: .p256)
+      let issuer = CertificateIssuer(
+        name: CertificateName(country: nil, state: nil, organization: "Shop", commonName: "shop.example"), key: key)
+      let now = Timestamp.systemNow()
+      let own = CertificateTemplate(
+        issuer: issuer.name, notBefore: now - 60, notAfter: now + 300 * 86_400, subject: issuer.name,
+        publicKeyInfo: SubjectPublicKeyInfo.der(of: key.publicKey),
+        extensions: [.subjectKeyIdentifier(issuer.keyIdentifier)] + SelfMadeReader.profile(host: "shop.example"))
+      try folder.write("reader.pem", key.pem())
+      try folder.write("reader-chain.pem", Array(PEM.encode(certificate: own.signed(by: key)).utf8))
+      try folder.writeConfiguration(["relying_parties": Self.party()])
+      let warnings = ConfigurationCheck(path: folder.configurationFile).warnings
+      #expect(warnings.contains { $0.contains("reader-chain.pem: the certificate is self-signed") }, "\(warnings)")
+      try folder.writeReader()
+      #expect(!ConfigurationCheck(path: folder.configurationFile).warnings.contains { $0.contains("self-signed") })
+    }
+  }
+
+  /// Both certificates of `mdoc init`'s reader name it; nothing in front of the server needs to serve it.
+  @Test func `the readers' revocation list is served, and its end is warned of`() async throws {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      let now = Timestamp.systemNow()
+      let reader = try SelfMadeReader(
+        name: "shop", host: "shop.example", revocationList: "https://shop.example/reader.crl", at: now)
+      try folder.write("reader.crl", reader.revocationList)
+      try folder.writeConfiguration(["reader_crl": "reader.crl"])
+      #expect(ConfigurationCheck(path: folder.configurationFile).warnings == [])
+      try await folder.serve { _, api, _ in
+        let reply = try await api.with(nil).get("/reader.crl")
+        #expect(reply.status == 200 && reply.header("Content-Type") == "application/pkix-crl")
+        let list = try VerifiedCRL(
+          verifying: reply.head.bytes, issuer: Certificate(der: reader.authority), at: now)
+        #expect(!list.contains(serial: try Certificate(der: reader.certificate).serialNumber))
+      }
+      let old = try SelfMadeReader(
+        name: "shop", host: "shop.example", revocationList: "https://shop.example/reader.crl", at: now - 380 * 86_400)
+      try folder.write("reader.crl", old.revocationList)
+      let warnings = ConfigurationCheck(path: folder.configurationFile).warnings
+      #expect(warnings.count == 1 && warnings.first?.contains("the readers' revocation list expires at") == true)
+      try folder.write("reader.crl", [0x30, 0x00])
+      #expect(ConfigurationCheck(path: folder.configurationFile).problems.map(\.pointer) == ["/reader_crl"])
+      try folder.writeConfiguration()
+      try await folder.serve { _, api, _ in
+        let reply = try await api.with(nil).get("/reader.crl")
+        #expect(reply.status == 404 && reply.code == "api.not_found")
+      }
     }
   }
 

@@ -13,14 +13,17 @@ package struct SelfMadeReader: Sendable {
   package let key: PrivateKey
   /// DER.
   package let certificate: [UInt8]
-  /// DER of the authority's certificate. Its private key signs this one reader and is then forgotten.
+  /// DER of the authority's certificate. Its private key signs this one reader and its list, and is then forgotten.
   package let authority: [UInt8]
+  /// DER of the authority's revocation list, in which nothing is revoked. It ends with the reader's certificate, since
+  /// nobody can sign another one: a reader whose key is lost is revoked by taking its authority out of the wallets.
+  package let revocationList: [UInt8]
 
   /// - Parameters:
   ///   - name: the relying party's name.
   ///   - host: of the address that wallets answer to.
-  ///   - revocationList: the address that both certificates name for it.
-  package init(name: String, host: String, revocationList: String, at now: Timestamp) throws {
+  ///   - listAddress: where the revocation list is served, which both certificates name.
+  package init(name: String, host: String, revocationList listAddress: String, at now: Timestamp) throws {
     let issuer = CertificateIssuer(
       name: CertificateName(country: nil, state: nil, organization: name, commonName: "\(name) reader authority"),
       key: try PrivateKey(generatingOn: .p256))
@@ -31,7 +34,7 @@ package struct SelfMadeReader: Sendable {
       publicKeyInfo: SubjectPublicKeyInfo.der(of: issuer.key.publicKey),
       extensions: [
         .basicConstraints(isCA: true, pathLength: 0), .keyUsage(.keyCertSign, .crlSign),
-        .subjectKeyIdentifier(issuer.keyIdentifier), .crlDistributionPoint(uri: revocationList),
+        .subjectKeyIdentifier(issuer.keyIdentifier), .crlDistributionPoint(uri: listAddress),
       ]
     ).signed(by: issuer.key)
     key = try PrivateKey(generatingOn: .p256)
@@ -42,9 +45,12 @@ package struct SelfMadeReader: Sendable {
       extensions: [
         .authorityKeyIdentifier(issuer.keyIdentifier),
         .subjectKeyIdentifier(HashAlgorithm.sha1.hash(key.publicKey.encoded)),
-        .crlDistributionPoint(uri: revocationList),
+        .crlDistributionPoint(uri: listAddress),
       ] + Self.profile(host: host)
     ).signed(by: issuer.key)
+    var list = RevocationListTemplate(issuer: issuer, at: from)
+    (list.thisUpdate, list.nextUpdate) = (from, from + Self.days * Seconds.day)
+    revocationList = try list.der()
   }
 
   /// What the profile of readers wants in a certificate and its holder can ask for; the rest is its authority's.

@@ -45,6 +45,7 @@ struct ConfigurationLoader {
     let plan = root.attempt(
       try ConfiguredTrust(file: file, mode: mode ?? .staging).plan(root, fetcher: network.fetcher))
     let anchors: [TrustAnchor]? = if let plan { root.attempt(try anchors(root, plan)) } else { nil }
+    let readerCRL = root.attempt(try self.readerCRL(root, at: now, &warnings)) ?? nil
     let clockSkew = root.attempt(try root.number("clock_skew"))
     let proofs = root.attempt(try self.proofs(root))
     let stop = root.attempt(try StopTimes(notice: root.number("stop_notice"), drain: root.number("stop_drain")))
@@ -67,6 +68,7 @@ struct ConfigurationLoader {
       anchors: anchors, trust: plan, clockSkew: clockSkew, sealingKeys: sealingKeys, relyingParties: parties)
     configuration.edge = edge
     configuration.proofs = proofs
+    configuration.readerCRL = readerCRL
     configuration.node = node
     configuration.stop = stop
     configuration.source = ConfigurationSource(path: file.path, environment: environment, network: network)
@@ -158,6 +160,22 @@ struct ConfigurationLoader {
     }
   }
 
+  /// The readers' revocation list; nil if none is configured.
+  private func readerCRL(
+    _ root: Schema.Object, at now: Timestamp, _ warnings: inout [String]
+  ) throws(Schema.Fault) -> [UInt8]? {
+    guard let name = try root.ifAny("reader_crl", root.text) else { return nil }
+    let bytes = try file.read(name, at: "/reader_crl")
+    let path = file.resolve(name)
+    guard bytes.first == 0x30, let list = try? UnverifiedCRL(parsing: bytes) else {
+      throw root.fault("reader_crl", "\(path) is no revocation list in DER")
+    }
+    if let end = list.nextUpdate, end < now + PartyCertificates.notice {
+      warnings.append("\(path): the readers' revocation list \(end < now ? "expired" : "expires") at \(end)")
+    }
+    return bytes
+  }
+
   /// Loads the anchors of the files. A fault in them stops the start before anything is opened or fetched.
   private func anchors(_ root: Schema.Object, _ plan: TrustPlan) throws(Schema.Fault) -> [TrustAnchor] {
     for path in plan.paths + plan.paths.map(TrustAnchorLoader.settingsFile) {
@@ -171,7 +189,7 @@ struct ConfigurationLoader {
     } catch {
       throw root.fault("trust", error.description)
     }
-    if let problem = TrustPlan.problem(with: anchors) { throw root.fault("trust", problem) }
+    if let problem = TrustPlan.problem(with: anchors, in: plan.mode) { throw root.fault("trust", problem) }
     // If an entry has a fault, it is unknown which anchors it would have brought, so their absence is no second fault.
     guard
       plan.hasLists || file.reading.faults.contains(where: { $0.pointer.hasPrefix("/trust/") })
@@ -233,7 +251,7 @@ package struct ConfigurationCheck: Sendable {
           ? [] : [Schema.Fault("/trust", "\(noAnchor) in what is here now")])
       warnings =
         configuration.warnings + missing + AnchorCertificates.warnings(of: configuration.anchors, at: now)
-        + AnchorCertificates.crlWarnings(of: configuration.anchors + listed)
+        + AnchorCertificates.loadWarnings(of: configuration.anchors + listed)
         + PartyCertificates.warnings(of: configuration.relyingParties, at: now)
     } catch {
       problems = error.problems

@@ -75,6 +75,9 @@ package enum ConfigurationSchema {
       "public_url", .filledText(like: "^https?://[a-z0-9.-]+(:[0-9]+)?$"),
       "Where wallets reach the server; without it `openid4vp` is not offered."),
     Entry(
+      "reader_crl", .filledText(),
+      "Revocation list (DER) of the authority that certified the readers, served as `/reader.crl`."),
+    Entry(
       "store", .filledText(like: "^(sqlite:.|postgres(ql)?://)"), "`sqlite:` and a path, or a `postgresql://` URL.",
       isRequired: true, needsRestart: true),
     Entry(

@@ -35,6 +35,9 @@ struct ConfiguredReaders {
       throw entry.fault(error)
     }
     let path = secrets.file.resolve(try entry.text("certificates"))
+    if reader.leaf.isSelfSigned {
+      warnings.append("\(path): the certificate is self-signed, which HAIP 1.0, 5 forbids; let an authority certify it")
+    }
     if key.curve != .p256 {
       warnings.append("\(path): the key is on \(key.curve.rawValue); HAIP 1.0 has wallets know ES256, which is P-256's")
     }
@@ -66,9 +69,9 @@ struct ConfiguredReaders {
       certificates.removeLast()
       warnings.append("\(path): the trust anchor at the end, \(last.subject.text), is left out of what wallets get")
     }
-    // Everybody can sign with the mock authority's keys, so its certificates prove nothing.
-    if certificates.contains(where: \.isMock) {
-      throw entry.fault("certificates", "\(path) has a certificate of the mock authority")
+    // Everybody can sign with these keys, so their certificates prove nothing.
+    if let origin = certificates.lazy.compactMap(\.testOrigin).first {
+      throw entry.fault("certificates", "\(path) has a certificate for tests: \(origin)")
     }
     return certificates
   }

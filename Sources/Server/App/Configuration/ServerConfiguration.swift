@@ -16,6 +16,8 @@ package struct ServerConfiguration: Sendable {
   package var edge = EdgeConfiguration.open
   /// The address of this server for wallets, `https://host[:port]`; nil if none is configured.
   var publicURL: String?
+  /// DER of the revocation list that is served for the readers' certificates; nil if none is configured.
+  var readerCRL: [UInt8]?
   /// Names this process's chain of audit entries.
   package var node = NodeName.standard
   var stop = StopTimes.standard

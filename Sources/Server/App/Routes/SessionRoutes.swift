@@ -141,7 +141,7 @@ enum ReportRoutes {
 /// `/v1/wallet`: operations that wallets call by themselves, knowing only an address (OpenID4VP 1.0, 5.10 and 8.2).
 /// Pages may not call them, so none is cross-origin.
 enum WalletRoutes {
-  static let all = [request, postedRequest, response]
+  static let all = [request, postedRequest, response, ReaderRevocationList.route]
 
   private static let requestPath = PathTemplate("/v1/wallet/{relying_party}/{session}/request")
   private static let requestType = "application/oauth-authz-req+jwt"
@@ -181,5 +181,23 @@ enum WalletRoutes {
   ) async throws(ServiceError) -> [UInt8] {
     try await call.application.service.walletRequest(
       call.parameters["session"] ?? "", of: call.parameters["relying_party"] ?? "", parameters: try parameters())
+  }
+}
+
+/// The revocation list that the certificates of `mdoc init`'s readers name.
+package enum ReaderRevocationList {
+  /// Below `public_url`.
+  package static let path = "/reader.crl"
+  private static let mediaType = "application/pkix-crl"
+
+  static let route = Route(
+    method: .get, path: PathTemplate(path), name: "getReaderRevocationList",
+    summary: "The revocation list of the authority that certified the readers (RFC 5280; RFC 2585).", access: .anyone,
+    success: .content(mediaType), problems: [.apiNotFound]
+  ) { call throws(ServiceError) in
+    guard let list = call.application.readerCRL else {
+      throw ServiceError(.apiNotFound, "No `reader_crl` is configured.")
+    }
+    return Answer(status: 200, mediaType: mediaType, body: list)
   }
 }

@@ -16,6 +16,8 @@ package final class Application: Sendable {
   let additions: ServerAdditions
   let isBehindProxy: Bool
   let edge: Edge
+  /// DER of the revocation list that the readers' certificates name; nil if none is configured.
+  let readerCRL: [UInt8]?
   package let clock: @Sendable () -> Timestamp
   let crossOrigin: CrossOrigin
   let state: ServerState
@@ -23,7 +25,7 @@ package final class Application: Sendable {
   init(
     service: VerificationService, trust: TrustUpdater, metrics: Metrics, fetches: FetchLog = FetchLog(),
     webhooks: WebhookMetrics = WebhookMetrics(),
-    additions: ServerAdditions = .none, isBehindProxy: Bool, edge: Edge = .open,
+    additions: ServerAdditions = .none, isBehindProxy: Bool, edge: Edge = .open, readerCRL: [UInt8]? = nil,
     clock: @escaping @Sendable () -> Timestamp, state: ServerState? = nil
   ) {
     self.service = service
@@ -34,6 +36,7 @@ package final class Application: Sendable {
     self.additions = additions
     self.isBehindProxy = isBehindProxy
     self.edge = edge
+    self.readerCRL = readerCRL
     self.clock = clock
     crossOrigin = CrossOrigin(service.relyingParties)
     self.state = state ?? ServerState(loadedAt: clock())
@@ -48,7 +51,7 @@ package final class Application: Sendable {
       let service = try service.reconfigured(by: configuration.service(trust.inForce, metrics: metrics))
       next = Application(
         service: service, trust: trust, metrics: metrics, fetches: fetches, webhooks: webhooks, additions: additions,
-        isBehindProxy: isBehindProxy, edge: edge, clock: clock, state: state)
+        isBehindProxy: isBehindProxy, edge: edge, readerCRL: configuration.readerCRL, clock: clock, state: state)
     } catch {
       throw .configuration(error.message)
     }

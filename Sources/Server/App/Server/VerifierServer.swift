@@ -58,7 +58,8 @@ package final class VerifierServer: Sendable {
     let poster = try Self.poster()
     let application = Application(
       service: service, trust: trustUpdater, metrics: metrics, fetches: configuration.fetches, webhooks: webhooks,
-      additions: additions, isBehindProxy: configuration.isBehindProxy, edge: edge, clock: clock)
+      additions: additions, isBehindProxy: configuration.isBehindProxy, edge: edge,
+      readerCRL: configuration.readerCRL, clock: clock)
     let applications = CurrentApplication(application)
     updater = ConfigurationUpdater(applications, started: configuration, log: log)
     http = try Self.listen(configuration, edge, APIHandler(applications, updater: updater, log: log))
@@ -77,7 +78,7 @@ package final class VerifierServer: Sendable {
     // Some of test mode's mock anchors are outdated on purpose.
     let outdated = mode != .test ? trust.anchors.count - trust.anchorsInForce(at: clock()) : 0
     let warnings =
-      configuration.warnings + (mode != .test ? AnchorCertificates.crlWarnings(of: trust.anchors) : [])
+      configuration.warnings + (mode != .test ? AnchorCertificates.loadWarnings(of: trust.anchors) : [])
       + configuration.sources.compactMap(\.omission)
       + PartyCertificates.warnings(of: configuration.relyingParties, at: clock())
       + (outdated > 0 ? ["\(outdated) of \(trust.anchors.count) trust anchors are expired or not yet valid"] : [])

@@ -83,6 +83,7 @@ struct ConfigurationFolder {
       "behind_proxy": .bool(isBehindProxy),
       "trusted_proxies": isBehindProxy ? .array(proxies.map { .string($0) }) : nil,
       "public_url": choices.publicURL.map { .string($0) }, "store": "sqlite:mdoc.sqlite", "node": "verifier-1",
+      "reader_crl": files.contains { $0.name == "reader.crl" } ? "reader.crl" : nil,
       "trust": ["trust/"], "sealing_keys": [["id": .string(month), "file": "keys/sealing.key"]],
       "relying_parties": [.object(party)],
     ])
@@ -116,10 +117,11 @@ struct ConfigurationFolder {
       return []
     }
     let reader = try SelfMadeReader(
-      name: choices.relyingParty, host: host, revocationList: url + "/reader.crl", at: now)
+      name: choices.relyingParty, host: host, revocationList: url + ReaderRevocationList.path, at: now)
     files.append(File("keys/reader.pem", try reader.key.pem(), isSecret: true))
     files.append(File("keys/reader-chain.pem", PEM.encode(certificate: reader.certificate)))
     files.append(File("keys/reader-authority.pem", PEM.encode(certificate: reader.authority)))
+    files.append(File("reader.crl", reader.revocationList))
     return [.init("readers", [["key": "keys/reader.pem", "certificates": "keys/reader-chain.pem"]])]
   }
 
