@@ -53,9 +53,22 @@ import Trust
     #expect(json["subject"]?.string == uri && json["expires_at"]?.integer != nil)
     let text = await Run(["trust", "show", scratch("status.cwt")] + fixture.at)
     #expect(text.output.contains("Status list (CBOR Web Token)") && text.output.contains(uri))
+    let (bits, statuses) = (json["bits"]?.integer ?? 0, json["statuses"]?.integer ?? 0)
+    #expect([1, 2, 4, 8].contains(bits) && statuses > 0 && statuses % (8 / bits) == 0)
+    #expect(text.output.contains("\(statuses), of \(bits) bit"))
     let identifiers = try MockIdentifierList.good.published(by: fixture.authority, at: uri, now: fixture.now)
     let other = await show(try scratch.write("identifiers.cwt", identifiers))
-    #expect(try other.json()["kind"] == "identifier_list")
+    #expect(try other.json()["kind"] == "identifier_list" && other.json()["identifiers"]?.integer != nil)
+  }
+
+  @Test(arguments: ["status-not-compressed", "status-truncated", "status-without-bits"])
+  func `A status list that no verifier can unpack is refused`(name: String) async throws {
+    let list = try #require(MockStatusList.named(name))
+    let bytes = try list.published(by: fixture.authority, at: "https://lists.example/1", now: fixture.now)
+    let run = await show(try scratch.write("status.cwt", bytes))
+    let json = try run.json()
+    #expect(run.status == 1 && json["state"] == "refused" && json["bits"] == nil)
+    #expect(json.codes("failed") == ["revocation.status_list_invalid"])
   }
 
   @Test func `A list whose anchor is the signer itself is called so`() async throws {

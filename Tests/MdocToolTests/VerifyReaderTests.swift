@@ -46,6 +46,15 @@ struct VerifyReaderTests {
     #expect(await verify("--origin", "https://shop.example", "--encryption-info", "AAAA").status == 1)
   }
 
+  @Test func `the output says that the certificate's profile is relaxed, and strictness excludes that`() async throws {
+    let transcript = folder + "/D.5.1-session-transcript.cbor"
+    let run = await verify("--transcript", transcript, "--relax-profile")
+    #expect(run.status == 0 && run.output.contains("--relax-profile"))
+    #expect(try await verify("--transcript", transcript, "--relax-profile", "--json").json()["profile_relaxed"] == true)
+    #expect(try await verify("--transcript", transcript, "--json").json()["profile_relaxed"] == false)
+    #expect(await verify("--transcript", transcript, "--relax-profile", "--strict").status == 64)
+  }
+
   @Test func `the session must be given, in one way`() async throws {
     #expect(await verify().status == 64)
     #expect(await verify("--origin", "https://shop.example").status == 64)

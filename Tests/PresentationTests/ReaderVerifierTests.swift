@@ -146,6 +146,10 @@ import Testing
     // It is trusted by itself, and has no extended key usage.
     let report = verify(bytes, roots: [fixture.identity.leaf])
     #expect(failed(report) == [.readerCertificateProfile, .readerAuthMissing])
+    // Who asks for it explicitly, gets a warning instead.
+    let relaxed = ReaderVerifier(roots: [fixture.identity.leaf], relaxingProfile: true)
+      .verify(deviceRequest: bytes, over: transcript, at: now)
+    #expect(relaxed.isAuthenticated && outcome(of: .readerCertificateProfile, relaxed) == .warning)
     // OpenID4VP does not say what it must be for, so there it warns.
     let object = try object(by: fixture.identity)
     for isStrict in [false, true] {

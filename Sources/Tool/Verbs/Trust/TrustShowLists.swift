@@ -152,19 +152,20 @@ extension ShownFile.Entry {
 
 extension ShownFile {
   /// Shows a status list or identifier list. The documents that name it determine who may sign it, so it is never
-  /// verified here, whatever anchors are named.
+  /// verified here, whatever anchors are named. A list that no verifier could read is refused.
   init(_ token: UnverifiedStatusToken, at now: Timestamp) {
     let name = token.mechanism == .statusList ? "status list" : "identifier list"
     kind = token.mechanism == .statusList ? "status_list" : "identifier_list"
     title = "\(name.prefix(1).uppercased() + name.dropFirst()) (\(token.form == .cwt ? "CBOR" : "JSON") Web Token)"
-    state = .unverified
+    state = token.fault == nil ? .unverified : .refused
     caution =
-      "it tells of documents that name it whether they are still good, and makes nobody trusted. Who may sign it depends "
-      + "on the document; what follows is only what the file says"
-    checks = []
+      token.fault == nil
+      ? "it tells of documents that name it whether they are still good, and makes nobody trusted. Who may sign it "
+        + "depends on the document; what follows is only what the file says"
+      : "no verifier can read it, so documents that name it are undetermined; what follows is only what the file says"
+    checks = token.fault.map { [Check($0.uncertainty.code, .failed, detail: $0.detail)] } ?? []
     let signer = token.signerChain.first
     var rows: [(String, String)] = []
-    if let fault = token.fault { rows.append(("Claims", "can't be read: \(fault)")) }
     if let subject = token.subject { rows.append(("For the address", subject)) }
     if let issued = token.issuedAt { rows.append(("Issued", "\(issued)")) }
     if let expires = token.expires { rows.append(("Counts until", "\(expires)\(now < expires ? "" : "  EXPIRED")")) }
@@ -172,12 +173,23 @@ extension ShownFile {
     if let signer {
       rows += [("Signer", signer.subject.text), ("Signer's SHA-256", signer.fingerprint)]
     }
+    var counts: [(String, JSON)] = []
+    switch token.entries {
+    case .statuses(let bits, let count):
+      rows.append(("Statuses", "\(count), of \(bits) bit\(bits == 1 ? "" : "s") each"))
+      counts = [("bits", .integer(Int64(bits))), ("statuses", .integer(Int64(count)))]
+    case .identifiers(let count):
+      rows.append(("Revoked", count == 1 ? "1 document" : "\(count) documents"))
+      counts = [("identifiers", .integer(Int64(count)))]
+    case nil: break
+    }
     self.rows = rows
-    members = [
-      ("form", .string(token.form.rawValue)), ("subject", token.subject.map { .string($0) } ?? .null),
-      ("issued_at", Self.time(token.issuedAt)), ("expires_at", Self.time(token.expires)),
-      ("signer", signer?.summaryJSON ?? .null),
-    ]
+    members =
+      [
+        ("form", .string(token.form.rawValue)), ("subject", token.subject.map { .string($0) } ?? .null),
+        ("issued_at", Self.time(token.issuedAt)), ("expires_at", Self.time(token.expires)),
+        ("signer", signer?.summaryJSON ?? .null),
+      ] + counts
     entries = []
   }
 }

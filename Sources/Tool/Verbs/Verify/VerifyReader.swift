@@ -7,7 +7,7 @@ import Presentation
 enum VerifyReader {
   static let command = Command(
     "reader", "verify who signed a request: reader authentication, or an OpenID4VP request object",
-    options: [.root] + TranscriptOptions.session + [.origin, .encryptionInfo, .at, .strict, .json],
+    options: [.root] + TranscriptOptions.session + [.origin, .encryptionInfo, .relaxProfile, .at, .strict, .json],
     operand: Operand(
       placeholder: "FILE",
       help:
@@ -33,7 +33,10 @@ enum VerifyReader {
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
     let file = try RequestToVerify(at: arguments.operand ?? "")
-    let verifier = ReaderVerifier(roots: try roots(arguments), isStrict: arguments.has(.strict))
+    let isRelaxed = arguments.has(.relaxProfile)
+    if isRelaxed, arguments.has(.strict) { throw .usage("--relax-profile does not go together with --strict") }
+    let verifier = ReaderVerifier(
+      roots: try roots(arguments), isStrict: arguments.has(.strict), relaxingProfile: isRelaxed)
     let now = try arguments.time(.at)
     let report: ReaderReport
     switch file.content {
@@ -46,9 +49,10 @@ enum VerifyReader {
       report = verifier.verify(requestObject: text, origin: arguments.value(.origin), at: now)
     }
     if arguments.has(.json) {
-      console.print(report.json(at: now))
+      console.print(report.json(at: now, isRelaxed: isRelaxed))
     } else {
-      console.print(text(report, at: now, ChecksText(width: console.width, style: Style(isColored: console.isColored))))
+      let checks = ChecksText(width: console.width, style: Style(isColored: console.isColored))
+      console.print(text(report, at: now, isRelaxed, checks))
     }
     return report.isAuthenticated ? .done : .rejected
   }
@@ -82,11 +86,17 @@ enum VerifyReader {
 
   // MARK: Output
 
-  private static func text(_ report: ReaderReport, at now: Timestamp, _ checks: ChecksText) -> String {
+  private static func text(
+    _ report: ReaderReport, at now: Timestamp, _ isRelaxed: Bool, _ checks: ChecksText
+  ) -> String {
     let verdict =
       report.isAuthenticated
       ? checks.style("AUTHENTICATED", .bold, .green) : checks.style("NOT AUTHENTICATED", .bold, .red)
-    var blocks = ["\(verdict) at \(now)", checks.block("Checks of the request", report.checks)]
+    let note = isRelaxed ? ", by --relax-profile: whether the certificate is made for a reader only warns" : ""
+    var blocks = [
+      Wrapping.wrap("\(verdict) at \(now)\(note)", indent: 2, width: checks.width),
+      checks.block("Checks of the request", report.checks),
+    ]
     for signature in report.signatures {
       let reader = signature.certificates.first.map { ", by \(Printable.line($0.subject.text))" } ?? ""
       blocks.append(checks.block(signature.place + reader, signature.checks))
@@ -136,9 +146,10 @@ extension JSON {
 }
 
 extension ReaderReport {
-  fileprivate func json(at now: Timestamp) -> JSON {
+  fileprivate func json(at now: Timestamp, isRelaxed: Bool) -> JSON {
     [
-      "authenticated": .bool(isAuthenticated), "kind": .string(kind.rawValue), "at": .integer(now.secondsSince1970),
+      "authenticated": .bool(isAuthenticated), "profile_relaxed": .bool(isRelaxed), "kind": .string(kind.rawValue),
+      "at": .integer(now.secondsSince1970),
       "checks": .array(checks.map(\.json)), "signatures": .array(signatures.map(\.json)),
     ]
   }
@@ -160,6 +171,8 @@ extension ReaderSignature {
 extension Option {
   fileprivate static let root = Option(
     "root", "PEM", "a certificate that the reader's must chain to, or be", occurrence: .requiredRepeatable)
+  fileprivate static let relaxProfile = Option(
+    flag: "relax-profile", "only warn of a certificate that is not made for readers, by its usages or CA flag")
   fileprivate static let origin = Option(
     "origin", "ORIGIN", "of the page that asks by the Digital Credentials API: https://shop.example")
   fileprivate static let encryptionInfo = Option(

@@ -134,7 +134,7 @@ extension RevocationCode {
 }
 
 extension RevocationUncertainty {
-  fileprivate var code: Code {
+  public var code: Code {
     switch self {
     case .crlInvalid: .crlInvalid
     case .statusUnknown: .statusUnknown

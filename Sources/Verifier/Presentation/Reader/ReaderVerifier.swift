@@ -12,12 +12,16 @@ import PKIX
 public struct ReaderVerifier: Sendable {
   let anchors: SignerPath.Anchors
   let isStrict: Bool
+  /// Whether a certificate that is not made for a reader only warns. Its path to a root is required all the same.
+  let isProfileRelaxed: Bool
 
   /// - Parameters:
   ///   - roots: authorities of readers, or readers that are trusted by themselves. Test certificates are taken: whoever
   ///     names one means it.
   ///   - isStrict: whether a finding fails that otherwise only warns.
-  public init(roots: [Certificate], isStrict: Bool = false) {
+  ///   - relaxingProfile: whether a certificate only warns that is not made for a reader, by its usages or CA flag.
+  public init(roots: [Certificate], isStrict: Bool = false, relaxingProfile: Bool = false) {
+    isProfileRelaxed = relaxingProfile
     anchors = SignerPath.Anchors(configured: roots, allowsTestCertificates: true)
     self.isStrict = isStrict
   }
@@ -117,7 +121,7 @@ public struct ReaderVerifier: Sendable {
     for check in path.checks {
       switch (check.code, check.outcome) {
       case (.listSignerUntrusted, let outcome): checks.append([Check(.readerUntrusted, outcome, detail: check.detail)])
-      case (.listSignerProfile, .failed) where !profileRejects && !isStrict:
+      case (.listSignerProfile, .failed) where (isProfileRelaxed || !profileRejects) && !isStrict:
         checks.warned(.readerCertificateProfile, check.detail)
       case (.listSignerProfile, .warning) where isStrict:
         checks.failed(.readerCertificateProfile, check.detail)

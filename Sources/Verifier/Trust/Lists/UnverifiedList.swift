@@ -65,8 +65,17 @@ public struct UnverifiedStatusToken: Sendable {
   public let expires: Timestamp?
   /// How long it may be kept before it is fetched again, in seconds.
   public let timeToLive: Int64?
-  /// Why its claims can't be read; nil if they can.
-  public let fault: String?
+  /// Its entries, unpacked; nil if they can't be read.
+  public let entries: Entries?
+  /// Why its claims or entries can't be read; nil if they can.
+  public let fault: ListFault?
+
+  public enum Entries: Sendable {
+    /// The bits of each status, and the number of statuses, with those that only fill the last byte.
+    case statuses(bits: Int, count: Int)
+    /// The number of revoked documents.
+    case identifiers(Int)
+  }
 
   /// Nil if the bytes don't have the form and the type of such a token.
   public init?(_ bytes: [UInt8]) {
@@ -80,16 +89,24 @@ public struct UnverifiedStatusToken: Sendable {
     self.mechanism = mechanism
     form = bytes.first == UInt8(ascii: "e") ? .jwt : .cwt
     signerChain = UnverifiedList.readable(list.chain)
+    var registered: RegisteredClaims?
+    var entries: Entries?
+    var fault: ListFault?
     do throws(ListFault) {
-      let claims = try list.unverifiedClaims().registered()
-      subject = claims.subject
-      issuedAt = claims.issuedAt
-      expires = claims.expires
-      timeToLive = claims.timeToLive
-      fault = nil
-    } catch {
-      (subject, issuedAt, expires, timeToLive) = (nil, nil, nil, nil)
-      fault = error.detail
-    }
+      let claims = try list.unverifiedClaims()
+      registered = try claims.registered()
+      entries = try Self.entries(of: claims, mechanism)
+    } catch { fault = error }
+    (subject, issuedAt) = (registered?.subject, registered?.issuedAt)
+    (expires, timeToLive) = (registered?.expires, registered?.timeToLive)
+    (self.entries, self.fault) = (entries, fault)
+  }
+
+  private static func entries(
+    of claims: any ListClaims, _ mechanism: StatusListSource.Mechanism
+  ) throws(ListFault) -> Entries {
+    guard mechanism == .statusList else { return .identifiers(try claims.identifiers().count) }
+    let statuses = try claims.statuses()
+    return .statuses(bits: statuses.bits, count: statuses.count)
   }
 }
