@@ -30,6 +30,45 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
     }
   }
 
+  @Test func `a held request ends with its peer, and frees its connection`() async throws {
+    let handler = GateHandler(holds: true)
+    try await withServer(handler: handler) { server in
+      let port = server.port
+      let clients = try await blocking { () -> Held<[RawClient]> in
+        Held(
+          try (0..<20).map { _ in
+            let client = try RawClient(port: port)
+            client.send(request)
+            return client
+          })
+      }
+      #expect(await eventually { handler.arrived == 20 })
+      clients.value.removeLast(19)
+      // The gate stays shut: only the loss of the peers ends their requests.
+      #expect(await eventually { handler.cancelled == 19 && server.connectionCount == 1 })
+      #expect(handler.answered == 19 && server.core.inFlight.load(ordering: .acquiring) == 1)
+      handler.open()
+      let status = try await blocking { try clients.value.first?.response().status }
+      #expect(status == 200)
+    }
+  }
+
+  /// An HTTP/1.1 client has no reason to close its side early, and a full close looks the same.
+  @Test func `a half-closed connection counts as closed while its request is held`() async throws {
+    let handler = GateHandler(holds: true)
+    try await withServer(handler: handler) { server in
+      let port = server.port
+      let received = try await blocking {
+        let client = try RawClient(port: port)
+        client.send(request)
+        client.finishSending()
+        return try client.untilClosed()
+      }
+      #expect(received == "")
+      #expect(await eventually { handler.cancelled == handler.arrived && server.connectionCount == 0 })
+    }
+  }
+
   @Test func `clients that leave within a body are forgotten by the deadline`() async throws {
     try await withServer {
       $0.requestDeadline = 1

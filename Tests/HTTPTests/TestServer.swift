@@ -39,6 +39,11 @@ struct EchoHandler: HTTPHandler {
 
 /// Keeps every request waiting until it is opened.
 final class GateHandler: HTTPHandler {
+  /// Whether its requests only wait, so that they may end with their peers.
+  private let holds: Bool
+
+  init(holds: Bool = false) { self.holds = holds }
+
   private struct State {
     var isOpen = false
     var arrived = 0
@@ -56,12 +61,16 @@ final class GateHandler: HTTPHandler {
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     state.withLock { $0.arrived += 1 }
-    while !state.withLock({ $0.isOpen }), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(5)) }
+    if holds { await HandlingPlace.lend(endsWithPeer: true, while: wait) } else { await wait() }
     state.withLock { state in
       if Task.isCancelled { state.cancelled += 1 }
       state.answered += 1
     }
     return HTTPResponse(status: 200, body: Array("through".utf8))
+  }
+
+  private func wait() async {
+    while !state.withLock({ $0.isOpen }), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(5)) }
   }
 
   func refusal(_ fault: HTTPFault) -> HTTPResponse {

@@ -92,6 +92,28 @@ extension PlaygroundTests {
       }
     }
 
+    @Test func `a page that may not wait asks less and less often, and still shows the end`() async throws {
+      try await withPage { page in
+        let session = try await Self.session(in: page)
+        let path = "/v1/verification_sessions/\(session["id"]?.string ?? "")"
+        let waits = page.mode.server.updater.inForce.current.state.waits
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          // Others use up the session's share.
+          for _ in 0..<4 { group.addTask { _ = try await page.get(path + "/page?wait=25") } }
+          while waits.count() < 4 { try await Task.sleep(for: .milliseconds(10)) }
+          try await Self.open(session, in: page)
+          try await Task.sleep(for: .seconds(8))
+          let count = try await page.browser.run(
+            "return performance.getEntriesByType('resource').filter(({ name }) => name.includes('/page')).length")
+          // At once, at once, and after 1, 3 and 7 seconds at the earliest.
+          #expect((2...5).contains(count.integer ?? 0), "\(count)")
+          _ = try await page.post(path + "/cancel", [:])
+          try await page.browser.wait(until: "document.title === 'Nothing was shared'")
+          try await group.waitForAll()
+        }
+      }
+    }
+
     @Test func `who declines, comes too late or opens it again is told so`() async throws {
       try await withPage { page in
         let declined = try await Self.session(in: page, by: ["org-iso-mdoc"])

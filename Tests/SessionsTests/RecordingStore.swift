@@ -52,6 +52,10 @@ struct RecordingStore: SessionStore {
     note()
     return try await inner.sessions(of: relyingParty, query, at: now)
   }
+  func unended(among ids: [SessionID], at now: Timestamp) async throws(StoreError) -> Set<SessionID> {
+    note()
+    return try await inner.unended(among: ids, at: now)
+  }
   func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
     note()
     return try await inner.cancel(address, at: now)

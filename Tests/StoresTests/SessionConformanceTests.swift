@@ -35,6 +35,25 @@ struct SessionConformanceTests {
     }
   }
 
+  @Test("of many sessions it tells which have not ended, by time too", arguments: StoreFactory.allCases)
+  func unended(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      let open = try await store.add(makeSession())
+      let consumed = try await store.add(makeSession())
+      let canceled = try await store.add(makeSession())
+      _ = try await store.consume(
+        consumed.address, protocolName: "apple-in-app", attempt: .random(), at: start)
+      _ = try await store.cancel(canceled.address, at: start)
+      let ids = [open.address.id, consumed.address.id, canceled.address.id, try SessionID.random()]
+      func unended(at now: Timestamp) async throws -> Set<SessionID> { try await store.unended(among: ids, at: now) }
+      let timeout = Limits.processingTimeout
+      #expect(try await unended(at: start + timeout) == [open.address.id, consumed.address.id])
+      #expect(try await unended(at: start + timeout + 1) == [open.address.id])
+      #expect(try await unended(at: open.expiresAt).isEmpty)
+      #expect(try await store.unended(among: [], at: start).isEmpty)
+    }
+  }
+
   @Test("a challenge is consumed once, and its material goes with it (S01)", arguments: StoreFactory.allCases)
   func consumedOnce(_ factory: StoreFactory) async throws {
     try await factory.run { store in

@@ -12,6 +12,8 @@ final class AcceptedConnection: Sendable {
   let client: ClientAddress?
   /// Nanoseconds on the monotonic clock, or one of the marks `none` and `cut`.
   private let deadline: Atomic<Int64>
+  /// Whether the request under way only waits, so that nothing is lost if it ends with its peer.
+  let isHeld = Atomic(false)
 
   /// The request under way; nil between requests. The connection owns it, so that it ends with the socket at the
   /// latest: libmicrohttpd 0.9.75 does not report the end of a request whose query uses up its memory.
@@ -77,6 +79,7 @@ final class AcceptedConnection: Sendable {
 /// It only calls `shutdown`: libmicrohttpd then sees the end of the stream and closes the socket itself.
 final class DeadlineSweeper: Sendable {
   private static let interval: UInt32 = 100_000  // microseconds: how late a cut can be
+  private static let peerHasClosed: Int16 = 0x2000  // `POLLRDHUP` (poll(2)), which Glibc's module lacks
 
   private struct State {
     var connections: [ObjectIdentifier: AcceptedConnection] = [:]
@@ -88,6 +91,23 @@ final class DeadlineSweeper: Sendable {
   /// All open connections, in no order.
   var connections: [AcceptedConnection] {
     state.withLock { Array($0.connections.values) }
+  }
+
+  /// Cuts the held connections whose peer is gone, and returns them. libmicrohttpd does not look at a suspended
+  /// connection, so nobody else would notice.
+  ///
+  /// A peer that has closed only its sending side counts as gone: what it wants to know cannot be told apart from a
+  /// full close, which sends the same FIN. With TLS this is the end of the TCP connection below it.
+  func cutAbandoned() -> [AcceptedConnection] {
+    // The lock is held throughout, since a descriptor may be closed as soon as it is released (see `remove`).
+    state.withLock { state in
+      let held = state.connections.values.filter { $0.isHeld.load(ordering: .acquiring) }
+      var sockets = held.map { pollfd(fd: $0.descriptor, events: Self.peerHasClosed, revents: 0) }
+      guard !sockets.isEmpty, poll(&sockets, nfds_t(sockets.count), 0) > 0 else { return [] }
+      let abandoned = zip(held, sockets).filter { $0.1.revents != 0 }.map(\.0)
+      for connection in abandoned { shutdown(connection.descriptor, Int32(SHUT_RDWR)) }
+      return abandoned
+    }
   }
 
   /// Starts the thread, which runs until `stop`. Returns false if the system has no thread to give.

@@ -185,6 +185,12 @@ final class SuspendedExchanges: Sendable {
     _ = state.withLock { $0.entries.removeValue(forKey: ObjectIdentifier(exchange)) }
   }
 
+  /// Ends an exchange whose peer is gone: its task is cancelled, and the reply goes nowhere.
+  func abandon(_ exchange: HTTPExchange) {
+    guard let entry = state.withLock({ $0.entries[ObjectIdentifier(exchange)] }) else { return }
+    answer(exchange, entry.handle, with: .init(response: HTTPResponse(status: 503), closes: true))
+  }
+
   /// Takes no more exchanges, and answers all that there are, each with a reply of its own.
   func close(answering reply: (HTTPRequest) -> HTTPExchange.Reply) {
     let remaining = state.withLock { state in

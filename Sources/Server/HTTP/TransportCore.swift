@@ -41,6 +41,7 @@ final class TransportCore: Sendable {
   func startSweeping() -> Bool {
     sweeper.start { [weak self] in
       guard let self else { return }
+      for connection in sweeper.cutAbandoned() { connection.exchange.map(suspended.abandon) }
       perform(queue.expire(at: Deadline.now()))
     }
   }
@@ -208,7 +209,8 @@ final class TransportCore: Sendable {
     guard queued.takesPlace else { return nil }
     return HandlingPlace(
       leave: { [self] in perform(queue.leave(at: Deadline.now())) },
-      comeBack: { [self] in perform(queue.comeBack(at: Deadline.now())) })
+      comeBack: { [self] in perform(queue.comeBack(at: Deadline.now())) },
+      hold: { queued.exchange.connection.isHeld.store($0, ordering: .releasing) })
   }
 
   /// Gives the reply to libmicrohttpd, and the peer its time to read it.

@@ -67,22 +67,24 @@ private final class JobQueue: @unchecked Sendable {
 ///
 /// A request that waits for somebody outside, and uses nothing of this machine meanwhile, lends its place to another.
 /// So a publisher that hangs does not hold up requests that have nothing to do with it.
-package final class HandlingPlace: Sendable {
+package struct HandlingPlace: Sendable {
   @TaskLocal static var current: HandlingPlace?
 
-  private let leave: @Sendable () -> Void
-  private let comeBack: @Sendable () -> Void
-
-  package init(leave: @escaping @Sendable () -> Void, comeBack: @escaping @Sendable () -> Void) {
-    self.leave = leave
-    self.comeBack = comeBack
-  }
+  let leave: @Sendable () -> Void
+  let comeBack: @Sendable () -> Void
+  /// Hears when the request begins to wait for nothing but its peer's sake, and when it ends to.
+  let hold: @Sendable (Bool) -> Void
 
   /// Runs the body, and meanwhile lends this request's place, if it has one, to another.
-  package static func lend<R: Sendable>(while body: () async -> R) async -> R {
+  ///
+  /// - Parameter endsWithPeer: whether the body only waits. If the peer goes away meanwhile, the task is cancelled and its
+  ///   answer is dropped.
+  package static func lend<R: Sendable>(endsWithPeer: Bool = false, while body: () async -> R) async -> R {
     guard let place = current else { return await body() }
     place.leave()
+    place.hold(endsWithPeer)
     let result = await body()
+    place.hold(false)
     place.comeBack()
     return result
   }

@@ -33,9 +33,8 @@ extension Limits {
 
   /// Characters of the reason for which a relying party asks.
   package static let purposeCharacters = 200
-  /// Seconds that a page may wait for its session's end in one request, and pages that may do so at one time.
+  /// Seconds that a page may wait for its session's end in one request.
   package static let pageWait: ClosedRange<Int64> = 1...25
-  package static let waitingPages = 1_000
 
   /// Seconds that a session may wait for its answer: default and range.
   package static let sessionLifetime: Int64 = 600

@@ -75,6 +75,11 @@ package struct VerificationService: Sendable {
     try await ReadPage(context: context).run(id, as: caller)
   }
 
+  /// Those of these sessions that have not ended; nil if the store does not tell.
+  package func unended(among ids: [SessionID]) async -> Set<SessionID>? {
+    try? await context.store.unended(among: ids, at: context.clock())
+  }
+
   /// The address in the QR code of `GET /v1/verification_sessions/{id}/qr_code`.
   package func walletLink(
     _ id: String, code: ResponseCodeHash? = nil, as caller: Caller

@@ -113,6 +113,104 @@ import Testing
     }
   }
 
+  @Test func `a page that waits reads nothing, however many wait`() async throws {
+    try await withTestMode { bed in
+      let session = try await session(bed, by: "openid4vp").json
+      let path = TestBed.path(session) + "/page?wait=3"
+      func reads(_ operation: String) async throws -> Int {
+        let line = try await bed.api.with(nil).get("/metrics").body.split(separator: "\n").first {
+          $0.hasPrefix("mdoc_store_operation_duration_seconds_count{operation=\"\(operation)\"}")
+        }
+        return line.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) } ?? 0
+      }
+      let before = try await reads("session")
+      try await withThrowingTaskGroup(of: JSON?.self) { group in
+        for _ in 0..<4 { group.addTask { try await bed.api.get(path).json["status"] } }
+        for try await status in group { #expect(status == "requires_input") }
+      }
+      // Each reads its session when it begins and when it is answered.
+      #expect(try await reads("session") == before + 8)
+      #expect(try await reads("unended") > 0)
+    }
+  }
+
+  @Test func `a page beyond its session's share is answered at once, and the others when the session ends`()
+    async throws
+  {
+    try await withTestMode { bed in
+      let waits = bed.waits
+      let session = try await session(bed, by: "openid4vp").json
+      let path = TestBed.path(session) + "/page?wait=25"
+      try await withThrowingTaskGroup(of: JSON?.self) { group in
+        for _ in 0..<4 { group.addTask { try await bed.api.get(path).json["status"] } }
+        #expect(await eventually { waits.count() == 4 })
+        let start = ContinuousClock.now
+        let reply = try await bed.api.get(path)
+        #expect(reply.status == 200 && reply.json["status"] == "requires_input")
+        #expect(ContinuousClock.now - start < .seconds(20) && waits.count() == 4)
+        #expect(try await bed.api.post(TestBed.path(session) + "/cancel").status == 200)
+        for try await status in group { #expect(status == "canceled") }
+        #expect(ContinuousClock.now - start < .seconds(20) && waits.count() == 0)
+      }
+    }
+  }
+
+  @Test func `a session that ends at another node of the same store wakes its page`() async throws {
+    try await withFolder { folder in
+      let store = folder + "/shared.sqlite"
+      try await withTestMode(store: store) { here in
+        try await withTestMode(store: store) { there in
+          let session = try await session(here, by: "openid4vp").json
+          let start = ContinuousClock.now
+          async let waiting = here.api.get(TestBed.path(session) + "/page?wait=25")
+          #expect(await eventually { here.waits.count() == 1 })
+          #expect(try await there.api.post(TestBed.path(session) + "/cancel").status == 200)
+          #expect(try await waiting.json["status"] == "canceled")
+          #expect(ContinuousClock.now - start < .seconds(20))
+        }
+      }
+    }
+  }
+
+  @Test func `a session that expires wakes its page`() async throws {
+    try await withTestMode { bed in
+      let session = try await session(bed, by: "openid4vp").json
+      let start = ContinuousClock.now
+      async let waiting = bed.api.get(TestBed.path(session) + "/page?wait=25")
+      #expect(await eventually { bed.waits.count() == 1 })
+      bed.clock.advance(Limits.sessionLifetime)
+      #expect(try await waiting.json["status"] == "expired")
+      #expect(ContinuousClock.now - start < .seconds(20))
+    }
+  }
+
+  /// Each closed socket would keep one of the 32 connections for 25 seconds.
+  @Test func `pages that leave while they wait leave their connections to others`() async throws {
+    try await withFolder { folder in
+      let folder = try LiveFolder(folder)
+      try folder.writeConfiguration(["limits": ["connections": 32]])
+      try await folder.serve { server, api, _ in
+        let port = server.listen.port
+        let body = TestBed.body(.standard, protocols: ["apple-in-app"])
+        for _ in 0..<6 {
+          let reply = try await api.post("/v1/verification_sessions", body)
+          let secret = try Self.secret(reply.json)
+          try await blocking {
+            for _ in 0..<10 {
+              let client = try RawClient(port: port)
+              client.send(
+                "GET \(TestBed.path(reply.json))/page?wait=25 HTTP/1.1\r\nHost: a\r\n"
+                  + "Authorization: Bearer \(secret)\r\n\r\n")
+            }
+          }
+          #expect(try await api.with(nil).get("/healthz").status == 200)
+        }
+        let waits = server.updater.inForce.current.state.waits
+        #expect(await eventually { waits.count() == 0 })
+      }
+    }
+  }
+
   @Test func `a page waits for no more than it asked, and never beyond the bounds`() async throws {
     try await withTestMode { bed in
       let session = try await session(bed, by: "openid4vp").json

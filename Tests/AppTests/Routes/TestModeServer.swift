@@ -59,6 +59,8 @@ struct TestBed: Sendable {
   let clock: TestClock
   let api: APIClient
 
+  var waits: SessionWaits { mode.server.updater.inForce.current.state.waits }
+
   /// Creates a session; by default what the mock variants are made for.
   func createSession(_ request: MockRequest = .standard, extra: [JSON.Member] = []) async throws -> JSON {
     let reply = try await api.post("/v1/verification_sessions", TestBed.body(request, extra: extra))

@@ -1,14 +1,16 @@
 import Base
 import Sessions
 
-/// Times the operations of another store, and counts their failures.
+/// Times the operations of another store, counts their failures, and wakes those who wait for a session that it ends.
 struct MeasuredStore: SessionStore {
   let store: any SessionStore
   let metrics: Metrics
+  let waits: SessionWaits
 
-  init(_ store: any SessionStore, metrics: Metrics) {
+  init(_ store: any SessionStore, metrics: Metrics, waits: SessionWaits) {
     self.store = store
     self.metrics = metrics
+    self.waits = waits
   }
 
   var mode: ServerMode { store.mode }
@@ -46,7 +48,8 @@ struct MeasuredStore: SessionStore {
   func recordOutcome(
     _ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) -> OutcomeRecording {
-    try await measured("record_outcome") { () async throws(StoreError) in
+    defer { waits.wake(outcome.address.id) }
+    return try await measured("record_outcome") { () async throws(StoreError) in
       try await store.recordOutcome(outcome, at: now, finishing: completion)
     }
   }
@@ -61,6 +64,10 @@ struct MeasuredStore: SessionStore {
     }
   }
 
+  func unended(among ids: [SessionID], at now: Timestamp) async throws(StoreError) -> Set<SessionID> {
+    try await measured("unended") { () async throws(StoreError) in try await store.unended(among: ids, at: now) }
+  }
+
   func sessions(
     of relyingParty: String, _ query: SessionQuery, at now: Timestamp
   ) async throws(StoreError) -> SessionPage? {
@@ -70,11 +77,13 @@ struct MeasuredStore: SessionStore {
   }
 
   func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
-    try await measured("cancel") { () async throws(StoreError) in try await store.cancel(address, at: now) }
+    defer { waits.wake(address.id) }
+    return try await measured("cancel") { () async throws(StoreError) in try await store.cancel(address, at: now) }
   }
 
   func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
-    try await measured("redact") { () async throws(StoreError) in try await store.redact(address, at: now) }
+    defer { waits.wake(address.id) }
+    return try await measured("redact") { () async throws(StoreError) in try await store.redact(address, at: now) }
   }
 
   func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {

@@ -50,11 +50,9 @@ enum PageDataRoutes {
 
 /// Holds a page's request back until the session has ended or the time is over, so that a page need not ask often.
 ///
-/// The session is read again twice a second: its end may have come by another server on the same store. The request
-/// lends its place meanwhile. Beyond a bounded number of pages, none waits.
+/// The request lends its place meanwhile, reads nothing, and ends with its peer. One beyond the shares of `SessionWaits`
+/// does not wait.
 private struct PageWait {
-  private static let pause = Duration.milliseconds(500)
-
   private let call: RouteCall
   private let seconds: Int64
 
@@ -74,25 +72,34 @@ private struct PageWait {
   }
 
   func answer() async throws(ServiceError) -> Answer {
-    let start = ContinuousClock.now
-    let end = start + .seconds(seconds)
-    let state = call.application.state
-    var page = try await read()
-    if seconds > 0, page.isWaiting, state.enterWait() {
-      defer { state.leaveWait() }
-      while page.isWaiting, ContinuousClock.now < end, !state.isStopping {
-        await HandlingPlace.lend { try? await Task.sleep(for: Self.pause) }
-        page = try await read()
-      }
+    let service = call.application.service
+    let caller = try call.authenticated()
+    let wait = enter(as: caller)
+    defer { wait.map(call.application.state.waits.leave) }
+    var page = try await service.page(call.id, as: caller)
+    var held = 0.0
+    if let wait, page.isWaiting {
+      let start = ContinuousClock.now
+      await HandlingPlace.lend(endsWithPeer: true) { await wait.hold() }
+      held = (ContinuousClock.now - start) / .seconds(1)
+      // Nobody reads the answer of a cancelled request.
+      if Task.isCancelled { return Answer(status: 200, body: []) }
+      page = try await service.page(call.id, as: caller)
     }
     var answer = Answer(json: page.json)
     answer.session = page.session.text
-    answer.heldSeconds = (ContinuousClock.now - start) / .seconds(1)
+    answer.heldSeconds = held
     return answer
   }
 
-  private func read() async throws(ServiceError) -> PageReply {
-    try await call.application.service.page(call.id, as: call.authenticated())
+  /// Nil if the request does not ask to wait, or may not. An API key's address is a backend's, where many people wait.
+  private func enter(as caller: Caller) -> SessionWait? {
+    guard seconds > 0, let session = SessionID(call.id) else { return nil }
+    var address: ClientAddress?
+    if case .clientSecret = caller { address = call.application.edge.proxy.address(of: call.request) }
+    return call.application.state.waits.enter(
+      session, of: caller.relyingParty.id, from: address, atMost: .seconds(seconds),
+      unended: call.application.service.unended)
   }
 }
 

@@ -119,29 +119,25 @@ final class ServerState: Sendable {
   private struct Content {
     var configuration: Configuration
     var isStopping = false
-    var waitingPages = 0
   }
 
   private let content: Locked<Content>
+  let waits: SessionWaits
 
-  init(loadedAt: Timestamp) { content = Locked(Content(configuration: Configuration(loadedAt: loadedAt))) }
+  /// - Parameter connections: how many may be open at one time; nil is the transport's default.
+  init(loadedAt: Timestamp, connections: Int? = nil) {
+    content = Locked(Content(configuration: Configuration(loadedAt: loadedAt)))
+    waits = SessionWaits(connections: connections ?? HTTPServerConfiguration().maxConnections)
+  }
 
   var configuration: Configuration { content.withLock { $0.configuration } }
   /// Whether a stop has begun. `/readyz` then answers 503, so that new requests go elsewhere.
   var isStopping: Bool { content.withLock { $0.isStopping } }
 
-  func stop() { content.withLock { $0.isStopping = true } }
-
-  /// Counts a page that waits for its session's end. False if no more may wait.
-  func enterWait() -> Bool {
-    content.withLock { content in
-      guard content.waitingPages < Limits.waitingPages else { return false }
-      content.waitingPages += 1
-      return true
-    }
+  func stop() {
+    content.withLock { $0.isStopping = true }
+    waits.close()
   }
-
-  func leaveWait() { content.withLock { $0.waitingPages -= 1 } }
 
   func loaded(at now: Timestamp) -> Configuration {
     content.withLock { content in

@@ -16,7 +16,7 @@ package final class VerifierServer: Sendable {
   private let store: any SessionStore
   let edge: Edge
   private let sweeper: Task<Void, Never>
-  private let updater: ConfigurationUpdater
+  let updater: ConfigurationUpdater
   private let dispatcher: WebhookDispatcher
   private let updates: Task<Void, Never>?
   let stopTimes: StopTimes
@@ -47,10 +47,12 @@ package final class VerifierServer: Sendable {
     let inForce = CurrentTrust(trust)
     let trustUpdater = TrustUpdater(
       inForce, plan: configuration.trust, sources: configuration.sources, log: log, clock: clock)
+    let state = ServerState(loadedAt: clock(), connections: configuration.edge.connections)
     let service: VerificationService
     do throws(ConfigurationError) {
       service = try VerificationService(
-        configuration.service(inForce, metrics: metrics), store: MeasuredStore(store, metrics: metrics), clock: clock)
+        configuration.service(inForce, metrics: metrics),
+        store: MeasuredStore(store, metrics: metrics, waits: state.waits), clock: clock)
     } catch {
       throw .configuration(error.message)
     }
@@ -59,7 +61,7 @@ package final class VerifierServer: Sendable {
     let application = Application(
       service: service, trust: trustUpdater, metrics: metrics, fetches: configuration.fetches, webhooks: webhooks,
       additions: additions, isBehindProxy: configuration.isBehindProxy, edge: edge,
-      readerCRL: configuration.readerCRL, clock: clock)
+      readerCRL: configuration.readerCRL, clock: clock, state: state)
     let applications = CurrentApplication(application)
     updater = ConfigurationUpdater(applications, started: configuration, log: log)
     http = try Self.listen(configuration, edge, APIHandler(applications, updater: updater, log: log))

@@ -1,10 +1,11 @@
 // The hosted page of a session: says what is asked and why, reaches a wallet, waits, and goes back to the relying party.
 
-import { SessionAPI, Refused } from "./session.js";
+import { Backoff, Refused, SessionAPI } from "./session.js";
 import { chooseLanguage, LANGUAGES } from "./language.js";
 import { byId, element, say, show } from "./dom.js";
 
 const RETURN_AFTER = 2500; // milliseconds, in which what came of it can be read
+const WAIT = 20; // seconds that the server may hold a request back
 
 /** Codes of refusals that a person can do something about; all others are one sentence. */
 const REASONS = [
@@ -31,6 +32,7 @@ class Page {
       this.translate();
       if (this.page) await this.render();
     });
+    document.addEventListener("visibilitychange", () => this.resume());
     this.translate();
     await this.follow();
   }
@@ -47,24 +49,40 @@ class Page {
     return this.language.text[name].replace(/\{(\w+)\}/g, (_, key) => values[key] ?? "");
   }
 
-  /** Shows the session, and waits for its end. */
+  /**
+   * Shows the session, and waits for its end. The server holds the request back until then. If it answers early,
+   * because too many wait, or not at all, it is asked less and less often.
+   */
   async follow() {
-    let pause = 1000;
-    for (let wait = 0; ; wait = 20) {
+    const backoff = new Backoff();
+    for (let wait = 0; ; wait = WAIT) {
+      const start = performance.now();
       try {
         this.page = await this.api.page(wait);
-        pause = 1000;
       } catch (error) {
         // A server that is away or busy comes back; a session that is gone does not.
         if (error instanceof Refused && error.isFinal) return this.gone(error.code);
-        await new Promise((resume) => setTimeout(resume, pause));
-        pause = Math.min(pause * 2, 15000);
+        await this.rest(backoff.next());
         continue;
       }
       await this.render();
       if (!["requires_input", "processing"].includes(this.page.status)) return;
+      if (wait === 0) continue;
+      if (performance.now() - start > wait * 500) backoff.reset();
+      else await this.rest(backoff.next());
     }
   }
+
+  /** Returns after so many milliseconds, or on `resume`. */
+  rest(time) {
+    return new Promise((resume) => {
+      this.resume = resume;
+      setTimeout(resume, time);
+    });
+  }
+
+  /** Ends a rest: somebody has done something here, or comes back to this page. */
+  resume() {}
 
   async render() {
     const { page } = this;
@@ -188,6 +206,7 @@ class Page {
       }
     } finally {
       byId("browser").disabled = false;
+      this.resume();
     }
   }
 
@@ -197,6 +216,7 @@ class Page {
     } catch {
       // The session had ended, or is about to: its end is shown.
     }
+    this.resume();
   }
 
   // MARK: What came of it

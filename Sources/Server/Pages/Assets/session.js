@@ -27,6 +27,22 @@ const tab = {
 
 const base64url = (bytes) => btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
 
+/** Pauses between requests: each is twice as long as the last, with jitter, so that pages do not ask in step. */
+export class Backoff {
+  static FIRST = 1000; // milliseconds
+  static LAST = 20000; // and half as much again by jitter
+
+  constructor() { this.reset(); }
+
+  reset() { this.pause = Backoff.FIRST; }
+
+  next() {
+    const pause = this.pause * (1 + Math.random() / 2);
+    this.pause = Math.min(this.pause * 2, Backoff.LAST);
+    return pause;
+  }
+}
+
 export class SessionAPI {
   /**
    * Of the session in this page's address. The secret comes in the fragment, and goes from there into memory and the

@@ -9,6 +9,9 @@ package enum SessionStatus: String, Sendable, Hashable, CaseIterable {
   case canceled
   case expired
   case redacted
+
+  /// Whether the session has come to its end.
+  package var isFinal: Bool { self != .requiresInput && self != .processing }
 }
 
 /// Where a session is in its life, with what belongs to that state and nothing else.

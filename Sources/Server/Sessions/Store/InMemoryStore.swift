@@ -96,6 +96,12 @@ package final class InMemoryStore: SessionStore {
     }
   }
 
+  package func unended(among ids: [SessionID], at now: Timestamp) async throws(StoreError) -> Set<SessionID> {
+    try locked { contents throws(StoreError) in
+      Set(ids.filter { id in contents.sessions[id].map { !$0.state(at: now).status.isFinal } ?? false })
+    }
+  }
+
   package func sessions(
     of relyingParty: String, _ query: SessionQuery, at now: Timestamp
   ) async throws(StoreError) -> SessionPage? {

@@ -34,6 +34,10 @@ package protocol SessionStore: EventStore, AuditStore {
   /// - Parameter id: which the secret names; nil for a secret of before.
   func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord?
 
+  /// Those of these sessions that have not ended, of whichever relying party. Asked twice a second while anybody waits
+  /// for a session's end, so it reads nothing but their state.
+  func unended(among ids: [SessionID], at now: Timestamp) async throws(StoreError) -> Set<SessionID>
+
   /// A page of one relying party's sessions, newest first; nil where `startingAfter` is not one of them.
   func sessions(
     of relyingParty: String, _ query: SessionQuery, at now: Timestamp

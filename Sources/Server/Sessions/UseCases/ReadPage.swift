@@ -36,7 +36,7 @@ struct ReadPage {
       "wallet_link": isOpen ? Self.walletLink(record).map { .string($0) } : .none,
       "last_error": state.lastError.map { ["code": .string($0.code)] },
     ])
-    return PageReply(json: json, session: record.address.id, isWaiting: isOpen || state.status == .processing)
+    return PageReply(json: json, session: record.address.id, isWaiting: !state.status.isFinal)
   }
 
   /// Requests of the Digital Credentials API are bound to an origin: the page can make those that are bound to its own.

@@ -181,6 +181,18 @@ extension PostgreSQLStore {
     try await pool.perform { connection throws(StoreError) in try connection.row(address) }?.record()
   }
 
+  package func unended(among ids: [SessionID], at now: Timestamp) async throws(StoreError) -> Set<SessionID> {
+    let found = try await pool.perform { connection throws(StoreError) in
+      try connection.rows(
+        """
+        SELECT id FROM sessions WHERE id = ANY ($1) AND (status = 'requires_input' AND expires_at > $2
+          OR status = 'processing' AND consumed_at >= $3)
+        """, .texts(ids.map(\.text)), .time(now), .time(now - Limits.processingTimeout)
+      ) { $0.text(0) }
+    }
+    return Set(found.compactMap(SessionID.init))
+  }
+
   package func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
     try await pool.perform { connection throws(StoreError) in
       guard let id else {

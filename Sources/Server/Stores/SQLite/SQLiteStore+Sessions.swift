@@ -99,6 +99,23 @@ extension SQLiteStore {
     }?.record()
   }
 
+  /// One look-up by key for each: a single statement for all could be planned as a scan of every open session.
+  package func unended(among ids: [SessionID], at now: Timestamp) async throws(StoreError) -> Set<SessionID> {
+    try await reader.perform { connection throws(StoreError) in
+      var found: Set<SessionID> = []
+      for id in ids {
+        let isFound = try connection.first(
+          """
+          SELECT 1 FROM sessions WHERE id = ? AND (status = 'requires_input' AND expires_at > ?
+            OR status = 'processing' AND consumed_at >= ?)
+          """, .text(id.text), .time(now), .time(now - Limits.processingTimeout)
+        ) { _ in true }
+        if isFound != nil { found.insert(id) }
+      }
+      return found
+    }
+  }
+
   package func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
     let report = try await reader.perform { connection throws(StoreError) in
       // At most one of the two matches: a report that is found by its session has no `report_id`.

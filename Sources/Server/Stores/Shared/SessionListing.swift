@@ -37,7 +37,7 @@ struct SessionListing: Sendable {
     var isOver: Bool?
   }
 
-  private static let final: [SessionStatus] = [.verified, .failed, .canceled, .expired, .redacted]
+  private static let final = SessionStatus.allCases.filter(\.isFinal)
 
   let query: SessionQuery
   let dialect: Dialect
