@@ -29,6 +29,53 @@ import Trust
     #expect(!AddressGuard.isPublic(try #require(NetworkAddress(text))))
   }
 
+  /// The rows of both registries, written down a second time; rows within others too.
+  private static let blocks = [
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+    "192.0.0.0/29", "192.0.0.8/32", "192.0.0.9/32", "192.0.0.10/32", "192.0.0.170/31", "192.0.2.0/24",
+    "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15",
+    "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32", "100.100.100.200/32",
+    "192.0.0.192/32", "::/128", "::1/128", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/23", "2001::/32",
+    "2001:1::1/128", "2001:1::2/128", "2001:1::3/128", "2001:2::/48", "2001:3::/32", "2001:4:112::/48", "2001:10::/28",
+    "2001:20::/28", "2001:30::/28", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20", "5f00::/16",
+    "fc00::/7", "fe80::/10", "ff00::/8", "fd00:ec2::/32", "fd20:ce::254/128", "fd00:42::42/128",
+    "fd00:a9fe:a9fe::/48",
+  ]
+
+  /// The first and the last address of each block, and their neighbours outside, where no other block has them.
+  @Test(arguments: blocks)
+  func `a block ends where its registry says`(_ block: String) throws {
+    let all = try Self.blocks.map { try #require(AddressRange($0)) }
+    let parts = block.split(separator: "/")
+    let first = try #require(NetworkAddress(String(parts[0]))).octets
+    let bits = try #require(Int(parts[1]))
+    let last = first.enumerated().map { $1 | UInt8(truncatingIfNeeded: 0xff >> max(0, min(8, bits - $0 * 8))) }
+    for octets in [first, last] {
+      #expect(!AddressGuard.isPublic(try #require(NetworkAddress(octets: octets))))
+      guard octets.count == 4 else { continue }
+      // The same host by IPv4-mapped, NAT64, 6to4 and Teredo addresses.
+      for prefix: [UInt8] in [
+        [UInt8](repeating: 0, count: 10) + [0xff, 0xff], [0, 0x64, 0xff, 0x9b] + [UInt8](repeating: 0, count: 8),
+        [0x20, 0x02], [0x20, 0x01, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0],
+      ] {
+        let teredo = prefix.starts(with: [0x20, 0x01])
+        let long = prefix + (teredo ? octets.map { ~$0 } : octets)
+        let address = try #require(NetworkAddress(octets: long + [UInt8](repeating: 0, count: 16 - long.count)))
+        #expect(!AddressGuard.isPublic(address))
+      }
+    }
+    for (octets, step) in [(first, UInt8.max), (last, 1)] {
+      var neighbour = octets
+      for index in neighbour.indices.reversed() {
+        neighbour[index] &+= step
+        if neighbour[index] != (step == 1 ? 0 : 255) { break }
+      }
+      let address = try #require(NetworkAddress(octets: neighbour))
+      let isListed = all.contains { $0.contains(address) } || neighbour.count == 16 && neighbour[0] >> 5 != 1
+      #expect(AddressGuard.isPublic(address) == !isListed, "\(neighbour)")
+    }
+  }
+
   @Test(arguments: [
     "", "1", "127.1", "127.0.1", "0177.0.0.1", "0x7f.0.0.1", "0x7f000001", "2130706433", "127.0.0.01", "127.0.0.1.",
     "127.0.0.256", " 127.0.0.1", "127.0.0.1\0", "fe80::1%eth0", "fe80::1%25eth0", "[::1]", ":::1", "::1::", "localhost",
@@ -80,6 +127,11 @@ import Trust
     ("169.254.0.0/16", "169.254.169.254", true), ("169.254.169.254", "169.254.169.254", true),
     ("168.0.0.0/5", "169.254.169.254", false), ("127.0.0.0/8", "127.0.0.1", true),
     ("127.0.0.0/8", "::ffff:127.0.0.1", true), ("100.64.0.0/10", "100.100.100.200", false),
+    ("168.0.0.0/8", "168.63.129.16", false), ("168.63.129.16", "::ffff:168.63.129.16", true),
+    ("fc00::/7", "fd20:ce::254", false), ("fd00::/8", "fd00:a9fe:a9fe::1", false), ("fd00::/8", "fd00:42::42", false),
+    ("::/0", "64:ff9b::169.254.169.254", false), ("::/0", "64:ff9b:1::10.0.0.1", false),
+    ("::/0", "2002:a9fe:a9fe::1", false), ("::/0", "2001:0:1:1::5601:5601", false),
+    ("2000::/3", "2002:a00:1::1", false),
   ])
   func aNetworkThatIsAllowed(_ network: String, _ text: String, _ isAllowed: Bool) throws {
     let address = try #require(NetworkAddress(text))

@@ -28,8 +28,8 @@ public enum AddressGuard {
   /// Whether anybody on the Internet would reach the same host there (IANA special-purpose address registries).
   public static func isPublic(_ address: NetworkAddress) -> Bool {
     if let embedded = address.embeddedIPv4 { return isPublic(embedded) }
-    if address.octets.count == 4 { return !reservedIPv4.contains { $0.contains(address) } }
-    return globalUnicast.contains(address) && !reservedIPv6.contains { $0.contains(address) }
+    guard address.octets.count == 4 || globalUnicast.contains(address) else { return false }
+    return !SpecialPurposeBlock.all.contains { $0.range.contains(address) }
   }
 
   public static func isLoopback(_ address: NetworkAddress) -> Bool {
@@ -46,47 +46,12 @@ public enum AddressGuard {
   private static let loopbackIPv4 = AddressRange.ipv4(127, bits: 8)
   private static let loopbackIPv6 = AddressRange.ipv6(0, 0, 0, 0, 0, 0, 0, 1, bits: 128)
 
-  /// Networks that an organisation uses internally (RFC 1918, RFC 6598, RFC 4193).
-  public static let privateNetworks: [AddressRange] = [
-    .ipv4(10, bits: 8), .ipv4(172, 16, bits: 12), .ipv4(192, 168, bits: 16), .ipv4(100, 64, bits: 10),
-    .ipv6(0xfc00, bits: 7),
-  ]
+  /// Networks that an organisation uses internally.
+  public static let privateNetworks = SpecialPurposeBlock.all.filter { $0.use == .organisation }.map(\.range)
 
-  /// See `InternalTargets`: addresses of the machine itself, of its link, and of its cloud's services.
-  static let neverMeant: [AddressRange] = [
-    loopbackIPv4, loopbackIPv6, .ipv4(0, bits: 8), .ipv6(0, 0, 0, 0, 0, 0, 0, 0, bits: 128),
-    .ipv4(169, 254, bits: 16), .ipv6(0xfe80, bits: 10),  // link-local
-    .ipv6(0xfd00, 0xec2, bits: 32), .ipv4(100, 100, 100, 200, bits: 32), .ipv4(192, 0, 0, 192, bits: 32),  // metadata
-    .ipv4(168, 63, 129, 16, bits: 32),
-    .ipv4(224, bits: 4), .ipv4(240, bits: 4), .ipv6(0xff00, bits: 8),  // to many at once, and reserved
-  ]
-
-  private static let reservedIPv4: [AddressRange] = [
-    .ipv4(0, bits: 8),  // this network; 0.0.0.0 reaches this host
-    .ipv4(10, bits: 8), .ipv4(172, 16, bits: 12), .ipv4(192, 168, bits: 16),  // private
-    .ipv4(100, 64, bits: 10),  // carrier-grade NAT
-    loopbackIPv4,
-    .ipv4(169, 254, bits: 16),  // link-local, where clouds keep their metadata
-    .ipv4(192, 0, 0, bits: 24),  // protocol assignments
-    .ipv4(192, 0, 2, bits: 24), .ipv4(198, 51, 100, bits: 24), .ipv4(203, 0, 113, bits: 24),  // documentation
-    .ipv4(192, 88, 99, bits: 24),  // relays of 6to4
-    .ipv4(198, 18, bits: 15),  // benchmarks
-    .ipv4(224, bits: 4),  // multicast
-    .ipv4(240, bits: 4),  // reserved, broadcast
-  ]
-
-  /// All global unicast addresses that have been allocated. Outside this range lie loopback, link-local (fe80::/10),
-  /// unique local (fc00::/7), multicast (ff00::/8), the old site-local and IPv4-compatible forms, and NAT64's local
-  /// prefix.
+  /// All global unicast addresses that have been allocated. Outside this range lie only special ones: loopback,
+  /// link-local, unique local, multicast, the old site-local and IPv4-compatible forms.
   private static let globalUnicast = AddressRange.ipv6(0x2000, bits: 3)
-
-  /// Reserved ranges within `globalUnicast`. All tunnels to IPv4 are refused: no publisher needs them, and they may
-  /// lead to private addresses.
-  private static let reservedIPv6: [AddressRange] = [
-    .ipv6(0x2001, bits: 23),  // protocol assignments: Teredo, benchmarks, ORCHID
-    .ipv6(0x2001, 0xdb8, bits: 32), .ipv6(0x3fff, bits: 20),  // documentation
-    .ipv6(0x2002, bits: 16),  // 6to4
-  ]
 }
 
 /// Internal receivers that an operator allows for a configured address, beside public hosts on the standard port. An
@@ -103,13 +68,14 @@ public struct InternalTargets: Sendable, Hashable {
     self.networks = networks
   }
 
-  /// Whether one of the networks contains the address. Naming a large network does not include this machine, or the
-  /// places where clouds give out their credentials: those need a network that lies wholly within them.
+  /// Whether one of the networks contains the address. Naming a large network does not include this machine, the
+  /// places where clouds give out their credentials, or translations to IPv4: those need a network that lies wholly
+  /// within them.
   public func contains(_ address: NetworkAddress) -> Bool {
     if AddressRange.mapped.contains(address), let embedded = address.embeddedIPv4 { return contains(embedded) }
-    let special = AddressGuard.neverMeant.first { $0.contains(address) }
+    let special = SpecialPurposeBlock.all.filter { $0.use == .neverMeant && $0.range.contains(address) }
     return networks.contains { network in
-      network.contains(address) && special.map { network.isWithin($0) } ?? true
+      network.contains(address) && special.allSatisfy { network.isWithin($0.range) }
     }
   }
 }
