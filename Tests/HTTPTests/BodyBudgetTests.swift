@@ -30,7 +30,7 @@ import Testing
     let declared = try budget.hold(200, for: Self.stranger(1)).get()
     #expect(throws: BodyRefusal.share) { try hold(budget, 1, Self.stranger(1)) }
     #expect(declared.take(200))
-    // In chunks, or made of the body, it is more than the share.
+    // What is made of the body is more than the share.
     #expect(!declared.take(1))
   }
 

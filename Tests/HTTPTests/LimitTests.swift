@@ -69,6 +69,78 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
     }
   }
 
+  /// With room for a few more than usual, a connection without a request under way goes when another comes.
+  @Test(arguments: ["unused", "used before"])
+  func `whatever others hold open, a new connection is answered, and none that is at work is cut`(
+    kind: String
+  ) async throws {
+    let handler = SlowHandler()
+    try await withServer(handler: handler) {
+      $0.maxConnections = 64
+    } _: { server in
+      let port = server.port
+      async let busy = ask(port, "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(await eventually { handler.gate.arrived == 1 })
+      let statuses = try await blocking { () -> [Int] in
+        var held: [RawClient] = []
+        for _ in 0..<200 {
+          let client = try RawClient(port: port)
+          held.append(client)
+          guard kind == "used before" else { continue }
+          client.send(request)
+          guard try client.response().status == 200 else { return [] }
+        }
+        return try (0..<20).map { _ in
+          let client = try RawClient(port: port)
+          held.append(client)
+          client.send(request)
+          return try client.response().status
+        }
+      }
+      #expect(statuses == Array(repeating: 200, count: 20))
+      #expect(server.connectionCount <= 64)
+      handler.gate.open()
+      let status = try await busy.status
+      #expect(status == 200)
+    }
+  }
+
+  @Test func `peers that are slow to send their requests give way, too`() async throws {
+    try await withServer {
+      $0.maxConnections = 32
+      $0.requestDeadline = 600
+    } _: { server in
+      let port = server.port
+      let status = try await blocking { () -> Int in
+        let held = try (0..<64).map { _ in
+          let client = try RawClient(port: port)
+          client.send("GET /p HTTP/1.1\r\nX: ")
+          return client
+        }
+        defer { withExtendedLifetime(held) {} }
+        // The first ones come to be slow after two seconds. Each new connection looks for them.
+        for _ in 0..<60 {
+          let client = try RawClient(port: port, timeout: 1)
+          client.send(request)
+          if let response = try? client.response() { return response.status }
+        }
+        return 0
+      }
+      #expect(status == 200)
+    }
+  }
+
+  /// Answers at once what is not `/slow`.
+  private struct SlowHandler: HTTPHandler {
+    let gate = GateHandler()
+
+    func respond(to request: HTTPRequest) async -> HTTPResponse {
+      request.path == "/slow" ? await gate.respond(to: request) : HTTPResponse(status: 200)
+    }
+
+    func refusal(_ fault: HTTPFault) -> HTTPResponse { gate.refusal(fault) }
+  }
+
   @Test func `above the connections a new one waits`() async throws {
     try await withServer {
       $0.threads = 1

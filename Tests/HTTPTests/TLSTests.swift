@@ -72,6 +72,11 @@ import Testing
           "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
       }
       #expect(answer.text.hasPrefix("HTTP/1.1 400 "))
+      // What libmicrohttpd refuses by itself is in the edge's words, too.
+      for request in ["GET /p HTTP/2.0\r\n\r\n", "GET /p\r\n\r\n", "GET /p HTTP/1.1\r\nno colon\r\n\r\n"] {
+        let refused = try await blocking { try client.ask(request) }
+        #expect(refused.text.hasPrefix("HTTP/1.1 400 ") && refused.text.contains("X-Refused-By: edge\r\n"))
+      }
     }
   }
 

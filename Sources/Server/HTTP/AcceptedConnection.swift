@@ -10,10 +10,14 @@ final class AcceptedConnection: Sendable {
   let descriptor: Int32
   let remoteAddress: String
   let client: ClientAddress?
+  /// The core holds its connections until they are closed, and libmicrohttpd holds the core for longer.
+  unowned let core: TransportCore
   /// Nanoseconds on the monotonic clock, or one of the marks `none` and `cut`.
   private let deadline: Atomic<Int64>
   /// Whether the request under way only waits, so that nothing is lost if it ends with its peer.
   let isHeld = Atomic(false)
+  /// When the deadline was last set.
+  private let since: Atomic<Int64>
 
   /// The request under way; nil between requests. The connection owns it, so that it ends with the socket at the
   /// latest: libmicrohttpd 0.9.75 does not report the end of a request whose query uses up its memory.
@@ -22,11 +26,14 @@ final class AcceptedConnection: Sendable {
   private static let none = Int64.max
   private static let cut = Int64.min
 
-  init(descriptor: Int32, remoteAddress: String, seconds: Int) {
+  init(descriptor: Int32, remoteAddress: String, core: TransportCore) {
     self.descriptor = descriptor
     self.remoteAddress = remoteAddress
     client = ClientAddress(remoteAddress)
-    deadline = Atomic(Self.moment(in: seconds))
+    self.core = core
+    let now = Deadline.now()
+    since = Atomic(now)
+    deadline = Atomic(now + Self.nanoseconds(core.configuration.requestDeadline))
   }
 
   var exchange: HTTPExchange? { current.withLock { $0 } }
@@ -43,7 +50,9 @@ final class AcceptedConnection: Sendable {
   /// Sets the deadline to `seconds` from now. Returns false if the sweeper has already cut the connection.
   @discardableResult
   func allow(seconds: Int) -> Bool {
-    replace(with: Self.moment(in: seconds))
+    let now = Deadline.now()
+    since.store(now, ordering: .relaxed)
+    return replace(with: now + Self.nanoseconds(seconds))
   }
 
   /// Lifts the deadline while the server works on the request. Returns false if the sweeper has already cut the
@@ -59,6 +68,28 @@ final class AcceptedConnection: Sendable {
     return deadline.compareExchange(expected: seen, desired: Self.cut, ordering: .acquiringAndReleasing).exchanged
   }
 
+  var isCut: Bool { deadline.load(ordering: .relaxed) == Self.cut }
+
+  /// What the server waits for its peer to do; nil while the server works on a request, or if the connection was cut.
+  var wait: Wait? {
+    let seen = deadline.load(ordering: .acquiring)
+    guard seen != Self.none, seen != Self.cut else { return nil }
+    return Wait(deadline: seen, since: since.load(ordering: .relaxed), isIdle: exchange == nil)
+  }
+
+  struct Wait {
+    fileprivate let deadline: Int64
+    /// When it began.
+    let since: Int64
+    /// Whether no request is under way; otherwise the peer sends one, or reads a reply.
+    let isIdle: Bool
+  }
+
+  /// Marks the connection as cut, unless the peer has done something since the wait was looked at.
+  func claim(_ wait: Wait) -> Bool {
+    deadline.compareExchange(expected: wait.deadline, desired: Self.cut, ordering: .acquiringAndReleasing).exchanged
+  }
+
   private func replace(with value: Int64) -> Bool {
     var seen = deadline.load(ordering: .relaxed)
     while seen != Self.cut {
@@ -69,9 +100,7 @@ final class AcceptedConnection: Sendable {
     return false
   }
 
-  private static func moment(in seconds: Int) -> Int64 {
-    Deadline.now() + Int64(seconds) * 1_000_000_000
-  }
+  private static func nanoseconds(_ seconds: Int) -> Int64 { Int64(seconds) * 1_000_000_000 }
 }
 
 /// Cuts connections whose peer missed its deadline: slow headers, slow bodies, replies that nobody reads.
@@ -81,12 +110,12 @@ final class DeadlineSweeper: Sendable {
   private static let interval: UInt32 = 100_000  // microseconds: how late a cut can be
   private static let peerHasClosed: Int16 = 0x2000  // `POLLRDHUP` (poll(2)), which Glibc's module lacks
 
-  private struct State {
+  struct State {
     var connections: [ObjectIdentifier: AcceptedConnection] = [:]
     var stopped = false
   }
 
-  private let state = Locked(State())
+  let state = Locked(State())
 
   /// All open connections, in no order.
   var connections: [AcceptedConnection] {

@@ -24,7 +24,7 @@ package struct HTTPServerConfiguration: Sendable {
   package var responseDeadline = 30
   /// Seconds of silence, between requests and within one, after which a connection is closed.
   package var idleTimeout = 60
-  /// Connections over all threads. Further ones wait in the listen queue.
+  /// Connections over all threads. Further ones wait in the listen queue. See `usualConnections`.
   package var maxConnections = 1024
   /// Connections from one address. Further ones are closed at once. 0 means no limit, which is needed behind a proxy.
   package var maxConnectionsPerAddress = 0
@@ -58,6 +58,10 @@ package struct HTTPServerConfiguration: Sendable {
     return size < 0
       ? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) : max(1, mask.reduce(0) { $0 + $1.nonzeroBitCount })
   }
+
+  /// Connections above which those are closed that wait for their peer. The rest, an eighth, is for those that come
+  /// meanwhile: probes, and whoever has something to ask.
+  package var usualConnections: Int { maxConnections - maxConnections / 8 }
 
   package var maxTargetBytes: Int { maxHeaderBytes / 2 }
 

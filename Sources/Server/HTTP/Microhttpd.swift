@@ -108,13 +108,13 @@ enum MicrohttpdCallbacks {
     case .receiving where uploadSize.pointee > 0:
       let bytes = UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)
       uploadSize.pointee = 0
-      // No reply can be queued while a body arrives, so the connection of a body that is too large is closed.
-      return core.receive(bytes, of: exchange) ? .YES : .NO
+      // No reply can be queued while a body arrives, so the connection is closed if the memory for bodies is used up.
+      return exchange.append(bytes) ? .YES : .NO
     case .receiving:
       return core.handle(exchange, on: native)
     case .dropping where uploadSize.pointee > 0:
-      defer { uploadSize.pointee = 0 }
-      return exchange.drop(uploadSize.pointee) ? .YES : .NO
+      uploadSize.pointee = 0
+      return .YES
     case .dropping(let reply):
       return core.send(reply, exchange, on: native)
     case .answered(let reply):
@@ -147,7 +147,7 @@ enum ResponseWriter {
     }
     // The queue takes a reference of its own.
     defer { MHD_destroy_response(native) }
-    return MHD_queue_response(connection, UInt32(response.status), native)
+    return LibraryReplies.queue(connection, UInt32(response.status), native)
   }
 
   /// Nil when memory is out or a header cannot be sent.

@@ -30,7 +30,7 @@ final class TransportCore: Sendable {
     counts = ConnectionCounts(limit: configuration.maxConnectionsPerAddress)
     let milliseconds: Int64 = 1_000_000
     queue = RequestQueue(
-      maxRunning: configuration.maxRunning, capacity: configuration.maxInFlight,
+      maxRunning: configuration.maxRunning, capacity: min(configuration.maxInFlight, configuration.usualConnections),
       delay: DelayControl(
         target: Int64(configuration.delayTarget) * milliseconds,
         interval: Int64(configuration.delayInterval) * milliseconds),
@@ -43,6 +43,7 @@ final class TransportCore: Sendable {
       guard let self else { return }
       for connection in sweeper.cutAbandoned() { connection.exchange.map(suspended.abandon) }
       perform(queue.expire(at: Deadline.now()))
+      sweeper.makeRoom(within: configuration.usualConnections)
     }
   }
 
@@ -53,9 +54,9 @@ final class TransportCore: Sendable {
   func makeConnection(_ native: OpaquePointer) -> AcceptedConnection {
     let connection = AcceptedConnection(
       descriptor: mdoc_http_connection_fd(native),
-      remoteAddress: ListeningSocket.numericText(of: mdoc_http_client_address(native)),
-      seconds: configuration.requestDeadline)
+      remoteAddress: ListeningSocket.numericText(of: mdoc_http_client_address(native)), core: self)
     sweeper.add(connection)
+    sweeper.makeRoom(within: configuration.usualConnections)
     counts.opened(connection.client)
     return connection
   }
@@ -86,7 +87,7 @@ final class TransportCore: Sendable {
       guard !isDraining.load(ordering: .acquiring) else {
         return refuse(.shuttingDown, exchange, accepted.request, on: native)
       }
-      guard accepted.hasBody else {
+      guard accepted.contentLength > 0 else {
         exchange.accept(accepted.request, contentLength: 0, hold: nil)
         return .YES
       }
@@ -105,9 +106,9 @@ final class TransportCore: Sendable {
     switch handler.bodyAdmission(of: header.request) {
     case .refused(let response): return dropBody(response, header, exchange, on: native)
     case .taken(let owner):
-      switch bodies.hold(length ?? 0, for: owner) {
+      switch bodies.hold(length, for: owner) {
       case .success(let hold):
-        exchange.accept(header.request, contentLength: length ?? 0, hold: hold)
+        exchange.accept(header.request, contentLength: length, hold: hold)
         return .YES
       case .failure(.share):
         let fault = HTTPFault.rateLimited(retryAfter: configuration.overloadRetryAfter)
@@ -125,18 +126,11 @@ final class TransportCore: Sendable {
   private func dropBody(
     _ response: HTTPResponse, _ header: FramingCheck.Result, _ exchange: HTTPExchange, on native: OpaquePointer
   ) -> MHD_Result {
-    let isShort = header.contentLength.map { $0 <= Limits.droppedBodyBytes } ?? true
-    guard isShort, !header.request.headers.contains("Expect") else {
+    guard header.contentLength <= Limits.droppedBodyBytes, !header.request.headers.contains("Expect") else {
       return send(HTTPExchange.Reply(response: response, closes: true), exchange, on: native)
     }
     exchange.refuse(with: HTTPExchange.Reply(response: response, closes: false))
     return .YES
-  }
-
-  /// Takes bytes of a body. Returns false if they are more than one body, its sender, or all bodies together may have.
-  /// Declared lengths were checked before, so such a body came in chunks, or together with many others.
-  func receive(_ bytes: UnsafeRawBufferPointer, of exchange: HTTPExchange) -> Bool {
-    exchange.append(bytes, limit: configuration.maxBodyBytes)
   }
 
   /// Called when the whole request has arrived. Suspends the connection until the handler has answered, or refuses the

@@ -53,12 +53,8 @@ struct APIHandler: HTTPHandler {
     }
     // With a credential even an essential request is counted, so that nobody may try credentials without end.
     if urgency == .essential, !request.headers.contains("Authorization") { return .essential }
-    if request.hold == nil {
-      if let fault = rateFault(heading.counted, application) { return .refused(fault) }
-    } else if !request.headers.contains("Content-Length") {
-      // The request was counted with its header, which did not tell how long the body would be.
-      application.edge.limiter.charge(heading.counted, bytes: request.body.count, at: Deadline.now())
-    }
+    // A request with a body was counted with its header.
+    if request.hold == nil, let fault = rateFault(heading.counted, application) { return .refused(fault) }
     return switch urgency {
     case .essential: .essential
     case .normal: .normal
@@ -256,10 +252,12 @@ struct APIHandler: HTTPHandler {
     }
   }
 
-  /// Whether the peer is a process of this machine. Behind a proxy every peer may be the proxy, so none counts.
+  /// Whether the peer is a process of this machine, and no page of another site. Behind a proxy every peer may be the
+  /// proxy, so none counts.
   private func isLocal(_ request: HTTPRequest, _ application: Application) -> Bool {
     !application.isBehindProxy && ListenAddress.isLoopback(request.remoteAddress)
       && !request.headers.contains("X-Forwarded-For") && !request.headers.contains("Forwarded")
+      && request.headers.single("Host").map(ListenAddress.isThisMachine) ?? false
   }
 
   private func response(_ answer: Answer, requestID: String, _ application: Application) -> HTTPResponse {

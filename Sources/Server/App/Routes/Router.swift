@@ -153,8 +153,8 @@ extension Route {
     var codes: Set<Code> = Set(problems)
     // Refusals of the transport, and problems that any request may meet.
     codes.formUnion([
-      .apiMalformedRequest, .apiBodyTooLarge, .apiHeadersTooLarge, .apiTargetTooLong, .apiOverloaded, .apiInternal,
-      .apiUnknownMember, .apiRateLimited,
+      .apiMalformedRequest, .apiLengthRequired, .apiBodyTooLarge, .apiHeadersTooLarge, .apiTargetTooLong,
+      .apiOverloaded, .apiInternal, .apiUnknownMember, .apiRateLimited,
     ])
     // The path may have a name that cannot exist.
     if !path.variables.isEmpty { codes.insert(.apiNotFound) }
