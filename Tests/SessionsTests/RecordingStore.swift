@@ -42,6 +42,10 @@ struct RecordingStore: SessionStore {
     note()
     return try await inner.session(address)
   }
+  func exists(_ address: SessionAddress) async throws(StoreError) -> Bool {
+    note()
+    return try await inner.exists(address)
+  }
   func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
     note()
     return try await inner.session(id, clientSecretHash: clientSecretHash)

@@ -24,6 +24,8 @@ struct SessionConformanceTests {
       let session = try await store.add(makeSession())
       let foreign = SessionAddress(relyingParty: "other", id: session.address.id)
       #expect(try await store.session(foreign) == nil)
+      #expect(try await store.exists(session.address))
+      #expect(try await !store.exists(foreign))
       #expect(try await store.refusal(foreign) == .notFound)
       #expect(try await store.cancel(foreign, at: start).isNotFound)
       #expect(try await store.redact(foreign, at: start).isNotFound)
@@ -32,6 +34,7 @@ struct SessionConformanceTests {
         try await store.sessions(of: "other", SessionQuery(startingAfter: session.address.id), at: start) == nil)
       let unknown = SessionAddress(relyingParty: "shop", id: try SessionID.random())
       #expect(try await store.refusal(unknown) == .notFound)
+      #expect(try await !store.exists(unknown))
     }
   }
 

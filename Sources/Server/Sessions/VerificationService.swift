@@ -70,6 +70,17 @@ package struct VerificationService: Sendable {
     try await GetSession(context: context).run(id, query: query, as: caller)
   }
 
+  /// Whether the relying party has a session with this id. A caller without a credential learns only what the holder of
+  /// an id knows.
+  package func hasSession(_ id: String, of party: RelyingParty) async throws(ServiceError) -> Bool {
+    guard let session = SessionID(id) else { return false }
+    do {
+      return try await context.store.exists(SessionAddress(relyingParty: party.id, id: session))
+    } catch {
+      throw ServiceError(error)
+    }
+  }
+
   /// `GET /v1/verification_sessions/{id}/page`: what its hosted page shows.
   package func page(_ id: String, as caller: Caller) async throws(ServiceError) -> PageReply {
     try await ReadPage(context: context).run(id, as: caller)
@@ -169,9 +180,18 @@ package struct VerificationService: Sendable {
     try await ReadAudit(context: context).heads(as: caller)
   }
 
-  /// For the metrics.
-  package func auditHeads() async throws(ServiceError) -> [AuditHead] {
-    do { return try await context.store.auditHeads() } catch { throw ServiceError(error) }
+  /// For the metrics and the status page.
+  ///
+  /// - Parameter only: whose last entries' heads; nil for those of all chains.
+  package func auditHeads(of only: RelyingParty? = nil) async throws(ServiceError) -> [AuditHead] {
+    do { return try await context.store.auditHeads(of: only?.id) } catch { throw ServiceError(error) }
+  }
+
+  /// What a relying party's sessions take up now.
+  package func usage(of party: RelyingParty) async throws(ServiceError) -> StoreUsage {
+    try await context.lists.take(party.id) { () async throws(StoreError) in
+      try await context.store.usage(of: party.id, at: context.clock())
+    }
   }
 
   /// A relying party's newest dead letters, for operators.

@@ -292,7 +292,8 @@ import Testing
   @Test func `the page loads nothing from elsewhere, and only the relying party may frame it`() async throws {
     try await withTestMode { bed in
       let client = bed.api.with(nil)
-      let page = try await client.get("/verify/test/vs_whatever?lang=de")
+      let id = try #require(try await bed.createSession()["id"]?.string)
+      let page = try await client.get("/verify/test/\(id)?lang=de")
       #expect(page.status == 200 && page.header("Content-Type") == "text/html; charset=utf-8")
       let policy = try #require(page.header("Content-Security-Policy"))
       #expect(policy.hasPrefix("default-src 'none'; script-src 'self'; style-src 'self';"))
@@ -306,8 +307,34 @@ import Testing
       }
       let script = try await client.get("/v1/js/mdoc.js")
       #expect(script.status == 200 && script.header("Access-Control-Allow-Origin") == "*")
-      for path in ["/verify/nobody/vs_x", "/verify/nobody/logo", "/verify/test/logo", "/assets/none.js"] {
+      for path in ["/verify/nobody/\(id)", "/verify/nobody/logo", "/verify/test/logo", "/assets/none.js"] {
         #expect(try await client.get(path).status == 404, "\(path)")
+      }
+    }
+  }
+
+  /// The headers say who may frame the page, so under another relying party's path there is none.
+  @Test func `a page is that of its own relying party's session, and every other path answers alike`() async throws {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      let bank: JSON = ["id": "bank", "origins": ["https://bank.example"], "page": ["name": "Bank"]]
+      try folder.writeConfiguration([
+        "public_url": "https://id.example",
+        "relying_parties": [LiveFolder.party.with(["name": "Shop"], at: "/page"), bank],
+      ])
+      try await folder.serve { _, api, _ in
+        let made = try await api.post("/v1/verification_sessions", TestBed.body(.standard))
+        let id = try #require(made.json["id"]?.string, "\(made.body)")
+        let page = try await api.with(nil).get("/verify/shop/\(id)")
+        #expect(page.status == 200)
+        #expect(page.header("Content-Security-Policy")?.hasSuffix("frame-ancestors https://shop.example") == true)
+        var answers: Set<[String]> = []
+        for wrong in ["bank/\(id)", "bank/vs_0000000000000000000000", "shop/vs_0000000000000000000000", "shop/vs_x"] {
+          let reply = try await api.with(nil).get("/verify/\(wrong)")
+          #expect(reply.status == 404 && reply.header("Content-Security-Policy") == nil, "\(wrong)")
+          answers.insert(["detail", "code", "title"].map { reply.json[$0]?.string ?? "" })
+        }
+        #expect(answers.count == 1)
       }
     }
   }

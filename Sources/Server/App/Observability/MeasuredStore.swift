@@ -58,6 +58,10 @@ struct MeasuredStore: SessionStore {
     try await measured("session") { () async throws(StoreError) in try await store.session(address) }
   }
 
+  func exists(_ address: SessionAddress) async throws(StoreError) -> Bool {
+    try await measured("session_exists") { () async throws(StoreError) in try await store.exists(address) }
+  }
+
   func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
     try await measured("session_by_secret") { () async throws(StoreError) in
       try await store.session(id, clientSecretHash: clientSecretHash)

@@ -112,9 +112,13 @@ enum PageRoutes {
     method: .get, path: PathTemplate("/verify/{relying_party}/{session}"), name: "getHostedPage",
     summary: "The page on which a person answers a session.", access: .anyone,
     query: [.init(name: "lang", summary: "The page's language.", schema: .text)],
-    success: .content(PageAsset.page.mediaType), problems: [.apiNotFound]
+    success: .content(PageAsset.page.mediaType), problems: [.apiNotFound, .apiStoreUnavailable]
   ) { call throws(ServiceError) in
     let party = try party(of: call)
+    // The headers name who may frame the page, so it must be the page of this relying party's session.
+    guard try await call.application.service.hasSession(call.parameters["session"] ?? "", of: party) else {
+      throw ServiceError(.apiNotFound)
+    }
     var answer = file(PageAsset.page.mediaType, PageAsset.page.body)
     answer.headers += [
       ("Content-Security-Policy", policy(framedBy: party.origins)),

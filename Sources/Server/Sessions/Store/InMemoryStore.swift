@@ -87,6 +87,10 @@ package final class InMemoryStore: SessionStore {
     try locked { contents throws(StoreError) in contents[address] }
   }
 
+  package func exists(_ address: SessionAddress) async throws(StoreError) -> Bool {
+    try locked { contents throws(StoreError) in contents[address] != nil }
+  }
+
   package func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
     try locked { contents throws(StoreError) in
       guard let record = id.flatMap({ contents.sessions[$0] }), record.clientSecretHash == clientSecretHash else {

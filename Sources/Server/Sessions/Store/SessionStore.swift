@@ -30,6 +30,9 @@ package protocol SessionStore: EventStore, AuditStore {
 
   func session(_ address: SessionAddress) async throws(StoreError) -> SessionRecord?
 
+  /// Whether the relying party has such a session. Reads an index and one row's head, for callers without a credential.
+  func exists(_ address: SessionAddress) async throws(StoreError) -> Bool
+
   /// The session whose client secret has this SHA-256, of whichever relying party.
   /// - Parameter id: which the secret names; nil for a secret of before.
   func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord?

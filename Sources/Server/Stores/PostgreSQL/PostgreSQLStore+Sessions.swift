@@ -193,6 +193,15 @@ extension PostgreSQLStore {
     return Set(found.compactMap(SessionID.init))
   }
 
+  package func exists(_ address: SessionAddress) async throws(StoreError) -> Bool {
+    try await pool.perform { connection throws(StoreError) in
+      try connection.first(
+        "SELECT 1 FROM sessions WHERE id = $1 AND relying_party = $2", .text(address.id.text),
+        .text(address.relyingParty)
+      ) { _ in true } ?? false
+    }
+  }
+
   package func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
     try await pool.perform { connection throws(StoreError) in
       guard let id else {

@@ -89,6 +89,15 @@ extension SQLiteStore {
     try await reader.perform { connection throws(StoreError) in try connection.row(address) }?.record()
   }
 
+  package func exists(_ address: SessionAddress) async throws(StoreError) -> Bool {
+    try await reader.perform { connection throws(StoreError) in
+      try connection.first(
+        "SELECT 1 FROM sessions WHERE id = ? AND relying_party = ?", .text(address.id.text),
+        .text(address.relyingParty)
+      ) { $0.integer(0) } != nil
+    }
+  }
+
   package func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord? {
     try await reader.perform { connection throws(StoreError) in
       guard let id else {
