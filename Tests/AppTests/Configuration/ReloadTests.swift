@@ -17,7 +17,7 @@ import Testing
   /// The shop with the operator's key, and the one of the tests, and others.
   private static func parties(_ keys: [JSON], hasFirst: Bool = true, origin: JSON = "https://shop.example") -> JSON {
     let first = key(LiveFolder.apiKey, ["sessions:write", "results:read"])
-    let all = [key("operator", ["admin", "trust:read"])] + (hasFirst ? [first] : []) + keys
+    let all = [key("operator", ["admin", "server:operate", "trust:read"])] + (hasFirst ? [first] : []) + keys
     return [LiveFolder.party.with(.array(all), at: "/api_keys").with([origin], at: "/origins")]
   }
 

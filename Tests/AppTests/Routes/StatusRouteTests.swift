@@ -1,4 +1,5 @@
 import Base
+import Cryptography
 import Mock
 import Sessions
 import TestSupport
@@ -39,6 +40,57 @@ import Testing
       let stranger = try await bed.api.with(nil).get("/status", proxied)
       let admin = try await bed.api.get("/status", proxied)
       #expect(stranger.status == 401 && admin.status == 200)
+    }
+  }
+
+  /// A page of another site whose name was made to resolve to this machine comes from this machine, too.
+  @Test(arguments: ["/status", "/metrics"])
+  func `this machine is meant by name alone`(path: String) async throws {
+    try await withTestMode { bed in
+      let api = bed.api.with(nil)
+      for host in ["evil.example", "evil.example:\(bed.api.port)", "localhost.evil.example", "10.0.0.1"] {
+        let (stranger, admin) = (try await api.get(path, ["Host": host]), try await bed.api.get(path, ["Host": host]))
+        #expect(stranger.status == 401 && admin.status == 200, "\(host)")
+      }
+      for host in ["127.0.0.1", "localhost:8080", "[::1]:8080"] {
+        let local = try await api.get(path, ["Host": host])
+        #expect(local.status == 200, "\(host)")
+      }
+    }
+  }
+
+  @Test func `an admin of one relying party sees that one's figures, and reloads nothing`() async throws {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      let hash = { (key: String) in JSON.string(Hex.encode(HashAlgorithm.sha256.hash(Array(key.utf8)))) }
+      let shop = LiveFolder.party.with(
+        [
+          ["sha256": hash("shop-admin"), "scopes": ["admin"]],
+          ["sha256": hash("shop-operator"), "scopes": ["server:operate"]],
+          ["sha256": hash(LiveFolder.apiKey), "scopes": ["sessions:write"]],
+        ], at: "/api_keys")
+      let bank: JSON = [
+        "id": "bank", "origins": ["https://bank.example"],
+        "api_keys": [["sha256": hash("bank-admin"), "scopes": ["admin"]]],
+      ]
+      try folder.writeConfiguration(["relying_parties": [shop, bank]])
+      try await folder.serve { _, api, _ in
+        #expect(try await api.post("/v1/verification_sessions", TestBed.body(.standard)).status == 201)
+        let proxied = ["X-Forwarded-For": "203.0.113.7"]
+        let all = try await api.with("shop-operator").get("/status", proxied).body
+        let own = try await api.with("shop-admin").get("/status", proxied).body
+        let other = try await api.with("bank-admin").get("/status", proxied).body
+        #expect(all.contains("<h2>Answers</h2>") && all.contains("<td>API keys</td><td>4</td>"))
+        for page in [own, other] {
+          #expect(!page.contains("<h2>Answers</h2>") && !page.contains("<h2>Store and audit</h2>"))
+        }
+        #expect(own.contains("<dt>open</dt><dd>1 of ") && own.contains("<td>API keys</td><td>3</td>"))
+        #expect(other.contains("<dt>open</dt><dd>0 of ") && other.contains("<td>API keys</td><td>1</td>"))
+        for reload in ["/v1/config/reload", "/v1/trust/reload"] {
+          #expect(try await api.with("shop-admin").post(reload).code == "api.forbidden")
+          #expect(try await api.with("shop-operator").post(reload).status == 200)
+        }
+      }
     }
   }
 

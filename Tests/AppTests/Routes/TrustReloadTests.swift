@@ -24,7 +24,8 @@ import Trust
   /// The shop with every scope.
   private static var party: JSON {
     let key: JSON = [
-      "sha256": LiveFolder.party["api_keys"]?.array?.first?["sha256"] ?? .null, "scopes": ["trust:read", "admin"],
+      "sha256": LiveFolder.party["api_keys"]?.array?.first?["sha256"] ?? .null,
+      "scopes": ["trust:read", "server:operate"],
     ]
     let members = (LiveFolder.party.object ?? []).map { member in
       JSON.Member(member.name, member.name == "api_keys" ? [key] : member.value)

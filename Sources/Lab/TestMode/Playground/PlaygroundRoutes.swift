@@ -32,23 +32,12 @@ enum PlaygroundRoutes {
     }
   }
 
-  /// Requires that the `Host` header names this machine. A page of another site can have its own name resolve to
-  /// 127.0.0.1 (DNS rebinding); its requests carry that name, and their answer does not even tell that there is a
-  /// server.
+  /// Requires that the `Host` header names this machine. Another name does not even learn that there is a server.
   ///
   /// - Throws: `api.not_found` if the host is missing or has another name.
   private static func checkHost(_ call: RouteCall) throws(ServiceError) {
-    guard let host = call.request.headers.single("Host"), isThisMachine(host) else { throw ServiceError(.apiNotFound) }
-  }
-
-  /// `127.0.0.1`, `localhost` or `[::1]`, with any port or none.
-  static func isThisMachine(_ host: String) -> Bool {
-    ["127.0.0.1", "localhost", "[::1]"].contains { name in
-      guard host.utf8.starts(with: name.utf8) else { return false }
-      let rest = host.utf8.dropFirst(name.utf8.count)
-      return rest.isEmpty
-        || rest.first == UInt8(ascii: ":") && (2...6).contains(rest.count)
-          && rest.dropFirst().allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    guard let host = call.request.headers.single("Host"), ListenAddress.isThisMachine(host) else {
+      throw ServiceError(.apiNotFound)
     }
   }
 

@@ -48,6 +48,17 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     return withUnsafeBytes(of: six) { $0.last == 1 && $0.dropLast().allSatisfy { $0 == 0 } }
   }
 
+  /// Whether a `Host` header names this machine: a loopback address or `localhost`, with any port or none.
+  ///
+  /// A page of another site can have its own name resolve to 127.0.0.1 (DNS rebinding). Its requests come from this
+  /// machine but carry that name, so whatever is open to this machine is open under these names only.
+  package static func isThisMachine(_ host: String) -> Bool {
+    let name = "localhost"
+    if host == name { return true }
+    let address = host.hasPrefix(name + ":") ? "127.0.0.1" + host.dropFirst(name.count) : host
+    return (ListenAddress(address) ?? ListenAddress(address + ":0"))?.isLoopback ?? false
+  }
+
   private static func isNumeric(_ address: String) -> Bool {
     var buffer = in6_addr()
     return inet_pton(AF_INET, address, &buffer) == 1 || inet_pton(AF_INET6, address, &buffer) == 1

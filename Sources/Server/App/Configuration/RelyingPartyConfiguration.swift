@@ -43,9 +43,15 @@ struct ConfiguredParties {
       let retainsResults,
       let retention, let evidence, let webhooks, let quota
     else { return nil }
-    if let key = keys.firstIndex(where: { $0.scopes.contains(.admin) && !$0.scopes.contains(.auditReadAll) }) {
+    let wider: [(Scope, String)] = [
+      (.auditReadAll, "reads the audit entries of"), (.operate, "reloads nothing, and sees the figures of"),
+    ]
+    for (scope, what) in wider {
+      guard let key = keys.firstIndex(where: { $0.scopes.contains(.admin) && !$0.scopes.contains(scope) }) else {
+        continue
+      }
       warnings.append(
-        "\(entry.pointer)/api_keys/\(key): admin reads the audit entries of \"\(id)\" alone; all need audit:read_all")
+        "\(entry.pointer)/api_keys/\(key): admin \(what) \"\(id)\" only; more needs \(scope.rawValue)")
     }
     if keys.isEmpty { warnings.append("relying party \"\(id)\" has no api_keys: nobody can ask in its name") }
     return RelyingParty(

@@ -5,8 +5,8 @@ import Sessions
 import Synchronization
 import Trust
 
-/// Writes `/status`: how the server fares, for its operators, as a page without scripts that loads itself anew. It names
-/// relying parties, sources and deliveries, and no person, session or key.
+/// Renders `/status`, the health page for operators. Script-free; refreshes every 15 s. It names relying parties, sources
+/// and deliveries, and no person, session or key. For one relying party's admin it shows what is that party's.
 struct StatusPage {
   static let mediaType = "text/html; charset=utf-8"
   /// Seconds until it loads itself again.
@@ -15,6 +15,8 @@ struct StatusPage {
   private let application: Application
   private let snapshot: Metrics.Snapshot
   private let readings: Readings
+  /// Whose figures it shows; nil for those of the whole server.
+  private let only: RelyingParty?
   private let now: Timestamp
 
   /// What the store says; nil where it did not answer.
@@ -22,11 +24,14 @@ struct StatusPage {
     var isReady = false
     var heads: [AuditHead]?
     var outbox: OutboxState?
+    /// Of the one relying party that the page shows.
+    var usage: StoreUsage?
     var deadLetters: [(relyingParty: String, deliveries: [DeliveryRecord])] = []
   }
 
-  init(_ application: Application, _ readings: Readings) {
+  init(_ application: Application, _ readings: Readings, of only: RelyingParty?) {
     self.application = application
+    self.only = only
     self.readings = readings
     snapshot = application.metrics.snapshot
     now = application.clock()
@@ -50,7 +55,8 @@ struct StatusPage {
       <header><h1>mdoc</h1><p class="state \(verdict.isGood ? "good" : "bad")">\(verdict.text)</p>
       <p class="hint">\(mode) mode, up \(Self.duration(application.metrics.uptimeSeconds)), \(now.description)</p></header>
       <main>
-      \([answers, durations, trust, certificates, fetches, webhooks, store].joined(separator: "\n"))
+      \((only.map { [sessions(of: $0), certificates, deadLetters, audit] }
+        ?? [answers, durations, trust, certificates, fetches, webhooks, store]).joined(separator: "\n"))
       </main>
       </body>
       </html>
@@ -65,6 +71,24 @@ struct StatusPage {
     if application.trust.inForce.current.anchorsInForce(at: now) == 0 { return ("no trust anchor is valid", false) }
     if !application.state.configuration.isCurrent { return ("an older configuration is in force", false) }
     return ("ready", true)
+  }
+
+  /// Whose certificates and keys it shows.
+  private var parties: RelyingParties {
+    // One relying party of a valid configuration cannot be refused.
+    only.flatMap { try? RelyingParties([$0]) } ?? application.service.relyingParties
+  }
+
+  private func sessions(of party: RelyingParty) -> String {
+    let quota = party.quota
+    let of = { (used: Int64?, most: Int64?) in (used.map { "\($0)" } ?? "–") + (most.map { " of \($0)" } ?? "") }
+    return section(
+      "Sessions",
+      figures([
+        ("open", of(readings.usage?.openSessions, quota.openSessions)),
+        ("bytes kept", of(readings.usage?.bytes, quota.bytes)),
+        ("bytes of kept replies", of(readings.usage?.idempotencyBytes, quota.idempotencyBytes)),
+      ]))
   }
 
   // MARK: Answers
@@ -149,7 +173,7 @@ struct StatusPage {
   }
 
   private var certificates: String {
-    let parties = application.service.relyingParties
+    let parties = parties
     let rows = PartyCertificates.Kind.allCases.map { kind -> [String] in
       let found = PartyCertificates(kind, of: parties, at: now)
       return [
@@ -165,7 +189,8 @@ struct StatusPage {
           "API keys", "\(keys.count)", "\(keys.count(where: isSoon))", "\(keys.count { !$0.isGood(at: now) })",
           parties.nextKeyExpiry(after: now).map(until) ?? "–",
         ]
-      ] + (application.edge.tls.map { [["TLS certificate", "1", "", "", until($0.expiry)]] } ?? [])
+      ]
+      + ((only == nil ? application.edge.tls : nil).map { [["TLS certificate", "1", "", "", until($0.expiry)]] } ?? [])
     let warnings = PartyCertificates.warnings(of: parties, at: now)
     return section(
       "Certificates and keys",
@@ -187,6 +212,18 @@ struct StatusPage {
 
   private var webhooks: String {
     let attempts = application.webhooks.snapshot
+    return section(
+      "Webhooks",
+      figures([
+        ("delivered", "\(attempts.delivered)"), ("to be tried again", "\(attempts.retried)"),
+        ("waiting", readings.outbox.map { "\($0.pending)" } ?? "–"),
+        ("dead letters", readings.outbox.map { "\($0.dead)" } ?? "–"),
+      ]) + letters)
+  }
+
+  private var deadLetters: String { section("Webhooks", letters) }
+
+  private var letters: String {
     let rows = readings.deadLetters.flatMap { party, deliveries in
       deliveries.map { delivery in
         [
@@ -195,13 +232,7 @@ struct StatusPage {
         ]
       }
     }
-    return section(
-      "Webhooks",
-      figures([
-        ("delivered", "\(attempts.delivered)"), ("to be tried again", "\(attempts.retried)"),
-        ("waiting", readings.outbox.map { "\($0.pending)" } ?? "–"),
-        ("dead letters", readings.outbox.map { "\($0.dead)" } ?? "–"),
-      ]) + table(["Relying party", "Endpoint", "Dead letter", "To begin it anew"], rows, empty: "No dead letter."))
+    return table(["Relying party", "Endpoint", "Dead letter", "To begin it anew"], rows, empty: "No dead letter.")
   }
 
   // MARK: The store
@@ -214,12 +245,18 @@ struct StatusPage {
         Self.seconds(use.durations.quantile(0.99)),
       ]
     }
-    let heads = (readings.heads ?? []).map { [$0.node.text, "\($0.sequence)", Hex.encode($0.hash)] }
     return section(
       "Store and audit",
       alarm(readings.isReady ? nil : "The store does not take writes now.")
         + table(["Operation", "Times", "Failed", "Half within", "99 % within"], rows, empty: "Not used yet.")
-        + table(["Node", "Audit entries", "Head of its chain"], heads, empty: "No audit entry."))
+        + heads)
+  }
+
+  private var audit: String { section("Audit", heads) }
+
+  private var heads: String {
+    let rows = (readings.heads ?? []).map { [$0.node.text, "\($0.sequence)", Hex.encode($0.hash)] }
+    return table(["Node", "Audit entries", "Head of its chain"], rows, empty: "No audit entry.")
   }
 
   // MARK: HTML

@@ -45,7 +45,7 @@ enum OperationRoutes {
 
   private static let metrics = Route(
     method: .get, path: PathTemplate("/metrics"), name: "getMetrics",
-    summary: "Prometheus text, for loopback peers or the scope `admin`.", access: .operators,
+    summary: "Prometheus text, for loopback peers or the scope `admin` or `server:operate`.", access: .operators,
     success: .content(MetricsText.mediaType), urgency: .essential
   ) { call throws(ServiceError) in
     // The readiness tells that the store does not answer. The other metrics are wanted most at that time.
@@ -56,10 +56,13 @@ enum OperationRoutes {
 
   private static let status = Route(
     method: .get, path: PathTemplate("/status"), name: "getStatusPage",
-    summary: "How the server fares, as a page for loopback peers or the scope `admin`.", access: .operators,
-    success: .content(StatusPage.mediaType)
+    summary: "The health page for operators, for loopback peers or the scope `server:operate`. "
+      + "With `admin` alone it shows the key's own relying party.",
+    access: .operators, success: .content(StatusPage.mediaType)
   ) { call throws(ServiceError) in
-    let page = StatusPage(call.application, await statusReadings(call.application))
+    // A process of this machine sees what an operator sees.
+    let only = call.caller.flatMap { $0.has(.operate) ? nil : $0.relyingParty }
+    let page = StatusPage(call.application, await statusReadings(call.application, of: only), of: only)
     var answer = Answer(status: 200, mediaType: StatusPage.mediaType, body: page.body)
     answer.headers += [
       (
@@ -71,13 +74,16 @@ enum OperationRoutes {
   }
 
   /// What the store says. The page is wanted most when it says nothing.
-  private static func statusReadings(_ application: Application) async -> StatusPage.Readings {
+  private static func statusReadings(
+    _ application: Application, of only: RelyingParty?
+  ) async -> StatusPage.Readings {
     let service = application.service
     var readings = StatusPage.Readings()
     readings.isReady = (try? await service.checkReadiness()) != nil
-    readings.heads = try? await service.auditHeads()
+    readings.heads = try? await service.auditHeads(of: only)
     readings.outbox = application.webhooks.snapshot.outbox
-    let parties = service.relyingParties.all.filter { !$0.webhooks.isEmpty }
+    if let only { readings.usage = try? await service.usage(of: only) }
+    let parties = (only.map { [$0] } ?? service.relyingParties.all).filter { !$0.webhooks.isEmpty }
     guard readings.outbox?.dead ?? 0 > 0 else { return readings }
     for party in parties.prefix(Limits.statusParties) {
       let letters = try? await service.deadLetters(of: party.id, limit: Limits.statusLetters)
@@ -100,8 +106,8 @@ enum ConfigurationRoutes {
 
   private static let reload = Route(
     method: .post, path: PathTemplate("/v1/config/reload"), name: "reloadConfiguration",
-    summary: "Reads the configuration anew; where anything is wrong with it, the one before stays in force.",
-    access: .apiKey([.admin]), success: .json(200, "ConfigurationLoad"), problems: [.configurationReloadFailed]
+    summary: "Reads the configuration again. If anything is wrong with it, the previous one stays in force.",
+    access: .apiKey([.operate]), success: .json(200, "ConfigurationLoad"), problems: [.configurationReloadFailed]
   ) { call throws(ServiceError) in
     guard let updater = call.updater, updater.canReload else {
       throw ServiceError(.configurationReloadFailed, "Test mode has no configuration file.")

@@ -102,7 +102,7 @@ package enum Access: Sendable {
   case apiKey([Scope])
   /// An API key with at least one of these scopes, or the client secret of the session in the path.
   case apiKeyOrClientSecret([Scope])
-  /// A peer on the loopback interface without a proxy between, or an API key with `admin`.
+  /// A peer on the loopback interface without a proxy between, or an API key with `admin` or `server:operate`.
   case operators
 
   var takesClientSecret: Bool { if case .apiKeyOrClientSecret = self { true } else { false } }
@@ -111,7 +111,7 @@ package enum Access: Sendable {
     switch self {
     case .anyone: []
     case .apiKey(let scopes), .apiKeyOrClientSecret(let scopes): scopes
-    case .operators: [.admin]
+    case .operators: [.admin, .operate]
     }
   }
 

@@ -23,7 +23,8 @@ enum TrustRoutes {
 
   private static let reload = Route(
     method: .post, path: PathTemplate("/v1/trust/reload"), name: "reloadTrust",
-    summary: "Loads the trust anchors anew; where that fails, those before stay in force.", access: .apiKey([.admin]),
+    summary: "Loads the trust anchors again. If that fails, the previous ones stay in force.",
+    access: .apiKey([.operate]),
     success: .json(200, "TrustLoad"), problems: [.trustReloadFailed]
   ) { call throws(ServiceError) in
     let updater = call.application.trust

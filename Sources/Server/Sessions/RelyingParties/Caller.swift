@@ -42,7 +42,7 @@ package enum Caller: Sendable {
   /// What logs call the API key, where it has a name.
   package var keyID: String? { if case .apiKey(_, _, let id) = self { id } else { nil } }
 
-  func has(_ scope: Scope) -> Bool {
+  package func has(_ scope: Scope) -> Bool {
     if case .apiKey(_, let scopes, _) = self { scopes.contains(scope) } else { false }
   }
 
@@ -99,8 +99,10 @@ package enum Scope: String, Sendable, Hashable, CaseIterable {
   case resultsRead = "results:read"
   /// See the trust anchors in force.
   case trustRead = "trust:read"
-  /// Operate the server: metrics and reloads, and read the audit entries of the key's own relying party.
+  /// Look after one relying party: its audit entries, its figures on `/status`, and the server's metrics.
   case admin
+  /// Operate the server: load trust and configuration again, and see the figures of all relying parties.
+  case operate = "server:operate"
   /// Read the audit entries of all relying parties, and the heads of their chains.
   case auditReadAll = "audit:read_all"
 }
