@@ -40,6 +40,11 @@ struct PublishedCertificateTests {
     let maker = try CertificateMaker(key: key)
     let live = PathValidator(anchors: [try maker.anchor()], allowsTestCertificates: false)
     #expect(try live.failures([maker.signer()], at: maker.now) == [.testCertificate])
+    // As well if a published list delivers it.
+    var listed = try maker.anchor()
+    listed.trustedUntil = maker.until
+    let following = PathValidator(anchors: [listed], allowsTestCertificates: false)
+    #expect(try following.failures([maker.signer()], at: maker.now) == [.testCertificate])
   }
 
   /// As signer, as intermediate, as anchor and as a signer that is trusted by itself; and by the compressed point, too.
@@ -73,7 +78,7 @@ struct PublishedCertificateTests {
           chain: chain.map { $0[...] }, docType: CertificateMaker.docType, at: maker.now, skew: 0)
         let check = evaluation.checks.first { $0.code == .testCertificate }
         #expect(evaluation.isTrusted && check?.outcome == .warning)
-        #expect(check?.detail?.contains("its private key is published: ISO/IEC 18013-5, D.5.2") == true)
+        #expect(check?.detail?.contains("its key is a published test key: ISO/IEC 18013-5, D.5.2") == true)
       }
     }
   }

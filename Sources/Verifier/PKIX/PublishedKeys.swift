@@ -1,13 +1,13 @@
 import Base
 import Cryptography
 
-/// Keys of authorities, document signers and readers whose private keys anybody can read, and the roots of published
-/// samples. A signature below such a key proves nothing.
+/// Keys of authorities, document signers and readers whose private keys anybody can read, and keys of published samples,
+/// below which there are only test documents. A signature below such a key proves nothing.
 ///
 /// They are known by their keys, since anybody can make another certificate, with another fingerprint, for a published
 /// key. Each place names a repository and a path in it, or a standard's clause. The private keys are not here.
 public enum PublishedKeys {
-  /// Where the private key of the certificate's key is published; nil if it is in no known place.
+  /// Where the certificate's key is published as a key for tests; nil if it is in no known place.
   public static func place(of certificate: Certificate) -> String? {
     guard let info = certificate.publicKey?.subjectPublicKeyInfo else { return nil }
     return places[Hex.encode(HashAlgorithm.sha256.hash(info))]
@@ -28,7 +28,7 @@ public enum PublishedKeys {
       "openid-certification/conformance-suite, src/main/kotlin/net/openid/conformance/util/TestKeysAndCerts.kt",
     // Multipaz, formerly Identity Credential; the first is authority and reader root.
     "710188d28a24476e8eeccd98e956dd2dbd9b01da02b80a3fb1f3d0e17cfef555":
-      "openwallet-foundation/multipaz, samples/testapp (OWF Multipaz TEST IACA)",
+      "openwallet-foundation/multipaz-samples, …/composeResources/files/reader_root_key_private.pem",
     "100f8cc1cdfdade0b4a796afbbd61f016d7d770d34800ed03ff65d5e5bb05d73":
       "openwallet-foundation-labs/identity-credential, wallet/src/main/res/raw/iaca_private_key.pem",
     "08a36c705243c18df5bdfccebccebb57296962e72ecc72870a1a4ecf0dd47b0d":
@@ -52,7 +52,7 @@ public enum PublishedKeys {
     "020ec13cfa17cf65ea33c77667e1773551374a9bbe51815d8369cba60372b9ba":
       "openwallet-foundation/multipaz-samples, MultipazGettingStartedSample/…/files/iaca_private_key.pem",
     "88d7199c0b51f1637e04dc31fbbcfd495b40ac0cb576c269d0bdb02ba2bad816":
-      "openwallet-foundation/multipaz-wallet (Multipaz Wallet In-App IACA)",
+      "openwallet-foundation/multipaz-wallet, androidApp/…/ui/settings/DeveloperPhotoIdIssuer.kt",
     // EUDI: the wallet's sample documents, and the test signer of the issuer.
     "d9046cdec94fa87b3cd2b04f9f19c20935a98cd86931f1dc365ca24b2d9384e8":
       "eu-digital-identity-wallet/eudi-lib-android-wallet-document-manager, …/internal/SampleDataUtil.kt",
@@ -87,9 +87,10 @@ public enum PublishedKeys {
 }
 
 extension Certificate {
-  /// Why live mode never trusts the certificate: anybody can sign with its key. Nil for every other certificate.
+  /// Why live mode never trusts the certificate; nil for every certificate that is not for tests.
   public var testOrigin: String? {
-    isMock ? "made by the mock authority" : PublishedKeys.place(of: self).map { "its private key is published: \($0)" }
+    if isMock { return "made by the mock authority" }
+    return PublishedKeys.place(of: self).map { "its key is a published test key: \($0)" }
   }
 
   /// Whether it is a mock certificate, or one for a published key.

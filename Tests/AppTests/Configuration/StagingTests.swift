@@ -160,13 +160,40 @@ import Testing
       let folder = try Self.sandbox(path)
       try folder.write("trust/published.pem", PublishedVectors.bytes("isomdl-certs/owf_multipaz_iaca_p384.pem"))
       let staging = ConfigurationCheck(path: folder.configurationFile)
-      let warnings = staging.warnings.filter { $0.contains("its private key is published") }
+      let warnings = staging.warnings.filter { $0.contains("its key is a published test key") }
       #expect(staging.problems == [] && warnings.count == 1)
       #expect(warnings.first?.contains("published.pem: trust.test_certificate") == true, "\(warnings)")
       try folder.writeConfiguration()
       let problems = ConfigurationCheck(path: folder.configurationFile).problems
       #expect(problems.map(\.pointer) == ["/trust"])
       #expect(problems.first?.detail.contains("openwallet-foundation/multipaz") == true, "\(problems)")
+    }
+  }
+
+  /// A document that anybody can forge, below an anchor that is right.
+  @Test(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
+  func `a document that is signed by a published key is refused in live mode, and warned of in staging`() async throws {
+    let key = try PrivateKey(
+      curve: .p256, scalar: PublishedVectors.bytes("iso18013-5-annexD/D.5.2-iaca-private-scalar.bin"))
+    let forged = MockVariant(
+      "forged", "Signed by a published key.",
+      .setup {
+        $0.signer.certificate[oid: MockCertificateMarker.oid] = nil
+        $0.signer.certificate.publicKeyInfo = SubjectPublicKeyInfo.der(of: key.publicKey)
+        $0.signer.key = key
+      })
+    for (mode, status) in [("live", "failed"), ("staging", "verified")] {
+      try await withFolder { path in
+        let party = JSON.object((LiveFolder.party.object ?? []) + [.init("revocation", "off")])
+        let folder = try LiveFolder(path)
+        try folder.writeConfiguration(["mode": .string(mode), "relying_parties": [party]])
+        try await folder.serve { _, api, _ in
+          let reply = try await Self.answer(forged, to: api, folder)
+          #expect(reply.json["status"]?.string == status, "\(reply.body)")
+          let reasons = (reply.json["last_error"]?["reasons"]?.array ?? []).compactMap { $0["code"]?.string }
+          #expect(reasons == (mode == "live" ? ["trust.test_certificate"] : []))
+        }
+      }
     }
   }
 

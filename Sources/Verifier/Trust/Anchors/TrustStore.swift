@@ -40,7 +40,8 @@ public final class TrustStore: IssuerTrust, Sendable {
     validator = PathValidator(
       anchors: self.anchors, allowsTestCertificates: allowsTestCertificates,
       warnsOfPublishedKeys: allowsTestTier && !allowsTestCertificates, usages: DocTypeCatalogue.signerUsages)
-    snapshot = TrustStore.fingerprint(of: ordered.map(\.encoding), allowsTestCertificates: allowsTestCertificates)
+    snapshot = TrustStore.fingerprint(
+      of: ordered.map(\.encoding), rules: allowsTestCertificates ? 1 : allowsTestTier ? 2 : 0)
   }
 
   public func evaluate(chain: [ArraySlice<UInt8>], docType: String, at now: Timestamp, skew: Int64) -> PathEvaluation {
@@ -52,8 +53,8 @@ public final class TrustStore: IssuerTrust, Sendable {
   }
 
   /// A hash over everything that decides about trust, and nothing else. Equal anchors count once.
-  private static func fingerprint(of encodings: [[UInt8]], allowsTestCertificates: Bool) -> String {
-    var input: [UInt8] = [allowsTestCertificates ? 1 : 0]
+  private static func fingerprint(of encodings: [[UInt8]], rules: UInt8) -> String {
+    var input: [UInt8] = [rules]
     var previous: [UInt8]?
     for encoding in encodings where encoding != previous {
       append(encoding, to: &input)
