@@ -85,6 +85,14 @@ import Testing
     }
   }
 
+  @Test(arguments: ["jwe-zip", "annex-c-truncated", "annex-b-handover-1.0", "slip-issuer-header-null", "zk-tag-bit"])
+  func aVariantOfAnotherProtocolIsRefused(name: String) async {
+    let run = await makeApple("--variant", name)
+    #expect(run.status == 64 && run.hasOneLineOfError)
+    #expect(run.error.contains("The variant does not apply: \(name) is for "))
+    #expect(scratch.read("answer").isEmpty, "nothing is written")
+  }
+
   @Test func sameArgumentsMakeTheSameBytes() async {
     _ = await makeApple()
     let first = scratch.read("answer")

@@ -1,8 +1,9 @@
 import Base
 import CBOR
 import Cryptography
-import Mock
 import Testing
+
+@testable import Mock
 
 @Suite struct VariantTests {
   @Test func namesAreUniqueAndPlain() {
@@ -36,23 +37,15 @@ import Testing
     for row in rows where !["E26", "T25", "D02"].contains(row) { #expect(covered.contains(row), "\(row)") }
   }
 
-  /// Those that need no proof.
-  private static let plain = MockVariant.all.filter { $0.applicability != .zeroKnowledge }
-
-  /// A wallet that proves nothing has nothing to change in a proof.
-  @Test func aVariantOfAProofNeedsOne() throws {
-    let fixture = try Fixture()
-    for variant in MockVariant.all where variant.applicability == .zeroKnowledge {
-      // This one only changes the document's data.
-      if variant.name == "zk-age-denied" { continue }
-      #expect(throws: MockError.self, "\(variant.name)") { try fixture.response(variant, variant.request) }
-    }
-  }
+  /// Those that hold for in-app answers, for responses and for responses with a MAC, to a request of one document type.
+  private static let inApp = MockVariant.all.filter { $0.holds(over: "apple-in-app") && !$0.needsTwoTypes }
+  private static let proximity = MockVariant.all.filter { $0.holds(over: "") && !$0.needsTwoTypes }
+  private static let byMAC = MockVariant.all.filter { $0.holds(over: "", usesMAC: true) && !$0.needsTwoTypes }
 
   @Test(arguments: [MockRequest.standard, .ageOnly, .withExpiryDate, .anyOf])
   func everyVariantAnswersEveryRequest(_ request: MockRequest) throws {
     let fixture = try Fixture()
-    for variant in Self.plain {
+    for variant in Self.proximity {
       #expect(throws: Never.self, "\(variant.name)") { try fixture.response(variant, request) }
     }
   }
@@ -60,7 +53,7 @@ import Testing
   @Test func everyVariantAnswersForAPhotoID() throws {
     let fixture = try Fixture()
     let request = MockRequest(documents: [.standardPhotoID])
-    for variant in Self.plain {
+    for variant in Self.inApp {
       #expect(throws: Never.self, "\(variant.name)") { try fixture.apple(variant, request) }
     }
   }
@@ -68,25 +61,51 @@ import Testing
   @Test(arguments: [Curve.p521, .brainpoolP320r1, .ed25519])
   func everyVariantAnswersOnEveryCurve(_ curve: Curve) throws {
     let fixture = try Fixture(issuerCurve: curve, deviceCurve: curve)
-    for variant in Self.plain {
+    for variant in Self.inApp {
       #expect(throws: Never.self, "\(variant.name)") { try fixture.apple(variant) }
-      if curve.family == .weierstrass {
-        #expect(throws: Never.self, "\(variant.name)") {
-          try fixture.response(variant, .standard, .mac(readerKey: fixture.reader.publicKey))
-        }
+    }
+    guard curve.family == .weierstrass else { return }
+    for variant in Self.byMAC {
+      #expect(throws: Never.self, "\(variant.name)") {
+        try fixture.response(variant, .standard, .mac(readerKey: fixture.reader.publicKey))
       }
     }
   }
 
-  @Test func everyVariantDiffersFromTheGoodAnswer() throws {
+  /// No variant is without effect unnoticed: what is wrong is never the right answer, and what does not apply is refused
+  /// with the reason.
+  @Test(arguments: AnswerWay.all)
+  func everyVariantIsAppliedOrRefused(_ way: AnswerWay) throws {
+    let fixture = try WebFixture()
+    let good = try fixture.bytes(way, .good)
+    // Here the right answer is as the variant says: its keys are on P-256.
+    let same: Set = ["good", "issuer-p256", "device-p256"]
+    for variant in MockVariant.all + MockPublishedList.chosen.map(\.variant) {
+      let request = variant.needsTwoTypes ? variant.request : .standard
+      if variant.holds(over: way.protocolName, isEncrypted: way.isEncrypted, usesMAC: way.usesMAC) {
+        let made = try fixture.bytes(way, variant, request)
+        // Each meeting has keys of its own, so no two answers are the same there.
+        let isRight = way.protocolName != "iso-18013-5-proximity" && same.contains(variant.name)
+        #expect((made == good) == (isRight || variant.name == "good"), "\(variant.name)")
+      } else {
+        let error = #expect(throws: MockError.self, "\(variant.name)") { try fixture.bytes(way, variant, request) }
+        #expect(error?.description.contains("\(variant.name) is for ") == true, "\(variant.name)")
+      }
+    }
+  }
+
+  /// A request may lack what a variant works on, whatever the protocol: a wrong answer that is the right one is refused.
+  @Test func aVariantThatChangesNothingIsRefused() throws {
     let fixture = try Fixture()
-    let good = try fixture.apple().bytes
-    // On these the good answer is as the variant says: its keys are on P-256, and it was asked for one type.
-    let same: Set = ["good", "issuer-p256", "device-p256", "document-errors-other-requested"]
-    for variant in MockVariant.all where variant.holds(over: "apple-in-app") || variant.applicability == .notAppleInApp
-    {
-      let bytes = try fixture.apple(variant).bytes
-      #expect((bytes == good) == same.contains(variant.name), "\(variant.name)")
+    let other = try #require(MockVariant.named("document-errors-other-requested"))
+    #expect(throws: MockError.nothingToChange("only one type of document is requested")) {
+      try fixture.response(other)
+    }
+    let idle = MockVariant("idle", "Says that it is wrong, and changes nothing.", codes: [.digestMismatch])
+    for way in AnswerWay.all {
+      #expect(throws: MockError.nothingToChange("idle leaves the answer to this request as it is")) {
+        try WebFixture().bytes(way, idle)
+      }
     }
   }
 
@@ -106,5 +125,51 @@ import Testing
 
   private func rows(_ letter: String, _ numbers: ClosedRange<Int>) -> [String] {
     numbers.map { "\(letter)\($0 < 10 ? "0" : "")\($0)" }
+  }
+}
+
+extension MockVariant {
+  /// Whether its request is for one of several types, without which there is nothing to change.
+  fileprivate var needsTwoTypes: Bool { request.documents.count > 1 }
+}
+
+/// Every way in which the mock wallet makes an answer.
+struct AnswerWay: Sendable, CustomTestStringConvertible {
+  var protocolName: String
+  var isEncrypted = true
+  var usesMAC = false
+
+  var testDescription: String { protocolName + (isEncrypted ? "" : " in clear") + (usesMAC ? " with MACs" : "") }
+
+  /// `response` is a DeviceResponse over a transcript, which is no protocol's.
+  static let all =
+    WebFixture.Way.all.map { AnswerWay(protocolName: $0.protocolName, isEncrypted: $0.isEncrypted) } + [
+      AnswerWay(protocolName: "openid4vp-v1-signed", usesMAC: true),
+      AnswerWay(protocolName: "openid4vp", usesMAC: true),
+      AnswerWay(protocolName: "apple-in-app"), AnswerWay(protocolName: "iso-18013-5-proximity"),
+      AnswerWay(protocolName: "response"), AnswerWay(protocolName: "response", usesMAC: true),
+    ]
+}
+
+extension WebFixture {
+  /// What the verifier gets, or the DeviceResponse in it where each answer has keys of its own.
+  fileprivate func bytes(
+    _ way: AnswerWay, _ variant: MockVariant, _ request: MockRequest = .standard
+  ) throws -> [UInt8] {
+    switch way.protocolName {
+    case "apple-in-app": return try fixture.apple(variant, request).bytes
+    case "response":
+      return try fixture.response(
+        variant, request, way.usesMAC ? .mac(readerKey: fixture.reader.publicKey) : .signature
+      ).bytes
+    case "iso-18013-5-proximity":
+      let asked = try session.data(for: "org-iso-mdoc", request)["deviceRequest"]?.string ?? ""
+      return try fixture.wallet.meet(
+        readerAsking: Base64.decodeURLSafe(asked) ?? [], occasion: [], variant: variant, at: fixture.now
+      ).answer.deviceResponse
+    default:
+      let web = Way(protocolName: way.protocolName, isEncrypted: way.isEncrypted)
+      return try answer(web, variant, request, authentication: way.usesMAC ? .mac : .signature).data.serialized()
+    }
   }
 }

@@ -15,23 +15,6 @@ import Testing
     #expect(try fixture.answer(way).data != answer.data)
   }
 
-  @Test(arguments: WebFixture.Way.all) func `every variant answers where it holds, and not as a good answer`(
-    _ way: WebFixture.Way
-  ) throws {
-    let fixture = try WebFixture()
-    let good = try fixture.answer(way).data
-    // On these the good answer is as the variant says.
-    let same: Set = ["good", "issuer-p256", "device-p256", "document-errors-other-requested"]
-    let index = WebFixture.Way.all.firstIndex { $0.testDescription == way.testDescription } ?? 0
-    for (position, variant) in MockVariant.all.enumerated()
-    where variant.holds(over: way.protocolName, isEncrypted: way.isEncrypted) {
-      // What is wrong with a document is put into the same answer over every way: one way of each is enough.
-      guard variant.applicability != .anyProtocol || position % WebFixture.Way.all.count == index else { continue }
-      let data = try fixture.answer(way, variant).data
-      #expect((data == good) == same.contains(variant.name), "\(variant.name)")
-    }
-  }
-
   @Test func `an Annex C answer opens under its transcript`() throws {
     let fixture = try WebFixture()
     let answer = try fixture.answer(.init(protocolName: "org-iso-mdoc"))

@@ -11,10 +11,10 @@ import Trust
 /// one verifies: the mock shares no parser with the verifier.
 @Suite struct MockVariantTests {
   static let inApp = MockVariant.all.filter {
-    [.anyProtocol, .appleInApp, .withoutReaderKey].contains($0.applicability)
+    [.anyProtocol, .appleInApp, .withoutReaderKey].contains($0.applicability) && $0.request.documents.count == 1
   }
   static let proximity = MockVariant.all.filter {
-    [.anyProtocol, .notAppleInApp, .withoutReaderKey].contains($0.applicability)
+    [.anyProtocol, .notAppleInApp, .withoutReaderKey].contains($0.applicability) && $0.request.documents.count == 1
   }
   static let mac = MockVariant.all.filter { $0.applicability == .deviceMAC }
 
@@ -111,7 +111,7 @@ struct MockSetup {
     let readerPublicKey = try readerKey?.publicKey ?? PrivateKey(generatingOn: .p256).publicKey
     let transcript = try SessionTranscript(
       encoded: MockSessionTranscript.qr(
-        deviceEngagement: [0xa1, 0x00, 0x63, 0x31, 0x2e, 0x30],
+        deviceEngagement: MockSessionTranscript.deviceEngagement(with: PrivateKey(generatingOn: .p256).publicKey),
         readerKey: MockSessionTranscript.readerKeyBytes(of: readerPublicKey)))
     let answer = try wallet.answer(
       .standard, transcript: transcript.encoded,

@@ -85,7 +85,7 @@ struct MockResponseInput {
   func fault(_ error: MockError) -> ServiceError {
     switch error {
     case .invalidData(let path, let reason): .invalidMember("/elements", "\(path): \(reason)")
-    case .nothingToChange, .unknownVariant: .invalidMember("/variant", error.description)
+    case .nothingToChange: .invalidMember("/variant", error.description)
     case .noRequestedDocument, .unreadableRequest, .cannotProve: .invalidMember("/session", error.description)
     case .curveCannotSign, .keyDerivationFailed: ServiceError(.apiInternal, "The mock wallet failed.")
     }

@@ -104,6 +104,27 @@ import Testing
     }
   }
 
+  @Test func `a variant that does not apply is refused with the reason`() async throws {
+    try await withTestMode { bed in
+      for (name, variant, reason) in [
+        ("apple-in-app", "jwe-zip", "is for encrypted answers over OpenID4VP 1.0"),
+        ("org-iso-mdoc", "apple-mode", "is for answers over apple-in-app"),
+        ("openid4vp", "device-mac", "is for answers to a verifier without a reader key"),
+        ("iso-18013-5-proximity", "annex-c-truncated", "is for answers over org-iso-mdoc"),
+        ("org-iso-mdoc", "document-errors-other-requested", "only one type of document is requested"),
+        ("org-iso-mdoc", "zk-tag-bit", "is for answers with a proof"),
+      ] {
+        let session = try await bed.createSession(by: name)
+        for path in ["mock_responses", "opened_mock_responses"] {
+          let reply = try await bed.api.post(
+            "/v1/test/\(path)", ["session": session["id"] ?? .null, "variant": .string(variant)])
+          #expect(reply.status == 400 && reply.errors == ["/variant"], "\(variant)")
+          #expect(reply.body.contains(reason), "\(variant): \(reply.body)")
+        }
+      }
+    }
+  }
+
   @Test func `the mock wallet withholds and changes what it is told to`() async throws {
     try await withTestMode { bed in
       func outcome(_ elements: JSON) async throws -> JSON {

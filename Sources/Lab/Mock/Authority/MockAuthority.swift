@@ -193,7 +193,6 @@ package enum MockError: Error, Sendable, Hashable, CustomStringConvertible {
   case curveCannotSign(String)
   /// The variant has nothing to work on in this request or document data.
   case nothingToChange(String)
-  case unknownVariant(String)
   case keyDerivationFailed(String)
 
   package var description: String {
@@ -204,7 +203,6 @@ package enum MockError: Error, Sendable, Hashable, CustomStringConvertible {
     case .cannotProve(let reason): "no proof can be made: \(reason)"
     case .curveCannotSign(let curve): "\(curve) keys cannot sign"
     case .nothingToChange(let reason): "The variant does not apply: \(reason)"
-    case .unknownVariant(let name): "There is no variant \(name)"
     case .keyDerivationFailed(let label): "No key could be derived for \(label)"
     }
   }

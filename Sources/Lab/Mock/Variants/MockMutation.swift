@@ -51,9 +51,6 @@ struct MockMutation: Sendable {
 
   static let none = MockMutation()
 
-  /// Whether there is nothing to change in an answer without a proof.
-  var changesProof: Bool { zkDocument != nil || proofTime != 0 }
-
   static func session(_ change: @escaping MockChange<AppleEnvelopeDraft>) -> Self { .init(session: change) }
   static func setup(_ change: @escaping MockChange<AnswerSetup>) -> Self { .init(setup: change) }
   static func items(_ change: @escaping MockChange<ItemsDraft>) -> Self { .init(items: change) }

@@ -34,6 +34,8 @@ package struct MockRevocationCase: MockCatalogued {
     keepsCRLsToHTTPS: Bool = false, needsLiveRules: Bool = false, isAsked: Bool = true,
     publish: @escaping @Sendable (MockAuthority, Timestamp) throws -> [MockPublication]
   ) {
+    var variant = variant
+    variant.isAboutLists = true
     self.variant = variant
     self.policy = policy
     self.allowsJWT = allowsJWT

@@ -2,32 +2,32 @@ import Base
 
 /// A named way to answer: right, or wrong in one respect.
 package struct MockVariant: MockCatalogued {
-  /// The protocols for which a variant's codes hold. Over others its answer may be right, or wrong in another way.
+  /// The answers for which a variant's codes hold. To any other the wallet does not apply it.
   package enum Applicability: String, Sendable {
     /// Every protocol.
-    case anyProtocol
+    case anyProtocol = "any_protocol"
     /// Apple's in-app route: the fault is in its envelope.
-    case appleInApp
+    case appleInApp = "apple_in_app"
     /// Every protocol except Apple's in-app route, which takes the same answer for something else.
-    case notAppleInApp
+    case notAppleInApp = "not_apple_in_app"
     /// Answers that are authenticated by a MAC, in protocols that give the verifier a reader key.
-    case deviceMAC
+    case deviceMAC = "device_mac"
     /// Every protocol without a reader key of the verifier, such as Apple's in-app route.
-    case withoutReaderKey
+    case withoutReaderKey = "without_reader_key"
     /// The Digital Credentials API's `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C).
-    case annexC
+    case annexC = "annex_c"
     /// OpenID4VP 1.0, over the Digital Credentials API, by redirect or by QR code.
-    case openID4VP
+    case openID4VP = "openid4vp"
     /// OpenID4VP 1.0 with encrypted answers.
-    case openID4VPEncrypted
+    case openID4VPEncrypted = "openid4vp_encrypted"
     /// OpenID4VP 1.0 over the Digital Credentials API.
-    case openID4VPDigitalCredentials
+    case openID4VPDigitalCredentials = "openid4vp_digital_credentials"
     /// OpenID4VP 1.0 by redirect or QR code.
-    case openID4VPRedirect
+    case openID4VPRedirect = "openid4vp_redirect"
     /// The older OpenID4VP of ISO/IEC TS 18013-7, Annex B.
-    case annexB
+    case annexB = "annex_b"
     /// Answers with a zero-knowledge proof, over every protocol that has them.
-    case zeroKnowledge
+    case zeroKnowledge = "zero_knowledge"
   }
 
   package let declaration: MockDeclaration
@@ -36,6 +36,8 @@ package struct MockVariant: MockCatalogued {
   package let request: MockRequest
   /// Whether the answer must be verified at exactly the `now` that it was made for, because its dates are at the limit.
   package let needsFixedClock: Bool
+  /// Whether the codes are about lists that publishers serve: the answer may then be the right one.
+  var isAboutLists = false
   let mutation: MockMutation
 
   init(
@@ -106,38 +108,4 @@ enum MockVariantList {
   static func buildExpression(_ variant: MockVariant) -> [MockVariant] { [variant] }
   static func buildExpression(_ variants: [MockVariant]) -> [MockVariant] { variants }
   static func buildArray(_ variants: [[MockVariant]]) -> [MockVariant] { variants.flatMap { $0 } }
-}
-
-extension MockVariant {
-  /// Whether the variant's codes hold for answers over this protocol, by its name in the HTTP API.
-  ///
-  /// - Parameters:
-  ///   - isEncrypted: whether the request asks for an encrypted answer, where the protocol leaves the choice.
-  ///   - usesMAC: whether the device sends a MAC in place of a signature.
-  ///   - hasProofs: whether the wallet proves documents, and a proof is asked for.
-  package func holds(
-    over protocolName: String, isEncrypted: Bool = true, usesMAC: Bool = false, hasProofs: Bool = false
-  ) -> Bool {
-    let isInApp = protocolName == "apple-in-app"
-    let isRedirect = protocolName == "openid4vp"
-    let isAnnexB = protocolName == "openid4vp-iso-18013-7-annex-b"
-    let isWeb = protocolName.hasPrefix("openid4vp-v1-")
-    // OpenID4VP's encryption key is the reader key. A reader in person hands its own in.
-    let isInPerson = protocolName == MockProtocol.proximity
-    let hasReaderKey = isAnnexB || isInPerson || ((isRedirect || isWeb) && isEncrypted) || usesMAC
-    return switch applicability {
-    case .anyProtocol: true
-    case .appleInApp: isInApp
-    case .notAppleInApp: !isInApp
-    case .deviceMAC: hasReaderKey
-    case .withoutReaderKey: !hasReaderKey
-    case .annexC: protocolName == MockProtocol.annexC
-    case .openID4VP: isRedirect || isWeb
-    case .openID4VPEncrypted: (isRedirect || isWeb) && isEncrypted
-    case .openID4VPDigitalCredentials: isWeb
-    case .openID4VPRedirect: isRedirect
-    case .annexB: isAnnexB
-    case .zeroKnowledge: hasProofs && !isInApp && !isAnnexB
-    }
-  }
 }

@@ -63,10 +63,12 @@ extension MockVariant {
     ) { $0.setDocumentErrors(for: "org.example.never-requested.1") }
     MockVariant(
       "document-errors-other-requested",
-      "`documentErrors` names the other type of an any-of request; nothing is wrong where only one was requested.",
+      "`documentErrors` names the other type of an any-of request.",
       cases: "E19", request: .anyOf,
       .response { draft in
-        guard draft.request.documents.count > 1, let other = draft.request.documents.last else { return }
+        guard draft.request.documents.count > 1, let other = draft.request.documents.last else {
+          throw MockError.nothingToChange("only one type of document is requested")
+        }
         draft.documents = Array(draft.documents.prefix(1))
         draft.setDocumentErrors(for: other.docType)
       })

@@ -65,8 +65,7 @@ struct DocumentBuilder {
     var draft = COSESign1Draft(payload: payload, isDetached: false, key: setup.signer.key)
     draft.style = setup.style
     draft.content = mso
-    let chain = try setup.signer.chain()
-    draft.unprotected[33] = chain.count == 1 ? .bytes(chain[0]) : .array(chain.map { .bytes($0) })
+    draft.unprotected[33] = try setup.signer.x5chain()
     try mutation.issuerAuth?(&draft)
     var parts = try draft.parts()
     try mutation.issuerAuthParts?(&parts)

@@ -53,10 +53,14 @@ extension MockWallet {
     let opened = try ofDevice.open(Array(received), by: .reader)
     let asked = try AskedDocuments(deviceRequest: Base64.encodeURLSafe(opened)).restricted(to: request)
     let chosen = try asked.chosen(by: self)
-    let response = try deviceResponse(
-      MockRequest(documents: chosen.map(\.document)), of: asked.request, transcript: transcript,
-      authentication: .signature, readerKey: reader.publicKey, mutation: variant.mutation, documentLimit: chosen.count,
-      seed: try answerSeed(transcript), at: now)
+    let documents = MockRequest(documents: chosen.map(\.document))
+    let response = try variant.applied(
+      over: MockProtocol.proximity, hasProofs: proves(documents), seen: \.self
+    ) { mutation in
+      try deviceResponse(
+        documents, of: asked.request, transcript: transcript, authentication: .signature, readerKey: reader.publicKey,
+        mutation: mutation, documentLimit: chosen.count, seed: try answerSeed(transcript), at: now)
+    }
     let sessionTermination: CBORValue = 20
     let sessionData = CBORValue.map([
       ("data", .bytes(try ofDevice.seal(response, by: .device))), ("status", sessionTermination),

@@ -10,8 +10,9 @@ import LongfellowProver
 package final class MockProver: Sendable {
   private let circuits: CircuitLibrary
   private let provers = Locked<[KnownCircuit: LongfellowProver]>([:])
-  /// The last proof, which a list of wrong answers shows again and again.
-  private let last = Locked<(statement: [UInt8], proof: LongfellowProver.Proof)?>(nil)
+  /// The last two proofs: a right one, which a list of wrong answers shows again and again, and that of another
+  /// statement.
+  private let last = Locked<[(statement: [UInt8], proof: LongfellowProver.Proof)]>([])
 
   package init(circuits: CircuitLibrary) { self.circuits = circuits }
 
@@ -37,8 +38,8 @@ package final class MockProver: Sendable {
     let secret = try seed.bytes("zk/\(requested.docType)/\(circuit.hash)", count: 32)
     let statement = HashAlgorithm.sha256.hash(secret + transcript + Array(timestamp.utf8) + document.encoded())
     let proof: LongfellowProver.Proof
-    if let last = last.withLock({ $0 }), last.statement == statement {
-      proof = last.proof
+    if let made = last.withLock({ $0.first { $0.statement == statement } }) {
+      proof = made.proof
     } else {
       do throws(ProverRefusal) {
         var random = ProverRandomness(seed: secret)
@@ -51,7 +52,7 @@ package final class MockProver: Sendable {
       } catch {
         throw MockError.cannotProve("\(error)")
       }
-      last.withLock { $0 = (statement, proof) }
+      last.withLock { $0 = $0.suffix(1) + [(statement, proof)] }
     }
     let elements = parts.elements.map { element in
       CBORValue.map([

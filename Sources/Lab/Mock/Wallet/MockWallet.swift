@@ -32,23 +32,26 @@ package struct MockWallet: Sendable {
   package func answerApple(
     _ request: MockRequest, session: MockAppleSession, variant: MockVariant = .good, at now: Timestamp
   ) throws -> MockAnswer {
-    var envelope = AppleEnvelopeDraft(session)
-    let expected = envelope.transcript
-    try variant.mutation.session?(&envelope)
-    let seed = try answerSeed(envelope.transcript)
-    let response = try deviceResponse(
-      request, transcript: envelope.transcript, authentication: .signature, mutation: variant.mutation,
-      documentLimit: 1, seed: seed, at: now)
-    var plaintext = PlaintextDraft(response: response)
-    try variant.mutation.plaintext?(&plaintext)
-    let message = plaintext.value.encoded()
-    // Each message has a key of its own: two variants of one session must not share a GCM key and nonce.
-    let ephemeral = try seed.child("hpke", context: message).key("ephemeral", on: .p256)
-    var fields = try envelope.seal(message, ephemeralKey: ephemeral)
-    try variant.mutation.envelope?(&fields)
-    var bytes = fields.value.encoded()
-    try variant.mutation.envelopeBytes?(&bytes)
-    return MockAnswer(bytes: bytes, deviceResponse: response, sessionTranscript: expected, variant: variant)
+    let expected = AppleEnvelopeDraft(session)
+    return try variant.applied(over: MockProtocol.appleInApp, seen: \.bytes) { mutation in
+      var envelope = expected
+      try mutation.session?(&envelope)
+      let seed = try answerSeed(envelope.transcript)
+      let response = try deviceResponse(
+        request, transcript: envelope.transcript, authentication: .signature, mutation: mutation, documentLimit: 1,
+        seed: seed, at: now)
+      var plaintext = PlaintextDraft(response: response)
+      try mutation.plaintext?(&plaintext)
+      let message = plaintext.value.encoded()
+      // Each message has a key of its own: two variants of one session must not share a GCM key and nonce.
+      let ephemeral = try seed.child("hpke", context: message).key("ephemeral", on: .p256)
+      var fields = try envelope.seal(message, ephemeralKey: ephemeral)
+      try mutation.envelope?(&fields)
+      var bytes = fields.value.encoded()
+      try mutation.envelopeBytes?(&bytes)
+      return MockAnswer(
+        bytes: bytes, deviceResponse: response, sessionTranscript: expected.transcript, variant: variant)
+    }
   }
 
   /// A DeviceResponse for this transcript, with every requested document that the wallet has.
@@ -56,10 +59,19 @@ package struct MockWallet: Sendable {
     _ request: MockRequest, transcript: [UInt8], authentication: MockDeviceAuthentication = .signature,
     variant: MockVariant = .good, at now: Timestamp
   ) throws -> MockAnswer {
-    let response = try deviceResponse(
-      request, transcript: transcript, authentication: authentication, mutation: variant.mutation,
-      documentLimit: request.documents.count, seed: answerSeed(transcript), at: now)
+    let response = try variant.applied(
+      over: MockProtocol.anyTranscript, usesMAC: authentication.isMAC, hasProofs: proves(request), seen: \.self
+    ) { mutation in
+      try deviceResponse(
+        request, transcript: transcript, authentication: authentication, mutation: mutation,
+        documentLimit: request.documents.count, seed: answerSeed(transcript), at: now)
+    }
     return MockAnswer(bytes: response, deviceResponse: response, sessionTranscript: transcript, variant: variant)
+  }
+
+  /// Whether the answer to this request has a proof.
+  func proves(_ request: MockRequest) -> Bool {
+    prover.map { prover in request.documents.contains { prover.canProve($0) } } ?? false
   }
 
   /// The seed of an answer. It differs for every session, since every session has its own transcript.
@@ -95,9 +107,6 @@ package struct MockWallet: Sendable {
       } else {
         answered.append(made)
       }
-    }
-    guard !proofs.isEmpty || !mutation.changesProof else {
-      throw MockError.nothingToChange("no proof is made, which takes circuits and a request for one")
     }
     var fields = MapDraft([("version", "1.0")])
     if proofs.isEmpty || !answered.isEmpty { fields["documents"] = .array(answered) }
@@ -211,4 +220,6 @@ package enum MockDeviceAuthentication: Sendable {
   case signature
   /// A MAC. Its key comes from ECDH with the reader's ephemeral key, which is on the device key's curve.
   case mac(readerKey: PublicKey)
+
+  package var isMAC: Bool { if case .mac = self { true } else { false } }
 }

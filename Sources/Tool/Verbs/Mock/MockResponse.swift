@@ -93,10 +93,6 @@ enum MockResponse {
   }
 }
 
-extension MockDeviceAuthentication {
-  fileprivate var isMAC: Bool { if case .mac = self { true } else { false } }
-}
-
 /// A session key that everybody can compute.
 private func key(_ purpose: String) throws -> PublicKey {
   let scalar = HashAlgorithm.sha256.hash(Array("mdoc mock \(purpose)".utf8))

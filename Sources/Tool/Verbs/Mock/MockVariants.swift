@@ -38,7 +38,7 @@ enum MockVariants {
       "codes": .array(variant.codes.map { .string($0.rawValue) }),
       "warnings": .array(variant.warnings.map { .string($0.rawValue) }),
       "clause": variant.clause.map { .string($0) } ?? .null,
-      "cases": .array(variant.cases.map { .string($0) }), "applies_to": .string(appliesTo(variant)),
+      "cases": .array(variant.cases.map { .string($0) }), "applies_to": .string(variant.applicability.rawValue),
       "fixed_clock": .bool(variant.needsFixedClock), "needs_publisher": .bool(needsPublisher),
     ]
   }
@@ -50,23 +50,6 @@ enum MockVariants {
     return style(variant.name, .bold) + style(cases, .faint) + "\n"
       + "  " + Wrapping.wrap(variant.summary, indent: 2, width: width) + "\n"
       + "  → " + Wrapping.wrap(codes + warnings, indent: 4, width: width)
-  }
-
-  private static func appliesTo(_ variant: MockVariant) -> String {
-    switch variant.applicability {
-    case .anyProtocol: "any_protocol"
-    case .appleInApp: "apple_in_app"
-    case .notAppleInApp: "not_apple_in_app"
-    case .deviceMAC: "device_mac"
-    case .withoutReaderKey: "without_reader_key"
-    case .annexC: "annex_c"
-    case .openID4VP: "openid4vp"
-    case .openID4VPEncrypted: "openid4vp_encrypted"
-    case .openID4VPDigitalCredentials: "openid4vp_digital_credentials"
-    case .openID4VPRedirect: "openid4vp_redirect"
-    case .annexB: "annex_b"
-    case .zeroKnowledge: "zero_knowledge"
-    }
   }
 }
 

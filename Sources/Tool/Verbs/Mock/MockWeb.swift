@@ -34,7 +34,9 @@ enum MockWeb {
     let name = try arguments.required(.webProtocol)
     let variant = try MockCommand.variant(arguments)
     let wallet = try MockCommand.wallet(arguments)
-    let agreed = try agreedRequest(arguments, variant: variant, wallet)
+    let agreed =
+      try arguments.has(.mockRequest)
+      ? MockRequestFile.request(arguments, for: .web, variant: variant, to: wallet) : nil
     let authentication = MockWebAuthentication(rawValue: try arguments.required(.webAuthentication)) ?? .signature
     if authentication == .signature { try MockCommand.requireSigning(wallet) }
     let now = try arguments.time(.at)
@@ -61,13 +63,6 @@ enum MockWeb {
     try MockOutput.save(
       answer, as: json, of: wallet, isSigned: authentication == .signature, made: now, arguments, console)
     return .done
-  }
-
-  private static func agreedRequest(
-    _ arguments: ParsedArguments, variant: MockVariant, _ wallet: MockWallet
-  ) throws(Failure) -> MockRequest? {
-    arguments.has(.mockRequest)
-      ? try MockRequestFile.request(arguments, for: .web, variant: variant, to: wallet) : nil
   }
 }
 

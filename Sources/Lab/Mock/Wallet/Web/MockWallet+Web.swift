@@ -40,34 +40,32 @@ extension MockWallet {
       throw MockError.unreadableRequest("there is no deviceRequest or no encryptionInfo")
     }
     let asked = try AskedDocuments(deviceRequest: deviceRequest).restricted(to: request)
-    var session = try AnnexCDraft(encryptionInfo: encryptionInfo, origin: origin)
-    let expected = session.transcript
-    try variant.mutation.annexC?(&session)
-    let seed = try answerSeed(session.transcript)
+    let expected = try AnnexCDraft(encryptionInfo: encryptionInfo, origin: origin)
     let chosen = try asked.chosen(by: self)
-    let response = try deviceResponse(
-      MockRequest(documents: chosen.map(\.document)), of: asked.request, transcript: session.transcript,
-      authentication: .signature, mutation: variant.mutation, documentLimit: chosen.count, seed: seed, at: now)
-    let message = session.wrap(response)
-    // Each message has a key of its own: two variants of one session must not share a GCM key and nonce.
-    let ephemeral = try seed.child("hpke", context: message).key("ephemeral", on: .p256)
-    var sealed = try session.seal(message, ephemeralKey: ephemeral, seed: seed)
-    try variant.mutation.encryptedResponse?(&sealed)
-    var bytes = sealed.value.encoded()
-    try variant.mutation.encryptedResponseBytes?(&bytes)
-    var web = WebDataDraft(members: [.init("response", .string(Base64.encodeURLSafe(bytes)))], clear: [])
-    try variant.mutation.webData?(&web)
-    return MockWebAnswer(
-      data: .object(web.members), deviceResponses: [response], sessionTranscript: expected, variant: variant)
+    let documents = MockRequest(documents: chosen.map(\.document))
+    return try variant.applied(over: MockProtocol.annexC, hasProofs: proves(documents), seen: \.data) { mutation in
+      var session = expected
+      try mutation.annexC?(&session)
+      let seed = try answerSeed(session.transcript)
+      let response = try deviceResponse(
+        documents, of: asked.request, transcript: session.transcript, authentication: .signature, mutation: mutation,
+        documentLimit: chosen.count, seed: seed, at: now)
+      let message = session.wrap(response)
+      // Each message has a key of its own: two variants of one session must not share a GCM key and nonce.
+      let ephemeral = try seed.child("hpke", context: message).key("ephemeral", on: .p256)
+      var sealed = try session.seal(message, ephemeralKey: ephemeral, seed: seed)
+      try mutation.encryptedResponse?(&sealed)
+      var bytes = sealed.value.encoded()
+      try mutation.encryptedResponseBytes?(&bytes)
+      var web = WebDataDraft(members: [.init("response", .string(Base64.encodeURLSafe(bytes)))], clear: [])
+      try mutation.webData?(&web)
+      return MockWebAnswer(
+        data: .object(web.members), deviceResponses: [response], sessionTranscript: expected.transcript,
+        variant: variant)
+    }
   }
 
   var docTypes: Set<String> { Set(documents.map(\.docType)) }
-}
-
-/// The names of protocols in requests and answers.
-enum MockProtocol {
-  static let annexC = "org-iso-mdoc"
-  static let proximity = "iso-18013-5-proximity"
 }
 
 /// A wallet's answer to a web protocol's request, and what it answers.

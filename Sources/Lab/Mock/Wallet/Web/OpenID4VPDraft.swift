@@ -9,36 +9,39 @@ extension MockWallet {
     _ parsed: OpenID4VPRequest, request: MockRequest?, authentication: MockWebAuthentication, variant: MockVariant,
     at now: Timestamp
   ) throws -> MockWebAnswer {
-    let mutation = variant.mutation
     let asked = parsed.asked.restricted(to: request)
-    var session = try OpenID4VPDraft(parsed, seed: authority.seed)
-    let expected = session.transcript
-    try mutation.openID4VP?(&session)
-    let seed = try answerSeed(session.transcript)
+    let expected = try OpenID4VPDraft(parsed, seed: authority.seed)
     let chosen = try asked.chosen(by: self)
     let device = try deviceAuthentication(authentication, parsed)
-
-    func response(_ queries: [AskedDocuments.Query]) throws -> [UInt8] {
-      try deviceResponse(
-        MockRequest(documents: queries.map(\.document)), of: asked.request, transcript: session.transcript,
-        authentication: device, readerKey: parsed.recipient?.key, mutation: mutation, documentLimit: queries.count,
-        seed: seed, at: now)
-    }
     let groups = parsed.channel.isAnnexB ? [chosen] : chosen.map { [$0] }
-    let responses = try groups.map(response)
-    var authorization = AuthorizationResponseDraft(
-      presentations: zip(groups, responses).map { queries, response in
-        JSON.Member(queries[0].id, [.string(Base64.encodeURLSafe(response))])
-      }, state: parsed.state)
-    if parsed.channel.isAnnexB {
-      authorization.isAnnexB = true
-      authorization.submission = submission(of: chosen, to: parsed)
+    return try variant.applied(
+      over: parsed.channel.protocolName, isEncrypted: parsed.isEncrypted, usesMAC: authentication == .mac,
+      hasProofs: proves(MockRequest(documents: chosen.map(\.document))), seen: \.data
+    ) { mutation in
+      var session = expected
+      try mutation.openID4VP?(&session)
+      let seed = try answerSeed(session.transcript)
+      let responses = try groups.map { queries in
+        try deviceResponse(
+          MockRequest(documents: queries.map(\.document)), of: asked.request, transcript: session.transcript,
+          authentication: device, readerKey: parsed.recipient?.key, mutation: mutation, documentLimit: queries.count,
+          seed: seed, at: now)
+      }
+      var authorization = AuthorizationResponseDraft(
+        presentations: zip(groups, responses).map { queries, response in
+          JSON.Member(queries[0].id, [.string(Base64.encodeURLSafe(response))])
+        }, state: parsed.state)
+      if parsed.channel.isAnnexB {
+        authorization.isAnnexB = true
+        authorization.submission = submission(of: chosen, to: parsed)
+      }
+      try mutation.authorizationResponse?(&authorization)
+      var web = try webData(authorization, session, seed: seed, mutation: mutation)
+      try mutation.webData?(&web)
+      return MockWebAnswer(
+        data: .object(web.members), deviceResponses: responses, sessionTranscript: expected.transcript,
+        variant: variant)
     }
-    try mutation.authorizationResponse?(&authorization)
-    var web = try webData(authorization, session, seed: seed, mutation: mutation)
-    try mutation.webData?(&web)
-    return MockWebAnswer(
-      data: .object(web.members), deviceResponses: responses, sessionTranscript: expected, variant: variant)
   }
 
   /// `{"response": JWE}`, or the members themselves if nothing is encrypted. In a form, every member is text.
@@ -78,6 +81,11 @@ extension MockWallet {
 
 extension OpenID4VPRequest.Channel {
   fileprivate var isAnnexB: Bool { if case .annexB = self { true } else { false } }
+
+  /// The protocol's name. All requests of the Digital Credentials API are answered alike, so one stands for them.
+  fileprivate var protocolName: String {
+    isAnnexB ? MockProtocol.annexB : isForm ? MockProtocol.redirect : MockProtocol.overBrowser
+  }
 
   /// Whether the wallet posts a form. If not, it gives an object to the page.
   fileprivate var isForm: Bool { if case .digitalCredentialsAPI = self { false } else { true } }
