@@ -55,6 +55,42 @@ import Testing
     #expect(attack.verify(response, request: ages).accepted?.disclosesSomething == true)
   }
 
+  /// Each place of an answer where a member is ignored.
+  private static let unread: [(place: String, mutation: MockMutation)] = [
+    ("DeviceResponse", .response { $0.fields["x"] = "Ada" }),
+    ("DeviceResponse, a number", .response { $0.fields[7] = "Ada" }),
+    ("document", .document { $0["x"] = "Ada" }),
+    ("issuerSigned", .document { $0.nested("issuerSigned") { $0["x"] = "Ada" } }),
+    ("deviceSigned", .deviceSigned { $0["x"] = "Ada" }),
+    ("deviceAuth", .deviceSigned { $0.nested("deviceAuth") { $0["x"] = "Ada" } }),
+    ("item", .items { $0.namespaces[0].items[0].fields["x"] = "Ada" }),
+    ("zkDocuments", .response { $0.fields["zkDocuments"] = [["documentData": .bytes([0]), "proof": .bytes([0])]] }),
+    ("encryptedDocuments", .response { $0.fields["encryptedDocuments"] = [["enc": .bytes([0])]] }),
+  ]
+
+  @Test func `an answer with something unread may not be kept as it came`() throws {
+    var attack = attack
+    attack.mock = MockRequest(documents: [.init(docType: DocType.mDL, elements: [(Namespace.mDL, "given_name")])])
+    var request = Attack.request
+    request.documents[0].elements = [
+      ElementRequest(ElementReference(Namespace.mDL, "given_name"), intentToRetain: true)
+    ]
+    let whole = try attack.verify(attack.response(.none), request: request)
+    #expect(whole.accepted?.retention.isIntended == true)
+    // What is known, and nothing, is not unread.
+    let known: [MockMutation] = [
+      .response { $0.fields["zkDocuments"] = [] }, .document { $0["errors"] = ["x": ["y": 0]] },
+    ]
+    for mutation in known {
+      #expect(try attack.verify(attack.response(mutation), request: request).accepted?.retention.isIntended == true)
+    }
+    for (place, mutation) in Self.unread {
+      let verdict = try attack.verify(attack.response(mutation), request: request)
+      #expect(verdict.accepted != nil, "\(place)")
+      #expect(verdict.accepted?.retention == Retention.none, "\(place)")
+    }
+  }
+
   @Test func `what is refused is not said to disclose nothing`() throws {
     let verdict = try attack.verify(attack.response(renamed), request: Attack.request)
     #expect(verdict.report.reasons.map(\.code) == [.elementMissing])

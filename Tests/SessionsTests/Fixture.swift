@@ -96,25 +96,26 @@ struct Fixture: Sendable {
         reference: ElementReference(Namespace.mDL, name), value: value, retention: retain ? .unspecified : .none)
     }
     let date = FullDate(year: 1990, month: 4, day: 12).map { ElementValue.fullDate($0) } ?? .null
-    return AcceptedPresentation(documents: [
-      AcceptedDocument(
-        docType: DocType.mDL,
-        elements: [
-          element("given_name", .text(personal), retain: false), element("birth_date", date, retain: true),
-        ],
-        deviceSignedElements: [],
-        ageAnswers: [
-          AgeAnswer(threshold: 21, answer: true, provedBy: ElementReference(Namespace.mDL, "age_over_25"))
-        ],
-        missingElements: [ElementReference(Namespace.mDL, "organ_donor")], unrequestedElements: [],
-        retention: retention,
-        issuer: DocumentIssuer(
-          country: "US", stateOrProvince: nil, commonName: "Signer", certificateSHA256: "aa", anchorSHA256: anchor),
-        validity: DocumentValidity(
-          signed: Timestamp(secondsSince1970: 1), validFrom: Timestamp(secondsSince1970: 2),
-          validUntil: Timestamp(secondsSince1970: 3), expectedUpdate: nil),
-        deviceAuthentication: .signature, revocation: .good)
-    ])
+    return AcceptedPresentation(
+      documents: [
+        AcceptedDocument(
+          docType: DocType.mDL,
+          elements: [
+            element("given_name", .text(personal), retain: false), element("birth_date", date, retain: true),
+          ],
+          deviceSignedElements: [],
+          ageAnswers: [
+            AgeAnswer(threshold: 21, answer: true, provedBy: ElementReference(Namespace.mDL, "age_over_25"))
+          ],
+          missingElements: [ElementReference(Namespace.mDL, "organ_donor")], unrequestedElements: [],
+          retention: retention,
+          issuer: DocumentIssuer(
+            country: "US", stateOrProvince: nil, commonName: "Signer", certificateSHA256: "aa", anchorSHA256: anchor),
+          validity: DocumentValidity(
+            signed: Timestamp(secondsSince1970: 1), validFrom: Timestamp(secondsSince1970: 2),
+            validUntil: Timestamp(secondsSince1970: 3), expectedUpdate: nil),
+          deviceAuthentication: .signature, revocation: .good)
+      ], leavesUnread: false)
   }
 }
 

@@ -72,6 +72,9 @@ import Testing
         ([("given_name", true), ("age_over_21", true)], [21], "good", "kept"),
         // What nobody asked for is in the answer all the same.
         ([("given_name", true)], [], "elements-unrequested", "declined"),
+        // Nor can what was not read be taken out of it.
+        ([("given_name", true)], [], "unknown-members", "declined"),
+        ([("given_name", true)], [], "zk-documents-beside", "declined"),
       ]
       for (elements, ageOver, variant, evidence) in cases {
         let session = try await bed.answered(by: "org-iso-mdoc", elements, ageOver: ageOver, variant: variant)
@@ -79,6 +82,9 @@ import Testing
         let hasBundle = try await bed.bundle(of: session) != nil
         #expect(hasBundle == (evidence == "kept"))
       }
+      let elements = [("given_name", true)]
+      let unknown = try await bed.answered(by: "openid4vp", elements, variant: "openid4vp-unknown-parameter")
+      #expect(unknown["status"] == "verified" && unknown["evidence"] == "declined")
     }
   }
 

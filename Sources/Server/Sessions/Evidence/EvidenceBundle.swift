@@ -178,8 +178,8 @@ extension EvidenceBundle {
 /// What became of a verified session's evidence, where the relying party's policy asks for it.
 package enum EvidenceStatus: String, Sendable, Hashable, CaseIterable {
   case kept
-  /// The answer disclosed an element that was not requested with `intent_to_retain: true`. A bundle would keep that
-  /// element too, since nothing can be taken out of a signed answer.
+  /// The answer disclosed an element that was not requested with `intent_to_retain: true`, or holds something that was
+  /// not read. A bundle would keep that too, since nothing can be taken out of a signed answer.
   case declined
   /// With the lists that its revocation rests on, the bundle would be larger than the limits; or it nests deeper.
   case tooLarge = "too_large"

@@ -7,6 +7,7 @@ struct AcceptanceRules {
   let request: PresentationRequest?
   let isStrict: Bool
   let fallsBackToAgeInYears: Bool
+  let leavesUnread: Bool
   let now: Timestamp
 
   /// - Parameter report: makes the report out of the checks of the response and of each document.
@@ -44,7 +45,8 @@ struct AcceptanceRules {
     let report = report(responseChecks.checks, reports)
     // One document that fails refuses the whole answer: otherwise a forged one could ride along with a genuine one.
     guard report.reasons.isEmpty, !accepted.isEmpty, accepted.count == outcomes.count else { return .refused(report) }
-    return Verdict(outcome: .accepted(AcceptedPresentation(documents: accepted)), report: report)
+    let presentation = AcceptedPresentation(documents: accepted, leavesUnread: leavesUnread)
+    return Verdict(outcome: .accepted(presentation), report: report)
   }
 
   /// Every check of one document's elements, in the order in which they are made.

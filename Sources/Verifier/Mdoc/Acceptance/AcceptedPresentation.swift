@@ -6,15 +6,22 @@ import Base
 public struct AcceptedPresentation: Sendable {
   public let documents: [AcceptedDocument]
 
+  /// Whether the answer holds something that was not read, and that may be personal: a proof that was not asked for, an
+  /// encrypted document, a member that no standard names.
+  package let leavesUnread: Bool
+
   /// How long the whole answer may be kept as it came: the strictest period of any element that the answer discloses,
-  /// asked for or not.
-  public var retention: Retention { .strictest(of: documents.map(\.retention)) }
+  /// asked for or not. Not at all where something in it was not read.
+  public var retention: Retention { leavesUnread ? .none : .strictest(of: documents.map(\.retention)) }
 
   /// Whether it holds an element or an answer about an age. It may hold neither: a genuine document alone may have been
   /// all that was asked for, or all that the person gave.
   public var disclosesSomething: Bool { documents.contains(where: \.disclosesSomething) }
 
-  init(documents: [AcceptedDocument]) { self.documents = documents }
+  init(documents: [AcceptedDocument], leavesUnread: Bool) {
+    self.documents = documents
+    self.leavesUnread = leavesUnread
+  }
 }
 
 /// One verified document, reduced to what was asked. Personal: it has no mirror and a redacted description.

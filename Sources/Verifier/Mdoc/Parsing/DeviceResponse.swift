@@ -17,6 +17,8 @@ public struct DeviceResponse: Sendable {
   let encryptedDocuments: Int
   /// The slips that were read past (`Slip`), each with its member.
   let slips: [String]
+  /// Whether something is in it that is never read: a member that no standard names, or an encrypted document.
+  let leavesUnread: Bool
 
   /// - Throws: a `cbor.*`, `mdoc.response.*` or `mdoc.item.*` code for bytes that are not a DeviceResponse.
   public init(parsing bytes: [UInt8]) throws(MdocParseError) {
@@ -74,6 +76,11 @@ public struct DeviceResponse: Sendable {
       + documents.enumerated().flatMap { index, document in
         document.slips.map { "documents[\(index)].\($0)" }
       }
+    leavesUnread =
+      encryptedDocuments > 0 || documents.contains(where: \.leavesUnread)
+      || zkDocuments.contains(where: ZkDocument.leavesUnread)
+      || StructureParser.leavesUnread(
+        item, but: "version", "status", "documents", "documentErrors", "zkDocuments", "encryptedDocuments")
   }
 
   private static func docTypes(inErrors item: CBORItem) throws(MdocParseError) -> [String] {

@@ -12,6 +12,8 @@ struct Document: Sendable {
   let deviceSigned: DeviceSigned?
   /// The slips that were read past (`Slip`), each with its member.
   let slips: [String]
+  /// Whether a member is ignored that no standard names, in the document or in one of its items.
+  let leavesUnread: Bool
 
   init(parsing item: CBORItem) throws(MdocParseError) {
     let reader = StructureParser(code: .responseMalformed)
@@ -31,6 +33,13 @@ struct Document: Sendable {
     // `errors` says what the wallet could not return. Nobody signs it, and it is not read; only its slips are noted.
     Slip.noteIfEmpty("errors", Slip.member("errors", of: item, into: &slips), into: &slips)
     self.slips = slips
+    leavesUnread =
+      StructureParser.leavesUnread(item, but: "docType", "issuerSigned", "deviceSigned", "errors")
+      || StructureParser.leavesUnread(issuerSigned, but: "nameSpaces", "issuerAuth")
+      || StructureParser.leavesUnread(item[key: "deviceSigned"], but: "nameSpaces", "deviceAuth")
+      || StructureParser.leavesUnread(
+        item[key: "deviceSigned"]?[key: "deviceAuth"], but: "deviceSignature", "deviceMac")
+      || self.issuerSigned.contains { $0.items.contains(where: \.leavesUnread) }
   }
 
   private static func namespaces(_ map: CBORItem) throws(MdocParseError) -> [IssuerSignedNamespace] {
@@ -77,6 +86,8 @@ struct IssuerSignedItem: Sendable {
   let randomLength: Int
   let identifier: String
   let value: CBORItem
+  /// Whether it has a fifth member, which is signed and ignored.
+  let leavesUnread: Bool
 
   init(parsing tagged: CBORItem) throws(MdocParseError) {
     guard let item = tagged.embedded else { throw MdocParseError(.itemNotTag24, ": no byte string with tag 24") }
@@ -109,6 +120,7 @@ struct IssuerSignedItem: Sendable {
     randomLength = try reader.bytes(random, "random").count
     self.identifier = try reader.text(identifier, "elementIdentifier")
     self.value = value
+    leavesUnread = item.count != 4
   }
 }
 

@@ -92,6 +92,12 @@ struct StructureParser {
     return content
   }
 
+  /// Whether the map has another member than these, which nobody reads.
+  static func leavesUnread(_ item: CBORItem?, but names: String...) -> Bool {
+    guard let item, let count = item.count else { return false }
+    return count > names.count { item[key: $0] != nil }
+  }
+
   func fault(_ name: String, _ what: String) -> MdocParseError { MdocParseError(code, "\(name) is \(what)") }
 
   /// The error for an item of the wrong type. Reference tags (28, 29) and string-reference tags (25, 256) are not

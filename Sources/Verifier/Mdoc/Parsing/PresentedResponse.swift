@@ -18,6 +18,8 @@ public struct PresentedResponse: ~Copyable, Sendable {
   let maxDocuments: Int?
   /// Whether the data of a simulator's answer are shown beside its refusal.
   let showsSimulatedAnswers: Bool
+  /// Whether what came around the responses has something that was not read.
+  let leavesUnread: Bool
 
   /// Whether a device MAC can be checked (ISO/IEC 18013-5:2021, 9.1.3.5).
   public enum MacPolicy: Sendable {
@@ -49,9 +51,10 @@ public struct PresentedResponse: ~Copyable, Sendable {
   package init(
     parts: [Part], transcript: SessionTranscript, macPolicy: MacPolicy, alternatives: [AlternativeTranscript] = [],
     recognizesAppleMocks: Bool = false, fallsBackToAgeInYears: Bool = false, maxDocuments: Int? = nil,
-    showsSimulatedAnswers: Bool = false
+    showsSimulatedAnswers: Bool = false, leavesUnread: Bool = false
   ) {
     self.parts = parts
+    self.leavesUnread = leavesUnread
     self.transcript = transcript
     self.macPolicy = macPolicy
     self.alternatives = alternatives
@@ -64,12 +67,13 @@ public struct PresentedResponse: ~Copyable, Sendable {
   package init(
     response: DeviceResponse, transcript: SessionTranscript, macPolicy: MacPolicy,
     alternatives: [AlternativeTranscript] = [], recognizesAppleMocks: Bool = false,
-    fallsBackToAgeInYears: Bool = false, maxDocuments: Int? = nil, showsSimulatedAnswers: Bool = false
+    fallsBackToAgeInYears: Bool = false, maxDocuments: Int? = nil, showsSimulatedAnswers: Bool = false,
+    leavesUnread: Bool = false
   ) {
     self.init(
       parts: [Part(response)], transcript: transcript, macPolicy: macPolicy, alternatives: alternatives,
       recognizesAppleMocks: recognizesAppleMocks, fallsBackToAgeInYears: fallsBackToAgeInYears,
-      maxDocuments: maxDocuments, showsSimulatedAnswers: showsSimulatedAnswers)
+      maxDocuments: maxDocuments, showsSimulatedAnswers: showsSimulatedAnswers, leavesUnread: leavesUnread)
   }
 }
 

@@ -44,6 +44,8 @@ struct AuthenticatedResponse: Sendable {
   private let responseChecks: CheckList
   private let documents: [AuthenticatedDocument]
   private let fallsBackToAgeInYears: Bool
+  /// Whether the responses hold something that was not read, proofs that were not asked for included.
+  private let leavesUnread: Bool
   /// The first response and its transcript; nil unless the data of a simulated answer are shown beside its refusal.
   private let simulated: (response: DeviceResponse, transcript: SessionTranscript)?
 
@@ -57,6 +59,12 @@ struct AuthenticatedResponse: Sendable {
     self.responseChecks = responseChecks
     self.documents = documents
     fallsBackToAgeInYears = presented.fallsBackToAgeInYears
+    let readsProofs = verifier.readsProofs(of: request)
+    leavesUnread =
+      presented.leavesUnread
+      || presented.parts.contains { part in
+        part.response.leavesUnread || !readsProofs && !part.response.zkDocuments.isEmpty
+      }
     simulated =
       presented.showsSimulatedAnswers
       ? presented.parts.first.map { ($0.response, presented.transcript) } : nil
@@ -69,7 +77,8 @@ struct AuthenticatedResponse: Sendable {
   func conclude(with evidence: RevocationEvidence) -> Verdict {
     let outcomes = documents.map { $0.conclude(with: evidence, verifier: verifier) }
     let acceptance = AcceptanceRules(
-      request: request, isStrict: verifier.isStrict, fallsBackToAgeInYears: fallsBackToAgeInYears, now: now)
+      request: request, isStrict: verifier.isStrict, fallsBackToAgeInYears: fallsBackToAgeInYears,
+      leavesUnread: leavesUnread, now: now)
     var verdict = acceptance.decide(outcomes, responseChecks: responseChecks) { checks, reports in
       VerificationReport(
         verifiedAt: now, trustSnapshot: verifier.trust.snapshot, revocationPolicy: verifier.revocation, checks: checks,

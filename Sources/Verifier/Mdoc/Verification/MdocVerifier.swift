@@ -74,7 +74,7 @@ public struct MdocVerifier: Sendable {
   }
 
   /// Whether the request asks for proofs. Without a request, whether the verifier can verify them.
-  private func readsProofs(of request: PresentationRequest?) -> Bool {
+  func readsProofs(of request: PresentationRequest?) -> Bool {
     request?.documents.contains { $0.proofs != nil } ?? (proofs != nil)
   }
 

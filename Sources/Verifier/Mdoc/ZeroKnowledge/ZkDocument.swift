@@ -30,6 +30,14 @@ struct ZkDocument: Sendable {
   /// The type that an item claims, which may be malformed otherwise; nil if it claims none.
   static func docType(of item: CBORItem) -> String? { item[key: "documentData"]?.embedded?[key: "docType"]?.text }
 
+  /// Whether a member is ignored that no standard names. What cannot be read at all is refused elsewhere.
+  static func leavesUnread(_ item: CBORItem) -> Bool {
+    StructureParser.leavesUnread(item, but: "documentData", "proof")
+      || StructureParser.leavesUnread(
+        item[key: "documentData"]?.embedded, but: "docType", "zkSystemId", "timestamp", "issuerSigned",
+        "deviceSigned", "msoX5chain")
+  }
+
   init(parsing item: CBORItem) throws(MdocParseError) {
     let reader = StructureParser(code: .zkDocumentMalformed)
     _ = try reader.entries(item, "the proof's document")

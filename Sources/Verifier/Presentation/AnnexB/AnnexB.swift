@@ -57,15 +57,16 @@ public struct AnnexB: Sendable {
     }
     guard checkState(opened.parameters, challenge, &checks),
       let bytes = deviceResponse(opened.parameters, definitionID, &checks),
-      let response = DeviceResponse(parsing: bytes, into: &checks)
+      let parsed = DeviceResponse(parsing: bytes, into: &checks)
     else { return nil }
     let mistakes = Self.mistakes(
       challenge, clientID: clientID, responseURI: responseURI, mdocNonce: mdocNonce, names: names)
     return PresentedResponse(
-      response: response,
+      response: parsed,
       transcript: Self.transcript(
         clientID: clientID, responseURI: responseURI, nonce: challenge.nonce, mdocNonce: mdocNonce),
-      macPolicy: .allowed(readerKey: key), alternatives: mistakes)
+      macPolicy: .allowed(readerKey: key), alternatives: mistakes,
+      leavesUnread: response.leavesUnread || opened.parameters.leavesUnread)
   }
 
   /// The standard's printed example has no state in its answer. A state that comes must be ours; the transcript binds

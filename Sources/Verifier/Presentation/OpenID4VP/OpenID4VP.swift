@@ -46,7 +46,8 @@ public struct OpenID4VP: Sendable {
     return PresentedResponse(
       parts: token.parts, transcript: challenge.transcript,
       macPolicy: challenge.key.map(PresentedResponse.MacPolicy.allowed) ?? .notAllowed,
-      alternatives: challenge.mistakes(names: names, mdocNonce: opened.mdocNonce))
+      alternatives: challenge.mistakes(names: names, mdocNonce: opened.mdocNonce),
+      leavesUnread: response.leavesUnread || opened.parameters.leavesUnread)
   }
 
   /// The decrypted parameters, and the nonce that a wallet would have put into an Annex B answer.

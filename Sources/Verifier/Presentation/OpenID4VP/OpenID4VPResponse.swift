@@ -51,6 +51,14 @@ struct EncryptedParameters {
     ]
 }
 
+extension JSON {
+  /// Whether a response has a parameter that is not named for one (OpenID4VP 1.0, 8; JARM, 2.1): nobody reads it.
+  var leavesUnread: Bool {
+    let names: Set = ["response", "vp_token", "state", "presentation_submission", "iss", "aud", "exp"]
+    return object?.contains { !names.contains($0.name) } ?? false
+  }
+}
+
 /// `vp_token` (OpenID4VP 1.0, 8.1): for each query that is answered an array of presentations, here of one
 /// DeviceResponse in base64url (B.2).
 struct VPToken {
