@@ -1,5 +1,6 @@
 import App
 import Base
+import Cryptography
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -222,6 +223,17 @@ import Vectors
       "vectors", "run", "--suite", Self.suite, "--filter", "good", "--exec", command, "--expected-failures",
       scratch("g"))
     #expect(narrow.status == 1 && narrow.output.contains("take it off the list"))
+    // The digest of the list's ids does in its place, and another's does not.
+    let ids = String(decoding: scratch.read("f"), as: UTF8.self).split(separator: "\n").map {
+      String($0.prefix { $0 != " " }) + "\n"
+    }
+    for (wanted, status) in [(ids, Int32(0)), (Array(ids.dropLast()), 1)] {
+      let hex = Hex.encode(HashAlgorithm.sha256.hash(Array(wanted.joined().utf8)))
+      try scratch.write("d", "sha256:\(hex)\n")
+      let run = await Run(asked + ["--expected-failures", scratch("d")])
+      #expect(run.status == status)
+      #expect(run.output.contains("--write-expected-failures FILE to list them") == (status == 1))
+    }
     try scratch.write("h", "no-such-case\n")
     let unknown = await Run(asked + ["--expected-failures", scratch("h")])
     #expect(unknown.status == 65 && unknown.error.contains("there is no case no-such-case"))

@@ -1,4 +1,5 @@
 import Base
+import Cryptography
 import Glibc
 import Testing
 
@@ -209,6 +210,34 @@ import Testing
     let suite = try CommittedCorpus.suite()
     #expect(expected.unknown(in: suite) == [])
     #expect(ExpectedFailures(reasons: ["no-such": ""]).unknown(in: suite) == ["no-such"])
+  }
+
+  @Test func `a digest stands for a list, in both directions`() async throws {
+    var runner = VectorRunner(try CommittedCorpus.suite(), subject: "lenient") { _ in Judgement(isAccepted: true) }
+    runner.filter = "element-"
+    let report = try await runner.run()
+    let ids = report.failures.map(\.summary.id).sorted()
+    func digest(of ids: [String]) throws -> ExpectedFailures {
+      let lines = ids.map { $0 + "\n" }.joined()
+      let hex = Hex.encode(HashAlgorithm.sha256.hash(Array(lines.utf8)))
+      return try ExpectedFailures(parsing: "# of 7\nsha256:\(hex)\n", path: "f")
+    }
+    let exact = try digest(of: ids)
+    #expect(exact.fits(report) && report.holding(to: exact).hasPassed)
+    #expect(report.holding(to: exact).count.known == ids.count)
+    let passed = try #require(report.results.first { $0.problem == nil }).summary.id
+    for other in [Array(ids.dropFirst()), (ids + [passed]).sorted(), []] {
+      let expected = try digest(of: other)
+      #expect(!expected.fits(report) && report.holding(to: expected).count.failed == ids.count)
+    }
+    let text = "sha256:" + String(repeating: "0", count: 64)
+    for wrong in [text + "\n" + text, text + "\ngood", "good\n" + text] {
+      #expect(throws: SuiteError.self, "\(wrong)") { try ExpectedFailures(parsing: wrong, path: "f") }
+    }
+    // A digest that is none is an id that no case has.
+    for wrong in ["sha256:00", "sha256:" + String(repeating: "x", count: 64)] {
+      #expect(try ExpectedFailures(parsing: wrong, path: "f").unknown(in: CommittedCorpus.suite()) == [wrong])
+    }
   }
 
   @Test func `it is strict in both directions`() async throws {

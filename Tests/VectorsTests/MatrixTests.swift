@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func `the Markdown has a column for each verifier and a section for each`() throws {
-    let text = String(decoding: MatrixText(matrix).markdown, as: UTF8.self)
+    let text = String(decoding: MatrixText(matrix).markdown(), as: UTF8.self)
     let table = text.split(separator: "\n").drop { !$0.hasPrefix("|") }.prefix { $0.hasPrefix("|") }
     #expect(table.count == matrix.bugClasses.count + 4)
     // A name may not make a column.
@@ -58,6 +58,13 @@ import Testing
     #expect(!text.contains("<b>"))
     let cases = text.split(separator: "\n").filter { $0.hasPrefix("| `device-key-short` |") }
     #expect(cases.count == 1 && cases[0].hasSuffix("| refused | accepted | crashed (signal 11) |"))
+  }
+
+  @Test func `counts name no case`() throws {
+    let text = String(decoding: MatrixText(matrix).markdown(showsCases: false), as: UTF8.self)
+    #expect(text.contains(BugClass.authenticationBypass.consequence) && text.contains("## dying\n"))
+    #expect(text.contains("`mdoc vectors matrix` names them"))
+    for run in matrix.runs { for result in run.results { #expect(!text.contains("`\(result.summary.id)`")) } }
   }
 
   @Test func `the JSON has the ids`() throws {

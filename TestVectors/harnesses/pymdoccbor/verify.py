@@ -6,8 +6,8 @@ from pymdoccbor.mdoc.verifier import MdocCbor
 
 USE = (
     "MdocCbor.loads, then verify(trusted_root_certs=…, verify_hashes=True), which has to return True: the use that its "
-    "manual recommends for production. verify takes no SessionTranscript and does not read the mobile security object's "
-    "dates or document type. It takes the time from the system: time-machine sets it to that of the case."
+    "manual recommends for production. verify takes no SessionTranscript. It takes the time from the system: time-machine "
+    "sets it to that of the case."
 )
 
 

@@ -6,7 +6,8 @@ enum VectorsMatrix {
   static let command = Command(
     "matrix", "run several verifiers, and show what each lets through",
     options: [
-      .suite, .filter, .verifier, .withoutOurs, .circuits, .answerSeconds, .memory, .html, .markdown, .jsonReport,
+      .suite, .filter, .verifier, .withoutOurs, .circuits, .answerSeconds, .memory, .html, .markdown, .counts,
+      .jsonReport,
     ],
     notes: [
       "Each command is a harness, as mdoc vectors run --exec takes it. It is asked the cases of what it claims to do. This "
@@ -37,7 +38,8 @@ enum VectorsMatrix {
     let matrix = VerifierMatrix(runs)
     let text = MatrixText(matrix)
     if let path = arguments.value(.html) { try FileAccess.write(text.html, to: path) }
-    if let path = arguments.value(.markdown) { try FileAccess.write(text.markdown, to: path) }
+    if let path = arguments.value(.markdown) { try FileAccess.write(text.markdown(), to: path) }
+    if let path = arguments.value(.counts) { try FileAccess.write(text.markdown(showsCases: false), to: path) }
     if let path = arguments.value(.jsonReport) {
       try FileAccess.write(matrix.json.serialized(pretty: true) + [UInt8(ascii: "\n")], to: path)
     }
@@ -70,4 +72,5 @@ extension Option {
     "verifier", "COMMAND", "a command that starts a verifier's harness", occurrence: .requiredRepeatable)
   fileprivate static let withoutOurs = Option(flag: "without-ours", "leave this verifier out")
   fileprivate static let markdown = Option("markdown", "FILE", "write Markdown")
+  fileprivate static let counts = Option("counts", "FILE", "write Markdown that counts, and names no case")
 }

@@ -19,7 +19,8 @@ enum VectorsRun {
       "With --against, each case is posted as JSON to the URL. A harness there that is gone or silent for a minute ends "
         + "the run. mdoc vectors serve-harness is an example of both.",
       "--expected-failures names a file of ids, one a line, with a reason behind #. A case that is not on it and fails, "
-        + "and one that is on it and passes, fail the run.",
+        + "and one that is on it and passes, fail the run. In place of ids it may have sha256: and the SHA-256 of the sorted "
+        + "ids, a line each: then all that fails must be exactly that.",
       "With --measure, each case is judged twice, and the second time's processor time and peak of resident memory "
         + "stand in the reports. A case fails that takes more than "
         + "\(Limits.verificationMemoryBytes >> 20) MiB or \(Limits.verificationSeconds) s.",
@@ -59,6 +60,12 @@ enum VectorsRun {
       try FileAccess.write(JSONReport.json(report).serialized(pretty: true) + [UInt8(ascii: "\n")], to: path)
     }
     console.print(RunText(report: report, width: console.width, style: Style(isColored: console.isColored)).text)
+    if let expected, !expected.fits(whole) {
+      console.print(
+        "\nOther cases fail than those of the digest: \(whole.failures.count) in all. Add --write-expected-failures FILE to "
+          + "list them.")
+      return .rejected
+    }
     return report.hasPassed ? .done : .rejected
   }
 
