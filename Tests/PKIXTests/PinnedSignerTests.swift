@@ -97,7 +97,7 @@ import Testing
         { $0.extensions.append(.init(oid: "1.2.3.4", isCritical: true, value: DER.null)) }
       ),
       (.certificateExpired, { $0.notAfter = maker.now - 1 }), (.certificateExpired, { $0.notBefore = maker.now + 1 }),
-      (.certificateAlgorithmUnsupported, { $0.publicKeyInfo = SubjectPublicKeyInfo.rsa(modulus: [0xff, 0x01]) }),
+      (.certificateAlgorithmUnsupported, { $0.publicKeyInfo = SubjectPublicKeyInfo.rsa(modulus: [0xff, 0x01]).der }),
       (.testCertificate, { $0.extensions.append(.mockMarker) }),
     ]
     for (code, change) in cases {

@@ -39,9 +39,7 @@ import Testing
     try expect(.profileLifetime, .iacaLink) { $0.notAfter = start + 301 * Seconds.day + 100 * Seconds.day }
     let compressed = [2 + (profile.key.publicKey.encoded.last ?? 0) % 2] + profile.key.publicKey.encoded[1..<33]
     try expect(.profilePublicKey, .documentSigner) {
-      $0.publicKeyInfo = SubjectPublicKeyInfo.ec(
-        parameters: DER.objectIdentifier("1.2.840.10045.3.1.7"), point: compressed)
-      $0[oid: CertificateExtension.subjectKeyIdentifierOID] = .subjectKeyIdentifier(HashAlgorithm.sha1.hash(compressed))
+      $0.certify(.ec(parameters: DER.objectIdentifier("1.2.840.10045.3.1.7"), point: compressed))
     }
     try expectKey(on: .ed25519, as: .vicalSigner, .profilePublicKey)
     try expectKey(on: .x25519, as: .documentSigner, .profilePublicKey)

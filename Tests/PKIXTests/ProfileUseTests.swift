@@ -34,7 +34,7 @@ import Testing
       try failures(.documentSigner) { $0.signatureAlgorithm = .ecdsaWithSHA1 } == [.certificateAlgorithmUnsupported])
     #expect(
       try failures(.documentSigner) {
-        $0.publicKeyInfo = SubjectPublicKeyInfo.rsa(modulus: .init(repeating: 9, count: 256))
+        $0.publicKeyInfo = SubjectPublicKeyInfo.rsa(modulus: .init(repeating: 9, count: 256)).der
       }
       .contains(.certificateAlgorithmUnsupported))
     #expect(

@@ -239,7 +239,7 @@ import Testing
   @Test func `A signature algorithm or a key outside the table is said to be that`() throws {
     let sha1 = try signer { $0.signatureAlgorithm = .ecdsaWithSHA1 }
     #expect(failures([sha1]) == [.listAlgorithmUnsupported])
-    let rsa = try signer { $0.publicKeyInfo = SubjectPublicKeyInfo.rsa(modulus: [UInt8](repeating: 0xc5, count: 256)) }
+    let rsa = try signer { $0.certify(.rsa(modulus: [UInt8](repeating: 0xc5, count: 256))) }
     #expect(failures([rsa]) == [.listAlgorithmUnsupported])
   }
 

@@ -66,7 +66,7 @@ import Trust
   @Test func `Authorities whose key certifies nothing, or is on no known curve, are left out`() throws {
     let changes: [@Sendable (inout CertificateTemplate) -> Void] = [
       { $0[oid: CertificateExtension.keyUsageOID] = .keyUsage(.crlSign) },
-      { $0.publicKeyInfo = SubjectPublicKeyInfo.rsa(modulus: [UInt8](repeating: 0xc5, count: 256)) },
+      { $0.publicKeyInfo = SubjectPublicKeyInfo.rsa(modulus: [UInt8](repeating: 0xc5, count: 256)).der },
     ]
     for change in changes {
       let evaluation = try evaluate(

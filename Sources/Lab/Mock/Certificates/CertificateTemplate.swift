@@ -28,6 +28,12 @@ struct CertificateTemplate: Sendable {
     }
   }
 
+  /// Makes it a certificate for another key.
+  mutating func certify(_ info: SubjectPublicKeyInfo) {
+    publicKeyInfo = info.der
+    self[oid: CertificateExtension.subjectKeyIdentifierOID] = .subjectKeyIdentifier(info.keyIdentifier)
+  }
+
   func signed(by key: PrivateKey, damagingSignature: Bool = false) throws -> [UInt8] {
     let algorithm = signatureAlgorithm ?? CertificateAlgorithm(curve: key.curve)
     let tbs = tbsCertificate(serialNumber: serialNumber(signedBy: key), algorithm: algorithm)
@@ -137,25 +143,32 @@ func ecdsaSignatureDER(_ raw: [UInt8]) -> [UInt8] {
 }
 
 /// SubjectPublicKeyInfo (RFC 5280, 4.1.2.7).
-enum SubjectPublicKeyInfo {
+struct SubjectPublicKeyInfo {
   static let ecPublicKeyOID = "1.2.840.10045.2.1"
 
-  static func der(of key: PublicKey) -> [UInt8] {
-    switch key.curve.family {
-    case .weierstrass: ec(parameters: DER.objectIdentifier(curveOID(key.curve)), point: key.encoded)
-    case .edwards, .montgomery:
-      DER.sequence(DER.sequence(DER.objectIdentifier(curveOID(key.curve))), DER.bitString(key.encoded))
-    }
+  let algorithm: [UInt8]
+  let key: [UInt8]
+
+  var der: [UInt8] { DER.sequence(algorithm, DER.bitString(key)) }
+  /// The key identifier of certificates for this key (RFC 5280, 4.2.1.2).
+  var keyIdentifier: [UInt8] { HashAlgorithm.sha1.hash(key) }
+
+  static func der(of key: PublicKey) -> [UInt8] { info(of: key).der }
+
+  static func info(of key: PublicKey) -> SubjectPublicKeyInfo {
+    let curve = DER.objectIdentifier(curveOID(key.curve))
+    return key.curve.family == .weierstrass
+      ? ec(parameters: curve, point: key.encoded) : .init(algorithm: DER.sequence(curve), key: key.encoded)
   }
 
-  static func ec(parameters: [UInt8], point: [UInt8]) -> [UInt8] {
-    DER.sequence(DER.sequence(DER.objectIdentifier(ecPublicKeyOID), parameters), DER.bitString(point))
+  static func ec(parameters: [UInt8], point: [UInt8]) -> SubjectPublicKeyInfo {
+    .init(algorithm: DER.sequence(DER.objectIdentifier(ecPublicKeyOID), parameters), key: point)
   }
 
-  static func rsa(modulus: [UInt8]) -> [UInt8] {
-    let key = DER.sequence(DER.unsignedInteger(modulus), DER.unsignedInteger([0x01, 0x00, 0x01]))
-    return DER.sequence(
-      DER.sequence(DER.objectIdentifier("1.2.840.113549.1.1.1"), DER.null), DER.bitString(key))
+  static func rsa(modulus: [UInt8]) -> SubjectPublicKeyInfo {
+    .init(
+      algorithm: DER.sequence(DER.objectIdentifier("1.2.840.113549.1.1.1"), DER.null),
+      key: DER.sequence(DER.unsignedInteger(modulus), DER.unsignedInteger([0x01, 0x00, 0x01])))
   }
 
   private static func curveOID(_ curve: Curve) -> String {

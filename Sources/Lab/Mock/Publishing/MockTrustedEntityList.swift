@@ -88,7 +88,7 @@ extension MockTrustedEntityList {
 
   private static let form: [MockTrustedEntityList] = [
     .init("lote-too-large", "It is larger than any verifier here takes.", .listTooLarge) {
-      $0.finish = { $0 + [UInt8](repeating: UInt8(ascii: "A"), count: Limits.listBytes) }
+      $0.changeJWS = { $0.payload += [UInt8](repeating: UInt8(ascii: " "), count: Limits.listBytes) }
     },
     malformed("lote-unsigned-json", "It is the payload, without a signature around it.") {
       let payload = JSON.object($0.scheme).serialized()

@@ -152,8 +152,7 @@ extension MockVariant {
       codes: [.certificateAlgorithmUnsupported],
       .setup {
         try $0.useSigner(on: .p256)
-        $0.signer.certificate.publicKeyInfo = SubjectPublicKeyInfo.ec(
-          parameters: p256Parameters, point: $0.signer.key.publicKey.encoded)
+        $0.signer.certificate.certify(.ec(parameters: p256Parameters, point: $0.signer.key.publicKey.encoded))
       })
     MockVariant(
       "signer-signature-sha-1", "The certificate is signed with ecdsa-with-SHA1.", cases: "T19",
@@ -168,11 +167,11 @@ extension MockVariant {
   }
 
   private static func key(
-    _ name: String, _ summary: String, _ info: @escaping @Sendable (AnswerSetup) -> [UInt8]
+    _ name: String, _ summary: String, _ info: @escaping @Sendable (AnswerSetup) -> SubjectPublicKeyInfo
   ) -> MockVariant {
     MockVariant(
       name, summary, cases: "T19", codes: [.certificateAlgorithmUnsupported],
-      .setup { $0.signer.certificate.publicKeyInfo = info($0) })
+      .setup { $0.signer.certificate.certify(info($0)) })
   }
 
   private static func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }

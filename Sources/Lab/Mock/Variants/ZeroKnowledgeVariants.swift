@@ -243,14 +243,14 @@ extension MockVariant {
     issuer("other-signer", "The chain is that of another signer of the same authority.", "Z52", .zkProofInvalid) {
       signer, authority, _ in
       signer.key = try authority.seed.key("zk/another-signer", on: .p256)
-      signer.certificate.publicKeyInfo = SubjectPublicKeyInfo.der(of: signer.key.publicKey)
+      signer.certificate.certify(.info(of: signer.key.publicKey))
     }
     issuer(
       "signer-p-384", "The signer's key is on P-384, whose signatures no circuit verifies.", "Z54",
       .zkIssuerKeyUnsupported
     ) { signer, authority, _ in
       signer.key = try authority.seed.key("zk/another-signer", on: .p384)
-      signer.certificate.publicKeyInfo = SubjectPublicKeyInfo.der(of: signer.key.publicKey)
+      signer.certificate.certify(.info(of: signer.key.publicKey))
     }
     issuer(
       "forged-signer", "The certificate names the trusted authority, which did not sign it.", "Z53",

@@ -121,9 +121,9 @@ package struct VectorInput: Sendable, Hashable {
 
   private static let storedBytes = 32 << 10
   private static let shortestRun = 4 << 10
-  /// Lengths of the patterns that are looked for: one byte; the counter pattern of padded portraits; the output of zlib
-  /// for each megabyte of zeros.
-  private static let periods = [1, 256, 1_037]
+  /// Lengths of the patterns that are looked for: one byte, and three of it in base64; the counter pattern of padded
+  /// portraits; the output of zlib for each megabyte of zeros.
+  private static let periods = [1, 4, 256, 1_037]
 
   private static func run(in bytes: [UInt8], at start: Int) -> (period: Int, times: Int)? {
     // A run has at least `shortestRun` bytes, so comparing one byte far ahead rules most places out.

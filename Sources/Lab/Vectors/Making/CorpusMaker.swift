@@ -17,6 +17,8 @@ package struct CorpusMaker: Sendable {
   let anchors: [MockAnchor]
   private let recipientKey: PrivateKey
   private let readerKey: PrivateKey
+  /// The device's ephemeral keys of the session in person, and of another one.
+  private let engagementKey, otherEngagementKey: PublicKey
   /// The key that wallets encrypt their answers over the web to.
   let webKey: PrivateKey
   let now = CorpusMaker.time
@@ -31,6 +33,8 @@ package struct CorpusMaker: Sendable {
     anchors = try authority.anchors(at: now)
     recipientKey = try Self.key("recipient", seed)
     readerKey = try Self.key("reader", seed)
+    engagementKey = try Self.key("engagement", seed).publicKey
+    otherEngagementKey = try Self.key("other engagement", seed).publicKey
     webKey = try Self.key("web", seed)
   }
 
@@ -84,12 +88,13 @@ package struct CorpusMaker: Sendable {
       recipientKey: recipientKey.publicKey)
   }
 
-  private var transcript: [UInt8] { transcript(ofVersion: "1.0") }
-  private var otherTranscript: [UInt8] { transcript(ofVersion: "1.1") }
+  private var transcript: [UInt8] { transcript(engagedBy: engagementKey) }
+  private var otherTranscript: [UInt8] { transcript(engagedBy: otherEngagementKey) }
 
-  private func transcript(ofVersion version: String) -> [UInt8] {
+  /// - Parameter key: the device's ephemeral key.
+  private func transcript(engagedBy key: PublicKey) -> [UInt8] {
     MockSessionTranscript.qr(
-      deviceEngagement: [0xa1, 0x00, 0x63] + version.utf8,
+      deviceEngagement: MockSessionTranscript.deviceEngagement(with: key),
       readerKey: MockSessionTranscript.readerKeyBytes(of: readerKey.publicKey))
   }
 
@@ -173,14 +178,20 @@ struct MadeAnswer {
 }
 
 extension MockDocumentData {
-  /// The document with a portrait of four bytes, the start and the end of a JPEG. No case depends on the picture.
+  /// The document with a portrait that is a small grey square: no case depends on the picture.
   fileprivate var withoutPicture: MockDocumentData {
     var copy = self
     for index in copy.namespaces.indices where copy.namespaces[index]["portrait"] != nil {
-      copy.namespaces[index]["portrait"] = .bytes([0xff, 0xd8, 0xff, 0xd9])
+      copy.namespaces[index]["portrait"] = .bytes(Base64.decode(Self.greySquare) ?? [])
     }
     return copy
   }
+
+  /// A baseline JPEG of 8 × 8 pixels, as small as its tables may be.
+  private static let greySquare =
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB"
+    + "AQEBAQEBAQEBAQEBAQH/wAALCAAIAAgBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAAAP/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAI"
+    + "AQEAAD8AP//Z"
 }
 
 /// Writes the corpus into a folder, and removes vectors there that are no longer declared.

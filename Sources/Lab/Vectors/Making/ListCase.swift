@@ -78,7 +78,11 @@ struct ListCase: MockDeclared {
 
   var clause: String { (codes.first ?? warnings.first)?.entry.clause ?? format.clause }
 
-  var importance: TestVector.Importance { codes.isEmpty && !warnings.isEmpty ? .should : .must }
+  /// A limit is a choice of this project: another's may be wider.
+  var importance: TestVector.Importance {
+    let isLimit = codes == [.listTooLarge] || codes == [.cborTooManyItems]
+    return isLimit || codes.isEmpty && !warnings.isEmpty ? .should : .must
+  }
 }
 
 extension VectorList.Format {
