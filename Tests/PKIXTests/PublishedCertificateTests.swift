@@ -60,7 +60,7 @@ struct PublishedCertificateTests {
       parameters: DER.objectIdentifier("1.2.840.10045.3.1.7"), point: [0x02 + point[64] % 2] + point[1...32])
     let chains = try [
       [maker.signerTemplate(key.publicKey).signed(by: maker.root.key)],
-      [maker.signer { $0.publicKeyInfo = compressed }],
+      [maker.signer { $0.publicKeyInfo = compressed.der }],
       [maker.signerTemplate(under: intermediate).signed(by: key), authority],
     ]
     var anchor = try maker.anchor()
