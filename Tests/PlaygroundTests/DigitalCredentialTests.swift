@@ -9,15 +9,13 @@ extension PlaygroundTests {
   @Suite struct DigitalCredentialTests {
     private static let protocols = ProtocolFamily.web.protocolNames
 
-    @Test(arguments: protocols)
-    func `the request is passed on and the answer handed in, both unchanged`(name: String) async throws {
+    @Test func `the request is passed on and the answer handed in, both unchanged`() async throws {
       try await withPage { page in
         // Notes what the browser is given and what the page submits.
         try await page.browser.run(
           """
           const { fetch } = window;
           const get = navigator.credentials.get.bind(navigator.credentials);
-          window.seen = { given: [], submitted: [] };
           window.fetch = (address, options) => {
             if (String(address).endsWith("/submit")) window.seen.submitted.push(JSON.parse(options.body));
             return fetch(address, options);
@@ -26,32 +24,35 @@ extension PlaygroundTests {
             value: (options) => { window.seen.given.push(structuredClone(options)); return get(options); },
           });
           """)
-        try await page.ask(by: "web")
-        let shown = try await page.browser.text("#web-json pre")
-        #expect(try JSON(parsing: Array(shown.utf8)).array?.count == 4)
-        let id = try await page.browser.text("#session-id")
-        let answer = try await page.mockAnswer(["id": .string(id)], by: name)
-        try await page.browser.wallet(.respond(answer))
-        try await page.browser.tap("#answer-browser")
-        try await page.settle()
-        #expect(try await page.browser.text("#problem:not([hidden])") == "")
-        // In the browser, where members keep their order: WebDriver sorts them.
-        let isUnchanged = try await page.browser.run(
-          """
-          const { given, submitted } = window.seen;
-          const text = (value) => JSON.stringify(value, null, 2);
-          return {
-            calls: given.length, submits: submitted.length, mediation: given[0].mediation,
-            request: text(given[0].digital) === text({ requests: JSON.parse(arguments[0]) }),
-            answer: submitted[0],
-          };
-          """, .string(shown))
-        for (member, value) in [
-          ("calls", 1), ("submits", 1), ("mediation", "required"), ("request", true), ("answer", answer),
-        ] as [(String, JSON)] {
-          #expect(isUnchanged[member] == value, "\(member)")
+        for name in Self.protocols {
+          try await page.browser.run("window.seen = { given: [], submitted: [] }")
+          try await page.ask(by: "web")
+          let shown = try await page.browser.text("#web-json pre")
+          #expect(try JSON(parsing: Array(shown.utf8)).array?.count == 4)
+          let id = try await page.browser.text("#session-id")
+          let answer = try await page.mockAnswer(["id": .string(id)], by: name)
+          try await page.browser.wallet(.respond(answer))
+          try await page.browser.tap("#answer-browser")
+          try await page.settle()
+          #expect(try await page.browser.text("#problem:not([hidden])") == "")
+          // In the browser, where members keep their order: WebDriver sorts them.
+          let isUnchanged = try await page.browser.run(
+            """
+            const { given, submitted } = window.seen;
+            const text = (value) => JSON.stringify(value, null, 2);
+            return {
+              calls: given.length, submits: submitted.length, mediation: given[0].mediation,
+              request: text(given[0].digital) === text({ requests: JSON.parse(arguments[0]) }),
+              answer: submitted[0],
+            };
+            """, .string(shown))
+          for (member, value) in [
+            ("calls", 1), ("submits", 1), ("mediation", "required"), ("request", true), ("answer", answer),
+          ] as [(String, JSON)] {
+            #expect(isUnchanged[member] == value, "\(name): \(member)")
+          }
+          #expect(try await page.browser.text("#banner") == "Verified")
         }
-        #expect(try await page.browser.text("#banner") == "Verified")
       }
     }
 

@@ -13,13 +13,15 @@ extension PlaygroundTests {
   @Suite struct HostedPageTests {
     /// A session with a page at this server.
     private static func session(
-      in page: Page, by protocols: [String] = ["openid4vp"]
+      in page: Page, by protocols: [String] = ["openid4vp"], back member: String? = "return_url"
     ) async throws -> JSON {
       let origin = page.mode.baseURL
+      let back = JSON.string(origin + "/playground")
       let body: JSON = .members([
         "protocols": .array(protocols.map { .string($0) }),
         "origin": protocols == ["openid4vp"] ? nil : .string(origin),
-        "purpose": "You must be old enough.", "return_url": .string(origin + "/playground"),
+        "purpose": "You must be old enough.", "return_url": member == "return_url" ? back : nil,
+        "redirect_uri": member == "redirect_uri" ? back : nil,
         "documents": [
           [
             "doc_type": "org.iso.18013.5.1.mDL", "age_over": [18],
@@ -92,25 +94,26 @@ extension PlaygroundTests {
       }
     }
 
-    @Test func `a page that may not wait asks less and less often, and still shows the end`() async throws {
+    @Test func `without return_url an answer by the browser's own way goes back to redirect_uri`() async throws {
       try await withPage { page in
-        let session = try await Self.session(in: page)
-        let path = "/v1/verification_sessions/\(session["id"]?.string ?? "")"
-        let waits = page.mode.server.updater.inForce.current.state.waits
-        try await withThrowingTaskGroup(of: Void.self) { group in
-          // Others use up the session's share.
-          for _ in 0..<4 { group.addTask { _ = try await page.get(path + "/page?wait=25") } }
-          while waits.count() < 4 { try await Task.sleep(for: .milliseconds(10)) }
-          try await Self.open(session, in: page)
-          try await Task.sleep(for: .seconds(8))
-          let count = try await page.browser.run(
-            "return performance.getEntriesByType('resource').filter(({ name }) => name.includes('/page')).length")
-          // At once, at once, and after 1, 3 and 7 seconds at the earliest.
-          #expect((2...5).contains(count.integer ?? 0), "\(count)")
-          _ = try await page.post(path + "/cancel", [:])
-          try await page.browser.wait(until: "document.title === 'Nothing was shared'")
-          try await group.waitForAll()
-        }
+        let session = try await Self.session(in: page, by: ["org-iso-mdoc", "openid4vp"], back: "redirect_uri")
+        try await page.browser.wallet(.respond(page.mockAnswer(session, by: "org-iso-mdoc")))
+        try await Self.open(session, in: page)
+        try await page.browser.tap("#browser")
+        try await page.browser.wait(until: "location.pathname === '/playground'")
+        let code = try await page.browser.run("return new URLSearchParams(location.hash.slice(1)).get('response_code')")
+        let path = "/v1/verification_sessions/\(session["id"]?.string ?? "")?expand[]=result&response_code="
+        #expect(try await page.get(path + (code.string ?? ""))["result"]?["documents"] != nil)
+      }
+    }
+
+    @Test func `a page from which no code would come back asks for nothing`() async throws {
+      try await withPage { page in
+        let session = try await Self.session(in: page, by: ["org-iso-mdoc", "openid4vp"], back: nil)
+        try await Self.open(session, in: page)
+        #expect(try await Self.title(page) == "This page is no longer valid")
+        #expect(try await page.browser.run("return document.getElementById('way').checkVisibility()") == false)
+        #expect(try await page.browser.console().contains { $0.contains("needs a return_url") })
       }
     }
 

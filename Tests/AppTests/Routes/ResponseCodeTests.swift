@@ -20,6 +20,11 @@ import Testing
   private static let victim = PageCode(text: "vrc_the-victim's-page-has-made-it")
   private static let attacker = PageCode(text: "vrc_the-attacker-has-made-it")
 
+  /// A machine that is too busy to fetch lists in time is no fault here.
+  private static func serve(evidenceKey: EvidenceKey? = nil, _ body: (TestBed) async throws -> Void) async throws {
+    try await withTestMode(revocation: .allowUndetermined, evidenceKey: evidenceKey, body)
+  }
+
   private func session(
     _ bed: TestBed, by protocols: [String], origin: String? = nil, _ extra: JSON.Member...
   ) async throws -> JSON {
@@ -55,20 +60,24 @@ import Testing
   private static let returning = JSON.Member("return_url", .string(TestBed.origin + "/done"))
   private static let redirecting = JSON.Member("redirect_uri", .string(TestBed.origin + "/back"))
 
-  @Test(arguments: ProtocolFamily.web.protocolNames)
-  func `an answer by the browser's own way is read with the code of its reply`(name: String) async throws {
-    try await withTestMode { bed in
+  @Test func `an answer by the browser's own way is read with the code of its reply`() async throws {
+    try await Self.serve { bed in
       let own = bed.mode.baseURL
-      for session in [
+      let iso = "org-iso-mdoc"
+      var sessions = [
         // The hosted page alone can answer for its own origin.
-        try await session(bed, by: [name], origin: own),
-        try await session(bed, by: [name], origin: own, Self.returning),
-        try await session(bed, by: [name, "openid4vp"], origin: TestBed.origin, Self.returning),
-        try await session(bed, by: [name, "openid4vp"], origin: TestBed.origin, Self.redirecting),
-      ] {
+        (iso, try await session(bed, by: [iso], origin: own)),
+        (iso, try await session(bed, by: [iso, "openid4vp"], origin: TestBed.origin, Self.redirecting)),
+      ]
+      for name in ProtocolFamily.web.protocolNames {
+        sessions.append(
+          (name, try await session(bed, by: [name, "openid4vp"], origin: TestBed.origin, Self.returning)))
+      }
+      for (name, session) in sessions {
         let answer = try await bed.mockAnswer(session, by: name)
         let reply = try await bed.submit(answer, to: session, as: secret(of: session))
-        #expect(reply.status == 200 && !reply.body.contains("Morgan"))
+        try #require(reply.json["status"] == "verified", "\(reply.body)")
+        #expect(!reply.body.contains("Morgan"))
         let code = try #require(reply.json["response_code"]?.string)
         #expect(code.hasPrefix("vrc_") && code.utf8.count == 47)
         try await expect(code, toOpen: session, bed)
@@ -77,7 +86,7 @@ import Testing
   }
 
   @Test func `an attacker who sends somebody his own session's page reads nothing`() async throws {
-    try await withTestMode { bed in
+    try await Self.serve { bed in
       let own = bed.mode.baseURL
       for name in ["org-iso-mdoc"] + ProtocolFamily.redirect.protocolNames {
         let isWeb = name == "org-iso-mdoc"
@@ -119,7 +128,7 @@ import Testing
 
   @Test(arguments: ProtocolFamily.redirect.protocolNames)
   func `an answer to one page's link is no answer to another's`(name: String) async throws {
-    try await withTestMode { bed in
+    try await Self.serve { bed in
       for code in [Self.attacker.hash, nil] {
         let session = try await session(bed, by: [name])
         let answer = try await pageAnswer(session, name, Self.victim, bed)
@@ -133,7 +142,7 @@ import Testing
   @Test(arguments: ProtocolFamily.redirect.protocolNames)
   func `evidence of an answer to a page's link is verified again`(name: String) async throws {
     let key = try TestBed.evidenceKey()
-    try await withTestMode(evidenceKey: key) { bed in
+    try await Self.serve(evidenceKey: key) { bed in
       let session = try await bed.asked(by: name)
       let answer = try await pageAnswer(session, name, Self.victim, bed)
       #expect(try await bed.postForm(answer, to: session, code: Self.victim.hash).status == 200)
@@ -144,7 +153,7 @@ import Testing
   }
 
   @Test func `a wallet comes back to return_url with the code where no page waits for it`() async throws {
-    try await withTestMode { bed in
+    try await Self.serve { bed in
       let session = try await session(bed, by: ["openid4vp"], Self.returning)
       let reply = try await bed.postForm(bed.mockAnswer(session)["data"] ?? .null, to: session)
       let prefix = "\(TestBed.origin)/done?session=\(session["id"]?.string ?? "")&response_code="
@@ -162,7 +171,7 @@ import Testing
   }
 
   @Test func `who was reached by no link, or has an API key, needs no code`() async throws {
-    try await withTestMode { bed in
+    try await Self.serve { bed in
       let plain = try await session(bed, by: ["org-iso-mdoc"], origin: TestBed.origin)
       let reply = try await bed.submit(bed.mockAnswer(plain), to: plain, as: secret(of: plain))
       #expect(reply.status == 200 && reply.json["response_code"] == nil)
@@ -174,7 +183,7 @@ import Testing
   }
 
   @Test func `what is no hash is refused, and an API key brings none`() async throws {
-    try await withTestMode { bed in
+    try await Self.serve { bed in
       let session = try await session(bed, by: ["org-iso-mdoc", "openid4vp"], origin: bed.mode.baseURL)
       let answer = try await bed.mockAnswer(session, by: "org-iso-mdoc")
       let client = bed.api.with(try secret(of: session))

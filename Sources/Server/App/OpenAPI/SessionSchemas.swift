@@ -67,7 +67,7 @@ enum SessionSchemas {
       "requests": .list(of: .reference("WalletRequest")),
       "last_error": .reference("LastErrorCode").orNull,
       "response_code": .text.described(
-        "In the reply to a submit only, where the session was reached by a link: the relying party needs it to read the "
+        "In the reply that ends a session only, where that was reached by a link: the relying party needs it to read the "
           + "result."),
     ], optional: ["response_code"])
 

@@ -89,7 +89,7 @@ class Page {
     byId("main").removeAttribute("aria-busy");
     say("party", page.relying_party);
     this.dress(page);
-    if (!this.leadsBack) return this.leadNowhere();
+    if (page.status === "requires_input" && !this.leadsBack) return this.leadNowhere();
     say("test", this.text("test"));
     show("test", !page.livemode);
     if (page.status === "requires_input") await this.renderRequest();
@@ -248,8 +248,9 @@ class Page {
   offerReturn(isSoon) {
     const { return_url, redirect_uri } = this.page;
     const code = this.responseCode;
-    const address = return_url !== undefined ? return_url + (code ? `&response_code=${code}` : "")
-      : code && `${redirect_uri}#response_code=${code}`;
+    let address = return_url;
+    if (code && return_url !== undefined) address += `&response_code=${code}`;
+    else if (code && redirect_uri !== undefined) address = `${redirect_uri}#response_code=${code}`;
     if (address === undefined || window.parent !== window) return;
     byId("back-link").href = address;
     say("back-link", this.text("back", { name: this.page.relying_party }));

@@ -48,7 +48,7 @@ struct Conclusion {
     let responseCode: ResponseCode?
     do {
       responseCode =
-        try Self.givesCode(record, to: caller, whose: code, publicURL: context.publicURL) ? .random() : nil
+        try Self.givesCode(record, to: caller, own: code, publicURL: context.publicURL) ? .random() : nil
     } catch {
       throw .cryptoFailed
     }
@@ -123,7 +123,7 @@ struct Conclusion {
   /// - Parameter own: the hash of the code that the answering browser has made itself. A wallet that is redirected gets
   ///   one in its place: that binds the answer to its own device.
   private static func givesCode(
-    _ record: SessionRecord, to caller: Caller, whose own: ResponseCodeHash?, publicURL: String?
+    _ record: SessionRecord, to caller: Caller, own: ResponseCodeHash?, publicURL: String?
   ) -> Bool {
     guard let content = record.content else { return false }
     let returns = content.redirectURI != nil || content.page?.returnURL != nil

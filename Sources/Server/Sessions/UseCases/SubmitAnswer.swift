@@ -18,6 +18,7 @@ struct SubmitAnswer {
     if wallet.takesTranscriptFromCaller, case .clientSecret = caller {
       throw ServiceError(.apiForbidden, "Answers by `\(wallet.name)` are handed in with an API key.")
     }
+    // The address that a wallet answers to says whose page has shown it. From a page nothing would.
     if wallet is any FetchedRequestProtocol, case .clientSecret = caller {
       throw ServiceError(.apiForbidden, "Answers by `\(wallet.name)` are posted by the wallet itself.")
     }

@@ -5,8 +5,8 @@ import Presentation
 
 /// The session behind an address that a wallet was given, with the protocol that gave it.
 ///
-/// Wallets have no credential: they know the session's name in their addresses. Whatever is unknown, somebody else's or not for wallets to
-/// call answers alike.
+/// Wallets have no credential: they know the session's name in their addresses. Whatever is unknown, somebody else's or
+/// not for wallets to call answers alike.
 struct WalletAddress {
   let record: SessionRecord
   let relyingParty: RelyingParty
