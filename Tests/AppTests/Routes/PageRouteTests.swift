@@ -188,12 +188,17 @@ import Testing
   @Test func `pages that leave while they wait leave their connections to others`() async throws {
     try await withFolder { folder in
       let folder = try LiveFolder(folder)
-      try folder.writeConfiguration(["limits": ["connections": 32]])
+      try folder.writeReader()
+      try folder.writeConfiguration([
+        "limits": ["connections": 32], "public_url": "https://id.example",
+        "relying_parties": [LiveFolder.partyWithReader([:], [.init("page", ["name": "Shop"])])],
+      ])
       try await folder.serve { server, api, _ in
         let port = server.listen.port
-        let body = TestBed.body(.standard, protocols: ["apple-in-app"])
+        let body = TestBed.body(.standard, protocols: ["openid4vp"])
         for _ in 0..<6 {
           let reply = try await api.post("/v1/verification_sessions", body)
+          #expect(try await api.get(TestBed.path(reply.json) + "/page").status == 200)
           let secret = try Self.secret(reply.json)
           try await blocking {
             for _ in 0..<10 {
