@@ -79,7 +79,6 @@ final class AcceptedConnection: Sendable {
 
   struct Wait {
     fileprivate let deadline: Int64
-    /// When it began.
     let since: Int64
     /// Whether no request is under way; otherwise the peer sends one, or reads a reply.
     let isIdle: Bool

@@ -11,22 +11,19 @@ extension DeadlineSweeper {
   /// Closes some connections if more than `limit` are open, and a few more, so that not every new one comes here.
   func makeRoom(within limit: Int) {
     guard state.withLock({ $0.connections.count }) > limit else { return }
-    let now = Deadline.now()
-    var idle = Waiting()
-    var slow = Waiting()
+    let late = Deadline.now() - Limits.slowPeer
     let open = connections.filter { !$0.isCut }
-    for connection in open {
-      guard let wait = connection.wait else { continue }
-      if wait.isIdle {
-        idle.add(connection, wait)
-      } else if now - wait.since > Limits.slowPeer {
-        slow.add(connection, wait)
-      }
-    }
     guard open.count > limit else { return }
     var excess = open.count - limit + limit / 32
-    while excess > 0, let (connection, wait) = idle.next() ?? slow.next() {
-      if cut(connection, wait) { excess -= 1 }
+    let waiting = open.compactMap { connection in connection.wait.map { (connection: connection, wait: $0) } }
+    for isIdle in [true, false] {
+      let mayGo = waiting.filter { $0.wait.isIdle == isIdle && (isIdle || $0.wait.since < late) }
+      var byAddress = Dictionary(grouping: mayGo.sorted { $0.wait.since > $1.wait.since }, by: \.connection.client)
+      while excess > 0, let most = byAddress.max(by: { $0.value.count < $1.value.count })?.key,
+        let (connection, wait) = byAddress[most]?.popLast()
+      {
+        if cut(connection, wait) { excess -= 1 }
+      }
     }
   }
 
@@ -40,28 +37,6 @@ extension DeadlineSweeper {
       shutdown(connection.descriptor, Int32(SHUT_RDWR))
       return true
     }
-  }
-}
-
-/// Connections that wait for their peers, by address.
-private struct Waiting {
-  typealias Entry = (connection: AcceptedConnection, wait: AcceptedConnection.Wait)
-
-  private var entries: [ClientAddress?: [Entry]] = [:]
-  private var isSorted = false
-
-  mutating func add(_ connection: AcceptedConnection, _ wait: AcceptedConnection.Wait) {
-    entries[connection.client, default: []].append((connection, wait))
-  }
-
-  /// Takes out the one that has waited longest, of the address with the most; nil if none is left.
-  mutating func next() -> Entry? {
-    if !isSorted {
-      for address in entries.keys { entries[address]?.sort { $0.wait.since > $1.wait.since } }
-      isSorted = true
-    }
-    guard let address = entries.max(by: { $0.value.count < $1.value.count })?.key else { return nil }
-    return entries[address]?.popLast()
   }
 }
 

@@ -25,8 +25,10 @@ enum LibraryReplies {
 
   /// Queues the edge's refusal instead of the library's; `NO` closes the connection without a reply.
   fileprivate static func replace(_ status: UInt32, on native: OpaquePointer) -> MHD_Result {
-    // After a `Content-Length` that it cannot read, this version sends the reply's header twice.
-    guard let raw = mdoc_http_socket_context(native), !isAboutLength(status, native) else { return .NO }
+    // After a `Content-Length` that it cannot read (400 or 413), this version sends the reply's header twice.
+    guard let raw = mdoc_http_socket_context(native),
+      status != 400 || MHD_lookup_connection_value(native, .HEADER_KIND, "Content-Length") == nil
+    else { return .NO }
     let connection = Unmanaged<AcceptedConnection>.fromOpaque(raw).takeUnretainedValue()
     let core = connection.core
     let fault: HTTPFault
@@ -39,10 +41,6 @@ enum LibraryReplies {
     }
     connection.allow(seconds: core.configuration.responseDeadline)
     return ResponseWriter.queue(core.refusal(fault, of: nil, closes: true).response, closes: true, on: native)
-  }
-
-  private static func isAboutLength(_ status: UInt32, _ native: OpaquePointer) -> Bool {
-    (status == 400 || status == 413) && MHD_lookup_connection_value(native, .HEADER_KIND, "Content-Length") != nil
   }
 }
 

@@ -73,12 +73,8 @@ package struct VerificationService: Sendable {
   /// Whether the relying party has a session with this id. A caller without a credential learns only what the holder of
   /// an id knows.
   package func hasSession(_ id: String, of party: RelyingParty) async throws(ServiceError) -> Bool {
-    guard let session = SessionID(id) else { return false }
-    do {
-      return try await context.store.exists(SessionAddress(relyingParty: party.id, id: session))
-    } catch {
-      throw ServiceError(error)
-    }
+    guard let address = SessionID(id).map({ SessionAddress(relyingParty: party.id, id: $0) }) else { return false }
+    do { return try await context.store.exists(address) } catch { throw ServiceError(error) }
   }
 
   /// `GET /v1/verification_sessions/{id}/page`: what its hosted page shows.
@@ -187,7 +183,6 @@ package struct VerificationService: Sendable {
     do { return try await context.store.auditHeads(of: only?.id) } catch { throw ServiceError(error) }
   }
 
-  /// What a relying party's sessions take up now.
   package func usage(of party: RelyingParty) async throws(ServiceError) -> StoreUsage {
     try await context.lists.take(party.id) { () async throws(StoreError) in
       try await context.store.usage(of: party.id, at: context.clock())

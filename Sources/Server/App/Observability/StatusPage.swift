@@ -24,7 +24,6 @@ struct StatusPage {
     var isReady = false
     var heads: [AuditHead]?
     var outbox: OutboxState?
-    /// Of the one relying party that the page shows.
     var usage: StoreUsage?
     var deadLetters: [(relyingParty: String, deliveries: [DeliveryRecord])] = []
   }
@@ -55,7 +54,7 @@ struct StatusPage {
       <header><h1>mdoc</h1><p class="state \(verdict.isGood ? "good" : "bad")">\(verdict.text)</p>
       <p class="hint">\(mode) mode, up \(Self.duration(application.metrics.uptimeSeconds)), \(now.description)</p></header>
       <main>
-      \((only.map { [sessions(of: $0), certificates, deadLetters, audit] }
+      \((only.map { [sessions(of: $0), certificates, section("Webhooks", letters), section("Audit", heads)] }
         ?? [answers, durations, trust, certificates, fetches, webhooks, store]).joined(separator: "\n"))
       </main>
       </body>
@@ -73,7 +72,6 @@ struct StatusPage {
     return ("ready", true)
   }
 
-  /// Whose certificates and keys it shows.
   private var parties: RelyingParties {
     // One relying party of a valid configuration cannot be refused.
     only.flatMap { try? RelyingParties([$0]) } ?? application.service.relyingParties
@@ -221,8 +219,6 @@ struct StatusPage {
       ]) + letters)
   }
 
-  private var deadLetters: String { section("Webhooks", letters) }
-
   private var letters: String {
     let rows = readings.deadLetters.flatMap { party, deliveries in
       deliveries.map { delivery in
@@ -251,8 +247,6 @@ struct StatusPage {
         + table(["Operation", "Times", "Failed", "Half within", "99 % within"], rows, empty: "Not used yet.")
         + heads)
   }
-
-  private var audit: String { section("Audit", heads) }
 
   private var heads: String {
     let rows = (readings.heads ?? []).map { [$0.node.text, "\($0.sequence)", Hex.encode($0.hash)] }
