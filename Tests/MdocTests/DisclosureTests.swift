@@ -63,7 +63,7 @@ import Testing
     ("issuerSigned", .document { $0.nested("issuerSigned") { $0["x"] = "Ada" } }),
     ("deviceSigned", .deviceSigned { $0["x"] = "Ada" }),
     ("deviceAuth", .deviceSigned { $0.nested("deviceAuth") { $0["x"] = "Ada" } }),
-    ("item", .items { $0.namespaces[0].items[0].fields["x"] = "Ada" }),
+    ("item", .items { try $0.changeTarget { $0.fields["x"] = "Ada" } }),
     ("zkDocuments", .response { $0.fields["zkDocuments"] = [["documentData": .bytes([0]), "proof": .bytes([0])]] }),
     ("encryptedDocuments", .response { $0.fields["encryptedDocuments"] = [["enc": .bytes([0])]] }),
   ]
