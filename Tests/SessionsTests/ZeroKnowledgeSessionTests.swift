@@ -148,14 +148,14 @@ import Testing
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<50 {
         group.addTask {
-          await turns.take()
+          await turns.take(.house)
           running.withLock {
             $0.now += 1
             $0.most = max($0.most, $0.now)
           }
           await Task.yield()
           running.withLock { $0.now -= 1 }
-          turns.leave()
+          turns.leave(.house, cost: 0)
         }
       }
     }

@@ -2,12 +2,12 @@ import Base
 
 /// The sender to whom the memory of a body is counted.
 package enum BodyOwner: Hashable, Sendable {
-  /// A caller with an API key, named by the SHA-256 of the key.
-  case key([UInt8])
+  /// A relying party, with any of its API keys.
+  case relyingParty(Flow)
   /// Any other sender, named by its address; nil if a proxy does not tell it.
   case address(ClientAddress?)
 
-  package var hasKey: Bool { if case .key = self { true } else { false } }
+  package var hasKey: Bool { if case .relyingParty = self { true } else { false } }
 }
 
 /// Bounds the memory that bodies, and what is made of them, take at one time: in total, for each sender, and for all

@@ -1,3 +1,5 @@
+import Base
+
 /// The application behind the transport.
 package protocol HTTPHandler: Sendable {
   /// Reads from a request's header what later calls about the same request need. The transport keeps it in the
@@ -11,6 +13,12 @@ package protocol HTTPHandler: Sendable {
   /// Decides what to do with a request that has arrived whole, before it waits for its turn. Called on a thread that
   /// reads sockets, so it must not block.
   func admission(of request: HTTPRequest) -> Admission
+
+  /// Whose turn the request takes among those of others. Called on a thread that reads sockets.
+  func flow(of request: HTTPRequest) -> Flow
+
+  /// Counts what a handled request cost: the bytes of its reply, and the time of its handling on `WorkerThreads`.
+  func charge(_ request: HTTPRequest, replyBytes: Int, nanoseconds: Int64)
 
   /// Answers one request. Runs on `WorkerThreads`, never on a thread that reads sockets.
   ///
@@ -35,6 +43,8 @@ extension HTTPHandler {
     .taken(from: .address(ClientAddress(request.remoteAddress)))
   }
   package func admission(of request: HTTPRequest) -> Admission { .normal }
+  package func flow(of request: HTTPRequest) -> Flow { Flow(stranger: request.remoteAddress) }
+  package func charge(_ request: HTTPRequest, replyBytes: Int, nanoseconds: Int64) {}
   package func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] { [] }
 }
 

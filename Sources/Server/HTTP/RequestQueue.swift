@@ -4,7 +4,11 @@ import Base
 ///
 /// Few are handled at once, so that a request which has begun ends soon: the time that it takes is their number divided
 /// by the rate at which they end (Little's law). All others wait here, where refusing costs next to nothing, and never
-/// longer than `DelayControl` allows. Requests that finish something go before those that begin something.
+/// longer than `DelayControl` allows.
+///
+/// The places go to the flows in turns (`FairTurns`), and each flow has lines of its own: who fills them waits longer and
+/// is refused, and nobody else. A flow with nothing under way finds a place beyond `maxRunning`. Within a flow, requests
+/// that finish something go before those that begin something.
 final class RequestQueue<Element: Sendable>: Sendable {
   enum Lane: Int, Sendable, CaseIterable { case finishing, beginning }
 
@@ -13,6 +17,8 @@ final class RequestQueue<Element: Sendable>: Sendable {
     var start: [Element] = []
     /// Requests that waited too long.
     var refuse: [Element] = []
+    /// Requests of the flow with the most, which give way to another's because the queue is full.
+    var displaced: [Element] = []
   }
 
   private struct Waiting {
@@ -42,64 +48,119 @@ final class RequestQueue<Element: Sendable>: Sendable {
 
   private struct State {
     var running = 0
-    var lines: [Line]
+    var waiting = 0
+    var turns = FairTurns()
+    var lines: [Flow: [Line]] = [:]
+    /// The flows with requests that wait.
+    var busy: Set<Flow> = []
 
-    var waiting: Int { lines.reduce(0) { $0 + $1.waiting.count } }
+    func waiting(of flow: Flow) -> Int { lines[flow]?.reduce(0) { $0 + $1.waiting.count } ?? 0 }
+
+    /// The flow with the most requests that wait.
+    var longest: Flow? { busy.max { waiting(of: $0) < waiting(of: $1) } }
+
+    /// Takes a request out of a line. Nil if the line is empty.
+    mutating func pop(_ lane: Int, of flow: Flow, at now: Int64) -> Element? {
+      guard let element = lines[flow]?[lane].popFirst(at: now) else { return nil }
+      waiting -= 1
+      if waiting(of: flow) == 0 {
+        busy.remove(flow)
+        turns.rest(flow)
+      }
+      return element
+    }
   }
 
-  private let state: Locked<State>
+  private let state = Locked(State())
   private let maxRunning: Int
   private let capacity: Int
+  private let delay: DelayControl
   private let gauges: TransportGauges
 
   /// - Parameter capacity: the most requests that are handled or wait, together.
   init(maxRunning: Int, capacity: Int, delay: DelayControl, gauges: TransportGauges) {
     self.maxRunning = max(1, min(maxRunning, capacity))
     self.capacity = capacity
+    self.delay = delay
     self.gauges = gauges
-    state = Locked(State(lines: Lane.allCases.map { _ in Line(delay: delay) }))
   }
 
-  /// Why a request that arrives now must not be added; nil if it may be.
-  func refusal(in lane: Lane, at now: Int64) -> Overload? {
+  /// Why a request that arrives now must not be added; nil if it may be. If the queue is full, the flow with the most
+  /// gives way to the others.
+  func refusal(in lane: Lane, of flow: Flow, at now: Int64) -> Overload? {
     state.withLock { state in
-      if state.running + state.waiting >= capacity { return .full }
-      return state.lines[lane.rawValue].isOverdue(at: now) ? .delay : nil
+      if state.running + state.waiting >= capacity {
+        let longest = state.longest.map { state.waiting(of: $0) } ?? 0
+        if state.waiting(of: flow) + 1 >= longest { return .full }
+      }
+      return state.lines[flow]?[lane.rawValue].isOverdue(at: now) ?? false ? .delay : nil
     }
   }
 
   /// Adds a request. It may be due at once.
-  func add(_ element: Element, to lane: Lane, at now: Int64) -> Due {
-    change(at: now) { $0.lines[lane.rawValue].append(element, at: now) }
+  func add(_ element: Element, to lane: Lane, of flow: Flow, at now: Int64) -> Due {
+    change(at: now) { state, due in
+      if state.running + state.waiting >= capacity, let longest = state.longest,
+        let displaced = state.pop(1, of: longest, at: now) ?? state.pop(0, of: longest, at: now)
+      {
+        due.displaced.append(displaced)
+      }
+      state.lines[flow, default: Lane.allCases.map { _ in Line(delay: delay) }][lane.rawValue].append(element, at: now)
+      state.waiting += 1
+      state.busy.insert(flow)
+      state.turns.wait(flow)
+    }
   }
 
   /// Gives back the place of a request that has ended, or that waits for somebody outside.
-  func leave(at now: Int64) -> Due { change(at: now) { $0.running -= 1 } }
+  ///
+  /// - Parameter cost: the nanoseconds that its handling took since it got the place.
+  func leave(_ flow: Flow, cost: Int64, at now: Int64) -> Due {
+    change(at: now) { state, _ in
+      state.running -= 1
+      state.turns.end(flow, cost: cost)
+    }
+  }
 
   /// Takes a place again for a request that had left. It goes on even if no place is free: waiting would only delay its
   /// end.
-  func comeBack(at now: Int64) -> Due { change(at: now) { $0.running += 1 } }
+  func comeBack(_ flow: Flow, at now: Int64) -> Due {
+    change(at: now) { state, _ in
+      state.running += 1
+      state.turns.begin(flow)
+    }
+  }
 
   /// Refuses requests whose time has passed. Needed when no request ends meanwhile.
-  func expire(at now: Int64) -> Due { change(at: now) { _ in } }
+  func expire(at now: Int64) -> Due { change(at: now) { _, _ in } }
 
-  private func change(at now: Int64, _ body: (inout State) -> Void) -> Due {
+  private func change(at now: Int64, _ body: (inout State, inout Due) -> Void) -> Due {
     state.withLock { state in
-      body(&state)
       var due = Due()
-      for lane in state.lines.indices {
-        while state.lines[lane].isOverdue(at: now), let late = state.lines[lane].popFirst(at: now) {
-          due.refuse.append(late)
+      body(&state, &due)
+      for flow in state.busy {
+        for lane in Lane.allCases.map(\.rawValue) {
+          while state.lines[flow]?[lane].isOverdue(at: now) ?? false, let late = state.pop(lane, of: flow, at: now) {
+            due.refuse.append(late)
+          }
         }
-        while state.running < maxRunning, let next = state.lines[lane].popFirst(at: now) {
-          state.running += 1
-          due.start.append(next)
-        }
+      }
+      while let flow = next(state) {
+        guard let element = state.pop(0, of: flow, at: now) ?? state.pop(1, of: flow, at: now) else { break }
+        state.running += 1
+        state.turns.begin(flow)
+        due.start.append(element)
       }
       gauges.running.store(state.running, ordering: .relaxed)
       gauges.waiting.store(state.waiting, ordering: .relaxed)
       return due
     }
+  }
+
+  /// The flow whose request gets a place now; nil if none is free.
+  private func next(_ state: State) -> Flow? {
+    if state.running < maxRunning { return state.turns.next() }
+    return state.running < 2 * maxRunning ? state.turns.next(below: 1) : nil
   }
 }
 
@@ -127,31 +188,5 @@ struct DelayControl: Sendable {
 
   func bound(at now: Int64) -> Int64 {
     now - max(lastEmpty, 0) < interval ? interval : target
-  }
-}
-
-/// A queue that appends and removes in constant time on average.
-struct FirstInFirstOut<Element> {
-  private var elements: [Element] = []
-  private var head = 0
-
-  var count: Int { elements.count - head }
-  var isEmpty: Bool { head == elements.count }
-  var first: Element? { isEmpty ? nil : elements[head] }
-
-  mutating func append(_ element: Element) { elements.append(element) }
-
-  mutating func popFirst() -> Element? {
-    guard let element = first else { return nil }
-    head += 1
-    // The taken front is dropped once it is the larger part.
-    if head == elements.count {
-      elements.removeAll(keepingCapacity: true)
-      head = 0
-    } else if head > 64, head * 2 > elements.count {
-      elements.removeFirst(head)
-      head = 0
-    }
-    return element
   }
 }

@@ -147,7 +147,8 @@ final class TransportCore: Sendable {
     case .refused(let fault):
       return refuse(fault, exchange, request, on: native, closes: isDraining.load(ordering: .acquiring))
     }
-    if let overload = lane.flatMap({ queue.refusal(in: $0, at: now) }) {
+    let flow = handler.flow(of: request)
+    if let overload = lane.flatMap({ queue.refusal(in: $0, of: flow, at: now) }) {
       let fault = HTTPFault.overloaded(overload, retryAfter: configuration.overloadRetryAfter)
       return refuse(fault, exchange, request, on: native, closes: isDraining.load(ordering: .acquiring))
     }
@@ -161,32 +162,36 @@ final class TransportCore: Sendable {
       return .YES
     }
     let queued = QueuedRequest(
-      exchange: exchange, handle: handle, request: request, arrived: now, takesPlace: lane != nil)
-    if let lane { perform(queue.add(queued, to: lane, at: now)) } else { start(queued) }
+      exchange: exchange, handle: handle, request: request, arrived: now, flow: flow, takesPlace: lane != nil)
+    if let lane { perform(queue.add(queued, to: lane, of: flow, at: now)) } else { start(queued) }
     return .YES
   }
 
   /// Starts and refuses the requests that the queue names.
   private func perform(_ due: RequestQueue<QueuedRequest>.Due) {
-    for late in due.refuse {
-      inFlight.subtract(1, ordering: .acquiringAndReleasing)
-      let fault = HTTPFault.overloaded(.delay, retryAfter: configuration.overloadRetryAfter)
-      let closes = isDraining.load(ordering: .acquiring)
-      suspended.answer(late.exchange, late.handle, with: refusal(fault, of: late.request, closes: closes))
+    for (overload, refused) in [(Overload.delay, due.refuse), (.full, due.displaced)] {
+      for late in refused {
+        inFlight.subtract(1, ordering: .acquiringAndReleasing)
+        let fault = HTTPFault.overloaded(overload, retryAfter: configuration.overloadRetryAfter)
+        let closes = isDraining.load(ordering: .acquiring)
+        suspended.answer(late.exchange, late.handle, with: refusal(fault, of: late.request, closes: closes))
+      }
     }
     for next in due.start { start(next) }
   }
 
   private func start(_ queued: QueuedRequest) {
-    let task = Task.detached(executorPreference: WorkerThreads.shared) { [self] in
+    let work = RequestWork(queued.flow)
+    let task = Task.detached(executorPreference: work) { [self] in
       // If a stop has answered the request, or is about to, nothing may be consumed for it: its client is told to try
       // again.
       if !suspended.isClosed, queued.exchange.isBeingHandled {
         var request = queued.request
         request.waited = Double(Deadline.now() - queued.arrived) / 1e9
-        let response = await HandlingPlace.$current.withValue(place(of: queued)) {
-          await handler.respond(to: request)
+        let response = await Flow.$current.withValue(queued.flow) {
+          await HandlingPlace.$current.withValue(place(of: queued)) { await handler.respond(to: request) }
         }
+        handler.charge(request, replyBytes: response.body.count, nanoseconds: work.cost(at: Deadline.now()))
         let closes = isDraining.load(ordering: .acquiring)
         inFlight.subtract(1, ordering: .acquiringAndReleasing)
         suspended.answer(
@@ -194,7 +199,8 @@ final class TransportCore: Sendable {
       } else {
         inFlight.subtract(1, ordering: .acquiringAndReleasing)
       }
-      if queued.takesPlace { perform(queue.leave(at: Deadline.now())) }
+      let now = Deadline.now()
+      if queued.takesPlace { perform(queue.leave(queued.flow, cost: work.cost(at: now), at: now)) }
     }
     queued.exchange.attach(task)
   }
@@ -202,8 +208,8 @@ final class TransportCore: Sendable {
   private func place(of queued: QueuedRequest) -> HandlingPlace? {
     guard queued.takesPlace else { return nil }
     return HandlingPlace(
-      leave: { [self] in perform(queue.leave(at: Deadline.now())) },
-      comeBack: { [self] in perform(queue.comeBack(at: Deadline.now())) },
+      leave: { [self] in perform(queue.leave(queued.flow, cost: 0, at: Deadline.now())) },
+      comeBack: { [self] in perform(queue.comeBack(queued.flow, at: Deadline.now())) },
       hold: { queued.exchange.connection.isHeld.store($0, ordering: .releasing) })
   }
 
@@ -255,6 +261,8 @@ struct QueuedRequest: Sendable {
   let request: HTTPRequest
   /// When it arrived, in nanoseconds of the monotonic clock.
   let arrived: Int64
+  /// Whose turn it takes.
+  let flow: Flow
   /// Whether it takes one of the places of `RequestQueue`. An essential request does not.
   let takesPlace: Bool
 }

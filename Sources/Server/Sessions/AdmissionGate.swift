@@ -1,30 +1,46 @@
 import Base
 import Glibc
 
-/// Bounds the answers in work. An answer that the processors cannot verify in time is refused before its challenge is
-/// consumed.
+/// Bounds the answers in work, of all relying parties and of each. An answer that the processors cannot verify in time
+/// is refused before its challenge is consumed.
 final class AdmissionGate: Sendable {
   private let limit: Int
-  private let count = Locked(0)
+  /// The most of one relying party, so that one cannot take the places of all.
+  private let share: Int
+  private let counts = Locked((all: 0, each: [Flow: Int]()))
 
-  init(limit: Int) { self.limit = limit }
+  init(limit: Int) {
+    self.limit = limit
+    share = max(1, limit / 2)
+  }
 
-  func enter() throws(ServiceError) {
-    let isAdmitted = count.withLock { count in
-      guard count < limit else { return false }
-      count += 1
+  func enter(_ party: Flow) throws(ServiceError) {
+    let isAdmitted = counts.withLock { counts in
+      guard counts.all < limit, counts.each[party, default: 0] < share else { return false }
+      counts.all += 1
+      counts.each[party, default: 0] += 1
       return true
     }
     guard isAdmitted else { throw ServiceError(.apiOverloaded, retryAfter: 1) }
   }
 
-  func leave() { count.withLock { $0 -= 1 } }
+  func leave(_ party: Flow) {
+    counts.withLock { counts in
+      counts.all -= 1
+      counts.each[party, default: 0] -= 1
+    }
+  }
 
   /// Runs the body, which waits for somebody outside, and meanwhile lends this answer's place to another. Afterwards
   /// this answer goes on even if no place is free: its challenge is consumed, so it must come to its end.
-  func lend<R: Sendable>(while body: () async -> R) async -> R {
-    leave()
-    defer { count.withLock { $0 += 1 } }
+  func lend<R: Sendable>(of party: Flow, while body: () async -> R) async -> R {
+    leave(party)
+    defer {
+      counts.withLock { counts in
+        counts.all += 1
+        counts.each[party, default: 0] += 1
+      }
+    }
     return await body()
   }
 }
@@ -32,41 +48,40 @@ final class AdmissionGate: Sendable {
 /// Lets few answers be verified at one time that may hold zero-knowledge proofs.
 ///
 /// A proof takes a processor a hundred times as long as a plain answer. So one processor is kept free of proofs, and
-/// answers that may hold one wait for their turn.
+/// answers that may hold one wait until the relying party has its turn.
 final class ProofTurns: Sendable {
-  private struct Queue {
+  private struct State {
     var running = 0
-    /// The answers that wait, first come first.
-    var waiting: [CheckedContinuation<Void, Never>] = []
+    var waiting = FairQueue<CheckedContinuation<Void, Never>>()
   }
 
   private let limit: Int
-  private let queue = Locked(Queue())
+  private let state = Locked(State())
 
   init(limit: Int = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1)) { self.limit = limit }
 
-  var waiting: Int { queue.withLock { $0.waiting.count } }
+  var waiting: Int { state.withLock { $0.waiting.count } }
 
   /// Returns when it is this answer's turn, which lasts until `leave`.
-  func take() async {
+  func take(_ party: Flow) async {
     await withCheckedContinuation { continuation in
-      let isTurn = queue.withLock { queue in
-        guard queue.running >= limit else {
-          queue.running += 1
-          return true
-        }
-        queue.waiting.append(continuation)
-        return false
-      }
-      if isTurn { continuation.resume() }
+      next { $0.waiting.append(continuation, of: party) }
     }
   }
 
-  func leave() {
-    let next: CheckedContinuation<Void, Never>? = queue.withLock { queue in
-      // The next answer takes this turn over, so the number of running ones stays.
-      let next = queue.waiting.isEmpty ? nil : queue.waiting.removeFirst()
-      if next == nil { queue.running -= 1 }
+  /// - Parameter cost: the nanoseconds that the turn took.
+  func leave(_ party: Flow, cost: Int64) {
+    next { state in
+      state.waiting.end(party, cost: cost)
+      state.running -= 1
+    }
+  }
+
+  private func next(after change: (inout State) -> Void) {
+    let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      change(&state)
+      guard state.running < limit, let next = state.waiting.popFirst() else { return nil }
+      state.running += 1
       return next
     }
     next?.resume()

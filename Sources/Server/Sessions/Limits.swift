@@ -11,8 +11,10 @@ extension Limits {
   package static let pointerCharacters = 200
   /// Bytes of all request bodies that are held at one time, with what is made of them.
   package static let bufferedBodyBytes = 64 << 20
-  /// Bytes of a body that the rate of an address counts as one more request.
+  /// Bytes of a reply that a rate counts as one more request; of a body too, for the rate of an address.
   package static let bytesPerRequest = 64 << 10
+  /// Nanoseconds of handling that a rate counts as one more request. The usual request takes a tenth of them.
+  package static let nanosecondsPerRequest: Int64 = 10_000_000
   /// Fields of a form, and bytes of a field's name.
   package static let formFields = 32
   package static let formNameBytes = 256

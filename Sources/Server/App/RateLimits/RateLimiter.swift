@@ -86,6 +86,18 @@ final class RateLimiter: Sendable {
     addresses.withLock { $0?.charge(address, Double(bytes / Limits.bytesPerRequest), at: now) }
   }
 
+  /// Counts what a request cost beyond what its token pays for: `Limits.bytesPerRequest` of the reply, and
+  /// `Limits.nanosecondsPerRequest` of handling.
+  func charge(_ caller: Caller, replyBytes: Int, nanoseconds: Int64, at now: Int64) {
+    let cost = replyBytes / Limits.bytesPerRequest + Int(nanoseconds / Limits.nanosecondsPerRequest)
+    guard cost > 0 else { return }
+    switch caller {
+    case .key(let sha256): keys.withLock { $0?.charge(Digest(sha256), Double(cost), at: now) }
+    case .other(_, let address?): addresses.withLock { $0?.charge(address, Double(cost), at: now) }
+    case .other(_, nil): break
+    }
+  }
+
   /// Counts a request. Returns a refusal if one of its limits is reached; nil otherwise.
   func refusal(of caller: Caller, at now: Int64) -> Refusal? {
     switch caller {

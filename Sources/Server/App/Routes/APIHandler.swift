@@ -38,6 +38,18 @@ struct APIHandler: HTTPHandler {
     return RequestHeading(request, router, application)
   }
 
+  func flow(of request: HTTPRequest) -> Flow {
+    let heading = read(request)
+    if case .route(let route, _) = heading.match, route.urgency == .essential { return .probes }
+    return heading.flow
+  }
+
+  func charge(_ request: HTTPRequest, replyBytes: Int, nanoseconds: Int64) {
+    let heading = read(request)
+    heading.application.edge.limiter.charge(
+      heading.counted, replyBytes: replyBytes, nanoseconds: nanoseconds, at: Deadline.now())
+  }
+
   /// Called on a thread that reads sockets. Requests that ask how the server is are admitted at any time. All others
   /// are held to their rates before they wait for anything.
   func admission(of request: HTTPRequest) -> Admission {
@@ -76,7 +88,7 @@ struct APIHandler: HTTPHandler {
     application.edge.limiter.charge(heading.counted, bytes: length, at: Deadline.now())
     if let response = headerRefusal(of: request, heading) { return .refused(response) }
     return switch heading.counted {
-    case .key(let sha256): .taken(from: .key(sha256))
+    case .key: .taken(from: .relyingParty(heading.flow))
     case .other(_, let address): .taken(from: .address(address))
     }
   }

@@ -14,6 +14,9 @@ struct RequestHeading: Sendable {
   private let hash: [UInt8]?
   /// The caller whose rate the request counts against.
   let counted: RateLimiter.Caller
+  /// Whose turn the request takes: the relying party's with all its API keys, or a stranger's by address. A session in
+  /// the path names nobody, since anybody may name any.
+  let flow: Flow
 
   init(_ request: HTTPRequest, _ router: Router, _ application: Application) {
     self.application = application
@@ -21,11 +24,13 @@ struct RequestHeading: Sendable {
     token = Result { () throws(ServiceError) in try BearerToken.read(request.headers) }
     let text = try? token.get()
     hash = text.map(APIKey.hash)
-    if let hash, Self.holder(of: hash, application) != nil {
+    if let hash, let holder = Self.holder(of: hash, application) {
       counted = .key(hash)
+      flow = Flow(relyingParty: holder.relyingParty.id)
     } else {
       let secret = text.flatMap { ClientSecret($0)?.text }
       let address = application.edge.proxy.address(of: request)
+      flow = Flow(stranger: address)
       if case .route(_, let parameters) = match {
         counted = .other(session: secret ?? parameters["session"].map(Self.session), address)
       } else {

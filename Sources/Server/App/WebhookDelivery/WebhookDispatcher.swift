@@ -101,9 +101,13 @@ final class WebhookDispatcher: Sendable {
 
   private func distribute(to subscriptions: [WebhookSubscription]) async {
     do throws(StoreError) {
-      while try await parts.store.distributeEvents(to: subscriptions, at: parts.clock(), limit: Self.portion)
+      // One portion at a time, so that a backlog of events holds up no delivery that is due.
+      if try await parts.store.distributeEvents(to: subscriptions, at: parts.clock(), limit: Self.portion)
         == Self.portion
-      {}
+      {
+        plan.withLock { $0.isTickDue = true }
+        wake.yield()
+      }
       _ = plan.withLock { $0.noteStore(fails: false) }
     } catch {
       failed()

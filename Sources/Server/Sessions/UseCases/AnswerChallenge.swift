@@ -27,8 +27,10 @@ struct AnswerChallenge {
       _, _, _ throws(ServiceError) in nil
     }
   ) async throws(ServiceError) -> Attempted {
-    try context.gate.enter()
-    defer { context.gate.leave() }
+    // A wallet's sender is a stranger, so the session's relying party takes the place.
+    let party = Flow(relyingParty: caller.relyingParty.id)
+    try context.gate.enter(party)
+    defer { context.gate.leave(party) }
     let stages = StageTimer(context.observe)
     let taken = try await ConsumeChallenge(context: context).run(address, protocolName: wallet.name)
     stages.end(.consume)
@@ -41,7 +43,8 @@ struct AnswerChallenge {
       if let request = record.content?.request, let challenge = taken.intoChallenge() {
         let mayHoldProofs = request.documents.contains { $0.proofs != nil }
         // Whoever waits for a turn lends its place to plain answers.
-        if mayHoldProofs { await context.gate.lend { await context.proofTurns.take() } }
+        if mayHoldProofs { await context.gate.lend(of: party) { await context.proofTurns.take(party) } }
+        let turn = Deadline.now()
         let now = context.clock()
         let trust = context.trust.current
         var verifier = context.verifier(for: caller.relyingParty, trust: trust)
@@ -51,11 +54,13 @@ struct AnswerChallenge {
         let authentication = wallet.authenticate(
           content, answering: challenge, request: request, relyingParty: caller.relyingParty,
           verifier: verifier, at: now)
-        if mayHoldProofs { context.proofTurns.leave() }
+        if mayHoldProofs { context.proofTurns.leave(party, cost: Deadline.now() - turn) }
         stages.end(.verify, unlessOpened: .open)
         let questions = authentication.questions
         // A publisher that hangs holds up nobody but those who ask for its lists.
-        let evidence = await context.gate.lend { await context.revocation.evidence(for: questions, at: now) }
+        let evidence = await context.gate.lend(of: party) {
+          await context.revocation.evidence(for: questions, at: now)
+        }
         if !questions.isEmpty { stages.end(.revocation) }
         draft?.revocation = EvidenceRevocation(of: questions, answeredBy: evidence, mode: context.mode)
         finding = .verdict(authentication.conclude(with: evidence), draft)

@@ -85,8 +85,9 @@ struct FetchWalletRequest {
     guard let content = record.content else { throw ServiceError(.sessionRedacted) }
     let opened = try address.material(context)
     // Anybody who knows the id may ask, and each time something is signed.
-    try context.gate.enter()
-    defer { context.gate.leave() }
+    let party = Flow(relyingParty: relyingParty)
+    try context.gate.enter(party)
+    defer { context.gate.leave(party) }
     let place = RequestContext(
       session: record.address, relyingParty: address.relyingParty, origin: content.origin,
       publicURL: context.publicURL, now: now, code: address.code)

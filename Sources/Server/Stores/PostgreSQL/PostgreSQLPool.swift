@@ -2,7 +2,8 @@ import Base
 import Glibc
 import Sessions
 
-/// A few connections to one database. Each has a thread of its own, and all take their work from one queue.
+/// A few connections to one database. Each has a thread of its own, and all take their work from one queue, in which
+/// callers take turns (`FairTurns`). One caller never has all connections while it has more than one.
 ///
 /// A thread whose connection is lost makes another by itself, at once and then after ever longer pauses. While there is
 /// no connection at all, work is refused at once and does not wait: nothing of it was done, and the caller may try
@@ -26,11 +27,14 @@ final class PostgreSQLPool: @unchecked Sendable {
 
   private let address: PostgreSQLAddress
   private var spare: PostgreSQLConnection?
-  private var queue: [Waiting] = []
+  private var singles = FairQueue<Waiting>()
+  private var longReads = FairQueue<Waiting>()
   private var connected = 0
   /// The number of lists that are being read; at most `mostLists`.
   private var lists = 0
   private let mostLists: Int
+  /// The most single jobs of one caller at one time.
+  private let share: Int
   private var threads = 0
   /// Why the last attempt to connect failed, if there was no other connection; nil after an attempt that succeeded.
   private var fault: StoreError?
@@ -48,6 +52,7 @@ final class PostgreSQLPool: @unchecked Sendable {
   ) throws(StoreError) {
     self.address = address
     mostLists = max(1, size / 4)
+    share = max(1, size - mostLists)
     spare = first
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
@@ -109,12 +114,21 @@ final class PostgreSQLPool: @unchecked Sendable {
     let refusal: StoreError? = locked {
       if isClosing { return .closed }
       if connected == 0, let fault { return fault }
-      guard queue.count < Self.longestQueue else { return .unavailable("too much waits for PostgreSQL") }
-      queue.append(Waiting(lane: lane, job: job, deadline: Deadline(in: Self.turn)))
+      guard waiting < Self.longestQueue else { return .unavailable("too much waits for PostgreSQL") }
+      append(Waiting(lane: lane, job: job, deadline: Deadline(in: Self.turn)))
       pthread_cond_signal(filled)
       return nil
     }
     if let refusal { job.finish(refusal) }
+  }
+
+  private var waiting: Int { singles.count + longReads.count }
+
+  private func append(_ waiting: Waiting) {
+    switch waiting.lane {
+    case .single: singles.append(waiting, of: waiting.job.flow)
+    case .list: longReads.append(waiting, of: waiting.job.flow)
+    }
   }
 
   @discardableResult
@@ -138,14 +152,15 @@ final class PostgreSQLPool: @unchecked Sendable {
         guard connection.isInPlace else {
           // Nothing was sent yet, so another connection may run the job.
           locked {
-            queue.insert(waiting, at: 0)
-            leave(waiting)
+            append(waiting)
+            leave(waiting, cost: 0)
             pthread_cond_signal(filled)
           }
           break
         }
+        let start = Deadline.now()
         run(waiting, on: connection)
-        locked { leave(waiting) }
+        locked { leave(waiting, cost: Deadline.now() - start) }
         if connection.isLost { break }
       }
       locked { connected -= 1 }
@@ -166,7 +181,7 @@ final class PostgreSQLPool: @unchecked Sendable {
   /// Connects, however long that takes. Nil when closing.
   private func connect() -> PostgreSQLConnection? {
     var pause = Backoff()
-    while !locked({ isClosing && queue.isEmpty }) {
+    while !locked({ isClosing && waiting == 0 }) {
       do throws(StoreError) {
         let made = locked {
           defer { spare = nil }
@@ -191,8 +206,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     let refused: [Waiting] = locked {
       guard connected == 0 else { return [] }
       fault = error
-      defer { queue = [] }
-      return queue
+      return singles.removeAll() + longReads.removeAll()
     }
     for waiting in refused { waiting.job.finish(error) }
   }
@@ -208,38 +222,44 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
   }
 
-  /// The next job: the first in the queue, but a list only if fewer than `mostLists` are being read. Nil when closing
-  /// and nothing is left.
+  /// The next job: a list if fewer than `mostLists` are being read, otherwise a single one. Nil when closing and nothing
+  /// is left.
   private func next() -> Waiting? {
     locked {
       while true {
-        if let index = queue.firstIndex(where: { $0.lane == .single || lists < mostLists }) {
-          if queue[index].lane == .list { lists += 1 }
-          return queue.remove(at: index)
+        if lists < mostLists, let next = longReads.popFirst() {
+          lists += 1
+          return next
         }
-        if isClosing, queue.isEmpty { return nil }
+        if let next = singles.popFirst(below: share) { return next }
+        if isClosing, waiting == 0 { return nil }
         pthread_cond_wait(filled, mutex)
       }
     }
   }
 
-  /// Frees the place of a list, so that the next list may be read; when closing, wakes all threads so that they can
-  /// end. Call it with the lock held.
-  private func leave(_ waiting: Waiting) {
-    guard waiting.lane == .list else { return }
-    lists -= 1
-    if isClosing { pthread_cond_broadcast(filled) } else { pthread_cond_signal(filled) }
+  /// Charges the caller with the job's time. Wakes a thread if more waits, which may be due now; when closing, wakes all
+  /// threads so that they can end. Call it with the lock held.
+  private func leave(_ waiting: Waiting, cost: Int64) {
+    switch waiting.lane {
+    case .single: singles.end(waiting.job.flow, cost: cost)
+    case .list:
+      longReads.end(waiting.job.flow, cost: cost)
+      lists -= 1
+    }
+    if isClosing {
+      pthread_cond_broadcast(filled)
+    } else if self.waiting > 0 {
+      pthread_cond_signal(filled)
+    }
   }
 
   private func end() {
     let (left, waiting): ([Waiting], [() -> Void]) = locked {
       threads -= 1
       guard threads == 0 else { return ([], []) }
-      defer {
-        queue = []
-        onClosed = []
-      }
-      return (queue, onClosed)
+      defer { onClosed = [] }
+      return (singles.removeAll() + longReads.removeAll(), onClosed)
     }
     for waiting in left { waiting.job.finish(.closed) }
     for resume in waiting { resume() }

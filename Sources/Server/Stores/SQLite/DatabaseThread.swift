@@ -4,7 +4,10 @@ import Sessions
 
 /// The thread of one connection. Waiting for the disk blocks this thread, and never Swift's cooperative threads.
 ///
-/// The writer takes all queued writes and commits them together, so that one sync of the disk serves many callers.
+/// The writer takes queued writes for some milliseconds and commits them together, so that one sync of the disk serves
+/// many callers. Callers take turns (`FairTurns`): a write waits for one group and one commit, however much another
+/// relying party writes.
+///
 /// While several callers write, it pauses between groups: their writes change the same pages, and each commit costs
 /// more than the writes in it. A caller that writes alone does not wait.
 ///
@@ -17,6 +20,9 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
   /// Writes in one commit. The limit bounds how many writes one fault can undo, and how long a caller waits.
   static let largestGroup = 256
 
+  /// Nanoseconds of the writes in one commit, after which no further one is taken.
+  private static let longestGroup: Int64 = 5_000_000
+
   /// The milliseconds from the beginning of a group of several writes to the next group: `each` per write, at most
   /// `most`. A commit costs as much as several writes, so with more writers it pays to wait longer for further ones.
   private static let pace = (each: 1, most: 4)
@@ -25,7 +31,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
 
   private let role: SQLiteConnection.Role
   private var connection: SQLiteConnection?
-  private var queue: [Job] = []
+  private var queue = FairQueue<Job>()
   private var isClosing = false
   private var onClosed: [() -> Void] = []
   /// When the next group may begin; nil if the last group had one write only. Only the thread itself reads it.
@@ -93,7 +99,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     pthread_mutex_lock(mutex)
     let isAccepted = !isClosing
     if isAccepted {
-      queue.append(job)
+      queue.append(job, of: job.flow)
       pthread_cond_signal(condition)
     }
     pthread_mutex_unlock(mutex)
@@ -103,12 +109,12 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
   // MARK: On the thread
 
   private func loop() {
-    while let connection, let group = next(pausing: connection.log.wait(at: clock())) {
+    while let connection, let isFilled = wait(pausing: connection.log.wait(at: clock())) {
       switch role {
       case .writer:
-        write(group, on: connection)
+        if isFilled { write(on: connection) }
         connection.truncateLog(at: clock())
-      case .reader: read(group, on: connection)
+      case .reader: if isFilled { read(on: connection) }
       }
     }
     pthread_mutex_lock(mutex)
@@ -119,9 +125,9 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     for resume in waiting { resume() }
   }
 
-  /// The jobs of the next group; none if no job came within `pause` milliseconds; nil if the thread is closing and no
-  /// job is left.
-  private func next(pausing pause: Int64?) -> [Job]? {
+  /// Waits for a job and returns true. Returns false if none came within `pause` milliseconds; nil if the thread is
+  /// closing and no job is left.
+  private func wait(pausing pause: Int64?) -> Bool? {
     var end = Deadline(in: .milliseconds(pause ?? 0)).time
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -130,7 +136,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
       if pause == nil {
         pthread_cond_wait(condition, mutex)
       } else if pthread_cond_timedwait(condition, mutex, &end) == ETIMEDOUT {
-        return []
+        return false
       }
     }
     if role == .writer, let paced, !isClosing {
@@ -138,43 +144,85 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
       paced.sleep()
       pthread_mutex_lock(mutex)
     }
-    let group = Array(queue.prefix(Self.largestGroup))
-    queue.removeFirst(group.count)
-    paced = group.count > 1 ? Deadline(in: .milliseconds(min(group.count * Self.pace.each, Self.pace.most))) : nil
-    return group
+    return true
   }
 
-  /// Runs all jobs in one transaction. If one of them fails, the transaction is rolled back and each job runs by
+  private func take() -> Job? {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return queue.popFirst()
+  }
+
+  private func takeAll() -> [Job] {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return queue.removeAll()
+  }
+
+  /// Runs a job's work, and charges its flow with the time.
+  private func work(_ job: Job, on connection: SQLiteConnection) throws(StoreError) {
+    let start = Deadline.now()
+    defer {
+      pthread_mutex_lock(mutex)
+      queue.end(job.flow, cost: Deadline.now() - start)
+      pthread_mutex_unlock(mutex)
+    }
+    try job.work(connection)
+  }
+
+  /// Runs the next jobs in one transaction. If one of them fails, the transaction is rolled back and each job runs by
   /// itself.
-  private func write(_ group: [Job], on connection: SQLiteConnection) {
-    guard !group.isEmpty else { return }
+  private func write(on connection: SQLiteConnection) {
+    var group: [Job] = []
     var isAtWork = false
+    let start = Deadline.now()
     do throws(StoreError) {
       try connection.checkInPlace()
       try connection.transaction { connection throws(StoreError) in
         isAtWork = true
-        for job in group { try job.work(connection) }
+        while group.count < Self.largestGroup, group.isEmpty || Deadline.now() - start < Self.longestGroup,
+          let job = take()
+        {
+          group.append(job)
+          try work(job, on: connection)
+        }
         isAtWork = false
       }
       for job in group { job.finish(nil) }
     } catch {
+      // If the transaction could not begin, its jobs are still queued.
+      if group.isEmpty { group = takeAll() }
       // A fault before or after the jobs' own work is a locked file or a full disk. Each single job would meet it
       // again, and the callers would wait for it one after the other.
-      guard isAtWork, group.count > 1 else { return group.forEach { $0.finish(error) } }
-      for job in group { write([job], on: connection) }
+      if isAtWork, group.count > 1 {
+        for job in group { writeAlone(job, on: connection) }
+      } else {
+        for job in group { job.finish(error) }
+      }
+    }
+    let pace = Int64(min(group.count * Self.pace.each, Self.pace.most)) * 1_000_000
+    paced = group.count > 1 ? Deadline(in: .nanoseconds(max(0, start + pace - Deadline.now()))) : nil
+  }
+
+  private func writeAlone(_ job: Job, on connection: SQLiteConnection) {
+    do throws(StoreError) {
+      try connection.checkInPlace()
+      try connection.transaction { connection throws(StoreError) in try job.work(connection) }
+      job.finish(nil)
+    } catch {
+      job.finish(error)
     }
   }
 
-  /// Runs each read in a transaction of its own, so that it sees one snapshot. Each has `Limits.listSeconds`.
-  private func read(_ group: [Job], on connection: SQLiteConnection) {
-    for job in group {
-      connection.allowRead(.seconds(Limits.listSeconds))
-      do throws(StoreError) {
-        try connection.transaction("BEGIN") { connection throws(StoreError) in try job.work(connection) }
-        job.finish(nil)
-      } catch {
-        job.finish(error)
-      }
+  /// Runs the next read in a transaction of its own, so that it sees one snapshot. It has `Limits.listSeconds`.
+  private func read(on connection: SQLiteConnection) {
+    guard let job = take() else { return }
+    connection.allowRead(.seconds(Limits.listSeconds))
+    do throws(StoreError) {
+      try connection.transaction("BEGIN") { connection throws(StoreError) in try work(job, on: connection) }
+      job.finish(nil)
+    } catch {
+      job.finish(error)
     }
   }
 }

@@ -1,3 +1,4 @@
+import Base
 import Sessions
 
 /// Work for a connection's thread, and the callback for the caller that waits.
@@ -5,6 +6,8 @@ struct StoreJob<Connection> {
   let work: (Connection) throws(StoreError) -> Void
   /// Called once, with nil on success, on the thread that learns the outcome.
   let finish: (StoreError?) -> Void
+  /// Whose turn it takes.
+  var flow = Flow.current
 
   /// Hands a job to `enqueue`, and suspends until it has ended.
   static func run<Value: Sendable>(

@@ -1,0 +1,168 @@
+/// The sender whose work takes turns with that of others: a relying party, or strangers.
+///
+/// The current one goes with the task, so that the stores know for whom they work.
+package struct Flow: Hashable, Sendable {
+  @TaskLocal package static var current = Flow.house
+
+  private let number: Int
+
+  /// The server's own work.
+  package static let house = Flow(number: 0)
+  /// Requests that ask how the server is.
+  package static let probes = Flow(number: -1)
+
+  private static var strangers: Int { 1_024 }
+
+  private init(number: Int) { self.number = number }
+
+  // Hashes differ in each process, so nobody can choose names that share a flow.
+  package init(relyingParty: String) { number = relyingParty.hashValue | Self.strangers }
+
+  /// The flow of a sender without an API key, by its address. Addresses share a bounded number of flows.
+  package init(stranger address: some Hashable) {
+    number = 1 + Int(address.hashValue.magnitude % UInt(Self.strangers - 1))
+  }
+}
+
+/// Decides whose turn it is: start-time fair queueing (Goyal, Vin and Cheng 1996), with each cost charged after the work.
+///
+/// A flow's tag is the virtual time at which its next work may begin. It grows by the cost of the flow's work, in
+/// nanoseconds. The flow with the least tag is next. A flow that comes back after a pause begins at the tag of the work
+/// that began last: pauses earn no credit, and many small requests wait for one large one of another, not for all.
+package struct FairTurns {
+  private struct Entry {
+    let flow: Flow
+    var tag: Int64 = 0
+    var underWay = 0
+    var isWaiting = false
+  }
+
+  /// Charged at the beginning, so that a flow whose work is under way stands behind one that comes now.
+  private static var least: Int64 { 50_000 }
+
+  private var entries: [Entry] = []
+  private var indexes: [Flow: Int] = [:]
+  /// The flows that have something waiting.
+  private var waiting: [Int] = []
+  /// The tag of the work that began last.
+  private var time: Int64 = 0
+
+  package init() {}
+
+  /// Notes that the flow has something waiting.
+  package mutating func wait(_ flow: Flow) {
+    let index = index(of: flow)
+    guard !entries[index].isWaiting else { return }
+    entries[index].isWaiting = true
+    entries[index].tag = max(entries[index].tag, time)
+    waiting.append(index)
+  }
+
+  /// Notes that the flow has nothing waiting any more.
+  package mutating func rest(_ flow: Flow) {
+    let index = index(of: flow)
+    guard entries[index].isWaiting else { return }
+    entries[index].isWaiting = false
+    waiting.removeAll { $0 == index }
+  }
+
+  /// The flow whose turn it is, of those that have something waiting and less than `limit` under way; nil if there is
+  /// none.
+  package func next(below limit: Int = .max) -> Flow? {
+    var least: Int?
+    for index in waiting where entries[index].underWay < limit {
+      if let other = least, entries[other].tag <= entries[index].tag { continue }
+      least = index
+    }
+    return least.map { entries[$0].flow }
+  }
+
+  package mutating func begin(_ flow: Flow) {
+    let index = index(of: flow)
+    time = max(time, entries[index].tag)
+    entries[index].tag += Self.least
+    entries[index].underWay += 1
+  }
+
+  /// - Parameter cost: the nanoseconds that the work took.
+  package mutating func end(_ flow: Flow, cost: Int64) {
+    let index = index(of: flow)
+    entries[index].tag += max(0, cost - Self.least)
+    entries[index].underWay -= 1
+  }
+
+  private mutating func index(of flow: Flow) -> Int {
+    if let index = indexes[flow] { return index }
+    // Never removed: there are as many as relying parties, and a bounded number of strangers'.
+    indexes[flow] = entries.count
+    entries.append(Entry(flow: flow))
+    return entries.count - 1
+  }
+}
+
+/// A queue whose flows take turns. Within a flow, first in is first out.
+package struct FairQueue<Element> {
+  private var turns = FairTurns()
+  private var lines: [Flow: FirstInFirstOut<Element>] = [:]
+  package private(set) var count = 0
+
+  package init() {}
+
+  package var isEmpty: Bool { count == 0 }
+
+  package mutating func append(_ element: Element, of flow: Flow) {
+    lines[flow, default: FirstInFirstOut()].append(element)
+    count += 1
+    turns.wait(flow)
+  }
+
+  /// Takes the next element, of a flow with less than `limit` under way. Call `end` when its work is done.
+  package mutating func popFirst(below limit: Int = .max) -> Element? {
+    guard let flow = turns.next(below: limit), let element = lines[flow]?.popFirst() else { return nil }
+    count -= 1
+    if lines[flow]?.isEmpty ?? true { turns.rest(flow) }
+    turns.begin(flow)
+    return element
+  }
+
+  package mutating func end(_ flow: Flow, cost: Int64) { turns.end(flow, cost: cost) }
+
+  /// Takes all elements out, flow by flow. No work of them begins.
+  package mutating func removeAll() -> [Element] {
+    var all: [Element] = []
+    for flow in lines.keys {
+      while let element = lines[flow]?.popFirst() { all.append(element) }
+      turns.rest(flow)
+    }
+    count = 0
+    return all
+  }
+}
+
+/// A queue that appends and removes in constant time on average.
+package struct FirstInFirstOut<Element> {
+  private var elements: [Element] = []
+  private var head = 0
+
+  package init() {}
+
+  package var count: Int { elements.count - head }
+  package var isEmpty: Bool { head == elements.count }
+  package var first: Element? { isEmpty ? nil : elements[head] }
+
+  package mutating func append(_ element: Element) { elements.append(element) }
+
+  package mutating func popFirst() -> Element? {
+    guard let element = first else { return nil }
+    head += 1
+    // The taken front is dropped once it is the larger part.
+    if head == elements.count {
+      elements.removeAll(keepingCapacity: true)
+      head = 0
+    } else if head > 64, head * 2 > elements.count {
+      elements.removeFirst(head)
+      head = 0
+    }
+    return element
+  }
+}
