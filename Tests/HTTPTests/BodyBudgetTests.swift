@@ -1,10 +1,11 @@
+import Base
 import Testing
 
 @testable import HTTP
 
 /// Who may have how much of the memory for bodies.
 @Suite struct BodyBudgetTests {
-  private static let backend = BodyOwner.key([1])
+  private static let backend = BodyOwner.relyingParty(Flow(relyingParty: "a"))
 
   private static func budget() -> BodyBudget { BodyBudget(limit: 1_600, largestBody: 100, gauges: TransportGauges()) }
 

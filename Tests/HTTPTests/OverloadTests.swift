@@ -1,4 +1,6 @@
 import Base
+import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -59,6 +61,49 @@ import Testing
       // And the server serves as before.
       #expect(try await ask(port, Self.request("/p")).status == 200)
     }
+  }
+
+  /// A handler whose requests to `/a` keep their thread until it is opened.
+  private final class BlockingHandler: HTTPHandler {
+    let gate = GateHandler()
+    let arrived = Atomic(0)
+    let isOpen = Atomic(false)
+    let costs = Locked<[Int64]>([])
+
+    func flow(of request: HTTPRequest) -> Flow { Flow(relyingParty: request.path) }
+
+    func charge(_ request: HTTPRequest, replyBytes: Int, nanoseconds: Int64) {
+      costs.withLock { $0.append(nanoseconds) }
+    }
+
+    func respond(to request: HTTPRequest) async -> HTTPResponse {
+      guard request.path == "/a" else { return HTTPResponse(status: 200) }
+      arrived.add(1, ordering: .relaxed)
+      while !isOpen.load(ordering: .relaxed) { usleep(1_000) }
+      return HTTPResponse(status: 200)
+    }
+
+    func refusal(_ fault: HTTPFault) -> HTTPResponse { gate.refusal(fault) }
+  }
+
+  @Test func `one flow's requests have all processors, and another's begin at once`() async throws {
+    let handler = BlockingHandler()
+    let processors = HTTPServerConfiguration.processorCount
+    try await withServer(handler: handler) { server in
+      let port = server.port
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        defer { handler.isOpen.store(true, ordering: .relaxed) }
+        for _ in 0..<processors + 3 { group.addTask { try await ask(port, Self.request("/a")).status } }
+        #expect(await eventually { handler.arrived.load(ordering: .relaxed) == processors })
+        #expect(try await ask(port, Self.request("/b")).status == 200)
+        #expect(handler.arrived.load(ordering: .relaxed) == processors)
+        handler.isOpen.store(true, ordering: .relaxed)
+        for try await status in group { #expect(status == 200) }
+      }
+    }
+    // The time of each is charged: those that were held took longer.
+    #expect(handler.costs.withLock { $0.count } == processors + 4)
+    #expect(handler.costs.withLock { $0.max() ?? 0 } >= 1_000_000)
   }
 
   @Test func `a refusal for its rate keeps the connection`() async throws {

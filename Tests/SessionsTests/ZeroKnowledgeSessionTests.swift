@@ -163,4 +163,33 @@ import Testing
     #expect((1...2).contains(running.withLock { $0.most }))
     #expect(turns.waiting == 0)
   }
+
+  @Test func `a relying party's answer waits for one of another, not for all`() async {
+    let turns = ProofTurns(limit: 1)
+    let (a, b) = (Flow(relyingParty: "a"), Flow(relyingParty: "b"))
+    let order = Locked<[String]>([])
+    await turns.take(a)
+    await withTaskGroup(of: Void.self) { group in
+      for (index, party) in [a, a, a, b].enumerated() {
+        group.addTask {
+          await turns.take(party)
+          order.withLock { $0.append(party == a ? "a" : "b") }
+          turns.leave(party, cost: 100_000_000)
+        }
+        while turns.waiting <= index { await Task.yield() }
+      }
+      turns.leave(a, cost: 100_000_000)
+    }
+    #expect(order.withLock { $0 } == ["b", "a", "a", "a"])
+  }
+
+  @Test func `one relying party has half of the places for answers`() throws {
+    let gate = AdmissionGate(limit: 4)
+    let (a, b) = (Flow(relyingParty: "a"), Flow(relyingParty: "b"))
+    for _ in 0..<2 { try gate.enter(a) }
+    #expect(throws: ServiceError.self) { try gate.enter(a) }
+    for _ in 0..<2 { try gate.enter(b) }
+    gate.leave(a)
+    try gate.enter(a)
+  }
 }

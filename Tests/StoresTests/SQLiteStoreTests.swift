@@ -348,6 +348,39 @@ struct SQLiteStoreTests {
     }
   }
 
+  @Test("a write waits for one group of another relying party's writes, and not for all")
+  func fairWrites() async throws {
+    try await withTemporaryDirectory { directory in
+      let store = try SQLiteStore(path: directory + "/s.sqlite", mode: .test)
+      let (isHeld, order) = (Locked(true), Locked<[String]>([]))
+      let queued = Locked(0)
+      @Sendable func write(_ name: String) async throws {
+        try await Flow.$current.withValue(Flow(relyingParty: name)) {
+          queued.withLock { $0 += 1 }
+          try await store.writer.perform { _ throws(StoreError) in
+            while isHeld.withLock({ $0 }) { usleep(1_000) }
+            usleep(2_000)
+          }
+        }
+        order.withLock { $0.append(name) }
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<40 { group.addTask { try await write("heavy") } }
+        while queued.withLock({ $0 }) < 40 { await Task.yield() }
+        try await Task.sleep(for: .milliseconds(50))
+        group.addTask { try await write("light") }
+        while queued.withLock({ $0 }) < 41 { await Task.yield() }
+        try await Task.sleep(for: .milliseconds(50))
+        isHeld.withLock { $0 = false }
+        try await group.waitForAll()
+      }
+      // The group in which the first write was held, and the group of this one.
+      let place = try #require(order.withLock { $0.firstIndex(of: "light") })
+      #expect(place < 20)
+      await store.close()
+    }
+  }
+
   @Test("the pauses between attempts to empty the log grow to some seconds, and begin anew with the next erasure")
   func pauses() {
     var log = LogTruncation()

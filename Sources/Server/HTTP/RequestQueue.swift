@@ -7,8 +7,9 @@ import Base
 /// longer than `DelayControl` allows.
 ///
 /// The places go to the flows in turns (`FairTurns`), and each flow has lines of its own: who fills them waits longer and
-/// is refused, and nobody else. A flow with nothing under way finds a place beyond `maxRunning`. Within a flow, requests
-/// that finish something go before those that begin something.
+/// is refused, and nobody else. A flow with little under way finds a place beyond `maxRunning`, also while requests of
+/// others that had lent their places come back in numbers. Within a flow, requests that finish something go before those
+/// that begin something.
 final class RequestQueue<Element: Sendable>: Sendable {
   enum Lane: Int, Sendable, CaseIterable { case finishing, beginning }
 
@@ -160,7 +161,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
   /// The flow whose request gets a place now; nil if none is free.
   private func next(_ state: State) -> Flow? {
     if state.running < maxRunning { return state.turns.next() }
-    return state.running < 2 * maxRunning ? state.turns.next(below: 1) : nil
+    return state.turns.busy < 2 * maxRunning ? state.turns.next(below: max(1, maxRunning / 8)) : nil
   }
 }
 

@@ -7,7 +7,8 @@ final class AdmissionGate: Sendable {
   private let limit: Int
   /// The most of one relying party, so that one cannot take the places of all.
   private let share: Int
-  private let counts = Locked((all: 0, each: [Flow: Int]()))
+  private typealias Counts = (all: Int, each: [Flow: Int])
+  private let counts = Locked<Counts>((all: 0, each: [:]))
 
   init(limit: Int) {
     self.limit = limit
@@ -17,31 +18,25 @@ final class AdmissionGate: Sendable {
   func enter(_ party: Flow) throws(ServiceError) {
     let isAdmitted = counts.withLock { counts in
       guard counts.all < limit, counts.each[party, default: 0] < share else { return false }
-      counts.all += 1
-      counts.each[party, default: 0] += 1
+      Self.add(1, party, &counts)
       return true
     }
     guard isAdmitted else { throw ServiceError(.apiOverloaded, retryAfter: 1) }
   }
 
-  func leave(_ party: Flow) {
-    counts.withLock { counts in
-      counts.all -= 1
-      counts.each[party, default: 0] -= 1
-    }
-  }
+  func leave(_ party: Flow) { counts.withLock { Self.add(-1, party, &$0) } }
 
   /// Runs the body, which waits for somebody outside, and meanwhile lends this answer's place to another. Afterwards
   /// this answer goes on even if no place is free: its challenge is consumed, so it must come to its end.
   func lend<R: Sendable>(of party: Flow, while body: () async -> R) async -> R {
     leave(party)
-    defer {
-      counts.withLock { counts in
-        counts.all += 1
-        counts.each[party, default: 0] += 1
-      }
-    }
+    defer { counts.withLock { Self.add(1, party, &$0) } }
     return await body()
+  }
+
+  private static func add(_ number: Int, _ party: Flow, _ counts: inout Counts) {
+    counts.all += number
+    counts.each[party, default: 0] += number
   }
 }
 

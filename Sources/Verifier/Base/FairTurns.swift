@@ -46,6 +46,8 @@ package struct FairTurns {
   private var waiting: [Int] = []
   /// The tag of the work that began last.
   private var time: Int64 = 0
+  /// The number of flows that have something under way.
+  package private(set) var busy = 0
 
   package init() {}
 
@@ -81,6 +83,7 @@ package struct FairTurns {
     let index = index(of: flow)
     time = max(time, entries[index].tag)
     entries[index].tag += Self.least
+    if entries[index].underWay == 0 { busy += 1 }
     entries[index].underWay += 1
   }
 
@@ -88,7 +91,10 @@ package struct FairTurns {
   package mutating func end(_ flow: Flow, cost: Int64) {
     let index = index(of: flow)
     entries[index].tag += max(0, cost - Self.least)
+    // Work that is attempted twice ends twice; its user sets no limit.
+    guard entries[index].underWay > 0 else { return }
     entries[index].underWay -= 1
+    if entries[index].underWay == 0 { busy -= 1 }
   }
 
   private mutating func index(of flow: Flow) -> Int {

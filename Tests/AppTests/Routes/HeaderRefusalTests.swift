@@ -119,7 +119,7 @@ import Testing
         method: "POST", path: Self.sessions, headers: HTTPHeaders([("Content-Type", "application/json")]),
         body: Array("[1,2,3,4,5,6,7,8,9,10]".utf8))
       let route = try #require(SessionRoutes.all.first { if case .json = $0.body { true } else { false } })
-      request.hold = try budget.hold(400, for: .key([])).get()
+      request.hold = try budget.hold(400, for: .relyingParty(.house)).get()
       #expect(try RequestContent.body(request, route).array?.count == 10)
       #expect(throws: (any Error).self) { try RequestContent.body(request, route) }
       request.hold?.release()

@@ -49,6 +49,22 @@ private let second: Int64 = 1_000_000_000
     #expect(limiter.refusal(of: backend, at: 0) == nil)
   }
 
+  @Test func `a large reply and a long handling count as many requests, of a key too`() {
+    let limit = RateLimit(rate: 1, burst: 20)
+    let limiter = RateLimiter(RateLimits(perKey: limit, perAddress: limit))
+    for caller in [
+      RateLimiter.Caller.key([UInt8](repeating: 1, count: 32)), .other(session: nil, ClientAddress("192.0.2.1")),
+    ] {
+      limiter.charge(
+        caller, replyBytes: Limits.bytesPerRequest - 1, nanoseconds: Limits.nanosecondsPerRequest - 1, at: 0)
+      for _ in 0..<2 { #expect(limiter.refusal(of: caller, at: 0) == nil) }
+      limiter.charge(caller, replyBytes: 8 * Limits.bytesPerRequest, nanoseconds: 0, at: 0)
+      limiter.charge(caller, replyBytes: 0, nanoseconds: 9 * Limits.nanosecondsPerRequest, at: 0)
+      #expect(limiter.refusal(of: caller, at: 0) == nil)
+      #expect(limiter.refusal(of: caller, at: 0)?.retryAfter == 1)
+    }
+  }
+
   @Test func `keys, sessions and addresses have limits of their own`() {
     let one = RateLimit(rate: 1, burst: 1)
     let limiter = RateLimiter(RateLimits(perKey: one, perSession: one, perAddress: RateLimit(rate: 1, burst: 2)))

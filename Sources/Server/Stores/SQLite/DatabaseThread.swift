@@ -89,21 +89,26 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
 
   /// Ends the thread after its queued jobs, without waiting for it: for a store that is deallocated without `close`.
   func stop() {
-    pthread_mutex_lock(mutex)
-    isClosing = true
-    pthread_cond_signal(condition)
-    pthread_mutex_unlock(mutex)
+    locked {
+      isClosing = true
+      pthread_cond_signal(condition)
+    }
   }
 
   private func enqueue(_ job: Job) {
-    pthread_mutex_lock(mutex)
-    let isAccepted = !isClosing
-    if isAccepted {
+    let isAccepted = locked {
+      guard !isClosing else { return false }
       queue.append(job, of: job.flow)
       pthread_cond_signal(condition)
+      return true
     }
-    pthread_mutex_unlock(mutex)
     if !isAccepted { job.finish(.closed) }
+  }
+
+  private func locked<Value>(_ body: () -> Value) -> Value {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body()
   }
 
   // MARK: On the thread
@@ -117,11 +122,11 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
       case .reader: if isFilled { read(on: connection) }
       }
     }
-    pthread_mutex_lock(mutex)
-    connection = nil
-    let waiting = onClosed
-    onClosed = []
-    pthread_mutex_unlock(mutex)
+    let waiting = locked {
+      connection = nil
+      defer { onClosed = [] }
+      return onClosed
+    }
     for resume in waiting { resume() }
   }
 
@@ -147,26 +152,10 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     return true
   }
 
-  private func take() -> Job? {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    return queue.popFirst()
-  }
-
-  private func takeAll() -> [Job] {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    return queue.removeAll()
-  }
-
   /// Runs a job's work, and charges its flow with the time.
   private func work(_ job: Job, on connection: SQLiteConnection) throws(StoreError) {
     let start = Deadline.now()
-    defer {
-      pthread_mutex_lock(mutex)
-      queue.end(job.flow, cost: Deadline.now() - start)
-      pthread_mutex_unlock(mutex)
-    }
+    defer { locked { queue.end(job.flow, cost: Deadline.now() - start) } }
     try job.work(connection)
   }
 
@@ -181,7 +170,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
       try connection.transaction { connection throws(StoreError) in
         isAtWork = true
         while group.count < Self.largestGroup, group.isEmpty || Deadline.now() - start < Self.longestGroup,
-          let job = take()
+          let job = locked({ queue.popFirst() })
         {
           group.append(job)
           try work(job, on: connection)
@@ -191,35 +180,28 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
       for job in group { job.finish(nil) }
     } catch {
       // If the transaction could not begin, its jobs are still queued.
-      if group.isEmpty { group = takeAll() }
+      if group.isEmpty { group = locked { queue.removeAll() } }
       // A fault before or after the jobs' own work is a locked file or a full disk. Each single job would meet it
       // again, and the callers would wait for it one after the other.
-      if isAtWork, group.count > 1 {
-        for job in group { writeAlone(job, on: connection) }
-      } else {
-        for job in group { job.finish(error) }
-      }
+      let runsEach = isAtWork && group.count > 1
+      for job in group { if runsEach { run(job, in: "BEGIN IMMEDIATE", on: connection) } else { job.finish(error) } }
     }
     let pace = Int64(min(group.count * Self.pace.each, Self.pace.most)) * 1_000_000
     paced = group.count > 1 ? Deadline(in: .nanoseconds(max(0, start + pace - Deadline.now()))) : nil
   }
 
-  private func writeAlone(_ job: Job, on connection: SQLiteConnection) {
-    do throws(StoreError) {
-      try connection.checkInPlace()
-      try connection.transaction { connection throws(StoreError) in try job.work(connection) }
-      job.finish(nil)
-    } catch {
-      job.finish(error)
-    }
-  }
-
   /// Runs the next read in a transaction of its own, so that it sees one snapshot. It has `Limits.listSeconds`.
   private func read(on connection: SQLiteConnection) {
-    guard let job = take() else { return }
+    guard let job = locked({ queue.popFirst() }) else { return }
     connection.allowRead(.seconds(Limits.listSeconds))
+    run(job, in: "BEGIN", on: connection)
+  }
+
+  /// Runs a job in a transaction of its own.
+  private func run(_ job: Job, in begin: String, on connection: SQLiteConnection) {
     do throws(StoreError) {
-      try connection.transaction("BEGIN") { connection throws(StoreError) in try work(job, on: connection) }
+      if role == .writer { try connection.checkInPlace() }
+      try connection.transaction(begin) { connection throws(StoreError) in try work(job, on: connection) }
       job.finish(nil)
     } catch {
       job.finish(error)
