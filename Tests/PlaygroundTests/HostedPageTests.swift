@@ -94,6 +94,33 @@ extension PlaygroundTests {
       }
     }
 
+    @Test func `a page that may not wait asks less and less often, and still shows the end`() async throws {
+      try await withPage { page in
+        let session = try await Self.session(in: page)
+        let id = try #require(session["id"]?.string.flatMap(SessionID.init))
+        let waits = page.mode.server.updater.inForce.current.state.waits
+        // Others use up the session's share.
+        let held = (0..<4).compactMap { _ in
+          waits.enter(id, of: TestServer.relyingPartyID, from: nil, atMost: .seconds(60)) { Set($0) }
+        }
+        #expect(held.count == 4)
+        try await Self.open(session, in: page)
+        try await Task.sleep(for: .seconds(8))
+        let count = try await page.browser.run(
+          """
+          return performance.getEntriesByType('resource')
+            .filter(({ name }) => name.split('?')[0].endsWith('/page')).length
+          """)
+        // At once, at once, and after 1, 3 and 7 seconds at the earliest.
+        #expect((2...5).contains(count.integer ?? 0), "\(count)")
+        _ = try await page.post("/v1/verification_sessions/\(id.text)/cancel", [:])
+        // Coming back to the page ends its pause. The secret has ended with the session.
+        try await page.browser.run("document.dispatchEvent(new Event('visibilitychange'))")
+        try await page.browser.wait(until: "document.title === 'This page is no longer valid'")
+        for wait in held { waits.leave(wait) }
+      }
+    }
+
     @Test func `without return_url an answer by the browser's own way goes back to redirect_uri`() async throws {
       try await withPage { page in
         let session = try await Self.session(in: page, by: ["org-iso-mdoc", "openid4vp"], back: "redirect_uri")
