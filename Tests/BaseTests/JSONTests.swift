@@ -23,9 +23,28 @@ import Testing
   @Test func keepsWholeNumbersWhole() {
     #expect(parse("9223372036854775807") == .integer(.max))
     #expect(parse("-9223372036854775808") == .integer(.min))
-    #expect(parse("9223372036854775808") == .double(9_223_372_036_854_775_808))
+    #expect(parse("9223372036854775808") == .largeInteger("9223372036854775808"))
     #expect(parse("600.0") == 600)
     #expect(parse("1e-1") == .double(0.1))
+  }
+
+  @Test(arguments: [
+    "9007199254740991", "9007199254740992", "9007199254740993", "9223372036854775807", "9223372036854775808",
+    "18446744073709551615", "18446744073709551616", "-9223372036854775808", "-9223372036854775809",
+    "-18446744073709551616", "1" + String(repeating: "0", count: 400), "0", "-0.0", "0.1", "1e+16",
+  ])
+  func `A number comes back with all its digits`(text: String) throws {
+    #expect(parse(text)?.text() == text)
+    #expect(try JSONText(JSON.array([#require(parse(text))])).parsed().text() == "[\(text)]")
+  }
+
+  @Test func `An integer beyond 64 bits is an integer, outside of every range`() {
+    let schema: JSON = ["type": "integer", "minimum": 0, "maximum": 100]
+    for text in ["18446744073709551616", "-18446744073709551616", "101"] {
+      #expect(Schema(schema).violations(of: parse(text) ?? .null, with: .init(of: schema)).count == 1)
+    }
+    let large = JSON.digits("18446744073709551616")
+    #expect(Schema(["type": "integer"]).violations(of: large, with: .init(of: schema)).isEmpty)
   }
 
   @Test(arguments: [

@@ -35,7 +35,9 @@ import Testing
   @Test(arguments: [
     ("a2016161f5f7", "{1: \"a\", true: undefined}"), ("f97e00", "NaN"), ("f9fc00", "-Infinity"), ("f93e00", "1.5"),
     ("3bffffffffffffffff", "-18446744073709551616"), ("3b7fffffffffffffff", "-9223372036854775808"),
-    ("1bffffffffffffffff", "18446744073709551615"), ("80", "[]"), ("a0", "{}"), ("40", "h''"), ("c1f6", "1(null)"),
+    ("1bffffffffffffffff", "18446744073709551615"), ("1b8000000000000000", "9223372036854775808"),
+    ("1b0020000000000001", "9007199254740993"), ("3b8000000000000000", "-9223372036854775809"), ("80", "[]"),
+    ("a0", "{}"), ("40", "h''"), ("c1f6", "1(null)"),
     ("d8186161", "24(\"a\")"),
   ])
   func usesDiagnosticNotation(text: String, notation: String) throws {

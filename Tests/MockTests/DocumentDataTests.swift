@@ -30,6 +30,19 @@ import Testing
   }
 
   @Test(arguments: [
+    ("9007199254740993", "1b0020000000000001"), ("9223372036854775808", "1b8000000000000000"),
+    ("18446744073709551615", "1bffffffffffffffff"), ("18446744073709551616", "c249010000000000000000"),
+    ("-9223372036854775809", "3b8000000000000000"), ("-18446744073709551616", "3bffffffffffffffff"),
+    ("-18446744073709551617", "c349010000000000000000"),
+  ])
+  func `An integer keeps its digits on the way to CBOR and back`(text: String, encoded: String) throws {
+    let json = #"{"doc_type":"a","age_over":[],"namespaces":{"n":{"e":\#(text)}}}"#
+    let data = try MockDocumentData(json: Array(json.utf8))
+    #expect(Hex.encode(data["n", "e"]?.encoded() ?? []) == encoded)
+    #expect(data.json["namespaces"]?["n"]?["e"]?.text() == text)
+  }
+
+  @Test(arguments: [
     ("[", "cannot"), ("{}", "lacks"), (#"{"doc_type": 1, "namespaces": {}}"#, "doc_type"),
     (#"{"doc_type": "a", "namespaces": {"n": {"d": {"full_date": "1990-02-30"}}}}"#, "not a valid full_date"),
     (#"{"doc_type": "a", "namespaces": {"n": {"d": {"base64": 7}}}}"#, "not a valid base64"),

@@ -65,6 +65,44 @@ struct RenderingTests {
     #expect(ElementValueRendering.json(value) == expected)
   }
 
+  static let numbers: [(ElementValue, String)] = [
+    (.integer(9_007_199_254_740_991), "9007199254740991"), (.integer(9_007_199_254_740_993), "9007199254740993"),
+    (.integer(9_223_372_036_854_775_807), "9223372036854775807"),
+    (.integer(9_223_372_036_854_775_808), "9223372036854775808"),
+    (.integer(9_223_372_036_854_775_809), "9223372036854775809"),
+    (.integer(18_446_744_073_709_551_615), "18446744073709551615"),
+    (.integer(-9_223_372_036_854_775_808), "-9223372036854775808"),
+    (.integer(-9_223_372_036_854_775_809), "-9223372036854775809"),
+    (.integer(-18_446_744_073_709_551_616), "-18446744073709551616"),
+    (.tagged(2, .bytes([1] + [UInt8](repeating: 0, count: 8))), "18446744073709551616"),
+    (.tagged(3, .bytes([UInt8](repeating: 0xff, count: 10))), "-1208925819614629174706176"),
+    (.tagged(2, .bytes([0, 0, 5])), "5"), (.tagged(3, .bytes([])), "-1"), (.tagged(2, .bytes([])), "0"),
+    (.double(.nan), #""NaN""#), (.double(.infinity), #""Infinity""#), (.double(-.infinity), #""-Infinity""#),
+    (.double(-0.0), "-0.0"), (.double(1e300), "1e+300"), (.double(0.1), "0.1"),
+  ]
+
+  @Test("a number is shown with all its digits, and keeps them where it is stored", arguments: numbers)
+  func number(_ value: ElementValue, _ text: String) throws {
+    #expect(ElementValueRendering.json(value).text() == text)
+    #expect(ElementValueRendering.json(.array([.tagged(30, value)])).text() == "[\(text)]")
+    let stored = JSON.object([.init("a", ElementValueRendering.json(value))])
+    #expect(try StoredForm.text(stored.serialized()).parsed().text() == #"{"a":\#(text)}"#)
+    #expect(try StoredForm.decodeOrdered(stored.serialized()).text() == #"{"a":\#(text)}"#)
+  }
+
+  @Test("a bignum too long for decimal digits has hexadecimal ones, and none is slow")
+  func longBignum() {
+    let longest = [UInt8](repeating: 0xff, count: Limits.decimalBytes)
+    let text = ElementValueRendering.json(.tagged(2, .bytes(longest))).text()
+    // 2^8192 − 1.
+    #expect(text.utf8.count == 2_467 && text.hasPrefix("10907481356194159294") && text.hasSuffix("15792895"))
+    let hexadecimal = Hex.encode([1] + longest)
+    #expect(ElementValueRendering.json(.tagged(2, .bytes([1] + longest))) == .string("0x" + hexadecimal))
+    #expect(
+      ElementValueRendering.json(.tagged(3, .bytes([1] + longest)))
+        == .string("-0x02" + String(repeating: "00", count: Limits.decimalBytes)))
+  }
+
   @Test("JSON comes back from a store as it went in")
   func ordered() throws {
     let json: JSON = ["z": [1, "o", [], .null], "a": ["b": [:], "a": true], "o": "a"]

@@ -9,6 +9,8 @@ public enum JSON: Sendable, Hashable {
   case array([JSON])
   case string(String)
   case integer(Int64)
+  /// An integer beyond 64 bits, by its decimal digits: they are kept as they are, however many there are.
+  case largeInteger(String)
   case double(Double)
   case bool(Bool)
   case null
@@ -30,6 +32,9 @@ public enum JSON: Sendable, Hashable {
   public static func members(_ members: KeyValuePairs<String, JSON?>) -> JSON {
     .object(members.compactMap { name, value in value.map { Member(name, $0) } })
   }
+
+  /// A whole number with all its digits: `-?` and decimal digits without leading zeros.
+  public static func digits(_ digits: String) -> JSON { Int64(digits).map { .integer($0) } ?? .largeInteger(digits) }
 
   // MARK: Access
 
@@ -82,7 +87,7 @@ extension JSON {
       members.reduce(0) { $0 + 2 * MemoryLayout<Member>.stride + Self.bytes(of: $1.name) + $1.value.memoryBytes }
     case .array(let elements):
       elements.reduce(0) { $0 + 2 * MemoryLayout<JSON>.stride + $1.memoryBytes }
-    case .string(let text): Self.bytes(of: text)
+    case .string(let text), .largeInteger(let text): Self.bytes(of: text)
     case .written(let text): 32 + text.bytes.count
     case .integer, .double, .bool, .null: 0
     }
@@ -117,6 +122,7 @@ extension JSON {
       }
     case .string(let text): JSON.write(text, to: &output)
     case .integer(let number): output += "\(number)".utf8
+    case .largeInteger(let digits): output += digits.utf8
     // JSON has no form for a number that is not finite.
     case .double(let number): output += (number.isFinite ? "\(number)" : "null").utf8
     case .bool(let value): output += (value ? "true" : "false").utf8

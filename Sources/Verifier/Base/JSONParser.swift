@@ -184,7 +184,8 @@ struct JSONParser {
 
   // MARK: Numbers
 
-  /// The number as an integer if it is whole and fits, in whatever form it is written; otherwise as a finite double.
+  /// The number with all its digits if it is written as an integer; otherwise as a finite double, or as the integer that
+  /// it is exactly.
   private mutating func number() throws(JSON.SyntaxError) -> JSON {
     let start = position
     _ = take(UInt8(ascii: "-"))
@@ -200,9 +201,11 @@ struct JSONParser {
       try digits()
     }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
-    if isInteger, let number = Int64(text) { return .integer(number) }
+    if isInteger { return .digits(text) }
     guard let number = Double(text), number.isFinite else { throw JSON.SyntaxError() }
-    return abs(number) < 0x1p53 && number == number.rounded() ? .integer(Int64(number)) : .double(number)
+    // Zero keeps its sign.
+    let isWhole = abs(number) < 0x1p53 && number == number.rounded() && (number != 0 || number.sign == .plus)
+    return isWhole ? .integer(Int64(number)) : .double(number)
   }
 
   private mutating func digits() throws(JSON.SyntaxError) {

@@ -13,6 +13,8 @@ public enum Limits {
   public static let documents = 16
   /// Parameters in one COSE header; mdoc's have three. Comparing two headers takes as many steps as their product.
   public static let headerParameters = 64
+  /// Bytes of the longest bignum that is written in decimal, which takes time by the square of its length.
+  public static let decimalBytes = 1_024
   /// Certificates in one x5chain, the leaf included.
   public static let chainCertificates = 5
   /// Bytes of one certificate.

@@ -424,8 +424,8 @@ extension Schema {
       } ?? true
     case "minLength": value.string.map { $0.unicodeScalars.count >= bound } ?? true
     case "maxLength": value.string.map { $0.unicodeScalars.count <= bound } ?? true
-    case "minimum": value.integer.map { $0 >= bound } ?? true
-    case "maximum": value.integer.map { $0 <= bound } ?? true
+    case "minimum": Self.clamped(value).map { $0 >= bound } ?? true
+    case "maximum": Self.clamped(value).map { $0 <= bound } ?? true
     case "minItems": value.array.map { $0.count >= bound } ?? true
     case "maxItems": value.array.map { $0.count <= bound } ?? true
     case "contains":
@@ -447,12 +447,18 @@ extension Schema {
     (try? Regex(pattern)).map { text.firstMatch(of: $0) != nil } ?? false
   }
 
+  /// The integer, or the nearest one that 64 bits hold; nil if the value is no integer.
+  private static func clamped(_ value: JSON) -> Int64? {
+    guard case .largeInteger(let digits) = value else { return value.integer }
+    return digits.hasPrefix("-") ? .min : .max
+  }
+
   private static func type(of value: JSON) -> String {
     switch value {
     case .object: "object"
     case .array: "array"
     case .string: "string"
-    case .integer: "integer"
+    case .integer, .largeInteger: "integer"
     case .double: "number"
     case .bool: "boolean"
     case .null: "null"

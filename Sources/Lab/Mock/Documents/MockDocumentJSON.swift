@@ -9,9 +9,10 @@ import FoundationEssentials
 ///     "family_name": "Morgan", "sex": 2, "birth_date": {"full_date": "1990-04-12"},
 ///     "issue_date": {"tdate": "2024-02-01T00:00:00Z"}, "portrait": {"jpeg_portrait": 35000}, "signature": {"base64": "…"} } } }
 /// ```
-/// Text, numbers, booleans, arrays and null stand for themselves. An object is a map, unless its only member is
-/// `full_date`, `tdate`, `base64`, `hex` or `jpeg_portrait`. The last is the mock portrait with so many bytes, or
-/// unchanged for 0. Elements and map entries are sorted by their names, since JSON objects have no order.
+/// Text, numbers, booleans, arrays and null stand for themselves; an integer may have up to 38 digits. An object is a
+/// map, unless its only member is `full_date`, `tdate`, `base64`, `hex` or `jpeg_portrait`. The last is the mock portrait
+/// with so many bytes, or unchanged for 0. Elements and map entries are sorted by their names, since JSON objects have no
+/// order.
 extension MockDocumentData {
   /// One document.
   package init(json: [UInt8]) throws {
@@ -31,8 +32,8 @@ extension MockDocumentData {
 
   private static func json(_ value: CBORValue) -> JSON {
     switch value {
-    case .unsigned(let number): Int64(exactly: number).map { .integer($0) } ?? .double(Double(number))
-    case .negative(let number): Int64(exactly: number).map { .integer(-1 - $0) } ?? .double(-1 - Double(number))
+    case .unsigned(let number): .digits("\(number)")
+    case .negative(let number): .digits("\(-1 - Int128(number))")
     case .bytes(MockPortrait.jpeg): ["jpeg_portrait": 0]
     case .bytes(let bytes): ["base64": .string(Base64.encode(bytes))]
     case .text(let text): .string(text)
@@ -45,12 +46,17 @@ extension MockDocumentData {
         })
     case .tagged(1004, .text(let text)): ["full_date": .string(text)]
     case .tagged(0, .text(let text)): ["tdate": .string(text)]
+    case .tagged(2, .bytes(let bytes)): .digits("\(magnitude(bytes))")
+    case .tagged(3, .bytes(let bytes)): .digits("\(-1 - magnitude(bytes))")
     case .tagged(_, let content): json(content)
     case .bool(let flag): .bool(flag)
     case .double(let number): .double(number)
     case .null, .encoded: .null
     }
   }
+
+  /// Of a bignum that was read here: it has at most 16 bytes.
+  private static func magnitude(_ bytes: [UInt8]) -> Int128 { bytes.reduce(0) { $0 << 8 | Int128($1) } }
 
   /// Reads an array of documents, or one document.
   package static func list(json: [UInt8]) throws -> [MockDocumentData] {
@@ -98,8 +104,8 @@ private struct JSONElement: Decodable {
       value = .null
     } else if let flag = try? single.decode(Bool.self) {
       value = .bool(flag)
-    } else if let number = try? single.decode(Int64.self) {
-      value = .integer(number)
+    } else if let number = try? single.decode(Int128.self) {
+      value = Self.integer(number)
     } else if let number = try? single.decode(Double.self) {
       value = .double(number)
     } else if let text = try? single.decode(String.self) {
@@ -109,6 +115,14 @@ private struct JSONElement: Decodable {
     } else {
       value = try Self.object(try single.decode([String: JSONElement].self), in: single)
     }
+  }
+
+  /// Of major type 0 or 1 if it fits, else a bignum (RFC 8949, 3.4.3).
+  private static func integer(_ number: Int128) -> CBORValue {
+    let argument = number < 0 ? -1 - number : number
+    if let short = UInt64(exactly: argument) { return number < 0 ? .negative(short) : .unsigned(short) }
+    let bytes = stride(from: 120, through: 0, by: -8).map { UInt8(truncatingIfNeeded: argument >> Int128($0)) }
+    return .tagged(number < 0 ? 3 : 2, .bytes(Array(bytes.drop { $0 == 0 })))
   }
 
   private static func elements(_ container: any UnkeyedDecodingContainer) throws -> [CBORValue] {

@@ -60,7 +60,8 @@ extension JSON {
     case .written: return false
     case .bool(let value): return item.bool == value
     case .integer(let value): return item.integer == value || item.double == Double(value)
-    case .double(let value): return item.double == value || Self.largeNumber(item) == value
+    case .largeInteger(let digits): return item.digits == digits
+    case .double(let value): return item.double == value
     case .string(let value): return item.text == value && item.isText(value)
     case .array(let values):
       guard let elements = item.elements, item.count == values.count else { return false }
@@ -69,14 +70,5 @@ extension JSON {
       return item.count == members.count
         && members.allSatisfy { member in item[key: member.name].map(member.value.isValue) ?? false }
     }
-  }
-
-  /// A whole number that JSON's reader does not keep exactly: one of 64 bits, or a bignum (tags 2 and 3). As a Double
-  /// it is only approximate; the comparison of the bytes that are written again is exact.
-  private static func largeNumber(_ item: CBORItem) -> Double? {
-    if let value = item.unsigned { return Double(value) }
-    if let argument = item.negativeArgument { return -1 - Double(argument) }
-    let magnitude = (item.content(ofTag: 2) ?? item.content(ofTag: 3))?.bytes?.reduce(0.0) { $0 * 256 + Double($1) }
-    return magnitude.map { item.tag == 2 ? $0 : -1 - $0 }
   }
 }

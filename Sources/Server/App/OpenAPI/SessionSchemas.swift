@@ -173,7 +173,9 @@ enum ResultSchemas {
     "type": "object",
     "description": .string(
       "Namespaces, in each identifiers with their values: text, `full-date` as YYYY-MM-DD, `tdate` as RFC 3339, bytes "
-        + "as {\"media_type\"?, \"base64\"}, numbers, booleans, maps and arrays as themselves."),
+        + "as {\"media_type\"?, \"base64\"}, numbers, booleans, maps and arrays as themselves. Integers have all their "
+        + "digits, also beyond 2^53. Strings stand for what JSON has no number for: NaN, Infinity, -Infinity, and 0x with "
+        + "hexadecimal digits for an integer of more than 1,024 bytes."),
     "additionalProperties": Schema(["type": "object"]).titled("ElementValues").json,
   ]
 }

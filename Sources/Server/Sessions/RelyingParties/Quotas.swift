@@ -176,6 +176,7 @@ extension JSON {
     case .array(let elements): elements.reduce(2) { $0 + 1 + $1.plainBytes }
     case .string(let text): text.utf8.count + 2
     case .integer, .double: 8
+    case .largeInteger(let digits): digits.utf8.count
     case .bool, .null: 4
     case .written(let text): text.bytes.count
     }

@@ -130,13 +130,15 @@ extension JSON {
 }
 
 /// Element values as JSON: text as strings, full dates as `YYYY-MM-DD`, date-times as RFC 3339, bytes as
-/// `{"media_type"?, "base64"}`, numbers, booleans, maps and arrays as themselves (HTTP API, Sessions).
+/// `{"media_type"?, "base64"}`, numbers, booleans, maps and arrays as themselves (HTTP API, Sessions). Integers have all
+/// their digits. A number that JSON has no form for is a string: `NaN`, `Infinity`, `-Infinity`, and the hexadecimal
+/// digits of a bignum that is too long for decimal ones (`ElementValue.digits`).
 enum ElementValueRendering {
   static func json(_ value: ElementValue) -> JSON {
     switch value {
     case .text(let text): .string(text)
-    case .integer(let number): .integer(number)
-    case .double(let number): .double(number)
+    case .integer(let number): .digits("\(number)")
+    case .double(let number): self.number(number)
     case .bool(let bool): .bool(bool)
     case .null: .null
     case .fullDate(let date): .string(date.description)
@@ -145,8 +147,14 @@ enum ElementValueRendering {
       .members(["media_type": mediaType(of: bytes).map { .string($0) }, "base64": .string(Base64.encode(bytes))])
     case .array(let elements): .array(elements.map(json))
     case .map(let entries): map(entries)
-    case .tagged(_, let content): json(content)
+    case .tagged(_, let content):
+      value.digits.map { $0.contains("x") ? .string($0) : .digits($0) } ?? json(content)
     }
+  }
+
+  private static func number(_ number: Double) -> JSON {
+    if number.isFinite { return .double(number) }
+    return number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity"
   }
 
   /// An object, with keys that are no text as their text. Two keys of one text, which CBOR allows (1 and "1"), make it

@@ -76,7 +76,7 @@ enum ElementText {
     case .bool(let flag): flag ? "true" : "false"
     case .array(let elements): "[" + elements.map { line($0, isNested: true) }.joined(separator: ", ") + "]"
     case .object(let members): binary(value) ?? map(members, isNested: isNested)
-    case .integer, .double, .null, .written: value.text()
+    case .integer, .largeInteger, .double, .null, .written: value.text()
     }
   }
 

@@ -4,7 +4,8 @@ import CBOR
 /// The value of a data element, typed by its CBOR. It is personal: it has no description and no mirror.
 public indirect enum ElementValue: Sendable, Hashable {
   case text(String)
-  case integer(Int64)
+  /// Major type 0 or 1: from −2^64 to 2^64 − 1. A bignum is `tagged`; `digits` reads both.
+  case integer(Int128)
   case double(Double)
   case bool(Bool)
   case null
@@ -45,17 +46,22 @@ extension ElementValue {
     }?.value
   }
 
+  /// The digits of an integer of any size, bignums (tags 2 and 3; RFC 8949, 3.4.3) included; nil for any other value.
+  ///
+  /// They are decimal; those of a bignum of more than 1,024 bytes are hexadecimal after `0x`. `-` stands first where the
+  /// integer is negative.
+  public var digits: String? {
+    switch self {
+    case .integer(let number): "\(number)"
+    case .tagged(let tag, .bytes(let content)): Bignum.digits(tag: tag, content: content)
+    default: nil
+    }
+  }
+
   init(_ item: CBORItem) {
     switch item.kind {
     case .text: self = .text(item.text ?? "")
-    case .unsigned, .negative:
-      if let number = item.integer {
-        self = .integer(number)
-      } else {
-        // The number does not fit in 64 bits with sign. No element of any namespace has such a value; the nearest
-        // double stands for it.
-        self = .double(item.unsigned.map(Double.init) ?? -1 - Double(item.negativeArgument ?? 0))
-      }
+    case .unsigned, .negative: self = .integer(item.wholeNumber ?? 0)
     case .bytes: self = .bytes(Array(item.bytes ?? []))
     case .bool: self = .bool(item.bool == true)
     case .float: self = .double(item.double ?? .nan)

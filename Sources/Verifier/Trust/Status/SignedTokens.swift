@@ -66,7 +66,7 @@ struct SignedCWT: SignedList {
     case .duplicateHeader: "a header parameter stands in both header maps"
     case .unsupportedCritical: "a critical header parameter is unknown"
     case .invalidCBOR(let code): "the protected header is \(code.rawValue)"
-    case .malformed, .invalidKey: "not a COSE_Sign1 under tag 18 and no other"
+    case .malformed: "not a COSE_Sign1 under tag 18 and no other"
     }
   }
 
@@ -218,6 +218,7 @@ struct JWTClaims: ListClaims {
   private static func number(_ value: JSON) -> Double? {
     switch value {
     case .integer(let number): Double(number)
+    case .largeInteger(let digits): Double(digits)
     case .double(let number): number
     default: nil
     }

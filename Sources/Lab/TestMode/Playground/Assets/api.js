@@ -65,7 +65,13 @@ export async function loadConfiguration() {
 }
 
 async function read(reply) {
-  const json = await reply.json();
+  const json = JSON.parse(await reply.text(), exact);
   if (!reply.ok) throw new Problem(json, reply.status);
   return json;
+}
+
+/** Keeps the digits of an integer that a JavaScript number cannot hold, where the browser can. */
+function exact(_key, value, context) {
+  const isLarge = Number.isInteger(value) && !Number.isSafeInteger(value);
+  return isLarge && context?.source && JSON.rawJSON ? JSON.rawJSON(context.source) : value;
 }
