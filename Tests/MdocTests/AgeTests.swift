@@ -52,6 +52,53 @@ import Testing
     #expect(AgeCalendar.dayReachedEverywhere(at: noon - 1).description == "2026-11-19")
   }
 
+  private static func birthDate(_ day: String, _ mask: ElementValue? = nil) -> BirthDate? {
+    guard let date = FullDate(day) else { return nil }
+    let entries: [(String, ElementValue?)] = [("birth_date", .fullDate(date)), ("approximate_mask", mask)]
+    return BirthDate(.map(entries.compactMap { name, value in value.map { .init(key: .text(name), value: $0) } }))
+  }
+
+  /// ISO/IEC 23220-2, 6.3.1.1.3: a mask of eight digits, 1 for each digit of YYYYMMDD that is not known.
+  @Test(arguments: [
+    ("1990-04-12", "00000000", "1990-04-12", "1990-04-12"), ("1990-04-12", "00000011", "1990-04-01", "1990-04-30"),
+    ("1990-04-12", "00001111", "1990-01-01", "1990-12-31"), ("1990-04-12", "00011111", "1990-01-01", "1999-12-31"),
+    ("1990-04-12", "00001100", "1990-01-12", "1990-12-12"), ("1990-04-12", "11111111", "0001-01-01", "9999-12-31"),
+    ("1990-12-05", "00000100", "1990-10-05", "1990-12-05"), ("1990-04-12", "00000010", "1990-04-02", "1990-04-22"),
+    // 31 is in no month like 0? after August; 29 February is in leap years only.
+    ("1990-01-31", "00000100", "1990-01-31", "1990-08-31"), ("1988-02-29", "00010000", "1980-02-29", "1988-02-29"),
+  ])
+  func `An approximate birth date is every day that has its known digits`(
+    day: String, mask: String, earliest: String, latest: String
+  ) throws {
+    let birth = try #require(Self.birthDate(day, .text(mask)))
+    #expect(birth.earliest.description == earliest && birth.latest.description == latest)
+  }
+
+  @Test(
+    arguments: [
+      .text("0000111"), .text("000011111"), .text(""), .text("0000112 "), .text("0000xxxx"), .text("０0001111"), .null,
+      .integer(1_111), .bytes([0, 0, 0, 0, 1, 1, 1, 1]), .array([]),
+    ] as [ElementValue])
+  func `A mask of another form leaves open what is known`(mask: ElementValue) {
+    #expect(Self.birthDate("1990-04-12", mask) == nil)
+    #expect(Self.birthDate("1990-04-12") != nil)
+  }
+
+  @Test(
+    arguments: [.text("1990-04-12"), .map([]), .tagged(1_004, .text("1990-00-00")), .integer(1990), .array([])]
+      as [ElementValue])
+  func `What is no date is none in a map either`(value: ElementValue) {
+    #expect(BirthDate(value) == nil)
+    #expect(BirthDate(.map([.init(key: .text("birth_date"), value: value)])) == nil)
+  }
+
+  @Test(arguments: [("2007-05-01", true), ("2008-05-01", nil), ("2009-05-01", false)] as [(String, Bool?)])
+  func `An age is known where every day that it may be says the same`(born: String, isAtLeast18: Bool?) throws {
+    let day = try #require(FullDate("2026-11-20"))
+    let birth = try #require(Self.birthDate(born, .text("00001111")))
+    #expect(AgeCalendar.isAtLeast(18, born: birth, on: day) == isAtLeast18)
+  }
+
   @Test func aBirthYearLeavesOneYearOpen() throws {
     let day = try #require(FullDate("2026-11-20"))
     #expect(AgeCalendar.isAtLeast(21, bornIn: 2004, on: day) == true)

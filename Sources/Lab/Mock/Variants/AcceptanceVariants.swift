@@ -47,6 +47,17 @@ extension MockVariant {
       $0.attestOnly([(18, true)], disclosing: true)
       $0.withholdBirthDate()
     }
+    missing(
+      "birth-date-approximate", "Nothing tells the age but a birth date without day, month and last digit of its year.",
+      "E24", .photoID
+    ) {
+      $0.data.ageThresholds = []
+      // An mDL has no such form, and its birth date is left out.
+      guard $0.mainNamespace == MockNamespace.photoID else { return $0.withholdBirthDate() }
+      $0.data[$0.mainNamespace, "birth_date"] = [
+        "birth_date": .fullDate($0.now.date.shifted(years: -21)), "approximate_mask": "00011111",
+      ]
+    }
     for identifier in ["age_over_2", "age_over_121", "age_over_1a"] {
       missing("\(identifier.replacingUnderscores)", "Only \(identifier) = true, and no birth date.", "E27", .ageOnly) {
         $0.data.ageThresholds = []

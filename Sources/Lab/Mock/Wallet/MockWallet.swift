@@ -167,6 +167,8 @@ package struct MockRequest: Sendable {
       ageOver: [21])
   ])
 
+  package static let photoID = MockRequest(documents: [.standardPhotoID])
+
   /// Whether the holder of an mDL is 18, shown by a proof only.
   package static let proofOfAge = MockRequest(documents: [.proven(elements: [], ageOver: [18])])
 

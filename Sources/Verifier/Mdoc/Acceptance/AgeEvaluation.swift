@@ -52,9 +52,10 @@ struct AgeEvaluation<Document: AgeSource> {
       return make(threshold, nearest.isOver, AgeAttestations.identifier(for: nearest.age))
     }
     if isUsable("age_in_years"), let years = ageInYears { return make(threshold, years >= threshold, "age_in_years") }
-    if isUsable("birth_date"), let birthDate {
-      let day = AgeCalendar.dayReachedEverywhere(at: now)
-      return make(threshold, AgeCalendar.completedYears(since: birthDate, on: day) >= threshold, "birth_date")
+    if isUsable("birth_date"), let birthDate,
+      let answer = AgeCalendar.isAtLeast(threshold, born: birthDate, on: AgeCalendar.dayReachedEverywhere(at: now))
+    {
+      return make(threshold, answer, "birth_date")
     }
     if isUsable("age_birth_year"), let year = integer("age_birth_year"),
       let answer = AgeCalendar.isAtLeast(
@@ -67,25 +68,13 @@ struct AgeEvaluation<Document: AgeSource> {
 
   private var ageInYears: Int? { integer("age_in_years").map { Int(clamping: $0) } }
 
-  /// A full-date, or the day of a tdate; or, in ISO/IEC 23220 documents, a map that holds one.
-  private var birthDate: FullDate? {
-    guard let value = document[ElementReference(namespace, "birth_date")] else { return nil }
-    return date(value["birth_date"] ?? value)
-  }
-
-  private func date(_ value: ElementValue) -> FullDate? {
-    switch value {
-    case .fullDate(let date): date
-    case .dateTime(let text): FullDate(String(text.prefix(10)))
-    default: nil
-    }
-  }
+  private var birthDate: BirthDate? { document[ElementReference(namespace, "birth_date")].flatMap(BirthDate.init) }
 
   private func integer(_ identifier: String) -> Int64? {
     guard case .integer(let number)? = document[ElementReference(namespace, identifier)], number >= 0 else {
       return nil
     }
-    return number
+    return Int64(exactly: number)
   }
 
   /// Whether the element may answer in place of an attestation: only if it was asked for, or the wallet falls back to
@@ -107,9 +96,9 @@ extension AgeEvaluation<VerifiedDocument> {
     guard let birthDate else { return contradicts(youngest: ageInYears, oldest: nil) }
     // A proof hides when the document was signed.
     let atSigning = document.validity.map {
-      AgeCalendar.completedYears(since: birthDate, on: AgeCalendar.dayReachedEverywhere(at: $0.signed))
+      AgeCalendar.completedYears(since: birthDate.latest, on: AgeCalendar.dayReachedEverywhere(at: $0.signed))
     }
-    let today = AgeCalendar.completedYears(since: birthDate, on: AgeCalendar.dayReachedAnywhere(at: now))
+    let today = AgeCalendar.completedYears(since: birthDate.earliest, on: AgeCalendar.dayReachedAnywhere(at: now))
     if let years = ageInYears, years < atSigning ?? years || years > today { return true }
     return contradicts(youngest: atSigning, oldest: today)
   }
@@ -176,6 +165,12 @@ enum AgeCalendar {
   static func completedYears(since birth: FullDate, on day: FullDate) -> Int {
     let hadBirthday = (day.month, day.day) >= (birth.month, birth.day)
     return day.year - birth.year - (hadBirthday ? 0 : 1)
+  }
+
+  /// Whether somebody born on one of the days is at least `age`; nil if it depends on the day.
+  static func isAtLeast(_ age: Int, born birth: BirthDate, on day: FullDate) -> Bool? {
+    if completedYears(since: birth.latest, on: day) >= age { return true }
+    return completedYears(since: birth.earliest, on: day) < age ? false : nil
   }
 
   /// Whether somebody born in a year is at least `age`; nil if it depends on the day.

@@ -91,10 +91,10 @@ private func isPlain(_ scalar: Unicode.Scalar) -> Bool {
   }
 }
 
-/// Element names for a check's detail: bounded, because a wallet chooses them.
-func names(_ elements: [ElementReference]) -> String? {
+/// Element names for a check's detail, each with a remark: bounded, because a wallet chooses them.
+func names(_ elements: [ElementReference], _ remark: (ElementReference) -> String? = { _ in nil }) -> String? {
   guard !elements.isEmpty else { return nil }
-  let shownElements = elements.prefix(8).map { "\(shown($0.namespace)) \(shown($0.identifier))" }
+  let shownElements = elements.prefix(8).map { "\(shown($0.namespace)) \(shown($0.identifier))\(remark($0) ?? "")" }
   return shownElements.joined(separator: ", ")
     + (elements.count > shownElements.count ? " and \(elements.count - shownElements.count) more" : "")
 }

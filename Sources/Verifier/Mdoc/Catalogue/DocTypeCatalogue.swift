@@ -1,4 +1,5 @@
 import Base
+import CBOR
 import PKIX
 
 /// The document types of the standards and their elements: the one place that knows their names, types and labels.
@@ -28,9 +29,9 @@ public enum DocTypeCatalogue {
     definition(of: docType)?.signerUsages ?? CertificateRole.documentSigner.extendedKeyUsages
   }
 
-  /// Whether the value has one of the element's types, or the element has none prescribed.
-  static func allows(_ value: ElementValue, for element: ElementReference) -> Bool {
-    types[element]?.allows(value) ?? true
+  /// The types that the element must have and the value has not; nil if it has one of them, or none is prescribed.
+  static func expectedTypes(of element: ElementReference, violatedBy item: CBORItem) -> ElementTypes? {
+    types[element].flatMap { $0.allows(item) ? nil : $0 }
   }
 
   /// Whether a proof may show the element: it has no parts, and is no image or other long string of bytes.

@@ -1,4 +1,5 @@
 import Base
+import CBOR
 import PKIX
 
 /// A document type that the standards describe, with its namespaces.
@@ -100,9 +101,9 @@ public struct NamespaceDefinition: Sendable, Hashable {
 ///
 /// If sources disagree, every form is allowed. The empty set says that no type is prescribed.
 public struct ElementTypes: OptionSet, Sendable, Hashable {
-  public let rawValue: UInt8
+  public let rawValue: UInt16
 
-  public init(rawValue: UInt8) { self.rawValue = rawValue }
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
 
   public static let text = ElementTypes(rawValue: 1 << 0)
   public static let bool = ElementTypes(rawValue: 1 << 1)
@@ -115,6 +116,8 @@ public struct ElementTypes: OptionSet, Sendable, Hashable {
   public static let dateTime = ElementTypes(rawValue: 1 << 5)
   public static let array = ElementTypes(rawValue: 1 << 6)
   public static let map = ElementTypes(rawValue: 1 << 7)
+  /// A map with a full-date and a mask for its unknown digits (ISO/IEC 23220-2, 6.3.1.1.3).
+  public static let approximateDate = ElementTypes(rawValue: 1 << 8)
 
   public static let notPrescribed: ElementTypes = []
   /// `tdate / full-date`.
@@ -122,6 +125,15 @@ public struct ElementTypes: OptionSet, Sendable, Hashable {
 
   /// Whether a value has one of the types, or none is prescribed.
   func allows(_ value: ElementValue) -> Bool { isEmpty || !isDisjoint(with: Self.type(of: value)) }
+
+  /// The same of a value as it came. Strings are not copied for it: a portrait is large.
+  func allows(_ item: CBORItem) -> Bool {
+    switch item.kind {
+    case .text: isEmpty || contains(.text)
+    case .bytes: isEmpty || contains(.bytes)
+    default: isEmpty || allows(ElementValue(item))
+    }
+  }
 
   /// The type of a value; empty for a value that no element of the standards has.
   private static func type(of value: ElementValue) -> ElementTypes {
@@ -133,7 +145,7 @@ public struct ElementTypes: OptionSet, Sendable, Hashable {
     case .fullDate: .fullDate
     case .dateTime: .dateTime
     case .array: .array
-    case .map: .map
+    case .map: BirthDate(value) == nil ? .map : [.map, .approximateDate]
     case .double, .null, .tagged: []
     }
   }
@@ -142,7 +154,7 @@ public struct ElementTypes: OptionSet, Sendable, Hashable {
   public var names: [String] {
     let all: [(ElementTypes, String)] = [
       (.text, "tstr"), (.bool, "bool"), (.unsigned, "uint"), (.bytes, "bstr"), (.fullDate, "full-date"),
-      (.dateTime, "tdate"), (.array, "array"), (.map, "map"),
+      (.dateTime, "tdate"), (.array, "array"), (.map, "map"), (.approximateDate, "map"),
     ]
     return all.filter { contains($0.0) }.map(\.1)
   }

@@ -96,8 +96,8 @@ extension NamespaceDefinition {
     [
       .init("family_name_unicode", .text, "Family name", .mandatory),
       .init("given_name_unicode", .text, "Given names", .mandatory),
-      // A map with the date and a mask for its unknown parts; some issuers write the date alone.
-      .init("birth_date", [.fullDate, .dateTime, .map], "Date of birth", .mandatory),
+      // Some issuers write the date alone.
+      .init("birth_date", [.fullDate, .dateTime, .approximateDate], "Date of birth", .mandatory),
       .init("portrait", .bytes, "Portrait", .mandatory),
       .init("issue_date", .date, "Date of issue", .mandatory),
       .init("expiry_date", .date, "Date of expiry", .mandatory),
@@ -212,7 +212,7 @@ extension DocTypeDefinition {
       NamespaceDefinition(
         Namespace.iso23220, "ISO/IEC 23220", hasAgeAttestations: true,
         [
-          .init("birth_date", [.fullDate, .dateTime, .map], "Date of birth"),
+          .init("birth_date", [.fullDate, .dateTime, .approximateDate], "Date of birth"),
           .init("sex", .unsigned, "Sex"),
           .init("age_in_years", .unsigned, "Age in years"),
         ]),
