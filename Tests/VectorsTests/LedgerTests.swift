@@ -57,6 +57,25 @@ import Testing
     #expect(try refusal(ledger, of: "3.0.0", back) == "b was retired: its id is not used again")
   }
 
+  @Test func `an open version takes more until it is closed, and binds only what was closed before`() throws {
+    let two = try #require(CorpusVersion("2.0.0"))
+    var ledger = try ledger("1.0.0", ["a": "proximity accepted", "b": "proximity rejected: x"])
+    let first = ["a": "proximity accepted", "c": "vical accepted", "d": "vical accepted"]
+    ledger.release(two, first, isOpen: true)
+    #expect(try CorpusLedger(json: JSON(parsing: ledger.fileContent)) == ledger && ledger.isOpen)
+    let second = ["a": "proximity accepted", "c": "vical rejected: y", "e": "proximity accepted"]
+    #expect(ledger.differences(from: second) == .init(added: ["e"], missing: ["d"], changed: ["c"]))
+    #expect(try refusal(ledger, of: "2.0.0", second) == nil)
+    #expect(try refusal(ledger, of: "2.1.0", second) == "2.0.0 is open: it is closed before 2.1.0")
+    for wrong in [["a": "proximity rejected: x"], second.merging(["b": "proximity rejected: x"]) { $1 }] {
+      #expect(try refusal(ledger, of: "2.0.0", wrong) != nil)
+    }
+    ledger.release(two, second)
+    #expect(!ledger.isOpen && ledger.entries["d"] == nil && ledger.entries["b"]?.until == two)
+    #expect(ledger.entries["c"]?.meaning == "vical rejected: y" && ledger.differences(from: second).isEmpty)
+    #expect(try refusal(ledger, of: "2.0.0", second)?.contains("is above 2.0.0") == true)
+  }
+
   @Test func `lint finds a case that the ledger does not have, and one that is gone`() throws {
     let suite = try CommittedCorpus.suite()
     var ledger = try #require(try CorpusLedger(in: SuiteFolder(suite.path)))

@@ -40,6 +40,8 @@ package struct CorpusLedger: Sendable, Hashable {
   package static let schemaVersion: Int64 = 1
 
   package var version: CorpusVersion
+  /// Whether the version is still being made. Until it is closed, cases that it has first may change and go.
+  package var isOpen = false
   package var entries: [String: Entry]
 
   package init(version: CorpusVersion, entries: [String: Entry] = [:]) {
@@ -68,6 +70,7 @@ extension CorpusLedger {
       throw reader.fault("schema_version", "is not \(Self.schemaVersion), which this program reads")
     }
     version = try Self.version(reader, "version")
+    isOpen = json["open"]?.bool == true
     entries = [:]
     for member in try reader.value("ids").object ?? [] {
       let entry = MemberParser(member.value, at: "/ids/\(member.name)")
@@ -110,7 +113,7 @@ extension CorpusLedger {
     let text = """
       {
         "schema_version": \(Self.schemaVersion),
-        "version": "\(version)",
+        "version": "\(version)",\(isOpen ? "\n  \"open\": true," : "")
         "ids": {
       \(lines.joined(separator: ",\n"))
         }
@@ -157,15 +160,27 @@ extension CorpusLedger {
     return found
   }
 
+  /// The last version that is closed; nil if there is none.
+  private var closed: CorpusVersion? {
+    guard isOpen else { return version }
+    return entries.values.flatMap { [$0.since, $0.until ?? $0.since] }.filter { $0 < version }.max()
+  }
+
+  /// Whether the id is only of the open version, so that it may still change or go.
+  private func isUnbound(_ id: String) -> Bool { isOpen && entries[id]?.since == version }
+
   /// Why this suite can't be the next version; nil if it can.
   package func refusal(of next: CorpusVersion, for differences: Differences) -> String? {
-    if let id = differences.changed.first {
+    let missing = differences.missing.filter { !isUnbound($0) }
+    if let id = differences.changed.first(where: { !isUnbound($0) }) {
       return "\(id) means something else than before: a new meaning needs a new id"
     }
     if let id = differences.reused.first { return "\(id) was retired: its id is not used again" }
+    guard !isOpen || next == version else { return "\(version) is open: it is closed before \(next)" }
+    guard let version = closed else { return nil }
     guard next > version else { return "the next version is above \(version), and \(next) is not" }
-    if !differences.missing.isEmpty, next.major == version.major {
-      return "\(differences.missing[0]) is gone: the next version is \(version.major + 1).0.0"
+    if !missing.isEmpty, next.major == version.major {
+      return "\(missing[0]) is gone: the next version is \(version.major + 1).0.0"
     }
     if !differences.added.isEmpty, next.major == version.major, next.minor == version.minor {
       return "\(differences.added[0]) is new: the next version is \(version.major).\(version.minor + 1).0"
@@ -174,10 +189,14 @@ extension CorpusLedger {
   }
 
   /// Enters what is new and retires what is gone.
-  package mutating func release(_ next: CorpusVersion, _ meanings: [String: String]) {
+  ///
+  /// - Parameter isOpen: whether the version is to be released again, with more.
+  package mutating func release(_ next: CorpusVersion, _ meanings: [String: String], isOpen: Bool = false) {
+    for id in entries.keys.filter(isUnbound) { entries[id] = nil }
     let found = differences(from: meanings)
     for id in found.added { entries[id] = Entry(since: next, until: nil, meaning: meanings[id] ?? "") }
     for id in found.missing { entries[id]?.until = next }
     version = next
+    self.isOpen = isOpen
   }
 }

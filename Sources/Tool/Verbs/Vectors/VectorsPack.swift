@@ -80,7 +80,7 @@ extension Option {
 enum VectorsRelease {
   static let command = Command(
     "release", "enter new ids in the suite's ledger, as of a version",
-    options: [.suite],
+    options: [.suite, open],
     operand: Operand(placeholder: "VERSION", help: "the corpus's next version, such as 1.1.0"),
     notes: [
       "\(CorpusLedger.fileName) has every id that the corpus ever had, with what it means: protocol, verdict and codes. An "
@@ -88,8 +88,14 @@ enum VectorsRelease {
         + "ones a major one, other bytes or words a patch.",
       "Exit status: 0 done, 64 the version is none, or none that this suite can have, 65 the suite cannot be read.",
     ],
-    examples: [.init("After new cases", "mdoc vectors release 1.1.0")],
+    examples: [
+      .init("After new cases", "mdoc vectors release 1.1.0"),
+      .init("While a version is being made", "mdoc vectors release 2.0.0 --open"),
+    ],
     action: run)
+
+  private static let open = Option(
+    flag: "open", "the version is still being made: its new ids may change until it is closed")
 
   private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
     guard let version = CorpusVersion(arguments.operands[0]) else {
@@ -109,7 +115,7 @@ enum VectorsRelease {
       throw .usage(refusal)
     }
     var released = ledger ?? CorpusLedger(version: version)
-    released.release(version, meanings)
+    released.release(version, meanings, isOpen: arguments.has(open))
     try FileAccess.write(released.fileContent, to: "\(path)/\(CorpusLedger.fileName)")
     let added = differences?.added.count ?? meanings.count
     console.print("\(version): \(meanings.count) ids, \(added) new, \(differences?.missing.count ?? 0) retired")
