@@ -84,8 +84,9 @@ import Testing
   @Test(arguments: strangeLabels)
   func labelsAreIntegersOrText(label: CBORValue) {
     let headers = CBORValue.map([(label, 0)])
-    #expect(throws: COSEError.malformed) { try message(protected: [1: -7], unprotected: headers) }
-    #expect(throws: COSEError.malformed) { try message(protected: headers) }
+    let fault = COSEError.malformed("a header's label is neither an integer nor text")
+    #expect(throws: fault) { try message(protected: [1: -7], unprotected: headers) }
+    #expect(throws: fault) { try message(protected: headers) }
   }
 
   @Test(arguments: [[0xa0], [0xb8, 0x00], [0xbf, 0xff], []] as [[UInt8]])
@@ -102,16 +103,20 @@ import Testing
     let attached = try message(protected: [1: -7], presenting: .bytes([]))
     #expect(attached.payload?.bytes == [])
     for other in [CBORValue.text(""), 0, [], .encoded([0xf7])] {
-      #expect(throws: COSEError.malformed) { try message(protected: [1: -7], presenting: other) }
+      #expect(throws: COSEError.malformed("its payload, signature or tag is no byte string")) {
+        try message(protected: [1: -7], presenting: other)
+      }
     }
   }
 
   @Test func aTagIsNeitherAddedNorOverlooked() throws {
     let untagged = try structure(protected: [1: -7], unprotected: [:], presenting: .null)
     let tagged = try CBORItem(parsing: CBORValue.tagged(18, untagged).encoded())
-    #expect(throws: COSEError.malformed) { try COSESign1(parsing: tagged) }
-    #expect(throws: COSEError.malformed) { try COSESign1(parsing: CBORItem(parsing: untagged.encoded()), tag: 18) }
-    #expect(throws: COSEError.malformed) { try COSESign1(parsing: tagged, tag: 17) }
+    #expect(throws: COSEError.malformed("it has tag 18, and no tag may stand here")) { try COSESign1(parsing: tagged) }
+    #expect(throws: COSEError.malformed("it lacks tag 18")) {
+      try COSESign1(parsing: CBORItem(parsing: untagged.encoded()), tag: 18)
+    }
+    #expect(throws: COSEError.malformed("it lacks tag 17")) { try COSESign1(parsing: tagged, tag: 17) }
     #expect(throws: Never.self) { try COSESign1(parsing: tagged, tag: 18) }
   }
 

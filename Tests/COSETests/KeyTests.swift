@@ -24,10 +24,43 @@ import Testing
     let key = try PrivateKey(generatingOn: .p256).publicKey
     let changed = changing(key) {
       $0[2] = .bytes([1])
-      $0[3] = -7
-      $0[4] = [2]
+      $0[5] = .bytes([2])
     }
     #expect(try read(changed) == key)
+  }
+
+  /// What a key says about its use, and whether it may then verify ES256 and agree a secret.
+  static let uses: [(members: [Int64: CBORValue], verifies: Bool, agrees: Bool)] = [
+    ([:], true, true), ([3: -7], true, false), ([3: -35], false, false), ([3: -9], false, false),
+    ([3: -25], false, true), ([3: -27], false, true), ([3: -31], false, false), ([3: 5], false, false),
+    ([3: "ES256"], false, false), ([4: [2]], true, false), ([4: [1]], false, false), ([4: [1, 2]], true, false),
+    ([4: []], false, true), ([4: [7]], false, true), ([4: [8]], false, true), ([4: ["verify"]], false, false),
+    ([3: -7, 4: [2]], true, false), ([3: -7, 4: [1]], false, false), ([3: -25, 4: [2]], false, false),
+  ]
+
+  @Test(arguments: uses)
+  func `alg and key_ops say what a key is for`(members: [Int64: CBORValue], verifies: Bool, agrees: Bool) throws {
+    let key = try PrivateKey(generatingOn: .p256).publicKey
+    let item = try CBORItem(parsing: changing(key) { $0.merge(members) { $1 } }.encoded())
+    let es256 = try #require(SignatureAlgorithm(coseIdentifier: -7))
+    #expect((try COSEKey(item).objection(to: es256) == nil) == verifies)
+    #expect((COSEKey.agreementKey(from: item) != nil) == agrees)
+  }
+
+  @Test(arguments: [[3: .null], [3: .bytes([1])], [4: 2], [4: .null], [4: [:]]] as [[Int64: CBORValue]])
+  func `An alg or key_ops of another type makes no key`(members: [Int64: CBORValue]) throws {
+    let key = try PrivateKey(generatingOn: .p256).publicKey
+    #expect(throws: COSEKey.Fault.malformedUse) { try read(changing(key) { $0.merge(members) { $1 } }) }
+  }
+
+  @Test func `A signature by a key for another algorithm is none of its own, and says why`() throws {
+    let key = try PrivateKey(generatingOn: .p256)
+    let signed = try COSESign1.sign(detached: [1], key: key, certificates: [[2]])
+    let message = try COSESign1(parsing: CBORItem(parsing: signed.encoded()))
+    let item = try CBORItem(parsing: changing(key.publicKey) { $0[3] = -35 }.encoded())
+    #expect(message.verify(payload: [1], key: key.publicKey) == .valid)
+    #expect(
+      try message.objection(to: COSEKey(item)) == "the key is for ES384 (alg, label 3), and the signature says ES256")
   }
 
   static let wrongMembers: [(String, [Int64: CBORValue?])] = [
@@ -42,7 +75,7 @@ import Testing
   func aKeyThatIsNotWhatItSaysIsRefused(name: String, changes: [Int64: CBORValue?]) throws {
     let key = try PrivateKey(generatingOn: .p256).publicKey
     let changed = changing(key) { for (label, value) in changes { $0[label] = value } }
-    #expect(throws: COSEError.invalidKey, "\(name)") { try read(changed) }
+    #expect(throws: COSEKey.Fault.self, "\(name)") { try read(changed) }
   }
 
   /// The device key printed in ISO/IEC 18013-5, D.7.2 is off its curve, as this one is.
@@ -51,7 +84,7 @@ import Testing
     let key = try PrivateKey(generatingOn: curve).publicKey
     var y = Array(try #require(key.coordinates?.y))
     y[y.count - 1] ^= 1
-    #expect(throws: COSEError.invalidKey) { try read(changing(key) { $0[-3] = .bytes(y) }) }
+    #expect(throws: COSEKey.Fault.self) { try read(changing(key) { $0[-3] = .bytes(y) }) }
   }
 
   /// On P-256 there is no point with this x: neither sign of y makes one.
@@ -75,11 +108,11 @@ import Testing
     let key = try PrivateKey(generatingOn: curve).publicKey
     let x = key.coordinates.map { Array($0.x) } ?? key.encoded
     for wrong in [[0] + x, Array(x.dropFirst()), Array(x.dropLast()), x + [0], []] {
-      #expect(throws: COSEError.invalidKey) { try read(changing(key) { $0[-2] = .bytes(wrong) }) }
+      #expect(throws: COSEKey.Fault.self) { try read(changing(key) { $0[-2] = .bytes(wrong) }) }
     }
     guard let y = key.coordinates.map({ Array($0.y) }) else { return }
     for wrong in [[0] + y, Array(y.dropFirst()), []] {
-      #expect(throws: COSEError.invalidKey) { try read(changing(key) { $0[-3] = .bytes(wrong) }) }
+      #expect(throws: COSEKey.Fault.self) { try read(changing(key) { $0[-3] = .bytes(wrong) }) }
     }
   }
 
@@ -87,24 +120,24 @@ import Testing
   func infinityIsNoKey(curve: Curve) throws {
     let key = try PrivateKey(generatingOn: curve).publicKey
     let zeros = CBORValue.bytes([UInt8](repeating: 0, count: curve.coordinateLength))
-    #expect(throws: COSEError.invalidKey) {
+    #expect(throws: COSEKey.Fault.self) {
       try read(
         changing(key) {
           $0[-2] = zeros; $0[-3] = zeros
         })
     }
     let ones = CBORValue.bytes([UInt8](repeating: 0xff, count: curve.coordinateLength))
-    #expect(throws: COSEError.invalidKey) { try read(changing(key) { $0[-2] = ones }) }
+    #expect(throws: COSEKey.Fault.self) { try read(changing(key) { $0[-2] = ones }) }
   }
 
   @Test func onlyAMapIsAKey() {
     for value in [CBORValue.null, [], .bytes([]), 1, .tagged(24, .bytes([0xa0]))] {
-      #expect(throws: COSEError.invalidKey) { try read(value) }
+      #expect(throws: COSEKey.Fault.self) { try read(value) }
     }
   }
 
   private func read(_ value: CBORValue) throws -> PublicKey {
-    try COSEKey.publicKey(from: CBORItem(parsing: value.encoded()))
+    try COSEKey(CBORItem(parsing: value.encoded())).key
   }
 
   private func changing(_ key: PublicKey, _ change: (inout [Int64: CBORValue]) -> Void) -> CBORValue {

@@ -54,6 +54,24 @@ import Testing
     #expect(try !JSONWebKey(parsing: other).mayVerify(algorithm))
   }
 
+  @Test func `A key for something else agrees no secret`() throws {
+    let good = json(of: try PrivateKey(generatingOn: .p256).publicKey)
+    let allowed: [(String, JSON)] = [
+      ("alg", "ECDH-ES"), ("use", "enc"), ("key_ops", []), ("key_ops", ["deriveKey"]), ("key_ops", ["deriveBits"]),
+    ]
+    let refused: [(String, JSON)] = [
+      ("alg", "ES256"), ("alg", "ECDH-ES+A128KW"), ("use", "sig"), ("use", ""), ("key_ops", ["verify"]),
+      ("key_ops", ["encrypt"]),
+    ]
+    #expect(try JSONWebKey(parsing: good).agreementKey != nil)
+    for (name, value) in allowed {
+      #expect(try JSONWebKey(parsing: replacing(name, by: value, in: good)).agreementKey != nil, "\(name)")
+    }
+    for (name, value) in refused {
+      #expect(try JSONWebKey(parsing: replacing(name, by: value, in: good)).agreementKey == nil, "\(name)")
+    }
+  }
+
   /// draft-ietf-oauth-status-list: its key is published with the private part, which is refused.
   @Test(.enabled(if: PublishedVectors.areHere, "published vectors are not here"))
   func verifiesThePublishedStatusList() throws {

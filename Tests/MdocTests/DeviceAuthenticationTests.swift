@@ -119,9 +119,27 @@ import Testing
     #expect(method == nil && checks.codes(.failed) == [.deviceAuthAmbiguous])
   }
 
-  @Test func `a proof carries no payload of its own`() throws {
+  @Test func `a proof carries no payload of its own, or ours to the byte`() throws {
+    for other in [
+      signedBytes(made, another), signedBytes(made, ours) + [0], Array(signedBytes(made, ours).dropLast()), [],
+    ] {
+      // What is signed is ours, or what is attached: neither makes another payload good.
+      for signed in [ours, another] {
+        let attached = try signature(made, over: signed, payload: other)
+        let (method, checks) = try run(made, ["deviceSignature": attached])
+        #expect(method == nil && checks.codes(.failed) == [.deviceAuthMalformed])
+        #expect(
+          checks.checks.first { $0.code == .deviceAuthMalformed }?.detail
+            == "its payload is attached, and is not this session's DeviceAuthenticationBytes")
+      }
+    }
     let attached = try signature(made, over: ours, payload: signedBytes(made, ours))
-    #expect(try run(made, ["deviceSignature": attached]).checks.codes(.failed) == [.deviceAuthMalformed])
+    let slip = "deviceSigned.deviceAuth.deviceSignature: the payload is attached"
+    #expect(try made.document(deviceAuth: ["deviceSignature": attached]).slips == [slip])
+    let (method, checks) = try run(made, ["deviceSignature": attached])
+    #expect(method == .signature && checks.codes(.failed) == [])
+    let forged = try signature(made, over: another, payload: signedBytes(made, ours))
+    #expect(try run(made, ["deviceSignature": forged]).checks.codes(.failed) == [.deviceSignatureInvalid])
     #expect(try run(made, ["deviceSignature": "no message"]).checks.codes(.failed) == [.deviceAuthMalformed])
   }
 
@@ -176,12 +194,14 @@ import Testing
     #expect(wrong.method == nil && wrong.checks.codes(.failed) == [.deviceMacInvalid])
   }
 
-  @Test func `a MAC carries no payload of its own`() throws {
-    let attached = try mac(made, over: ours, payload: signedBytes(made, ours))
-    for mac in [attached, "no message"] {
+  @Test func `a MAC carries no payload of its own, or ours to the byte`() throws {
+    for mac in [try mac(made, over: ours, payload: signedBytes(made, another)), "no message"] {
       let (method, checks) = try run(made, ["deviceMac": mac], macPolicy: .allowed(readerKey: readerKey))
       #expect(method == nil && checks.codes(.failed) == [.deviceAuthMalformed])
     }
+    let attached = try mac(made, over: ours, payload: signedBytes(made, ours))
+    let (method, checks) = try run(made, ["deviceMac": attached], macPolicy: .allowed(readerKey: readerKey))
+    #expect(method == .mac && checks.codes(.failed) == [])
   }
 
   @Test func `a MAC has the standard's algorithm`() throws {

@@ -95,6 +95,12 @@ import Testing
       "device-key-type", .deviceKeyInvalid,
       "the device key has a key type (label 1) that does not go with its curve (label -1)"
     ),
+    (
+      "device-key-algorithm-other", .deviceAlgorithmKeyMismatch,
+      "the key is for ES384 (alg, label 3), and the signature says ES256"
+    ),
+    ("device-key-operations-other", .deviceAlgorithmKeyMismatch, "the key's key_ops (label 4) lacks verify"),
+    ("slip-device-signature-tagged", .deviceAuthMalformed, "it has tag 18, and no tag may stand here"),
     ("cbor-trailing-after-mso", .cborTrailingBytes, "in the payload that the issuer signed"),
     ("zk-documents-alone", .zeroKnowledgeUnsupported, "1 zero-knowledge proofs"),
   ]

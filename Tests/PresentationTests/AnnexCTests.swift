@@ -208,7 +208,7 @@ extension AnnexCChallenge {
   fileprivate borrowing func recipientKey() throws -> PublicKey {
     let info = try CBORItem(parsing: try #require(Base64.decodeURLSafe(encryptionInfo)))
     let parts = try #require(info.elements.map { Array($0) })
-    return try COSEKey.publicKey(from: try #require(parts[1][key: "recipientPublicKey"]))
+    return try COSEKey(try #require(parts[1][key: "recipientPublicKey"])).key
   }
 }
 

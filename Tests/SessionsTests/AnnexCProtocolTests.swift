@@ -21,7 +21,7 @@ struct AnnexCProtocolTests {
     let sent = try #require(session.data["encryptionInfo"]?.string)
     let info = try CBORItem(parsing: try #require(Base64.decodeURLSafe(sent)))
     let parts = try #require(info.elements.map { Array($0) })
-    let recipient = try COSEKey.publicKey(from: try #require(parts[1][key: "recipientPublicKey"]))
+    let recipient = try COSEKey(try #require(parts[1][key: "recipientPublicKey"])).key
     let transcript = MockSessionTranscript.digitalCredentialsAPI(encryptionInfo: sent, origin: origin)
     let response = try fixture.wallet.answer(.standard, transcript: transcript, at: fixture.clock.now)
     let sealed = try HPKE.p256SHA256AES128GCM.seal(response.deviceResponse, to: recipient, info: transcript)

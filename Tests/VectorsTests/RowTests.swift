@@ -126,7 +126,7 @@ import Testing
     K07 device-auth-ambiguous
     K08 device-auth-empty
     K09 device-mac-truncated device-mac-hmac-256-64 device-mac-other-key
-    K10 device-payload-attached
+    K10 device-payload-other
     K11 device-namespaces-swapped
     K12 device-element-unauthorized device-element-other-authorized
     K13 device-element-authorized-by-namespace

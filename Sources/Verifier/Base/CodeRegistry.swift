@@ -72,8 +72,8 @@ extension Code {
       row("The JWE is encrypted to another key than this session's", "RFC 7516, 4.1.6", Remedy.forged)
     case .jweEphemeralKeyInvalid:
       row(
-        "The JWE's ephemeral key is missing, on another curve, or no point of its curve", "RFC 7518, 4.6.1.1",
-        Remedy.wallet)
+        "The JWE's ephemeral key is missing, for another use, on another curve, or no point of its curve",
+        "RFC 7518, 4.6.1.1; RFC 7517, 4.2 to 4.4", Remedy.wallet)
     case .stateMismatch:
       row(
         "The answer does not carry the state of this session's request", "RFC 6749, 4.1.1; \(openID), 8.2",
@@ -137,8 +137,10 @@ extension Code {
       )
     case .responseDeviation:
       row(
-        "A member that nobody signs is null, undefined or empty where it must be left out, and was read as left out",
-        "\(iso), 8.3.2.1.2.2 and 9.1.2.4", "Nothing in the answer depends on it; report it to the wallet's maker.",
+        "A member that must be left out is null, undefined, empty, or the payload that is signed anyway; "
+          + "read as left out",
+        "\(iso), 8.3.2.1.2.2, 9.1.2.4 and 9.1.3.6",
+        "Nothing in the answer depends on it; report it to the wallet's maker.",
         warns: true)
     // Zero-knowledge proofs
     case .zkDocumentMalformed:
@@ -425,7 +427,9 @@ extension Code {
         "The device's algorithm is absent from the protected header or not one of the standard's", "\(iso), 9.1.3",
         Remedy.wallet)
     case .deviceAlgorithmKeyMismatch:
-      row("The device's algorithm does not go with the device key", "\(iso), 9.1.3", Remedy.wallet)
+      row(
+        "The device's algorithm does not go with the device key, or the key's `alg` or `key_ops` is for another use",
+        "\(iso), 9.1.3; RFC 9052, 7.1", Remedy.wallet)
     case .deviceSignatureInvalid:
       row(
         "The device's signature does not verify over this session's transcript", "\(iso), 9.1.3.6",
@@ -475,7 +479,9 @@ extension Code {
         Remedy.undetermined)
     // Acceptance
     case .elementTypeInvalid:
-      row("A requested element has another type than the standard gives it", "\(iso), 7.2.1", Remedy.issuer)
+      row(
+        "An element that was asked for has another type than the standard gives it; any other one warns",
+        "\(iso), 7.2.1", Remedy.issuer)
     case .elementMissing:
       row(
         "A requested element was not returned", "\(iso), 8.3.2.1.2.2",

@@ -126,6 +126,13 @@ extension MockVariant {
         }
       })
     MockVariant(
+      "device-key-use", "The device key says that it is for ES256 and may verify.",
+      .deviceKeyUse([3: .integer(COSEAlgorithm.es256), 4: [2]]))
+    MockVariant(
+      "device-mac-key-use",
+      "The device key is for ECDH-ES with HKDF-256 and may do nothing else; the device sends a MAC.",
+      applicability: .deviceMAC, .deviceKeyUse([3: -25, 4: []], sendsMAC: true))
+    MockVariant(
       "device-element-authorized-by-namespace", "The device signs an element of a namespace it is authorised for.",
       cases: "K13", .setup { $0.deviceSigns(authorizations: ["nameSpaces": [.text(deviceNamespace)]]) })
     MockVariant(

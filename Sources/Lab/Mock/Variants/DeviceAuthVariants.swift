@@ -75,8 +75,12 @@ extension MockVariant {
       $0.protected[2] = [-70_001]
       $0.protected[-70_001] = true
     }
-    header("device-payload-attached", "The device signature carries its payload.", cases: "K10", .deviceAuthMalformed) {
-      $0.presentedPayload = .bytes($0.payload)
+    draft(
+      "device-payload-other", "The device signature carries its payload, another session's.", "K10",
+      .deviceAuthMalformed
+    ) {
+      $0.transcript = CBORValue.array([.null, .null, ["dcapi", .bytes(.zeros(32))]]).encoded()
+      $0.changeSignature = { $0.presentedPayload = .bytes($0.payload) }
     }
     MockVariant(
       "device-namespaces-swapped", "DeviceNameSpaces was encoded anew after it was signed.", cases: "K11",
@@ -104,7 +108,11 @@ extension MockVariant {
       draft.changeMAC = { $0.protected[1] = 4 }
       draft.truncatedMAC = 8
     }
-    mac("device-mac-payload", "The MAC carries its payload.", cases: "K10", .deviceAuthMalformed) { draft in
+    mac(
+      "device-mac-payload-other", "The MAC carries its payload, another session's.", cases: "K10",
+      .deviceAuthMalformed
+    ) { draft in
+      draft.transcript = CBORValue.array([.null, .null, .null]).encoded()
       draft.changeMAC = { $0.isAttached = true }
     }
     mac("device-mac-other-key", "The MAC key was derived with another label.", .deviceMacInvalid) {
@@ -176,6 +184,12 @@ extension MockVariant {
         $0[-1] = 1
       }
     }
+    use("device-key-algorithm-other", "The device key is for ES384, the device signs with ES256.", [3: -35])
+    use("device-key-operations-other", "The device key may sign, and may not verify.", [4: [1]])
+    use("device-key-agreement", "The device key is to agree secrets, and the device signs.", [3: -25, 4: [7, 8]])
+    MockVariant(
+      "device-mac-key-algorithm-other", "The device key is for ES256, and the device sends a MAC.", cases: "K05",
+      codes: [.deviceAlgorithmKeyMismatch], applicability: .deviceMAC, .deviceKeyUse([3: -7], sendsMAC: true))
     MockVariant(
       "device-key-of-issuer", "The device key is the document signer's.", cases: "K15",
       warnings: [.deviceKeySameAsIssuer], .setup { $0.deviceKey = $0.signer.key })
@@ -214,10 +228,33 @@ extension MockVariant {
       })
   }
 
+  private static func use(_ name: String, _ summary: String, _ members: [Int64: CBORValue]) -> MockVariant {
+    MockVariant(name, summary, cases: "K05", codes: [.deviceAlgorithmKeyMismatch], .deviceKeyUse(members))
+  }
+
   private static func key(
     _ name: String, _ summary: String, _ change: @escaping @Sendable (inout MapDraft) -> Void
   ) -> MockVariant {
     MockVariant(
       name, summary, cases: "K05", codes: [.deviceKeyInvalid], .mso { $0.nested("deviceKeyInfo", change) })
+  }
+}
+
+extension MockMutation {
+  /// A device key on P-256 that says what it is for: `alg` (label 3) and `key_ops` (4) (RFC 9052, 7.1).
+  static func deviceKeyUse(_ members: [Int64: CBORValue], sendsMAC: Bool = false) -> Self {
+    .init(
+      setup: { if !sendsMAC { $0.deviceKey = try $0.authority.seed.key("device/\($0.data.docType)", on: .p256) } },
+      mso: { mso in
+        mso.nested("deviceKeyInfo") { info in
+          info.nested("deviceKey") { key in
+            for (label, value) in members.sorted(by: { $0.key < $1.key }) { key[Int(label)] = value }
+          }
+        }
+      },
+      deviceAuth: {
+        $0.hasSignature = !sendsMAC
+        $0.hasMAC = sendsMAC
+      })
   }
 }

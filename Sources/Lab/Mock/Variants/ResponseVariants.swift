@@ -111,7 +111,7 @@ extension ResponseDraft {
 
 extension MockVariant {
   /// Slips of encoders, mostly a member that is null or empty where it must be left out. A verifier ignores such a
-  /// member if it is not signed and has one meaning only. Otherwise the answer is refused.
+  /// member if it has one meaning only. Otherwise the answer is refused.
   @MockVariantList static var slips: [MockVariant] {
     tolerated(
       "slip-device-mac-null", "`deviceMac` is null beside a device signature.", device { $0["deviceMac"] = .null })
@@ -143,6 +143,26 @@ extension MockVariant {
       .response {
         $0.fields["zkDocuments"] = .null
         $0.fields["encryptedDocuments"] = .null
+      })
+    tolerated(
+      "slip-expected-update-null", "The signed `expectedUpdate` is null.",
+      .mso { $0.nested("validityInfo") { $0["expectedUpdate"] = .null } })
+    tolerated(
+      "slip-expected-update-undefined", "The signed `expectedUpdate` is undefined.",
+      .mso { $0.nested("validityInfo") { $0["expectedUpdate"] = .undefined } })
+    tolerated(
+      "slip-device-payload-attached", "The device signature carries the payload that it signs.",
+      .deviceAuth {
+        $0.signOnly()
+        $0.changeSignature = { $0.presentedPayload = .bytes($0.payload) }
+      })
+    MockVariant(
+      "slip-device-mac-payload-attached", "The MAC carries the payload that it authenticates.",
+      warnings: [.responseDeviation], applicability: .deviceMAC,
+      .deviceAuth {
+        $0.hasSignature = false
+        $0.hasMAC = true
+        $0.changeMAC = { $0.isAttached = true }
       })
     refused(
       "slip-documents-null", "`documents` is null.", .documentsMissing, .response { $0.fields["documents"] = .null })

@@ -23,7 +23,9 @@ package struct COSEHeaders: Sendable {
   private static let understood: Set<Int64> = [Label.algorithm, Label.x5chain, Label.x5t]
 
   init(protected bucket: CBORItem, unprotected: CBORItem?) throws(COSEError) {
-    guard let bytes = bucket.bytes, unprotected.map({ $0.kind == .map }) ?? true else { throw .malformed }
+    guard let bytes = bucket.bytes, unprotected.map({ $0.kind == .map }) ?? true else {
+      throw .malformed("its headers are not a byte string and a map")
+    }
     if bytes.isEmpty {
       protected = nil
       protectedBytes = bytes
@@ -34,7 +36,7 @@ package struct COSEHeaders: Sendable {
       } catch {
         throw .invalidCBOR(error.code)
       }
-      guard map.kind == .map else { throw .malformed }
+      guard map.kind == .map else { throw .malformed("its protected header is no map") }
       protected = map
       // An empty map is signed as an empty string (RFC 9052, 4.4).
       protectedBytes = map.count == 0 ? [] : bytes
@@ -42,7 +44,7 @@ package struct COSEHeaders: Sendable {
     self.unprotected = unprotected
     guard (protected?.count ?? 0) <= Limits.headerParameters, (unprotected?.count ?? 0) <= Limits.headerParameters
     else {
-      throw .malformed
+      throw .malformed("a header has more than \(Limits.headerParameters) parameters")
     }
     try requireDistinctLabels()
     try requireUnderstoodCritical()
@@ -54,6 +56,11 @@ package struct COSEHeaders: Sendable {
 
   /// A parameter from either bucket.
   package func parameter(_ label: Int64) -> CBORItem? { protected?[label: label] ?? unprotected?[label: label] }
+
+  /// Whether a parameter is there only under its number as text, as writers of JSON's habits have it.
+  package func hasTextLabel(_ label: Int64) -> Bool {
+    parameter(label) == nil && [protected, unprotected].contains { $0?[key: "\(label)"] != nil }
+  }
 
   /// A parameter from the protected bucket, for profiles that require it to be signed.
   package func protectedParameter(_ label: Int64) -> CBORItem? { protected?[label: label] }
@@ -79,10 +86,12 @@ package struct COSEHeaders: Sendable {
     return parts.count == 2 ? (parts[0].integer, parts[1].bytes) : (nil, nil)
   }
 
+  private static let wrongLabel = COSEError.malformed("a header's label is neither an integer nor text")
+
   /// Labels are integers and text, and no label is in both buckets.
   private func requireDistinctLabels() throws(COSEError) {
     for key in unprotected?.entries.map({ $0.map(\.key) }) ?? [] where key.integer == nil && key.kind != .text {
-      throw .malformed
+      throw Self.wrongLabel
     }
     guard let entries = protected?.entries else { return }
     for (key, _) in entries {
@@ -92,7 +101,7 @@ package struct COSEHeaders: Sendable {
       } else if let label = key.text {
         isRepeated = unprotected?[key: label] != nil
       } else {
-        throw .malformed
+        throw Self.wrongLabel
       }
       if isRepeated { throw .duplicateHeader }
     }
@@ -114,14 +123,16 @@ package struct COSEHeaders: Sendable {
 
 /// Why a COSE structure can't be used. A signature that does not verify is not an error but a verdict.
 package enum COSEError: Error, Sendable, Hashable {
-  /// The item is not the array, maps and byte strings of RFC 9052, or it has a tag that is not allowed.
-  case malformed
+  /// The item is not the array, maps and byte strings of RFC 9052, or it has a tag that is not allowed: in words, which
+  /// follow the name of the message.
+  case malformed(String)
   /// The protected bucket is not well-formed CBOR: one of the `cbor.*` codes.
   case invalidCBOR(Code)
   /// A header parameter in both header maps (RFC 9052, 3).
   case duplicateHeader
   /// A critical header parameter that is not understood, or a malformed `crit` (RFC 9052, 3.1).
   case unsupportedCritical
-  /// A COSE_Key that is no public key of the table: wrong type, off its curve, or with a private part.
-  case invalidKey
+
+  /// What is malformed; nil for any other fault.
+  package var detail: String? { if case .malformed(let detail) = self { detail } else { nil } }
 }

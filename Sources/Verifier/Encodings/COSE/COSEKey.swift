@@ -1,11 +1,17 @@
 import CBOR
 import Cryptography
 
-/// A COSE_Key (RFC 9052, 7; RFC 9053, 7) that holds a public key.
-package enum COSEKey {
+/// A COSE_Key (RFC 9052, 7; RFC 9053, 7) that holds a public key, with what it says about its use.
+package struct COSEKey: Sendable {
+  package let key: PublicKey
+  /// `alg`: the one algorithm that the key is meant for.
+  private let algorithm: CBORItem?
+  /// `key_ops`. A name in text is no operation that is known here.
+  private let operations: [Int64?]?
+
   /// Why an item is no public key. The description follows a name: `the device key` …
   package enum Fault: Error, Sendable, Hashable {
-    case notMap, privatePart, noType, noCurve, typeOfOtherCurve, missing(String)
+    case notMap, privatePart, noType, noCurve, typeOfOtherCurve, malformedUse, missing(String)
     /// A member of the wrong length, in bytes.
     case length(String, found: Int, expected: Int)
     case notOnCurve
@@ -17,6 +23,7 @@ package enum COSEKey {
       case .noType: "has no key type (label 1) that is OKP or EC2"
       case .noCurve: "names no curve (label -1) of the standard's"
       case .typeOfOtherCurve: "has a key type (label 1) that does not go with its curve (label -1)"
+      case .malformedUse: "has alg (label 3) or key_ops (label 4) of another type than COSE's"
       case .missing(let coordinate): "has no \(coordinate) of the right type"
       case .length(let coordinate, let found, let expected):
         "has \(found) bytes of \(coordinate) where its curve has \(expected)"
@@ -25,19 +32,56 @@ package enum COSEKey {
     }
   }
 
-  /// The public key, checked to be on its curve. Unknown members are ignored; a private part (label −4) is refused.
-  package static func publicKey(from item: CBORItem) throws(COSEError) -> PublicKey {
-    do {
-      return try read(item)
-    } catch {
-      throw .invalidKey
+  /// A public key, checked to be on its curve. Unknown members are ignored; a private part (label −4) is refused.
+  ///
+  /// - Throws: `Fault`, which says why the item is none.
+  package init(_ item: CBORItem) throws(Fault) {
+    key = try Self.publicKey(item)
+    algorithm = item[label: 3]
+    let list = item[label: 4]
+    operations = list?.elements.map { $0.map(\.integer) }
+    guard algorithm.map({ $0.integer != nil || $0.kind == .text }) ?? true, list == nil || operations != nil else {
+      throw .malformedUse
     }
   }
 
-  /// The public key.
-  ///
-  /// - Throws: `Fault`, which says why the item is none.
-  package static func read(_ item: CBORItem) throws(Fault) -> PublicKey {
+  /// The public key of an item, to agree a secret with; nil if the item is no such key, or is for another use.
+  package static func agreementKey(from item: CBORItem) -> PublicKey? {
+    guard let key = try? COSEKey(item), key.objectionToAgreement == nil else { return nil }
+    return key.key
+  }
+
+  /// Why the key may not verify signatures of this algorithm (RFC 9052, 7.1): another `alg`, or a `key_ops` without
+  /// verify; nil if it may.
+  package func objection(to signing: SignatureAlgorithm) -> String? {
+    if let algorithm, algorithm.integer != signing.coseIdentifier {
+      return "the key is for \(Self.name(of: algorithm)) (alg, label 3), and the signature says \(signing.name)"
+    }
+    let verify: Int64 = 2
+    guard let operations, !operations.contains(verify) else { return nil }
+    return "the key's key_ops (label 4) lacks verify"
+  }
+
+  /// Why no secret may be agreed with the key (RFC 9053, 6.3.1): an `alg` that is no direct agreement with HKDF-256, or
+  /// a `key_ops` for other uses. A public key's should be empty; one that has derive key or derive bits is taken too.
+  package var objectionToAgreement: String? {
+    let (ephemeralStatic, staticStatic): (Int64, Int64) = (-25, -27)
+    if let algorithm, algorithm.integer != ephemeralStatic, algorithm.integer != staticStatic {
+      return "the key is for \(Self.name(of: algorithm)) (alg, label 3), not to agree a secret"
+    }
+    let (deriveKey, deriveBits): (Int64, Int64) = (7, 8)
+    guard let operations, !operations.isEmpty, !operations.contains(deriveKey), !operations.contains(deriveBits) else {
+      return nil
+    }
+    return "the key's key_ops (label 4) lacks derive key and derive bits"
+  }
+
+  private static func name(of algorithm: CBORItem) -> String {
+    guard let identifier = algorithm.integer else { return "an algorithm in text" }
+    return SignatureAlgorithm(coseIdentifier: identifier)?.name ?? "algorithm \(identifier)"
+  }
+
+  private static func publicKey(_ item: CBORItem) throws(Fault) -> PublicKey {
     guard item.kind == .map else { throw .notMap }
     guard item[label: -4] == nil else { throw .privatePart }
     guard let type = item[label: 1]?.integer, type == 1 || type == 2 else { throw .noType }

@@ -37,6 +37,11 @@ package struct COSESign1: Sendable {
     return algorithm.verify(signature, of: message, key: key) ? .valid : .invalid
   }
 
+  /// Why the key is not for this signature, as it says itself; nil if it is, or if `alg` is not in the table.
+  package func objection(to key: COSEKey) -> String? {
+    headers.algorithmIdentifier.flatMap(SignatureAlgorithm.init(coseIdentifier:)).flatMap(key.objection)
+  }
+
   /// The encoded Sig_structure.
   package func toBeSigned(payload: ArraySlice<UInt8>, externalAAD: [UInt8] = []) -> [UInt8] {
     structure.toBeAuthenticated(context: "Signature1", payload: payload, externalAAD: externalAAD)
@@ -116,14 +121,18 @@ struct COSEStructure: Sendable {
   init(parsing item: CBORItem, tag: UInt64?, readsPastSlips: Bool) throws(COSEError) {
     var message = item
     if let tag {
-      guard let content = item.content(ofTag: tag) else { throw .malformed }
+      guard let content = item.content(ofTag: tag) else { throw .malformed("it lacks tag \(tag)") }
       message = content
     }
-    guard let fields = message.elements.map(Array.init), fields.count == 4 else { throw .malformed }
+    guard let fields = message.elements.map(Array.init), fields.count == 4 else {
+      throw .malformed(message.tag.map { "it has tag \($0), and no tag may stand here" } ?? "it is no array of four")
+    }
     let hasHeader = !(readsPastSlips && [.null, .undefined].contains(fields[1].kind))
     headers = try COSEHeaders(protected: fields[0], unprotected: hasHeader ? fields[1] : nil)
     let isDetached = fields[2].isNull || (readsPastSlips && fields[2].kind == .undefined)
-    guard isDetached || fields[2].kind == .bytes, let authenticator = fields[3].bytes else { throw .malformed }
+    guard isDetached || fields[2].kind == .bytes, let authenticator = fields[3].bytes else {
+      throw .malformed("its payload, signature or tag is no byte string")
+    }
     payload = isDetached ? nil : fields[2]
     self.authenticator = authenticator
   }

@@ -36,7 +36,7 @@ package struct CompactJWE: Sendable {
   /// - Throws: `JWEError`, which says why there is none.
   package func decrypt(with recipient: PrivateKey) throws(JWEError) -> [UInt8] {
     // An `epk` with a private part is refused too, because everyone who reads it could decrypt the message.
-    guard let json = header.ephemeralKey, let ephemeral = try? JSONWebKey(parsing: json).key,
+    guard let json = header.ephemeralKey, let ephemeral = try? JSONWebKey(parsing: json).agreementKey,
       ephemeral.curve == recipient.curve
     else { throw .ephemeralKeyInvalid }
     do {

@@ -35,6 +35,14 @@ package struct JSONWebKey: Sendable {
       && (use ?? "sig") == "sig" && (operations?.contains("verify") ?? true)
   }
 
+  /// The key, to agree a secret with by ECDH-ES; nil if `alg`, `use` or `key_ops` is for something else.
+  package var agreementKey: PublicKey? {
+    let isForAgreement = (use ?? "enc") == "enc" && (algorithmName?.hasSameBytes(as: JWEHeader.algorithmName) ?? true)
+    // A public key's operations should be empty (RFC 7517, 4.3 lists those of private keys).
+    let isAllowed = operations.map { $0.isEmpty || $0.contains("deriveKey") || $0.contains("deriveBits") } ?? true
+    return isForAgreement && isAllowed ? key : nil
+  }
+
   private static func publicKey(_ json: JSON) throws(JOSEError) -> PublicKey {
     guard let curve = json["crv"]?.string.flatMap(curve(named:)), let x = coordinate(json["x"]) else {
       throw .invalidKey

@@ -46,6 +46,10 @@ public struct DeviceResponse: Sendable {
     let reader = StructureParser(code: .responseMalformed)
     var slips: [String] = []
     _ = try reader.entries(item, "the DeviceResponse")
+    guard item[key: "version"] != nil || item[key: "issuerAuth"] == nil else {
+      throw MdocParseError(
+        .responseMalformed, "this is an IssuerSigned, as an issuer hands it out, and no wallet's DeviceResponse")
+    }
     version = try reader.text("version", of: item)
     status = try reader.unsigned("status", of: item)
     let errors = Slip.member("documentErrors", of: item, into: &slips)
@@ -111,9 +115,10 @@ extension DeviceResponse: CustomStringConvertible, CustomReflectable {
 
 /// Slips of wallets and issuers that are read past, with a warning.
 ///
-/// A slip is a member that must be left out, but is there as null, undefined or empty. No signature covers it, and it
-/// can only mean that nothing is there: whoever writes it could as well leave the member out. Nothing else is forgiven:
-/// no fault in what is signed, none that has two readings, and no absence of what must be there.
+/// A slip is a member that must be left out, but is there as null, undefined or empty, or the device's payload, which must
+/// be detached, attached with the very bytes that are signed. It can only mean the same as leaving it out. Nothing else
+/// is forgiven: no fault with two readings, no absence of what must be there, and in what the issuer signed nothing but
+/// an `expectedUpdate` that says nothing.
 enum Slip {
   /// The member; nil if it is left out. Null or undefined also give nil, and are noted as a slip.
   static func member(_ key: String, of item: CBORItem, into slips: inout [String]) -> CBORItem? {
@@ -129,11 +134,15 @@ enum Slip {
   }
 
   /// Notes null or undefined in place of the unprotected header, which must be there even if it is empty (RFC 9052,
-  /// 3), and undefined in place of a detached payload.
-  static func noteFields(of message: CBORItem?, _ name: String, into slips: inout [String]) {
+  /// 3), undefined in place of a detached payload, and a payload that must be detached. The device's authentication
+  /// refuses one that is not what it signs.
+  static func noteFields(
+    of message: CBORItem?, _ name: String, isDetached: Bool = true, into slips: inout [String]
+  ) {
     guard let fields = message?.elements.map(Array.init), fields.count == 4 else { return }
     if let nothing = self.name(ofNothing: fields[1]) { slips.append("\(name): the unprotected header is \(nothing)") }
     if fields[2].kind == .undefined { slips.append("\(name): the payload is undefined") }
+    if isDetached, fields[2].kind == .bytes { slips.append("\(name): the payload is attached") }
   }
 
   private static func name(ofNothing item: CBORItem) -> String? {

@@ -25,7 +25,7 @@ struct Document: Sendable {
     issuerAuth = issuerSigned[key: "issuerAuth"]
     var slipsOfIssuer: [String] = []
     let nameSpaces = Slip.member("nameSpaces", of: issuerSigned, into: &slipsOfIssuer)
-    Slip.noteFields(of: issuerAuth, "issuerAuth", into: &slipsOfIssuer)
+    Slip.noteFields(of: issuerAuth, "issuerAuth", isDetached: false, into: &slipsOfIssuer)
     slips += slipsOfIssuer.map { "issuerSigned.\($0)" }
     self.issuerSigned = try nameSpaces.map(Self.namespaces) ?? []
     deviceSigned = try item[key: "deviceSigned"].map(DeviceSigned.init(parsing:))

@@ -13,6 +13,8 @@ struct MobileSecurityObject: Sendable {
   /// The COSE_Key as received; nil if it is missing. Another check decides whether it is a usable key.
   let deviceKey: CBORItem?
   let status: DeclaredStatus
+  /// The slips that were read past (`Slip`), each with its member.
+  let slips: [String]
   private let valueDigests: CBORItem
   /// The entries of `valueDigests` by namespace; nil if there are 32 namespaces or fewer.
   private let digestsByNamespace: [UTF8Key: CBORItem]?
@@ -35,7 +37,9 @@ struct MobileSecurityObject: Sendable {
     let namespaces = try Self.checkDigests(valueDigests)
     digestsByNamespace =
       namespaces > MobileSecurityObject.few ? try MobileSecurityObject.table(of: valueDigests, reader) : nil
-    validity = try MobileSecurityObject.validity(reader.member("validityInfo", of: mso))
+    var slips: [String] = []
+    validity = try MobileSecurityObject.validity(reader.member("validityInfo", of: mso), &slips)
+    self.slips = slips
     let deviceKeyInfo = try reader.member("deviceKeyInfo", of: mso)
     _ = try reader.entries(deviceKeyInfo, "deviceKeyInfo")
     deviceKey = deviceKeyInfo[key: "deviceKey"]
@@ -113,7 +117,9 @@ struct MobileSecurityObject: Sendable {
     }
   }
 
-  private static func validity(_ item: CBORItem) throws(MdocParseError) -> DocumentValidity {
+  private static func validity(
+    _ item: CBORItem, _ slips: inout [String]
+  ) throws(MdocParseError) -> DocumentValidity {
     let reader = StructureParser(code: .msoMalformed)
     func time(_ item: CBORItem, _ name: String) throws(MdocParseError) -> Timestamp {
       guard let text = item.content(ofTag: 0)?.text else { throw reader.fault(name, "no text string with tag 0") }
@@ -122,13 +128,14 @@ struct MobileSecurityObject: Sendable {
     }
     do throws(MdocParseError) {
       _ = try reader.entries(item, ": it")
+      var slipsOfMembers: [String] = []
+      defer { slips += slipsOfMembers.map { "validityInfo.\($0)" } }
       return DocumentValidity(
         signed: try time(reader.member("signed", of: item), "signed"),
         validFrom: try time(reader.member("validFrom", of: item), "validFrom"),
         validUntil: try time(reader.member("validUntil", of: item), "validUntil"),
-        expectedUpdate: try item[key: "expectedUpdate"].map { item throws(MdocParseError) in
-          try time(item, "expectedUpdate")
-        })
+        expectedUpdate: try Slip.member("expectedUpdate", of: item, into: &slipsOfMembers)
+          .map { item throws(MdocParseError) in try time(item, "expectedUpdate") })
     } catch {
       throw error.inside("validityInfo")
     }

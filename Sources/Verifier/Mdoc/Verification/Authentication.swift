@@ -97,6 +97,8 @@ struct AuthenticatedResponse: Sendable {
 struct AuthenticatedDocument: Sendable {
   let docType: String
   let checks: CheckList
+  /// The slips in what the issuer signed (`Slip`), each with its member.
+  let slips: [String]
   /// Nil where the issuer, its signature or the device was not authenticated.
   let content: Content?
   /// The check of revocation; nil where the policy asks nothing, the issuer is not trusted, or its signature is not
@@ -116,9 +118,13 @@ struct AuthenticatedDocument: Sendable {
     let deviceSigned: [DeviceSigned.Element]
   }
 
-  init(docType: String, checks: CheckList, content: Content? = nil, revocation: RevocationCheck? = nil) {
+  init(
+    docType: String, checks: CheckList, slips: [String] = [], content: Content? = nil,
+    revocation: RevocationCheck? = nil
+  ) {
     self.docType = docType
     self.checks = checks
+    self.slips = slips
     self.content = content
     self.revocation = revocation
   }
@@ -129,7 +135,7 @@ struct AuthenticatedDocument: Sendable {
     checks: CheckList, policy: RevocationPolicy
   ) {
     self.init(
-      docType: document.docType, checks: checks,
+      docType: document.docType, checks: checks, slips: signed.mso.slips.map { "issuerSigned.issuerAuth.\($0)" },
       content: signed.anchor.flatMap { anchor in
         method.map { Content(document, signed, anchor: anchor, method: $0) }
       },

@@ -16,20 +16,20 @@ struct DeviceAuthentication {
   /// The method by which the device was authenticated, or nil; every check is noted either way.
   func run(into checks: inout CheckList) -> DeviceAuthenticationMethod? {
     let key = deviceKey(&checks)
-    checks.expect(key == nil || key != issuerKey, .deviceKeySameAsIssuer)
+    checks.expect(key == nil || key?.key != issuerKey, .deviceKeySameAsIssuer)
     let elements = document.deviceSigned?.elements ?? []
     let unauthorized = elements.map(\.reference).filter { !mso.keyAuthorizations.allows($0) }
     checks.require(unauthorized.isEmpty, .deviceElementUnauthorized, names(unauthorized))
     return authenticate(key: key, &checks)
   }
 
-  private func deviceKey(_ checks: inout CheckList) -> PublicKey? {
+  private func deviceKey(_ checks: inout CheckList) -> COSEKey? {
     guard let item = mso.deviceKey else {
       checks.failed(.deviceKeyInvalid, "deviceKeyInfo has no deviceKey")
       return nil
     }
     do throws(COSEKey.Fault) {
-      let key = try COSEKey.read(item)
+      let key = try COSEKey(item)
       checks.passed(.deviceKeyInvalid)
       return key
     } catch {
@@ -38,7 +38,7 @@ struct DeviceAuthentication {
     }
   }
 
-  private func authenticate(key: PublicKey?, _ checks: inout CheckList) -> DeviceAuthenticationMethod? {
+  private func authenticate(key: COSEKey?, _ checks: inout CheckList) -> DeviceAuthenticationMethod? {
     let signature = document.deviceSigned?.deviceSignature
     let mac = document.deviceSigned?.deviceMac
     checks.require(signature != nil || mac != nil, .deviceAuthMissing)
@@ -51,55 +51,72 @@ struct DeviceAuthentication {
     }
   }
 
-  private func verify(signature: CBORItem, key: PublicKey?, _ checks: inout CheckList) -> Bool {
+  /// DeviceAuthenticationBytes over our transcript. The message's payload must be detached (9.1.3.6); these very bytes as
+  /// its payload are a slip (`Slip`), since they say nothing else than a detached one.
+  private func bytes(besides payload: CBORItem?) throws(COSEError) -> [UInt8] {
+    let bytes = Self.bytes(of: document, over: transcript)
+    guard let payload, payload.bytes?.elementsEqual(bytes) != true else { return bytes }
+    throw .malformed("its payload is attached, and is not this session's DeviceAuthenticationBytes")
+  }
+
+  private func verify(signature: CBORItem, key: COSEKey?, _ checks: inout CheckList) -> Bool {
     do throws(COSEError) {
       let message = try COSESign1(parsing: signature, readsPastSlips: true)
-      guard message.payload == nil else { throw .malformed }
+      let bytes = try bytes(besides: message.payload)
       checks.passed(.deviceAuthMalformed)
       checks.notRun(.deviceMacNotAllowed)
       guard let key else { return false }
-      let verdict = message.verify(payload: Self.bytes(of: document, over: transcript)[...], key: key)
+      let objection = message.objection(to: key)
+      let verdict = objection == nil ? message.verify(payload: bytes[...], key: key.key) : .keyMismatch
       checks.note(
         verdict,
         in: [
           (.algorithmUnsupported, .deviceAlgorithmUnsupported), (.keyMismatch, .deviceAlgorithmKeyMismatch),
           (.invalid, .deviceSignatureInvalid),
         ])
+      if let objection { checks.failed(.deviceAlgorithmKeyMismatch, objection) }
       if verdict == .invalid {
         explain(.deviceSignatureInvalid, &checks) { other in
-          message.verify(payload: Self.bytes(of: document, over: other)[...], key: key) == .valid
+          message.verify(payload: Self.bytes(of: document, over: other)[...], key: key.key) == .valid
         }
       }
       return verdict == .valid
     } catch {
-      checks.failed(error.code(orMalformed: .deviceAuthMalformed))
+      checks.failed(error.code(orMalformed: .deviceAuthMalformed), error.detail)
       return false
     }
   }
 
-  private func verify(mac: CBORItem, key: PublicKey?, _ checks: inout CheckList) -> Bool {
+  private func verify(mac: CBORItem, key: COSEKey?, _ checks: inout CheckList) -> Bool {
     do throws(COSEError) {
       let message = try COSEMac0(parsing: mac, readsPastSlips: true)
-      guard message.payload == nil else { throw .malformed }
+      let bytes = try bytes(besides: message.payload)
       checks.passed(.deviceAuthMalformed)
-      guard case .allowed(let readerKey) = macPolicy, key == nil || key?.curve == readerKey.curve else {
+      guard case .allowed(let readerKey) = macPolicy, key == nil || key?.key.curve == readerKey.curve else {
         checks.failed(.deviceMacNotAllowed)
         return false
       }
       checks.passed(.deviceMacNotAllowed)
       guard let key else { return false }
-      let verdict = verify(message, over: transcript, key: key, readerKey: readerKey)
+      if let objection = key.objectionToAgreement {
+        checks.notRun(.deviceAlgorithmUnsupported)
+        checks.failed(.deviceAlgorithmKeyMismatch, objection)
+        return false
+      }
+      let verdict = verify(message, of: bytes, over: transcript, key: key.key, readerKey: readerKey)
       checks.note(verdict, in: [(.algorithmUnsupported, .deviceAlgorithmUnsupported)])
       checks.notRun(.deviceAlgorithmKeyMismatch, .deviceSignatureInvalid)
       if verdict != .algorithmUnsupported { checks.note(verdict, in: [(.invalid, .deviceMacInvalid)]) }
       if verdict == .invalid {
         explain(.deviceMacInvalid, &checks) { other in
-          verify(message, over: other, key: key, readerKey: readerKey) == .valid
+          verify(
+            message, of: Self.bytes(of: document, over: other), over: other, key: key.key, readerKey: readerKey)
+            == .valid
         }
       }
       return verdict == .valid
     } catch {
-      checks.failed(error.code(orMalformed: .deviceAuthMalformed))
+      checks.failed(error.code(orMalformed: .deviceAuthMalformed), error.detail)
       return false
     }
   }
@@ -112,13 +129,13 @@ struct DeviceAuthentication {
 
   /// EMacKey (9.1.3.5): HKDF-SHA-256 over the agreed secret, salted with SHA-256 of SessionTranscriptBytes.
   private func verify(
-    _ message: COSEMac0, over transcript: SessionTranscript, key: PublicKey, readerKey: PrivateKey
+    _ message: COSEMac0, of bytes: [UInt8], over transcript: SessionTranscript, key: PublicKey, readerKey: PrivateKey
   ) -> COSEMac0.Verdict {
     do throws(CryptoError) {
       let secret = try readerKey.sharedSecret(with: key)
       let salt = HashAlgorithm.sha256.hash(transcript.taggedBytes)
       let macKey = try HKDF.deriveKey(from: secret, salt: salt, info: Array("EMacKey".utf8), length: 32)
-      return message.verify(payload: Self.bytes(of: document, over: transcript)[...], key: macKey)
+      return message.verify(payload: bytes[...], key: macKey)
     } catch {
       return .invalid
     }

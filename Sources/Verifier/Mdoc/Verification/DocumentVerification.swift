@@ -127,7 +127,10 @@ struct ValidityCheck {
   func run(into checks: inout CheckList) {
     let validity = mso.validity
     checks.require(
-      validity.signed <= validity.validFrom && validity.validFrom < validity.validUntil, .validityInconsistent)
+      validity.signed <= validity.validFrom && validity.validFrom < validity.validUntil, .validityInconsistent,
+      validity.signed > validity.validFrom
+        ? "signed (\(validity.signed)) is after validFrom (\(validity.validFrom))"
+        : "validFrom (\(validity.validFrom)) is not before validUntil (\(validity.validUntil))")
     checks.require(validity.signed <= now + skew, .signedInFuture)
     checks.require(signer.validity.contains(validity.signed), .signedOutsideCertificate)
     checks.require(validity.validFrom <= now + skew, .notYetValid)

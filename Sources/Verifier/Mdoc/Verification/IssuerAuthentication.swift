@@ -27,7 +27,10 @@ struct IssuerAuthentication {
       return nil
     }
     let chain = message.headers.x5chain ?? []
-    checks.require(!chain.isEmpty, .issuerCertificateMissing)
+    let hasTextLabel = message.headers.hasTextLabel(COSEHeaders.Label.x5chain)
+    checks.require(
+      !chain.isEmpty, .issuerCertificateMissing,
+      hasTextLabel ? "x5chain stands under the text \"33\", not the number" : nil)
     guard let leaf = chain.first else {
       checks.skipRest(of: Self.codes)
       return nil
@@ -46,8 +49,8 @@ struct IssuerAuthentication {
       checks.passed(.coseCritUnsupported)
       return message
     } catch {
-      if error != .malformed { checks.passed(.issuerAuthMalformed) }
-      checks.failed(error.code(orMalformed: .issuerAuthMalformed))
+      if error.detail == nil { checks.passed(.issuerAuthMalformed) }
+      checks.failed(error.code(orMalformed: .issuerAuthMalformed), error.detail)
       return nil
     }
   }
@@ -134,7 +137,7 @@ extension COSEError {
     case .duplicateHeader: .coseHeaderDuplicate
     case .unsupportedCritical: .coseCritUnsupported
     case .invalidCBOR(let code): code
-    case .malformed, .invalidKey: malformed
+    case .malformed: malformed
     }
   }
 }

@@ -60,6 +60,8 @@ public struct MdocVerifier: Sendable {
         alternatives: index == 0 ? presented.alternatives : [], verifier: self, now: now)
       return verification.run(request: request, recognizesAppleMocks: presented.recognizesAppleMocks)
     }
+    let slips = documents.enumerated().flatMap { index, document in document.slips.map { "documents[\(index)].\($0)" } }
+    if !slips.isEmpty { ResponseCheck.note(slips, isStrict: isStrict, into: &responseChecks) }
     for item in presented.parts.flatMap({ readsProofs(of: request) ? $0.response.zkDocuments : [] }) {
       let verification = ProofVerification(
         item: item, transcript: presented.transcript, request: request, verifier: self, now: now)

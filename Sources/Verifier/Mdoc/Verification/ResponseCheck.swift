@@ -19,7 +19,15 @@ struct ResponseCheck {
     checks.require(documentErrorsAreHarmless, .documentErrorsPresent)
     checkKinds(isOK: isOK, &checks)
     checks.require(isExpectedNumber, .documentUnexpected, "\(count) documents")
-    checks.expect(response.slips.isEmpty, .responseDeviation, slips, isStrict: isStrict)
+    Self.note(response.slips, isStrict: isStrict, into: &checks)
+  }
+
+  /// Notes slips that were read past (`Slip`); those of what is signed are found after the others.
+  static func note(_ slips: [String], isStrict: Bool, into checks: inout CheckList) {
+    let shown = slips.prefix(Limits.reportedFaults).joined(separator: "; ")
+    let more = slips.count - Limits.reportedFaults
+    checks.expect(
+      slips.isEmpty, .responseDeviation, shown + (more > 0 ? "; and \(more) more" : ""), isStrict: isStrict)
   }
 
   /// Every check of one response, in the order in which they are made.
@@ -76,12 +84,6 @@ struct ResponseCheck {
       let wanted = request?.documents.first { $0.docType.hasSameBytes(as: document.docType) }
       return wanted?.proofs?.isRequired != true
     }
-  }
-
-  private var slips: String {
-    let shown = response.slips.prefix(Limits.reportedFaults)
-    let more = response.slips.count - shown.count
-    return shown.joined(separator: "; ") + (more > 0 ? "; and \(more) more" : "")
   }
 
   /// Whether the version is `1.` and digits: minor versions only add (the second edition has 1.1).

@@ -20,7 +20,7 @@ public struct ReaderSession: Sendable {
   public enum Problem: Error, Sendable, Hashable {
     /// The engagement is no CBOR map.
     case deviceEngagementMalformed
-    /// The reader's key is no COSE_Key with a point on one of mdoc's curves.
+    /// The reader's key is no COSE_Key with a point on one of mdoc's curves, or is for another use.
     case readerKeyMalformed
   }
 
@@ -33,7 +33,7 @@ public struct ReaderSession: Sendable {
     let engagement = Self.untagged(deviceEngagement)
     let key = Self.untagged(readerKey)
     guard let parsed = DeviceEngagement(parsing: engagement) else { throw .deviceEngagementMalformed }
-    guard let item = try? CBORItem(parsing: key), let publicKey = try? COSEKey.publicKey(from: item) else {
+    guard let item = try? CBORItem(parsing: key), let publicKey = COSEKey.agreementKey(from: item) else {
       throw .readerKeyMalformed
     }
     transcript = Proximity.transcript(deviceEngagement: engagement, readerKey: key, handover: handover)
@@ -74,6 +74,6 @@ struct DeviceEngagement {
     guard let item = try? CBORItem(parsing: encoded), item.kind == .map else { return nil }
     // Security = [cipher suite identifier, EDeviceKeyBytes]
     let security = item[label: 1]?.elements.map { Array($0) } ?? []
-    deviceKey = security.count > 1 ? security[1].embedded.flatMap { try? COSEKey.publicKey(from: $0) } : nil
+    deviceKey = security.count > 1 ? security[1].embedded.flatMap(COSEKey.agreementKey) : nil
   }
 }
