@@ -160,8 +160,8 @@ final class RequestQueue<Element: Sendable>: Sendable {
 
   /// The flow whose request gets a place now; nil if none is free.
   private func next(_ state: State) -> Flow? {
-    if state.running < maxRunning { return state.turns.next() }
-    return state.turns.busy < 2 * maxRunning ? state.turns.next(below: max(1, maxRunning / 8)) : nil
+    let few = state.turns.busy < 2 * maxRunning ? max(1, maxRunning / 8) : 0
+    return state.turns.next(below: state.running < maxRunning ? .max : few)
   }
 }
 

@@ -29,10 +29,9 @@ package final class WorkerThreads: TaskExecutor {
 
   private func run() {
     var done: (flow: Flow, cost: Int64)?
-    var start = Deadline.now()
     while true {
       let job = queue.next(after: done)
-      start = Deadline.now()
+      let start = Deadline.now()
       if let work = job.work {
         work.run(job.job, at: start)
       } else {

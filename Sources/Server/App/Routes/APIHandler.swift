@@ -45,9 +45,8 @@ struct APIHandler: HTTPHandler {
   }
 
   func charge(_ request: HTTPRequest, replyBytes: Int, nanoseconds: Int64) {
-    let heading = read(request)
-    heading.application.edge.limiter.charge(
-      heading.counted, replyBytes: replyBytes, nanoseconds: nanoseconds, at: Deadline.now())
+    let (limiter, caller) = (read(request).application.edge.limiter, read(request).counted)
+    limiter.charge(caller, replyBytes: replyBytes, nanoseconds: nanoseconds, at: Deadline.now())
   }
 
   /// Called on a thread that reads sockets. Requests that ask how the server is are admitted at any time. All others

@@ -152,7 +152,6 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     return true
   }
 
-  /// Runs a job's work, and charges its flow with the time.
   private func work(_ job: Job, on connection: SQLiteConnection) throws(StoreError) {
     let start = Deadline.now()
     defer { locked { queue.end(job.flow, cost: Deadline.now() - start) } }

@@ -6,8 +6,7 @@ struct StoreJob<Connection> {
   let work: (Connection) throws(StoreError) -> Void
   /// Called once, with nil on success, on the thread that learns the outcome.
   let finish: (StoreError?) -> Void
-  /// Whose turn it takes.
-  var flow = Flow.current
+  let flow = Flow.current
 
   /// Hands a job to `enqueue`, and suspends until it has ended.
   static func run<Value: Sendable>(
