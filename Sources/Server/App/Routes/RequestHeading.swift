@@ -14,8 +14,7 @@ struct RequestHeading: Sendable {
   private let hash: [UInt8]?
   /// The caller whose rate the request counts against.
   let counted: RateLimiter.Caller
-  /// Whose turn the request takes: the relying party's with all its API keys, or a stranger's by address. A session in
-  /// the path names nobody, since anybody may name any.
+  /// Whose turn the request takes. A session in the path decides nothing: anybody may name any session.
   let flow: Flow
 
   init(_ request: HTTPRequest, _ router: Router, _ application: Application) {
