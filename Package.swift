@@ -261,7 +261,8 @@ let package = Package(
       ]),
     // The page of test mode in a browser; Bench has the HTTP client.
     .testTarget(
-      name: "PlaygroundTests", dependencies: ["Base", "Bench", "Longfellow", "TestMode", "App", "TestSupport"],
+      name: "PlaygroundTests",
+      dependencies: ["Base", "Bench", "Longfellow", "TestMode", "Sessions", "App", "TestSupport"],
       swiftSettings: testing),
     tests("Mock", ["Base", "CBOR", "Cryptography"]),
     tests("Vectors", ["Base", "Cryptography", "Longfellow", "Mdoc", "Sessions", "Mock", "TestSupport"]),

@@ -32,6 +32,7 @@ import Testing
     ("a slow request line", "GET /", "x"),
     ("a slow header", "GET /p HTTP/1.1\r\nHost: a\r\n", "X: 1\r\n"),
     ("a slow body", "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n", "x"),
+    ("a slow chunked body", "POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n"),
     (
       "a slow body after a whole request",
       "GET /p HTTP/1.1\r\nHost: a\r\n\r\nPOST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n", "x"

@@ -3,6 +3,7 @@ import Bench
 import FoundationEssentials
 import Glibc
 import Mock
+import Sessions
 import TestMode
 import Testing
 

@@ -114,7 +114,6 @@ import Testing
     .apiIdempotencyInProgress: Scripted(rare, "inProgress"),
     .apiIdempotencyKeyReused: Scripted("SessionsTests/IdempotencyTests.swift", "creation"),
     .apiBodyTooLarge: submits,
-    .apiLengthRequired: transport,
     .apiHeadersTooLarge: transport,
     .apiTargetTooLong: transport,
     .apiUnsupportedMediaType: submits,

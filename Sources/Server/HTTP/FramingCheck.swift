@@ -9,8 +9,9 @@ import CMicrohttpd
 enum FramingCheck {
   struct Result {
     var request: HTTPRequest
-    /// The declared length of the body in bytes; 0 if none is declared.
-    let contentLength: Int
+    /// The declared length of the body in bytes; nil if none is declared, as for a chunked body.
+    let contentLength: Int?
+    let hasBody: Bool
   }
 
   static func check(
@@ -28,12 +29,13 @@ enum FramingCheck {
     let parsedTarget = try RequestTarget(target, method: method)
     let headers = HTTPHeaders(fields)
     try checkHost(headers.values("Host"), required: !isHTTP10, authority: parsedTarget.authority)
-    let length = try contentLength(headers, isHTTP10: isHTTP10)
-    if length > limits.maxBodyBytes { throw .bodyTooLarge(limit: limits.maxBodyBytes) }
+    let length = try contentLength(headers, header, isHTTP10: isHTTP10)
+    if let length, length > limits.maxBodyBytes { throw .bodyTooLarge(limit: limits.maxBodyBytes) }
     let request = HTTPRequest(
       method: method, path: parsedTarget.path, query: parsedTarget.query, headers: headers,
       remoteAddress: remoteAddress)
-    return Result(request: request, contentLength: length)
+    let hasBody = length.map { $0 > 0 } ?? headers.contains("Transfer-Encoding")
+    return Result(request: request, contentLength: length, hasBody: hasBody)
   }
 
   /// Checks that the field's name is a token (so no space before the colon and no folded line) and that its value has
@@ -66,27 +68,42 @@ enum FramingCheck {
     }
   }
 
-  /// The declared length of the body. There may be one `Content-Length`, of digits only (RFC 9112, 6.3).
+  /// The declared length of the body; nil if none is declared. There may be one `Content-Length`, of digits only.
+  /// Instead of it there may be one `Transfer-Encoding`, exactly `chunked`, and not in HTTP/1.0 (RFC 9112, 6.1 and
+  /// 6.3).
   ///
-  /// Chunks are refused (RFC 9110, 15.5.12): libmicrohttpd 0.9.75 takes a bare LF for the end of a chunk line, where a
-  /// proxy in front may read on. The two would then see the next request begin at different bytes (RFC 9112, 7.1 and
-  /// 11.2), and nothing that the library hands out shows how a line ended.
-  private static func contentLength(_ headers: HTTPHeaders, isHTTP10: Bool) throws(HTTPFault) -> Int {
+  /// libmicrohttpd 0.9.75 takes a bare LF for the end of a chunk line, where a proxy in front may read on, and nothing
+  /// that it hands out shows how a line ended (RFC 9112, 7.1 and 11.2). So the connection closes behind a body in chunks
+  /// (`TransportCore.send`): whatever follows, no second request comes of it.
+  private static func contentLength(
+    _ headers: HTTPHeaders, _ raw: RawHeader, isHTTP10: Bool
+  ) throws(HTTPFault) -> Int? {
     let lengths = headers.values("Content-Length")
     let codings = headers.values("Transfer-Encoding")
     if !codings.isEmpty {
       guard lengths.isEmpty else { throw .malformed("Content-Length beside Transfer-Encoding") }
-      guard codings.count == 1, HTTPHeaders.sameName(codings[0], "chunked") else {
+      // `headers` has lost white space at the end of the value, but libmicrohttpd compares with it: it would not see
+      // the chunks and would read on for ever. So the raw field is checked.
+      guard codings.count == 1, raw.fields.contains(where: isChunked) else {
         throw .malformed("Transfer-Encoding is not exactly chunked")
       }
-      throw isHTTP10 ? .malformed("Transfer-Encoding in HTTP/1.0") : .lengthRequired
+      guard !isHTTP10 else { throw .malformed("Transfer-Encoding in HTTP/1.0") }
     }
     guard lengths.count <= 1 else { throw .malformed("more than one Content-Length") }
-    guard let text = lengths.first else { return 0 }
+    guard let text = lengths.first else { return nil }
     guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
       let length = Int(text)
     else { throw .malformed("Content-Length is not a number") }
     return length
+  }
+
+  private static func isChunked(_ field: RawHeader.Field) -> Bool {
+    folded(field.name, equals: "transfer-encoding") && folded(field.value, equals: "chunked")
+  }
+
+  private static func folded(_ bytes: UnsafeBufferPointer<UInt8>, equals lowercase: StaticString) -> Bool {
+    bytes.count == lowercase.utf8CodeUnitCount
+      && bytes.enumerated().allSatisfy { HTTPHeaders.lowercased($1) == lowercase.utf8Start[$0] }
   }
 
   private static func isToken(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -31,6 +31,8 @@ final class HTTPExchange: Sendable {
     var request: HTTPRequest?
     var body: [UInt8] = []
     var hold: BodyHold?
+    var dropped = 0
+    var isLast = false
     var task: Task<Void, Never>?
   }
 
@@ -45,6 +47,12 @@ final class HTTPExchange: Sendable {
   }
 
   var phase: Phase { state.withLock { $0.phase } }
+
+  /// Whether the connection closes behind this request's reply: it is uncertain where another request would begin.
+  var isLast: Bool {
+    get { state.withLock { $0.isLast } }
+    set { state.withLock { $0.isLast = newValue } }
+  }
 
   /// Whether the handler's answer is still awaited.
   var isBeingHandled: Bool {
@@ -71,10 +79,10 @@ final class HTTPExchange: Sendable {
     }
   }
 
-  /// Adds bytes of the body. Returns false if they would exceed the memory for bodies.
-  func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    let hold = state.withLock { $0.hold }
-    guard hold?.take(bytes.count) ?? true else { return false }
+  /// Adds bytes of the body. Returns false if the body would exceed `limit` or the memory for bodies.
+  func append(_ bytes: UnsafeRawBufferPointer, limit: Int) -> Bool {
+    let (count, hold) = state.withLock { ($0.body.count, $0.hold) }
+    guard bytes.count <= limit - count, hold?.take(bytes.count) ?? true else { return false }
     state.withLock { $0.body.append(contentsOf: bytes) }
     return true
   }
@@ -82,6 +90,14 @@ final class HTTPExchange: Sendable {
   /// Refuses the request. The reply is sent after the body, which is dropped.
   func refuse(with reply: Reply) {
     state.withLock { $0.phase = .dropping(reply) }
+  }
+
+  /// Counts dropped bytes of a refused body. Returns false if there are more of them than a reply is worth.
+  func drop(_ count: Int) -> Bool {
+    state.withLock { state in
+      state.dropped += count
+      return state.dropped <= Limits.droppedBodyBytes
+    }
   }
 
   /// Releases the body's memory. Called when the reply was written or can no longer be sent.

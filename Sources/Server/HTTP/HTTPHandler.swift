@@ -80,8 +80,6 @@ package enum Overload: String, Sendable, Hashable, CaseIterable {
 package enum HTTPFault: Error, Equatable, Sendable {
   /// The bytes are not a request that has exactly one meaning (RFC 9112); the text names the rule, never the bytes.
   case malformed(String)
-  /// The body comes in chunks, without a declared length.
-  case lengthRequired
   /// The declared body is larger than `limit` bytes.
   case bodyTooLarge(limit: Int)
   /// The request target is longer than `limit` bytes.
@@ -99,7 +97,6 @@ package enum HTTPFault: Error, Equatable, Sendable {
   package var status: Int {
     switch self {
     case .malformed: 400
-    case .lengthRequired: 411
     case .bodyTooLarge: 413
     case .targetTooLong: 414
     case .headersTooLarge: 431

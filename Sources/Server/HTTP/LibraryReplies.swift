@@ -33,7 +33,7 @@ enum LibraryReplies {
     let core = connection.core
     let fault: HTTPFault
     switch status {
-    case 400: fault = .malformed("the request line or a header line cannot be read")
+    case 400: fault = .malformed("the request line, a header line or a chunk cannot be read")
     case 414: fault = .targetTooLong(limit: core.configuration.maxTargetBytes)
     case 431: fault = .headersTooLarge(limit: core.configuration.maxHeaderBytes)
     case 505: fault = .malformed("the version is neither HTTP/1.1 nor HTTP/1.0")

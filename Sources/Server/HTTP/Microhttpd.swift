@@ -108,13 +108,13 @@ enum MicrohttpdCallbacks {
     case .receiving where uploadSize.pointee > 0:
       let bytes = UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)
       uploadSize.pointee = 0
-      // No reply can be queued while a body arrives, so the connection is closed if the memory for bodies is used up.
-      return exchange.append(bytes) ? .YES : .NO
+      // No reply can be queued while a body arrives, so the connection of a body that is too large is closed.
+      return exchange.append(bytes, limit: core.configuration.maxBodyBytes) ? .YES : .NO
     case .receiving:
       return core.handle(exchange, on: native)
     case .dropping where uploadSize.pointee > 0:
-      uploadSize.pointee = 0
-      return .YES
+      defer { uploadSize.pointee = 0 }
+      return exchange.drop(uploadSize.pointee) ? .YES : .NO
     case .dropping(let reply):
       return core.send(reply, exchange, on: native)
     case .answered(let reply):

@@ -87,7 +87,8 @@ final class TransportCore: Sendable {
       guard !isDraining.load(ordering: .acquiring) else {
         return refuse(.shuttingDown, exchange, accepted.request, on: native)
       }
-      guard accepted.contentLength > 0 else {
+      exchange.isLast = accepted.hasBody && accepted.contentLength == nil
+      guard accepted.hasBody else {
         exchange.accept(accepted.request, contentLength: 0, hold: nil)
         return .YES
       }
@@ -106,9 +107,9 @@ final class TransportCore: Sendable {
     switch handler.bodyAdmission(of: header.request) {
     case .refused(let response): return dropBody(response, header, exchange, on: native)
     case .taken(let owner):
-      switch bodies.hold(length, for: owner) {
+      switch bodies.hold(length ?? 0, for: owner) {
       case .success(let hold):
-        exchange.accept(header.request, contentLength: length, hold: hold)
+        exchange.accept(header.request, contentLength: length ?? 0, hold: hold)
         return .YES
       case .failure(.share):
         let fault = HTTPFault.rateLimited(retryAfter: configuration.overloadRetryAfter)
@@ -126,7 +127,8 @@ final class TransportCore: Sendable {
   private func dropBody(
     _ response: HTTPResponse, _ header: FramingCheck.Result, _ exchange: HTTPExchange, on native: OpaquePointer
   ) -> MHD_Result {
-    guard header.contentLength <= Limits.droppedBodyBytes, !header.request.headers.contains("Expect") else {
+    let isShort = header.contentLength.map { $0 <= Limits.droppedBodyBytes } ?? true
+    guard isShort, !header.request.headers.contains("Expect") else {
       return send(HTTPExchange.Reply(response: response, closes: true), exchange, on: native)
     }
     exchange.refuse(with: HTTPExchange.Reply(response: response, closes: false))
@@ -217,7 +219,7 @@ final class TransportCore: Sendable {
   func send(_ reply: HTTPExchange.Reply, _ exchange: HTTPExchange, on native: OpaquePointer) -> MHD_Result {
     exchange.markQueued()
     exchange.connection.allow(seconds: configuration.responseDeadline)
-    return ResponseWriter.queue(reply.response, closes: reply.closes, on: native)
+    return ResponseWriter.queue(reply.response, closes: reply.closes || exchange.isLast, on: native)
   }
 
   /// Turns the request away. By default the connection is closed: after a fault in the framing it is unknown where the

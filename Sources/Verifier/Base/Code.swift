@@ -284,7 +284,6 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case apiIdempotencyInProgress = "api.idempotency_in_progress"
   case apiIdempotencyKeyReused = "api.idempotency_key_reused"
   case apiBodyTooLarge = "api.body_too_large"
-  case apiLengthRequired = "api.length_required"
   case apiHeadersTooLarge = "api.headers_too_large"
   case apiTargetTooLong = "api.target_too_long"
   case apiUnsupportedMediaType = "api.unsupported_media_type"

@@ -735,10 +735,6 @@ extension Code {
         "This Idempotency-Key was used with another body", "HTTP API, Idempotency", "Use a new key for a new request.")
     case .apiBodyTooLarge:
       row("The request's body is larger than the limit", "RFC 9110, 15.5.14", "Send a smaller body.")
-    case .apiLengthRequired:
-      row(
-        "The request's body comes in chunks", "RFC 9110, 15.5.12",
-        "Send the body whole, with `Content-Length` instead of `Transfer-Encoding: chunked`.")
     case .apiHeadersTooLarge:
       row("The request's headers are larger than the limit", "RFC 6585, 5", "Send fewer or smaller headers.")
     case .apiTargetTooLong:

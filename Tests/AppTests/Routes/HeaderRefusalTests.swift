@@ -69,10 +69,19 @@ import Testing
     }
   }
 
-  @Test func `who asks before he sends is told at once`() async throws {
+  @Test func `chunks without end are cut off, and who asks before he sends is told at once`() async throws {
     try await withTestMode { bed in
+      let port = bed.api.port
+      let rest = try await blocking { () -> String in
+        let client = try RawClient(port: port)
+        client.send("POST /nothing HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        let chunk = "1000\r\n" + String(repeating: "x", count: 4_096) + "\r\n"
+        for _ in 0..<64 where !client.send(chunk) { break }
+        return try client.untilClosed()
+      }
+      #expect(!rest.contains("200"))
       let asked = try await ask(
-        bed.api.port, "POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
+        port, "POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
       #expect(asked.status == 404)
     }
   }

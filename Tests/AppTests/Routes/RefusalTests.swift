@@ -169,10 +169,6 @@ import Testing
           "GET /healthz HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 17_000))\r\n\r\n", 431,
           "api.headers_too_large"
         ),
-        (
-          "POST /v1/verification_sessions HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411,
-          "api.length_required"
-        ),
         // libmicrohttpd refuses these before any of our code sees them.
         ("GET /healthz HTTP/2.0\r\nHost: a\r\n\r\n", 400, "api.malformed_request"),
         ("GET /healthz\r\n\r\n", 400, "api.malformed_request"),

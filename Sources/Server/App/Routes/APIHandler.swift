@@ -64,8 +64,12 @@ struct APIHandler: HTTPHandler {
     }
     // With a credential even an essential request is counted, so that nobody may try credentials without end.
     if urgency == .essential, !request.headers.contains("Authorization") { return .essential }
-    // A request with a body was counted with its header.
-    if request.hold == nil, let fault = rateFault(heading.counted, application) { return .refused(fault) }
+    if request.hold == nil {
+      if let fault = rateFault(heading.counted, application) { return .refused(fault) }
+    } else if !request.headers.contains("Content-Length") {
+      // The request was counted with its header, which did not tell how long the body would be.
+      application.edge.limiter.charge(heading.counted, bytes: request.body.count, at: Deadline.now())
+    }
     return switch urgency {
     case .essential: .essential
     case .normal: .normal

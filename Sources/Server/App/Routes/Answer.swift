@@ -77,7 +77,6 @@ struct Problem: Sendable {
   init(_ fault: HTTPFault) {
     switch fault {
     case .malformed(let rule): self.init(ServiceError(.apiMalformedRequest, "The request is malformed: \(rule)."))
-    case .lengthRequired: self.init(ServiceError(.apiLengthRequired))
     case .bodyTooLarge(let limit): self.init(.tooLarge(.apiBodyTooLarge, limit))
     case .targetTooLong(let limit): self.init(.tooLarge(.apiTargetTooLong, limit))
     case .headersTooLarge(let limit): self.init(.tooLarge(.apiHeadersTooLarge, limit))

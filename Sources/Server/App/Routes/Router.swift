@@ -153,7 +153,7 @@ extension Route {
     var codes: Set<Code> = Set(problems)
     // Refusals of the transport, and problems that any request may meet.
     codes.formUnion([
-      .apiMalformedRequest, .apiLengthRequired, .apiBodyTooLarge, .apiHeadersTooLarge, .apiTargetTooLong,
+      .apiMalformedRequest, .apiBodyTooLarge, .apiHeadersTooLarge, .apiTargetTooLong,
       .apiOverloaded, .apiInternal, .apiUnknownMember, .apiRateLimited,
     ])
     // The path may have a name that cannot exist.

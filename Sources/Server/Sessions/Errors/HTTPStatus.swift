@@ -15,7 +15,6 @@ extension Code {
       .trustReloadFailed, .configurationReloadFailed:
       409
     case .sessionExpired, .sessionRedacted: 410
-    case .apiLengthRequired: 411
     case .apiBodyTooLarge, .apiSessionTooLarge: 413
     case .apiTargetTooLong: 414
     case .apiUnsupportedMediaType: 415
