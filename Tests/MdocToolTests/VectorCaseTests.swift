@@ -46,7 +46,7 @@ import Vectors
       ("vical-bad-signature", "vical-good", "[3]"),
       ("lote-bad-date", "lote", "LoTE.ListAndSchemeInformation.ListIssueDateTime"),
       ("cbor-trailing-after-response", "good", "its bytes"),
-      ("zk-other-session", "zk-good", "session.transcript[0]{0}"),
+      ("zk-other-session", "zk-good", "session.transcript[0]{1}[1]{-2}"),
     ])
   func aCaseIsComparedWithARightOneOfItsProtocol(id: String, right: String, path: String) async throws {
     let json = try await shown(id)

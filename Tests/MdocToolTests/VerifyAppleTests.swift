@@ -76,8 +76,8 @@ struct VerifyAppleTests {
   @Test func onlyWhatIsAskedIsShown() async throws {
     let scratch = try Scratch()
     let request =
-      #"{"documents":[{"doc_type":"org.iso.18013.5.1.mDL","elements":[{"namespace":"org.iso.18013.5.1","#
-      + #""identifier":"family_name"}]}]}"#
+      #"{"documents":[{"doc_type":"org.iso.18013.5.1.mDL","accept_expired":true,"#
+      + #""elements":[{"namespace":"org.iso.18013.5.1","identifier":"family_name"}]}]}"#
     let file = try scratch.write("request.json", request)
     for source in [request, file] {
       let json = try await verify("--request", source, "--json").json()

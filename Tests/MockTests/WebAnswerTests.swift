@@ -140,3 +140,22 @@ import Testing
           responseURI: fixture.session.responseURI))
   }
 }
+
+/// The published examples' handovers, made by the wallet's own parts.
+extension MockSessionTranscript {
+  /// OpenID4VP 1.0 over the Digital Credentials API (B.2.6.2).
+  ///
+  /// - Parameter thumbprint: that of the verifier's key to which the answer is encrypted; nil if it is not encrypted.
+  fileprivate static func openID4VP(origin: String, nonce: String, thumbprint: [UInt8]?) -> [UInt8] {
+    hashed("OpenID4VPDCAPIHandover", [.text(origin), .text(nonce), thumbprint.map { .bytes($0) } ?? .null])
+  }
+
+  /// OpenID4VP 1.0 by redirect or QR code (B.2.6.1).
+  fileprivate static func openID4VP(
+    clientID: String, nonce: String, thumbprint: [UInt8]?, responseURI: String
+  ) -> [UInt8] {
+    hashed(
+      "OpenID4VPHandover",
+      [.text(clientID), .text(nonce), thumbprint.map { .bytes($0) } ?? .null, .text(responseURI)])
+  }
+}

@@ -109,22 +109,6 @@ package enum MockSessionTranscript {
     hashed("dcapi", [.text(encryptionInfo), .text(origin)])
   }
 
-  /// OpenID4VP 1.0 over the Digital Credentials API (B.2.6.2).
-  ///
-  /// - Parameter thumbprint: that of the verifier's key to which the answer is encrypted; nil if it is not encrypted.
-  package static func openID4VP(origin: String, nonce: String, thumbprint: [UInt8]?) -> [UInt8] {
-    hashed("OpenID4VPDCAPIHandover", [.text(origin), .text(nonce), thumbprint.map { .bytes($0) } ?? .null])
-  }
-
-  /// OpenID4VP 1.0 by redirect or QR code (B.2.6.1).
-  package static func openID4VP(
-    clientID: String, nonce: String, thumbprint: [UInt8]?, responseURI: String
-  ) -> [UInt8] {
-    hashed(
-      "OpenID4VPHandover",
-      [.text(clientID), .text(nonce), thumbprint.map { .bytes($0) } ?? .null, .text(responseURI)])
-  }
-
   /// ISO/IEC TS 18013-7, B.4.4: the handover of OpenID4VP's draft 18. `mdocNonce` is a nonce of the wallet's own.
   package static func annexB(clientID: String, responseURI: String, nonce: String, mdocNonce: String) -> [UInt8] {
     func hash(_ text: String) -> CBORValue {
