@@ -1,8 +1,9 @@
 import Base
 import CBOR
 import Cryptography
-import Mock
 import Testing
+
+@testable import Mock
 
 @Suite struct WebAnswerTests {
   @Test(arguments: WebFixture.Way.all) func `the same request gives the same answer, another nonce another`(

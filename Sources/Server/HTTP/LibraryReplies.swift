@@ -44,9 +44,10 @@ enum LibraryReplies {
   }
 }
 
-/// What libmicrohttpd calls for its own replies. The program calls `LibraryReplies.queue`.
+/// What libmicrohttpd calls for its own replies. The program calls `LibraryReplies.queue`. Public, since an optimised
+/// build keeps no other function that nothing in the package calls.
 @_cdecl("MHD_queue_response")
-func queueInsteadOfLibrary(_ connection: OpaquePointer?, _ status: UInt32, _ response: OpaquePointer?) -> UInt32 {
+public func queueInsteadOfLibrary(_ connection: OpaquePointer?, _ status: UInt32, _ response: OpaquePointer?) -> UInt32 {
   guard let connection else { return MHD_Result.NO.rawValue }
   return LibraryReplies.replace(status, on: connection).rawValue
 }

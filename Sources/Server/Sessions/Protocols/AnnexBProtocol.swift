@@ -69,7 +69,7 @@ package struct AnnexBProtocol: FetchedRequestProtocol {
     _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
     relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
   ) -> Authentication {
-    guard case .parameters(let response) = answer, let opening = challenge.fetched(answeredBy: response) else {
+    guard case .parameters(var response) = answer, let opening = challenge.fetched(answeredBy: &response) else {
       // What we sealed ourselves opened but does not read: only a fault of ours can make it.
       return verifier.refuse([Check(.sessionInterrupted, .failed)], at: now)
     }

@@ -123,7 +123,7 @@ package struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
     _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
     relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
   ) -> Authentication {
-    guard case .parameters(let response) = answer, let opening = challenge.fetched(answeredBy: response) else {
+    guard case .parameters(var response) = answer, let opening = challenge.fetched(answeredBy: &response) else {
       // What we sealed ourselves opened but does not read: only a fault of ours can make it.
       return verifier.refuse([Check(.sessionInterrupted, .failed)], at: now)
     }
@@ -139,9 +139,10 @@ extension FetchedRequestProtocol {
 }
 
 extension ConsumedChallenge {
-  /// The challenge as the wallet had it that fetched its request.
-  borrowing func fetched(answeredBy response: JSON) -> OpenID4VPChallenge? {
+  /// The challenge as the wallet had it that fetched its request. Takes out of the response what is not the wallet's.
+  borrowing func fetched(answeredBy response: inout JSON) -> OpenID4VPChallenge? {
     let code = response[WalletResponse.codeHash]?.string.flatMap { ResponseCodeHash($0) }
+    response = .object((response.object ?? []).filter { $0.name != WalletResponse.codeHash })
     return OpenID4VPChallenge(kept: material, for: WalletPath(session, code))
   }
 }
