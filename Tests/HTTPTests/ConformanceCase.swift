@@ -247,6 +247,9 @@ extension ConformanceCase {
     Self(
       "headers above the memory", get(host + "X-Test: " + String(repeating: "x", count: 60_000) + "\r\n"),
       [.refused(431)], .closed),
+    Self(
+      "a cookie's parts above the memory", get(host + "Cookie: " + String(repeating: "a=b; ", count: 800) + "\r\n"),
+      [], .closed),
     Self("fields above the memory", get(host + String(repeating: "a:\r\n", count: 2000)), [.refused(431)], .closed),
   ]
 }

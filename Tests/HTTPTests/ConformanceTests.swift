@@ -10,7 +10,9 @@ import Testing
   func `an ambiguous length is refused`(_ example: ConformanceCase) async throws { try await run(example) }
 
   @Test(arguments: ConformanceCase.chunks + ConformanceCase.brokenChunks)
-  func `of a body in chunks comes one request at most`(_ example: ConformanceCase) async throws { try await run(example) }
+  func `of a body in chunks comes one request at most`(_ example: ConformanceCase) async throws {
+    try await run(example)
+  }
 
   @Test(arguments: ConformanceCase.ambiguousHeaders)
   func `an ambiguous header is refused`(_ example: ConformanceCase) async throws { try await run(example) }

@@ -25,9 +25,11 @@ enum LibraryReplies {
 
   /// Queues the edge's refusal instead of the library's; `NO` closes the connection without a reply.
   fileprivate static func replace(_ status: UInt32, on native: OpaquePointer) -> MHD_Result {
-    // After a `Content-Length` that it cannot read (400 or 413), this version sends the reply's header twice.
+    // After a `Content-Length` that it cannot read (400 or 413), or a `Cookie` for which it has no memory (431), this
+    // version sends the reply's header twice.
     guard let raw = mdoc_http_socket_context(native),
-      status != 400 || MHD_lookup_connection_value(native, .HEADER_KIND, "Content-Length") == nil
+      status != 400 || MHD_lookup_connection_value(native, .HEADER_KIND, "Content-Length") == nil,
+      status != 431 || MHD_lookup_connection_value(native, .HEADER_KIND, "Cookie") == nil
     else { return .NO }
     let connection = Unmanaged<AcceptedConnection>.fromOpaque(raw).takeUnretainedValue()
     let core = connection.core
@@ -47,7 +49,8 @@ enum LibraryReplies {
 /// What libmicrohttpd calls for its own replies. The program calls `LibraryReplies.queue`. Public, since an optimised
 /// build keeps no other function that nothing in the package calls.
 @_cdecl("MHD_queue_response")
-public func queueInsteadOfLibrary(_ connection: OpaquePointer?, _ status: UInt32, _ response: OpaquePointer?) -> UInt32 {
+public func queueInsteadOfLibrary(_ connection: OpaquePointer?, _ status: UInt32, _ response: OpaquePointer?) -> UInt32
+{
   guard let connection else { return MHD_Result.NO.rawValue }
   return LibraryReplies.replace(status, on: connection).rawValue
 }

@@ -128,7 +128,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
   func comeBack(_ flow: Flow, at now: Int64) -> Due {
     change(at: now) { state, _ in
       state.running += 1
-      state.turns.begin(flow)
+      state.turns.begin(flow, isNew: false)
     }
   }
 

@@ -79,9 +79,10 @@ package struct FairTurns {
     return least.map { entries[$0].flow }
   }
 
-  package mutating func begin(_ flow: Flow) {
+  /// - Parameter isNew: false for work that goes on after it had stopped: nobody's turn has come.
+  package mutating func begin(_ flow: Flow, isNew: Bool = true) {
     let index = index(of: flow)
-    time = max(time, entries[index].tag)
+    if isNew { time = max(time, entries[index].tag) }
     entries[index].tag += Self.least
     if entries[index].underWay == 0 { busy += 1 }
     entries[index].underWay += 1

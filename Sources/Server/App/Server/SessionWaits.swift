@@ -61,7 +61,8 @@ final class SessionWaits: Sendable {
       defer { state.isWatched = true }
       return (wait, !state.isWatched)
     }
-    if isFirst { Task { await watch(unended) } }
+    // For all that wait, and in no flow of the one that came first.
+    if isFirst { Task.detached { await self.watch(unended) } }
     return wait
   }
 

@@ -194,11 +194,11 @@ class Page {
     try {
       const requests = this.page.digital_credential_requests;
       const { protocol, data } = await navigator.credentials.get({ mediation: "required", digital: { requests } });
-      this.hasSubmitted = true;
+      this.noteSubmit(true);
       await this.api.submit(protocol, data);
     } catch (error) {
       if (error instanceof Refused) {
-        this.hasSubmitted = false;
+        this.noteSubmit(false);
         // Its end is shown by who follows the session.
         if (!error.isEnded) say("problem", this.text("try-again"));
       } else {
@@ -240,9 +240,15 @@ class Page {
     return REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? "failed-other";
   }
 
+  /** Kept, since the page may be loaded again before the session ends. */
+  noteSubmit(hasSubmitted) {
+    this.api.hasSubmitted = hasSubmitted;
+    this.api.keep();
+  }
+
   /** Of this page; not where a wallet brings one back to `redirect_uri`. */
   get responseCode() {
-    return this.page.redirect_uri === undefined || this.hasSubmitted ? this.api.code : undefined;
+    return this.page.redirect_uri === undefined || this.api.hasSubmitted ? this.api.code : undefined;
   }
 
   offerReturn(isSoon) {

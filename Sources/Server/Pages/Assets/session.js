@@ -60,7 +60,7 @@ export class SessionAPI {
     const isKept = !secret || kept.secret === secret;
     const fresh = { secret, embedder, code: `vrc_${base64url(crypto.getRandomValues(new Uint8Array(32)))}` };
     Object.assign(api, fresh, isKept ? kept : {}, secret ? { embedder } : {});
-    tab.set(api.id, { secret: api.secret, embedder: api.embedder, code: api.code });
+    api.keep();
     if (location.hash) history.replaceState(null, "", location.pathname + location.search);
     // Before anything that takes time: a page that says nothing has not loaded.
     api.tell("requires_input");
@@ -69,6 +69,11 @@ export class SessionAPI {
     if (hash) api.codeHash = base64url(new Uint8Array(hash));
     else delete api.code;
     return api;
+  }
+
+  keep() {
+    const { id, secret, embedder, code, hasSubmitted } = this;
+    tab.set(id, { secret, embedder, code, hasSubmitted });
   }
 
   /** Tells the page that has this one in a frame. `frame-ancestors` lets only the relying party's origins. */

@@ -44,7 +44,8 @@ public struct AnnexC: Sendable {
     }
     checks.passed(.envelopeDecryptionFailed)
     guard let response = DeviceResponse(parsing: plaintext, into: &checks) else { return nil }
-    return PresentedResponse(response: response, transcript: transcript, macPolicy: .notAllowed)
+    return PresentedResponse(
+      response: response, transcript: transcript, macPolicy: .notAllowed, leavesUnread: encrypted.leavesUnread)
   }
 
   private static let codes: [Code] = [
@@ -56,6 +57,7 @@ public struct AnnexC: Sendable {
 struct EncryptedResponse {
   let encapsulatedKey: PublicKey
   let ciphertext: ArraySlice<UInt8>
+  let leavesUnread: Bool
 
   /// Notes each check; nil if one failed.
   init?(parsing bytes: [UInt8], checks: inout CheckList) {
@@ -73,7 +75,9 @@ struct EncryptedResponse {
     guard let point else { return nil }
     self.encapsulatedKey = point
     self.ciphertext = ciphertext
+    leavesUnread = parts[1].count != 2
   }
+
   /// The plaintext; nil if the ciphertext is for another key, transcript or message.
   func open(over transcript: SessionTranscript, key: PrivateKey) -> [UInt8]? {
     try? HPKE.p256SHA256AES128GCM.open(

@@ -10,6 +10,7 @@ struct AppleEnvelope {
   let recipientKeyHash: ArraySlice<UInt8>
   let transcriptHash: ArraySlice<UInt8>
   let ciphertext: ArraySlice<UInt8>
+  let leavesUnread: Bool
 
   static let algorithm = "APPLE-HPKE-v1"
   private static let hashLength = 32
@@ -31,6 +32,7 @@ struct AppleEnvelope {
     self.recipientKeyHash = recipientKeyHash
     self.transcriptHash = transcriptHash
     self.ciphertext = ciphertext
+    leavesUnread = item.count != 3 || parameters.count != 4
     checks.require(algorithm.isText(Self.algorithm), .envelopeAlgorithmUnsupported)
     checks.require(mode == 0, .envelopeModeUnsupported)
     let point = try? PublicKey(curve: .p256, encoded: encapsulatedKey)

@@ -104,7 +104,7 @@ public struct AppleInApp: Sendable {
       checks.failed(.envelopeTranscriptMismatch, mistake.map { "it answers \($0)" })
     }
     guard isOurs, let plaintext = decrypt(envelope, recipient, transcript, &checks) else { return nil }
-    return present(plaintext, transcript: transcript, &checks)
+    return present(plaintext, of: envelope, transcript: transcript, &checks)
   }
 
   private func recipientKey(for envelope: AppleEnvelope, _ checks: inout CheckList) -> RecipientKey? {
@@ -156,14 +156,14 @@ public struct AppleInApp: Sendable {
   }
 
   private func present(
-    _ plaintext: [UInt8], transcript: SessionTranscript, _ checks: inout CheckList
+    _ plaintext: [UInt8], of envelope: AppleEnvelope, transcript: SessionTranscript, _ checks: inout CheckList
   ) -> PresentedResponse? {
     guard let identity = Self.identity(in: plaintext, checks: &checks) else { return nil }
     do throws(MdocParseError) {
       return PresentedResponse(
         response: try DeviceResponse(parsing: identity), transcript: transcript, macPolicy: .notAllowed,
         recognizesAppleMocks: true, fallsBackToAgeInYears: true, maxDocuments: 1,
-        showsSimulatedAnswers: publishedKey == .simulate)
+        showsSimulatedAnswers: publishedKey == .simulate, leavesUnread: envelope.leavesUnread)
     } catch {
       checks.append([error.check])
       return nil
