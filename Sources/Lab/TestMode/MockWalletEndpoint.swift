@@ -84,7 +84,7 @@ struct MockWalletEndpoint: Sendable {
     guard ProtocolFamily(ofProtocol: pending.protocolName) == .redirect else { return nil }
     let named = address.map { $0.split(separator: "/").dropLast().last.map(String.init) ?? "" }
     if let named, WalletPath(named)?.session != pending.session {
-      throw .invalidMember("/request_uri", "must be an address of the session")
+      throw .invalidMember("/request_uri", "must be the `request_uri` of the session, or of its page")
     }
     return try await call.application.service.walletRequest(named ?? pending.session.text, of: pending.relyingParty.id)
   }

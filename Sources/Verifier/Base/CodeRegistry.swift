@@ -72,7 +72,7 @@ extension Code {
       row("The JWE is encrypted to another key than this session's", "RFC 7516, 4.1.6", Remedy.forged)
     case .jweEphemeralKeyInvalid:
       row(
-        "The JWE's ephemeral key is missing, for another use, on another curve, or no point of its curve",
+        "The JWE's ephemeral key is missing, for another use, on another curve, or not a point on its curve",
         "RFC 7518, 4.6.1.1; RFC 7517, 4.2 to 4.4", Remedy.wallet)
     case .stateMismatch:
       row(
@@ -137,8 +137,7 @@ extension Code {
       )
     case .responseDeviation:
       row(
-        "A member that must be left out is null, undefined, empty, or the payload that is signed anyway; "
-          + "read as left out",
+        "A member that must be absent is null, undefined, empty, or a copy of the signed payload; it is ignored",
         "\(iso), 8.3.2.1.2.2, 9.1.2.4 and 9.1.3.6",
         "Nothing in the answer depends on it; report it to the wallet's maker.",
         warns: true)
@@ -480,7 +479,7 @@ extension Code {
     // Acceptance
     case .elementTypeInvalid:
       row(
-        "An element that was asked for has another type than the standard gives it; any other one warns",
+        "An element has another type than its standard gives it; one that was not asked for only warns",
         "\(iso), 7.2.1", Remedy.issuer)
     case .elementMissing:
       row(

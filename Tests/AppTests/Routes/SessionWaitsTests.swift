@@ -96,7 +96,9 @@ import Testing
     }
     let wait = try #require(try enter(ended))
     await wait.hold()
-    #expect(queries.withLock { $0 } == Array(repeating: Set(sessions + [ended]), count: 2))
+    // The first did not answer. On a busy machine there may be one more before the wait goes on.
+    let asked = queries.withLock { $0 }
+    #expect(asked.count >= 2 && asked.allSatisfy { $0 == Set(sessions + [ended]) })
     for wait in open + [wait] { waits.leave(wait) }
     // The last query may be under way.
     try await Task.sleep(for: .seconds(1))
