@@ -20,6 +20,13 @@ import Testing
     #expect(try attack.codes(mutation) == [.deviceKeyInvalid])
   }
 
+  @Test func anIssuerSignedAloneIsNamed() throws {
+    let response = try CBORItem(parsing: attack.response(.none))
+    let alone = try #require(response[key: "documents"]?.elements?.first(where: { _ in true })?[key: "issuerSigned"])
+    let check = attack.verify(Array(alone.encoded), request: nil).report.checks.first { $0.outcome == .failed }
+    #expect(check?.code == .responseMalformed && check?.detail?.contains("IssuerSigned") == true)
+  }
+
   @Test(arguments: [UInt64(1) << 31, 1 << 32, UInt64(Int64.max) + 1, .max])
   func largeDigestIdentifiersAreLookedUpWithAWarning(id: UInt64) throws {
     let mutation = MockMutation.items { draft in try draft.changeTarget { $0.digestID = id } }

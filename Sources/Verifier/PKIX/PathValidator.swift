@@ -175,11 +175,11 @@ private struct PathRun {
     let extensions = signer.extensions
     let usagesFit = extensions.keyUsage.map(CertificateRole.documentSigner.permits) ?? true
     let purposesFit = extensions.extendedKeyUsage.map { !validator.usages(docType).isDisjoint(with: $0) } ?? true
-    let contradictions: [(Bool, Code)] = [
-      (extensions.isCA, .certificateIsCA), (!usagesFit, .certificateKeyUsage),
-      (!purposesFit, .certificateExtendedKeyUsage),
+    let rules: [(Bool, Code)] = [
+      (!extensions.isCA, .certificateIsCA), (usagesFit, .certificateKeyUsage),
+      (purposesFit, .certificateExtendedKeyUsage),
     ]
-    let codes = contradictions.filter(\.0).map { "\"\($0.1.rawValue)\"" }
+    let codes = rules.filter { !$0.0 }.map { "\"\($0.1.rawValue)\"" }
     let relax = codes.isEmpty ? "" : ", \"relax\": [\(codes.joined(separator: ", "))]"
     return "\(signer.label) is an anchor and signed the document itself; to trust it as a signer, give it the settings "
       + "{\"kind\": \"document_signer\"\(relax)}"
