@@ -289,7 +289,7 @@ extension Trait where Self == ConditionTrait {
   /// Only where there is a browser, unless there has to be one.
   static var inABrowser: Self {
     .enabled(
-      if: DriverProcess.isHere || DriverProcess.isRequired,
+      if: DriverProcess.isHere && !DriverProcess.isLeftOut || DriverProcess.isRequired,
       "no chromedriver: apt-get install chromium chromium-driver")
   }
 }
