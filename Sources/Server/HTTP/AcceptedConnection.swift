@@ -70,7 +70,7 @@ final class AcceptedConnection: Sendable {
 
   var isCut: Bool { deadline.load(ordering: .relaxed) == Self.cut }
 
-  /// What the server waits for its peer to do; nil while the server works on a request, or if the connection was cut.
+  /// The wait for the peer; nil while the server works on a request, or if the connection was cut.
   var wait: Wait? {
     let seen = deadline.load(ordering: .acquiring)
     guard seen != Self.none, seen != Self.cut else { return nil }

@@ -46,7 +46,7 @@ enum LibraryReplies {
   }
 }
 
-/// What libmicrohttpd calls for its own replies. The program calls `LibraryReplies.queue`. Public, since an optimised
+/// Takes the place of libmicrohttpd's function. The program calls `LibraryReplies.queue`. Public, since an optimised
 /// build keeps no other function that nothing in the package calls.
 @_cdecl("MHD_queue_response")
 public func queueInsteadOfLibrary(_ connection: OpaquePointer?, _ status: UInt32, _ response: OpaquePointer?) -> UInt32

@@ -55,7 +55,7 @@ extension MockDocumentData {
     }
   }
 
-  /// Of a bignum that was read here: it has at most 16 bytes.
+  /// A bignum that was read here has at most 16 bytes.
   private static func magnitude(_ bytes: [UInt8]) -> Int128 { bytes.reduce(0) { $0 << 8 | Int128($1) } }
 
   /// Reads an array of documents, or one document.
@@ -117,7 +117,7 @@ private struct JSONElement: Decodable {
     }
   }
 
-  /// Of major type 0 or 1 if it fits, else a bignum (RFC 8949, 3.4.3).
+  /// Major type 0 or 1 if the value fits, else a bignum (RFC 8949, 3.4.3).
   private static func integer(_ number: Int128) -> CBORValue {
     let argument = number < 0 ? -1 - number : number
     if let short = UInt64(exactly: argument) { return number < 0 ? .negative(short) : .unsigned(short) }

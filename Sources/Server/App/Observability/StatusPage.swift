@@ -228,7 +228,7 @@ struct StatusPage {
         ]
       }
     }
-    return table(["Relying party", "Endpoint", "Dead letter", "To begin it anew"], rows, empty: "No dead letter.")
+    return table(["Relying party", "Endpoint", "Dead letter", "Retry with"], rows, empty: "No dead letter.")
   }
 
   // MARK: The store

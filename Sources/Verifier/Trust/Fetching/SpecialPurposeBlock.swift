@@ -2,7 +2,7 @@
 /// multicast registries, or an address at which a cloud gives its machines their credentials.
 ///
 /// The rows follow <https://www.iana.org/assignments/iana-ipv4-special-registry> and
-/// <https://www.iana.org/assignments/iana-ipv6-special-registry>, read on 2026-11-25. A row within another is left out
+/// <https://www.iana.org/assignments/iana-ipv6-special-registry>, by their RFCs. A row within another is left out
 /// unless its use differs. Blocks that IANA calls globally reachable (AS112, AMT, anycast of PCP and TURN) are refused
 /// too: nobody publishes lists or takes webhooks there.
 struct SpecialPurposeBlock: Sendable {
