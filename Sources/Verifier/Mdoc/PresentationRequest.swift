@@ -3,10 +3,26 @@ public struct PresentationRequest: Sendable, Hashable {
   /// The documents asked for. Any one of them satisfies the request, unless `requiresAllDocuments` is set.
   public var documents: [DocumentRequest]
   public var requiresAllDocuments: Bool
+  /// What a wallet may tell the person about the purpose; nil for nothing.
+  public var purposeHint: PurposeHint?
 
   public init(documents: [DocumentRequest], requiresAllDocuments: Bool = false) {
     self.documents = documents
     self.requiresAllDocuments = requiresAllDocuments
+  }
+}
+
+/// Why a relying party asks (ISO/IEC 18013-5, second edition, `purposeHints` of `org.iso.jtc1.sc17`).
+public enum PurposeHint: String, Sendable, Hashable, CaseIterable {
+  case identity, driving, age
+
+  /// The number on the wire.
+  public var number: UInt64 {
+    switch self {
+    case .identity: 1
+    case .driving: 2
+    case .age: 3
+    }
   }
 }
 
@@ -64,7 +80,7 @@ public struct DocumentRequest: Sendable, Hashable {
 
   /// How long the relying party may keep the element: the strictest of the periods that it gave for the element by
   /// name, and for every element that has this one as an alternative. An age threshold alone gives no period.
-  func retention(of reference: ElementReference) -> Retention {
+  package func retention(of reference: ElementReference) -> Retention {
     let named = elements.filter { $0.element == reference }.map(\.retention)
     let represented = elements.filter { $0.alternatives.contains(reference) }.map(\.retention)
     guard !named.isEmpty else { return .strictest(of: represented) }

@@ -146,14 +146,22 @@ public struct DCQLQuery: Sendable, Hashable {
   private static func credential(
     _ document: DocumentRequest, at index: Int, as kind: PresentedResponse.DocumentKind, authorities: JSON?
   ) -> JSON {
-    let elements = document.namedElements
+    var elements = document.namedElements
     // A proof shows all that was asked for.
-    let hasOptional = kind == .plain && elements.contains { !$0.isRequired }
-    let claims = elements.enumerated().map { place, wanted -> JSON in
+    let sets = kind == .plain ? AcceptableElements(document).sets : [elements.map(\.element)]
+    let used = Set(sets.joined())
+    for other in elements.flatMap(\.alternatives)
+    where used.contains(other) && !elements.contains(where: { $0.element == other }) {
+      elements.append(ElementRequest(other, retention: document.retention(of: other)))
+    }
+    let ids = Dictionary(uniqueKeysWithValues: elements.enumerated().map { ($1.element, JSON.string("element_\($0)")) })
+    let hasSets = sets.count > 1
+    let claims = elements.map { wanted -> JSON in
       .members([
-        "id": hasOptional ? .string(claimID(place)) : nil,
+        "id": hasSets ? ids[wanted.element] : nil,
         "path": [.string(wanted.element.namespace), .string(wanted.element.identifier)],
-        "intent_to_retain": .bool(wanted.intentToRetain),
+        // False is the default, and EUDI's library refuses the member in a query for proofs.
+        "intent_to_retain": wanted.intentToRetain ? true : nil,
       ])
     }
     return .members([
@@ -161,7 +169,7 @@ public struct DCQLQuery: Sendable, Hashable {
       "meta": meta(document, kind),
       "trusted_authorities": authorities,
       "claims": claims.isEmpty ? nil : .array(claims),
-      "claim_sets": hasOptional ? .array(claimSets(elements)) : nil,
+      "claim_sets": hasSets ? .array(sets.map { set in .array(set.compactMap { ids[$0] }) }) : nil,
     ])
   }
 
@@ -182,15 +190,4 @@ public struct DCQLQuery: Sendable, Hashable {
       "block_enc_hash": .integer(Int64(circuit.hashBlock)), "block_enc_sig": .integer(Int64(circuit.signatureBlock)),
     ]
   }
-
-  /// Either all elements or, failing that, the required ones. Where none is required, any one element will do, since a
-  /// set must not be empty.
-  private static func claimSets(_ elements: [ElementRequest]) -> [JSON] {
-    let required = elements.indices.filter { elements[$0].isRequired }
-    let fallbacks = required.isEmpty ? elements.indices.map { [$0] } : [required]
-    let all = Array(elements.indices)
-    return ([all] + fallbacks.filter { $0 != all }).map { .array($0.map { .string(claimID($0)) }) }
-  }
-
-  private static func claimID(_ index: Int) -> String { "element_\(index)" }
 }

@@ -6,35 +6,33 @@ import Mdoc
 
 /// A DeviceRequest (ISO/IEC 18013-5:2021, 8.3.2.1.2.1; second edition 12.5) as it is sent.
 ///
-/// The version is 1.0, unless the request needs members of the second edition: to ask for proofs, to say which of several
-/// documents are enough, or to sign the request as a whole.
+/// The version is 1.1 where there is `deviceRequestInfo`, which says which documents are enough, and 1.0 elsewhere
+/// (10.2.2). A wallet that goes by version 1.1 returns a document only if it has every element or a substitute of it
+/// (`AcceptableElements`), and one that goes by 1.0 returns what it has. So a request for one document is of version
+/// 1.0, signed by `readerAuth` only, if no substitutes admit every acceptable document: nothing is required of more than
+/// three elements, or there are more optional ones than may have substitutes.
 public struct DeviceRequest: Sendable, Hashable {
   public let encoded: [UInt8]
 
   /// The request of a reader that does not say who it is.
   public init(_ request: PresentationRequest) {
-    let items = request.documents.map(Self.itemsRequestBytes)
-    let isAnyOf = items.count > 1 && !request.requiresAllDocuments
-    encoded = Self.encode(
-      items.map { ["itemsRequest": .encoded($0)] }, info: isAnyOf ? Self.infoBytes(of: request) : nil, signature: nil,
-      asksForProofs: request.documents.contains { $0.proofs != nil })
+    let (items, info) = Self.parts(of: request, isSigned: false)
+    encoded = Self.encode(items.map { ["itemsRequest": .encoded($0)] }, info: info, signature: nil)
   }
 
   /// The request of a reader that signs each document's request, which wallets of the first edition check, and also all
-  /// of them together.
+  /// of them together where the version is 1.1.
   public init(
     _ request: PresentationRequest, signedBy reader: ReaderIdentity, over transcript: SessionTranscript
   ) throws(CryptoError) {
     let authentication = ReaderAuthentication(reader: reader, transcript: transcript)
-    let items = request.documents.map(Self.itemsRequestBytes)
-    let info = Self.infoBytes(of: request)
+    let (items, info) = Self.parts(of: request, isSigned: true)
     var documents: [CBORValue] = []
     for item in items {
       documents.append(["itemsRequest": .encoded(item), "readerAuth": try authentication.signature(over: item)])
     }
-    encoded = Self.encode(
-      documents, info: info, signature: try authentication.signature(overAll: items, info: info),
-      asksForProofs: request.documents.contains { $0.proofs != nil })
+    let signature = info == nil ? nil : try authentication.signature(overAll: items, info: info)
+    encoded = Self.encode(documents, info: info, signature: signature)
   }
 
   /// A request that is signed if there is a reader.
@@ -48,12 +46,29 @@ public struct DeviceRequest: Sendable, Hashable {
     }
   }
 
-  private static func encode(
-    _ documents: [CBORValue], info: [UInt8]?, signature: CBORValue?, asksForProofs: Bool
-  ) -> [UInt8] {
-    let isFirstEdition = info == nil && signature == nil && !asksForProofs
+  /// ItemsRequestBytes of each document, and DeviceRequestInfoBytes where the version is 1.1.
+  private static func parts(
+    of request: PresentationRequest, isSigned: Bool
+  ) -> (items: [[UInt8]], info: [UInt8]?) {
+    let documents = request.documents.map { document in
+      // A proof shows all that was asked for.
+      (document, document.proofs?.isRequired == true ? nil : AcceptableElements(document))
+    }
+    let isSecondEdition =
+      documents.count > 1
+      || documents.contains { document, acceptable in
+        let hasSubstitutes = acceptable?.substitutes.contains { !$0.isEmpty } ?? false
+        return document.proofs != nil || acceptable?.coversOptional != false && (isSigned || hasSubstitutes)
+      }
+    return (
+      documents.map { itemsRequestBytes($0, $1, isSecondEdition: isSecondEdition) },
+      isSecondEdition ? infoBytes(of: request) : nil
+    )
+  }
+
+  private static func encode(_ documents: [CBORValue], info: [UInt8]?, signature: CBORValue?) -> [UInt8] {
     var members: [(key: CBORValue, value: CBORValue)] = [
-      (key: "version", value: isFirstEdition ? "1.0" : "1.1"),
+      (key: "version", value: info == nil ? "1.0" : "1.1"),
       (key: "docRequests", value: .array(documents)),
     ]
     if let signature { members.append((key: "readerAuthAll", value: [signature])) }
@@ -62,10 +77,11 @@ public struct DeviceRequest: Sendable, Hashable {
   }
 
   /// `24({"docType", "nameSpaces": {NameSpace: {ElementIdentifier: IntentToRetain}}})`.
-  private static func itemsRequestBytes(_ document: DocumentRequest) -> [UInt8] {
-    let elements = document.namedElements
+  private static func itemsRequestBytes(
+    _ document: DocumentRequest, _ acceptable: AcceptableElements?, isSecondEdition: Bool
+  ) -> [UInt8] {
     var namespaces: [(name: String, elements: [(key: CBORValue, value: CBORValue)])] = []
-    for request in elements {
+    for request in acceptable?.requests ?? document.namedElements {
       let name = request.element.namespace
       let entry = (key: CBORValue.text(request.element.identifier), value: CBORValue.bool(request.intentToRetain))
       // Names are compared by their bytes, as wallets compare them.
@@ -79,20 +95,21 @@ public struct DeviceRequest: Sendable, Hashable {
       (key: "docType", value: .text(document.docType)),
       (key: "nameSpaces", value: .map(namespaces.map { (key: .text($0.name), value: .map($0.elements)) })),
     ]
-    let info = requestInfo(document, elements)
+    let info = requestInfo(document, acceptable, isSecondEdition: isSecondEdition)
     if !info.isEmpty { members.append((key: "requestInfo", value: .map(info))) }
     return CBORValue.embedded(.map(members)).encoded()
   }
 
   /// DocRequestInfo of the second edition; empty where the first edition says it all.
   private static func requestInfo(
-    _ document: DocumentRequest, _ elements: [ElementRequest]
+    _ document: DocumentRequest, _ acceptable: AcceptableElements?, isSecondEdition: Bool
   ) -> [(key: CBORValue, value: CBORValue)] {
     var info: [(key: CBORValue, value: CBORValue)] = []
-    let alternatives = elements.filter { !$0.alternatives.isEmpty }
+    let alternatives = acceptable.map { zip($0.requests, $0.substitutes).filter { !$1.isEmpty } } ?? []
     if !alternatives.isEmpty {
       info.append((key: "alternativeDataElements", value: .array(alternatives.map(alternativeDataElements))))
     }
+    if isSecondEdition { info.append((key: "uniqueDocSetRequired", value: true)) }
     if let proofs = document.proofs { info.append((key: "zkRequest", value: zkRequest(proofs))) }
     return info
   }
@@ -113,12 +130,15 @@ public struct DeviceRequest: Sendable, Hashable {
     return ["systemSpecs": .array(specs), "zkRequired": .bool(proofs.isRequired)]
   }
 
-  /// Any one of the alternatives is enough, and the first is preferred (second edition, DocRequestInfo).
-  private static func alternativeDataElements(_ request: ElementRequest) -> CBORValue {
+  /// Any one of the substitutes is enough, and the first is preferred (second edition, DocRequestInfo). There is one
+  /// entry for each element: Multipaz reads only the first, and walt.id refuses a second.
+  private static func alternativeDataElements(
+    _ request: ElementRequest, _ substitutes: [ElementReference]
+  ) -> CBORValue {
     func reference(_ element: ElementReference) -> CBORValue { [.text(element.namespace), .text(element.identifier)] }
     return [
       "requestedElement": reference(request.element),
-      "alternativeElementSets": .array(request.alternatives.map { [reference($0)] }),
+      "alternativeElementSets": .array(substitutes.map { [reference($0)] }),
     ]
   }
 
@@ -126,7 +146,13 @@ public struct DeviceRequest: Sendable, Hashable {
   private static func infoBytes(of request: PresentationRequest) -> [UInt8] {
     let indices = request.documents.indices.map { CBORValue.unsigned(UInt64($0)) }
     let sets: [CBORValue] = request.requiresAllDocuments ? [.array(indices)] : indices.map { [$0] }
-    return CBORValue.embedded(["useCases": [["mandatory": true, "documentSets": .array(sets)]]]).encoded()
+    var useCase: [(key: CBORValue, value: CBORValue)] = [
+      (key: "mandatory", value: true), (key: "documentSets", value: .array(sets)),
+    ]
+    if let purpose = request.purposeHint {
+      useCase.append((key: "purposeHints", value: ["org.iso.jtc1.sc17": .unsigned(purpose.number)]))
+    }
+    return CBORValue.embedded(["useCases": [.map(useCase)]]).encoded()
   }
 }
 
