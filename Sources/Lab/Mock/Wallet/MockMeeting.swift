@@ -52,7 +52,7 @@ extension MockWallet {
     }
     let opened = try ofDevice.open(Array(received), by: .reader)
     let asked = try AskedDocuments(deviceRequest: Base64.encodeURLSafe(opened)).restricted(to: request)
-    let chosen = try asked.chosen(by: self)
+    let chosen = try asked.chosen(by: self, at: now)
     let documents = MockRequest(documents: chosen.map(\.document))
     let response = try variant.applied(
       over: MockProtocol.proximity, hasProofs: proves(documents), seen: \.self

@@ -130,18 +130,36 @@ package struct MockWallet: Sendable {
 package struct MockRequest: Sendable {
   package struct Document: Sendable {
     package var docType: String
-    package var elements: [(namespace: String, identifier: String)]
+    package var elements: [Element]
     /// The NN of every question "is at least NN years old". The nearest attestation answers it.
     package var ageOver: [Int]
     /// The circuits that are offered for a proof in its place; empty where none is asked for.
     package var circuits: [KnownCircuit] = []
     /// Whether only a proof is welcome.
     package var requiresProof = false
+    /// Sets of elements that may come in place of one that is lacking (ISO/IEC 18013-5, second edition, 10.2.4).
+    var substitutes: [(requested: Element, sets: [[Element]])] = []
+    /// Sets of which one is to be returned (OpenID4VP 1.0, 6.4.1); empty where all elements are.
+    var claimSets: [[Element]] = []
 
-    package init(docType: String, elements: [(namespace: String, identifier: String)], ageOver: [Int] = []) {
+    package typealias Element = (namespace: String, identifier: String)
+
+    package init(docType: String, elements: [Element], ageOver: [Int] = []) {
       self.docType = docType
       self.elements = elements
       self.ageOver = ageOver
+    }
+
+    /// The elements of an answer in full: of each set or element the first that is there; nil if one is lacking.
+    func satisfied(by isThere: (Element) -> Bool) -> [Element]? {
+      if !claimSets.isEmpty { return claimSets.first { $0.allSatisfy(isThere) } }
+      var chosen: [Element] = []
+      for element in elements {
+        let sets = [[element]] + (substitutes.first { $0.requested == element }?.sets ?? [])
+        guard let set = sets.first(where: { $0.allSatisfy(isThere) }) else { return nil }
+        chosen += set.filter { member in !chosen.contains { $0 == member } }
+      }
+      return chosen
     }
   }
 

@@ -10,9 +10,13 @@ struct AskedDocuments: Sendable {
     var document: MockRequest.Document
   }
 
-  var queries: [Query]
+  var queries: [Query] = []
   /// Sets of positions in `queries`, in the order of preference. One of these sets is to be answered as a whole.
-  var alternatives: [[Int]]
+  var alternatives: [[Int]] = []
+  /// The version of a DeviceRequest.
+  var version = "1.1"
+  /// Whether the request itself says which sets are enough.
+  var namesSets = true
 
   /// The whole request, in the form of the mock wallet.
   var request: MockRequest { MockRequest(documents: queries.map(\.document)) }
@@ -28,6 +32,7 @@ struct AskedDocuments: Sendable {
       var query = queries[index]
       if let agreed = request.documents.first(where: { $0.docType == query.document.docType }) {
         query.document.elements = agreed.elements
+        (query.document.substitutes, query.document.claimSets) = ([], [])
         query.document.ageOver = agreed.ageOver
       }
       return query
@@ -36,20 +41,21 @@ struct AskedDocuments: Sendable {
     return copy
   }
 
-  /// The queries of the first set that the wallet can answer in full. If it has none in full, those of the first set that it
-  /// can.
+  /// The queries of the first set that the wallet can answer in full, by what its documents have. If there is none, those
+  /// of the first set of which it has the documents: it then returns what it has, so that the verifier's refusal shows.
   ///
   /// - Throws: `MockError.noRequestedDocument` if it has nothing of the first set either.
-  func chosen(by wallet: MockWallet) throws -> [Query] {
-    func held(_ set: [Int]) -> [Int] {
-      set.filter { queries.indices.contains($0) && wallet.canAnswer(queries[$0].document) }
-    }
-    let whole = alternatives.first { !$0.isEmpty && held($0) == $0 }
-    let positions = whole ?? held(alternatives.first ?? [])
+  func chosen(by wallet: MockWallet, at now: Timestamp) throws -> [Query] {
+    let held = queries.map { wallet.canAnswer($0.document) }
+    let full = queries.map { wallet.satisfying($0, at: now) }
+    let whole =
+      alternatives.first { set in !set.isEmpty && set.allSatisfy { full[$0] != nil } }
+      ?? alternatives.first { set in !set.isEmpty && set.allSatisfy { held[$0] } }
+    let positions = whole ?? (alternatives.first ?? []).filter { held[$0] }
     guard !positions.isEmpty else {
       throw MockError.noRequestedDocument(queries.map(\.document.docType))
     }
-    return positions.map { queries[$0] }
+    return positions.map { full[$0] ?? queries[$0] }
   }
 }
 
@@ -74,16 +80,43 @@ extension AskedDocuments {
         asked.circuits = Self.circuits(named: specs.map { $0[key: "params"]?[key: "circuit_hash"]?.text })
         asked.requiresProof = proofs[key: "zkRequired"]?.bool == true
       }
+      let substitutes = items[key: "requestInfo"]?[key: "alternativeDataElements"]?.elements.map(Array.init) ?? []
+      asked.substitutes = substitutes.compactMap { entry in
+        entry[key: "requestedElement"].flatMap(Self.element).map { requested in
+          let sets = entry[key: "alternativeElementSets"]?.elements.map(Array.init) ?? []
+          return (requested, sets.map { ($0.elements.map(Array.init) ?? []).compactMap(Self.element) })
+        }
+      }
       return Query(id: "", document: asked)
     }
-    alternatives = [Array(queries.indices)]
-    // In the second edition, one document set of each use case is to be answered. A verifier of this project makes one
-    // use case.
-    if let information = request[key: "deviceRequestInfo"]?.embedded,
-      let useCase = information[key: "useCases"]?.elements?.first(where: { $0[key: "mandatory"]?.bool == true }),
-      let sets = useCase[key: "documentSets"]?.elements
-    {
-      alternatives = sets.map { set in (set.elements.map(Array.init) ?? []).compactMap { $0.unsigned.map(Int.init) } }
+    version = request[key: "version"]?.text ?? ""
+    let useCases = request[key: "deviceRequestInfo"]?.embedded?[key: "useCases"]?.elements.map(Array.init)
+    namesSets = useCases != nil
+    // In the second edition, one document set of each mandatory use case is to be answered.
+    alternatives = product(
+      (useCases ?? []).filter { $0[key: "mandatory"]?.bool == true }.map { useCase in
+        (useCase[key: "documentSets"]?.elements.map(Array.init) ?? []).map { set in
+          (set.elements.map(Array.init) ?? []).compactMap { $0.unsigned.flatMap(Int.init(exactly:)) }
+        }
+      })
+  }
+
+  /// `[NameSpace, DataElementIdentifier]`.
+  private static func element(_ item: CBORItem) -> MockRequest.Document.Element? {
+    let parts = item.elements?.compactMap(\.text) ?? []
+    return parts.count == 2 ? (parts[0], parts[1]) : nil
+  }
+}
+
+extension AskedDocuments {
+  /// Every way to take one of each group's sets; all queries where there is no group. Sets with positions that no query
+  /// has are left out.
+  private func product(_ groups: [[[Int]]]) -> [[Int]] {
+    guard !groups.isEmpty else { return [Array(queries.indices)] }
+    return groups.reduce([[]]) { found, sets in
+      let known = sets.filter { $0.allSatisfy(queries.indices.contains) }
+      return Array(
+        found.flatMap { chosen in known.map { set in chosen + set.filter { !chosen.contains($0) } } }.prefix(256))
     }
   }
 }
@@ -96,6 +129,24 @@ extension AskedDocuments {
 }
 
 extension MockWallet {
+  /// The query with the elements by which the wallet's document answers it in full; nil if it lacks one. The nearest
+  /// attestation of an age stands for the one that is asked for.
+  func satisfying(_ query: AskedDocuments.Query, at now: Timestamp) -> AskedDocuments.Query? {
+    guard canAnswer(query.document) else { return nil }
+    let data = documents.first { $0.docType == query.document.docType }?.attestingAges(on: now.date)
+    var copy = query
+    let elements = query.document.satisfied { element in
+      guard let threshold = ageThreshold(of: element.identifier) else {
+        return data?[element.namespace, element.identifier] != nil
+      }
+      let namespace = data?.namespaces.first { $0.name == element.namespace }
+      return nearestAgeAttestation(to: threshold, in: namespace?.elements ?? []) != nil
+    }
+    guard let elements else { return nil }
+    copy.document.elements = elements
+    return copy
+  }
+
   /// Whether the wallet has the document, and can prove it if only a proof is welcome.
   func canAnswer(_ document: MockRequest.Document) -> Bool {
     guard docTypes.contains(document.docType) else { return false }
@@ -110,31 +161,35 @@ extension AskedDocuments {
     guard let credentials = dcql["credentials"]?.array, !credentials.isEmpty else {
       throw MockError.unreadableRequest("dcql_query has no credentials")
     }
-    queries = try credentials.map { credential in
-      guard let id = credential["id"]?.string, let format = credential["format"]?.string,
-        ["mso_mdoc", "mso_mdoc_zk"].contains(format), let docType = credential["meta"]?["doctype_value"]?.string
-      else { throw MockError.unreadableRequest("a credential query is none for an mdoc") }
-      let elements = (credential["claims"]?.array ?? []).compactMap { claim -> (String, String)? in
-        let path = (claim["path"]?.array ?? []).compactMap(\.string)
-        return path.count == 2 ? (path[0], path[1]) : nil
-      }
-      var asked = MockRequest.Document(docType: docType, elements: elements)
-      asked.requiresProof = format == "mso_mdoc_zk"
-      let specs = credential["meta"]?["zk_system_type"]?.array ?? []
-      asked.circuits = Self.circuits(named: specs.map { $0["circuit_hash"]?.string })
-      return Query(id: id, document: asked)
-    }
-    alternatives = [Array(queries.indices)]
-    // Without sets every query is to be answered; with them one option of each set.
-    if let sets = dcql["credential_sets"]?.array {
-      alternatives = [[]]
-      for set in sets {
-        let options = (set["options"]?.array ?? []).map { option in
+    queries = try credentials.map(Self.query)
+    // Without sets every query is to be answered; with them one option of each set that is required.
+    let sets = dcql["credential_sets"]?.array
+    namesSets = sets != nil
+    alternatives = product(
+      (sets ?? []).filter { $0["required"]?.bool != false }.map { set in
+        (set["options"]?.array ?? []).map { option in
           (option.array ?? []).compactMap { name in queries.firstIndex { $0.id == name.string } }
         }
-        alternatives = Array(alternatives.flatMap { chosen in options.map { chosen + $0 } }.prefix(256))
-      }
+      })
+  }
+
+  private static func query(_ credential: JSON) throws -> Query {
+    guard let id = credential["id"]?.string, let format = credential["format"]?.string,
+      ["mso_mdoc", "mso_mdoc_zk"].contains(format), let docType = credential["meta"]?["doctype_value"]?.string
+    else { throw MockError.unreadableRequest("a credential query is none for an mdoc") }
+    let claims = (credential["claims"]?.array ?? []).compactMap {
+      claim -> (id: String?, element: MockRequest.Document.Element)? in
+      let path = (claim["path"]?.array ?? []).compactMap(\.string)
+      return path.count == 2 ? (id: claim["id"]?.string, element: (namespace: path[0], identifier: path[1])) : nil
     }
+    var asked = MockRequest.Document(docType: docType, elements: claims.map(\.element))
+    asked.claimSets = (credential["claim_sets"]?.array ?? []).map { set in
+      (set.array ?? []).compactMap { id in claims.first { $0.id == id.string }?.element }
+    }
+    asked.requiresProof = format == "mso_mdoc_zk"
+    let specs = credential["meta"]?["zk_system_type"]?.array ?? []
+    asked.circuits = Self.circuits(named: specs.map { $0["circuit_hash"]?.string })
+    return Query(id: id, document: asked)
   }
 
   // MARK: ISO/IEC TS 18013-7, B.3.2

@@ -41,7 +41,7 @@ extension MockWallet {
     }
     let asked = try AskedDocuments(deviceRequest: deviceRequest).restricted(to: request)
     let expected = try AnnexCDraft(encryptionInfo: encryptionInfo, origin: origin)
-    let chosen = try asked.chosen(by: self)
+    let chosen = try asked.chosen(by: self, at: now)
     let documents = MockRequest(documents: chosen.map(\.document))
     return try variant.applied(over: MockProtocol.annexC, hasProofs: proves(documents), seen: \.data) { mutation in
       var session = expected

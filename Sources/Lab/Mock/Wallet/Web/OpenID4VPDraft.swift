@@ -11,7 +11,7 @@ extension MockWallet {
   ) throws -> MockWebAnswer {
     let asked = parsed.asked.restricted(to: request)
     let expected = try OpenID4VPDraft(parsed, seed: authority.seed)
-    let chosen = try asked.chosen(by: self)
+    let chosen = try asked.chosen(by: self, at: now)
     let device = try deviceAuthentication(authentication, parsed)
     let groups = parsed.channel.isAnnexB ? [chosen] : chosen.map { [$0] }
     return try variant.applied(
