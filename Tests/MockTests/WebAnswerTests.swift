@@ -160,3 +160,91 @@ extension MockSessionTranscript {
       [.text(clientID), .text(nonce), thumbprint.map { .bytes($0) } ?? .null, .text(responseURI)])
   }
 }
+
+/// What the mock wallet makes of a choice, as the requests of others have it.
+@Suite struct ChoiceTests {
+  private let now = Timestamp(secondsSince1970: 1_795_168_800)
+  private let wallet: MockWallet
+
+  init() throws {
+    var licence = try #require(MockPerson.documents.first { $0.docType == MockDocType.mDL })
+    licence[MockNamespace.mDL, "family_name"] = nil
+    wallet = MockWallet(
+      authority: try MockAuthority(seed: [7]), documents: [licence, MockPerson.photoID])
+  }
+
+  private func chosen(_ asked: AskedDocuments) throws -> [String: String] {
+    let queries = try asked.chosen(by: wallet, at: now)
+    return Dictionary(
+      uniqueKeysWithValues: queries.map {
+        ($0.document.docType, $0.document.elements.map(\.identifier).joined(separator: " "))
+      })
+  }
+
+  /// A DeviceRequest for a licence and, where there are sets of documents, a photo ID.
+  private func ask(
+    _ names: [String], substitutes: [String: [[String]]] = [:], useCases: CBORValue? = nil
+  ) throws -> AskedDocuments {
+    func path(_ name: String) -> CBORValue { [.text(MockNamespace.mDL), .text(name)] }
+    let entries = substitutes.map { name, sets -> CBORValue in
+      ["requestedElement": path(name), "alternativeElementSets": .array(sets.map { .array($0.map(path)) })]
+    }
+    let items: CBORValue = [
+      "docType": .text(MockDocType.mDL),
+      "nameSpaces": .map([(key: .text(MockNamespace.mDL), value: .map(names.map { (key: .text($0), value: false) }))]),
+      "requestInfo": ["alternativeDataElements": .array(entries)],
+    ]
+    let photoID: CBORValue = [
+      "docType": .text(MockDocType.photoID), "nameSpaces": [.text(MockNamespace.photoID): ["portrait": false]],
+    ]
+    var request: [(key: CBORValue, value: CBORValue)] = [
+      (key: "version", value: "1.1"),
+      (
+        key: "docRequests",
+        value: .array(([items] + (useCases == nil ? [] : [photoID])).map { ["itemsRequest": .embedded($0)] })
+      ),
+    ]
+    if let useCases { request.append((key: "deviceRequestInfo", value: .embedded(["useCases": useCases]))) }
+    return try AskedDocuments(deviceRequest: Base64.encodeURLSafe(CBORValue.map(request).encoded()))
+  }
+
+  @Test func `of an element that is lacking the first set that is there comes`() throws {
+    let sets = [["family_name_latin1"], ["given_name", "age_over_19"], ["sex"]]
+    let asked = try ask(["family_name", "portrait", "given_name"], substitutes: ["family_name": sets])
+    #expect(try chosen(asked) == [MockDocType.mDL: "given_name age_over_19 portrait"])
+    // Without one it returns what it has, and the verifier refuses.
+    #expect(try chosen(ask(["family_name", "portrait"])) == [MockDocType.mDL: "family_name portrait"])
+  }
+
+  @Test func `one set of each mandatory use case is answered, the first that is there in full`() throws {
+    let either: CBORValue = [
+      ["mandatory": false, "documentSets": [[7]]], ["mandatory": true, "documentSets": [[0], [1]]],
+    ]
+    #expect(try chosen(ask(["family_name"], useCases: either)) == [MockDocType.photoID: "portrait"])
+    #expect(try chosen(ask(["sex"], useCases: either)) == [MockDocType.mDL: "sex"])
+    let both: CBORValue = [
+      ["mandatory": true, "documentSets": [[0]]], ["mandatory": true, "documentSets": [[1]]],
+    ]
+    #expect(try chosen(ask(["sex"], useCases: both)).count == 2)
+  }
+
+  @Test func `of claim sets the first that is there in full is answered`() throws {
+    func asked(_ sets: JSON) throws -> [String: String] {
+      let claims = ["family_name", "sex", "age_over_19"].map { name -> JSON in
+        ["id": .string(name), "path": [.string(MockNamespace.mDL), .string(name)]]
+      }
+      return try chosen(
+        AskedDocuments(dcql: [
+          "credentials": [
+            [
+              "id": "a", "format": "mso_mdoc", "meta": ["doctype_value": .string(MockDocType.mDL)],
+              "claims": .array(claims), "claim_sets": sets,
+            ]
+          ], "credential_sets": [["options": [["b"]], "required": false]],
+        ]))
+    }
+    #expect(
+      try asked([["family_name", "sex"], ["age_over_19", "sex"], ["sex"]]) == [MockDocType.mDL: "age_over_19 sex"])
+    #expect(try asked([["family_name"]]) == [MockDocType.mDL: "family_name sex age_over_19"])
+  }
+}

@@ -29,7 +29,9 @@ import Testing
   }
 
   @Test func elementsStandUnderTheirNamespacesWithTheIntentToRetain() throws {
-    let item = try CBORItem(parsing: DeviceRequest(PresentationRequest(documents: [mDL])).encoded)
+    var document = mDL
+    document.elements[1].isRequired = true
+    let item = try CBORItem(parsing: DeviceRequest(PresentationRequest(documents: [document])).encoded)
     #expect(item.memberNames == ["version", "docRequests"])
     #expect(item[key: "version"]?.text == "1.0")
     let items = try #require(item.itemsRequests?.first)
@@ -74,20 +76,112 @@ import Testing
     #expect(item.itemsRequests?.first?[key: "nameSpaces"]?.count == 2)
   }
 
-  @Test func elementsThatMayComeInsteadAreInTheRequestInfo() throws {
-    var document = photoID
-    document.elements = [
-      ElementRequest(
-        ElementReference("n", "sex"), alternatives: [ElementReference("n", "sex_a"), ElementReference("m", "sex_b")])
-    ]
-    let item = try CBORItem(parsing: DeviceRequest(PresentationRequest(documents: [document])).encoded)
-    let info = try #require(item.itemsRequests?.first?[key: "requestInfo"])
-    let expected: CBORValue = [
-      "alternativeDataElements": [
-        ["requestedElement": ["n", "sex"], "alternativeElementSets": [[["n", "sex_a"]], [["m", "sex_b"]]]]
-      ]
-    ]
-    #expect(Array(info.encoded) == expected.encoded())
+  // MARK: Substitutes
+
+  /// A request for one document, and its alternatives as `X: a b`.
+  private func read(
+    _ elements: [ElementRequest], signed: Bool = false, docType: String = DocType.mDL
+  ) throws -> (item: CBORItem, substitutes: [String]) {
+    let request = PresentationRequest(documents: [DocumentRequest(docType: docType, elements: elements)])
+    let reader = signed ? try ReaderFixture().identity : nil
+    let item = try CBORItem(parsing: DeviceRequest(request, reader: reader, transcript: transcript).encoded)
+    let info = item.itemsRequests?.first?[key: "requestInfo"]
+    #expect(info?[key: "uniqueDocSetRequired"]?.bool == (item[key: "version"]?.text == "1.1" ? true : nil))
+    #expect((item[key: "deviceRequestInfo"] != nil) == (item[key: "version"]?.text == "1.1"))
+    let entries = info?[key: "alternativeDataElements"]?.elements.map { Array($0) } ?? []
+    let substitutes = try entries.map { entry in
+      let sets = try #require(entry[key: "alternativeElementSets"]?.elements)
+      let names = sets.compactMap { set in set.elements?.compactMap { $0.elements?.compactMap(\.text).last } }
+      #expect(names.allSatisfy { $0.count == 1 })
+      let requested = entry[key: "requestedElement"]?.elements?.compactMap(\.text).last ?? ""
+      return "\(requested): \(names.joined().joined(separator: " "))"
+    }
+    return (item, substitutes)
+  }
+
+  private func element(
+    _ name: String, _ isRequired: Bool = false, retain: Bool = false, or others: [String] = []
+  ) -> ElementRequest {
+    ElementRequest(
+      ElementReference(Namespace.mDL, name), intentToRetain: retain, isRequired: isRequired,
+      alternatives: others.map { ElementReference(Namespace.mDL, $0) })
+  }
+
+  @Test(arguments: [false, true]) func elementsThatMayComeInsteadMakeItVersion11(isSigned: Bool) throws {
+    let (item, substitutes) = try read([element("sex", true, or: ["a", "b"])], signed: isSigned)
+    #expect(item[key: "version"]?.text == "1.1")
+    #expect(try #require(item.info) == "[[0]]")
+    #expect(substitutes == ["sex: a b"])
+  }
+
+  @Test(arguments: [false, true]) func aRequiredElementStandsInForAnOptionalOne(isSigned: Bool) throws {
+    let (item, substitutes) = try read(
+      [
+        element("portrait", true), element("given_name", true, retain: true), element("weight", true),
+        element("age_over_18", true), element("family_name", true), element("height", retain: true),
+        element("sex", or: ["sex_2"]),
+      ], signed: isSigned)
+    #expect(item[key: "version"]?.text == "1.1")
+    #expect((item[key: "readerAuthAll"] != nil) == isSigned)
+    #expect(try #require(item.info) == "[[0]]")
+    // It has the same intent to retain, and is in every document.
+    #expect(substitutes == ["height: given_name", "sex: sex_2 family_name"])
+  }
+
+  @Test func whatStandsInMayHaveAnotherIntentAndIsAPortraitOnlyIfThereIsNothingElse() throws {
+    let other = try read([element("portrait", true), element("sex", true, retain: true), element("height")])
+    #expect(other.substitutes == ["height: sex"])
+    #expect(try read([element("portrait", true), element("height")]).substitutes == ["height: portrait"])
+    // Any of its own alternatives stands in too.
+    let two = try read([element("sex", true, or: ["sex_2"]), element("height")])
+    #expect(two.substitutes == ["sex: sex_2", "height: sex sex_2"])
+  }
+
+  @Test func whereNothingIsRequiredUpToThreeElementsStandInForOneAnother() throws {
+    let three = try read(["a", "b", "c"].map { element($0) })
+    #expect(three.item[key: "version"]?.text == "1.1")
+    #expect(three.substitutes == ["a: b c", "b: a c", "c: a b"])
+    let four = try read(["a", "b", "c", "family_name"].map { element($0) }, signed: true)
+    #expect(four.item.memberNames == ["version", "docRequests"])
+    #expect(four.item[key: "version"]?.text == "1.0")
+    #expect(four.item[key: "docRequests"]?.elements?.first?[key: "readerAuth"] != nil)
+    #expect(four.substitutes == ["a: family_name", "b: family_name", "c: family_name"])
+  }
+
+  /// A wallet may try every combination, so that there are 4,096 at the most.
+  @Test func noMoreThanTwelveOptionalElementsHaveSubstitutes() throws {
+    let few = try read([element("r", true)] + (1...12).map { element("o\($0)") })
+    #expect(few.item[key: "version"]?.text == "1.1" && few.substitutes.count == 12)
+    let many = try read([element("r", true)] + (1...13).map { element("o\($0)") }, signed: true)
+    #expect(many.item[key: "version"]?.text == "1.0" && many.substitutes.count == 12)
+    let alternatives = try read((1...13).map { element("r\($0)", true, or: ["a\($0)"]) }, signed: true)
+    #expect(alternatives.item[key: "version"]?.text == "1.1" && alternatives.substitutes.count == 12)
+  }
+
+  @Test func aRequestForProofsIsVersion11WithItsUseCase() throws {
+    for isRequired in [false, true] {
+      var document = mDL
+      document.proofs = ProofRequest(isRequired: isRequired, offering: [])
+      let item = try CBORItem(parsing: DeviceRequest(PresentationRequest(documents: [document])).encoded)
+      #expect(item.memberNames == ["version", "docRequests", "deviceRequestInfo"])
+      #expect(item[key: "version"]?.text == "1.1")
+      #expect(try #require(item.info) == "[[0]]")
+      // A proof shows all that is asked for, so there is nothing optional if only a proof is welcome.
+      let info = try #require(item.itemsRequests?.first?[key: "requestInfo"])
+      #expect((info[key: "alternativeDataElements"] == nil) == isRequired)
+    }
+  }
+
+  @Test(arguments: zip([nil] + PurposeHint.allCases, [nil, 1, 2, 3] as [UInt64?]))
+  func thePurposeIsInTheUseCase(hint: PurposeHint?, number: UInt64?) throws {
+    var request = anyOf()
+    request.purposeHint = hint
+    let item = try CBORItem(parsing: DeviceRequest(request).encoded)
+    let useCase = item[key: "deviceRequestInfo"]?.embedded?[key: "useCases"]?.elements?.first
+    #expect(useCase?[key: "purposeHints"]?[key: "org.iso.jtc1.sc17"]?.unsigned == number)
+    // It does not raise the version.
+    request.documents = [photoID]
+    #expect(try CBORItem(parsing: DeviceRequest(request).encoded)[key: "version"]?.text == "1.0")
   }
 
   @Test func anyOneOfTheDocumentsIsAUseCaseOfVersion11() throws {
@@ -97,10 +191,11 @@ import Testing
     #expect(try #require(item.info) == "[[0], [1]]")
   }
 
-  @Test func allDocumentsTogetherAreVersion10() throws {
+  @Test func allDocumentsTogetherAreOneSetOfVersion11() throws {
     let item = try CBORItem(parsing: DeviceRequest(anyOf(true)).encoded)
-    #expect(item.memberNames == ["version", "docRequests"])
-    #expect(item[key: "version"]?.text == "1.0")
+    #expect(item.memberNames == ["version", "docRequests", "deviceRequestInfo"])
+    #expect(item[key: "version"]?.text == "1.1")
+    #expect(try #require(item.info) == "[[0, 1]]")
     #expect(item.itemsRequests?.count == 2)
   }
 

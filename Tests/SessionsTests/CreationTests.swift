@@ -133,6 +133,20 @@ struct CreationTests {
     #expect(error?.pointers.first?.pointer == pointer)
   }
 
+  @Test("a purpose for wallets is one of three, and is said to none in-app")
+  func purposeHint() throws {
+    func decode(_ hint: JSON, for family: ProtocolFamily = .web) throws -> PurposeHint? {
+      try PresentationRequestDecoder(for: family).decode([
+        "documents": [["doc_type": "d", "age_over": [18]]], "purpose_hint": hint,
+      ]).purposeHint
+    }
+    #expect(try decode("age") == .age && decode("driving", for: .proximity) == .driving && decode(.null) == nil)
+    for (hint, family) in [("fun", .web), (1, .web), ("age", .inApp)] as [(JSON, ProtocolFamily)] {
+      let error = #expect(throws: ServiceError.self) { try decode(hint, for: family) }
+      #expect(error?.pointers.map(\.pointer) == ["/purpose_hint"])
+    }
+  }
+
   @Test("age thresholds end at 99 for the web, where an age may stand beside one")
   func webAges() throws {
     let decoder = PresentationRequestDecoder(for: .web)

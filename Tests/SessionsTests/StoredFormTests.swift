@@ -33,6 +33,10 @@ import Testing
     let bare = SessionContent(
       request: PresentationRequest(documents: []), origin: nil, clientReferenceID: nil, metadata: [])
     #expect(try StoredForm.decode(SessionContent.self, from: StoredForm.encode(bare)) == bare)
+    var request = bare.request
+    request.purposeHint = .driving
+    let hinted = SessionContent(request: request, origin: nil, clientReferenceID: nil, metadata: [])
+    #expect(try StoredForm.decode(SessionContent.self, from: StoredForm.encode(hinted)) == hinted)
   }
 
   @Test("a report of the registry's checks is a fifteenth of what it says, and comes back with every word")

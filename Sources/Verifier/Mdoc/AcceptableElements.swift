@@ -5,12 +5,14 @@
 /// wallet returns the same over either protocol.
 public struct AcceptableElements: Sendable, Hashable {
   /// Every element that is asked for by name, once.
-  public let requests: [ElementRequest]
+  public private(set) var requests: [ElementRequest]
   /// For each request the elements that satisfy it, the preferred first: the element itself, then its alternatives.
   private let choices: [[ElementReference]]
 
-  public init(_ document: DocumentRequest) {
+  /// - Parameter isProof: whether only a proof is asked for, which shows all that was asked for.
+  public init(_ document: DocumentRequest, isProof: Bool = false) {
     requests = document.namedElements
+    for index in requests.indices where isProof { requests[index].isRequired = true }
     choices = requests.map { ([$0.element] + $0.alternatives).unique }
     (substitutes, coversOptional) = Self.substitutes(requests, choices, of: document.docType)
   }
@@ -33,13 +35,12 @@ public struct AcceptableElements: Sendable, Hashable {
     let combinations =
       isShort
       ? counts.reduce([[]]) { found, count in found.flatMap { start in (0..<count).map { start + [$0] } } } : likeliest
-    let ranked = combinations.enumerated().map { order, combination in
-      let lacking = zip(combination, choices).count { $0 == $1.count }
-      return (lacking: lacking, rank: combination.reduce(0, +), order: order, combination: combination)
+    func cost(_ combination: [Int]) -> (lacking: Int, rank: Int) {
+      (zip(combination, choices).count { $0 == $1.count }, combination.reduce(0, +))
     }
     var known = Set<Set<ElementReference>>()
-    return ranked.sorted { ($0.lacking, $0.rank, $0.order) < ($1.lacking, $1.rank, $1.order) }.compactMap { entry in
-      let set = zip(entry.combination, choices).compactMap { $0 < $1.count ? $1[$0] : nil }.unique
+    return combinations.sorted { cost($0) < cost($1) }.compactMap { combination in
+      let set = zip(combination, choices).compactMap { $0 < $1.count ? $1[$0] : nil }.unique
       return !set.isEmpty && known.insert(Set(set)).inserted ? set : nil
     }
   }
@@ -55,14 +56,11 @@ public struct AcceptableElements: Sendable, Hashable {
       for index in omitted { combination[index] = choices[index].count }
       if known.insert(combination).inserted { found.append(combination) }
     }
-    for level in levels {
-      add(level, without: [])
-      add(level, without: optional)
-    }
+    for level in levels { for omitted in [[], optional] { add(level, without: omitted) } }
     for level in levels { for index in optional { add(level, without: [index]) } }
     for level in levels { for index in optional { add(level, without: optional.filter { $0 != index }) } }
-    for (index, choices) in choices.enumerated() {
-      for choice in choices.indices {
+    for index in choices.indices {
+      for choice in choices[index].indices {
         var level = levels[0]
         level[index] = choice
         add(level, without: [])

@@ -12,19 +12,8 @@ public struct PresentationRequest: Sendable, Hashable {
   }
 }
 
-/// Why a relying party asks (ISO/IEC 18013-5, second edition, `purposeHints` of `org.iso.jtc1.sc17`).
-public enum PurposeHint: String, Sendable, Hashable, CaseIterable {
-  case identity, driving, age
-
-  /// The number on the wire.
-  public var number: UInt64 {
-    switch self {
-    case .identity: 1
-    case .driving: 2
-    case .age: 3
-    }
-  }
-}
+/// Why a relying party asks (ISO/IEC 18013-5, second edition, 10.2.5), by the number in `purposeHints`.
+public enum PurposeHint: Int64, Sendable, Hashable, CaseIterable { case identity = 1, driving, age }
 
 /// What is asked of one document.
 public struct DocumentRequest: Sendable, Hashable {

@@ -24,36 +24,84 @@ import Testing
           [
             "id": "document_0", "format": "mso_mdoc", "meta": ["doctype_value": "org.iso.18013.5.1.mDL"],
             "claims": [
-              ["path": ["org.iso.18013.5.1", "given_name"], "intent_to_retain": false],
+              ["path": ["org.iso.18013.5.1", "given_name"]],
               ["path": ["org.iso.18013.5.1", "portrait"], "intent_to_retain": true],
-              ["path": ["org.iso.18013.5.1", "age_over_18"], "intent_to_retain": false],
-              ["path": ["org.iso.18013.5.1", "age_over_21"], "intent_to_retain": false],
+              ["path": ["org.iso.18013.5.1", "age_over_18"]],
+              ["path": ["org.iso.18013.5.1", "age_over_21"]],
             ],
           ]
         ]
       ])
   }
 
-  @Test func asksForOptionalElementsFirstAndThenWithoutThem() {
-    let json = query(
-      DocumentRequest(
-        docType: DocType.mDL,
-        elements: [element("given_name"), element("organ_donor", isRequired: false), element("sex")]))
-    let credential = json["credentials"]?.array?.first
-    #expect(credential?["claims"]?.array?.compactMap { $0["id"]?.string } == ["element_0", "element_1", "element_2"])
-    #expect(
-      credential?["claim_sets"] == [["element_0", "element_1", "element_2"], ["element_0", "element_2"]])
+  private func sets(_ credential: JSON?) -> [String] {
+    (credential?["claim_sets"]?.array ?? []).map { set in
+      (set.array ?? []).compactMap { $0.string?.replacing("element_", with: "") }.joined()
+    }
   }
 
-  @Test func whereNothingIsRequiredAnyOneElementWillDo() {
-    let optional = [element("sex", isRequired: false), element("height", isRequired: false)]
-    let two = query(DocumentRequest(docType: DocType.mDL, elements: optional))
-    #expect(
-      two["credentials"]?.array?.first?["claim_sets"]
-        == [["element_0", "element_1"], ["element_0"], ["element_1"]])
-    // No set twice.
+  @Test func asksForEveryChoiceOfOptionalElementsMostFirst() {
+    let optional = [element("organ_donor", isRequired: false), element("sex", isRequired: false)]
+    let some = query(DocumentRequest(docType: DocType.mDL, elements: [element("given_name")] + optional))
+    let credential = some["credentials"]?.array?.first
+    #expect(credential?["claims"]?.array?.compactMap { $0["id"]?.string } == ["element_0", "element_1", "element_2"])
+    #expect(sets(credential) == ["012", "01", "02", "0"])
+    let nothingRequired = query(DocumentRequest(docType: DocType.mDL, elements: optional))
+    #expect(sets(nothingRequired["credentials"]?.array?.first) == ["01", "0", "1"])
+    // A single element needs no set.
     let one = query(DocumentRequest(docType: DocType.mDL, elements: [optional[0]]))
-    #expect(one["credentials"]?.array?.first?["claim_sets"] == [["element_0"]])
+    #expect(one["credentials"]?.array?.first?["claims"] == [["path": ["org.iso.18013.5.1", "organ_donor"]]])
+    #expect(one["credentials"]?.array?.first?["claim_sets"] == nil)
+  }
+
+  @Test func asksForAlternativesAfterTheElementItself() {
+    var name = element("family_name", retain: true)
+    name.alternatives = [ElementReference(Namespace.mDL, "family_name_latin1"), ElementReference("n", "b")]
+    let json = query(DocumentRequest(docType: DocType.mDL, elements: [name, element("sex", isRequired: false)]))
+    let credential = json["credentials"]?.array?.first
+    #expect(
+      credential?["claims"] == [
+        ["id": "element_0", "path": ["org.iso.18013.5.1", "family_name"], "intent_to_retain": true],
+        ["id": "element_1", "path": ["org.iso.18013.5.1", "sex"]],
+        ["id": "element_2", "path": ["org.iso.18013.5.1", "family_name_latin1"], "intent_to_retain": true],
+        ["id": "element_3", "path": ["n", "b"], "intent_to_retain": true],
+      ])
+    #expect(sets(credential) == ["01", "21", "31", "0", "2", "3"])
+  }
+
+  /// OpenID4VP 1.0, 6.4.1, and what the conformance suite warns of: no path twice, and each claim in a set.
+  @Test(arguments: [0, 1, 6, 7, 40, 128], [0, 1], [0, 2])
+  func everyClaimIsInASetAndNoPathIsThereTwice(optional: Int, required: Int, alternatives: Int) {
+    guard optional + required > 0 else { return }
+    let elements = (0..<optional + required).map { index in
+      var wanted = element("e\(index)", isRequired: index >= optional)
+      wanted.alternatives = (0..<alternatives).map { ElementReference("n\($0)", "e\(index)") } + [wanted.element]
+      return wanted
+    }
+    let credential = query(DocumentRequest(docType: "d", elements: elements))["credentials"]?.array?.first
+    let claims = credential?["claims"]?.array ?? []
+    #expect(claims.count == (optional + required) * (1 + alternatives))
+    #expect(Set(claims.compactMap { $0["path"]?.text() }).count == claims.count)
+    guard let sets = credential?["claim_sets"]?.array else {
+      #expect(claims.count == 1)
+      return
+    }
+    #expect(sets.count <= AcceptableElements.mostSets)
+    #expect(Set(sets.map { $0.text() }).count == sets.count)
+    let named = Set(sets.flatMap { $0.array ?? [] }.compactMap(\.string))
+    #expect(named == Set(claims.compactMap { $0["id"]?.string }))
+  }
+
+  @Test func aProofHasEveryElementAndNoSet() throws {
+    var document = DocumentRequest(docType: DocType.mDL, elements: [element("sex", isRequired: false)], ageOver: [18])
+    document.proofs = ProofRequest(isRequired: false, offering: [])
+    let credentials = query(document)["credentials"]?.array
+    #expect(credentials?.map { $0["format"]?.string } == ["mso_mdoc_zk", "mso_mdoc"])
+    #expect(
+      credentials?.first?["claims"]
+        == [["path": ["org.iso.18013.5.1", "sex"]], ["path": ["org.iso.18013.5.1", "age_over_18"]]])
+    #expect(credentials?.first?["claim_sets"] == nil)
+    #expect(sets(credentials?.last) == ["01", "1"])
   }
 
   @Test func asksForAnyOfSeveralDocumentsByOneSet() {

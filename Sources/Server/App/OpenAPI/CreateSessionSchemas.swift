@@ -93,7 +93,7 @@ enum CreateSessionSchemas {
     if isWeb || families.contains(.redirect) {
       own += [.init("purpose", purpose.orNull), .init("return_url", address(returnURL).orNull)]
     }
-    if isInApp { own.append(.init("apple_merchant_id", merchant.orNull)) }
+    own.append(isInApp ? .init("apple_merchant_id", merchant.orNull) : .init("purpose_hint", purposeHint.orNull))
     return .object(shared + own, required: ["protocols", "documents"] + (isWeb ? ["origin"] : []))
   }
 
@@ -130,6 +130,9 @@ enum CreateSessionSchemas {
 
   private static let purpose = Schema.text(1...Limits.purposeCharacters).described(
     "Why you ask, in your own words: the hosted page shows it.")
+
+  private static let purposeHint = Schema.oneOf("PurposeHint", PurposeHint.allCases.map { "\($0)" }).described(
+    "Why you ask, for wallets: `org-iso-mdoc` and `iso-18013-5-proximity` pass it on.")
 
   private static let merchant: Schema = [
     "type": "string", "minLength": 1, "maxLength": 255,

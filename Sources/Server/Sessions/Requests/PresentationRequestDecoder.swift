@@ -3,10 +3,10 @@ import Longfellow
 import Mdoc
 import Presentation
 
-/// Reads `documents` and `all_documents` of the API into a `PresentationRequest`: the creation of a session and
+/// Reads `documents`, `all_documents` and `purpose_hint` of the API into a `PresentationRequest`: the creation of a session and
 /// `mdoc verify --request` share it. Faults carry JSON pointers.
 package struct PresentationRequestDecoder: Sendable {
-  static let members: Set<String> = ["documents", "all_documents"]
+  static let members: Set<String> = ["documents", "all_documents", "purpose_hint"]
   private static let elementMembers: Set = ["namespace", "identifier", "intent_to_retain", "retain_days", "required"]
   private static let inAppElementMembers = elementMembers.union(["apple_element"])
   private let family: ProtocolFamily
@@ -59,7 +59,14 @@ package struct PresentationRequestDecoder: Sendable {
     if requests.reduce(0, { $0 + $1.elements.count }) > Limits.requestedElements {
       faults.add(input.pointer(to: "documents"), "ask for more than \(Limits.requestedElements) elements")
     }
-    return PresentationRequest(documents: requests, requiresAllDocuments: all)
+    var request = PresentationRequest(documents: requests, requiresAllDocuments: all)
+    if let name = input.string("purpose_hint", required: false, &faults) {
+      request.purposeHint = PurposeHint.allCases.first { "\($0)" == name }
+      if family == .inApp || request.purposeHint == nil {
+        faults.add(input.pointer(to: "purpose_hint"), "must be `identity`, `driving` or `age`, and absent in-app")
+      }
+    }
+    return request
   }
 
   private func document(_ json: JSON, at pointer: String, _ faults: inout InputFaults) -> DocumentRequest? {

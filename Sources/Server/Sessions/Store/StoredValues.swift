@@ -42,9 +42,10 @@ extension PageWishes: StoredValue {
 
 extension PresentationRequest: StoredValue {
   package var storedJSON: JSON {
-    [
+    .members([
       "documents": .array(documents.map(\.storedJSON)), "requiresAllDocuments": .bool(requiresAllDocuments),
-    ]
+      "purposeHint": purposeHint.map { .integer($0.rawValue) },
+    ])
   }
 
   package init?(storedJSON json: JSON) {
@@ -52,6 +53,7 @@ extension PresentationRequest: StoredValue {
       let requiresAll = json["requiresAllDocuments"]?.bool
     else { return nil }
     self.init(documents: documents, requiresAllDocuments: requiresAll)
+    purposeHint = json["purposeHint"]?.integer.flatMap(PurposeHint.init)
   }
 }
 

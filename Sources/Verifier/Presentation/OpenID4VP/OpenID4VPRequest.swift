@@ -146,9 +146,9 @@ public struct DCQLQuery: Sendable, Hashable {
   private static func credential(
     _ document: DocumentRequest, at index: Int, as kind: PresentedResponse.DocumentKind, authorities: JSON?
   ) -> JSON {
-    var elements = document.namedElements
-    // A proof shows all that was asked for.
-    let sets = kind == .plain ? AcceptableElements(document).sets : [elements.map(\.element)]
+    let acceptable = AcceptableElements(document, isProof: kind == .proof)
+    var elements = acceptable.requests
+    let sets = acceptable.sets
     let used = Set(sets.joined())
     for other in elements.flatMap(\.alternatives)
     where used.contains(other) && !elements.contains(where: { $0.element == other }) {

@@ -50,20 +50,15 @@ public struct DeviceRequest: Sendable, Hashable {
   private static func parts(
     of request: PresentationRequest, isSigned: Bool
   ) -> (items: [[UInt8]], info: [UInt8]?) {
-    let documents = request.documents.map { document in
-      // A proof shows all that was asked for.
-      (document, document.proofs?.isRequired == true ? nil : AcceptableElements(document))
-    }
+    let documents = request.documents.map { ($0, AcceptableElements($0, isProof: $0.proofs?.isRequired == true)) }
     let isSecondEdition =
       documents.count > 1
       || documents.contains { document, acceptable in
-        let hasSubstitutes = acceptable?.substitutes.contains { !$0.isEmpty } ?? false
-        return document.proofs != nil || acceptable?.coversOptional != false && (isSigned || hasSubstitutes)
+        let hasSubstitutes = acceptable.substitutes.contains { !$0.isEmpty }
+        return document.proofs != nil || acceptable.coversOptional && (isSigned || hasSubstitutes)
       }
-    return (
-      documents.map { itemsRequestBytes($0, $1, isSecondEdition: isSecondEdition) },
-      isSecondEdition ? infoBytes(of: request) : nil
-    )
+    let items = documents.map { itemsRequestBytes($0, $1, isSecondEdition: isSecondEdition) }
+    return (items, isSecondEdition ? infoBytes(of: request) : nil)
   }
 
   private static func encode(_ documents: [CBORValue], info: [UInt8]?, signature: CBORValue?) -> [UInt8] {
@@ -78,10 +73,10 @@ public struct DeviceRequest: Sendable, Hashable {
 
   /// `24({"docType", "nameSpaces": {NameSpace: {ElementIdentifier: IntentToRetain}}})`.
   private static func itemsRequestBytes(
-    _ document: DocumentRequest, _ acceptable: AcceptableElements?, isSecondEdition: Bool
+    _ document: DocumentRequest, _ acceptable: AcceptableElements, isSecondEdition: Bool
   ) -> [UInt8] {
     var namespaces: [(name: String, elements: [(key: CBORValue, value: CBORValue)])] = []
-    for request in acceptable?.requests ?? document.namedElements {
+    for request in acceptable.requests {
       let name = request.element.namespace
       let entry = (key: CBORValue.text(request.element.identifier), value: CBORValue.bool(request.intentToRetain))
       // Names are compared by their bytes, as wallets compare them.
@@ -102,10 +97,10 @@ public struct DeviceRequest: Sendable, Hashable {
 
   /// DocRequestInfo of the second edition; empty where the first edition says it all.
   private static func requestInfo(
-    _ document: DocumentRequest, _ acceptable: AcceptableElements?, isSecondEdition: Bool
+    _ document: DocumentRequest, _ acceptable: AcceptableElements, isSecondEdition: Bool
   ) -> [(key: CBORValue, value: CBORValue)] {
     var info: [(key: CBORValue, value: CBORValue)] = []
-    let alternatives = acceptable.map { zip($0.requests, $0.substitutes).filter { !$1.isEmpty } } ?? []
+    let alternatives = zip(acceptable.requests, acceptable.substitutes).filter { !$1.isEmpty }
     if !alternatives.isEmpty {
       info.append((key: "alternativeDataElements", value: .array(alternatives.map(alternativeDataElements))))
     }
@@ -150,7 +145,7 @@ public struct DeviceRequest: Sendable, Hashable {
       (key: "mandatory", value: true), (key: "documentSets", value: .array(sets)),
     ]
     if let purpose = request.purposeHint {
-      useCase.append((key: "purposeHints", value: ["org.iso.jtc1.sc17": .unsigned(purpose.number)]))
+      useCase.append((key: "purposeHints", value: ["org.iso.jtc1.sc17": .integer(purpose.rawValue)]))
     }
     return CBORValue.embedded(["useCases": [.map(useCase)]]).encoded()
   }

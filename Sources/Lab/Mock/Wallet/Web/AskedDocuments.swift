@@ -106,9 +106,7 @@ extension AskedDocuments {
     let parts = item.elements?.compactMap(\.text) ?? []
     return parts.count == 2 ? (parts[0], parts[1]) : nil
   }
-}
 
-extension AskedDocuments {
   /// Every way to take one of each group's sets; all queries where there is no group. Sets with positions that no query
   /// has are left out.
   private func product(_ groups: [[[Int]]]) -> [[Int]] {
@@ -119,9 +117,7 @@ extension AskedDocuments {
         found.flatMap { chosen in known.map { set in chosen + set.filter { !chosen.contains($0) } } }.prefix(256))
     }
   }
-}
 
-extension AskedDocuments {
   /// Those of the circuits that there are; others are passed over, as wallets pass them over.
   private static func circuits(named hashes: [String?]) -> [KnownCircuit] {
     hashes.compactMap { hash in KnownCircuit.all.first { $0.hash == hash } }

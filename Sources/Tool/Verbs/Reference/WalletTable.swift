@@ -1,0 +1,153 @@
+import Base
+import CBOR
+import Cryptography
+import Longfellow
+import Mdoc
+import Mock
+import PKIX
+import Presentation
+
+/// What wallets answer to each shape of request, by models of their code. Every set of the elements that a person may
+/// have is tried.
+enum WalletTable {
+  static var markdown: String {
+    let models = WalletModel.all.filter(\.readsDeviceRequests)
+    let rows = shapes.map { shape in
+      [shape.label, shape.form] + models.map { cell(shape, $0) } + [Outcome(shape, shape.query, models[0]).text]
+    }
+    let wallets = WalletModel.all.map { wallet in
+      [wallet.name, wallet.readsDeviceRequests ? "above" : "not run here", wallet.proofs?.rawValue ?? "not run here"]
+    }
+    return """
+      Each row is a request with a choice, and what wallets make of it over every set of elements that a person may have. \
+      **All**: whenever a document is enough, the wallet answers with all that it has of what was asked for. A number says \
+      of how many sets that are enough this holds. **In part**: it also answers with less than is required, or with more \
+      documents than one, which the verifier refuses.
+
+      \(MarkdownTable.text(["You ask for", "DeviceRequest"] + models.map(\.name) + ["OpenID4VP 1.0, 6.4"], rows))
+
+      Wallets are models of published code, and stand for `org-iso-mdoc` and in person; the last column is OpenID4VP as it \
+      is specified, over every protocol.
+
+      \(MarkdownTable.text(["Wallet", "DeviceRequest", "OpenID4VP, with `\"zk\": \"allowed\"`"], wallets))
+      """
+  }
+
+  private static func cell(_ shape: Shape, _ wallet: WalletModel) -> String {
+    let texts = [shape.unsigned, shape.signed].map { Outcome(shape, $0, wallet).text }
+    return texts[0] == texts[1] ? texts[0] : "unsigned: \(texts[0]); signed: \(texts[1])"
+  }
+
+  // MARK: What is asked
+
+  /// A request, and every element by which a document may answer it.
+  struct Shape: Sendable {
+    let label: String
+    let request: PresentationRequest
+    let unsigned, signed, query: WalletModel.Request
+    /// The version and the substitutes of the DeviceRequests.
+    let form: String
+
+    fileprivate init(_ label: String, _ documents: DocumentRequest..., all: Bool = false) {
+      self.label = label
+      request = PresentationRequest(documents: documents, requiresAllDocuments: all)
+      let encoded = [DeviceRequest(request).encoded, (try? WalletTable.sign(request)) ?? []]
+      (unsigned, signed, query) = (.device(encoded[0]), .device(encoded[1]), .dcql(DCQLQuery(request).json))
+      let versions = encoded.compactMap { try? CBORItem(parsing: $0)[key: "version"]?.text }
+      let substitutes = documents.flatMap { AcceptableElements($0).substitutes }.count { !$0.isEmpty }
+      form =
+        (Set(versions).count == 1 ? versions[0] : versions.joined(separator: ", signed "))
+        + (substitutes == 0 ? "" : ", substitutes for \(substitutes)")
+    }
+
+    /// What a person may have: each set of the elements, none included.
+    var holdings: [WalletModel.Held] {
+      request.documents.reduce([[:]]) { found, document in
+        let names = document.namedElements.flatMap { [$0.element] + $0.alternatives }.map(\.path)
+        let sets = names.reduce([Set<[String]>()]) { sets, name in sets + sets.map { $0.union([name]) } }
+        return found.flatMap { held in sets.map { held.merging([document.docType: $0]) { $1 } } }
+      }
+    }
+
+    /// The documents of a person that are enough, each with what it has of what was asked for.
+    func acceptable(of held: WalletModel.Held) -> WalletModel.Held {
+      var found: WalletModel.Held = [:]
+      for document in request.documents {
+        let choices = document.namedElements.map { wanted in
+          ([wanted.element] + wanted.alternatives).map(\.path).first { held[document.docType]?.contains($0) == true }
+        }
+        let isEnough = zip(choices, document.namedElements).allSatisfy { $0 != nil || !$1.isRequired }
+        if isEnough, choices.contains(where: { $0 != nil }) { found[document.docType] = Set(choices.compactMap { $0 }) }
+      }
+      return request.requiresAllDocuments && found.count < request.documents.count ? [:] : found
+    }
+  }
+
+  static let shapes: [Shape] = [
+    Shape("six elements", document("rrrrrr")),
+    Shape("five elements and an optional one", document("rrrrro")),
+    Shape("one element and five optional ones, one of them kept", document("rokooo")),
+    Shape("two elements and two optional ones, one of each with an alternative", document("rRoO")),
+    Shape("three optional elements", document("ooo")),
+    Shape("six optional elements", document("oooooo")),
+    Shape(
+      "any one of two documents, each of two elements and an optional one", document("rro"),
+      document("rro", of: DocType.photoID)),
+    Shape("both of these documents", document("rro"), document("rro", of: DocType.photoID), all: true),
+    Shape("a proof of age, or the document", document("", ageOver: [18])),
+  ]
+
+  /// - Parameter kinds: of each element: required, optional, or kept and optional; a capital has an alternative.
+  private static func document(_ kinds: String, of docType: String = DocType.mDL, ageOver: [Int] = [])
+    -> DocumentRequest
+  {
+    let names = ["family_name", "given_name", "birth_date", "document_number", "sex", "height"]
+    let elements = zip(kinds, names).map { kind, name in
+      ElementRequest(
+        ElementReference(Namespace.mDL, name), intentToRetain: kind == "k", isRequired: "rR".contains(kind),
+        alternatives: kind.isUppercase ? [ElementReference(Namespace.mDL, name + "_latin1")] : [])
+    }
+    var document = DocumentRequest(docType: docType, elements: elements, ageOver: ageOver)
+    if !ageOver.isEmpty {
+      document.proofs = try? ProofRequest(of: document, isRequired: false, circuits: KnownCircuit.all)
+    }
+    return document
+  }
+
+  // MARK: What comes back
+
+  /// What a wallet makes of a request, over everything that a person may have.
+  struct Outcome {
+    /// The holdings that are enough, and how many of them are answered with all that they have.
+    private(set) var enough = 0, full = 0
+    /// Those that are not enough and are answered all the same.
+    private(set) var partial = 0
+
+    init(_ shape: Shape, _ request: WalletModel.Request, _ wallet: WalletModel) {
+      for held in shape.holdings {
+        let answer = (try? wallet.answer(request, holding: held)) ?? [:]
+        let acceptable = shape.acceptable(of: held)
+        let needed = shape.request.requiresAllDocuments ? shape.request.documents.count : 1
+        let isFull = answer.count == needed && answer.allSatisfy { acceptable[$0.key] == $0.value }
+        enough += acceptable.isEmpty ? 0 : 1
+        full += !acceptable.isEmpty && isFull ? 1 : 0
+        partial += !isFull && !answer.isEmpty ? 1 : 0
+      }
+    }
+
+    var text: String { (full == enough ? "all" : "\(full) of \(enough)") + (partial > 0 ? ", and in part" : "") }
+  }
+
+  /// Only what is signed matters here, not by whom.
+  private static func sign(_ request: PresentationRequest) throws -> [UInt8] {
+    let mock = try MockAuthority(seed: [1]).reader(
+      dnsName: "shop.example", at: Timestamp(secondsSince1970: 1_795_000_000))
+    let reader = try ReaderIdentity(key: mock.key, certificates: mock.certificates.map { try Certificate(der: $0) })
+    let transcript = try SessionTranscript(encoded: [0x83, 0xf6, 0xf6, 0x80])
+    return try DeviceRequest(request, signedBy: reader, over: transcript).encoded
+  }
+}
+
+extension ElementReference {
+  fileprivate var path: [String] { [namespace, identifier] }
+}
