@@ -709,6 +709,10 @@ extension Code {
       row(
         "The origin is none of the relying party's", "HTTP API, Sessions",
         "Use one of the configured origins, written exactly as browsers do.")
+    case .apiOutsideRegistration:
+      row(
+        "The relying party's registration certificate does not have what is asked", "ETSI TS 119 475, 5.2.4",
+        "Ask only for registered elements, name another `intended_use_id`, or register the rest.")
     case .readerCertificateExpired:
       row(
         "The reader's certificate is expired or not yet valid: wallets would refuse what it signs",

@@ -126,6 +126,8 @@ public struct DistinguishedName: Sendable, Hashable {
   public let commonName: String?
   /// UID, 0.9.2342.19200300.100.1.1 (RFC 4519, 2.39).
   public let userID: String?
+  /// 2.5.4.97: a semantics identifier (ETSI EN 319 412-1, 5.1.4), such as `VATES-B12345678`.
+  public let organizationIdentifier: String?
 }
 
 /// One of OpenSSL's library contexts, without algorithms, for parsing. In it OpenSSL does not decode a certificate's

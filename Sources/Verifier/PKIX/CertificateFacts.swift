@@ -42,7 +42,8 @@ func distinguishedName(_ name: OpaquePointer?) -> DistinguishedName? {
     country: attribute(NID_countryName, of: name), stateOrProvince: attribute(NID_stateOrProvinceName, of: name),
     organization: attribute(NID_organizationName, of: name),
     organizationalUnit: attribute(NID_organizationalUnitName, of: name),
-    commonName: attribute(NID_commonName, of: name), userID: attribute(NID_userId, of: name))
+    commonName: attribute(NID_commonName, of: name), userID: attribute(NID_userId, of: name),
+    organizationIdentifier: attribute(NID_organizationIdentifier, of: name))
 }
 
 /// The first value of an attribute, as UTF-8.

@@ -112,6 +112,9 @@ package enum ConfigurationSchema {
       "sealing_keys", .list(of: reference(sealingKey), atLeast: 1),
       "Keys for data at rest: the first seals, all open.", isRequired: true),
     Entry(
+      "registrars", .list(of: .filledText(), atLeast: 0),
+      "Certificates of those who issue registration certificates; others are warned of."),
+    Entry(
       "relying_parties", .list(of: reference(relyingParty), atLeast: 1), "Who may use the server.", isRequired: true),
   ]
 
@@ -196,6 +199,9 @@ package enum ConfigurationSchema {
         "What Apple's in-app requests need of a merchant, or of each of several."),
       Entry("readers", .list(of: reference(reader), atLeast: 0), "Who signs its requests."),
       Entry("openid4vp", reference(openID4VP), "What it has chosen of OpenID4VP."),
+      Entry(
+        "registration_certificates", .list(of: .filledText(), atLeast: 0),
+        "Its EU registration certificates (WRPRC), JWS or CWT: one file for each intended use."),
       Entry("page", reference(page), "That its sessions have a page on this server, and how it looks."),
       Entry(
         "revocation",
@@ -317,6 +323,10 @@ package enum ConfigurationSchema {
       Entry(
         "trusted_authorities", .list(of: .filledText(like: "^([0-9A-Fa-f]{2}){1,64}$"), atLeast: 0),
         "Subject key identifiers of the authorities whose documents wallets are to offer."),
+      Entry("device_mac", .flag(default: true), "Whether devices may authenticate by MAC."),
+      Entry(
+        "redirect_uri", .filledText(),
+        "Where wallets send people after a session that names neither `redirect_uri` nor `return_url`."),
     ])
 
   // MARK: Trust

@@ -12,8 +12,9 @@ struct ConfiguredParties {
 
   func all(_ root: Schema.Object, _ warnings: inout [String]) throws(Schema.Fault) -> RelyingParties {
     var parties: [RelyingParty] = []
+    let registrations = root.attempt(try ConfiguredRegistrations(root, file: secrets.file, now: now))
     for entry in try root.objects("relying_parties") {
-      if let party = party(entry, beside: parties, &warnings) { parties.append(party) }
+      if let party = party(entry, beside: parties, registrations, &warnings) { parties.append(party) }
     }
     do throws(ConfigurationError) {
       return try RelyingParties(parties)
@@ -24,7 +25,8 @@ struct ConfiguredParties {
 
   /// Nil if a member has a fault. All members are read nevertheless, so that every fault is noted.
   private func party(
-    _ entry: Schema.Object, beside others: [RelyingParty], _ warnings: inout [String]
+    _ entry: Schema.Object, beside others: [RelyingParty], _ registrations: ConfiguredRegistrations?,
+    _ warnings: inout [String]
   ) -> RelyingParty? {
     let id = entry.attempt(try self.id(entry))
     let origins = entry.attempt(try self.origins(entry))
@@ -32,6 +34,7 @@ struct ConfiguredParties {
     let apple = entry.attempt(try ConfiguredMerchants(secrets: secrets).all(of: entry))
     let readers = entry.attempt(try ConfiguredReaders(secrets: secrets, now: now).all(of: entry, &warnings))
     let openID4VP = entry.attempt(try OpenID4VPConfiguration(configured: entry, &warnings))
+    let registered = entry.attempt(try registrations?.all(of: entry, readers: readers ?? [], &warnings))
     let page = entry.attempt(try ConfiguredPage(file: secrets.file).page(of: entry))
     let revocation = entry.attempt(try self.revocation(entry))
     let retainsResults = entry.attempt(try entry.flag("retain_results"))
@@ -39,9 +42,9 @@ struct ConfiguredParties {
     let evidence = entry.attempt(try self.evidence(entry, beside: others))
     let webhooks = entry.attempt(try ConfiguredWebhooks(secrets: secrets).all(of: entry))
     let quota = entry.attempt(try Quota(configured: entry))
-    guard let id, let origins, let keys, let apple, let readers, let openID4VP, let page, let revocation,
-      let retainsResults,
-      let retention, let evidence, let webhooks, let quota
+    guard let id, let origins, let keys, let apple, let readers, let openID4VP,
+      let registered = registered ?? nil, let page, let revocation, let retainsResults, let retention, let evidence,
+      let webhooks, let quota
     else { return nil }
     let wider: [(Scope, String)] = [
       (.auditReadAll, "reads the audit entries of"), (.operate, "reloads nothing, and sees the figures of"),
@@ -55,7 +58,8 @@ struct ConfiguredParties {
     }
     if keys.isEmpty { warnings.append("relying party \"\(id)\" has no api_keys: nobody can ask in its name") }
     return RelyingParty(
-      id: id, origins: origins, apiKeys: keys, apple: apple, readers: readers, openID4VP: openID4VP, page: page,
+      id: id, origins: origins, apiKeys: keys, apple: apple, readers: readers, openID4VP: openID4VP,
+      registrations: registered, page: page,
       policies: .init(
         retainsResults: retainsResults, retention: retention, revocation: revocation, evidenceKey: evidence),
       webhooks: webhooks, quota: quota)
@@ -125,7 +129,7 @@ extension OpenID4VPConfiguration {
   private static let identifierOctets = 1...64
 
   /// Reads `openid4vp` of a relying party: `{"encrypted_responses": true, "annex_b": false, "scheme": "openid4vp",
-  /// "trusted_authorities": []}`.
+  /// "trusted_authorities": [], "device_mac": true, "redirect_uri": "https://shop.example/done"}`.
   init(configured party: Schema.Object, _ warnings: inout [String]) throws(Schema.Fault) {
     self.init()
     guard let entry = try party.object("openid4vp") else { return }
@@ -140,6 +144,12 @@ extension OpenID4VPConfiguration {
         throw entry.fault("trusted_authorities/\(index)", "must be a subject key identifier in hexadecimal")
       }
       trustedAuthorities.append(identifier)
+    }
+    acceptsMACs = try entry.flag("device_mac")
+    redirectURI = try entry.ifAny("redirect_uri", entry.text)
+    let origins = try party.texts("origins")
+    if let redirectURI, RedirectURI.origin(of: redirectURI, among: origins) == nil {
+      throw entry.fault("redirect_uri", "must be an address without a fragment at one of the relying party's origins")
     }
     if !encryptsResponses {
       warnings.append("\(entry.pointer)/encrypted_responses: wallets are asked to answer in clear")

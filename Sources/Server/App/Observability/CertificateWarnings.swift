@@ -8,7 +8,7 @@ import Sessions
 /// request, and Apple serves no app for a merchant. Only their owners can renew them.
 struct PartyCertificates: Sendable {
   enum Kind: String, CaseIterable {
-    case reader, merchant
+    case reader, merchant, registration
   }
 
   /// A certificate that ends within this many seconds counts as expiring.
@@ -66,6 +66,13 @@ struct PartyCertificates: Sendable {
       party.apple.compactMap { merchant in
         merchant.certificates.map(\.certificate).max { $0.validity.upperBound < $1.validity.upperBound }
       }.map { ($0.fingerprint, $0.validity) }
+    // One without an end is watched by its status alone.
+    case .registration:
+      party.registrations.compactMap { certificate in
+        certificate.expiresAt.map { end in
+          (certificate.intendedUseID ?? "", Timestamp(secondsSince1970: 0)...end)
+        }
+      }
     }
   }
 }
@@ -75,6 +82,7 @@ extension PartyCertificates.Kind {
     switch self {
     case .reader: "signed requests are not made with it"
     case .merchant: "Apple answers no app in this merchant's name; have it renewed"
+    case .registration: "wallets warn of requests that carry it; have it renewed"
     }
   }
 }

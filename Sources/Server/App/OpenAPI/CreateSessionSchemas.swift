@@ -93,7 +93,10 @@ enum CreateSessionSchemas {
     if isWeb || families.contains(.redirect) {
       own += [.init("purpose", purpose.orNull), .init("return_url", address(returnURL).orNull)]
     }
-    own.append(isInApp ? .init("apple_merchant_id", merchant.orNull) : .init("purpose_hint", purposeHint.orNull))
+    own +=
+      isInApp
+      ? [.init("apple_merchant_id", merchant.orNull)]
+      : [.init("purpose_hint", purposeHint.orNull), .init("intended_use_id", intendedUse.orNull)]
     return .object(shared + own, required: ["protocols", "documents"] + (isWeb ? ["origin"] : []))
   }
 
@@ -138,6 +141,10 @@ enum CreateSessionSchemas {
     "type": "string", "minLength": 1, "maxLength": 255,
     "description": "Which of the relying party's Apple merchants asks; required where it has several.",
   ]
+
+  private static let intendedUse = Schema.text(1...255).described(
+    "Which of the relying party's registration certificates the requests carry; required where it has several. All that "
+      + "is asked must be registered in it.")
 
   private static let metadata: Schema = [
     "type": "object", "description": "What else you want to find with the session: strings by names of your own.",

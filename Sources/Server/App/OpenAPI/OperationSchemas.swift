@@ -76,6 +76,7 @@ enum OperationSchemas {
         "trust_anchors": .count,
         "reader_certificates": .reference("PartyCertificates"),
         "merchant_certificates": .reference("PartyCertificates"),
+        "registration_certificates": .reference("PartyCertificates"),
         "configuration": .object(
           "ConfigurationState",
           [

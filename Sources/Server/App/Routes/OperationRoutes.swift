@@ -32,6 +32,7 @@ enum OperationRoutes {
         "trust_anchors": .integer(Int64(anchors)),
         "reader_certificates": certificates(.reader, application),
         "merchant_certificates": certificates(.merchant, application),
+        "registration_certificates": certificates(.registration, application),
         "configuration": [
           "is_current": .bool(configuration.isCurrent),
           "loaded_at": .integer(configuration.loadedAt.secondsSince1970),

@@ -14,8 +14,7 @@ enum SessionRoutes {
     body: .json(schema: "CreateVerificationSession"), success: .json(201, "VerificationSession"),
     problems: [
       .apiProtocolUnsupported, .apiTooManyAgeRequests, .apiOriginNotAllowed, .zkNotProvable, .zkCircuitsMissing,
-      .readerCertificateExpired,
-      .sessionRedacted, .apiSessionTooLarge, .apiQuotaExceeded,
+      .apiOutsideRegistration, .readerCertificateExpired, .sessionRedacted, .apiSessionTooLarge, .apiQuotaExceeded,
     ], urgency: .deferrable
   ) { call throws(ServiceError) in
     Answer(

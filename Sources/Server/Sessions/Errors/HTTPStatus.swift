@@ -5,7 +5,8 @@ extension Code {
   package var httpStatus: Int {
     switch self {
     case .sessionProtocolMismatch, .apiMalformedRequest, .apiInvalidRequest, .apiUnknownMember,
-      .apiProtocolUnsupported, .apiOriginNotAllowed, .apiTooManyAgeRequests, .zkNotProvable, .zkCircuitsMissing:
+      .apiProtocolUnsupported, .apiOriginNotAllowed, .apiOutsideRegistration, .apiTooManyAgeRequests, .zkNotProvable,
+      .zkCircuitsMissing:
       400
     case .apiUnauthenticated: 401
     case .responseCodeMismatch, .apiForbidden: 403

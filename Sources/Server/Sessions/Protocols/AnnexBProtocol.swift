@@ -74,6 +74,7 @@ package struct AnnexBProtocol: FetchedRequestProtocol {
       return verifier.refuse([Check(.sessionInterrupted, .failed)], at: now)
     }
     return AnnexB(verifier: verifier).authenticate(
-      response, answering: opening, request: request, names: relyingParty.names, at: now)
+      response, answering: opening, request: request, names: relyingParty.names,
+      acceptsMACs: relyingParty.openID4VP.acceptsMACs, at: now)
   }
 }

@@ -19,7 +19,8 @@ package struct AnnexCProtocol: WalletProtocol {
     let reader = try context.currentReader()
     do throws(CryptoError) {
       let challenge = try AnnexCChallenge(freshFor: origin)
-      let deviceRequest = try DeviceRequest(request, reader: reader, transcript: challenge.transcript)
+      let deviceRequest = try DeviceRequest(
+        request, reader: reader, transcript: challenge.transcript, registration: context.registration)
       return OutgoingRequest(
         data: [
           "deviceRequest": .string(Base64.encodeURLSafe(deviceRequest.encoded)),

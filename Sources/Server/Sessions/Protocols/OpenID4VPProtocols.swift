@@ -37,8 +37,7 @@ package struct OpenID4VPWebProtocol: WalletProtocol {
     do throws(CryptoError) {
       let challenge = try OpenID4VPChallenge(
         freshFor: .origin(origin), isEncrypted: context.relyingParty.openID4VP.encryptsResponses)
-      let made = OpenID4VPRequest(
-        request, challenge: challenge, trustedAuthorities: context.relyingParty.openID4VP.trustedAuthorities)
+      let made = context.openID4VPRequest(request, challenge: challenge)
       let data: JSON =
         switch signing {
         case .unsigned: made.unsigned
@@ -65,7 +64,8 @@ package struct OpenID4VPWebProtocol: WalletProtocol {
       return verifier.refuse([Check(.sessionInterrupted, .failed)], at: now)
     }
     return OpenID4VP(verifier: verifier).authenticate(
-      response, answering: opening, request: request, names: relyingParty.names, at: now)
+      response, answering: opening, request: request, names: relyingParty.names,
+      acceptsMACs: relyingParty.openID4VP.acceptsMACs, at: now)
   }
 }
 
@@ -107,8 +107,7 @@ package struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
     let reader = try context.reader(for: challenge.recipient) { $0.clientID.hasSameBytes(as: $1) }
     try RequestContext.check(walletNonce: walletNonce)
     do throws(CryptoError) {
-      let made = OpenID4VPRequest(
-        request, challenge: challenge, trustedAuthorities: context.relyingParty.openID4VP.trustedAuthorities)
+      let made = context.openID4VPRequest(request, challenge: challenge)
       return Array(try made.signed(by: reader, walletNonce: walletNonce).utf8)
     } catch {
       throw .cryptoFailed
@@ -128,7 +127,19 @@ package struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
       return verifier.refuse([Check(.sessionInterrupted, .failed)], at: now)
     }
     return OpenID4VP(verifier: verifier).authenticate(
-      response, answering: opening, request: request, names: relyingParty.names, at: now)
+      response, answering: opening, request: request, names: relyingParty.names,
+      acceptsMACs: relyingParty.openID4VP.acceptsMACs, at: now)
+  }
+}
+
+extension RequestContext {
+  /// The request as the relying party has chosen it to be.
+  fileprivate func openID4VPRequest(
+    _ request: PresentationRequest, challenge: borrowing OpenID4VPChallenge
+  ) -> OpenID4VPRequest {
+    OpenID4VPRequest(
+      request, challenge: challenge, trustedAuthorities: relyingParty.openID4VP.trustedAuthorities,
+      acceptsMACs: relyingParty.openID4VP.acceptsMACs, registration: registration)
   }
 }
 

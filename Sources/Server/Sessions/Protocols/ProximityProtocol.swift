@@ -18,8 +18,9 @@ package struct ProximityProtocol: WalletProtocol {
   package func makeRequest(
     _ request: PresentationRequest, in context: RequestContext
   ) throws(ServiceError) -> OutgoingRequest {
-    OutgoingRequest(
-      data: ["device_request": .string(Base64.encodeURLSafe(DeviceRequest(request).encoded))],
+    let made = DeviceRequest(request, registration: context.registration)
+    return OutgoingRequest(
+      data: ["device_request": .string(Base64.encodeURLSafe(made.encoded))],
       material: SecretBytes(copying: [UInt8]()))
   }
 

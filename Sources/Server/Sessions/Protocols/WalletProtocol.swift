@@ -1,6 +1,7 @@
 import Base
 import Cryptography
 import Mdoc
+import Presentation
 
 /// A way to ask a wallet and to read its answer: what `Presentation` knows, as this module needs it.
 ///
@@ -52,6 +53,8 @@ package struct RequestContext: Sendable {
   package let relyingParty: RelyingParty
   /// The relying party's merchant that asks in-app.
   package let apple: AppleConfiguration?
+  /// What the relying party is registered to ask for with this request.
+  package let registration: RegistrationCertificate?
   /// Of the page that asks: web protocols have one.
   package let origin: String?
   /// Where wallets reach this server, `https://host[:port]` without a path; nil where the operator has not said.
@@ -61,13 +64,15 @@ package struct RequestContext: Sendable {
   let walletPath: WalletPath
 
   package init(
-    session: SessionAddress, relyingParty: RelyingParty, apple: AppleConfiguration? = nil, origin: String?,
-    publicURL: String?, now: Timestamp, code: ResponseCodeHash? = nil
+    session: SessionAddress, relyingParty: RelyingParty, apple: AppleConfiguration? = nil,
+    registration: RegistrationCertificate? = nil, origin: String?, publicURL: String?, now: Timestamp,
+    code: ResponseCodeHash? = nil
   ) {
     self.session = session
     walletPath = WalletPath(session.id, code)
     self.relyingParty = relyingParty
     self.apple = apple
+    self.registration = registration
     self.origin = origin
     self.publicURL = publicURL
     self.now = now

@@ -31,17 +31,20 @@ package struct SessionContent: Sendable, Hashable {
   package let redirectURI: String?
   /// What the hosted page says and does; nil where the session has none.
   package let page: PageWishes?
+  /// `intended_use_id` of the registration certificate that its requests carry.
+  package let intendedUseID: String?
   package let clientReferenceID: String?
   package let metadata: [MetadataEntry]
 
   package init(
     request: PresentationRequest, origin: String?, redirectURI: String? = nil, page: PageWishes? = nil,
-    clientReferenceID: String?, metadata: [MetadataEntry]
+    intendedUseID: String? = nil, clientReferenceID: String?, metadata: [MetadataEntry]
   ) {
     self.request = request
     self.origin = origin
     self.redirectURI = redirectURI
     self.page = page
+    self.intendedUseID = intendedUseID
     self.clientReferenceID = clientReferenceID
     self.metadata = metadata
   }

@@ -15,6 +15,8 @@ package struct RelyingParty: Sendable {
   /// more than once.
   package let readers: [ReaderIdentity]
   package let openID4VP: OpenID4VPConfiguration
+  /// What it is registered to ask for, one for each intended use; empty for a party without EU registration.
+  package let registrations: [RegistrationCertificate]
   /// The page that this server shows in its name; nil: none.
   package let page: HostedPage?
   package let policies: Policies
@@ -25,7 +27,7 @@ package struct RelyingParty: Sendable {
   package init(
     id: String, origins: [String] = [], apiKeys: [APIKey] = [], apple: [AppleConfiguration] = [],
     readers: [ReaderIdentity] = [], openID4VP: OpenID4VPConfiguration = OpenID4VPConfiguration(),
-    page: HostedPage? = nil, policies: Policies = Policies(), webhooks: [WebhookEndpoint] = [], quota: Quota = .standard
+    registrations: [RegistrationCertificate] = [], page: HostedPage? = nil, policies: Policies = Policies(), webhooks: [WebhookEndpoint] = [], quota: Quota = .standard
   ) {
     self.id = id
     self.origins = origins
@@ -33,6 +35,7 @@ package struct RelyingParty: Sendable {
     self.apple = apple
     self.readers = readers
     self.openID4VP = openID4VP
+    self.registrations = registrations
     self.page = page
     self.policies = policies
     self.webhooks = webhooks
@@ -107,15 +110,21 @@ package struct OpenID4VPConfiguration: Sendable, Hashable {
   /// Key identifiers of the issuing authorities that wallets are told about, so that they offer no other's documents;
   /// none for any. Which issuers are trusted is decided by the trust store alone.
   package var trustedAuthorities: [[UInt8]]
+  /// Whether devices may authenticate by MAC.
+  package var acceptsMACs: Bool
+  /// Where wallets send people after a session that names neither `redirect_uri` nor `return_url` (HAIP 1.0, 5.1).
+  package var redirectURI: String?
 
   package init(
     encryptsResponses: Bool = true, offersAnnexB: Bool = false, scheme: String = "openid4vp",
-    trustedAuthorities: [[UInt8]] = []
+    trustedAuthorities: [[UInt8]] = [], acceptsMACs: Bool = true, redirectURI: String? = nil
   ) {
     self.encryptsResponses = encryptsResponses
     self.offersAnnexB = offersAnnexB
     self.scheme = scheme
     self.trustedAuthorities = trustedAuthorities
+    self.acceptsMACs = acceptsMACs
+    self.redirectURI = redirectURI
   }
 }
 

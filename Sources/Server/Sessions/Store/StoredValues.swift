@@ -9,7 +9,7 @@ extension SessionContent: StoredValue {
     .members([
       "request": request.storedJSON, "origin": origin.map { .string($0) },
       "redirectURI": redirectURI.map { .string($0) }, "page": page?.storedJSON,
-      "clientReferenceID": clientReferenceID.map { .string($0) },
+      "intendedUseID": intendedUseID.map { .string($0) }, "clientReferenceID": clientReferenceID.map { .string($0) },
       "metadata": .array(metadata.map { ["name": .string($0.name), "value": .string($0.value)] }),
     ])
   }
@@ -25,8 +25,8 @@ extension SessionContent: StoredValue {
     else { return nil }
     self.init(
       request: request, origin: json["origin"]?.string, redirectURI: json["redirectURI"]?.string,
-      page: json["page"].flatMap(PageWishes.init(storedJSON:)), clientReferenceID: json["clientReferenceID"]?.string,
-      metadata: metadata)
+      page: json["page"].flatMap(PageWishes.init(storedJSON:)), intendedUseID: json["intendedUseID"]?.string,
+      clientReferenceID: json["clientReferenceID"]?.string, metadata: metadata)
   }
 }
 

@@ -2,6 +2,7 @@ import Base
 import Cryptography
 import Longfellow
 import Mdoc
+import Presentation
 
 /// Makes a session: one request for each protocol, each with its own nonce and key, and a client secret that is shown
 /// in this reply only.
@@ -25,7 +26,7 @@ struct CreateSession {
     let now = context.clock()
     let place = RequestContext(
       session: SessionAddress(relyingParty: party.id, id: id), relyingParty: party, apple: input.apple,
-      origin: input.origin, publicURL: context.publicURL, now: now)
+      registration: input.registration, origin: input.origin, publicURL: context.publicURL, now: now)
     var offers: [ProtocolOffer] = []
     for name in input.protocols {
       // The input was checked against these names.
@@ -39,7 +40,8 @@ struct CreateSession {
       clientSecretHash: secret.sha256,
       content: SessionContent(
         request: input.request, origin: input.origin, redirectURI: input.redirectURI, page: input.page,
-        clientReferenceID: input.clientReferenceID, metadata: input.metadata),
+        intendedUseID: input.registration?.intendedUseID, clientReferenceID: input.clientReferenceID,
+        metadata: input.metadata),
       offers: offers)
     let page = input.page.flatMap { _ in place.publicURL.map { PageAddress(publicURL: $0, session: place.session) } }
     let rendered = SessionRendering(isLive: context.isLive, now: now).json(record, clientSecret: secret, page: page)
@@ -76,6 +78,8 @@ package struct CreateSessionInput: Sendable {
   package let page: PageWishes?
   /// The relying party's merchant that asks in-app; nil elsewhere.
   package let apple: AppleConfiguration?
+  /// Which of the relying party's registration certificates the requests carry; nil in-app and where it has none.
+  package let registration: RegistrationCertificate?
   /// Seconds.
   package let expiresIn: Int64
   package let clientReferenceID: String?
@@ -83,8 +87,8 @@ package struct CreateSessionInput: Sendable {
 
   private static let members: Set<String> =
     PresentationRequestDecoder.members.union([
-      "protocols", "origin", "redirect_uri", "purpose", "return_url", "apple_merchant_id", "expires_in",
-      "client_reference_id", "metadata",
+      "protocols", "origin", "redirect_uri", "purpose", "return_url", "apple_merchant_id",
+      "intended_use_id", "expires_in", "client_reference_id", "metadata",
     ])
 
   /// - Parameters:
@@ -120,6 +124,9 @@ package struct CreateSessionInput: Sendable {
     let canAsk = families.contains(.redirect) || families.contains(.web) && origin == pageOrigin
     page = Self.page(input, isThere: pageOrigin != nil && canAsk, relyingParty, &faults)
     apple = Self.apple(input, family, relyingParty, &faults)
+    registration = Self.registration(input, family, relyingParty, &faults)
+    // Only where all was read do places in the request and in the input agree.
+    if let registration, faults.isEmpty { Self.requireRegistered(request, by: registration, &faults) }
     expiresIn = input.integer("expires_in", in: Limits.sessionLifetimeRange, &faults) ?? Limits.sessionLifetime
     clientReferenceID = input.string(
       "client_reference_id", characters: 1...Limits.metadataValueCharacters, required: false, &faults)
@@ -179,7 +186,10 @@ package struct CreateSessionInput: Sendable {
   private static func redirectURI(
     _ input: ObjectInput, _ families: Set<ProtocolFamily>, _ relyingParty: RelyingParty, _ faults: inout InputFaults
   ) -> String? {
-    guard let address = input.string("redirect_uri", characters: 1...2048, required: false, &faults) else { return nil }
+    guard let address = input.string("redirect_uri", characters: 1...2048, required: false, &faults) else {
+      let hasOther = !families.contains(.redirect) || input.value("return_url") != nil
+      return hasOther ? nil : relyingParty.openID4VP.redirectURI
+    }
     let pointer = input.pointer(to: "redirect_uri")
     if families.contains(.redirect) {
       checkAddress(address, at: pointer, relyingParty, &faults)
@@ -224,6 +234,51 @@ package struct CreateSessionInput: Sendable {
     return found
   }
 
+  /// The relying party's only registration certificate, or the one of the intended use that the request names.
+  private static func registration(
+    _ input: ObjectInput, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout InputFaults
+  ) -> RegistrationCertificate? {
+    let pointer = input.pointer(to: "intended_use_id")
+    let id = input.string("intended_use_id", required: false, &faults)
+    guard family != .inApp else {
+      if id != nil { faults.add(pointer, "does not go with `apple-in-app`") }
+      return nil
+    }
+    let all = relyingParty.registrations
+    if id == nil, all.count <= 1 { return all.first }
+    let found = all.first { $0.intendedUseID == id }
+    if id == nil || found == nil {
+      let known = all.compactMap(\.intendedUseID).joined(separator: ", ")
+      faults.add(
+        pointer,
+        "must be one of the relying party's intended uses; " + (all.isEmpty ? "it has none" : "these are \(known)"))
+    }
+    return found
+  }
+
+  /// Refuses what is not registered: a wallet would warn the person of it, or refuse it (ARF, RPRC_21).
+  private static func requireRegistered(
+    _ request: PresentationRequest, by registration: RegistrationCertificate, _ faults: inout InputFaults
+  ) {
+    for (index, document) in request.documents.enumerated() {
+      let pointer = "/documents/\(index)"
+      guard registration.registers(document.docType) else {
+        faults.add(pointer + "/doc_type", "is not registered for this intended use", code: .apiOutsideRegistration)
+        continue
+      }
+      for (place, wanted) in document.namedElements.enumerated() {
+        for element in [wanted.element] + wanted.alternatives
+        where !registration.registers(element, of: document.docType) {
+          let isNamed = place < document.elements.count
+          let member = isNamed ? "elements/\(place)" : document.ageOver.isEmpty ? "minimum_age" : "age_over"
+          faults.add(
+            "\(pointer)/\(member)", "`\(element.identifier)` is not registered for this intended use",
+            code: .apiOutsideRegistration)
+        }
+      }
+    }
+  }
+
   private static func names(of merchants: [AppleConfiguration]) -> String {
     merchants.map(\.merchantID).joined(separator: ", ")
   }
@@ -252,10 +307,10 @@ package struct CreateSessionInput: Sendable {
 }
 
 /// Where a wallet sends the person afterwards: an address of the relying party's own.
-enum RedirectURI {
+package enum RedirectURI {
   /// The origin that the address begins with, byte by byte; nil where it is none of `origins` or no absolute address
   /// without a fragment (RFC 3986, 4.3).
-  static func origin(of address: String, among origins: [String]) -> String? {
+  package static func origin(of address: String, among origins: [String]) -> String? {
     guard isAbsolute(address) else { return nil }
     // After the origin comes a path, a query or nothing: `https://shop.example@evil.example` is no address of the shop.
     return origins.first { origin in

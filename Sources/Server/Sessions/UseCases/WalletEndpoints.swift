@@ -89,7 +89,8 @@ struct FetchWalletRequest {
     try context.gate.enter(party)
     defer { context.gate.leave(party) }
     let place = RequestContext(
-      session: record.address, relyingParty: address.relyingParty, origin: content.origin,
+      session: record.address, relyingParty: address.relyingParty,
+      registration: try address.relyingParty.registration(of: content), origin: content.origin,
       publicURL: context.publicURL, now: now, code: address.code)
     return try address.wallet.requestObject(
       opened, for: content.request, walletNonce: walletNonce, in: place)
@@ -214,4 +215,13 @@ extension WalletAnswer {
 extension RelyingParty {
   /// What its wallets may have taken it for by mistake.
   var names: RelyingPartyNames { RelyingPartyNames(origins: origins, clientIDs: readers.map(\.clientID)) }
+
+  /// The registration certificate that a session's request was made with, or the one that has replaced it.
+  fileprivate func registration(of content: SessionContent) throws(ServiceError) -> RegistrationCertificate? {
+    let found = registrations.first { $0.intendedUseID == content.intendedUseID }
+    guard found != nil || content.intendedUseID == nil else {
+      throw ServiceError(.apiProtocolUnsupported, "The intended use of this session's request is no longer configured.")
+    }
+    return found
+  }
 }

@@ -86,8 +86,11 @@ package struct JWSHeader: Sendable {
     keyID = try Self.value(json[Name.keyID], \.string)
     issuedAt = try Self.value(json[Name.issuedAt], \.integer)
     certificateChain = try Self.certificates(json[Name.certificateChain])
-    // Without encoding the payload may be anything, dots included; nothing that we read is signed so.
-    guard json[Name.unencodedPayload] == nil else { throw .unsupportedCritical }
+    // Without encoding the payload may be anything, dots included; nothing that we read is signed so. Older JAdES
+    // writers say that it is encoded (RFC 7797, 3).
+    guard json[Name.unencodedPayload].map({ $0 == true && understood.contains(Name.unencodedPayload) }) ?? true else {
+      throw .unsupportedCritical
+    }
     critical = try Self.critical(in: json, understanding: understood)
   }
 

@@ -20,10 +20,10 @@ public struct AnnexB: Sendable {
   public func authenticate(
     _ response: JSON, answering challenge: consuming OpenID4VPChallenge, request: PresentationRequest?,
     definitionID: String = PresentationDefinition.id, names: RelyingPartyNames = RelyingPartyNames(),
-    at now: Timestamp
+    acceptsMACs: Bool = true, at now: Timestamp
   ) -> Authentication {
     var checks = CheckList(expecting: 16)
-    guard let presented = open(response, challenge, definitionID, names, &checks) else {
+    guard let presented = open(response, challenge, definitionID, names, acceptsMACs, &checks) else {
       return verifier.refuse(checks.checks, at: now)
     }
     return verifier.authenticate(presented, request: request, at: now, earlierChecks: checks.checks)
@@ -41,7 +41,7 @@ public struct AnnexB: Sendable {
 
   private func open(
     _ response: JSON, _ challenge: borrowing OpenID4VPChallenge, _ definitionID: String, _ names: RelyingPartyNames,
-    _ checks: inout CheckList
+    _ acceptsMACs: Bool, _ checks: inout CheckList
   ) -> PresentedResponse? {
     defer { checks.skipRest(of: Self.codes) }
     guard let key = challenge.key, case .client(let clientID, let responseURI) = challenge.recipient else {
@@ -65,7 +65,7 @@ public struct AnnexB: Sendable {
       response: parsed,
       transcript: Self.transcript(
         clientID: clientID, responseURI: responseURI, nonce: challenge.nonce, mdocNonce: mdocNonce),
-      macPolicy: .allowed(readerKey: key), alternatives: mistakes,
+      macPolicy: acceptsMACs ? .allowed(readerKey: key) : .notAllowed, alternatives: mistakes,
       leavesUnread: response.leavesUnread || opened.parameters.leavesUnread)
   }
 

@@ -12,7 +12,8 @@ public struct OpenID4VP: Sendable {
 
   /// Opens and authenticates one answer. The challenge is used up, whatever the outcome.
   ///
-  /// If the answer is encrypted, a device MAC is accepted too: the key of this one request is the reader's key.
+  /// If the answer is encrypted, a device MAC is accepted too, unless `acceptsMACs` is false: the key of this one request
+  /// is the reader's key.
   ///
   /// - Parameters:
   ///   - response: the response's parameters: `response`, a JWE, or if the request asked for a clear answer
@@ -20,10 +21,10 @@ public struct OpenID4VP: Sendable {
   ///   - names: further names of the relying party, to say so if a wallet answered one of these.
   public func authenticate(
     _ response: JSON, answering challenge: consuming OpenID4VPChallenge, request: PresentationRequest,
-    names: RelyingPartyNames = RelyingPartyNames(), at now: Timestamp
+    names: RelyingPartyNames = RelyingPartyNames(), acceptsMACs: Bool = true, at now: Timestamp
   ) -> Authentication {
     var checks = CheckList(expecting: 16)
-    guard let presented = open(response, challenge, request, names, &checks) else {
+    guard let presented = open(response, challenge, request, names, acceptsMACs, &checks) else {
       return verifier.refuse(checks.checks, at: now)
     }
     return verifier.authenticate(presented, request: request, at: now, earlierChecks: checks.checks)
@@ -31,7 +32,7 @@ public struct OpenID4VP: Sendable {
 
   private func open(
     _ response: JSON, _ challenge: borrowing OpenID4VPChallenge, _ request: PresentationRequest,
-    _ names: RelyingPartyNames, _ checks: inout CheckList
+    _ names: RelyingPartyNames, _ acceptsMACs: Bool, _ checks: inout CheckList
   ) -> PresentedResponse? {
     defer { checks.skipRest(of: Self.codes) }
     guard let opened = parameters(of: response, challenge, &checks) else { return nil }
@@ -45,7 +46,7 @@ public struct OpenID4VP: Sendable {
     else { return nil }
     return PresentedResponse(
       parts: token.parts, transcript: challenge.transcript,
-      macPolicy: challenge.key.map(PresentedResponse.MacPolicy.allowed) ?? .notAllowed,
+      macPolicy: acceptsMACs ? challenge.key.map(PresentedResponse.MacPolicy.allowed) ?? .notAllowed : .notAllowed,
       alternatives: challenge.mistakes(names: names, mdocNonce: opened.mdocNonce),
       leavesUnread: response.leavesUnread || opened.parameters.leavesUnread)
   }

@@ -10,11 +10,15 @@ public struct OpenID4VPRequest: Sendable {
   /// The parameters, without those that name the client.
   private let parameters: [JSON.Member]
   private let recipient: OpenID4VPRecipient
+  private let registration: String?
 
-  /// - Parameter trustedAuthorities: key identifiers of issuing authorities; the wallet is to offer only their
-  /// documents.
+  /// - Parameters:
+  ///   - trustedAuthorities: key identifiers of issuing authorities; the wallet is to offer only their documents.
+  ///   - acceptsMACs: whether devices may authenticate by MAC, which they can where answers are encrypted.
+  ///   - registration: goes into signed requests as `verifier_info` (ETSI TS 119 472-2, 6.3.2.2), unless it is a CWT.
   public init(
-    _ request: PresentationRequest, challenge: borrowing OpenID4VPChallenge, trustedAuthorities: [[UInt8]] = []
+    _ request: PresentationRequest, challenge: borrowing OpenID4VPChallenge, trustedAuthorities: [[UInt8]] = [],
+    acceptsMACs: Bool = true, registration: RegistrationCertificate? = nil
   ) {
     let isEncrypted = challenge.key != nil
     let mode: String
@@ -28,10 +32,11 @@ public struct OpenID4VPRequest: Sendable {
       "response_uri": responseURI.map(JSON.string), "nonce": .string(challenge.nonce),
       "state": challenge.state.map(JSON.string),
       "dcql_query": DCQLQuery(request, trustedAuthorities: trustedAuthorities).json,
-      "client_metadata": ClientMetadata.json(encryptionKey: challenge.key?.publicKey),
+      "client_metadata": ClientMetadata.json(encryptionKey: challenge.key?.publicKey, acceptsMACs: acceptsMACs),
     ]
     parameters = JSON.members(members).object ?? []
     recipient = challenge.recipient
+    self.registration = registration?.compactJWS
   }
 
   /// `data` of `openid4vp-v1-unsigned`: the parameters themselves. Without a signature there is no client identifier:
@@ -62,6 +67,9 @@ public struct OpenID4VPRequest: Sendable {
   private var claims: [JSON.Member] {
     var claims = [JSON.Member("aud", "https://self-issued.me/v2")] + parameters
     if case .origin(let origin) = recipient { claims.append(JSON.Member("expected_origins", [.string(origin)])) }
+    if let registration {
+      claims.append(JSON.Member("verifier_info", [["format": "registration_cert", "data": .string(registration)]]))
+    }
     return claims
   }
 }
@@ -75,22 +83,22 @@ extension OpenID4VPRequest: CustomStringConvertible, CustomReflectable {
 /// `client_metadata` of a request (OpenID4VP 1.0, 5.1 and 11.1): the key to encrypt to, and what is verified here.
 enum ClientMetadata {
   /// - Parameter encryptionKey: nil if the answer comes without encryption.
-  static func json(encryptionKey: PublicKey?) -> JSON {
+  static func json(encryptionKey: PublicKey?, acceptsMACs: Bool) -> JSON {
     let encryption = JWEHeader.ContentEncryption.allCases.map { JSON.string($0.rawValue) }
     return .members([
       "jwks": encryptionKey.map { ["keys": [JSONWebKey.encryptionKey($0)]] },
       "encrypted_response_enc_values_supported": encryptionKey.map { _ in .array(encryption) },
-      "vp_formats_supported": ["mso_mdoc": formats(hasReaderKey: encryptionKey != nil)],
+      "vp_formats_supported": ["mso_mdoc": formats(takesMACs: acceptsMACs && encryptionKey != nil)],
     ])
   }
 
   /// The signature algorithms of issuer and device (B.2.2). With an encryption key the device may make a MAC instead,
   /// whose key is agreed with that key (ISO/IEC 18013-5:2021, 9.1.3.5).
-  private static func formats(hasReaderKey: Bool) -> JSON {
+  private static func formats(takesMACs: Bool) -> JSON {
     let signatures = SignatureAlgorithm.all.map { JSON.integer($0.coseIdentifier) }
     return [
       "issuerauth_alg_values": .array(signatures),
-      "deviceauth_alg_values": .array(signatures + (hasReaderKey ? [.integer(macWithP256)] : [])),
+      "deviceauth_alg_values": .array(signatures + (takesMACs ? [.integer(macWithP256)] : [])),
     ]
   }
 

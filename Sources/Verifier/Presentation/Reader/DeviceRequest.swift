@@ -15,18 +15,21 @@ public struct DeviceRequest: Sendable, Hashable {
   public let encoded: [UInt8]
 
   /// The request of a reader that does not say who it is.
-  public init(_ request: PresentationRequest) {
-    let (items, info) = Self.parts(of: request, isSigned: false)
+  ///
+  /// - Parameter registration: goes into every document's request (ETSI TS 119 472-2, 5.3.2).
+  public init(_ request: PresentationRequest, registration: RegistrationCertificate? = nil) {
+    let (items, info) = Self.parts(of: request, registration, isSigned: false)
     encoded = Self.encode(items.map { ["itemsRequest": .encoded($0)] }, info: info, signature: nil)
   }
 
   /// The request of a reader that signs each document's request, which wallets of the first edition check, and also all
   /// of them together where the version is 1.1.
   public init(
-    _ request: PresentationRequest, signedBy reader: ReaderIdentity, over transcript: SessionTranscript
+    _ request: PresentationRequest, signedBy reader: ReaderIdentity, over transcript: SessionTranscript,
+    registration: RegistrationCertificate? = nil
   ) throws(CryptoError) {
     let authentication = ReaderAuthentication(reader: reader, transcript: transcript)
-    let (items, info) = Self.parts(of: request, isSigned: true)
+    let (items, info) = Self.parts(of: request, registration, isSigned: true)
     var documents: [CBORValue] = []
     for item in items {
       documents.append(["itemsRequest": .encoded(item), "readerAuth": try authentication.signature(over: item)])
@@ -37,18 +40,19 @@ public struct DeviceRequest: Sendable, Hashable {
 
   /// A request that is signed if there is a reader.
   public init(
-    _ request: PresentationRequest, reader: ReaderIdentity?, transcript: SessionTranscript
+    _ request: PresentationRequest, reader: ReaderIdentity?, transcript: SessionTranscript,
+    registration: RegistrationCertificate? = nil
   ) throws(CryptoError) {
     if let reader {
-      try self.init(request, signedBy: reader, over: transcript)
+      try self.init(request, signedBy: reader, over: transcript, registration: registration)
     } else {
-      self.init(request)
+      self.init(request, registration: registration)
     }
   }
 
   /// ItemsRequestBytes of each document, and DeviceRequestInfoBytes where the version is 1.1.
   private static func parts(
-    of request: PresentationRequest, isSigned: Bool
+    of request: PresentationRequest, _ registration: RegistrationCertificate?, isSigned: Bool
   ) -> (items: [[UInt8]], info: [UInt8]?) {
     let documents = request.documents.map { ($0, AcceptableElements($0, isProof: $0.proofs?.isRequired == true)) }
     let isSecondEdition =
@@ -57,7 +61,7 @@ public struct DeviceRequest: Sendable, Hashable {
         let hasSubstitutes = acceptable.substitutes.contains { !$0.isEmpty }
         return document.proofs != nil || acceptable.coversOptional && (isSigned || hasSubstitutes)
       }
-    let items = documents.map { itemsRequestBytes($0, $1, isSecondEdition: isSecondEdition) }
+    let items = documents.map { itemsRequestBytes($0, $1, registration, isSecondEdition: isSecondEdition) }
     return (items, isSecondEdition ? infoBytes(of: request) : nil)
   }
 
@@ -73,7 +77,8 @@ public struct DeviceRequest: Sendable, Hashable {
 
   /// `24({"docType", "nameSpaces": {NameSpace: {ElementIdentifier: IntentToRetain}}})`.
   private static func itemsRequestBytes(
-    _ document: DocumentRequest, _ acceptable: AcceptableElements, isSecondEdition: Bool
+    _ document: DocumentRequest, _ acceptable: AcceptableElements, _ registration: RegistrationCertificate?,
+    isSecondEdition: Bool
   ) -> [UInt8] {
     var namespaces: [(name: String, elements: [(key: CBORValue, value: CBORValue)])] = []
     for request in acceptable.requests {
@@ -90,7 +95,8 @@ public struct DeviceRequest: Sendable, Hashable {
       (key: "docType", value: .text(document.docType)),
       (key: "nameSpaces", value: .map(namespaces.map { (key: .text($0.name), value: .map($0.elements)) })),
     ]
-    let info = requestInfo(document, acceptable, isSecondEdition: isSecondEdition)
+    var info = requestInfo(document, acceptable, isSecondEdition: isSecondEdition)
+    if let registration { info.append((key: "euWrprc", value: .bytes(registration.encoded))) }
     if !info.isEmpty { members.append((key: "requestInfo", value: .map(info))) }
     return CBORValue.embedded(.map(members)).encoded()
   }

@@ -187,5 +187,5 @@ struct ListFindings {
 
 extension Array<UInt8> {
   /// The bytes without the line ends behind them, which an editor adds and no signer signs.
-  var withoutLineEnd: ArraySlice<UInt8> { prefix(count - reversed().prefix { $0 == 0x0a || $0 == 0x0d }.count) }
+  package var withoutLineEnd: ArraySlice<UInt8> { prefix(count - reversed().prefix { $0 == 0x0a || $0 == 0x0d }.count) }
 }

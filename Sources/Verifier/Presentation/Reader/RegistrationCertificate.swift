@@ -1,0 +1,170 @@
+import Base
+import CBOR
+import COSE
+import Cryptography
+import JOSE
+import Mdoc
+import PKIX
+
+/// A registration certificate of an EU relying party (WRPRC; ETSI TS 119 475 V1.2.1, 5.2): what the party may ask for
+/// one intended use. A registrar signs it as a compact JWS, `rc-wrp+jwt`, or as a COSE_Sign1, `rc-wrp+cwt`.
+///
+/// Its signature is by its own first certificate. Whether that one is a registrar's is for the caller to decide.
+public struct RegistrationCertificate: Sendable {
+  /// ASCII of the JWS, or the COSE_Sign1, as the registrar issued it: `euWrprc` of a DeviceRequest.
+  public let encoded: [UInt8]
+  /// The JWS for `verifier_info`; nil for a CWT, which OpenID4VP has no place for.
+  public let compactJWS: String?
+  /// The signer's certificate first.
+  public let chain: [Certificate]
+  /// The relying party's identifier (ETSI EN 319 412-1), as `organizationIdentifier` of its reader has it.
+  public let subject: String?
+  /// The identifier of the intermediary that asks in the relying party's name.
+  public let intermediary: String?
+  public let intendedUseID: String?
+  public let isServiceProvider: Bool
+  /// Whether it names a status list.
+  public let hasStatus: Bool
+  public let issuedAt: Timestamp?
+  public let expiresAt: Timestamp?
+  private let credentials: [JSON]
+
+  /// Bytes of one, which is sent with every request.
+  public static let longestEncoding = 16 << 10
+
+  /// Why bytes are no registration certificate.
+  public struct Fault: Error, Sendable, Hashable {
+    /// Follows the name of the file.
+    public let detail: String
+  }
+
+  /// Reads either form, and verifies its signature.
+  public init(parsing bytes: [UInt8]) throws(Fault) {
+    guard bytes.count <= Self.longestEncoding else {
+      throw Fault(detail: "has more than \(Self.longestEncoding) bytes")
+    }
+    let isText = bytes.first == UInt8(ascii: "e")
+    let (chain, claims) = isText ? try Self.open(jws: bytes) : try Self.open(cwt: bytes)
+    encoded = bytes
+    compactJWS = isText ? String(decoding: bytes, as: UTF8.self) : nil
+    self.chain = chain
+    subject = claims["sub"]?.string
+    intermediary = claims["intermediary"]?["sub"]?.string ?? claims["act"]?["sub"]?.string
+    intendedUseID = claims["intended_use_id"]?.string
+    isServiceProvider = claims["entitlements"]?.array?.contains(.string(Self.serviceProvider)) ?? false
+    hasStatus = claims["status"]?["status_list"] != nil
+    issuedAt = try Self.date("iat", in: claims)
+    expiresAt = try Self.date("exp", in: claims)
+    credentials = claims["credentials"]?.array ?? []
+  }
+
+  private static let serviceProvider = "https://uri.etsi.org/19475/Entitlement/Service_Provider"
+
+  // MARK: What is registered
+
+  /// Whether any element of the document type is registered as `mso_mdoc`. Proofs show no more than their document.
+  public func registers(_ docType: String) -> Bool { !paths(of: docType).isEmpty }
+
+  /// Whether a registered path is the element's, or its namespace's. Entries for one document type add up.
+  public func registers(_ element: ElementReference, of docType: String) -> Bool {
+    paths(of: docType).contains { path in
+      (1...2).contains(path.count)
+        && zip(path, [element.namespace, element.identifier]).allSatisfy { $0.string?.hasSameBytes(as: $1) ?? false }
+    }
+  }
+
+  private func paths(of docType: String) -> [[JSON]] {
+    credentials.filter {
+      $0["format"]?.string == "mso_mdoc" && $0["meta"]?["doctype_value"]?.string?.hasSameBytes(as: docType) == true
+    }.flatMap { $0["claim"]?.array ?? [] }.compactMap { $0["path"]?.array }
+  }
+
+  // MARK: The envelope
+
+  private static func open(jws bytes: [UInt8]) throws(Fault) -> ([Certificate], JSON) {
+    let jws: CompactJWS
+    do throws(JOSEError) {
+      jws = try CompactJWS(parsing: bytes, understanding: ["iat", "sigT", JWSHeader.Name.unencodedPayload])
+    } catch .unsupportedCritical {
+      throw Fault(detail: "has a critical header parameter that is not known here (crit)")
+    } catch {
+      throw notOne
+    }
+    try require(type: jws.header.type, "rc-wrp+jwt")
+    let chain = try certificates(jws.header.certificateChain?.map { $0[...] }, "x5c")
+    try require(chain[0].publicKey.map { jws.verify(with: $0) == .valid } ?? false, "x5c")
+    guard let claims = try? JSON(parsing: jws.payload), claims.object != nil else { throw notOne }
+    return (chain, claims)
+  }
+
+  /// Type and chain count only where they are signed (ETSI TS 119 475, 5.2.3).
+  private static func open(cwt bytes: [UInt8]) throws(Fault) -> ([Certificate], JSON) {
+    guard let item = try? CBORItem(parsing: bytes) else { throw notOne }
+    let message: COSESign1
+    do throws(COSEError) {
+      message = try COSESign1(parsing: item, tag: item.tag == nil ? nil : COSESign1.tag)
+    } catch .unsupportedCritical {
+      throw Fault(detail: "has a critical header parameter that is not known here (crit)")
+    } catch {
+      throw notOne
+    }
+    let headers = message.headers
+    try require(type: headers.protectedParameter(COSEHeaders.Label.type)?.text, "rc-wrp+cwt")
+    let isProtected = headers.protectedParameter(COSEHeaders.Label.x5chain) != nil
+    let chain = try certificates(isProtected ? headers.x5chain : nil, "x5chain")
+    guard let payload = message.payload, let content = payload.bytes,
+      let claims = try? CBORItem(parsingContentOf: payload), claims.kind == .map
+    else { throw notOne }
+    try require(chain[0].publicKey.map { message.verify(payload: content, key: $0) == .valid } ?? false, "x5chain")
+    return (chain, json(claims, labels: registeredClaims))
+  }
+
+  private static let notOne = Fault(detail: "is neither a compact JWS nor a COSE_Sign1 with claims")
+
+  private static func require(type: String?, _ expected: String) throws(Fault) {
+    guard type != expected else { return }
+    let other = type == "rc-rp+jwt" ? ", which is another profile's (Germany's pilots)" : ""
+    throw Fault(detail: "has the type \(type ?? "(none)")\(other); \(expected) is needed (ETSI TS 119 475, 5.2)")
+  }
+
+  private static func certificates(_ chain: [ArraySlice<UInt8>]?, _ name: String) throws(Fault) -> [Certificate] {
+    let certificates = (chain ?? []).prefix(Limits.chainCertificates).compactMap { try? Certificate(der: $0) }
+    guard let chain, !chain.isEmpty, certificates.count == chain.count else {
+      throw Fault(
+        detail: "has no certificates of its signer (\(name)), more than \(Limits.chainCertificates), or bad ones")
+    }
+    return certificates
+  }
+
+  private static func require(_ isSigned: Bool, _ name: String) throws(Fault) {
+    guard isSigned else { throw Fault(detail: "is not signed by the first certificate of \(name)") }
+  }
+
+  private static func date(_ name: String, in claims: JSON) throws(Fault) -> Timestamp? {
+    guard let value = claims[name] else { return nil }
+    guard let seconds = value.integer, (0...latest).contains(seconds) else {
+      throw Fault(detail: "has no date in whole seconds under \(name)")
+    }
+    return Timestamp(secondsSince1970: seconds)
+  }
+
+  /// The last second of the year 9999.
+  private static let latest: Int64 = 253_402_300_799
+
+  /// RFC 8392, 4; Token Status List, 6.3. TS 119 475 gives its own claims no numbers: they have their names.
+  private static let registeredClaims: [Int64: String] = [2: "sub", 4: "exp", 6: "iat", 65_535: "status"]
+
+  private static func json(_ item: CBORItem, labels: [Int64: String] = [:]) -> JSON {
+    switch item.kind {
+    case .text: .string(item.text ?? "")
+    case .bool: .bool(item.bool ?? false)
+    case .array: .array((item.elements.map { Array($0) } ?? []).map { json($0) })
+    case .map:
+      .object(
+        (item.entries.map { Array($0) } ?? []).compactMap { key, value in
+          (key.text ?? key.integer.flatMap { labels[$0] }).map { JSON.Member($0, json(value)) }
+        })
+    default: item.integer.map { .integer($0) } ?? .null
+    }
+  }
+}
