@@ -217,7 +217,7 @@ let package = Package(
     // What several test targets share: the published vectors' folder, seeded randomness, encryption to a verifier, clients
     // of a server, threads for what has deadlines.
     .target(
-      name: "TestSupport", dependencies: ["Base", "Cryptography", "PKIX", "HTTP", "Mock", "COpenSSL"],
+      name: "TestSupport", dependencies: ["Base", "CBOR", "Cryptography", "JOSE", "PKIX", "HTTP", "Mock", "COpenSSL"],
       path: "Tests/TestSupport",
       swiftSettings: testing),
 

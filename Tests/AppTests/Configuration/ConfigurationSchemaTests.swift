@@ -23,6 +23,7 @@ import Testing
       try folder.writeReader()
       try folder.writeTLS()
       try folder.writeMerchantCertificate()
+      try folder.writeRegistration()
       try folder.write("logo.svg", Array("<svg/>".utf8))
       try folder.write("hook.secret", Array(("whsec_" + Base64.encode([UInt8](repeating: 3, count: 24))).utf8))
       // Keys that were read before stay known: the variables are set once and read many times.

@@ -34,6 +34,7 @@ extension LiveFolder {
     "trust_state": "trust-state", "trust_refresh": 3_600, "clock_skew": 60, "circuits": "circuits",
     "zk_end_of_day": true, "stop_notice": 0, "stop_drain": 20,
     "sealing_keys": [["id": "a", "file": ["file": "sealing.key"]], ["id": "b", "file": ["env": "MDOC_TEST_SCHEMA"]]],
+    "registrars": ["registrars.pem"],
     "relying_parties": [
       [
         "id": "shop", "origins": ["https://shop.example"],
@@ -62,7 +63,9 @@ extension LiveFolder {
         "readers": [["key": "reader.pem", "certificates": "reader-chain.pem", "client_id": "x509_hash"]],
         "openid4vp": [
           "encrypted_responses": true, "annex_b": false, "scheme": "openid4vp", "trusted_authorities": ["0a"],
+          "device_mac": false, "redirect_uri": "https://shop.example/done",
         ],
+        "registration_certificates": ["registration.jwt"],
         "page": [
           "name": "Example Shop", "color": "#0b57d0", "logo": "logo.svg", "privacy_url": "https://shop.example/privacy",
         ],
@@ -83,6 +86,13 @@ extension LiveFolder {
   func writeMerchantCertificate() throws {
     try write("merchant-certified.pem", Array(MerchantFixture.key.utf8))
     try write("merchant-certificate.pem", Array(MerchantFixture.certificate.utf8))
+  }
+
+  /// A registrar's authority, and what it registers.
+  func writeRegistration() throws {
+    let registrar = try RegistrationFixture()
+    try write("registrars.pem", registrar.authority)
+    try write("registration.jwt", registrar.jws(at: .systemNow()))
   }
 
   /// A certificate and its key.

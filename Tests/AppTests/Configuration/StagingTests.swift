@@ -197,6 +197,49 @@ import Testing
     }
   }
 
+  /// As the OpenID Foundation's suite has it: an authority with a published key that signs documents itself.
+  @Test(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
+  func `a self-signed authority that signs documents verifies where it is pinned, in staging alone`() async throws {
+    let key = try PrivateKey(
+      curve: .p256, scalar: PublishedVectors.bytes("iso18013-5-annexD/D.5.2-iaca-private-scalar.bin"))
+    let suite: @Sendable (inout MockSigner) -> Void = { signer in
+      signer.certificate[oid: MockCertificateMarker.oid] = nil
+      signer.certificate.issuer = signer.certificate.subject
+      signer.certificate.certify(SubjectPublicKeyInfo.info(of: key.publicKey))
+      signer.certificate[oid: CertificateExtension.authorityKeyIdentifierOID] = nil
+      signer.certificate.extensions.append(.basicConstraints(isCA: true, pathLength: 0))
+      signer.key = key
+      signer.issuerKey = key
+    }
+    let authority = try MockAuthority(seed: Array("live".utf8))
+    var signer = try MockSigner(authority: authority, under: authority.certificateIssuer(.good), at: .systemNow())
+    suite(&signer)
+    let certificate = try signer.chain()[0]
+    let answer = MockVariant("suite", "Signed by an authority.", .setup { suite(&$0.signer) })
+    for (relaxed, codes) in [(true, []), (false, ["trust.certificate.is_ca"])] {
+      try await withFolder { path in
+        let party = JSON.object((LiveFolder.party.object ?? []) + [.init("revocation", "off")])
+        let folder = try LiveFolder(path)
+        try folder.write("trust/suite.pem", Array(PEM.encode(certificate: certificate).utf8))
+        var settings: [String: JSON] = [
+          "kind": "document_signer", "tier": "test", "doc_types": [.string(MockDocType.mDL)],
+        ]
+        if relaxed { settings["relax"] = ["trust.certificate.is_ca"] }
+        try folder.write("trust/suite.json", JSON.object(settings.map { JSON.Member($0.key, $0.value) }).serialized())
+        try folder.writeConfiguration(["mode": "staging", "relying_parties": [party]])
+        try await folder.serve { _, api, _ in
+          let reply = try await Self.answer(answer, to: api, folder)
+          let reasons = (reply.json["last_error"]?["reasons"]?.array ?? []).compactMap { $0["code"]?.string }
+          #expect(reply.json["status"] == (relaxed ? "verified" : "failed") && reasons == codes, "\(reply.body)")
+        }
+        try folder.writeConfiguration(["relying_parties": [party]])
+        let problems = ConfigurationCheck(path: folder.configurationFile).problems
+        #expect(problems.map(\.pointer) == ["/trust"])
+        #expect(problems.first?.detail.contains("its key is a published test key") == true, "\(problems)")
+      }
+    }
+  }
+
   @Test func `a list may have a signer of the tier test, and whom it names is of that tier`() async throws {
     try await withFolder { path in
       let list: JSON = ["name": "sandbox", "vical": "https://lists.example/vc", "signer_anchors": ["trust/iaca.pem"]]

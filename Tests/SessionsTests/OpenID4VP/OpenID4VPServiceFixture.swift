@@ -18,7 +18,7 @@ struct OpenID4VPServiceFixture {
   /// - Parameter readers: dNSNames of the readers, named by them instead of by their certificates where a `*` is in front.
   init(
     readers: [String] = ["*verifier.example"], openID4VP: OpenID4VPConfiguration = OpenID4VPConfiguration(),
-    publicURL: String? = "https://verifier.example"
+    registrations: [[UInt8]] = [], publicURL: String? = "https://verifier.example"
   ) throws {
     authority = try MockAuthority(seed: Array("service tests".utf8))
     wallet = MockWallet(authority: authority)
@@ -28,6 +28,7 @@ struct OpenID4VPServiceFixture {
       id: "shop", origins: ["https://shop.example", "https://www.shop.example"],
       apiKeys: [APIKey(sha256: APIKey.hash(of: "shop-key"), scopes: [.sessionsWrite, .resultsRead])],
       readers: try readers.map { try Self.reader($0, of: mockAuthority, at: now) }, openID4VP: openID4VP,
+      registrations: try registrations.map { try RegistrationCertificate(parsing: $0) },
       policies: .init(revocation: .off))
     let anchors = try authority.anchors(at: now).map {
       TrustAnchor(certificate: try Certificate(der: $0.certificate), docTypes: $0.docTypes, tier: .test)
@@ -35,7 +36,7 @@ struct OpenID4VPServiceFixture {
     var configuration = ServiceConfiguration(
       mode: .test, relyingParties: try RelyingParties([shop]),
       protocols: OpenID4VPWebProtocol.Signing.allCases.map { OpenID4VPWebProtocol($0) } + [
-        OpenID4VPRedirectProtocol(), AnnexBProtocol(),
+        OpenID4VPRedirectProtocol(), AnnexBProtocol(), AnnexCProtocol(), ProximityProtocol(),
       ],
       trust: CurrentTrust(try TrustStore(anchors: anchors, allowsTestCertificates: true)),
       revocation: NoRevocationSource(), sealingKeys: [])
@@ -65,19 +66,31 @@ struct OpenID4VPServiceFixture {
       publicURL: publicURL, now: now ?? clock.now)
   }
 
-  func create(_ protocols: String...) async throws -> JSON {
-    let names = JSON.array(protocols.map(JSON.string))
-    let isWeb = protocols[0].hasPrefix("openid4vp-v1")
-    let body: JSON = .members([
-      "protocols": names, "origin": isWeb ? "https://shop.example" : nil,
-      "documents": [
-        [
-          "doc_type": "org.iso.18013.5.1.mDL",
-          "elements": [["namespace": "org.iso.18013.5.1", "identifier": "given_name"]],
-        ]
-      ],
-    ])
-    return try await service.createSession(body, as: caller).body
+  func create(_ protocols: String...) async throws -> JSON { try await create(protocols, [:]) }
+
+  /// - Parameter members: of the creation, in place of those that ask for `given_name` or beside them.
+  func create(_ protocols: [String], _ members: [String: JSON]) async throws -> JSON {
+    let isWeb = ProtocolFamily(ofProtocol: protocols[0]) == .web
+    var body: [String: JSON] = ["protocols": .array(protocols.map(JSON.string)), "documents": [Self.document()]]
+    if isWeb { body["origin"] = "https://shop.example" }
+    body.merge(members) { $1 }
+    return try await service.createSession(.object(body.map { JSON.Member($0.key, $0.value) }), as: caller).body
+  }
+
+  static func document(
+    _ elements: [(namespace: String, identifier: String)] = [(Namespace.mDL, "given_name")],
+    docType: String = DocType.mDL, _ members: JSON.Member...
+  ) -> JSON {
+    let wanted = elements.map { element -> JSON in
+      ["namespace": .string(element.namespace), "identifier": .string(element.identifier)]
+    }
+    return .object([.init("doc_type", .string(docType)), .init("elements", .array(wanted))] + members)
+  }
+
+  /// The request object that a wallet fetches by a session's link.
+  func requestObject(of session: JSON, walletNonce: String? = nil) async throws -> [UInt8] {
+    try await service.walletRequest(
+      session["id"]?.string ?? "", of: "shop", parameters: walletNonce.map { ["wallet_nonce": .string($0)] })
   }
 
   func submit(_ data: JSON, by name: String, to session: JSON) async throws -> JSON {

@@ -37,7 +37,7 @@ struct ConfiguredRegistrations {
       let bytes = try file.read(name, at: "\(party.pointer)/\(member)")
       let isText = bytes.first == UInt8(ascii: "e")
       let certificate: RegistrationCertificate
-      do throws(RegistrationCertificate.Fault) {
+      do throws(RegistrationCertificateError) {
         certificate = try RegistrationCertificate(parsing: isText ? Array(bytes.withoutLineEnd) : bytes)
       } catch {
         throw party.fault(member, "\(path) \(error.detail)")

@@ -27,7 +27,8 @@ package struct RelyingParty: Sendable {
   package init(
     id: String, origins: [String] = [], apiKeys: [APIKey] = [], apple: [AppleConfiguration] = [],
     readers: [ReaderIdentity] = [], openID4VP: OpenID4VPConfiguration = OpenID4VPConfiguration(),
-    registrations: [RegistrationCertificate] = [], page: HostedPage? = nil, policies: Policies = Policies(), webhooks: [WebhookEndpoint] = [], quota: Quota = .standard
+    registrations: [RegistrationCertificate] = [], page: HostedPage? = nil, policies: Policies = Policies(),
+    webhooks: [WebhookEndpoint] = [], quota: Quota = .standard
   ) {
     self.id = id
     self.origins = origins

@@ -32,16 +32,10 @@ public struct RegistrationCertificate: Sendable {
   /// Bytes of one, which is sent with every request.
   public static let longestEncoding = 16 << 10
 
-  /// Why bytes are no registration certificate.
-  public struct Fault: Error, Sendable, Hashable {
-    /// Follows the name of the file.
-    public let detail: String
-  }
-
   /// Reads either form, and verifies its signature.
-  public init(parsing bytes: [UInt8]) throws(Fault) {
+  public init(parsing bytes: [UInt8]) throws(RegistrationCertificateError) {
     guard bytes.count <= Self.longestEncoding else {
-      throw Fault(detail: "has more than \(Self.longestEncoding) bytes")
+      throw .init("has more than \(Self.longestEncoding) bytes")
     }
     let isText = bytes.first == UInt8(ascii: "e")
     let (chain, claims) = isText ? try Self.open(jws: bytes) : try Self.open(cwt: bytes)
@@ -81,75 +75,67 @@ public struct RegistrationCertificate: Sendable {
 
   // MARK: The envelope
 
+  private typealias Fault = RegistrationCertificateError
+
   private static func open(jws bytes: [UInt8]) throws(Fault) -> ([Certificate], JSON) {
     let jws: CompactJWS
     do throws(JOSEError) {
       jws = try CompactJWS(parsing: bytes, understanding: ["iat", "sigT", JWSHeader.Name.unencodedPayload])
-    } catch .unsupportedCritical {
-      throw Fault(detail: "has a critical header parameter that is not known here (crit)")
     } catch {
-      throw notOne
+      throw error == .unsupportedCritical ? .unknownCritical : .unreadable
     }
-    try require(type: jws.header.type, "rc-wrp+jwt")
-    let chain = try certificates(jws.header.certificateChain?.map { $0[...] }, "x5c")
-    try require(chain[0].publicKey.map { jws.verify(with: $0) == .valid } ?? false, "x5c")
-    guard let claims = try? JSON(parsing: jws.payload), claims.object != nil else { throw notOne }
+    try require(jws.header.type, "rc-wrp+jwt")
+    let chain = try signer(jws.header.certificateChain?.map { $0[...] }, "x5c") { jws.verify(with: $0) == .valid }
+    guard let claims = try? JSON(parsing: jws.payload), claims.object != nil else { throw .unreadable }
     return (chain, claims)
   }
 
   /// Type and chain count only where they are signed (ETSI TS 119 475, 5.2.3).
   private static func open(cwt bytes: [UInt8]) throws(Fault) -> ([Certificate], JSON) {
-    guard let item = try? CBORItem(parsing: bytes) else { throw notOne }
+    guard let item = try? CBORItem(parsing: bytes) else { throw .unreadable }
     let message: COSESign1
     do throws(COSEError) {
       message = try COSESign1(parsing: item, tag: item.tag == nil ? nil : COSESign1.tag)
-    } catch .unsupportedCritical {
-      throw Fault(detail: "has a critical header parameter that is not known here (crit)")
     } catch {
-      throw notOne
+      throw error == .unsupportedCritical ? .unknownCritical : .unreadable
     }
     let headers = message.headers
-    try require(type: headers.protectedParameter(COSEHeaders.Label.type)?.text, "rc-wrp+cwt")
-    let isProtected = headers.protectedParameter(COSEHeaders.Label.x5chain) != nil
-    let chain = try certificates(isProtected ? headers.x5chain : nil, "x5chain")
+    try require(headers.protectedParameter(COSEHeaders.Label.type)?.text, "rc-wrp+cwt")
     guard let payload = message.payload, let content = payload.bytes,
       let claims = try? CBORItem(parsingContentOf: payload), claims.kind == .map
-    else { throw notOne }
-    try require(chain[0].publicKey.map { message.verify(payload: content, key: $0) == .valid } ?? false, "x5chain")
+    else { throw .unreadable }
+    let isProtected = headers.protectedParameter(COSEHeaders.Label.x5chain) != nil
+    let chain = try signer(isProtected ? headers.x5chain : nil, "x5chain") {
+      message.verify(payload: content, key: $0) == .valid
+    }
     return (chain, json(claims, labels: registeredClaims))
   }
 
-  private static let notOne = Fault(detail: "is neither a compact JWS nor a COSE_Sign1 with claims")
-
-  private static func require(type: String?, _ expected: String) throws(Fault) {
+  private static func require(_ type: String?, _ expected: String) throws(Fault) {
     guard type != expected else { return }
     let other = type == "rc-rp+jwt" ? ", which is another profile's (Germany's pilots)" : ""
-    throw Fault(detail: "has the type \(type ?? "(none)")\(other); \(expected) is needed (ETSI TS 119 475, 5.2)")
+    throw Fault("has the type \(type ?? "(none)")\(other); \(expected) is needed (ETSI TS 119 475, 5.2)")
   }
 
-  private static func certificates(_ chain: [ArraySlice<UInt8>]?, _ name: String) throws(Fault) -> [Certificate] {
-    let certificates = (chain ?? []).prefix(Limits.chainCertificates).compactMap { try? Certificate(der: $0) }
-    guard let chain, !chain.isEmpty, certificates.count == chain.count else {
-      throw Fault(
-        detail: "has no certificates of its signer (\(name)), more than \(Limits.chainCertificates), or bad ones")
+  private static func signer(
+    _ chain: [ArraySlice<UInt8>]?, _ name: String, isValid: (PublicKey) -> Bool
+  ) throws(Fault) -> [Certificate] {
+    let read = (chain ?? []).prefix(Limits.chainCertificates).compactMap { try? Certificate(der: $0) }
+    guard let leaf = read.first, read.count == chain?.count else {
+      throw Fault("needs 1 to \(Limits.chainCertificates) certificates of its signer under \(name)")
     }
-    return certificates
-  }
-
-  private static func require(_ isSigned: Bool, _ name: String) throws(Fault) {
-    guard isSigned else { throw Fault(detail: "is not signed by the first certificate of \(name)") }
+    guard leaf.publicKey.map(isValid) ?? false else { throw Fault("is not signed by the first certificate of \(name)") }
+    return read
   }
 
   private static func date(_ name: String, in claims: JSON) throws(Fault) -> Timestamp? {
     guard let value = claims[name] else { return nil }
-    guard let seconds = value.integer, (0...latest).contains(seconds) else {
-      throw Fault(detail: "has no date in whole seconds under \(name)")
+    // To the end of the year 9999.
+    guard let seconds = value.integer, (0...253_402_300_799).contains(seconds) else {
+      throw Fault("has no date in whole seconds under \(name)")
     }
     return Timestamp(secondsSince1970: seconds)
   }
-
-  /// The last second of the year 9999.
-  private static let latest: Int64 = 253_402_300_799
 
   /// RFC 8392, 4; Token Status List, 6.3. TS 119 475 gives its own claims no numbers: they have their names.
   private static let registeredClaims: [Int64: String] = [2: "sub", 4: "exp", 6: "iat", 65_535: "status"]
@@ -157,7 +143,6 @@ public struct RegistrationCertificate: Sendable {
   private static func json(_ item: CBORItem, labels: [Int64: String] = [:]) -> JSON {
     switch item.kind {
     case .text: .string(item.text ?? "")
-    case .bool: .bool(item.bool ?? false)
     case .array: .array((item.elements.map { Array($0) } ?? []).map { json($0) })
     case .map:
       .object(
@@ -167,4 +152,15 @@ public struct RegistrationCertificate: Sendable {
     default: item.integer.map { .integer($0) } ?? .null
     }
   }
+}
+
+/// Why bytes are no registration certificate.
+public struct RegistrationCertificateError: Error, Sendable, Hashable {
+  /// Follows the name of the file.
+  public let detail: String
+
+  init(_ detail: String) { self.detail = detail }
+
+  static let unreadable = Self("is neither a compact JWS nor a COSE_Sign1 with claims")
+  static let unknownCritical = Self("has a critical header parameter that is not known here (crit)")
 }

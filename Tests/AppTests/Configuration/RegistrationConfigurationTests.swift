@@ -1,0 +1,147 @@
+import Base
+import Cryptography
+import Presentation
+import Sessions
+import TestSupport
+import Testing
+
+@testable import App
+@testable import Mock
+
+/// `registrars` and `registration_certificates` of the configuration file.
+@Suite struct RegistrationConfigurationTests {
+  private static let place = "/relying_parties/0/registration_certificates/0"
+
+  private let registrar: RegistrationFixture
+  private let now = Timestamp.systemNow()
+
+  init() throws { registrar = try RegistrationFixture() }
+
+  /// What a check says of a party with these certificates, whose reader is registered as `identifier`.
+  private func check(
+    _ certificates: [[UInt8]], identifier: String = RegistrationFixture.party, registrars: [JSON] = ["registrars.pem"]
+  ) async throws -> ConfigurationCheck {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      try folder.writeReader { $0.subject.set("2.5.4.97", to: DER.utf8String(identifier)) }
+      try folder.write("registrars.pem", registrar.authority)
+      let names = try certificates.enumerated().map { index, bytes -> JSON in
+        try folder.write("\(index).jwt", bytes)
+        return .string("\(index).jwt")
+      }
+      let party = LiveFolder.partyWithReader([:], [.init("registration_certificates", .array(names))])
+      try folder.writeConfiguration(["relying_parties": [party], "registrars": .array(registrars)])
+      return ConfigurationCheck(path: folder.configurationFile)
+    }
+  }
+
+  @Test func `a certificate in either form is good, with a line end or an older signing time`() async throws {
+    let good = [
+      try registrar.jws(at: now), try registrar.jws(at: now) + [0x0a],
+      try registrar.jws(header: ["iat": 1, "crit": ["iat"]], at: now),
+      try registrar.jws(header: ["sigT": "2026-01-01T00:00:00Z", "b64": true, "crit": ["sigT", "b64"]], at: now),
+      try registrar.jws(["exp": .null], at: now), try registrar.jws(["intended_use_id": .null], at: now),
+      try registrar.jws(["sub": "other", "intermediary": ["sub": .string(RegistrationFixture.party)]], at: now),
+      try registrar.jws(["sub": "other", "act": ["sub": .string(RegistrationFixture.party)]], at: now),
+    ]
+    for certificate in good {
+      let found = try await check([certificate])
+      #expect(found.problems == [] && found.warnings == [])
+    }
+    for tag: UInt64? in [18, nil] {
+      let found = try await check([registrar.cwt(tag: tag, at: now)])
+      #expect(found.problems == [] && found.warnings.map { $0.contains("is a CWT") } == [true], "\(found.warnings)")
+    }
+  }
+
+  @Test func `what wallets cannot read is refused, and says why`() async throws {
+    let other = try PrivateKey(generatingOn: .p256)
+    let signed = try registrar.jws(at: now)
+    var damaged = try registrar.cwt(at: now)
+    damaged[damaged.count - 1] ^= 1
+    let refused: [([UInt8], String)] = [
+      (Array("no certificate".utf8), "is neither a compact JWS nor a COSE_Sign1"), ([], "is neither"),
+      (Array("eyJ".utf8), "is neither"), (Array(signed.dropLast(90)), "is neither"), ([0xd2, 0x80], "is neither"),
+      (try registrar.jws(header: ["typ": "rc-rp+jwt"], at: now), "has the type rc-rp+jwt, which is another profile's"),
+      (try registrar.jws(header: ["typ": "JWT"], at: now), "has the type JWT; rc-wrp+jwt is needed"),
+      (try registrar.jws(header: ["typ": .null], at: now), "has the type (none); rc-wrp+jwt is needed"),
+      (try registrar.cwt(type: "rc-wrp+jwt", at: now), "has the type rc-wrp+jwt; rc-wrp+cwt is needed"),
+      (try registrar.cwt(type: 7, at: now), "has the type (none)"),
+      (try registrar.cwt(tag: 61, at: now), "is neither"),
+      (try registrar.jws(header: ["foo": 1, "crit": ["foo"]], at: now), "has a critical header parameter"),
+      (try registrar.jws(header: ["b64": false, "crit": ["b64"]], at: now), "has a critical header parameter"),
+      (try registrar.jws(header: ["x5c": .null], at: now), "needs 1 to 5 certificates of its signer under x5c"),
+      (try registrar.jws(header: ["x5c": ["AAAA"]], at: now), "needs 1 to 5 certificates of its signer under x5c"),
+      (try registrar.jws(at: now, key: other), "is not signed by the first certificate of x5c"),
+      (damaged, "is not signed by the first certificate of x5chain"),
+      (try registrar.jws(["exp": .integer(now.secondsSince1970 - 1)], at: now), "expired at"),
+      (try registrar.jws(["exp": "never"], at: now), "has no date in whole seconds under exp"),
+      (try registrar.jws(["iat": .integer(.max)], at: now), "has no date in whole seconds under iat"),
+      (
+        try registrar.jws(["name": .string(String(repeating: "x", count: 16_384))], at: now),
+        "has more than 16384 bytes"
+      ),
+    ]
+    for (certificate, reason) in refused {
+      let problems = try await check([certificate]).problems
+      #expect(problems.map(\.pointer) == [Self.place] && problems.first?.detail.contains("0.jwt " + reason) == true)
+      #expect(problems.first?.detail.contains(reason) == true, "\(problems) \(reason)")
+    }
+  }
+
+  @Test func `what wallets may object to is warned of`() async throws {
+    let day: Int64 = 86_400
+    let warned: [([UInt8], String)] = [
+      (try registrar.jws(["iat": .integer(now.secondsSince1970 + day)], at: now), "was issued in the future"),
+      (try registrar.jws(["status": .null], at: now), "names no status list"),
+      (try registrar.jws(["sub": "VATDE-1"], at: now), "is for another party"),
+      (try registrar.jws(["entitlements": ["x"]], at: now), "is without the entitlement Service_Provider"),
+      (
+        try registrar.jws(["exp": .integer(now.secondsSince1970 + 29 * day)], at: now),
+        "the registration certificate use-1 expires at"
+      ),
+      (try RegistrationFixture().jws(at: now), "is signed by none of registrars: no anchor is the issuer"),
+    ]
+    for (certificate, warning) in warned {
+      let found = try await check([certificate])
+      #expect(found.problems == [] && found.warnings.count == 1, "\(found.warnings)")
+      #expect(found.warnings.first?.contains(warning) == true, "\(found.warnings)")
+    }
+    let another = try await check([registrar.jws(at: now)], identifier: "VATDE-1")
+    #expect(another.warnings.map { $0.contains("is for another party") } == [true])
+    let unknown = try await check([registrar.jws(at: now)], registrars: [])
+    #expect(unknown.warnings.map { $0.contains("is signed by none of registrars") } == [true])
+  }
+
+  @Test func `of several each is of an intended use of its own`() async throws {
+    let first = try registrar.jws(at: now)
+    #expect(try await check([first, registrar.jws(["intended_use_id": "use-2"], at: now)]).problems == [])
+    for second in [first, try registrar.jws(["intended_use_id": .null], at: now)] {
+      let problems = try await check([first, second]).problems
+      #expect(problems.map(\.pointer) == ["/relying_parties/0/registration_certificates/1"])
+      #expect(problems.first?.detail.contains("needs an intended_use_id of its own") == true)
+    }
+  }
+
+  @Test func `registrars are certificates`() async throws {
+    #expect(try await check([], registrars: ["mdoc.json"]).problems.map(\.pointer) == ["/registrars"])
+  }
+
+  /// HAIP 1.0, 5.1.
+  @Test(arguments: [
+    ("https://shop.example/done", true), ("https://other.example/", false), ("https://shop.example/#x", false),
+  ])
+  func `the redirect of every session is at an origin of the relying party`(address: String, isGood: Bool)
+    async throws
+  {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      try folder.writeReader()
+      let openID4VP: JSON = ["redirect_uri": .string(address), "device_mac": false]
+      let party = LiveFolder.partyWithReader([:], [.init("openid4vp", openID4VP)])
+      try folder.writeConfiguration(["relying_parties": [party]])
+      let problems = ConfigurationCheck(path: folder.configurationFile).problems
+      #expect(problems.map(\.pointer) == (isGood ? [] : ["/relying_parties/0/openid4vp/redirect_uri"]))
+    }
+  }
+}
