@@ -33,7 +33,7 @@ import Trust
     return [
       session.requestData(Self.web[0])?["verifier_info"],
       try claims(session.requestData(Self.web[1])?["request"]?.string)["verifier_info"],
-      try claims("." + (multisigned ?? "") + ".")["verifier_info"],
+      try claims("header." + (multisigned ?? ""))["verifier_info"],
       try claims(String(decoding: link, as: UTF8.self))["verifier_info"],
     ]
   }
@@ -113,7 +113,7 @@ import Trust
       mode: .test,
       relyingParties: try RelyingParties([fixture([registrar.jws(["intended_use_id": "x"], at: now)]).shop]),
       protocols: [OpenID4VPRedirectProtocol()], trust: CurrentTrust(.trustingNobody),
-      revocation: NoRevocationSource(), sealingKeys: [])
+      revocation: NoRevocationSource(), sealingKeys: [try OpenID4VPServiceFixture.sealingKey()])
     configuration.publicURL = "https://verifier.example"
     let reloaded = try first.service.reconfigured(by: configuration)
     let id = session["id"]?.string ?? ""

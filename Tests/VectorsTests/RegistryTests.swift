@@ -79,6 +79,8 @@ import Testing
     .responseCodeMismatch: Scripted("SessionsTests/WalletEndpointTests.swift", "responseCode"),
     .apiOriginNotAllowed: Scripted(
       "AppTests/Routes/WebProtocolTests.swift", "`what is asked is asked from the page's origin alone`"),
+    .apiOutsideRegistration: Scripted(
+      "SessionsTests/RegistrationTests.swift", "`what is not registered is not asked`"),
     .readerCertificateExpired: Scripted("SessionsTests/AnnexCProtocolTests.swift", "reader"),
     .listSourceNotAllowed: Scripted(sources, "aListIsNotFetchedFromEverywhere"),
     .listUnavailable: Scripted(sources, "aListThatCannotBeHadTrustsNobody"),

@@ -11,9 +11,10 @@ import Testing
 @Suite(.serialized) struct ConfigurationSchemaTests {
   private static let schema = ConfigurationSchema.json
 
-  /// Every member but `behind_proxy`, which those about proxies need as it is, and `public_url`, which a page needs.
+  /// Every member but `behind_proxy`, which those about proxies need as it is, `public_url`, which a page needs, and
+  /// `origins`, of which `redirect_uri` needs one.
   private static let freeMembers = SchemaWalk(schema, LiveFolder.everyMember).members.filter {
-    !["/behind_proxy", "/public_url"].contains($0.pointer)
+    !["/behind_proxy", "/public_url", "/relying_parties/0/origins"].contains($0.pointer)
   }
 
   /// Runs the body with what a check says of a configuration that is like the full one, but for one place.

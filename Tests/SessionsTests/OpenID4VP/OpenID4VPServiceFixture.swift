@@ -39,10 +39,14 @@ struct OpenID4VPServiceFixture {
         OpenID4VPRedirectProtocol(), AnnexBProtocol(), AnnexCProtocol(), ProximityProtocol(),
       ],
       trust: CurrentTrust(try TrustStore(anchors: anchors, allowsTestCertificates: true)),
-      revocation: NoRevocationSource(), sealingKeys: [])
+      revocation: NoRevocationSource(), sealingKeys: [try Self.sealingKey()])
     configuration.publicURL = publicURL
     let clock = clock
     service = try VerificationService(configuration, store: InMemoryStore(mode: .test)) { clock.now }
+  }
+
+  static func sealingKey() throws -> SealingKey {
+    try SealingKey(id: "2026-11", key: SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
   }
 
   private static func reader(
