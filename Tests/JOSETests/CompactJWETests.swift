@@ -28,6 +28,30 @@ import Testing
     #expect(throws: JWEError.decryptionFailed) { try jwe.decrypt(with: PrivateKey(generatingOn: curve)) }
   }
 
+  /// RFC 7516, 7.1; RFC 7518, 4.6: each message has an ephemeral key and a nonce of its own.
+  @Test(arguments: JWEHeader.ContentEncryption.allCases, [Curve.p256, .p384, .p521])
+  func whatIsEncryptedHereIsOpened(encryption: JWEHeader.ContentEncryption, curve: Curve) throws {
+    let recipient = try PrivateKey(generatingOn: curve)
+    let plaintext = Array("a request object".utf8)
+    func encrypt() throws -> String {
+      try CompactJWE.encrypt(
+        plaintext, to: recipient.publicKey, by: encryption, parameters: [.init("kid", "7"), .init("cty", "JWT")])
+    }
+    let texts = [try encrypt(), try encrypt()]
+    let headers = try texts.map { text -> JSON in
+      let jwe = try CompactJWE(parsing: text.utf8)
+      #expect(try jwe.decrypt(with: recipient) == plaintext)
+      #expect(jwe.header.keyID == "7" && jwe.header.contentEncryption == encryption)
+      #expect(throws: JWEError.decryptionFailed) { try jwe.decrypt(with: PrivateKey(generatingOn: curve)) }
+      return try JSON(parsing: #require(Base64.decodeURLSafe(String(text.prefix { $0 != "." }))))
+    }
+    #expect(headers[0].object?.map(\.name) == ["alg", "enc", "epk", "kid", "cty"])
+    #expect(headers[0]["epk"]?.object?.map(\.name) == ["crv", "kty", "x", "y"])
+    #expect(headers[0]["epk"] != headers[1]["epk"])
+    let vectors = texts.map { $0.split(separator: ".", omittingEmptySubsequences: false)[2] }
+    #expect(vectors[0] != vectors[1])
+  }
+
   @Test func anEmptyPlaintextIsOne() throws {
     #expect(try CompactJWE(parsing: draft.encrypt([]).utf8).decrypt(with: recipient) == [])
   }

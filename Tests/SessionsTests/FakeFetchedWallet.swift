@@ -16,11 +16,11 @@ struct FakeFetchedWallet: FetchedRequestProtocol {
   }
 
   func requestObject(
-    _ material: borrowing SecretBytes, for request: PresentationRequest, walletNonce: String?,
+    _ material: borrowing SecretBytes, for request: PresentationRequest, wallet: PostedByWallet,
     in context: RequestContext
   ) throws(ServiceError) -> [UInt8] {
     let material = String(decoding: material.exposed(), as: UTF8.self)
-    return Array("\(context.session.relyingParty) \(material) for \(walletNonce ?? "nobody")".utf8)
+    return Array("\(context.session.relyingParty) \(material) for \(wallet.nonce ?? "nobody")".utf8)
   }
 
   func isState(_ given: String?, _ material: borrowing SecretBytes) -> Bool { true }

@@ -26,8 +26,10 @@ struct Fixture: Sendable {
   init(
     store: any SessionStore = InMemoryStore(mode: .test), retains: Bool = false, wallet: FakeWallet = FakeWallet(),
     revocation: any RevocationSource = NoRevocationSource(), concurrentAnswers: Int = 256, sealingKey: UInt8 = 7,
-    keys: Set<String> = ["shop-key", "shop-writer"], quota: Quota = .standard
+    keys: Set<String> = ["shop-key", "shop-writer"], quota: Quota = .standard, redirectSchemes: [String] = []
   ) throws {
+    var openID4VP = OpenID4VPConfiguration()
+    openID4VP.redirectSchemes = redirectSchemes
     self.store = store
     shop = RelyingParty(
       id: "shop", origins: ["https://shop.example"],
@@ -35,7 +37,7 @@ struct Fixture: Sendable {
         APIKey(
           sha256: APIKey.hash(of: key),
           scopes: key == "shop-key" ? [.sessionsWrite, .resultsRead] : [.sessionsWrite])
-      }, policies: .init(retainsResults: retains), quota: quota)
+      }, openID4VP: openID4VP, policies: .init(retainsResults: retains), quota: quota)
     let other = RelyingParty(
       id: "other", apiKeys: [APIKey(sha256: APIKey.hash(of: "other-key"), scopes: [.sessionsWrite, .resultsRead])])
     var configuration = ServiceConfiguration(

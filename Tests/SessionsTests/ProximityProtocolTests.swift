@@ -44,6 +44,10 @@ struct ProximityProtocolTests {
 
   /// A submit's `data` with some members in place of others; null leaves one out.
   private func data(_ changes: KeyValuePairs<String, JSON>) throws -> JSON {
+    try data(changes.map { ($0.key, $0.value) })
+  }
+
+  private func data(_ changes: [(String, JSON)]) throws -> JSON {
     var members: [JSON.Member] = [
       .init("device_engagement", text(engagement)), .init("e_reader_key", text(readerKey)), .init("handover", "qr"),
       .init("device_response", text(try response())),
@@ -77,6 +81,64 @@ struct ProximityProtocolTests {
       let body = try await submit(["handover": ["nfc": messages], "device_response": text(response(handover))])
       #expect(body.status == "verified")
     }
+  }
+
+  /// `MobileDriversLicenseRawDataRequest.Response`: `sessionTranscript` and `responseData`.
+  @Test("what Apple's ProximityReader returns is verified over its one encoded transcript")
+  func wholeTranscript() async throws {
+    let nfc = Proximity.Handover.nfc(select: [0x91, 0x01], request: [0x91, 0x02])
+    for handover in [Proximity.Handover.qr, nfc] {
+      for encoded in [transcript(handover).encoded, transcript(handover).taggedBytes] {
+        let body = try await submit(whole(encoded, response(handover)))
+        #expect(body.status == "verified", "\(body)")
+      }
+    }
+    let withMAC = try whole(transcript(.qr).encoded, response(isMac: true))
+    #expect(try await submit(withMAC + [("reader_private_key", text(reader.scalar().exposed()))]).status == "verified")
+    // The bytes as they came are signed over, in whatever encoding.
+    let loose = [0x9f] + transcript(.qr).encoded.dropFirst() + [0xff]
+    let signed = try fixture.wallet.answer(.standard, transcript: loose, at: fixture.clock.now).deviceResponse
+    #expect(try await submit(whole(loose, signed)).status == "verified")
+    #expect(
+      try await submit(whole(transcript(nfc).encoded, response()))["last_error"]?["code"]
+        == "mdoc.device_auth.signature_invalid")
+  }
+
+  @Test("the transcript of a page, or of anything else, is none of a reader, and nothing is consumed")
+  func otherTranscripts() async throws {
+    let page = OpenID4VPRecipient.origin("https://shop.example").transcript(nonce: "n", thumbprint: nil)
+    let bytes = CBORValue.bytes([1])
+    let parts: [CBORValue] = [.tagged(24, .bytes(engagement)), .tagged(24, .bytes(readerKey))]
+    let others: [[UInt8]] = [
+      page.encoded, [0x80], [0x00], CBORValue.array(parts).encoded(), CBORValue.array(parts + ["qr"]).encoded(),
+      CBORValue.array(parts + [[bytes]]).encoded(), CBORValue.array(parts + [["dcapi", bytes]]).encoded(),
+      CBORValue.array([nil, parts[1], nil]).encoded(), CBORValue.array(parts + [[bytes, "x"]]).encoded(),
+    ]
+    for encoded in others {
+      #expect(try await pointers(whole(encoded, response())) == ["/data/session_transcript"])
+    }
+    let both = try whole(transcript(.qr).encoded, response()) + [("handover", "qr")]
+    #expect(try await pointers(both) == ["/data/handover"])
+  }
+
+  private func whole(_ transcript: [UInt8], _ response: [UInt8]) -> [(String, JSON)] {
+    [
+      ("device_engagement", .null), ("e_reader_key", .null), ("handover", .null),
+      ("session_transcript", text(transcript)), ("device_response", text(response)),
+    ]
+  }
+
+  private func submit(_ changes: [(String, JSON)]) async throws -> JSON {
+    let session = try await fixture.create(Self.name, origin: nil)
+    return try await fixture.submit(data(changes), Self.name, to: session)
+  }
+
+  private func pointers(_ changes: [(String, JSON)]) async throws -> [String]? {
+    let session = try await fixture.create(Self.name, origin: nil)
+    let data = try data(changes)
+    let error = await #expect(throws: ServiceError.self) { try await fixture.submit(data, Self.name, to: session) }
+    #expect(try await fixture.status(session) == "requires_input")
+    return error?.pointers.map(\.pointer)
   }
 
   @Test("encrypted session data and device MACs are verified with the reader's private key, in each of its forms")

@@ -146,6 +146,41 @@ struct WalletEndpointTests {
   }
 
   @Test(
+    "a wallet brings the person back to the relying party's own app, with the code in the query",
+    arguments: [
+      ("com.example.shop://done", "?"), ("com.example.shop://done?order=17", "&"), ("com.example.shop://", "?"),
+    ])
+  func app(_ address: String, _ mark: String) async throws {
+    let fixture = try Fixture(redirectSchemes: ["com.example.shop"])
+    let (id, _) = try await fixture.createRedirect(to: address)
+    let reply = try await fixture.service.receiveWalletResponse(["word": "good"], session: id, of: "shop")
+    let responseCode = try #require(reply.responseCode(after: address + mark + "response_code="))
+    let query = [Self.expand, QueryItem("response_code", responseCode)]
+    #expect(try await fixture.service.session(id, query: query, as: fixture.full).body.hasResult)
+    #expect(
+      await code { _ = try await fixture.service.session(id, query: [Self.expand], as: fixture.full) }
+        == .responseCodeMismatch)
+  }
+
+  @Test(
+    "no app but its own, and no other form of an address",
+    arguments: [
+      ("com.example.shop.evil://done", Code.apiOriginNotAllowed), ("com.example://done", .apiOriginNotAllowed),
+      ("COM.example.shop://done", .apiOriginNotAllowed), ("xcom.example.shop://done", .apiOriginNotAllowed),
+      ("com.example.shop:done", .apiInvalidRequest), ("com.example.shop:/done", .apiInvalidRequest),
+      ("com.example.shop://done#x", .apiInvalidRequest), ("javascript:alert(1)", .apiInvalidRequest),
+      ("javascript://com.example.shop://%0aalert(1)", .apiOriginNotAllowed), ("data:text/html,x", .apiInvalidRequest),
+      ("http://com.example.shop://", .apiOriginNotAllowed),
+    ] as [(String, Code)])
+  func otherApps(_ address: String, _ expected: Code) async throws {
+    let fixture = try Fixture(redirectSchemes: ["com.example.shop"])
+    #expect(await code { _ = try await fixture.createRedirect(to: address) } == expected)
+    // Without the setting there is none.
+    let none = try Fixture()
+    #expect(await code { _ = try await none.createRedirect(to: "com.example.shop://done") } == .apiOriginNotAllowed)
+  }
+
+  @Test(
     "a wallet sends nobody elsewhere",
     arguments: [
       ("https://evil.example/", Code.apiOriginNotAllowed), ("https://shop.example.evil/", .apiOriginNotAllowed),

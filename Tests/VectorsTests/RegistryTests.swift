@@ -81,6 +81,9 @@ import Testing
       "AppTests/Routes/WebProtocolTests.swift", "`what is asked is asked from the page's origin alone`"),
     .apiOutsideRegistration: Scripted(
       "SessionsTests/RegistrationTests.swift", "`what is not registered is not asked`"),
+    .apiWalletUnsupported: Scripted(
+      "AppTests/Routes/WalletRouteTests.swift",
+      "`a wallet that does not take the request gets none, and the session stays open`"),
     .readerCertificateExpired: Scripted("SessionsTests/AnnexCProtocolTests.swift", "reader"),
     .listSourceNotAllowed: Scripted(sources, "aListIsNotFetchedFromEverywhere"),
     .listUnavailable: Scripted(sources, "aListThatCannotBeHadTrustsNobody"),

@@ -16,6 +16,8 @@ struct MockResponseInput {
   let protocolName: String?
   /// Where the wallet fetches its request, as a page's link or QR code says; nil for the session's own address.
   let requestURI: String?
+  /// Whether the wallet takes its request encrypted only.
+  let wantsEncryptedRequest: Bool
   let variant: MockVariant
   private var disclosed: [(namespace: String, identifier: String)]?
   private var changes: [JSON.Member] = []
@@ -35,6 +37,10 @@ struct MockResponseInput {
     if let member = json["request_uri"], !member.isNull, member.string == nil {
       throw .invalidMember("/request_uri", "must be the address in a wallet's link")
     }
+    guard let wants = (json["encrypted_request"] ?? false).bool else {
+      throw .invalidMember("/encrypted_request", "must be true or false")
+    }
+    wantsEncryptedRequest = wants
     let name = json["variant"] ?? "good"
     guard let variant = name.string.flatMap(Self.variant) else {
       throw .invalidMember("/variant", VariantHint.text(for: name.string ?? ""))
@@ -127,6 +133,8 @@ enum MockResponseSchema {
       "protocol": .oneOf("PresentationProtocol", ProtocolFamily.allCases.flatMap(\.protocolNames)).orNull
         .described("Of the session's, the one that is answered; by default its first."),
       "request_uri": .text.orNull.described("Where a page's link or QR code lets the wallet fetch its request."),
+      "encrypted_request": .flag(default: false).described(
+        "Whether the wallet takes its request encrypted only (`wallet_metadata`): by `openid4vp`."),
       "variant": .oneOf(variants, default: "good").described("What `mdoc mock variants` lists.").titled("MockVariant"),
       "elements": .oneOf([
         .list(of: .reference("ElementReference")),
@@ -134,7 +142,7 @@ enum MockResponseSchema {
       ])
       .described("An array: what the person discloses. An object by namespace: what the documents say instead.")
       .titled("MockElements").orNull,
-    ], optional: ["protocol", "request_uri", "variant", "elements"])
+    ], optional: ["protocol", "request_uri", "encrypted_request", "variant", "elements"])
 
   private static let variants = MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name)
 }

@@ -65,13 +65,17 @@ struct MockWalletEndpoint: Sendable {
     let input = try MockResponseInput(parsing: call.body)
     let pending = try await call.application.service.pendingRequest(
       input.session, by: input.protocolName, as: call.authenticated())
-    let object = try await requestObject(pending, at: input.requestURI, call)
     do {
+      let key = input.wantsEncryptedRequest ? try MockRequestKey(of: authority) : nil
+      let fetched = try await requestObject(pending, at: input.requestURI, key, call)
+      let object = try fetched.map { try key?.open($0) ?? $0 }
       let wallet = MockWallet(authority: authority, documents: try input.documents(), prover: prover)
       let made = try answer(pending, object, by: wallet, input, at: call.application.clock())
       return ReadyAnswer(session: pending.session, protocolName: pending.protocolName, made: made)
     } catch let error as MockError {
       throw input.fault(error)
+    } catch let error as ServiceError {
+      throw error
     } catch {
       throw ServiceError(.apiInternal, "The mock wallet failed.")
     }
@@ -79,14 +83,17 @@ struct MockWalletEndpoint: Sendable {
 
   /// The request object that a wallet would fetch; nil if the protocol sends the request itself and not its address.
   private func requestObject(
-    _ pending: PendingRequest, at address: String?, _ call: RouteCall
+    _ pending: PendingRequest, at address: String?, _ key: MockRequestKey?, _ call: RouteCall
   ) async throws(ServiceError) -> [UInt8]? {
     guard ProtocolFamily(ofProtocol: pending.protocolName) == .redirect else { return nil }
     let named = address.map { $0.split(separator: "/").dropLast().last.map(String.init) ?? "" }
     if let named, WalletPath(named)?.session != pending.session {
       throw .invalidMember("/request_uri", "must be the `request_uri` of the session, or of its page")
     }
-    return try await call.application.service.walletRequest(named ?? pending.session.text, of: pending.relyingParty.id)
+    let metadata = key.map { $0.metadata.text() }
+    return try await call.application.service.walletRequest(
+      named ?? pending.session.text, of: pending.relyingParty.id,
+      parameters: metadata.map { ["wallet_metadata": .string($0)] })
   }
 
   private func answer(

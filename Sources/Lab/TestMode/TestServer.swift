@@ -80,7 +80,7 @@ package struct TestServer: Sendable {
         AppleConfiguration(
           merchantID: options.merchantID, teamID: options.teamID, encryptionKeys: encryptionKeys)
       ],
-      readers: [reader.reader], openID4VP: OpenID4VPConfiguration(offersAnnexB: true),
+      readers: [reader.reader], openID4VP: options.openID4VP,
       page: HostedPage(name: "Test Shop"),
       policies: .init(
         revocation: options.circuits == nil ? options.revocation : .allowUndetermined, evidenceKey: options.evidenceKey),
@@ -195,6 +195,7 @@ package struct TestModeOptions: Sendable {
   package var appleKeys: [PrivateKey] = []
   /// The relying party's policy on revocation.
   package var revocation = RevocationPolicy.requireGood
+  package var openID4VP = OpenID4VPConfiguration(offersAnnexB: true)
   /// By what zero-knowledge proofs are verified; nil: none can be asked for. With circuits, revocation that cannot be
   /// determined is allowed, since a proof hides its document's status.
   package var circuits: CircuitLibrary?

@@ -276,6 +276,7 @@ public enum Code: String, CaseIterable, Sendable, Hashable {
   case apiProtocolUnsupported = "api.protocol_unsupported"
   case apiOriginNotAllowed = "api.origin_not_allowed"
   case apiOutsideRegistration = "api.outside_registration"
+  case apiWalletUnsupported = "api.wallet_unsupported"
   case readerCertificateExpired = "api.reader_certificate_expired"
   case apiTooManyAgeRequests = "api.too_many_age_requests"
   case apiUnauthenticated = "api.unauthenticated"

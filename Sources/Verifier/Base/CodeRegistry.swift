@@ -713,6 +713,10 @@ extension Code {
       row(
         "The relying party's registration certificate does not have what is asked", "ETSI TS 119 475, 5.2.4",
         "Ask only for registered elements, name another `intended_use_id`, or register the rest.")
+    case .apiWalletUnsupported:
+      row(
+        "By its own metadata the wallet does not take this request", "\(openID), 5.10",
+        "Compare `errors` with the reader's `client_id` and the relying party's `openid4vp`.")
     case .readerCertificateExpired:
       row(
         "The reader's certificate is expired or not yet valid: wallets would refuse what it signs",

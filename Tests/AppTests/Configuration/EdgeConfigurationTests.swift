@@ -146,4 +146,17 @@ import Testing
       #expect(!WebOrigin.isValid(origin), "\(origin)")
     }
   }
+
+  @Test func `an Android app's origin is the hash of a certificate in its one form`() {
+    let hash = "E8lSX1zJMPBZ9G_zpnfxfmfh-d0q2qEYz-2bgNeUKCU"
+    #expect(AndroidOrigin.isValid("android:apk-key-hash:" + hash))
+    for origin in [
+      "", hash, "android:apk-key-hash:", "android:apk-key-hash:\(hash)=", "android:apk-key-hash:\(hash.dropLast())V",
+      "android:apk-key-hash:\(hash.dropLast())", "android:apk-key-hash:\(hash)A", "Android:apk-key-hash:\(hash)",
+      "android:apk-key-hash:" + hash.replacing("_", with: "/"), "android:apk-key-hash-sha256:\(hash)",
+      "android:apk-key-hash:13:C9:52", "android:apk-key-hash:\(hash)/", "ios:bundle-id:example.shop",
+    ] {
+      #expect(!AndroidOrigin.isValid(origin), "\(origin)")
+    }
+  }
 }

@@ -37,7 +37,10 @@ extension LiveFolder {
     "registrars": ["registrars.pem"],
     "relying_parties": [
       [
-        "id": "shop", "origins": ["https://shop.example"],
+        "id": "shop",
+        "origins": [
+          "https://shop.example", "android:apk-key-hash:E8lSX1zJMPBZ9G_zpnfxfmfh-d0q2qEYz-2bgNeUKCU",
+        ],
         "api_keys": [
           [
             "sha256": .string(String(repeating: "a", count: 64)), "scopes": ["admin"], "id": "2026-11",
@@ -64,6 +67,7 @@ extension LiveFolder {
         "openid4vp": [
           "encrypted_responses": true, "annex_b": false, "scheme": "openid4vp", "trusted_authorities": ["0a"],
           "device_mac": false, "redirect_uri": "https://shop.example/done",
+          "redirect_schemes": ["com.example.shop"], "wallet_origins": ["https://wallet.example", "*"],
         ],
         "registration_certificates": ["registration.jwt"],
         "page": [

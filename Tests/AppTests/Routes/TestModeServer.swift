@@ -144,13 +144,15 @@ struct TestBed: Sendable {
 func withTestMode<R>(
   store: String? = nil, clock: TestClock = TestClock(), seed: String = "tests",
   revocation: RevocationPolicy = .requireGood, webhook: String? = nil,
-  evidenceKey: EvidenceKey? = nil, circuits: CircuitLibrary? = nil, _ body: (TestBed) async throws -> R
+  evidenceKey: EvidenceKey? = nil, circuits: CircuitLibrary? = nil, origins: [String] = [TestBed.origin],
+  openID4VP change: (inout OpenID4VPConfiguration) -> Void = { _ in }, _ body: (TestBed) async throws -> R
 ) async throws -> R {
   let log = LogCapture()
   var options = TestModeOptions()
   options.seed = Array(seed.utf8)
   options.store = store.map(StoreLocation.sqlite)
-  options.origins = [TestBed.origin]
+  options.origins = origins
+  change(&options.openID4VP)
   options.revocation = revocation
   options.webhookURL = webhook
   options.evidenceKey = evidenceKey

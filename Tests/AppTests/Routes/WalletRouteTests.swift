@@ -44,6 +44,84 @@ import Testing
     }
   }
 
+  /// A wallet of the EUDI reference implementation requires it, on P-521 in its example.
+  @Test(arguments: [Curve.p256, .p384, .p521])
+  func `a wallet that sends its key gets its request encrypted`(curve: Curve) async throws {
+    try await withTestMode { bed in
+      let session = try await bed.createSession(by: "openid4vp")
+      let key = try MockRequestKey(of: bed.mode.authority, on: curve)
+      let fetched = try await bed.postForm(
+        ["wallet_nonce": "n-17", "wallet_metadata": .string(key.metadata.text())], to: session, action: "request")
+      #expect(fetched.status == 200 && fetched.header("Content-Type") == "application/oauth-authz-req+jwt")
+      #expect(fetched.body.split(separator: ".", omittingEmptySubsequences: false).count == 5)
+      let object = try key.open(Array(fetched.body.utf8))
+      let parts = String(decoding: object, as: UTF8.self).split(separator: ".")
+      let claims = try JSON(parsing: try #require(Base64.decodeURLSafe(String(parts[1]))))
+      #expect(claims["wallet_nonce"] == "n-17" && claims["response_mode"] == "direct_post.jwt")
+      let answer = try MockWallet(authority: bed.mode.authority).answer(requestObject: object, at: bed.clock.now)
+      #expect(try await bed.postForm(answer.data, to: session).status == 200)
+      #expect(try await bed.api.get(TestBed.path(session)).json["status"] == "verified")
+    }
+  }
+
+  @Test func `the mock wallet requires an encrypted request, and takes no plain one`() async throws {
+    try await withTestMode { bed in
+      for (name, status) in [("openid4vp", 200), ("openid4vp-iso-18013-7-annex-b", 400)] {
+        let session = try await bed.createSession(by: name)
+        let reply = try await bed.api.post(
+          "/v1/test/mock_responses", .members(["session": session["id"], "encrypted_request": true]))
+        #expect(reply.status == status, "\(reply.body)")
+        guard status == 200 else { continue }
+        #expect(try await bed.submit(reply.json, to: session).json["status"] == "verified")
+      }
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("[]", "api.invalid_request", "/wallet_metadata"), ("{", "api.invalid_request", "/wallet_metadata"),
+      ("{\"jwks\":1}", "api.invalid_request", "/wallet_metadata/jwks"),
+      (
+        "{\"response_modes_supported\":[\"fragment\"]}", "api.wallet_unsupported",
+        "/wallet_metadata/response_modes_supported"
+      ),
+      ("{\"vp_formats_supported\":{}}", "api.wallet_unsupported", "/wallet_metadata/vp_formats_supported"),
+    ])
+  func `a wallet that does not take the request gets none, and the session stays open`(
+    metadata: String, code: String, pointer: String
+  ) async throws {
+    try await withTestMode { bed in
+      let session = try await bed.createSession(by: "openid4vp")
+      let refused = try await bed.postForm(["wallet_metadata": .string(metadata)], to: session, action: "request")
+      #expect(refused.status == 400 && refused.code == code && refused.errors == [pointer], "\(refused.body)")
+      #expect(try await bed.api.get(TestBed.path(session)).json["status"] == "requires_input")
+      #expect(try await bed.postForm([:], to: session, action: "request").status == 200)
+    }
+  }
+
+  @Test func `a request is fetched twice, by HEAD, and with any Accept`() async throws {
+    try await withTestMode { bed in
+      let session = try await bed.createSession(by: "openid4vp")
+      let path = TestBed.walletPath(session, "request")
+      var nonces: Set<JSON> = []
+      for accept in ["application/oauth-authz-req+jwt", "application/jwt", "text/html", "*/*", "nonsense"] {
+        let fetched = try await bed.api.with(nil).get(path, ["Accept": accept])
+        #expect(fetched.status == 200 && fetched.header("Content-Type") == "application/oauth-authz-req+jwt")
+        nonces.insert(try #require(try Self.payload(fetched)["nonce"]))
+        let posted = try await bed.api.with(nil).call(
+          "POST", path, Array("wallet_nonce=a".utf8),
+          ["Accept": accept, "Content-Type": "application/x-www-form-urlencoded"])
+        #expect(try Self.payload(posted)["wallet_nonce"] == "a")
+      }
+      #expect(nonces.count == 1)
+      let head = try await bed.api.with(nil).call("HEAD", path)
+      #expect(head.status == 200 && head.body.isEmpty)
+      #expect(head.header("Content-Type") == "application/oauth-authz-req+jwt")
+      #expect(try await bed.postForm([:], to: session, action: "request").status == 200)
+      #expect(try await bed.api.get(TestBed.path(session)).json["status"] == "requires_input")
+    }
+  }
+
   private static func payload(_ reply: APIClient.Reply) throws -> JSON {
     let parts = reply.body.split(separator: ".")
     try #require(parts.count == 3)
@@ -194,6 +272,47 @@ import Testing
       bed.clock.advance(600)
       let late = try await bed.api.with(nil).get(TestBed.walletPath(session, "request"))
       #expect(late.status == 410 && late.code == "session.expired")
+    }
+  }
+
+  @Test(arguments: [(["https://wallet.example"], "https://wallet.example"), (["*"], "*")])
+  func `wallets that are web pages may call from the origins that are configured`(
+    origins: [String], allowed: String
+  ) async throws {
+    try await withTestMode(openID4VP: { $0.walletOrigins = origins }) { bed in
+      let header = "Access-Control-Allow-Origin"
+      let session = try await bed.createSession(by: "openid4vp")
+      let ours = ["Origin": "https://wallet.example"]
+      for (action, methods) in [("request", "GET, POST"), ("response", "POST")] {
+        let path = TestBed.walletPath(session, action)
+        for (origin, isAllowed) in [("https://wallet.example", true), ("https://evil.example", allowed == "*")] {
+          let preflight = try await bed.api.with(nil).call(
+            "OPTIONS", path, nil, ["Origin": origin, "Access-Control-Request-Method": "POST"])
+          #expect(preflight.status == 204)
+          #expect(preflight.header(header) == (isAllowed ? allowed : nil))
+          #expect(preflight.header("Access-Control-Allow-Methods") == (isAllowed ? methods : nil))
+          #expect(preflight.header("Access-Control-Allow-Headers") == (isAllowed ? "Content-Type" : nil))
+          #expect(preflight.header("Access-Control-Allow-Credentials") == nil)
+          #expect(preflight.header("Vary") == "Origin")
+        }
+        // A refusal is readable too.
+        let refused = try await bed.api.with(nil).call("POST", path, Array("a=b".utf8), ours)
+        #expect(refused.status == 415 && refused.header(header) == allowed)
+      }
+      let fetched = try await bed.api.with(nil).get(TestBed.walletPath(session, "request"), ours)
+      #expect(fetched.status == 200 && fetched.header(header) == allowed)
+      #expect(fetched.header("Access-Control-Allow-Credentials") == nil)
+      let reply = try await bed.api.with(nil).call(
+        "POST", TestBed.walletPath(session, "response"), Array("x=y".utf8),
+        ours.merging(["Content-Type": "application/x-www-form-urlencoded"]) { $1 })
+      #expect(reply.status == 400 && reply.header(header) == allowed)
+      // Only these routes, and only of this relying party.
+      for path in [TestBed.path(session), "/v1/wallet/other/\(session["id"]?.string ?? "")/request", "/reader.crl"] {
+        let preflight = try await bed.api.with(nil).call(
+          "OPTIONS", path, nil, ours.merging(["Access-Control-Request-Method": "GET"]) { $1 })
+        #expect(preflight.header(header) == nil, "\(path)")
+        #expect(try await bed.api.with(nil).get(path, ours).header(header) == nil, "\(path)")
+      }
     }
   }
 

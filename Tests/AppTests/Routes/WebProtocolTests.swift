@@ -26,6 +26,56 @@ import Testing
     }
   }
 
+  private static let app = "android:apk-key-hash:E8lSX1zJMPBZ9G_zpnfxfmfh-d0q2qEYz-2bgNeUKCU"
+
+  /// OpenID4VP 1.0, A.2: Android tells wallets this origin of an app.
+  @Test(arguments: web)
+  func `an Android app asks as well as a page`(name: String) async throws {
+    try await withTestMode(origins: [TestBed.origin, Self.app]) { bed in
+      let session = try await bed.createSession(by: name, origin: Self.app)
+      let answer = try await bed.mockAnswer(session)
+      let reply = try await bed.submit(answer, to: session, as: session["client_secret"]?.string)
+      #expect(reply.json["status"] == "verified", "\(reply.body)")
+      // An answer to a page of the relying party is none to its app.
+      let other = try await bed.createSession(by: name, origin: Self.app)
+      let data = try #require(other["requests"]?.array?.first?["data"])
+      let stray = try MockWallet(authority: bed.mode.authority).answer(
+        digitalCredential: name, data: data, origin: TestBed.origin, at: bed.clock.now)
+      let failed = try await bed.submit(["protocol": .string(name), "data": stray.data], to: other)
+      #expect(failed.json["status"] == "failed")
+      if name == "openid4vp-v1-signed" {
+        let parts = data["request"]?.string?.split(separator: ".") ?? []
+        let claims = try JSON(parsing: try #require(Base64.decodeURLSafe(String(parts[1]))))
+        #expect(claims["expected_origins"] == [.string(Self.app)])
+      }
+    }
+  }
+
+  @Test func `an app's origin is none of a page`() async throws {
+    try await withTestMode(origins: [TestBed.origin, Self.app]) { bed in
+      let session = try await bed.createSession()
+      let page = try await bed.api.with(nil).get("/verify/test/\(session["id"]?.string ?? "")")
+      #expect(page.header("Content-Security-Policy")?.hasSuffix("frame-ancestors \(Self.web(of: bed))") == true)
+      let headers = ["Origin": Self.app, "Access-Control-Request-Method": "GET"]
+      let preflight = try await bed.api.with(nil).call("OPTIONS", TestBed.path(session), nil, headers)
+      #expect(preflight.header("Access-Control-Allow-Origin") == nil)
+      let read = try await bed.api.with(session["client_secret"]?.string).get(TestBed.path(session), headers)
+      #expect(read.status == 200 && read.header("Access-Control-Allow-Origin") == nil)
+      for member in ["redirect_uri", "return_url"] {
+        for address in [Self.app + "/a://b", Self.app + "?a://b", Self.app] {
+          let body = TestBed.body(
+            .standard, protocols: ["openid4vp"], extra: [.init(member, .string(address))])
+          let reply = try await bed.api.post("/v1/verification_sessions", body)
+          #expect(reply.status == 400 && reply.errors == ["/" + member], "\(reply.body)")
+        }
+      }
+    }
+  }
+
+  private static func web(of bed: TestBed) -> String {
+    bed.mode.origins.filter { $0.hasPrefix("http") }.joined(separator: " ")
+  }
+
   /// Every curve that issuers and devices sign on, by every protocol.
   @Test(arguments: web + redirect)
   func `documents of every algorithm are verified`(name: String) async throws {

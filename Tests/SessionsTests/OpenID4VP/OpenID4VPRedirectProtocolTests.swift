@@ -68,8 +68,9 @@ struct OpenID4VPRedirectProtocolTests {
     let context = try fixture.context(publicURL: Self.url)
     let request = OpenID4VPServiceFixture.request
     let made = try wallet.makeRequest(request, in: context)
-    let first = try wallet.requestObject(made.material, for: request, walletNonce: nil, in: context)
-    let second = try wallet.requestObject(made.material, for: request, walletNonce: "wallet nonce", in: context)
+    let first = try wallet.requestObject(made.material, for: request, wallet: PostedByWallet(nil), in: context)
+    let second = try wallet.requestObject(
+      made.material, for: request, wallet: PostedByWallet(["wallet_nonce": "wallet nonce"]), in: context)
     #expect(first != second)
     let (one, two) = (try payload(first), try payload(second))
     #expect(one["nonce"] != nil && one["nonce"] == two["nonce"] && one["state"] == two["state"])
@@ -89,7 +90,8 @@ struct OpenID4VPRedirectProtocolTests {
     func code(_ nonce: String) -> Code? {
       do throws(ServiceError) {
         _ = try wallet.requestObject(
-          SecretBytes(copying: material), for: request, walletNonce: nonce, in: context)
+          SecretBytes(copying: material), for: request, wallet: PostedByWallet(["wallet_nonce": .string(nonce)]),
+          in: context)
         return nil
       } catch {
         return error.code
@@ -139,7 +141,8 @@ struct OpenID4VPRedirectProtocolTests {
     let material = made.material.exposed()
     func code(_ context: RequestContext) -> Code? {
       do throws(ServiceError) {
-        _ = try wallet.requestObject(SecretBytes(copying: material), for: request, walletNonce: nil, in: context)
+        _ = try wallet.requestObject(
+          SecretBytes(copying: material), for: request, wallet: PostedByWallet(nil), in: context)
         return nil
       } catch {
         return error.code
@@ -151,7 +154,8 @@ struct OpenID4VPRedirectProtocolTests {
     #expect(try code(before.context(at: late, publicURL: Self.url)) == .readerCertificateExpired)
     let error = #expect(throws: ServiceError.self) {
       try wallet.requestObject(
-        SecretBytes(copying: [1, 2, 3]), for: request, walletNonce: nil, in: before.context(publicURL: Self.url))
+        SecretBytes(copying: [1, 2, 3]), for: request, wallet: PostedByWallet(nil),
+        in: before.context(publicURL: Self.url))
     }
     #expect(error?.code == .apiInternal)
   }

@@ -192,7 +192,8 @@ package enum ConfigurationSchema {
       Entry(
         "id", .filledText(like: "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"), "Its name in logs and addresses.",
         isRequired: true),
-      Entry("origins", .list(of: .filledText(), atLeast: 0), "Web origins that may ask and be answered."),
+      Entry(
+        "origins", .list(of: .filledText(), atLeast: 0), "Web origins and Android apps that may ask and be answered."),
       Entry("api_keys", .list(of: reference(apiKey), atLeast: 0), "Keys of its backends, by their hashes."),
       Entry(
         "apple", .anyOf([reference(apple), .list(of: reference(apple), atLeast: 1)]),
@@ -327,6 +328,12 @@ package enum ConfigurationSchema {
       Entry(
         "redirect_uri", .filledText(),
         "Where wallets send people after a session that names neither `redirect_uri` nor `return_url`."),
+      Entry(
+        "redirect_schemes", .list(of: .filledText(like: "^[a-z][a-z0-9+-]*(\\.[a-z0-9+-]+)+$"), atLeast: 0),
+        "Schemes of its own apps, to which `redirect_uri` may lead."),
+      Entry(
+        "wallet_origins", .list(of: .filledText(), atLeast: 0),
+        "Origins of wallets that are web pages; `*` means any."),
     ])
 
   // MARK: Trust

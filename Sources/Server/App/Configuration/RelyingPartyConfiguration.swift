@@ -75,13 +75,7 @@ struct ConfiguredParties {
   }
 
   private func origins(_ entry: Schema.Object) throws(Schema.Fault) -> [String] {
-    let origins = try entry.texts("origins")
-    for (index, origin) in origins.enumerated() where !WebOrigin.isValid(origin) {
-      throw entry.fault(
-        "origins/\(index)",
-        "must be https://host[:port] as browsers write it: lower case, no path, no :443; http only for loopback")
-    }
-    return origins
+    try entry.origins("origins", or: "\(AndroidOrigin.prefix) with the SHA-256 of a certificate", AndroidOrigin.isValid)
   }
 
   private func revocation(_ entry: Schema.Object) throws(Schema.Fault) -> RevocationPolicy {
@@ -124,6 +118,22 @@ struct ConfiguredParties {
   }
 }
 
+extension Schema.Object {
+  /// A list of web origins, or of what else the check admits.
+  fileprivate func origins(
+    _ name: String, or other: String, _ isOther: (String) -> Bool
+  ) throws(Schema.Fault) -> [String] {
+    let origins = try texts(name)
+    for (index, origin) in origins.enumerated() where !WebOrigin.isValid(origin) && !isOther(origin) {
+      throw fault(
+        "\(name)/\(index)",
+        "must be https://host[:port] as browsers write it: lower case, no path, no :443; http only for loopback; "
+          + "or \(other)")
+    }
+    return origins
+  }
+}
+
 extension OpenID4VPConfiguration {
   /// Lengths of a key identifier in bytes. The profile has SHA-1 (20 bytes), but authorities use others too.
   private static let identifierOctets = 1...64
@@ -151,6 +161,16 @@ extension OpenID4VPConfiguration {
     if let redirectURI, RedirectURI.origin(of: redirectURI, among: origins) == nil {
       throw entry.fault("redirect_uri", "must be an address without a fragment at one of the relying party's origins")
     }
+    redirectSchemes = try entry.texts("redirect_schemes")
+    for (index, scheme) in redirectSchemes.enumerated()
+    where !Self.isScheme(scheme) || scheme.split(separator: ".", omittingEmptySubsequences: false).contains("")
+      || !scheme.contains(".")
+    {
+      throw entry.fault(
+        "redirect_schemes/\(index)",
+        "must be the scheme of an app: a domain name in reverse, in lower case, such as com.example.shop")
+    }
+    walletOrigins = try entry.origins("wallet_origins", or: "*") { $0 == "*" }
     if !encryptsResponses {
       warnings.append("\(entry.pointer)/encrypted_responses: wallets are asked to answer in clear")
     }

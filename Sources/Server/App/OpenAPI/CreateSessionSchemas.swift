@@ -114,12 +114,12 @@ enum CreateSessionSchemas {
 
   private static let origin: Schema = [
     "type": "string", "minLength": 1, "maxLength": 255,
-    "description": "Of the page that asks: one of the relying party's, exactly as browsers write it.",
+    "description": "Of the page or the Android app that asks: one of the relying party's, exactly as configured.",
   ]
 
   private static let redirectURI =
     "Where the wallet sends the person afterwards, with the response code in the fragment: at one of the relying party's "
-    + "origins, no fragment."
+    + "origins, no fragment. Or an app by one of its `redirect_schemes`, with the code in the query."
   private static let returnURL =
     "Where the hosted page sends the person afterwards, with the session's id and the response code in the query: at "
     + "one of the relying party's origins, no fragment."

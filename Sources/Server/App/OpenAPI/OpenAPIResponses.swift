@@ -58,7 +58,7 @@ enum OpenAPIResponses {
     let everywhere = ["Request-Id", "Cache-Control", "X-Content-Type-Options"]
     let pages = ["Vary", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers"]
     return .object(
-      (everywhere + own + (route.isCrossOrigin ? pages : [])).map {
+      (everywhere + own + (route.isCrossOrigin || route.isForWallets ? pages : [])).map {
         .init($0, ["$ref": .string("#/components/headers/\($0)")])
       })
   }
@@ -75,7 +75,7 @@ enum OpenAPIResponses {
       "The reply that was kept under this Idempotency-Key.", .constant("true"), isRequired: false),
     "Vary": header("Not on what is refused before it is read.", .constant("Origin"), isRequired: false),
     "Access-Control-Allow-Origin": header(
-      "To pages of the relying party, whose call has the session's client secret.", .text,
+      "To pages of the relying party, whose call has the session's client secret, and to its `wallet_origins`.", .text,
       isRequired: false),
     "Access-Control-Expose-Headers": header("With the one before.", .text, isRequired: false),
   ]

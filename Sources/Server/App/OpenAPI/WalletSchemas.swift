@@ -85,6 +85,12 @@ enum WalletSchemas {
       .oneOf([
         proximity("device_response", []).titled("ProximityResponse"),
         proximity("session_data", ["reader_private_key"]).titled("ProximitySessionData"),
+        .object(
+          "ProximityReaderResponse",
+          [
+            "session_transcript": nonEmptyBase64URL.described("As Apple's ProximityReader returns it."),
+            "device_response": nonEmptyBase64URL, "reader_private_key": privateKey,
+          ], optional: ["reader_private_key"]),
       ])
     default: ["type": "object"]
     }
@@ -99,12 +105,13 @@ enum WalletSchemas {
     let members: [Schema.Member] = [
       .init("device_engagement", nonEmptyBase64URL), .init("e_reader_key", nonEmptyBase64URL),
       .init("handover", handover), .init(answer, nonEmptyBase64URL),
-      .init(
-        "reader_private_key",
-        .text.described("In PEM, or the raw scalar in base64url; for a MAC, and for `session_data`.")),
+      .init("reader_private_key", privateKey),
     ]
     return .object(members, required: ["device_engagement", "e_reader_key", "handover", answer] + more)
   }
+
+  private static let privateKey = Schema.text.described(
+    "In PEM, or the raw scalar in base64url; for a MAC, and for `session_data`.")
 
   private static let handover = Schema.oneOf([
     .oneOf("QRHandover", ["qr"]),
@@ -134,7 +141,9 @@ enum WalletSchemas {
         "type": "string", "maxLength": .integer(Int64(Limits.walletNonceBytes)),
         "description": "Comes back in the request object.",
       ],
-      "wallet_metadata": .text.described("Is not looked at."),
+      "wallet_metadata": .text.described(
+        "JSON text of at most \(Limits.walletMetadataBytes) bytes (OpenID4VP 1.0, 10): with `jwks` the request object "
+          + "comes encrypted."),
     ])
 
   // MARK: Parts

@@ -192,9 +192,12 @@ struct APIHandler: HTTPHandler {
     case .nothing: return notFound(record)
     case .methodNotAllowed(let methods): return notAllowed(methods, record)
     case .preflight(let routes):
+      guard let answer = application.crossOrigin.preflight(request, routes) else {
+        return notAllowed(Router.allowedMethods(of: routes), record)
+      }
       record.isRoutine = true
       record.route = routes.first?.path.text ?? record.route
-      return application.crossOrigin.preflight(request, routes)
+      return answer
     case .route(let route, let parameters):
       record.note(route, parameters, application)
       return await run(route, parameters, request, heading, &record)

@@ -114,25 +114,34 @@ extension ServiceError {
 }
 
 /// Lets pages call from other origins (the Fetch standard's CORS protocol): submit, cancel and GET of one session, with
-/// its client secret, from the relying party's configured origins. Nothing else is allowed. There is no `*` and no
-/// credentials mode: the secret is in a header.
+/// its client secret, from the relying party's configured origins; and wallets that are web pages, what wallets call,
+/// from its `wallet_origins`. Nothing else is allowed, and no credentials mode: the secret is in a header.
 struct CrossOrigin: Sendable {
   private let origins: Set<String>
+  /// By relying party; `*` in them means any origin.
+  private let walletOrigins: [String: Set<String>]
 
   /// Takes all configured origins: a preflight carries no credential, so it cannot tell whose page asks.
-  init(_ parties: RelyingParties) { origins = Set(parties.all.flatMap(\.origins)) }
+  init(_ parties: RelyingParties) {
+    origins = Set(parties.all.flatMap(\.webOrigins))
+    walletOrigins = Dictionary(uniqueKeysWithValues: parties.all.map { ($0.id, Set($0.openID4VP.walletOrigins)) })
+  }
 
-  /// The answer to `OPTIONS`: the permission to call. Without the permission the browser sends no request.
-  func preflight(_ request: HTTPRequest, _ routes: [Route]) -> Answer {
+  /// The answer to `OPTIONS`: the permission to call. Without the permission the browser sends no request. Nil where
+  /// there is nothing to permit.
+  func preflight(_ request: HTTPRequest, _ routes: [Route]) -> Answer? {
+    let routes = routes.filter { isOpen($0, to: request) }
+    guard let first = routes.first else { return nil }
     var answer = Answer(status: 204, mediaType: "", body: [])
     answer.headers = [("Allow", Router.allowedMethods(of: routes).joined(separator: ", ")), Self.vary]
-    let methods = routes.filter(\.isCrossOrigin).map(\.method.rawValue)
-    guard let origin = request.headers.single("Origin"), origins.contains(origin),
+    let methods = routes.map(\.method.rawValue)
+    guard let origin = allowedOrigin(request, first, nil),
       let method = request.headers.single("Access-Control-Request-Method"), methods.contains(method)
     else { return answer }
     answer.headers += [
       ("Access-Control-Allow-Origin", origin), ("Access-Control-Allow-Methods", methods.joined(separator: ", ")),
-      ("Access-Control-Allow-Headers", "Authorization, Content-Type"), ("Access-Control-Max-Age", "600"),
+      ("Access-Control-Allow-Headers", first.isForWallets ? "Content-Type" : "Authorization, Content-Type"),
+      ("Access-Control-Max-Age", "600"),
     ]
     return answer
   }
@@ -141,20 +150,39 @@ struct CrossOrigin: Sendable {
   /// known, the problem tells nothing of any session. Like the answer to a preflight it is then for the pages of all
   /// relying parties: otherwise they would see a 429 or 503 as a broken network, without `Retry-After`.
   func headers(_ request: HTTPRequest, _ route: Route, _ caller: Caller?) -> [(name: String, value: String)] {
-    guard route.isCrossOrigin else { return [] }
-    guard let origin = request.headers.single("Origin"), isAllowed(origin, caller) else { return [Self.vary] }
+    guard isOpen(route, to: request) else { return [] }
+    guard let origin = allowedOrigin(request, route, caller) else { return [Self.vary] }
     return [
       Self.vary, ("Access-Control-Allow-Origin", origin),
       ("Access-Control-Expose-Headers", "Request-Id, Retry-After"),
     ]
   }
 
-  private func isAllowed(_ origin: String, _ caller: Caller?) -> Bool {
-    switch caller {
-    case nil: origins.contains(origin)
-    case .clientSecret(_, let party): party.origins.contains(origin)
-    default: false
+  private func isOpen(_ route: Route, to request: HTTPRequest) -> Bool {
+    route.isCrossOrigin || !wallets(request, route).isEmpty
+  }
+
+  /// The origins of wallets that may call this route; none where wallets do not call it.
+  private func wallets(_ request: HTTPRequest, _ route: Route) -> Set<String> {
+    guard route.isForWallets else { return [] }
+    let parameters = route.path.match(PathTemplate.segments(of: request.path))
+    return parameters?["relying_party"].flatMap { walletOrigins[$0] } ?? []
+  }
+
+  /// Nil if the page may not call.
+  private func allowedOrigin(_ request: HTTPRequest, _ route: Route, _ caller: Caller?) -> String? {
+    guard let origin = request.headers.single("Origin") else { return nil }
+    if route.isForWallets {
+      let wallets = wallets(request, route)
+      return wallets.contains("*") ? "*" : wallets.contains(origin) ? origin : nil
     }
+    let allowed =
+      switch caller {
+      case nil: origins.contains(origin)
+      case .clientSecret(_, let party): party.webOrigins.contains(origin)
+      default: false
+      }
+    return allowed ? origin : nil
   }
 
   private static let vary = (name: "Vary", value: "Origin")

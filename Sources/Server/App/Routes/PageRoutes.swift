@@ -121,7 +121,7 @@ enum PageRoutes {
     }
     var answer = file(PageAsset.page.mediaType, PageAsset.page.body)
     answer.headers += [
-      ("Content-Security-Policy", policy(framedBy: party.origins)),
+      ("Content-Security-Policy", policy(framedBy: party.webOrigins)),
       ("Permissions-Policy", "digital-credentials-get=(self), camera=(), microphone=(), geolocation=()"),
     ]
     return answer

@@ -88,6 +88,9 @@ package struct Route: Sendable {
   /// Whether pages may call it, with a client secret, from an origin of the relying party.
   var isCrossOrigin: Bool { access.takesClientSecret }
 
+  /// Whether wallets call it, for one relying party: those that are web pages too, where it says so.
+  var isForWallets: Bool { path.text.hasPrefix(WalletRoutes.path) }
+
   /// Whether it takes an `Idempotency-Key`. Only a caller with an API key has such keys, so an operation that is open
   /// to anyone takes none.
   var takesIdempotencyKey: Bool {

@@ -31,7 +31,9 @@ struct Router: Sendable {
     }
     let routes = self.routes.filter { $0.path.match(segments) != nil }
     guard !routes.isEmpty else { return .nothing }
-    if method == "OPTIONS", routes.contains(where: \.isCrossOrigin) { return .preflight(routes) }
+    if method == "OPTIONS", routes.contains(where: { $0.isCrossOrigin || $0.isForWallets }) {
+      return .preflight(routes)
+    }
     return .methodNotAllowed(Self.allowedMethods(of: routes))
   }
 

@@ -138,11 +138,12 @@ enum ReportRoutes {
 }
 
 /// `/v1/wallet`: operations that wallets call by themselves, knowing only an address (OpenID4VP 1.0, 5.10 and 8.2).
-/// Pages may not call them, so none is cross-origin.
+/// Pages may call them only from the `wallet_origins` of the relying party.
 enum WalletRoutes {
   static let all = [request, postedRequest, response, ReaderRevocationList.route]
 
-  private static let requestPath = PathTemplate("/v1/wallet/{relying_party}/{session}/request")
+  static let path = "/v1/wallet/{relying_party}/{session}/"
+  private static let requestPath = PathTemplate(path + "request")
   private static let requestType = "application/oauth-authz-req+jwt"
   private static let stateProblems: [Code] = [
     .sessionNotFound, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled, .sessionRedacted, .apiStoreUnavailable,
@@ -158,14 +159,15 @@ enum WalletRoutes {
 
   private static let postedRequest = Route(
     method: .post, path: requestPath, name: "postWalletRequest",
-    summary: "The same, with the wallet's nonce in it.", access: .anyone, body: .form(schema: "WalletRequestForm"),
-    success: .content(requestType), problems: stateProblems + [.readerCertificateExpired]
+    summary: "The same, with the wallet's nonce in it, and encrypted if the wallet sends a key.", access: .anyone,
+    body: .form(schema: "WalletRequestForm"), success: .content(requestType),
+    problems: stateProblems + [.readerCertificateExpired, .apiWalletUnsupported]
   ) { call throws(ServiceError) in
     Answer(status: 200, mediaType: requestType, body: try await requestObject(call, try call.form()))
   }
 
   private static let response = Route(
-    method: .post, path: PathTemplate("/v1/wallet/{relying_party}/{session}/response"), name: "postWalletResponse",
+    method: .post, path: PathTemplate(path + "response"), name: "postWalletResponse",
     summary: "Takes a wallet's answer or its error; what came of it is told to the relying party alone.",
     access: .anyone, body: .form(schema: "WalletResponseForm"), success: .json(200, "WalletReply"),
     problems: stateProblems

@@ -256,7 +256,12 @@ class Page {
     const code = this.responseCode;
     let address = return_url;
     if (code && return_url !== undefined) address += `&response_code=${code}`;
-    else if (code && redirect_uri !== undefined) address = `${redirect_uri}#response_code=${code}`;
+    else if (code && redirect_uri !== undefined) {
+      // Only an app's scheme has a dot.
+      const isApp = redirect_uri.split(":")[0].includes(".");
+      const mark = !isApp ? "#" : redirect_uri.includes("?") ? "&" : "?";
+      address = `${redirect_uri}${mark}response_code=${code}`;
+    }
     if (address === undefined || window.parent !== window) return;
     byId("back-link").href = address;
     say("back-link", this.text("back", { name: this.page.relying_party }));

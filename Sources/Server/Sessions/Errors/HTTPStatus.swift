@@ -5,7 +5,8 @@ extension Code {
   package var httpStatus: Int {
     switch self {
     case .sessionProtocolMismatch, .apiMalformedRequest, .apiInvalidRequest, .apiUnknownMember,
-      .apiProtocolUnsupported, .apiOriginNotAllowed, .apiOutsideRegistration, .apiTooManyAgeRequests, .zkNotProvable,
+      .apiProtocolUnsupported, .apiOriginNotAllowed, .apiOutsideRegistration, .apiWalletUnsupported,
+      .apiTooManyAgeRequests, .zkNotProvable,
       .zkCircuitsMissing:
       400
     case .apiUnauthenticated: 401

@@ -45,7 +45,7 @@ package struct AnnexBProtocol: FetchedRequestProtocol {
   }
 
   package func requestObject(
-    _ material: borrowing SecretBytes, for request: PresentationRequest, walletNonce: String?,
+    _ material: borrowing SecretBytes, for request: PresentationRequest, wallet: PostedByWallet,
     in context: RequestContext
   ) throws(ServiceError) -> [UInt8] {
     guard let challenge = OpenID4VPChallenge(kept: material, for: context.walletPath),
@@ -53,9 +53,8 @@ package struct AnnexBProtocol: FetchedRequestProtocol {
     else { throw .unreadableMaterial }
     // Any dNSName of the leaf will do, whatever `openid4vp` calls the reader.
     let reader = try context.reader(for: challenge.recipient) { $0.hasDNSName($1) }
-    try RequestContext.check(walletNonce: walletNonce)
     do throws(CryptoError) {
-      return Array(try made.signed(by: reader, walletNonce: walletNonce).utf8)
+      return Array(try made.signed(by: reader, walletNonce: wallet.nonce).utf8)
     } catch {
       throw .cryptoFailed
     }

@@ -100,15 +100,24 @@ package struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
   }
 
   package func requestObject(
-    _ material: borrowing SecretBytes, for request: PresentationRequest, walletNonce: String?,
+    _ material: borrowing SecretBytes, for request: PresentationRequest, wallet: PostedByWallet,
     in context: RequestContext
   ) throws(ServiceError) -> [UInt8] {
     guard let challenge = OpenID4VPChallenge(kept: material, for: context.walletPath) else { throw .unreadableMaterial }
     let reader = try context.reader(for: challenge.recipient) { $0.clientID.hasSameBytes(as: $1) }
-    try RequestContext.check(walletNonce: walletNonce)
+    let made = context.openID4VPRequest(request, challenge: challenge)
+    let encryption: RequestEncryption?
+    do throws(WalletMetadataError) {
+      encryption = try wallet.metadata.flatMap { text throws(WalletMetadataError) in
+        try made.encryption(for: WalletMetadata(parsing: text), signedBy: reader)
+      }
+    } catch {
+      throw ServiceError(
+        error.code, pointers: [.init(pointer: "/wallet_metadata" + error.pointer, detail: error.detail)])
+    }
     do throws(CryptoError) {
-      let made = context.openID4VPRequest(request, challenge: challenge)
-      return Array(try made.signed(by: reader, walletNonce: walletNonce).utf8)
+      let signed = try made.signed(by: reader, walletNonce: wallet.nonce)
+      return Array(try (encryption?.encrypt(signed) ?? signed).utf8)
     } catch {
       throw .cryptoFailed
     }

@@ -41,28 +41,30 @@ package struct ProximityProtocol: WalletProtocol {
   }
 }
 
-/// `data` of a proximity answer: the parts of its transcript, what the reader received, and the reader's private key
+/// `data` of a proximity answer: its transcript, whole or in parts, what the reader received, and the reader's private key
 /// where that is needed.
 struct ProximityInput {
   let session: ReaderSession
   let answer: Proximity.Answer
 
   private static let members: Set<String> = [
-    "device_engagement", "e_reader_key", "handover", "device_response", "session_data", "reader_private_key",
+    "device_engagement", "e_reader_key", "handover", "session_transcript", "device_response", "session_data",
+    "reader_private_key",
   ]
+
+  private enum Transcript {
+    case whole([UInt8])
+    case parts(engagement: [UInt8], readerKey: [UInt8], Proximity.Handover)
+  }
 
   init(parsing data: JSON) throws(ServiceError) {
     var faults = InputFaults()
     let input = ObjectInput(data, at: "/data", known: Self.members, &faults)
-    let engagement = input?.bytes("device_engagement", required: true, &faults)
-    let readerKey = input?.bytes("e_reader_key", required: true, &faults)
-    let handover = input.flatMap { Self.handover($0, &faults) }
+    let transcript = input.flatMap { Self.transcript($0, &faults) }
     let answer = input.flatMap { Self.answer($0, &faults) }
     try faults.throwIfAny()
-    guard let input, let engagement, let readerKey, let handover, let answer else {
-      throw ServiceError(.apiInvalidRequest)
-    }
-    let publicParts = try Self.session(engagement, readerKey, handover, privateKey: nil)
+    guard let input, let transcript, let answer else { throw ServiceError(.apiInvalidRequest) }
+    let publicParts = try Self.session(transcript, privateKey: nil)
     self.answer = answer
     guard let keyText = input.value("reader_private_key") else {
       session = publicParts
@@ -76,17 +78,36 @@ struct ProximityInput {
         "reader_private_key",
         "must be an unencrypted private key on one of the standard's curves in PEM, or its raw scalar in base64url")
     }
-    session = try Self.session(engagement, readerKey, handover, privateKey: key)
+    session = try Self.session(transcript, privateKey: key)
+  }
+
+  private static func transcript(_ input: ObjectInput, _ faults: inout InputFaults) -> Transcript? {
+    guard input.value("session_transcript") != nil else {
+      let engagement = input.bytes("device_engagement", required: true, &faults)
+      let readerKey = input.bytes("e_reader_key", required: true, &faults)
+      guard let handover = Self.handover(input, &faults), let engagement, let readerKey else { return nil }
+      return .parts(engagement: engagement, readerKey: readerKey, handover)
+    }
+    for name in ["device_engagement", "e_reader_key", "handover"] where input.value(name) != nil {
+      faults.add(input.pointer(to: name), "is in `session_transcript` already")
+    }
+    return input.bytes("session_transcript", required: true, &faults).map(Transcript.whole)
   }
 
   private static func session(
-    _ engagement: [UInt8], _ readerKey: [UInt8], _ handover: Proximity.Handover, privateKey: PrivateKey?
+    _ transcript: Transcript, privateKey: PrivateKey?
   ) throws(ServiceError) -> ReaderSession {
     do throws(ReaderSession.Problem) {
-      return try ReaderSession(
-        deviceEngagement: engagement, readerKey: readerKey, handover: handover, privateKey: privateKey)
+      switch transcript {
+      case .whole(let encoded): return try ReaderSession(transcript: encoded, privateKey: privateKey)
+      case .parts(let engagement, let readerKey, let handover):
+        return try ReaderSession(
+          deviceEngagement: engagement, readerKey: readerKey, handover: handover, privateKey: privateKey)
+      }
     } catch {
       switch error {
+      case .transcriptMalformed:
+        throw fault("session_transcript", "must be the SessionTranscript of a device and a reader in person")
       case .deviceEngagementMalformed: throw fault("device_engagement", "must be a DeviceEngagement")
       case .readerKeyMalformed: throw fault("e_reader_key", "must be a COSE_Key that holds a public key")
       }

@@ -138,13 +138,4 @@ extension RequestContext {
     }
     return valid
   }
-
-  /// Bounds the length of a wallet's nonce: the server signs it into a request object at each fetch.
-  static func check(walletNonce: String?) throws(ServiceError) {
-    guard walletNonce?.utf8.count ?? 0 <= Limits.walletNonceBytes else {
-      throw ServiceError(
-        .apiInvalidRequest,
-        pointers: [.init(pointer: "/wallet_nonce", detail: "must have at most \(Limits.walletNonceBytes) bytes")])
-    }
-  }
 }

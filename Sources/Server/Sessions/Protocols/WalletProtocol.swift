@@ -113,14 +113,33 @@ package protocol FetchedRequestProtocol: WalletProtocol {
   ///
   /// - Parameters:
   ///   - material: what `makeRequest` gave away.
-  ///   - walletNonce: what the wallet wants to find again in the object (OpenID4VP 1.0, 5.10.1).
+  ///   - wallet: what the wallet posted; empty if it fetches by GET.
   func requestObject(
-    _ material: borrowing SecretBytes, for request: PresentationRequest, walletNonce: String?,
+    _ material: borrowing SecretBytes, for request: PresentationRequest, wallet: PostedByWallet,
     in context: RequestContext
   ) throws(ServiceError) -> [UInt8]
 
   /// Whether this is the `state` of the request that gave this material away.
   func isState(_ given: String?, _ material: borrowing SecretBytes) -> Bool
+}
+
+/// The parameters of a wallet that fetches its request by POST (OpenID4VP 1.0, 5.10). Others are ignored.
+package struct PostedByWallet: Sendable {
+  /// What the wallet wants to find again in the request object.
+  package let nonce: String?
+  /// What the wallet says of itself, as it came: JSON text.
+  package let metadata: String?
+
+  /// - Throws: `api.invalid_request` for a nonce that is too long: the server signs it at each fetch.
+  package init(_ form: JSON?) throws(ServiceError) {
+    nonce = form?["wallet_nonce"]?.string
+    metadata = form?["wallet_metadata"]?.string
+    guard nonce?.utf8.count ?? 0 <= Limits.walletNonceBytes else {
+      throw ServiceError(
+        .apiInvalidRequest,
+        pointers: [.init(pointer: "/wallet_nonce", detail: "must have at most \(Limits.walletNonceBytes) bytes")])
+    }
+  }
 }
 
 /// Protocols that can be offered together, and what they have in common.

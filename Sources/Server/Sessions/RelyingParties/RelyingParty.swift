@@ -6,7 +6,8 @@ import Presentation
 /// One customer of this server: its sessions, keys and origins are its own.
 package struct RelyingParty: Sendable {
   package let id: String
-  /// Web origins, `https://host[:port]`, that may hold client secrets and present web requests.
+  /// Web origins, `https://host[:port]`, that may hold client secrets and present web requests, and Android apps that
+  /// may present them, `android:apk-key-hash:…`.
   package let origins: [String]
   package let apiKeys: [APIKey]
   /// Its Apple merchants, each with an identifier of its own; where there is none, `apple-in-app` is not offered to it.
@@ -42,6 +43,9 @@ package struct RelyingParty: Sendable {
     self.webhooks = webhooks
     self.quota = quota
   }
+
+  /// Those that a browser can have.
+  package var webOrigins: [String] { origins.filter { !$0.hasPrefix(AndroidOrigin.prefix) } }
 
   package struct Policies: Sendable, Hashable {
     /// Whether results are kept, sealed; then only elements requested with `intent_to_retain`.
@@ -115,6 +119,10 @@ package struct OpenID4VPConfiguration: Sendable, Hashable {
   package var acceptsMACs: Bool
   /// Where wallets send people after a session that names neither `redirect_uri` nor `return_url` (HAIP 1.0, 5.1).
   package var redirectURI: String?
+  /// Schemes of the relying party's own apps, to which a wallet may bring the person back.
+  package var redirectSchemes: [String] = []
+  /// Origins of wallets that are web pages; `*` means any.
+  package var walletOrigins: [String] = []
 
   package init(
     encryptsResponses: Bool = true, offersAnnexB: Bool = false, scheme: String = "openid4vp",
@@ -126,6 +134,16 @@ package struct OpenID4VPConfiguration: Sendable, Hashable {
     self.trustedAuthorities = trustedAuthorities
     self.acceptsMACs = acceptsMACs
     self.redirectURI = redirectURI
+  }
+}
+
+/// The origin of an Android app, as Android tells it to wallets (OpenID4VP 1.0, A.2; Credential Manager).
+package enum AndroidOrigin {
+  package static let prefix = "android:apk-key-hash:"
+
+  /// Whether after the prefix comes the SHA-256 of a signing certificate in base64url, in its one canonical form.
+  package static func isValid(_ origin: String) -> Bool {
+    origin.hasPrefix(prefix) && Base64.decodeURLSafe(String(origin.dropFirst(prefix.count)))?.count == 32
   }
 }
 

@@ -192,7 +192,8 @@ package struct CreateSessionInput: Sendable {
     }
     let pointer = input.pointer(to: "redirect_uri")
     if families.contains(.redirect) {
-      checkAddress(address, at: pointer, relyingParty, &faults)
+      let isOwnApp = relyingParty.openID4VP.redirectSchemes.contains { address.hasPrefix($0 + "://") }
+      if !isOwnApp || !RedirectURI.isAbsolute(address) { checkAddress(address, at: pointer, relyingParty, &faults) }
     } else {
       faults.add(pointer, "goes with `openid4vp` by redirect or QR code only")
     }
@@ -205,7 +206,7 @@ package struct CreateSessionInput: Sendable {
   ) {
     if !RedirectURI.isAbsolute(address) {
       faults.add(pointer, "must be an absolute address without a fragment")
-    } else if RedirectURI.origin(of: address, among: relyingParty.origins) == nil {
+    } else if RedirectURI.origin(of: address, among: relyingParty.webOrigins) == nil {
       faults.add(pointer, "is at none of the relying party's configured origins", code: .apiOriginNotAllowed)
     }
   }
@@ -316,6 +317,14 @@ package enum RedirectURI {
     return origins.first { origin in
       address == origin || address.hasPrefix(origin + "/") || address.hasPrefix(origin + "?")
     }
+  }
+
+  /// The address with a response code: in the fragment, which no server sees, or in the query of an app's address.
+  static func adding(_ code: ResponseCode, to address: String) -> String {
+    // Only an app's scheme has a dot.
+    let isApp = address.prefix { $0 != ":" }.contains(".")
+    let mark = !isApp ? "#" : address.contains("?") ? "&" : "?"
+    return address + mark + "response_code=" + code.text
   }
 
   /// The characters of RFC 3986, 2, and no `#`.

@@ -81,7 +81,7 @@ struct FetchWalletRequest {
     if let refusal = record.consumeRefusal(protocolName: address.wallet.name, at: now) {
       throw ServiceError(refusal.code)
     }
-    let walletNonce = try parameters()?["wallet_nonce"]?.string
+    let wallet = try PostedByWallet(try parameters())
     guard let content = record.content else { throw ServiceError(.sessionRedacted) }
     let opened = try address.material(context)
     // Anybody who knows the id may ask, and each time something is signed.
@@ -92,8 +92,7 @@ struct FetchWalletRequest {
       session: record.address, relyingParty: address.relyingParty,
       registration: try address.relyingParty.registration(of: content), origin: content.origin,
       publicURL: context.publicURL, now: now, code: address.code)
-    return try address.wallet.requestObject(
-      opened, for: content.request, walletNonce: walletNonce, in: place)
+    return try address.wallet.requestObject(opened, for: content.request, wallet: wallet, in: place)
   }
 }
 
@@ -147,7 +146,7 @@ struct ReceiveWalletResponse {
 
   private func redirect(_ attempted: AnswerChallenge.Attempted) -> String? {
     guard let content = attempted.record.content, let code = attempted.conclusion?.responseCode else { return nil }
-    return content.redirectURI.map { $0 + "#response_code=" + code.text }
+    return content.redirectURI.map { RedirectURI.adding(code, to: $0) }
       ?? content.page?.returnAddress(for: attempted.record.address.id).map { $0 + "&response_code=" + code.text }
   }
 

@@ -1,10 +1,11 @@
 import Base
 import HTTP
+import Presentation
 
 /// The limits in force, as a Markdown table.
 enum LimitTable {
   static var markdown: String {
-    "They stand in the `Limits` of Base, Sessions and Network, and in the HTTP server's configuration; what exceeds one "
+    "They stand in the `Limits` of Base, Presentation, Sessions and Network, and in the HTTP server's configuration; what exceeds one "
       + "is refused with a code of its own, before memory is taken for it.\n\n"
       + MarkdownTable.text(["What", "Limit"], rows.map { [$0.0, $0.1] })
   }
@@ -86,6 +87,7 @@ enum LimitTable {
   ]
 
   private static let ofRequests = [
+    ("`wallet_metadata`; keys in it", "\(Limits.walletMetadataBytes) bytes; \(Limits.walletKeys)"),
     ("Private key handed in with a proximity answer", "\(Limits.submittedKeyBytes) bytes"),
     (
       "Rounds of an encrypted private key (PBKDF2); N·r·p of scrypt",

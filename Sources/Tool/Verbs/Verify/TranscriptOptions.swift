@@ -61,7 +61,8 @@ enum TranscriptOptions {
         deviceEngagement: engagement, readerKey: readerKey, handover: handover, privateKey: privateKey)
     } catch {
       switch error {
-      case .deviceEngagementMalformed: throw .unreadable("--device-engagement: is not a DeviceEngagement")
+      case .deviceEngagementMalformed, .transcriptMalformed:
+        throw .unreadable("--device-engagement: is not a DeviceEngagement")
       case .readerKeyMalformed: throw .unreadable("--e-reader-key: is not a COSE_Key with a public key")
       }
     }

@@ -41,7 +41,10 @@ package struct CompactJWE: Sendable {
     else { throw .ephemeralKeyInvalid }
     do {
       let secret = try recipient.sharedSecret(with: ephemeral)
-      let key = try ConcatKDF.deriveKey(from: secret, info: otherInfo, length: header.contentEncryption.keyLength)
+      let encryption = header.contentEncryption
+      let key = try ConcatKDF.deriveKey(
+        from: secret, info: Self.otherInfo(encryption, header.partyUInfo, header.partyVInfo),
+        length: encryption.keyLength)
       return try AESGCM.open(sealed, key: key, nonce: initializationVector, additionalData: protectedHeader)
     } catch {
       throw .decryptionFailed
@@ -50,10 +53,11 @@ package struct CompactJWE: Sendable {
 
   /// OtherInfo of RFC 7518, 4.6.2: AlgorithmID ‖ PartyUInfo ‖ PartyVInfo ‖ SuppPubInfo, the key's length in bits. With
   /// direct agreement the algorithm is that of the content.
-  private var otherInfo: [UInt8] {
-    let encryption = header.contentEncryption
-    let fields = [Array(encryption.rawValue.utf8), header.partyUInfo, header.partyVInfo]
-    return fields.flatMap { Self.bigEndian($0.count) + $0 } + Self.bigEndian(encryption.keyLength * 8)
+  static func otherInfo(
+    _ encryption: JWEHeader.ContentEncryption, _ partyU: [UInt8] = [], _ partyV: [UInt8] = []
+  ) -> [UInt8] {
+    let fields = [Array(encryption.rawValue.utf8), partyU, partyV]
+    return fields.flatMap { bigEndian($0.count) + $0 } + bigEndian(encryption.keyLength * 8)
   }
 
   private static func bigEndian(_ number: Int) -> [UInt8] {

@@ -91,9 +91,12 @@ extension JSONWebKey {
     ]
   }
 
+  /// The public key with the members of its value only.
+  static func json(of key: PublicKey) -> JSON { .object(requiredMembers(key)) }
+
   /// The JWK thumbprint with SHA-256 (RFC 7638; RFC 8037, appendix A.3).
   package static func thumbprint(of key: PublicKey) -> [UInt8] {
-    HashAlgorithm.sha256.hash(JSON.object(requiredMembers(key)).serialized())
+    HashAlgorithm.sha256.hash(json(of: key).serialized())
   }
 
   /// A public key to be published for encryption to it by ECDH-ES, named by its thumbprint.

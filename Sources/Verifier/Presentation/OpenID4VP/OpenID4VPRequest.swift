@@ -8,7 +8,7 @@ import Mdoc
 /// An authorization request (OpenID4VP 1.0, 5 and A.3), in the forms in which wallets take it.
 public struct OpenID4VPRequest: Sendable {
   /// The parameters, without those that name the client.
-  private let parameters: [JSON.Member]
+  let parameters: [JSON.Member]
   private let recipient: OpenID4VPRecipient
   private let registration: String?
 

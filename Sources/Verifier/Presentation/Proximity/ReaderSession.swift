@@ -22,6 +22,8 @@ public struct ReaderSession: Sendable {
     case deviceEngagementMalformed
     /// The reader's key is no COSE_Key with a point on one of mdoc's curves, or is for another use.
     case readerKeyMalformed
+    /// The transcript is not one of device and reader in person.
+    case transcriptMalformed
   }
 
   /// - Parameters:
@@ -30,13 +32,34 @@ public struct ReaderSession: Sendable {
   public init(
     deviceEngagement: [UInt8], readerKey: [UInt8], handover: Proximity.Handover, privateKey: PrivateKey?
   ) throws(Problem) {
+    try self.init(deviceEngagement, readerKey, handover, privateKey, in: nil)
+  }
+
+  /// A session by its encoded SessionTranscript, as Apple's ProximityReader returns it, with or without its tag 24. The
+  /// transcripts of all other protocols are refused: what was answered to a page was not presented in person.
+  public init(transcript encoded: [UInt8], privateKey: PrivateKey?) throws(Problem) {
+    let bytes = Self.untagged(encoded)
+    let parts = (try? CBORItem(parsing: bytes))?.elements.map { Array($0) } ?? []
+    guard parts.count == 3, let engagement = parts[0].content(ofTag: 24)?.bytes,
+      let key = parts[1].content(ofTag: 24)?.bytes, let handover = Proximity.Handover(parts[2]),
+      let transcript = try? SessionTranscript(encoded: bytes)
+    else { throw .transcriptMalformed }
+    try self.init(Array(engagement), Array(key), handover, privateKey, in: transcript)
+  }
+
+  /// - Parameter transcript: of these parts, as it was encoded; nil if it is to be made.
+  private init(
+    _ deviceEngagement: [UInt8], _ readerKey: [UInt8], _ handover: Proximity.Handover, _ privateKey: PrivateKey?,
+    in transcript: SessionTranscript?
+  ) throws(Problem) {
     let engagement = Self.untagged(deviceEngagement)
     let key = Self.untagged(readerKey)
     guard let parsed = DeviceEngagement(parsing: engagement) else { throw .deviceEngagementMalformed }
     guard let item = try? CBORItem(parsing: key), let publicKey = COSEKey.agreementKey(from: item) else {
       throw .readerKeyMalformed
     }
-    transcript = Proximity.transcript(deviceEngagement: engagement, readerKey: key, handover: handover)
+    self.transcript =
+      transcript ?? Proximity.transcript(deviceEngagement: engagement, readerKey: key, handover: handover)
     self.readerKey = publicKey
     self.privateKey = privateKey
     deviceKey = parsed.deviceKey
@@ -53,6 +76,18 @@ public struct ReaderSession: Sendable {
 }
 
 extension Proximity.Handover {
+  /// Nil for anything but null and the messages of NFC.
+  fileprivate init?(_ item: CBORItem) {
+    let messages = item.elements.map { Array($0) } ?? []
+    if item.isNull {
+      self = .qr
+    } else if messages.count == 2, let select = messages[0].bytes, messages[1].isNull || messages[1].bytes != nil {
+      self = .nfc(select: Array(select), request: messages[1].bytes.map { Array($0) })
+    } else {
+      return nil
+    }
+  }
+
   /// The handovers that the device may have used instead, as far as the messages are known.
   fileprivate var mistakes: [(difference: String, handover: Proximity.Handover)] {
     switch self {

@@ -42,7 +42,8 @@ struct JWEDraft: Sendable {
     let vector = try seed.child("jwe vector", context: Array(protected.utf8) + payload)
       .bytes("iv", count: AESGCM.nonceLength)
     let sealed = try AESGCM.seal(
-      payload, key: SecretBytes(copying: try contentKey()), nonce: vector, additionalData: Array(protected.utf8))
+      payload, key: SecretBytes(copying: try Self.contentKey(.object(header), ephemeralKey, recipientKey)),
+      nonce: vector, additionalData: Array(protected.utf8))
     let length = sealed.count - AESGCM.tagLength
     return [
       protected, "", Base64.encodeURLSafe(vector), Base64.encodeURLSafe(sealed[..<length]),
@@ -51,18 +52,18 @@ struct JWEDraft: Sendable {
   }
 
   /// Concat KDF with SHA-256, one round (RFC 7518, 4.6.2; NIST SP 800-56A, 5.8.1).
-  private func contentKey() throws -> [UInt8] {
-    let algorithm = self["enc"]?.string ?? ""
+  static func contentKey(_ header: JSON, _ key: PrivateKey, _ peer: PublicKey) throws -> [UInt8] {
+    let algorithm = header["enc"]?.string ?? ""
     let length = algorithm == "A128GCM" ? 16 : 32
     func field(_ bytes: [UInt8]) -> [UInt8] { bigEndian(bytes.count) + bytes }
-    func party(_ name: String) -> [UInt8] { self[name]?.string.flatMap(Base64.decodeURLSafe) ?? [] }
+    func party(_ name: String) -> [UInt8] { header[name]?.string.flatMap(Base64.decodeURLSafe) ?? [] }
     let input =
-      bigEndian(1) + (try ephemeralKey.sharedSecret(with: recipientKey).exposed()) + field(Array(algorithm.utf8))
+      bigEndian(1) + (try key.sharedSecret(with: peer).exposed()) + field(Array(algorithm.utf8))
       + field(party("apu")) + field(party("apv")) + bigEndian(length * 8)
     return Array(HashAlgorithm.sha256.hash(input).prefix(length))
   }
 
-  private func bigEndian(_ number: Int) -> [UInt8] {
+  private static func bigEndian(_ number: Int) -> [UInt8] {
     [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
   }
 }
