@@ -142,7 +142,7 @@ let package = Package(
 
     // Formats.
     module("COSE", in: .encodings, ["Base", "CBOR", "Cryptography"]),
-    module("JOSE", in: .encodings, ["Base", "Cryptography"]),
+    module("JOSE", in: .encodings, ["Base", "Compression", "Cryptography"]),
     module("PKIX", in: .verifier, ["Base", "Cryptography", "COpenSSL"]),
 
     // Zero-knowledge proofs. Millions of field operations a proof: optimised in debug builds as well.
@@ -228,7 +228,7 @@ let package = Package(
     tests("Longfellow", ["Base", "CCarryless", "CZstd", "TestSupport"]),
     tests("LongfellowProver", ["Base", "CBOR", "Cryptography", "Longfellow", "TestSupport"]),
     tests("COSE", ["Base", "CBOR", "Cryptography"]),
-    tests("JOSE", ["Base", "Cryptography", "TestSupport"]),
+    tests("JOSE", ["Base", "Compression", "Cryptography", "TestSupport"]),
     tests("PKIX", ["Base", "Cryptography", "Mock", "TestSupport"]),
     tests(
       "Mdoc",
@@ -241,7 +241,7 @@ let package = Package(
     tests(
       "Presentation",
       [
-        "Base", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc", "Trust", "Mock", "TestSupport",
+        "Base", "CBOR", "Compression", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc", "Trust", "Mock", "TestSupport",
       ]),
     tests(
       "Sessions",

@@ -1,4 +1,5 @@
 import Base
+import Compression
 import Cryptography
 import TestSupport
 import Testing
@@ -69,10 +70,67 @@ import Testing
     #expect(try fault(of: draft) == .algorithmUnsupported)
   }
 
-  @Test func compressionIsNotAllowed() throws {
+  /// RFC 7516, 4.1.3: what is not understood is refused.
+  @Test(arguments: ["def", "GZIP", "", 1, .null, ["DEF"]] as [JSON])
+  func otherCompressionIsNotAllowed(zip: JSON) throws {
+    var draft = draft
+    draft["zip"] = zip
+    #expect(try fault(of: draft) == .compressionNotAllowed)
+  }
+
+  @Test func aCompressedPlaintextIsInflatedUpToTheBound() throws {
     var draft = draft
     draft["zip"] = "DEF"
-    #expect(try fault(of: draft) == .compressionNotAllowed)
+    let limit = Limits.jwePlaintextBytes
+    for (count, expected) in [(0, nil), (5, nil), (limit, nil), (limit + 1, JWEError.plaintextTooLarge)] {
+      let content = [UInt8](repeating: 7, count: count)
+      let jwe = try CompactJWE(parsing: draft.encrypt(deflated(content)).utf8)
+      do throws(JWEError) {
+        let plaintext = try jwe.decrypt(with: recipient)
+        #expect(expected == nil && plaintext == content)
+      } catch {
+        #expect(error == expected)
+      }
+    }
+  }
+
+  @Test func onlyOneWholeStreamIsInflated() throws {
+    var draft = draft
+    draft["zip"] = "DEF"
+    let content = [UInt8](0...255)
+    let right = try deflated(content)
+    let wrong = [
+      [], Array(right.dropLast()), right + [0], right + right, try Deflation.deflate(content), [7], content,
+    ]
+    for plaintext in wrong {
+      #expect(throws: JWEError.compressionMalformed) {
+        try CompactJWE(parsing: draft.encrypt(plaintext).utf8).decrypt(with: recipient)
+      }
+    }
+  }
+
+  /// Nothing is inflated that is not authentic: the bound on the plaintext is not reached.
+  @Test func aCompressedPlaintextIsAuthenticFirst() throws {
+    var draft = draft
+    draft["zip"] = "DEF"
+    draft.changeParts = { $0[4] = Base64.encodeURLSafe([UInt8](repeating: 0, count: 16)) }
+    let bomb = try deflated([UInt8](repeating: 0, count: Limits.jwePlaintextBytes + 1))
+    let jwe = try CompactJWE(parsing: draft.encrypt(bomb).utf8)
+    #expect(throws: JWEError.decryptionFailed) { try jwe.decrypt(with: recipient) }
+  }
+
+  /// RFC 7516, 7.2: only the compact form is taken, in which every parameter is protected.
+  @Test func anUnprotectedHeaderIsNoCompactJWE() throws {
+    let parts = try draft.encrypt(deflated([1, 2, 3])).split(separator: ".", omittingEmptySubsequences: false)
+    let flattened: JSON = [
+      "protected": .string(String(parts[0])), "unprotected": ["zip": "DEF"], "iv": .string(String(parts[2])),
+      "ciphertext": .string(String(parts[3])), "tag": .string(String(parts[4])),
+    ]
+    #expect(throws: JWEError.malformed) { try CompactJWE(parsing: flattened.serialized()) }
+  }
+
+  private func deflated(_ content: [UInt8]) throws -> [UInt8] {
+    Array(try Deflation.deflate(content).dropFirst(2).dropLast(4))
   }
 
   @Test(
@@ -146,6 +204,7 @@ import Testing
       (.malformed, .envelopeMalformed), (.invalidHeader, .jweHeaderInvalid),
       (.algorithmUnsupported, .jweAlgorithmUnsupported), (.compressionNotAllowed, .jweCompressionNotAllowed),
       (.ephemeralKeyInvalid, .jweEphemeralKeyInvalid), (.decryptionFailed, .envelopeDecryptionFailed),
+      (.compressionMalformed, .envelopePlaintextMalformed), (.plaintextTooLarge, .jwePlaintextTooLarge),
     ]
     for (error, code) in codes { #expect(error.code == code) }
   }

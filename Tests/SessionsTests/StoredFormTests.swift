@@ -22,7 +22,8 @@ import Testing
     id: "vr_1", verifiedAt: 1_795_000_000, trustSnapshot: "00", revocationPolicy: "off",
     checks: [.init(code: "a.b", outcome: "passed", clause: "9.1", detail: nil)],
     documents: [.init(checks: [.init(code: "c.d", outcome: "failed", clause: "9.2", detail: "a detail")])])
-  private let error = LastError([Reason(.issuerUnknown, document: 1), Reason(.stateMismatch)])
+  private let error = LastError(
+    [Reason(.issuerUnknown, document: 1), Reason(.stateMismatch)], walletDescription: "Words.")
 
   @Test("comes back as it went in")
   func roundTrip() throws {

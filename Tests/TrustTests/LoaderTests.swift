@@ -52,7 +52,7 @@ import Trust
     try fixture.write(
       """
       { "doc_types": ["a", "b"], "ekus": ["1.2.3"], "max_path_length": 1, "tier": "test",
-        "source": "by post", "allow_http": true,
+        "source": "by post", "allow_http": true, "jwt_status_lists": true,
         "relax": ["trust.certificate.extended_key_usage", "trust.anchor_expired"] }
       """, to: "root.json")
     for path in [fixture.folder, fixture.folder + "/", fixture.folder + "/root.der"] {
@@ -60,6 +60,7 @@ import Trust
       #expect(anchor.docTypes == ["a", "b"])
       #expect(anchor.extendedKeyUsages == ["1.2.3"])
       #expect(anchor.maxPathLength == 1 && anchor.tier == .test && anchor.allowsPlainHTTP)
+      #expect(anchor.allowsJWTStatusLists)
       #expect(anchor.source.hasSuffix("/root.der: by post"))
       #expect(anchor.relaxed == [.certificateExtendedKeyUsage, .anchorExpired])
     }
@@ -70,7 +71,8 @@ import Trust
     #"{"doc_types": ["a", 1]}"#,
     #"{"max_path_length": -1}"#, #"{"max_path_length": 9}"#, #"{"max_path_length": "1"}"#,
     #"{"max_path_length": true}"#, #"{"max_path_length": 0.5}"#, #"{"tier": "prod"}"#, #"{"source": ""}"#,
-    #"{"allow_http": 1}"#, #"{"crl_addresses": "http"}"#, #"{"relax": ["trust.certificate.is_ca"]}"#, #"{"tier": 1}"#,
+    #"{"allow_http": 1}"#, #"{"jwt_status_lists": "yes"}"#, #"{"crl_addresses": "http"}"#,
+    #"{"relax": ["trust.certificate.is_ca"]}"#, #"{"tier": 1}"#,
     #"{"relax": "all"}"#, #"{"relax": ["all"]}"#, #"{"docTypes": ["a"]}"#, #"{"Doc_types": ["a"]}"#,
     #"{"skip_signature": true}"#, #"{"kind": "signer"}"#, #"{"kind": 1}"#,
     #"{"kind": "document_signer", "max_path_length": 1}"#,

@@ -19,7 +19,7 @@ import Trust
     ("composed", { $0.docTypes = ["caf\u{e9}"] }), ("decomposed", { $0.docTypes = ["cafe\u{301}"] }),
     ("usages", { $0.extendedKeyUsages = ["1.2.3"] }), ("no usages", { $0.extendedKeyUsages = [] }),
     ("one usage", { $0.extendedKeyUsages = [TrustAnchor.documentSignerUsage] }),
-    ("lists over HTTPS", { $0.crlAddresses = .https }),
+    ("lists over HTTPS", { $0.crlAddresses = .https }), ("tokens", { $0.allowsJWTStatusLists = true }),
     ("kind", { $0.kind = .documentSigner }), ("length", { $0.maxPathLength = 1 }),
     ("relaxed", { $0.relaxed = [.certificateKeyUsage] }),
     ("relaxed otherwise", { $0.relaxed = [.anchorExpired] }),

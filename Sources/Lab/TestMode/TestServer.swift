@@ -106,10 +106,8 @@ package struct TestServer: Sendable {
     }
     let fetches = FetchLog()
     configuration.fetches = fetches
-    // Test mode takes status lists in either form, CWT or JWT.
     configuration.revocation = RevocationChecker(
-      fetcher: try ServerNetwork.webFetcher(fetches), allowsJWT: true, allowsLoopback: true,
-      executor: WorkerThreads.shared)
+      fetcher: try ServerNetwork.webFetcher(fetches), allowsLoopback: true, executor: WorkerThreads.shared)
     server = try VerifierServer(configuration, log: log, clock: options.clock)
   }
 
@@ -144,6 +142,8 @@ package struct TestServer: Sendable {
       maxPathLength: anchor.maxPathLength, tier: .test, source: "mock:\(anchor.name)")
     // The publisher is on this machine and has no TLS certificate.
     trusted.allowsPlainHTTP = true
+    // Some of its variants publish their status as a JSON Web Token.
+    trusted.allowsJWTStatusLists = true
     return trusted
   }
 }

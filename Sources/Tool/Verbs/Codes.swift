@@ -85,7 +85,7 @@ enum CodeTables {
   private static let groups: [(title: String, prefixes: [String])] = [
     ("CBOR, of the envelope and of the response", ["cbor."]),
     ("Envelope: Apple in-app, Annex C, JWE", ["envelope.", "jwe.", "apple."]),
-    ("Parameters of OpenID4VP", ["vp_token.", "session.state_mismatch"]),
+    ("Parameters of OpenID4VP", ["vp_token.", "session.state_"]),
     ("Session with a reader in person", ["proximity."]),
     ("Response", ["mdoc.response."]),
     ("Zero-knowledge proofs", ["zk."]),

@@ -67,17 +67,25 @@ extension Code {
     case .jweAlgorithmUnsupported:
       row("The JWE is not encrypted by ECDH-ES with A128GCM or A256GCM", "\(openID), 8.3; RFC 7518, 4.6", Remedy.wallet)
     case .jweCompressionNotAllowed:
-      row("The JWE's plaintext is compressed", "RFC 8725, 3.6", Remedy.wallet)
+      row("The JWE's plaintext is compressed by another algorithm than DEF", "RFC 7516, 4.1.3", Remedy.wallet)
     case .jweKeyUnknown:
       row("The JWE is encrypted to another key than this session's", "RFC 7516, 4.1.6", Remedy.forged)
     case .jweEphemeralKeyInvalid:
       row(
         "The JWE's ephemeral key is missing, for another use, on another curve, or not a point on its curve",
         "RFC 7518, 4.6.1.1; RFC 7517, 4.2 to 4.4", Remedy.wallet)
+    case .jwePlaintextTooLarge:
+      row("The JWE's plaintext inflates to more than the limit", "RFC 8725, 3.6; RFC 7516, 4.1.3", Remedy.wallet)
+    case .responseModeMismatch:
+      row(
+        "The response is a JWT where its parameters were asked for in the clear", "\(openID), 8.2",
+        "Report it to the wallet's maker, or ask for an encrypted response (`direct_post.jwt`, `dc_api.jwt`).")
     case .stateMismatch:
       row(
         "The answer does not carry the state of this session's request", "RFC 6749, 4.1.1; \(openID), 8.2",
         Remedy.forged)
+    case .stateMissing:
+      row("The response lacks the request's state", "RFC 6749, 4.1.2; \(openID), 8.2", Remedy.wallet, warns: true)
     case .vpTokenMalformed:
       row(
         "`vp_token` is not an object of arrays of base64url answers to the queries that were made", "\(openID), 8.1",

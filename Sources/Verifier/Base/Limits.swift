@@ -3,6 +3,11 @@
 public enum Limits {
   /// Bytes of one wallet answer, opened or not.
   public static let responseBytes = 1 << 20
+  /// Bytes of a JWE's plaintext, inflated: two thirds more than an answer needs, and no more than the largest HTTP body
+  /// holds without compression.
+  public static let jwePlaintextBytes = responseBytes * 4 / 3 + (48 << 10)
+  /// Bytes that are kept of a wallet's `error_description`.
+  public static let errorDescriptionBytes = 200
   /// CBOR items in one input, those inside tag 24 included.
   public static let cborItems = 1 << 16
   /// JSON values in one text, those inside others included.

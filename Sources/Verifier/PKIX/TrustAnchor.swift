@@ -17,6 +17,9 @@ public struct TrustAnchor: Sendable {
   /// Whether all lists, status lists among them, may come over plain HTTP. They are signed, but somebody on the way may
   /// learn of the request, or withhold a newer list, without being noticed.
   public var allowsPlainHTTP = false
+  /// Whether status lists of this authority's documents may also be JSON Web Tokens (Token Status List, 5.1). ISO/IEC
+  /// 18013-5 has only the CBOR form.
+  public var allowsJWTStatusLists = false
   /// Certificates that may sign the status of this authority's documents, beside its own. They are the revocation
   /// services that a list of trusted entities names beside it: authorities, or signers themselves.
   public var statusSigners: [Certificate] = []

@@ -174,6 +174,30 @@ import Testing
     }
   }
 
+  /// They may be personal: an API key reads them with the session until it is redacted, and nothing else has them.
+  @Test func `a wallet's words about its error are kept with the session alone`() async throws {
+    try await withTestMode { bed in
+      let session = try await bed.createSession(by: "openid4vp")
+      let request = try await bed.api.with(nil).get(TestBed.walletPath(session, "request"))
+      let state = try #require(try Self.payload(request)["state"])
+      _ = try await bed.postForm(
+        ["error": "access_denied", "state": state, "error_description": "Ada\u{7}declines"], to: session)
+      let path = TestBed.path(session)
+      let read = try await bed.api.get(path)
+      #expect(read.json["last_error"]?["unverified_wallet_description"] == "Ada\u{fffd}declines")
+      let own = try await bed.api.with(session["client_secret"]?.string).get(path)
+      #expect(own.json["last_error"] == ["code": "wallet.access_denied"])
+      for path in ["/v1/events", "/v1/audit/entries?node=node", "/metrics"] {
+        let reply = try await bed.api.get(path)
+        #expect(reply.status == 200 && !reply.body.contains("declines"), "\(path)")
+      }
+      #expect(!bed.log.text.contains("declines"))
+      let redacted = try await bed.api.post(path + "/redact", [:])
+      #expect(redacted.json["last_error"]?["code"] == "wallet.access_denied")
+      for reply in [redacted, try await bed.api.get(path)] { #expect(!reply.body.contains("declines")) }
+    }
+  }
+
   /// OpenID4VP 1.0, 8.5: nothing in an error is signed, so that only its state shows that it answers this request.
   @Test(arguments: [["error": "access_denied"], ["error": "access_denied", "state": "another"]] as [JSON])
   func `an error without the request's state consumes nothing`(form: JSON) async throws {

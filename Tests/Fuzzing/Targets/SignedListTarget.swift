@@ -101,8 +101,8 @@ struct SignedListTarget: FuzzTarget {
   private func readStatuses(_ list: [UInt8], _ place: StatusReference.Place) -> Bool {
     let uri = if case .statusList = place { authority.addresses.statusList } else { authority.addresses.identifierList }
     let reference = StatusReference(place, uri: uri)
-    let source = StatusListSource(reference, anchor: root)
-    guard let verified = try? StatusListVerifier(allowsJWT: true).read(list, from: source, at: now) else {
+    let source = StatusListSource(reference, anchor: root, allowsJWT: true)
+    guard let verified = try? StatusListVerifier().read(list, from: source, at: now) else {
       return false
     }
     require(verified.expires > now, "a list that is verified is current")

@@ -1,4 +1,5 @@
 import Base
+import Compression
 import Cryptography
 import Mdoc
 import Mock
@@ -23,7 +24,7 @@ import Testing
 
   @Test(
     arguments: [
-      [:], ["response": 1], ["response": "a.b.c"], ["response": ""], ["state": "x"],
+      [:], ["response": 1], ["response": "a.b"], ["response": "a.b.c.d.e.f"], ["response": ""], ["state": "x"],
     ] as [JSON])
   func whatIsNoResponseIsMalformed(response: JSON) {
     #expect(fixture.verify(response).codes == [.envelopeMalformed])
@@ -33,7 +34,8 @@ import Testing
     arguments: [
       ("alg", "RSA-OAEP", .jweAlgorithmUnsupported), ("alg", "dir", .jweAlgorithmUnsupported),
       ("alg", "none", .jweAlgorithmUnsupported), ("enc", "A128CBC-HS256", .jweAlgorithmUnsupported),
-      ("zip", "DEF", .jweCompressionNotAllowed), ("crit", ["kid"], .jweHeaderInvalid), ("apu", 1, .jweHeaderInvalid),
+      ("zip", "DEF", .envelopePlaintextMalformed), ("zip", "def", .jweCompressionNotAllowed),
+      ("zip", .null, .jweCompressionNotAllowed), ("crit", ["kid"], .jweHeaderInvalid), ("apu", 1, .jweHeaderInvalid),
       ("kid", "another", .jweKeyUnknown), ("kid", nil, .jweKeyUnknown), ("epk", nil, .jweEphemeralKeyInvalid),
       ("epk", ["kty": "EC", "crv": "P-256", "x": "AA", "y": "AA"], .jweEphemeralKeyInvalid),
     ] as [(String, JSON?, Code)])
@@ -65,8 +67,20 @@ import Testing
 
   // MARK: State
 
+  /// The transcript binds the session, so what lacks the state is judged.
+  @Test(arguments: [true, false])
+  func aMissingStateOnlyWarns(isEncrypted: Bool) throws {
+    let challenge = fixture.challenge(OpenID4VPFixture.server, isEncrypted: isEncrypted)
+    let token = try fixture.token(over: challenge.transcript)
+    let parameters = fixture.parameters(isEncrypted ? token : .string(token.text()), state: nil)
+    let response = isEncrypted ? try fixture.encrypt(parameters) : parameters
+    let verdict = fixture.verify(response, as: OpenID4VPFixture.server, isEncrypted: isEncrypted)
+    #expect(verdict.codes == [])
+    #expect(verdict.report.checks.filter { $0.outcome == .warning }.map(\.code) == [.stateMissing])
+  }
+
   @Test(
-    arguments: [nil, "", "other", OpenID4VPFixture.state + "x", OpenID4VPFixture.state.lowercased()], [true, false])
+    arguments: ["", "other", OpenID4VPFixture.state + "x", OpenID4VPFixture.state.lowercased()], [true, false])
   func postedAnswersCarryTheState(state: String?, isEncrypted: Bool) throws {
     let challenge = fixture.challenge(OpenID4VPFixture.server, isEncrypted: isEncrypted)
     let token = try fixture.token(over: challenge.transcript)
@@ -154,8 +168,13 @@ import Testing
   }
 
   @Test func anErrorThatCameEncryptedIsTheWalletsWord() throws {
-    let response = try fixture.encrypt(["error": "access_denied"])
-    #expect(fixture.verify(response).codes == [.walletAccessDenied])
+    let words = "No\u{202e}pe\n" + String(repeating: "é", count: Limits.errorDescriptionBytes)
+    let verdict = fixture.verify(
+      try fixture.encrypt(["error": "access_denied", "error_description": .string(words)]))
+    #expect(verdict.codes == [.walletAccessDenied])
+    let shown = try #require(verdict.walletDescription)
+    #expect(shown.hasPrefix("No\u{fffd}pe\u{fffd}é") && shown.utf8.count <= Limits.errorDescriptionBytes + 3)
+    #expect(!"\(verdict.report)".contains("pe\u{fffd}"))
   }
 
   @Test(arguments: [nil, "another", OpenID4VPFixture.state])
@@ -165,8 +184,52 @@ import Testing
     #expect(fixture.verify(response, as: OpenID4VPFixture.server).codes == [expected])
   }
 
-  @Test func anEncryptedAnswerToAClearRequestHoldsNoToken() throws {
-    let response = try fixture.encrypt(fixture.parameters(fixture.token()))
-    #expect(fixture.verify(response, isEncrypted: false).codes == [.vpTokenMalformed])
+  // MARK: Response modes
+
+  @Test(arguments: [OpenID4VPFixture.page, OpenID4VPFixture.server])
+  func aJWTWhereClearParametersWereAskedForIsRefused(recipient: OpenID4VPRecipient) throws {
+    let parameters = fixture.parameters(try fixture.token(recipient), state: OpenID4VPFixture.state)
+    let payload = Base64.encodeURLSafe(parameters.serialized())
+    for (response, detail) in [
+      (try fixture.encrypt(parameters), "an encrypted JWT"),
+      (["response": .string("eyJhbGciOiJub25lIn0.\(payload).")], "an unsecured JWT"),
+      (["response": .string("eyJhbGciOiJFUzI1NiJ9.\(payload).AA")], "a signed JWT"), (["response": "x"], nil),
+    ] as [(JSON, String?)] {
+      let verdict = fixture.verify(response, as: recipient, isEncrypted: false)
+      #expect(verdict.codes == [.responseModeMismatch])
+      #expect(verdict.report.checks.first { $0.code == .responseModeMismatch }?.detail == detail)
+    }
+  }
+
+  /// Signed or not, a JWT is no encryption.
+  @Test(arguments: [("", "an unsecured JWT"), ("AA", "a signed JWT")])
+  func aJWTWhereAnEncryptedOneWasAskedForIsInClear(signature: String, detail: String) throws {
+    let payload = Base64.encodeURLSafe(fixture.parameters(try fixture.token()).serialized())
+    let verdict = fixture.verify(["response": .string("eyJhbGciOiJub25lIn0.\(payload).\(signature)")])
+    #expect(verdict.codes == [.envelopeNotEncrypted])
+    #expect(verdict.report.checks.first { $0.code == .envelopeNotEncrypted }?.detail == detail)
+  }
+
+  // MARK: Compression
+
+  @Test func aCompressedPlaintextIsInflated() throws {
+    let parameters = fixture.parameters(try fixture.token()).serialized()
+    let verdict = fixture.verify(try compressed(parameters))
+    #expect(verdict.codes == [])
+    #expect(verdict.report.checks.contains(Check(.jwePlaintextTooLarge, .passed)))
+  }
+
+  @Test func aBombIsRefusedByItsOwnCode() throws {
+    let spaces = [UInt8](repeating: UInt8(ascii: " "), count: Limits.jwePlaintextBytes)
+    let parameters = fixture.parameters(try fixture.token()).serialized()
+    let verdict = fixture.verify(try compressed(parameters + spaces))
+    #expect(verdict.codes == [.jwePlaintextTooLarge])
+    // It opened, and nothing of it was read.
+    #expect(verdict.report.checks.contains(Check(.envelopeDecryptionFailed, .passed)))
+    #expect(verdict.report.checks.contains(Check(.envelopePlaintextMalformed, .notRun)))
+  }
+
+  private func compressed(_ plaintext: [UInt8]) throws -> JSON {
+    try fixture.encrypt(bytes: Array(Deflation.deflate(plaintext).dropFirst(2).dropLast(4))) { $0["zip"] = "DEF" }
   }
 }

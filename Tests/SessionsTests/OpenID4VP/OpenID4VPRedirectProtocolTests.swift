@@ -171,7 +171,7 @@ struct OpenID4VPRedirectProtocolTests {
       let error = #expect(throws: ServiceError.self) { try wallet.decodeAnswer(data) }
       #expect(error?.code == .apiInvalidRequest && error?.pointers.map(\.pointer) == [pointer])
     }
-    guard case .refusal(.walletInvalidClient) = try wallet.decodeAnswer(["error": "invalid_client", "state": "x"])
+    guard case .refusal(.walletInvalidClient, nil) = try wallet.decodeAnswer(["error": "invalid_client", "state": "x"])
     else {
       Issue.record("an error is no refusal")
       return

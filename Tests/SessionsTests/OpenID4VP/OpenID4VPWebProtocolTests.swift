@@ -121,10 +121,14 @@ struct OpenID4VPWebProtocolTests {
     "a wallet's error is its own word",
     arguments: [("access_denied", Code.walletAccessDenied), ("x", .walletOtherError)])
   func errors(name: String, code: Code) throws {
-    guard case .refusal(let refusal) = try OpenID4VPWebProtocol(.signed).decodeAnswer(["error": .string(name)]) else {
-      Issue.record("it is no refusal")
-      return
+    for (words, kept) in [(nil, nil), ("", nil), (1, nil), ("Not\u{202e} now", "Not\u{fffd} now")] as [(JSON?, String?)]
+    {
+      let data = JSON.members(["error": .string(name), "error_description": words])
+      guard case .refusal(code, let description) = try OpenID4VPWebProtocol(.signed).decodeAnswer(data) else {
+        Issue.record("it is no refusal")
+        return
+      }
+      #expect(description == kept)
     }
-    #expect(refusal == code)
   }
 }

@@ -64,7 +64,7 @@ struct PublishedStatusListTests {
 
   /// The signed examples name no certificate: only their signature and claims can be looked at, with the published key.
   private func signed(_ name: String) throws -> any SignedList {
-    try StatusListVerifier(allowsJWT: true).parse(PublishedVectors.bytes("\(Self.folder)/\(name)"), .statusList)
+    try StatusListVerifier.parse(PublishedVectors.bytes("\(Self.folder)/\(name)"), .statusList, allowsJWT: true)
   }
 
   @Test(arguments: ["status_list_cwt.cbor", "status_list.jwt"])

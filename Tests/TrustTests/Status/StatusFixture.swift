@@ -43,8 +43,8 @@ struct StatusFixture {
   func read(
     _ bytes: [UInt8], _ reference: StatusReference = .mock(), at time: Timestamp? = nil, allowsJWT: Bool = false
   ) throws(ListFault) -> VerifiedList {
-    try StatusListVerifier(allowsJWT: allowsJWT)
-      .read(bytes, from: StatusListSource(reference, anchor: anchor), at: time ?? now)
+    try StatusListVerifier().read(
+      bytes, from: StatusListSource(reference, anchor: anchor, allowsJWT: allowsJWT), at: time ?? now)
   }
 
   func finding(_ list: MockStatusList) throws -> RevocationFinding {

@@ -138,7 +138,9 @@ import Trust
     let jwt = try #require(MockStatusList.named("status-jwt"))
       .published(by: fixture.authority, at: StatusFixture.uri, now: fixture.now)
     #expect(fixture.finding(.mock(), jwt, allowsJWT: true) == .good)
-    #expect(fixture.finding(.mock(), jwt).code == .statusListInvalid)
+    let refused = fixture.finding(.mock(), jwt)
+    #expect(refused.code == .statusListInvalid)
+    #expect(refused.detail?.contains("\"jwt_status_lists\" in the anchor's settings") == true)
     let identifier = StatusReference(.identifierList(identifier: [1]), uri: StatusFixture.uri)
     #expect(fixture.finding(identifier, jwt, allowsJWT: true).code == .statusListInvalid)
     for wrong in [jwt + Array(".x".utf8), jwt.dropLast(), Array("e".utf8), Array("e..".utf8)] {

@@ -20,6 +20,8 @@ package struct MockVariant: MockCatalogued {
     case openID4VP = "openid4vp"
     /// OpenID4VP 1.0 with encrypted answers.
     case openID4VPEncrypted = "openid4vp_encrypted"
+    /// OpenID4VP 1.0 with answers in the clear.
+    case openID4VPClear = "openid4vp_clear"
     /// OpenID4VP 1.0 over the Digital Credentials API.
     case openID4VPDigitalCredentials = "openid4vp_digital_credentials"
     /// OpenID4VP 1.0 by redirect or QR code.

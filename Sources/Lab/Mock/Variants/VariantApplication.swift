@@ -33,6 +33,7 @@ extension MockVariant {
     case .annexC: (protocolName == MockProtocol.annexC, "answers over org-iso-mdoc")
     case .openID4VP: (isVersion1, "answers over OpenID4VP 1.0")
     case .openID4VPEncrypted: (isVersion1 && isEncrypted, "encrypted answers over OpenID4VP 1.0")
+    case .openID4VPClear: (isVersion1 && !isEncrypted, "clear answers over OpenID4VP 1.0")
     case .openID4VPDigitalCredentials: (isWeb, "answers over OpenID4VP 1.0 and the Digital Credentials API")
     case .openID4VPRedirect: (isRedirect, "answers over OpenID4VP 1.0 by redirect or QR code")
     case .annexB: (isAnnexB, "answers over openid4vp-iso-18013-7-annex-b")

@@ -48,7 +48,7 @@ extension BugClass {
   static func ofMissing(_ code: Code) -> BugClass {
     switch code {
     case .cborNestingTooDeep, .cborLengthExceedsInput, .cborTooManyItems, .cborInputTooLarge, .chainTooLong,
-      .revocationListTooLarge, .listTooLarge, .jweCompressionNotAllowed:
+      .revocationListTooLarge, .listTooLarge, .jwePlaintextTooLarge:
       .denialOfService
     case .envelopeTranscriptMismatch, .envelopeDecryptionFailed, .deviceSignatureInvalid, .stateMismatch: .replay
     case .envelopeRecipientKeyUnknown, .envelopeEncapsulatedKeyInvalid, .envelopeModeUnsupported,
@@ -117,7 +117,7 @@ package enum VectorStage: String, Sendable, Hashable, CaseIterable {
   package static func stages(of code: Code) -> Set<VectorStage> {
     let name = code.rawValue
     if name.hasPrefix("cbor.") { return [.parse, .open, .authenticate] }
-    if opening.contains(where: name.hasPrefix) || code == .stateMismatch { return [.open] }
+    if opening.contains(where: name.hasPrefix) { return [.open] }
     if name.hasPrefix("apple.") { return [.open, .authenticate] }
     if unheard.contains(where: name.hasPrefix) { return [] }
     if structural.contains(code) || readInLists.contains(code) { return [.parse, .authenticate] }
@@ -130,7 +130,7 @@ package enum VectorStage: String, Sendable, Hashable, CaseIterable {
   }
 
   /// Prefixes of codes about the envelope around the DeviceResponse.
-  static let opening = ["envelope.", "jwe.", "vp_token.", "wallet."]
+  static let opening = ["envelope.", "jwe.", "session.state_", "vp_token.", "wallet."]
 
   /// Prefixes of codes that no vector can reach: vectors have no session state, no HTTP and no proximity session data.
   private static let unheard = ["session.", "api.", "proximity."]

@@ -30,6 +30,7 @@ package enum Corpus {
     case .annexC: return [.annexC]
     case .openID4VP, .openID4VPEncrypted, .openID4VPDigitalCredentials: return [.browser]
     case .openID4VPRedirect: return [.redirect]
+    case .openID4VPClear: return [.openID4VP(protocolName: "openid4vp", isEncrypted: false)]
     case .annexB: return [.annexB]
     case .zeroKnowledge: return [.proximity]
     }

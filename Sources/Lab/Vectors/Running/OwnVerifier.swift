@@ -58,8 +58,7 @@ package struct OwnVerifier: Sendable {
   /// Revocation evidence from the vector's publications only, by the rules of live mode.
   private func evidence(for questions: [RevocationQuestion], _ vector: TestVector) async -> RevocationEvidence {
     guard !questions.isEmpty else { return RevocationEvidence() }
-    let checker = RevocationChecker(
-      fetcher: StaticListFetcher(vector.publications), allowsJWT: vector.policy.allowsJWTStatusLists)
+    let checker = RevocationChecker(fetcher: StaticListFetcher(vector.publications))
     return await checker.evidence(for: questions, at: vector.validationTime)
   }
 
@@ -122,7 +121,9 @@ package struct OwnVerifier: Sendable {
       let list = ListEvaluation(made.input.bytes, of: made.list, signers: signers, at: vector.validationTime)
       return anchors.store(of: vector, and: list.anchors)
     }
-    let key = vector.trustAnchors.joined(separator: "/") + (vector.policy.trustsTestCertificates ? "" : " live")
+    let key =
+      vector.trustAnchors.joined(separator: "/") + (vector.policy.trustsTestCertificates ? "" : " live")
+      + (vector.policy.allowsJWTStatusLists ? " jwt" : "")
     if let store = stores.withLock({ $0[key] }) { return store }
     guard let store = anchors.store(of: vector) else { return nil }
     stores.withLock { $0[key] = store }

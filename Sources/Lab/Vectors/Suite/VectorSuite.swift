@@ -161,8 +161,10 @@ package struct SuiteAnchors: Sendable {
   ///
   /// - Parameter more: the anchors that a list adds.
   func store(of vector: TestVector, and more: [TrustAnchor] = []) -> TrustStore? {
-    try? TrustStore(
-      anchors: vector.trustAnchors.flatMap { anchorsByName[$0] ?? [] } + more,
+    var anchors = vector.trustAnchors.flatMap { anchorsByName[$0] ?? [] } + more
+    for index in anchors.indices { anchors[index].allowsJWTStatusLists = vector.policy.allowsJWTStatusLists }
+    return try? TrustStore(
+      anchors: anchors,
       allowsTestCertificates: vector.policy.trustsTestCertificates)
   }
 

@@ -364,6 +364,9 @@ package enum ConfigurationSchema {
     Entry(
       "crl_exceptions", .map(of: .oneOf(CRLAddresses.allCases.map(\.rawValue))).with("minProperties", 1),
       "The same for single authorities, by the SHA-256 of their certificates."),
+    Entry(
+      "jwt_status_lists", .flag(default: false),
+      "Whether status lists of their documents may also be JSON Web Tokens."),
   ]
 
   static let vical = table(

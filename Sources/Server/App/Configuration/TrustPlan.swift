@@ -142,19 +142,22 @@ struct ConfiguredTrust {
     let usages = try entry.ifAny("ekus", entry.texts).map { Set($0) }
     let crlAddresses = try authorityCRLAddresses(entry)
     let length = Int(try entry.number("max_path_length"))
+    let allowsJWT = try entry.flag("jwt_status_lists")
     guard entry.value("trusted_entities") != nil else {
       guard entry.value("vical") != nil else {
         throw entry.fault("vical", "is required, or trusted_entities in its place; not both")
       }
-      let source = VICALSource(
+      var source = VICALSource(
         signers: signers, extendedKeyUsages: usages, maxPathLength: length,
         crlAddresses: crlAddresses, tier: tier, name: name)
+      source.allowsJWTStatusLists = allowsJWT
       return TrustSource(name: name, .list(PublishedTrustList(try place("vical", entry), .vical(source))))
     }
-    let source = TrustedEntityListSource(
+    var source = TrustedEntityListSource(
       signers: signers, issuance: try services(entry),
       revocation: Set(try entry.texts("status_services")), extendedKeyUsages: usages,
       maxPathLength: length, crlAddresses: crlAddresses, tier: tier, name: name)
+    source.allowsJWTStatusLists = allowsJWT
     return TrustSource(
       name: name, .list(PublishedTrustList(try place("trusted_entities", entry), .trustedEntities(source))))
   }

@@ -71,15 +71,19 @@ enum SessionSchemas {
           + "result."),
     ], optional: ["response_code"])
 
-  private static let lastError: Schema = .object([
-    "code": .reference("VerdictCode"),
-    "reasons": .list(
-      of: .object(
-        "FailureReason",
-        [
-          "code": .reference("VerdictCode"), "document": .count.orNull, "clause": .text,
-        ])),
-  ])
+  private static let lastError: Schema = .object(
+    [
+      "code": .reference("VerdictCode"),
+      "reasons": .list(
+        of: .object(
+          "FailureReason",
+          [
+            "code": .reference("VerdictCode"), "document": .count.orNull, "clause": .text,
+          ])),
+      "unverified_wallet_description": .text.described(
+        "`error_description` of the wallet's error response: its own words, which nobody vouches for and which may be "
+          + "personal. Cut to \(Limits.errorDescriptionBytes) bytes, without control characters; erased by redaction."),
+    ], optional: ["unverified_wallet_description"])
 
   /// Every code except those of failed requests. Reports list these codes, and sessions fail with them.
   private static let verdictCode: Schema = .code(

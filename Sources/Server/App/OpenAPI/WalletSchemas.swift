@@ -130,9 +130,9 @@ enum WalletSchemas {
   private static let responseMembers: KeyValuePairs<String, Schema> = [
     "response": .text.described("A compact JWE (`direct_post.jwt`)."),
     "vp_token": .text.described("As JSON text (`direct_post`)."),
-    "state": .text,
+    "state": .text.described("Must be the request's; required with `error`."),
     "error": .text.described("The wallet's refusal (OpenID4VP 1.0, 8.5)."),
-    "error_description": .text,
+    "error_description": .text.described("Kept with the session as the wallet's own words."),
   ]
 
   private static let requestForm = Schema.openObject(

@@ -33,9 +33,9 @@ struct EvidenceRevocation: RevocationSource {
   func evidence(for questions: [RevocationQuestion], at now: Timestamp) async -> RevocationEvidence {
     var kept = StaticListFetcher()
     for list in lists { kept[list.address] = .success(FetchedList(bytes: list.bytes)) }
-    // Test mode and the others may fetch different forms from different hosts. A kept list was fetched under the rules of its
-    // own mode, so those apply here too.
-    let checker = RevocationChecker(fetcher: kept, allowsJWT: mode == .test, allowsLoopback: mode == .test)
+    // Test mode may fetch from hosts that the others may not. A kept list was fetched under the rules of its own mode, so
+    // those apply here too.
+    let checker = RevocationChecker(fetcher: kept, allowsLoopback: mode == .test)
     let open = questions.enumerated().filter { unknown[$0.offset] == nil }.map(\.element)
     let found = await checker.evidence(for: open, at: now)
     var evidence = RevocationEvidence()

@@ -82,8 +82,8 @@ package struct RequestContext: Sendable {
 /// What a wallet sent, as far as it can be read before the challenge is consumed.
 package enum WalletAnswer: Sendable {
   case answer(Content)
-  /// The wallet's own word that there will be no answer (OpenID4VP 1.0, 8.5).
-  case refusal(Code)
+  /// The wallet's own word that there will be no answer (OpenID4VP 1.0, 8.5), with its description, fit to be shown.
+  case refusal(Code, description: String? = nil)
 
   package enum Content: Sendable {
     /// An envelope or a response as bytes.

@@ -107,7 +107,8 @@ package struct ReportRecord: Sendable, Hashable {
   }
 }
 
-/// Why a session failed, or a wallet declined: the first failed check, and all of them. Codes and clauses only.
+/// Why a session failed, or a wallet declined: the first failed check, and all of them, as codes and clauses; and the
+/// words of a wallet that declined.
 ///
 /// Codes are kept as their names, so that a record written by another version can still be read.
 package struct LastError: Sendable, Hashable {
@@ -120,19 +121,27 @@ package struct LastError: Sendable, Hashable {
 
   package let code: String
   package let reasons: [Reason]
+  /// The wallet's own, unverified words (`error_description`). They may be personal: only the session has them, until its
+  /// redaction.
+  package private(set) var walletDescription: String?
 
   /// Of a verdict's reasons, of which there is at least one.
-  package init(_ reasons: [Base.Reason]) {
+  package init(_ reasons: [Base.Reason], walletDescription: String? = nil) {
+    self.walletDescription = walletDescription
     self.reasons = reasons.map {
       Reason(code: $0.code.rawValue, document: $0.document, clause: $0.code.entry.clause)
     }
     code = self.reasons.first?.code ?? Code.apiInternal.rawValue
   }
 
-  init(code: String, reasons: [Reason]) {
+  init(code: String, reasons: [Reason], walletDescription: String? = nil) {
     self.code = code
     self.reasons = reasons
+    self.walletDescription = walletDescription
   }
+
+  /// Without the wallet's words.
+  package var redacted: LastError { LastError(code: code, reasons: reasons) }
 
   /// The server stopped, or could not open the challenge, between consuming it and recording what came of it.
   package static let interrupted = LastError([Base.Reason(.sessionInterrupted)])

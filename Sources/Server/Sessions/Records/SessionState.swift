@@ -104,7 +104,7 @@ extension SessionRecord {
 
   /// Everything goes but ids, times, status and codes.
   mutating func redact(at now: Timestamp) {
-    state = .redacted(at: now, lastError: state(at: now).lastError)
+    state = .redacted(at: now, lastError: state(at: now).lastError?.redacted)
     clientSecretHash = nil
     content = nil
     offers = []

@@ -208,7 +208,7 @@ package enum VerdictRendering {
 
   static func lastError(_ error: LastError?) -> JSON {
     guard let error else { return .null }
-    return [
+    return .members([
       "code": .string(error.code),
       "reasons": .array(
         error.reasons.map { reason in
@@ -217,6 +217,7 @@ package enum VerdictRendering {
             "clause": .string(reason.clause),
           ]
         }),
-    ]
+      "unverified_wallet_description": error.walletDescription.map { .string($0) },
+    ])
   }
 }

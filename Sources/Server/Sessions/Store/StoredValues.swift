@@ -161,7 +161,7 @@ extension ReportRecord: StoredValue {
 
 extension LastError: StoredValue {
   package var storedJSON: JSON {
-    [
+    .members([
       "code": .string(code),
       "reasons": .array(
         reasons.map { reason in
@@ -170,7 +170,8 @@ extension LastError: StoredValue {
             "clause": .string(reason.clause),
           ])
         }),
-    ]
+      "walletDescription": walletDescription.map { .string($0) },
+    ])
   }
 
   package init?(storedJSON json: JSON) {
@@ -184,7 +185,7 @@ extension LastError: StoredValue {
           return Reason(code: code, document: document, clause: clause)
         })
     else { return nil }
-    self.init(code: code, reasons: reasons)
+    self.init(code: code, reasons: reasons, walletDescription: json["walletDescription"]?.string)
   }
 }
 

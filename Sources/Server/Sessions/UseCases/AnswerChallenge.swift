@@ -38,7 +38,7 @@ struct AnswerChallenge {
     let attempt = taken.attempt
     let finding: Conclusion.Finding
     switch answer {
-    case .refusal(let code): finding = .refusal(code)
+    case .refusal(let code, let description): finding = .refusal(code, description: description)
     case .answer(let content):
       if let request = record.content?.request, let challenge = taken.intoChallenge() {
         let mayHoldProofs = request.documents.contains { $0.proofs != nil }

@@ -15,8 +15,8 @@ struct Conclusion {
   enum Finding {
     /// With what evidence is made of, where the policy asks for it.
     case verdict(Verdict, EvidenceDraft?)
-    /// The wallet will not answer.
-    case refusal(Code)
+    /// The wallet will not answer, and says why in its own words.
+    case refusal(Code, description: String?)
     /// The challenge does not open with the configured sealing keys.
     case unreadableChallenge
   }
@@ -59,8 +59,9 @@ struct Conclusion {
     case .unreadableChallenge:
       self.init(.failed(.interrupted, at: now), nil, responseCode: responseCode)
       return
-    case .refusal(let code):
-      self.init(.canceled(at: now, lastError: LastError([Reason(code)])), nil, responseCode: responseCode)
+    case .refusal(let code, let description):
+      let error = LastError([Reason(code)], walletDescription: description)
+      self.init(.canceled(at: now, lastError: error), nil, responseCode: responseCode)
       return
     case .verdict(let found, let kept): (verdict, draft) = (found, kept)
     }
@@ -68,7 +69,8 @@ struct Conclusion {
     switch verdict.outcome {
     case .refused(let reasons) where reasons.contains(where: \.code.isWalletRefusal):
       // It came encrypted, so that it was found only now.
-      self.init(.canceled(at: now, lastError: LastError(reasons)), report, responseCode: responseCode)
+      let error = LastError(reasons, walletDescription: verdict.walletDescription)
+      self.init(.canceled(at: now, lastError: error), report, responseCode: responseCode)
     case .refused(let reasons):
       let isShown = context.mode == .test && caller.has(.resultsRead)
       self.init(

@@ -193,7 +193,9 @@ enum WalletResponse {
       guard let value = data[name], value.string == nil else { continue }
       throw fault("/data/\(name)", "must be a string")
     }
-    if let error = data["error"]?.string { return .refusal(Code(walletError: error)) }
+    if let error = data["error"]?.string {
+      return .refusal(Code(walletError: error), description: data.errorDescription)
+    }
     return .answer(.parameters(.object(members.filter { Self.known.contains($0.name) })))
   }
 

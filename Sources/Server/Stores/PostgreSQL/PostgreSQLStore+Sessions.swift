@@ -132,7 +132,7 @@ extension PostgreSQLStore {
         let record = try before.record()
         if case .redacted = record.state { return (before, false) }
         // A failure that is only due to elapsed time is not yet written. It is kept here too, as its code.
-        let lastError = record.state(at: now).lastError.map { StoredForm.encode($0) }
+        let lastError = record.state(at: now).lastError.map { StoredForm.encode($0.redacted) }
         let report = record.report.map { StoredForm.encode($0.redacted()) }
         let after = try connection.first(
           """

@@ -177,7 +177,7 @@ extension SQLiteStore {
       if case .processing(let attempt) = record.state {
         try connection.write(AuditEntry(unfinished: attempt, of: address, error, at: now, mode: mode), to: node)
       }
-      let lastError = error.map { StoredForm.encode($0) }
+      let lastError = error.map { StoredForm.encode($0.redacted) }
       let report = record.report.map { StoredForm.encode($0.redacted()) }
       try connection.run(
         """

@@ -41,6 +41,7 @@ enum TrustCommand {
       "expires_at": .integer(certificate.validity.upperBound.secondsSince1970),
       "valid": .bool(certificate.validity.contains(now)), "source": .string(anchor.source),
       "crl_addresses": .string(anchor.crlAddresses.rawValue),
+      "jwt_status_lists": .bool(anchor.allowsJWTStatusLists),
       "unusable_crls": .array(anchor.unusableCRLs.map(\.json)),
       "tier": .string(anchor.tier.rawValue), "mock": .bool(certificate.isMock),
       "published_key": PublishedKeys.place(of: certificate).map { .string($0) } ?? .null,

@@ -5,7 +5,9 @@ import PKIX
 enum TrustImport {
   static let command = Command(
     "import", "verify a list and write its anchors as files that mdoc trusts",
-    options: [.requiredSigner, .to, .services, .eku, .maxPathLength, .crlAddresses, .at, .json],
+    options: [
+      .requiredSigner, .to, .services, .eku, .maxPathLength, .crlAddresses, .jwtStatusLists, .at, .json,
+    ],
     operand: Operand(placeholder: "FILE", help: "a VICAL or a signed list of trusted entities"),
     notes: [
       "A list that is not accepted is refused with its codes, and nothing is written. Files that exist with other content "
@@ -38,7 +40,11 @@ enum TrustImport {
     }
     let use = try use(arguments, file)
     let judgement = file.judge(use, at: now)
-    let anchors = judgement.anchors.map(ImportedAnchor.init)
+    let anchors = judgement.anchors.map { anchor in
+      var anchor = anchor
+      anchor.allowsJWTStatusLists = arguments.has(.jwtStatusLists)
+      return ImportedAnchor(anchor: anchor)
+    }
     let output = Output(console: console, isJSON: arguments.has(.json))
     guard judgement.isAccepted, !anchors.isEmpty else {
       output.refuse(judgement)
@@ -171,6 +177,8 @@ extension Option {
     "crl-addresses", "RULE",
     "where revocation lists may be asked for: \"named\", as certificates name them, or \"https\" alone",
     fallback: "named")
+  fileprivate static let jwtStatusLists = Option(
+    flag: "jwt-status-lists", "that status lists of their documents may also be JSON Web Tokens")
   fileprivate static let maxPathLength = Option(
     "max-path-length", "NUMBER", "certificates between a listed authority and a document signer", fallback: "0")
 }
@@ -201,6 +209,7 @@ struct ImportedAnchor: Sendable {
       "ekus": anchor.extendedKeyUsages.map { .array($0.sorted().map { .string($0) }) },
       "max_path_length": .integer(anchor.kind == .authority ? Int64(anchor.maxPathLength) : 0),
       "crl_addresses": .string(anchor.crlAddresses.rawValue),
+      "jwt_status_lists": anchor.allowsJWTStatusLists ? true : nil,
       "tier": .string(anchor.certificate.isForTests ? "test" : anchor.tier.rawValue),
       "kind": .string(anchor.kind.rawValue),
     ])

@@ -141,7 +141,7 @@ struct ExtractedCase {
     if !policy.trustsTestCertificates {
       return "the case is judged as in live mode, and mdoc verify trusts test anchors"
     }
-    if policy.allowsJWTStatusLists { return "mdoc verify takes no status lists that are JSON Web Tokens" }
+    if policy.allowsJWTStatusLists { return "the anchor's settings do not admit status lists that are JSON Web Tokens" }
     if vector.publications.contains(where: { $0.answer == .fault(.tooLarge) }) {
       return "a list is too large to be fetched, and nothing is fetched from files"
     }

@@ -1,4 +1,5 @@
 import Base
+import Compression
 import Cryptography
 
 /// A JSON Web Encryption in its compact serialization (RFC 7516, 7.1), encrypted directly to a key that is agreed by
@@ -31,7 +32,11 @@ package struct CompactJWE: Sendable {
     sealed = ciphertext + tag
   }
 
-  /// The plaintext. Nothing is returned before the tag was checked.
+  /// The plaintext, inflated if the header says `zip` (RFC 7516, 4.1.3). Nothing is inflated or returned before the tag
+  /// was checked.
+  ///
+  /// Compressed bytes cost time by their own length and by that of their content: both are bounded, and memory is taken
+  /// only for content within its bound.
   ///
   /// - Throws: `JWEError`, which says why there is none.
   package func decrypt(with recipient: PrivateKey) throws(JWEError) -> [UInt8] {
@@ -39,15 +44,22 @@ package struct CompactJWE: Sendable {
     guard let json = header.ephemeralKey, let ephemeral = try? JSONWebKey(parsing: json).agreementKey,
       ephemeral.curve == recipient.curve
     else { throw .ephemeralKeyInvalid }
+    let plaintext: [UInt8]
     do {
       let secret = try recipient.sharedSecret(with: ephemeral)
       let encryption = header.contentEncryption
       let key = try ConcatKDF.deriveKey(
         from: secret, info: Self.otherInfo(encryption, header.partyUInfo, header.partyVInfo),
         length: encryption.keyLength)
-      return try AESGCM.open(sealed, key: key, nonce: initializationVector, additionalData: protectedHeader)
+      plaintext = try AESGCM.open(sealed, key: key, nonce: initializationVector, additionalData: protectedHeader)
     } catch {
       throw .decryptionFailed
+    }
+    guard header.isCompressed else { return plaintext }
+    do throws(CompressionError) {
+      return try Inflation.inflate(plaintext, format: .deflate, limit: Limits.jwePlaintextBytes)
+    } catch {
+      throw error == .tooLarge ? .plaintextTooLarge : .compressionMalformed
     }
   }
 
@@ -81,9 +93,13 @@ package struct JWEHeader: Sendable {
   }
 
   package static let algorithmName = "ECDH-ES"
+  /// DEFLATE (RFC 1951), the only `zip` that there is (RFC 7518, 7.3).
+  private static let compressionName = "DEF"
 
   package let contentEncryption: ContentEncryption
   package let keyID: String?
+  /// Whether the plaintext is compressed.
+  let isCompressed: Bool
   /// `apu` and `apv`, decoded; empty if absent (RFC 7518, 4.6.2).
   package let partyUInfo: [UInt8]
   package let partyVInfo: [UInt8]
@@ -96,7 +112,10 @@ package struct JWEHeader: Sendable {
     else { throw .invalidHeader }
     // No extension is understood here, so any critical one is refused (RFC 7516, 4.1.13).
     guard json["crit"] == nil else { throw .invalidHeader }
-    guard json["zip"] == nil else { throw .compressionNotAllowed }
+    isCompressed = json["zip"] != nil
+    guard !isCompressed || json["zip"]?.string?.hasSameBytes(as: Self.compressionName) == true else {
+      throw .compressionNotAllowed
+    }
     guard algorithm.hasSameBytes(as: Self.algorithmName),
       let contentEncryption = ContentEncryption.allCases.first(where: { $0.rawValue.hasSameBytes(as: encryption) })
     else { throw .algorithmUnsupported }
@@ -130,12 +149,19 @@ package enum JWEError: Error, Sendable, Hashable {
   case invalidHeader
   /// `alg` is not ECDH-ES, or `enc` neither A128GCM nor A256GCM.
   case algorithmUnsupported
-  /// `zip`: a compressed plaintext has any size (RFC 8725, 3.6).
+  /// `zip` is not DEF.
   case compressionNotAllowed
   /// `epk` is missing, on another curve than the recipient's key, or no point of its curve.
   case ephemeralKeyInvalid
   /// The ciphertext does not authenticate.
   case decryptionFailed
+  /// The plaintext is not exactly one DEFLATE stream.
+  case compressionMalformed
+  /// More comes out of the plaintext than an answer may have.
+  case plaintextTooLarge
+
+  /// Whether the JWE opened, and only its content is at fault.
+  package var isOfPlaintext: Bool { self == .compressionMalformed || self == .plaintextTooLarge }
 
   package var code: Code {
     switch self {
@@ -145,6 +171,8 @@ package enum JWEError: Error, Sendable, Hashable {
     case .compressionNotAllowed: .jweCompressionNotAllowed
     case .ephemeralKeyInvalid: .jweEphemeralKeyInvalid
     case .decryptionFailed: .envelopeDecryptionFailed
+    case .compressionMalformed: .envelopePlaintextMalformed
+    case .plaintextTooLarge: .jwePlaintextTooLarge
     }
   }
 }

@@ -63,6 +63,9 @@ public struct Verdict: Sendable {
   public let report: VerificationReport
   /// The data of a simulator's answer, beside its refusal; nil unless the protocol was told to show them.
   public internal(set) var simulated: SimulatedPresentation?
+  /// The wallet's own, unverified words about an error that it sent in place of an answer. They may be personal, so the
+  /// report does not have them.
+  public internal(set) var walletDescription: String?
 
   /// A refusal for all failed checks of the report.
   public static func refused(_ report: VerificationReport) -> Verdict {
@@ -71,9 +74,9 @@ public struct Verdict: Sendable {
   }
 }
 
-/// A name that a wallet chose, fit for a report or log line: at most `limit` bytes, without control characters, line
+/// A text that a wallet chose, fit for a report or log line: at most `limit` bytes, without control characters, line
 /// breaks, or marks that change how the text around them is displayed.
-func shown(_ name: String, limit: Int = 64) -> String {
+package func shown(_ name: String, limit: Int = 64) -> String {
   if name.utf8.count <= limit, name.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return name }
   var output = ""
   for scalar in name.unicodeScalars {

@@ -44,7 +44,7 @@ struct RevocationCheck: Sendable {
         questions.append(
           RevocationQuestion(
             .status(reference), path: path, allowsPlainHTTP: anchor.allowsPlainHTTP,
-            statusSigners: anchor.statusSigners))
+            statusSigners: anchor.statusSigners, allowsJWT: anchor.allowsJWTStatusLists))
       case .unusable(let uncertainty, let detail): unusable.append((uncertainty, detail))
       }
     }

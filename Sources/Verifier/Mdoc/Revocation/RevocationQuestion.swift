@@ -8,6 +8,8 @@ public struct RevocationQuestion: Sendable, Hashable {
   public let path: [Certificate]
   /// Whether this anchor's settings allow lists over plain HTTP.
   public let allowsPlainHTTP: Bool
+  /// Whether this anchor's settings allow status lists that are JSON Web Tokens.
+  public let allowsJWT: Bool
   /// The addresses from which the lists may be fetched that the path's certificates name.
   public let crlAddresses: CRLAddresses
   /// Who may sign a status list besides the anchor.
@@ -22,8 +24,9 @@ public struct RevocationQuestion: Sendable, Hashable {
 
   public init(
     _ subject: Subject, path: [Certificate], allowsPlainHTTP: Bool = false, crlAddresses: CRLAddresses = .named,
-    statusSigners: [Certificate] = []
+    statusSigners: [Certificate] = [], allowsJWT: Bool = false
   ) {
+    self.allowsJWT = allowsJWT
     self.crlAddresses = crlAddresses
     self.subject = subject
     self.statusSigners = statusSigners
@@ -33,7 +36,7 @@ public struct RevocationQuestion: Sendable, Hashable {
 
   public static func == (left: Self, right: Self) -> Bool {
     left.subject == right.subject && left.allowsPlainHTTP == right.allowsPlainHTTP
-      && left.crlAddresses == right.crlAddresses
+      && left.crlAddresses == right.crlAddresses && left.allowsJWT == right.allowsJWT
       && left.path.elementsEqual(right.path) { $0.sha256 == $1.sha256 }
       && left.statusSigners.elementsEqual(right.statusSigners) { $0.sha256 == $1.sha256 }
   }

@@ -88,11 +88,14 @@ public struct MdocVerifier: Sendable {
   static let proofChecks: [Code] = ProofVerification.codes + RevocationCheck.codes + AcceptanceRules.codes
 
   /// Refuses an answer that could not be opened or read. It asks no questions about revocation.
-  public func refuse(_ checks: [Check], at now: Timestamp) -> Authentication {
-    Authentication(
-      decided: .refused(
-        VerificationReport(
-          verifiedAt: now, trustSnapshot: trust.snapshot, revocationPolicy: revocation, checks: checks)))
+  ///
+  /// - Parameter walletDescription: what the wallet says of its own error, fit to be shown.
+  public func refuse(_ checks: [Check], walletDescription: String? = nil, at now: Timestamp) -> Authentication {
+    var verdict = Verdict.refused(
+      VerificationReport(
+        verifiedAt: now, trustSnapshot: trust.snapshot, revocationPolicy: revocation, checks: checks))
+    verdict.walletDescription = walletDescription
+    return Authentication(decided: verdict)
   }
 }
 

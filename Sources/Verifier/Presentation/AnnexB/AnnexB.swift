@@ -55,7 +55,7 @@ public struct AnnexB: Sendable {
       checks.failed(.jweHeaderInvalid, "apu holds no nonce of the mdoc")
       return nil
     }
-    guard checkState(opened.parameters, challenge, &checks),
+    guard challenge.takesState(of: opened.parameters, isStrict: verifier.isStrict, &checks),
       let bytes = deviceResponse(opened.parameters, definitionID, &checks),
       let parsed = DeviceResponse(parsing: bytes, into: &checks)
     else { return nil }
@@ -69,17 +69,6 @@ public struct AnnexB: Sendable {
       leavesUnread: response.leavesUnread || opened.parameters.leavesUnread)
   }
 
-  /// The standard's printed example has no state in its answer. A state that comes must be ours; the transcript binds
-  /// the session.
-  private func checkState(
-    _ parameters: JSON, _ challenge: borrowing OpenID4VPChallenge, _ checks: inout CheckList
-  ) -> Bool {
-    guard challenge.state != nil, let given = parameters["state"] else { return true }
-    let isOurs = challenge.isState(given.string)
-    checks.require(isOurs, .stateMismatch)
-    return isOurs
-  }
-
   /// Reads the DeviceResponse out of `vp_token`. The submission says which definition it answers.
   private func deviceResponse(_ parameters: JSON, _ definitionID: String, _ checks: inout CheckList) -> [UInt8]? {
     let submission = parameters["presentation_submission"]
@@ -90,7 +79,7 @@ public struct AnnexB: Sendable {
     return isWellFormed ? bytes : nil
   }
 
-  private static let codes: [Code] = EncryptedParameters.codes + [.stateMismatch, .vpTokenMalformed]
+  private static let codes: [Code] = EncryptedParameters.codes + [.stateMismatch, .stateMissing, .vpTokenMalformed]
 
   /// Transcripts that a wallet may have used by mistake. They never make an answer accepted.
   private static func mistakes(

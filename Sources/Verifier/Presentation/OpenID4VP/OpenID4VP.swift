@@ -17,29 +17,32 @@ public struct OpenID4VP: Sendable {
   ///
   /// - Parameters:
   ///   - response: the response's parameters: `response`, a JWE, or if the request asked for a clear answer
-  ///     `vp_token` and `state`. Others are ignored (RFC 6749, 4.1.2).
+  ///     `vp_token` and `state`. Others are ignored (RFC 6749, 4.1.2). A response by another mode than the request's is
+  ///     refused. `state` may be missing, which warns: the transcript binds the session.
   ///   - names: further names of the relying party, to say so if a wallet answered one of these.
   public func authenticate(
     _ response: JSON, answering challenge: consuming OpenID4VPChallenge, request: PresentationRequest,
     names: RelyingPartyNames = RelyingPartyNames(), acceptsMACs: Bool = true, at now: Timestamp
   ) -> Authentication {
     var checks = CheckList(expecting: 16)
-    guard let presented = open(response, challenge, request, names, acceptsMACs, &checks) else {
-      return verifier.refuse(checks.checks, at: now)
+    var description: String?
+    guard let presented = open(response, challenge, request, names, acceptsMACs, &checks, &description) else {
+      return verifier.refuse(checks.checks, walletDescription: description, at: now)
     }
     return verifier.authenticate(presented, request: request, at: now, earlierChecks: checks.checks)
   }
 
   private func open(
     _ response: JSON, _ challenge: borrowing OpenID4VPChallenge, _ request: PresentationRequest,
-    _ names: RelyingPartyNames, _ acceptsMACs: Bool, _ checks: inout CheckList
+    _ names: RelyingPartyNames, _ acceptsMACs: Bool, _ checks: inout CheckList, _ walletDescription: inout String?
   ) -> PresentedResponse? {
     defer { checks.skipRest(of: Self.codes) }
     guard let opened = parameters(of: response, challenge, &checks) else { return nil }
-    guard checkState(opened.parameters, challenge, &checks) else { return nil }
+    guard challenge.takesState(of: opened.parameters, isStrict: verifier.isStrict, &checks) else { return nil }
     // An encrypted error is the wallet's own statement: there is nothing to verify.
     if let error = opened.parameters["error"]?.string, opened.parameters["vp_token"] == nil {
       checks.failed(Code(walletError: error))
+      walletDescription = opened.parameters.errorDescription
       return nil
     }
     guard let token = VPToken(opened.parameters["vp_token"], answering: request, checks: &checks)
@@ -60,6 +63,11 @@ public struct OpenID4VP: Sendable {
       let partyUInfo = opened.header.partyUInfo
       return (opened.parameters, partyUInfo.isEmpty ? nil : String(validating: partyUInfo, as: UTF8.self))
     }
+    guard response["response"] == nil else {
+      checks.failed(.responseModeMismatch, JWTForm(of: response)?.rawValue)
+      return nil
+    }
+    checks.passed(.responseModeMismatch)
     guard case .client = challenge.recipient, let text = response["vp_token"]?.string else {
       return (response, nil)
     }
@@ -68,17 +76,8 @@ public struct OpenID4VP: Sendable {
     return (.members(["vp_token": token, "state": response["state"]]), nil)
   }
 
-  private func checkState(
-    _ parameters: JSON, _ challenge: borrowing OpenID4VPChallenge, _ checks: inout CheckList
-  ) -> Bool {
-    guard challenge.state != nil else { return true }
-    let isOurs = challenge.isState(parameters["state"]?.string)
-    checks.require(isOurs, .stateMismatch)
-    return isOurs
-  }
-
   private static let codes: [Code] =
-    EncryptedParameters.codes + [.stateMismatch, .vpTokenMalformed, .vpTokenIncomplete]
+    EncryptedParameters.codes + [.stateMismatch, .stateMissing, .vpTokenMalformed, .vpTokenIncomplete]
 }
 
 /// The names of a relying party beside those in the request at hand.

@@ -40,6 +40,20 @@ public struct OpenID4VPChallenge: ~Copyable, Sendable {
     return constantTimeEqual(Array(state.utf8), Array(given.utf8))
   }
 
+  /// Checks `state`. A response may lack it, which warns: nonce and `response_uri` bind it to the session by the
+  /// transcript. In an error nothing is signed, so it must have the state (RFC 6749, 4.1.2.1).
+  borrowing func takesState(of parameters: JSON, isStrict: Bool, _ checks: inout CheckList) -> Bool {
+    guard state != nil else { return true }
+    guard parameters["state"] != nil || parameters["vp_token"] == nil && parameters["error"] != nil else {
+      checks.expect(false, .stateMissing, isStrict: isStrict)
+      return !isStrict
+    }
+    let isOurs = isState(parameters["state"]?.string)
+    checks.require(isOurs, .stateMismatch)
+    if isOurs { checks.passed(.stateMissing) }
+    return isOurs
+  }
+
   /// The key's thumbprint in the handover; null without encryption.
   var thumbprint: CBORValue { key.map { .bytes(JSONWebKey.thumbprint(of: $0.publicKey)) } ?? nil }
 

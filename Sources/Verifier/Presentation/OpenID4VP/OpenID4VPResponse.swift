@@ -12,8 +12,12 @@ struct EncryptedParameters {
 
   /// Notes each check; nil if one failed.
   init?(opening response: JSON, with key: PrivateKey, checks: inout CheckList) {
+    // A response without encryption gets a code of its own, whether a wallet or somebody in between left it out.
+    if let form = JWTForm(of: response), form != .encrypted {
+      checks.failed(.envelopeNotEncrypted, form.rawValue)
+      return nil
+    }
     guard let text = response["response"]?.string else {
-      // An answer without encryption gets a code of its own, whether a wallet or somebody in between left it out.
       checks.failed(response["vp_token"] == nil ? .envelopeMalformed : .envelopeNotEncrypted)
       return nil
     }
@@ -27,31 +31,55 @@ struct EncryptedParameters {
       checks.require(isOurs, .jweKeyUnknown)
       guard isOurs else { return nil }
       let plaintext = try jwe.decrypt(with: key)
-      checks.passed(.jweEphemeralKeyInvalid)
-      checks.passed(.envelopeDecryptionFailed)
+      for code in Self.openingCodes { checks.passed(code) }
+      checks.passed(.jwePlaintextTooLarge)
       let parameters = try? JSON(parsing: plaintext)
       checks.require(parameters?.object != nil, .envelopePlaintextMalformed)
       guard let parameters, parameters.object != nil else { return nil }
       header = jwe.header
       self.parameters = parameters
     } catch {
-      checks.failed(error.code)
+      if error.isOfPlaintext { for code in Self.openingCodes { checks.passed(code) } }
+      checks.failed(error.code, error == .compressionMalformed ? "not one DEFLATE stream" : nil)
       return nil
     }
   }
 
+  private static let openingCodes: [Code] = [.jweEphemeralKeyInvalid, .envelopeDecryptionFailed]
   private static let parsingCodes: [Code] = [
     .envelopeMalformed, .jweHeaderInvalid, .jweAlgorithmUnsupported, .jweCompressionNotAllowed,
   ]
 
   /// Every check of this stage, in the order in which they are made.
   static let codes: [Code] =
-    [.envelopeNotEncrypted] + parsingCodes + [
-      .jweKeyUnknown, .jweEphemeralKeyInvalid, .envelopeDecryptionFailed, .envelopePlaintextMalformed,
-    ]
+    [.envelopeNotEncrypted] + parsingCodes + [.jweKeyUnknown] + openingCodes
+    + [.jwePlaintextTooLarge, .envelopePlaintextMalformed]
+}
+
+/// The form of `response`, told by the number of its parts (RFC 7515, 7.1; RFC 7516, 7.1), as text for people.
+enum JWTForm: String {
+  case unsecured = "an unsecured JWT"
+  case signed = "a signed JWT"
+  case encrypted = "an encrypted JWT"
+
+  /// Nil if there is no JWT.
+  init?(of response: JSON) {
+    guard let text = response["response"]?.string else { return nil }
+    switch text.utf8.count(where: { $0 == UInt8(ascii: ".") }) {
+    case 2: self = text.utf8.last == UInt8(ascii: ".") ? .unsecured : .signed
+    case 4: self = .encrypted
+    default: return nil
+    }
+  }
 }
 
 extension JSON {
+  /// `error_description` of a wallet's error (OpenID4VP 1.0, 8.5; RFC 6749, 4.1.2.1): its own words, which nothing
+  /// vouches for, bounded and without controls. Nil if there are none.
+  package var errorDescription: String? {
+    self["error_description"]?.string.flatMap { $0.isEmpty ? nil : shown($0, limit: Limits.errorDescriptionBytes) }
+  }
+
   /// Whether a response has a parameter that is not named for one (OpenID4VP 1.0, 8; JARM, 2.1): nobody reads it.
   var leavesUnread: Bool {
     let names: Set = ["response", "vp_token", "state", "presentation_submission", "iss", "aud", "exp"]

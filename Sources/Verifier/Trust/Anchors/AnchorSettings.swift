@@ -6,7 +6,7 @@ import PKIX
 /// ```json
 /// { "doc_types": ["org.iso.18013.5.1.mDL"], "ekus": ["1.0.18013.5.1.2"], "max_path_length": 0,
 ///   "relax": ["trust.certificate.extended_key_usage"], "crl_addresses": "named", "allow_http": false,
-///   "zk": true, "tier": "live", "kind": "authority", "source": "AAMVA VICAL of 2026-11-20" }
+///   "jwt_status_lists": false, "zk": true, "tier": "live", "kind": "authority", "source": "AAMVA VICAL of 2026-11-20" }
 /// ```
 struct AnchorSettings {
   var kind = TrustAnchor.Kind.authority
@@ -16,6 +16,7 @@ struct AnchorSettings {
   var maxPathLength = 0
   var relaxed: Set<Code> = []
   var allowsPlainHTTP = false
+  var allowsJWTStatusLists = false
   /// Nil if the settings don't mention it.
   var crlAddresses: CRLAddresses?
   /// Nil stands for yes if document types are configured.
@@ -47,6 +48,9 @@ struct AnchorSettings {
       case "allow_http":
         guard let isAllowed = member.value.bool else { throw fault("allow_http is neither true nor false") }
         allowsPlainHTTP = isAllowed
+      case "jwt_status_lists":
+        guard let isAllowed = member.value.bool else { throw fault("jwt_status_lists is neither true nor false") }
+        allowsJWTStatusLists = isAllowed
       case "crl_addresses":
         guard let addresses = member.value.string.flatMap(CRLAddresses.init) else {
           throw fault("crl_addresses is neither \"named\" nor \"https\"")
@@ -90,6 +94,7 @@ struct AnchorSettings {
       maxPathLength: maxPathLength, relaxed: relaxed, tier: tier,
       source: source.map { "\(file): \($0)" } ?? file)
     anchor.allowsPlainHTTP = allowsPlainHTTP
+    anchor.allowsJWTStatusLists = allowsJWTStatusLists
     anchor.crlAddresses = crlAddresses ?? .named
     anchor.allowsProofsExplicitly = allowsProofs
     return anchor

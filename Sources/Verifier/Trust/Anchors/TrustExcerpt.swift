@@ -60,6 +60,7 @@ extension TrustAnchor {
       "status_signers": .array(statusSigners.map { .string(Base64.encode($0.der)) }), "tier": .string(tier.rawValue),
       "trusted_until": trustedUntil.map { .integer($0.secondsSince1970) } ?? .null,
       "source": .string(source), "zk": allowsProofsExplicitly.map { .bool($0) },
+      "jwt_status_lists": allowsJWTStatusLists ? true : nil,
     ])
   }
 
@@ -85,6 +86,7 @@ extension TrustAnchor {
       extendedKeyUsages: Self.texts(usages).map { Set($0) }, maxPathLength: length, relaxed: Set(codes), tier: tier,
       source: source)
     allowsPlainHTTP = allowsHTTP
+    allowsJWTStatusLists = json["jwt_status_lists"]?.bool ?? false
     crlAddresses = addresses
     self.statusSigners = statusSigners
     allowsProofsExplicitly = json["zk"]?.bool

@@ -69,10 +69,13 @@ public final class TrustStore: IssuerTrust, Sendable {
     append(anchor.certificate.sha256, to: &output)
     append(Array(anchor.kind.rawValue.utf8), to: &output)
     append([anchor.docTypes == nil ? 0 : 1, anchor.extendedKeyUsages == nil ? 0 : 1], to: &output)
+    var rules = anchor.relaxed.map(\.rawValue) + [anchor.crlAddresses.rawValue]
+    if anchor.allowsPlainHTTP { rules.append("http") }
+    if anchor.allowsJWTStatusLists { rules.append("jwt") }
+    if let proofs = anchor.allowsProofsExplicitly { rules.append("zk \(proofs)") }
     let lists = [
       anchor.docTypes ?? [], Array(anchor.extendedKeyUsages ?? []), [String(anchor.maxPathLength)],
-      anchor.relaxed.map(\.rawValue) + (anchor.allowsPlainHTTP ? ["http"] : []) + [anchor.crlAddresses.rawValue]
-        + (anchor.allowsProofsExplicitly.map { ["zk \($0)"] } ?? []),
+      rules,
       anchor.statusSigners.map { Hex.encode($0.sha256) },
       anchor.trustedUntil.map { [String($0.secondsSince1970)] } ?? [],
     ]

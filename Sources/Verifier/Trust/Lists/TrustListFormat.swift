@@ -41,6 +41,7 @@ protocol TrustListSource: Sendable {
   var extendedKeyUsages: Set<String>? { get }
   var maxPathLength: Int { get }
   var crlAddresses: AuthorityCRLAddresses { get }
+  var allowsJWTStatusLists: Bool { get }
   var tier: TrustAnchor.Tier { get }
   var name: String { get }
 }
@@ -153,6 +154,7 @@ struct ListedTrust {
       certificate: certificate, kind: kind, docTypes: docTypes, extendedKeyUsages: source.extendedKeyUsages,
       maxPathLength: source.maxPathLength, tier: source.tier, source: name)
     anchor.crlAddresses = source.crlAddresses.rule(for: certificate)
+    anchor.allowsJWTStatusLists = source.allowsJWTStatusLists
     anchors.append(anchor)
   }
 }

@@ -33,6 +33,8 @@ public struct TrustedEntityListSource: TrustListSource {
   public var maxPathLength: Int
   /// The addresses from which the authorities' revocation lists may be fetched.
   public var crlAddresses: AuthorityCRLAddresses
+  /// Whether status lists of the listed authorities' documents may also be JSON Web Tokens.
+  public var allowsJWTStatusLists = false
   public var tier: TrustAnchor.Tier
   /// The profile that the list should follow; nil means the general form alone.
   public var profile: TrustedEntityListProfile?

@@ -79,11 +79,10 @@ public struct UnverifiedStatusToken: Sendable {
 
   /// Nil if the bytes don't have the form and the type of such a token.
   public init?(_ bytes: [UInt8]) {
-    let reader = StatusListVerifier(allowsJWT: true)
     let text = Array(bytes.withoutLineEnd)
     let mechanisms: [StatusListSource.Mechanism] = [.statusList, .identifierList]
     let found = mechanisms.lazy.compactMap { mechanism in
-      (try? reader.parse(text, mechanism)).map { (mechanism, $0) }
+      (try? StatusListVerifier.parse(text, mechanism, allowsJWT: true)).map { (mechanism, $0) }
     }.first
     guard let (mechanism, list) = found else { return nil }
     self.mechanism = mechanism

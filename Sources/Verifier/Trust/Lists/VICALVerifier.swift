@@ -29,6 +29,8 @@ public struct VICALSource: TrustListSource {
   public var maxPathLength: Int
   /// The addresses from which the authorities' revocation lists may be fetched.
   public var crlAddresses: AuthorityCRLAddresses
+  /// Whether status lists of the listed authorities' documents may also be JSON Web Tokens.
+  public var allowsJWTStatusLists = false
   public var tier: TrustAnchor.Tier
   /// The origin of the list, as text for people.
   public var name: String

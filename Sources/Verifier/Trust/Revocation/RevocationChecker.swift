@@ -9,24 +9,21 @@ import PKIX
 /// source. If that fails, the stale list serves until it expires. No caller waits longer than a fetch may take.
 public final class RevocationChecker: RevocationSource {
   private let fetcher: SharedFetches
-  private let reader: StatusListVerifier
+  private let reader = StatusListVerifier()
   private let allowsLoopback: Bool
   private let revocationLists: ListCache<CRLSource, SourcedList<VerifiedCRL>>
   private let statusLists: ListCache<StatusListSource, SourcedList<VerifiedList>>
 
   /// - Parameters:
-  ///   - allowsJWT: whether status lists may also be JSON Web Tokens.
   ///   - allowsLoopback: for test mode, where the publisher is on this machine.
   ///   - executor: its threads load lists, for several callers at once; nil means Swift's own pool.
   public init(
-    fetcher: any ListFetcher, allowsJWT: Bool = false, allowsLoopback: Bool = false,
-    executor: (any TaskExecutor)? = nil
+    fetcher: any ListFetcher, allowsLoopback: Bool = false, executor: (any TaskExecutor)? = nil
   ) {
     self.fetcher = SharedFetches(fetcher, executor: executor)
     let room = WaitingRoom()
     revocationLists = ListCache(executor: executor, room: room)
     statusLists = ListCache(executor: executor, room: room)
-    reader = StatusListVerifier(allowsJWT: allowsJWT)
     self.allowsLoopback = allowsLoopback
   }
 
@@ -79,7 +76,7 @@ public final class RevocationChecker: RevocationSource {
     switch question.subject {
     case .status(let reference):
       guard let source = StatusListSource(question) else { return (.undetermined(.statusListInvalid), []) }
-      let rules = rules(question, mediaTypes: reader.mediaTypes(for: source.mechanism))
+      let rules = rules(question, mediaTypes: reader.mediaTypes(of: source))
       do throws(ListFault) {
         let kept = try await statusLists.list(source, of: ListAddress.publisher(of: source.uri), at: now) {
           [fetcher, reader] () async throws(ListFault) in

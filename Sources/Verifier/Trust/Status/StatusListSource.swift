@@ -16,16 +16,21 @@ public struct StatusListSource: Sendable, Hashable {
   public let anchor: Certificate
   /// The certificates that may sign besides that anchor.
   public let furtherSigners: [Certificate]
+  /// Whether the list may also be a JSON Web Token: the settings of the anchor say so, and it is a status list.
+  public let allowsJWT: Bool
 
   public enum Mechanism: Sendable, Hashable { case statusList, identifierList }
 
-  public init(_ reference: StatusReference, anchor: Certificate, furtherSigners: [Certificate] = []) {
+  public init(
+    _ reference: StatusReference, anchor: Certificate, furtherSigners: [Certificate] = [], allowsJWT: Bool = false
+  ) {
     self.furtherSigners = furtherSigners
     mechanism =
       switch reference.place {
       case .statusList: .statusList
       case .identifierList: .identifierList
       }
+    self.allowsJWT = allowsJWT && mechanism == .statusList
     uri = reference.uri
     certificate = reference.certificate
     self.anchor = anchor
@@ -34,12 +39,13 @@ public struct StatusListSource: Sendable, Hashable {
   /// Nil for questions about certificates, and for an empty path.
   public init?(_ question: RevocationQuestion) {
     guard case .status(let reference) = question.subject, let anchor = question.path.last else { return nil }
-    self.init(reference, anchor: anchor, furtherSigners: question.statusSigners)
+    self.init(
+      reference, anchor: anchor, furtherSigners: question.statusSigners, allowsJWT: question.allowsJWT)
   }
 
   /// Compares addresses by their bytes, as the list's subject is compared (Token Status List, 8.3).
   public static func == (left: Self, right: Self) -> Bool {
-    left.mechanism == right.mechanism && left.uri.hasSameBytes(as: right.uri)
+    left.mechanism == right.mechanism && left.allowsJWT == right.allowsJWT && left.uri.hasSameBytes(as: right.uri)
       && left.certificate == right.certificate && left.anchor.sha256 == right.anchor.sha256
       && left.furtherSigners.elementsEqual(right.furtherSigners) { $0.sha256 == $1.sha256 }
   }

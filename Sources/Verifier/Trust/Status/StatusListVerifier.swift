@@ -5,16 +5,13 @@ import PKIX
 
 /// Reads status lists and identifier lists: a function of the bytes, of who may have signed them, and of the time.
 public struct StatusListVerifier: Sendable {
-  /// Whether a status list may also be a JSON Web Token. ISO/IEC 18013-5 has only the CBOR form.
-  public let allowsJWT: Bool
-
-  public init(allowsJWT: Bool = false) { self.allowsJWT = allowsJWT }
+  public init() {}
 
   /// The list, verified once; it then answers for any document of its source until it expires.
   public func read(
     _ bytes: [UInt8], from source: StatusListSource, at now: Timestamp
   ) throws(ListFault) -> VerifiedList {
-    let list = try parse(bytes, source.mechanism)
+    let list = try Self.parse(bytes, source.mechanism, allowsJWT: source.allowsJWT)
     let signer = try ListSigner(chain: list.chain, source: source, at: now)
     let claims = try list.claims(verifiedBy: signer.key)
     let registered = try claims.registered()
@@ -32,14 +29,13 @@ public struct StatusListVerifier: Sendable {
   }
 
   /// The media types to ask a publisher for, best first.
-  public func mediaTypes(for mechanism: StatusListSource.Mechanism) -> [String] {
-    let forms = allowsJWT && mechanism == .statusList ? ["cwt", "jwt"] : ["cwt"]
-    return forms.flatMap { mechanism.types(suffix: $0).suffix(1) }
+  public func mediaTypes(of source: StatusListSource) -> [String] {
+    (source.allowsJWT ? ["cwt", "jwt"] : ["cwt"]).flatMap { source.mechanism.types(suffix: $0).suffix(1) }
   }
 
   /// A token's form shows in its first byte: CBOR begins with a tag, a JSON Web Token with a letter.
-  func parse(
-    _ bytes: [UInt8], _ mechanism: StatusListSource.Mechanism
+  static func parse(
+    _ bytes: [UInt8], _ mechanism: StatusListSource.Mechanism, allowsJWT: Bool
   ) throws(ListFault) -> any SignedList {
     guard bytes.count <= Limits.listBytes else {
       throw ListFault(.listTooLarge, "more than \(Limits.listBytes) bytes")
@@ -47,7 +43,10 @@ public struct StatusListVerifier: Sendable {
     guard bytes.first == UInt8(ascii: "e") else {
       return try SignedCWT(parsing: bytes, types: mechanism.types(suffix: "cwt"))
     }
-    guard allowsJWT, mechanism == .statusList else { throw .invalid("a JSON Web Token is not allowed here") }
+    guard mechanism == .statusList else { throw .invalid("an identifier list is no JSON Web Token") }
+    guard allowsJWT else {
+      throw .invalid("a JSON Web Token; set \"jwt_status_lists\" in the anchor's settings to accept this form")
+    }
     return try SignedJWT(parsing: bytes, types: mechanism.types(suffix: "jwt"))
   }
 }

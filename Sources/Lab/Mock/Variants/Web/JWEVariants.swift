@@ -31,11 +31,22 @@ extension MockVariant {
       $0["epk"] = MockJWK.json(of: try $0.seed.key("jwe p384", on: .p384).publicKey)
     }
     header("epk-absent", "There is no ephemeral key.", "D09", .jweEphemeralKeyInvalid) { $0["epk"] = nil }
-    header("zip", "The plaintext is four megabytes, compressed to some kilobytes.", "D10", .jweCompressionNotAllowed) {
+    header("zip-bomb", "The plaintext is four megabytes, compressed to some kilobytes.", "D10", .jwePlaintextTooLarge) {
+      $0.payload += [UInt8](repeating: UInt8(ascii: " "), count: 4 << 20)
+      try $0.compress()
+    }
+    zip("truncated", "The compressed plaintext lacks its last byte.") { $0.payload.removeLast() }
+    zip("trailing", "A byte follows the compressed plaintext.") { $0.payload.append(0) }
+    zip("twice", "The plaintext is compressed twice.") { try $0.compress() }
+    header("zip-not-compressed", "The header says DEF, and the plaintext is not compressed.", "D10", malformed) {
       $0["zip"] = "DEF"
-      // DEF means a raw DEFLATE stream (RFC 7516, 4.1.3): zlib's stream without its header and checksum.
-      let padded = $0.payload + [UInt8](repeating: UInt8(ascii: " "), count: 4 << 20)
-      $0.payload = Array(try Deflation.deflate(padded).dropFirst(2).dropLast(4))
+    }
+    header("zip-zlib", "The compressed plaintext has zlib's header and checksum.", "D10", malformed) {
+      $0["zip"] = "DEF"
+      $0.payload = try Deflation.deflate($0.payload)
+    }
+    header("zip-unknown", "The plaintext is compressed by an unknown algorithm.", "D10", .jweCompressionNotAllowed) {
+      $0["zip"] = "GZIP"
     }
     header("crit", "An unknown parameter of the header is critical.", "", .jweHeaderInvalid) {
       $0["crit"] = ["exp"]
@@ -78,6 +89,12 @@ extension MockVariant {
     MockVariant(
       "openid4vp-not-encrypted", "The answer comes in clear, where an encrypted one was asked for.",
       codes: [.envelopeNotEncrypted], applicability: .openID4VPEncrypted, .webData { $0.members = $0.clear })
+    unsecured(
+      "encrypted", "The answer comes in an unsecured JWT, where an encrypted one was asked for.", .envelopeNotEncrypted,
+      .openID4VPEncrypted)
+    unsecured(
+      "clear", "The answer comes in an unsecured JWT, where its parameters were asked for.", .responseModeMismatch,
+      .openID4VPClear)
   }
 
   /// Right answers that are unusual.
@@ -85,6 +102,9 @@ extension MockVariant {
     MockVariant(
       "openid4vp-a256gcm", "The content is encrypted by A256GCM.", applicability: .openID4VPEncrypted,
       .jwe { $0["enc"] = "A256GCM" })
+    MockVariant(
+      "openid4vp-zip", "The plaintext is compressed, as some wallets do where it holds a proof.", cases: "D10",
+      applicability: .openID4VPEncrypted, .jwe { try $0.compress() })
     MockVariant(
       "openid4vp-party-info", "The JWE has `apu` and `apv`.", applicability: .openID4VPEncrypted,
       .jwe {
@@ -103,6 +123,28 @@ extension MockVariant {
       "jwe-\(name)", summary, cases: cases, codes: [code], applicability: .openID4VPEncrypted, .jwe(change))
   }
 
+  private static let malformed = Code.envelopePlaintextMalformed
+
+  /// - Parameter change: changes the compressed plaintext.
+  private static func zip(_ name: String, _ summary: String, _ change: @escaping MockChange<JWEDraft>) -> MockVariant {
+    header("zip-\(name)", summary, "D10", malformed) {
+      try $0.compress()
+      try change(&$0)
+    }
+  }
+
+  /// A wallet's way for `direct_post.jwt` without a key: an unsecured JWT (RFC 7519, 6) of the clear parameters.
+  private static func unsecured(
+    _ name: String, _ summary: String, _ code: Code, _ applicability: MockVariant.Applicability
+  ) -> MockVariant {
+    MockVariant(
+      "openid4vp-unsecured-jwt-\(name)", summary, codes: [code], applicability: applicability,
+      .webData { data in
+        let parts = [["alg": "none"], JSON.object(data.clear)].map { Base64.encodeURLSafe($0.serialized()) }
+        data.members = [.init("response", .string(parts.joined(separator: ".") + "."))]
+      })
+  }
+
   private static func ephemeralKey(
     _ name: String, _ summary: String, _ change: @escaping @Sendable (JSON) -> JSON
   ) -> MockVariant {
@@ -115,6 +157,14 @@ extension MockVariant {
   ) -> MockVariant {
     MockVariant(
       "jwe-\(name)", summary, cases: cases, codes: [code], applicability: .openID4VPEncrypted, .jweParts(change))
+  }
+}
+
+extension JWEDraft {
+  /// `zip: DEF` is a raw DEFLATE stream (RFC 7516, 4.1.3): zlib's stream without its header and checksum.
+  fileprivate mutating func compress() throws {
+    self["zip"] = "DEF"
+    payload = Array(try Deflation.deflate(payload).dropFirst(2).dropLast(4))
   }
 }
 

@@ -33,8 +33,12 @@ extension MockVariant {
       "vp-token-two-documents", "The DeviceResponse to one query has two documents.", cases: "D16",
       codes: [.documentUnexpected], applicability: .openID4VP,
       .response { $0.documents.append(try $0.anotherDocument("second document", .none)) })
-    state("absent", "The answer has no state.") { _ in nil }
-    state("other", "The answer has the state of another session.") { String($0.reversed()) }
+    MockVariant(
+      "state-missing", "The answer has no state.", cases: "D17", warnings: [.stateMissing],
+      applicability: .openID4VPRedirect, .authorizationResponse { $0.state = nil })
+    MockVariant(
+      "state-other", "The answer has the state of another session.", cases: "D17", codes: [.stateMismatch],
+      applicability: .openID4VPRedirect, .authorizationResponse { $0.state = $0.state.map { String($0.reversed()) } })
   }
 
   /// Errors that the wallet sends in place of an answer, encrypted as an answer is (OpenID4VP 1.0, 8.3 and 8.5). The
@@ -66,13 +70,5 @@ extension MockVariant {
     MockVariant(
       "vp-token-\(name)", summary, cases: cases, codes: [code], applicability: .openID4VP,
       .authorizationResponse(change))
-  }
-
-  private static func state(
-    _ name: String, _ summary: String, _ change: @escaping @Sendable (String) -> String?
-  ) -> MockVariant {
-    MockVariant(
-      "state-\(name)", summary, cases: "D17", codes: [.stateMismatch], applicability: .openID4VPRedirect,
-      .authorizationResponse { $0.state = $0.state.flatMap(change) })
   }
 }
