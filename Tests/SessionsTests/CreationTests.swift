@@ -1,4 +1,5 @@
 import Base
+import Mdoc
 import Sessions
 import Testing
 
