@@ -58,6 +58,7 @@ import Testing
     ("relying_parties", party("policies", [:]), "/relying_parties/0/policies"),
     ("relying_parties", party("origins", ["*"]), "/relying_parties/0/origins/0"),
     ("relying_parties", party("origins", ["https://shop.example/"]), "/relying_parties/0/origins/0"),
+    ("relying_parties", party("origins", ["android:apk-key-hash:AA"]), "/relying_parties/0/origins/0"),
     (
       "relying_parties", party("api_keys", [["sha256": "00", "scopes": ["admin"]]]),
       "/relying_parties/0/api_keys/0/sha256"

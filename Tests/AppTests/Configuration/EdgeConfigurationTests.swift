@@ -1,6 +1,7 @@
 import Base
 import Glibc
 import HTTP
+import Sessions
 import TestSupport
 import Testing
 

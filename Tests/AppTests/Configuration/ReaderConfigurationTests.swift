@@ -149,6 +149,16 @@ import Testing
 
   @Test(
     arguments: [
+      (["redirect_schemes": ["shop"]], "redirect_schemes/0"),
+      (["redirect_schemes": ["javascript"]], "redirect_schemes/0"),
+      (["redirect_schemes": ["com.example", "https"]], "redirect_schemes/1"),
+      (["redirect_schemes": ["com..example"]], "redirect_schemes/0"),
+      (["redirect_schemes": ["com.example."]], "redirect_schemes/0"),
+      (["redirect_schemes": ["Com.example"]], "redirect_schemes/0"),
+      (["redirect_schemes": ["com.example://"]], "redirect_schemes/0"),
+      (["wallet_origins": ["https://wallet.example/"]], "wallet_origins/0"),
+      (["wallet_origins": ["*", "https://*.example"]], "wallet_origins/1"),
+      (["wallet_origins": ["android:apk-key-hash:E8lSX1zJMPBZ9G_zpnfxfmfh-d0q2qEYz-2bgNeUKCU"]], "wallet_origins/0"),
       (["scheme": "https://"], "scheme"), (["scheme": "Openid4vp"], "scheme"), (["scheme": "4vp"], "scheme"),
       (["annex_b": 1], "annex_b"), (["encrypted_responses": "no"], "encrypted_responses"), (["mode": "x"], "mode"),
       (["trusted_authorities": ["xy"]], "trusted_authorities/0"),

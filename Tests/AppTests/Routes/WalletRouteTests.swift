@@ -1,4 +1,5 @@
 import Base
+import Cryptography
 import Mock
 import Sessions
 import TestSupport
