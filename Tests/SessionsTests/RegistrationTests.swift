@@ -69,6 +69,17 @@ import Trust
     #expect(try await inDeviceRequests(fixture) == [jws, jws, jws, jws])
   }
 
+  @Test func `wallets answer as without one`() async throws {
+    let fixture = try fixture([registrar.jws(at: now)])
+    for name in Self.web + ["org-iso-mdoc"] {
+      let session = try await fixture.create(name)
+      let answer = try fixture.wallet.answer(
+        digitalCredential: name, data: try #require(session.requestData(name)), origin: "https://shop.example",
+        at: now)
+      #expect(try await fixture.submit(answer.data, by: name, to: session).status == "verified", "\(name)")
+    }
+  }
+
   @Test func `a CWT goes into DeviceRequests alone`() async throws {
     let cwt = try registrar.cwt(["credentials": both], at: now)
     let fixture = try fixture([cwt])

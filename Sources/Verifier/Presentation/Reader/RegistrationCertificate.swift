@@ -124,7 +124,9 @@ public struct RegistrationCertificate: Sendable {
     guard let leaf = read.first, read.count == chain?.count else {
       throw Fault("needs 1 to \(Limits.chainCertificates) certificates of its signer under \(name)")
     }
-    guard leaf.publicKey.map(isValid) ?? false else { throw Fault("is not signed by the first certificate of \(name)") }
+    guard leaf.publicKey.map(isValid) ?? false else {
+      throw Fault("is not signed by the first certificate of \(name), by ECDSA or EdDSA")
+    }
     return read
   }
 
