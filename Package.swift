@@ -290,8 +290,8 @@ if let fuzzing {
     .executableTarget(
       name: "Fuzzing",
       dependencies: [
-        "CLibFuzzer", "FuzzDriver", "Base", "CBOR", "Cryptography", "COSE", "Longfellow", "PKIX", "Mdoc", "Trust",
-        "Presentation", "Sessions", "HTTP", "App", "Mock", "TestMode", "Vectors",
+        "CLibFuzzer", "FuzzDriver", "Base", "CBOR", "Cryptography", "COSE", "JOSE", "Longfellow", "PKIX", "Mdoc",
+        "Trust", "Presentation", "Sessions", "HTTP", "App", "Mock", "TestMode", "Vectors",
       ],
       path: "Tests/Fuzzing", swiftSettings: settings, linkerSettings: linking),
   ]

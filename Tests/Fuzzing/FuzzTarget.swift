@@ -34,8 +34,9 @@ extension FuzzTarget {
 
 enum FuzzTargets {
   static let all: [any FuzzTarget.Type] = [
-    CBORTarget.self, DecodingTarget.self, DeviceResponseTarget.self, AppleEnvelopeTarget.self, COSETarget.self,
-    CertificateChainTarget.self, SignedListTarget.self, HTTPBodyTarget.self, CircuitTarget.self, ProofTarget.self,
+    CBORTarget.self, DecodingTarget.self, DeviceResponseTarget.self, AppleEnvelopeTarget.self, JWETarget.self,
+    COSETarget.self, CertificateChainTarget.self, SignedListTarget.self, HTTPBodyTarget.self, CircuitTarget.self,
+    ProofTarget.self,
   ]
 
   static func named(_ name: String) -> (any FuzzTarget.Type)? { all.first { $0.name == name } }

@@ -94,6 +94,14 @@ import Testing
     }
   }
 
+  @Test func aPlaintextHasTheSameBoundWithoutCompression() throws {
+    let content = [UInt8](repeating: 7, count: Limits.jwePlaintextBytes)
+    let largest = try CompactJWE(parsing: draft.encrypt(content).utf8)
+    #expect(try largest.decrypt(with: recipient).count == content.count)
+    let larger = try CompactJWE(parsing: draft.encrypt(content + [7]).utf8)
+    #expect(throws: JWEError.plaintextTooLarge) { try larger.decrypt(with: recipient) }
+  }
+
   @Test func onlyOneWholeStreamIsInflated() throws {
     var draft = draft
     draft["zip"] = "DEF"

@@ -85,7 +85,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["jwe-zip", "annex-c-truncated", "annex-b-handover-1.0", "slip-issuer-header-null", "zk-tag-bit"])
+  @Test(arguments: [
+    "jwe-zip-bomb", "annex-c-truncated", "annex-b-handover-1.0", "slip-issuer-header-null", "zk-tag-bit",
+  ])
   func aVariantOfAnotherProtocolIsRefused(name: String) async {
     let run = await makeApple("--variant", name)
     #expect(run.status == 64 && run.hasOneLineOfError)

@@ -30,11 +30,14 @@ import Testing
     ]
   }
 
+  /// Over OpenID4VP with the plaintext compressed, as Multipaz does where a proof is inside.
   private func answer(_ fixture: WebFixture, _ protocolName: String, zk: JSON) async throws -> JSON {
     let created = try await fixture.service.createSession(creation(protocolName, zk: zk), as: fixture.full).body
     let data = try #require(created["requests"]?.array?.first?["data"])
+    let variant = MockVariant.named(protocolName == "org-iso-mdoc" ? "good" : "openid4vp-zip")
     let answer = try fixture.wallet.answer(
-      digitalCredential: protocolName, data: data, origin: WebFixture.origin, at: fixture.clock.now)
+      digitalCredential: protocolName, data: data, origin: WebFixture.origin, variant: #require(variant),
+      at: fixture.clock.now)
     let id = try #require(created["id"]?.string)
     let body: JSON = ["protocol": .string(protocolName), "data": answer.data]
     let reply = try await fixture.service.submit(body, to: id, as: fixture.full).body

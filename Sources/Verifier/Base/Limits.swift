@@ -3,8 +3,8 @@
 public enum Limits {
   /// Bytes of one wallet answer, opened or not.
   public static let responseBytes = 1 << 20
-  /// Bytes of a JWE's plaintext, inflated: two thirds more than an answer needs, and no more than the largest HTTP body
-  /// holds without compression.
+  /// Bytes of a JWE's plaintext, as it was encrypted and inflated: an answer in base64url with its parameters. It is as
+  /// much as the largest HTTP body holds without compression.
   public static let jwePlaintextBytes = responseBytes * 4 / 3 + (48 << 10)
   /// Bytes that are kept of a wallet's `error_description`.
   public static let errorDescriptionBytes = 200

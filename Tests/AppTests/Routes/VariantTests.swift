@@ -107,7 +107,7 @@ import Testing
   @Test func `a variant that does not apply is refused with the reason`() async throws {
     try await withTestMode { bed in
       for (name, variant, reason) in [
-        ("apple-in-app", "jwe-zip", "is for encrypted answers over OpenID4VP 1.0"),
+        ("apple-in-app", "jwe-zip-bomb", "is for encrypted answers over OpenID4VP 1.0"),
         ("org-iso-mdoc", "apple-mode", "is for answers over apple-in-app"),
         ("openid4vp", "device-mac", "is for answers to a verifier without a reader key"),
         ("iso-18013-5-proximity", "annex-c-truncated", "is for answers over org-iso-mdoc"),

@@ -115,6 +115,13 @@ import Testing
     #expect(verify(response).codes == [.deviceSignatureInvalid])
   }
 
+  /// The standard's printed example has none.
+  @Test func aMissingStateOnlyWarns() throws {
+    let verdict = try verify(encrypt(parameters()))
+    #expect(verdict.codes == [])
+    #expect(verdict.report.checks.contains(Check(.stateMissing, .warning)))
+  }
+
   @Test func aStateThatComesMustBeOurs() throws {
     #expect(try verify(encrypt(parameters(state: OpenID4VPFixture.state))).codes == [])
     #expect(try verify(encrypt(parameters(state: "other"))).codes == [.stateMismatch])

@@ -94,8 +94,10 @@ struct OpenID4VPFixture {
 
   // MARK: Ours
 
-  func verify(_ response: JSON, as recipient: OpenID4VPRecipient = page, isEncrypted: Bool = true) -> Verdict {
-    OpenID4VP(verifier: MdocVerifier(trust: setup.trust)).authenticate(
+  func verify(
+    _ response: JSON, as recipient: OpenID4VPRecipient = page, isEncrypted: Bool = true, isStrict: Bool = false
+  ) -> Verdict {
+    OpenID4VP(verifier: MdocVerifier(trust: setup.trust, isStrict: isStrict)).authenticate(
       response, answering: challenge(recipient, isEncrypted: isEncrypted), request: request, names: Self.names,
       at: setup.now
     ).conclude()

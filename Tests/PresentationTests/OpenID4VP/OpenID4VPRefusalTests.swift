@@ -77,6 +77,8 @@ import Testing
     let verdict = fixture.verify(response, as: OpenID4VPFixture.server, isEncrypted: isEncrypted)
     #expect(verdict.codes == [])
     #expect(verdict.report.checks.filter { $0.outcome == .warning }.map(\.code) == [.stateMissing])
+    let strict = fixture.verify(response, as: OpenID4VPFixture.server, isEncrypted: isEncrypted, isStrict: true)
+    #expect(strict.codes == [.stateMissing])
   }
 
   @Test(

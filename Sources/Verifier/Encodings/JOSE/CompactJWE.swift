@@ -35,8 +35,8 @@ package struct CompactJWE: Sendable {
   /// The plaintext, inflated if the header says `zip` (RFC 7516, 4.1.3). Nothing is inflated or returned before the tag
   /// was checked.
   ///
-  /// Compressed bytes cost time by their own length and by that of their content: both are bounded, and memory is taken
-  /// only for content within its bound.
+  /// Inflating takes time by the length of the compressed bytes and by that of their content. Both have the same bound,
+  /// and memory is taken only for content within it.
   ///
   /// - Throws: `JWEError`, which says why there is none.
   package func decrypt(with recipient: PrivateKey) throws(JWEError) -> [UInt8] {
@@ -55,6 +55,7 @@ package struct CompactJWE: Sendable {
     } catch {
       throw .decryptionFailed
     }
+    guard plaintext.count <= Limits.jwePlaintextBytes else { throw .plaintextTooLarge }
     guard header.isCompressed else { return plaintext }
     do throws(CompressionError) {
       return try Inflation.inflate(plaintext, format: .deflate, limit: Limits.jwePlaintextBytes)

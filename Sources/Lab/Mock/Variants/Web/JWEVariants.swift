@@ -133,7 +133,7 @@ extension MockVariant {
     }
   }
 
-  /// A wallet's way for `direct_post.jwt` without a key: an unsecured JWT (RFC 7519, 6) of the clear parameters.
+  /// An unsecured JWT (RFC 7519, 6) of the clear parameters, as some wallets post it for `direct_post`.
   private static func unsecured(
     _ name: String, _ summary: String, _ code: Code, _ applicability: MockVariant.Applicability
   ) -> MockVariant {
@@ -162,7 +162,7 @@ extension MockVariant {
 
 extension JWEDraft {
   /// `zip: DEF` is a raw DEFLATE stream (RFC 7516, 4.1.3): zlib's stream without its header and checksum.
-  fileprivate mutating func compress() throws {
+  mutating func compress() throws {
     self["zip"] = "DEF"
     payload = Array(try Deflation.deflate(payload).dropFirst(2).dropLast(4))
   }
