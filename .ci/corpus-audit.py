@@ -51,7 +51,7 @@ INTENDED = {
     "plaintext": "envelope.plaintext",
     "jwe": "envelope. jwe.",
     "jwe plaintext": "envelope.plaintext",
-    "vp_token": "envelope.plaintext session.state vp_token. wallet.",
+    "vp_token": "envelope.plaintext envelope.response_mode session.state vp_token. wallet.",
     "issuer auth": "apple. cbor. cose. mdoc.issuer_auth. mdoc.mso.missing mdoc.response.deviation",
     # A key that the signer's algorithm cannot have signed with.
     "issuer signature": "mdoc.issuer_auth. trust.certificate.algorithm_unsupported",
@@ -85,7 +85,7 @@ UNUSUAL = {
     "crl": "crl-intermediate|crl-stale-off",
     "device key": "device-brainpoolp320r1.*|device-key-agreement|device-(mac-)?key-use.*",
     "issuer auth": "x5chain-.*|x5t.*",
-    "jwe": "openid4vp-party-info",
+    "jwe": "openid4vp-(party-info|zip)",
     "mso": "dates-with-fraction.*",
     "status list": "(identifiers|status)-short-type",
     "status signature": "identifiers-bad-signature-off",
