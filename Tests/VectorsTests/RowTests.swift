@@ -49,7 +49,8 @@ import Testing
     D07 annex-c-other-key jwe-other-key
     D08 jwe-alg-rsa-oaep jwe-alg-dir jwe-alg-none jwe-enc-a128cbc
     D09 jwe-kid-unknown jwe-epk-off-curve jwe-epk-p384
-    D10 jwe-zip
+    D10 openid4vp-zip jwe-zip-bomb jwe-zip-not-compressed jwe-zip-trailing jwe-zip-truncated jwe-zip-twice
+    D10 jwe-zip-unknown jwe-zip-zlib
     D11 openid4vp-thumbprint-null openid4vp-thumbprint-text openid4vp-thumbprint-other-key
     D12 openid4vp-handover-draft-18 openid4vp-handover-draft-24 annex-b-handover-1.0
     D13 openid4vp-handover-redirect openid4vp-handover-digital-credentials
@@ -57,7 +58,7 @@ import Testing
     D15 vp-token-unknown-id vp-token-string vp-token-two-presentations vp-token-id-missing
     D15 openid4vp-all-documents-one-missing openid4vp-redirect-all-documents-one-missing
     D16 vp-token-two-documents
-    D17 state-absent state-other
+    D17 state-missing state-other
     D18 openid4vp-error-access-denied openid4vp-error-invalid-request openid4vp-error-org-example-other
     D20 jwe-part-padded vp-token-padded vp-token-standard-alphabet
     I01 issuer-signature-bit-flipped issuer-signature-zero issuer-signature-s-order issuer-signature-short
