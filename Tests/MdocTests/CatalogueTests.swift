@@ -50,6 +50,49 @@ import Testing
     }
   }
 
+  /// WG 4 N 4862 of 2025-12 and N 4583 of 2024.
+  @Test func `a photo ID has the elements of both drafts, and each says of which`() throws {
+    func sources(_ namespace: String) throws -> [String?: Set<String>] {
+      let definition = try #require(DocTypeCatalogue.definition(of: DocType.photoID))
+      let elements = try #require(definition.namespaces.first { $0.name == namespace }).elements
+      return Dictionary(grouping: elements, by: \.source).mapValues { Set($0.map(\.identifier)) }
+    }
+    let (newer, older) = ("ISO/IEC 23220-4 (2025-12)", "ISO/IEC 23220-4 (2024)")
+    let base = try sources("org.iso.23220.1")
+    #expect(
+      base[newer] == [
+        "family_name", "family_name_viz", "given_name", "given_name_viz", "issuing_authority", "resident_address",
+        "resident_city", "enrolment_portrait_image", "age_over_18",
+      ])
+    #expect(
+      base[older] == [
+        "family_name_unicode", "given_name_unicode", "issuing_authority_unicode", "resident_address_unicode",
+        "resident_city_unicode",
+      ])
+    #expect(base[nil]?.isSuperset(of: ["birth_date", "portrait", "family_name_latin1", "document_number"]) == true)
+    let own = try #require(try sources("org.iso.23220.photoid.1")[newer])
+    let before = try #require(try sources("org.iso.23220.photoID.1")[older])
+    #expect(own.subtracting(before) == ["travel_document_type", "travel_document_mrz"] && own.isSuperset(of: before))
+    let groups = try sources("org.iso.23220.datagroups.1")
+    #expect(groups == [newer: Set(["version", "sod"] + (1...16).map { "dg\($0)" })])
+    #expect(Self.allows(.text("P"), for: ElementReference(Namespace.iso23220PhotoID, "travel_document_type")))
+    #expect(!Self.allows(.integer(1), for: ElementReference(Namespace.iso23220PhotoID, "travel_document_mrz")))
+    #expect(!Self.allows(.text("61"), for: ElementReference(Namespace.iso23220DataGroups, "dg1")))
+  }
+
+  /// Rulebook 1.7, by the amended CIR 2024/2977.
+  @Test func `what an edition has dropped is marked`() throws {
+    let pid = try #require(DocTypeCatalogue.definition(of: DocType.europeanPID))
+    func element(_ name: String) -> ElementDefinition? { pid.element(ElementReference(Namespace.europeanPID, name)) }
+    #expect(element("resident_house_number")?.source == "PID Rulebook before 1.6")
+    #expect(element("birth_place")?.source == "PID Rulebook before 1.1" && element("birth_date")?.source == nil)
+    #expect(element("expiry_date")?.isMandatory == false)
+    let licence = try #require(DocTypeCatalogue.definition(of: DocType.mDL))
+    let street = licence.element(ElementReference(Namespace.mDL, "resident_street"))
+    #expect(street?.source == "ISO/IEC 18013-5, second edition")
+    #expect(licence.element(ElementReference(Namespace.mDL, "biometric_template_face"))?.types == .bytes)
+  }
+
   @Test func aValueOfAnotherTypeThanTheElementsIsNotAllowed() {
     let date = ElementReference(Namespace.mDL, "birth_date")
     #expect(Self.allows(Self.fullDate, for: date))
@@ -142,7 +185,13 @@ import Testing
       }
       let first = try #require(definition.namespaces.first)
       let given = document.namespaces.first { $0.name == first.name }?.elements.map(\.identifier) ?? []
-      for element in first.elements where element.isMandatory { #expect(given.contains(element.identifier)) }
+      let mandatory = first.elements.filter(\.isMandatory)
+      // All that one edition makes mandatory.
+      let editions = Set(mandatory.map(\.source))
+      let isWhole = editions.contains { edition in
+        mandatory.filter { $0.source == nil || $0.source == edition }.allSatisfy { given.contains($0.identifier) }
+      }
+      #expect(isWhole, "\(document.docType)")
     }
   }
 }

@@ -41,10 +41,13 @@ import Testing
     let portrait = elements?.array?.first { $0["identifier"] == "portrait" }
     #expect(
       portrait == [
-        "identifier": "portrait", "label": "Portrait", "types": ["bstr"], "mandatory": true, "apple_in_app": true,
+        "identifier": "portrait", "label": "Portrait", "types": ["bstr"], "mandatory": true,
+        "source": "ISO/IEC 18013-5", "apple_in_app": true,
       ])
     let street = elements?.array?.first { $0["identifier"] == "resident_street" }
-    #expect(street?["apple_in_app"] == false)
+    #expect(street?["apple_in_app"] == false && street?["source"] == "ISO/IEC 18013-5, second edition")
+    let photo = await Run(["catalogue", DocType.photoID], width: 200).output
+    #expect(photo.contains("Family name (older) · tstr · mandatory · ISO/IEC 23220-4 (2024)\n"))
   }
 
   @Test func anUnknownTypeIsAUsageErrorWithTheNearestName() async {

@@ -82,7 +82,7 @@ enum CatalogueText {
 
   private static func describe(_ element: ElementDefinition) -> String {
     let types = element.types.names.isEmpty ? "any type" : element.types.names.joined(separator: " or ")
-    return [element.label, types, element.isMandatory ? "mandatory" : ""].filter { !$0.isEmpty }
+    return [element.label, types, element.isMandatory ? "mandatory" : "", element.source ?? ""].filter { !$0.isEmpty }
       .joined(separator: " · ")
   }
 

@@ -7,7 +7,8 @@ package enum CatalogueRendering {
   /// Every type, in the catalogue's order.
   package static var json: JSON { .array(DocTypeCatalogue.all.map(json)) }
 
-  /// `age_over` says whether a namespace has `age_over_NN` besides what it lists; no `types`: none is prescribed.
+  /// `age_over` says whether a namespace has `age_over_NN` besides what it lists; no `types`: none is prescribed. An
+  /// element's `source` is the type's unless one edition or draft only has it.
   package static func json(_ definition: DocTypeDefinition) -> JSON {
     [
       "doc_type": .string(definition.docType), "aliases": .array(definition.aliases.map { .string($0) }),
@@ -26,6 +27,7 @@ package enum CatalogueRendering {
           [
             "identifier": .string(element.identifier), "label": .string(element.label),
             "types": .array(element.types.names.map { .string($0) }), "mandatory": .bool(element.isMandatory),
+            "source": .string(element.source ?? type.source),
             "apple_in_app": .bool(isInApp(ElementReference(namespace.name, element.identifier), of: type)),
           ]
         }),

@@ -73,7 +73,7 @@ public enum DocTypeCatalogue {
 public enum DocType {
   public static let mDL = TrustAnchor.mDL
   public static let photoID = "org.iso.23220.photoid.1"
-  /// The other spelling in circulation (drafts of ISO/IEC 23220-4). On the wire it is another document type.
+  /// The spelling of drafts of ISO/IEC 23220-4 before 2025-12. On the wire it is another document type.
   public static let photoIDDraft = "org.iso.23220.photoID.1"
   public static let europeanPID = "eu.europa.ec.eudi.pid.1"
   public static let europeanAgeVerification = "eu.europa.ec.av.1"
@@ -85,7 +85,10 @@ public enum Namespace {
   public static let mDL = "org.iso.18013.5.1"
   public static let aamva = "org.iso.18013.5.1.aamva"
   public static let iso23220 = "org.iso.23220.1"
-  public static let iso23220PhotoID = "org.iso.23220.photoID.1"
+  public static let iso23220PhotoID = DocType.photoID
+  public static let iso23220DataGroups = "org.iso.23220.datagroups.1"
+  /// The names that drafts of 2024 gave to the two.
+  public static let iso23220PhotoIDDraft = DocType.photoIDDraft
   public static let iso23220TravelDocument = "org.iso.23220.dtc.1"
   public static let iso23220Japan = "org.iso.23220.1.jp"
   public static let europeanPID = DocType.europeanPID

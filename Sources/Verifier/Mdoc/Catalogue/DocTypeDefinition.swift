@@ -66,7 +66,10 @@ public struct ElementDefinition: Sendable, Hashable {
   public let label: String
   public let presence: Presence
 
-  /// Whether every document of the type has it.
+  /// The edition or draft that alone has the element; nil if every edition of the type's source has it.
+  public fileprivate(set) var source: String?
+
+  /// Whether every document of its edition has it.
   public var isMandatory: Bool { presence == .mandatory }
 
   init(_ identifier: String, _ types: ElementTypes, _ label: String, _ presence: Presence = .optional) {
@@ -74,6 +77,17 @@ public struct ElementDefinition: Sendable, Hashable {
     self.types = types
     self.label = label
     self.presence = presence
+  }
+}
+
+extension [ElementDefinition] {
+  /// The elements as those of one edition or draft only.
+  func only(in source: String) -> Self {
+    map { element in
+      var element = element
+      element.source = source
+      return element
+    }
   }
 }
 
