@@ -32,8 +32,8 @@ struct ProvenAnswer {
   var verifier: MdocVerifier
   var transcript: SessionTranscript
   var now = Timestamp(secondsSince1970: 1_764_633_000)
-  /// The type and the kind that the answered query asks for; nil where one answer is for all queries.
-  var query: (docType: String, kind: PresentedResponse.DocumentKind)?
+  /// The query that is answered; nil where one answer is for all queries.
+  var query: PresentedResponse.Query?
 
   static func element(_ identifier: String, _ value: CBORValue) -> (key: CBORValue, value: CBORValue) {
     (key: .text(identifier), value: value)
@@ -96,7 +96,7 @@ struct ProvenAnswer {
 
   func verify() throws -> Verdict {
     let presented = PresentedResponse(
-      parts: [.init(try DeviceResponse(parsing: encoded), docType: query?.docType, kind: query?.kind)],
+      parts: [.init(try DeviceResponse(parsing: encoded), query: query)],
       transcript: transcript, macPolicy: .notAllowed)
     return verifier.authenticate(presented, request: request, at: now).conclude()
   }
@@ -376,11 +376,11 @@ struct ZeroKnowledgeTests {
     var answer = try ProvenAnswer()
     let photoID = "org.iso.23220.photoid.1"
     answer.request.documents.append(DocumentRequest(docType: photoID, elements: [], ageOver: [18]))
-    answer.query = (DocType.mDL, .proof)
+    answer.query = .init(0, docType: DocType.mDL, kind: .proof)
     #expect(try answer.verify().accepted != nil)
-    answer.query = (photoID, .proof)
+    answer.query = .init(1, docType: photoID, kind: .proof)
     #expect(try answer.verify().report.reasons.map(\.code) == [.documentUnexpected])
-    answer.query = (DocType.mDL, .plain)
+    answer.query = .init(0, docType: DocType.mDL, kind: .plain)
     #expect(try answer.verify().report.reasons.map(\.code) == [.zkPlainNotAccepted])
   }
 

@@ -101,7 +101,7 @@ struct Fixture: Sendable {
     return AcceptedPresentation(
       documents: [
         AcceptedDocument(
-          docType: DocType.mDL,
+          requestIndex: 0, docType: DocType.mDL,
           elements: [
             element("given_name", .text(personal), retain: false), element("birth_date", date, retain: true),
           ],

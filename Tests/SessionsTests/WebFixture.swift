@@ -27,10 +27,11 @@ struct WebFixture: Sendable {
   ///   - makesProofs: whether the wallet makes proofs by them.
   ///   - acceptsEndOfDay: whether the service accepts proofs of a later time of the day.
   ///   - evidenceKey: that of the relying party's bundles.
+  ///   - isEncrypted: whether responses of OpenID4VP are.
   init(
     _ protocols: [any WalletProtocol], readers: [ReaderIdentity] = [], circuits: CircuitLibrary? = nil,
     makesProofs: Bool = true, acceptsEndOfDay: Bool = false, evidenceKey: EvidenceKey? = nil,
-    revocation: RevocationPolicy = .off
+    revocation: RevocationPolicy = .off, isEncrypted: Bool = true
   ) throws {
     let now = clock.now
     let authority = try MockAuthority(seed: Array("service tests".utf8))
@@ -39,7 +40,8 @@ struct WebFixture: Sendable {
     shop = RelyingParty(
       id: "shop", origins: [Self.origin, Self.otherOrigin],
       apiKeys: [APIKey(sha256: APIKey.hash(of: "shop-key"), scopes: [.sessionsWrite, .resultsRead])],
-      readers: readers, policies: .init(revocation: revocation, evidenceKey: evidenceKey))
+      readers: readers, openID4VP: OpenID4VPConfiguration(encryptsResponses: isEncrypted),
+      policies: .init(revocation: revocation, evidenceKey: evidenceKey))
     let anchors = try authority.anchors(at: now).map { anchor in
       TrustAnchor(
         certificate: try Certificate(der: anchor.certificate), docTypes: anchor.docTypes,

@@ -100,7 +100,7 @@ struct MockWalletEndpoint: Sendable {
     _ pending: PendingRequest, _ requestObject: [UInt8]?, by wallet: MockWallet, _ input: MockResponseInput,
     at now: Timestamp
   ) throws -> HandedIn {
-    let request = input.restricted(MockRequest(pending.request))
+    let request = input.restricted(MockRequest(pending.request, withAlternatives: input.isRestricted))
     // Unless the person withholds something, the wallet answers what it reads in the request itself.
     let agreed = input.isRestricted ? request : nil
     if let requestObject {
@@ -155,12 +155,14 @@ extension HandedIn {
 }
 
 extension MockRequest {
-  fileprivate init(_ request: PresentationRequest) {
+  /// - Parameter withAlternatives: whether the person may choose an element that comes in place of another.
+  fileprivate init(_ request: PresentationRequest, withAlternatives: Bool) {
     self.init(
       documents: request.documents.map { document in
         Document(
           docType: document.docType,
-          elements: document.elements.map { ($0.element.namespace, $0.element.identifier) },
+          elements: document.elements.flatMap { [$0.element] + (withAlternatives ? $0.alternatives : []) }
+            .map { ($0.namespace, $0.identifier) },
           ageOver: document.ageThresholds)
       })
   }

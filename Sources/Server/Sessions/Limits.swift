@@ -79,6 +79,8 @@ extension Limits {
   /// Documents and elements that one session may ask for.
   package static let requestedDocuments = 8
   package static let requestedElements = 128
+  /// Elements that may come in place of one.
+  package static let elementAlternatives = 4
   /// age_over_NN requests in one document request (ISO/IEC 18013-5, 7.2.5).
   package static let ageRequests = 2
   /// Refused requests of one code that are logged in one second, each on its own line. Of further ones the log only has

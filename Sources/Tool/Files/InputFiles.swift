@@ -74,9 +74,10 @@ enum TranscriptFile {
 enum RequestFile {
   /// - Parameters:
   ///   - argument: JSON if it begins with a brace or bracket, otherwise a path. Nil requests nothing in particular.
+  ///   - protocolName: the protocol that carries it; nil for a DeviceResponse without one.
   ///   - circuits: those by which proofs can be asked for.
   static func request(
-    _ argument: String?, for family: ProtocolFamily, circuits: CircuitLibrary? = nil,
+    _ argument: String?, for family: ProtocolFamily, over protocolName: String? = nil, circuits: CircuitLibrary? = nil,
     revocation: RevocationPolicy = .off
   ) throws(Failure) -> PresentationRequest? {
     guard let argument else { return nil }
@@ -90,7 +91,8 @@ enum RequestFile {
     do throws(ServiceError) {
       let proofs = PresentationRequestDecoder.ProofRules(
         circuits: circuits?.circuits ?? [], revocation: revocation)
-      return try PresentationRequestDecoder(for: family, proofs: proofs).decode(json)
+      let protocols = protocolName.map { [$0] } ?? []
+      return try PresentationRequestDecoder(for: family, protocols: protocols, proofs: proofs).decode(json)
     } catch {
       let faults = error.pointers.map { "\($0.pointer.isEmpty ? "it" : $0.pointer) \($0.detail)" }
       throw fault(faults.isEmpty ? error.detail : faults.joined(separator: "; "))

@@ -499,7 +499,7 @@ extension Code {
         Remedy.wallet)
     case .documentMissing:
       row(
-        "A document that was required was not returned", "\(iso), 8.3.2.1.2.2",
+        "A required document was not returned, or another was returned twice", "\(iso), 8.3.2.1.2.2",
         "The person declined it or has no such document.")
     case .ageContradictory:
       row("The age attestations contradict each other", "\(iso), 7.2.5", Remedy.issuer)

@@ -1,6 +1,7 @@
 /// What a relying party asks for, independent of the protocol that carries it.
 public struct PresentationRequest: Sendable, Hashable {
-  /// The documents asked for. Any one of them satisfies the request, unless `requiresAllDocuments` is set.
+  /// The documents asked for. Any one of them satisfies the request, unless `requiresAllDocuments` is set. Two of one type
+  /// are told apart only by a protocol that has an id for each (OpenID4VP 1.0).
   public var documents: [DocumentRequest]
   public var requiresAllDocuments: Bool
   /// What a wallet may tell the person about the purpose; nil for nothing.

@@ -49,7 +49,9 @@ struct DocumentBuilder {
       authority: authority, now: now, seed: seed, requested: requested, held: held, data: data,
       signer: try MockSigner(
         authority: authority, under: authority.certificateIssuer(.good), at: now),
-      deviceKey: try walletSeed.key("device/\(data.docType)", on: deviceCurve),
+      // Each copy of a document has a device key of its own.
+      deviceKey: try walletSeed.key(
+        "device/\(data.docType)" + (requested.copy == 0 ? "" : "/\(requested.copy)"), on: deviceCurve),
       validity: ValidityInfo(
         signed: now - issuing.age, validFrom: now - issuing.age, validUntil: now + issuing.remainingLifetime))
     setup.useDigests(issuing.digestAlgorithm)

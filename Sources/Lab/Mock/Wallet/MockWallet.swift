@@ -86,8 +86,11 @@ package struct MockWallet: Sendable {
     authentication: MockDeviceAuthentication, readerKey: PublicKey? = nil, mutation: MockMutation, documentLimit: Int,
     seed: MockSeed, at now: Timestamp
   ) throws -> [UInt8] {
-    let held = request.documents.compactMap { requested in
-      documents.first { $0.docType == requested.docType }.map { (requested: requested, data: $0) }
+    let held = request.documents.compactMap { requested -> (requested: MockRequest.Document, data: MockDocumentData)? in
+      guard let held = document(for: requested) else { return nil }
+      var requested = requested
+      requested.copy = held.copy
+      return (requested, held.data)
     }
     guard let first = held.first else { throw MockError.noRequestedDocument(request.documents.map(\.docType)) }
     func builder(_ seed: MockSeed) -> DocumentBuilder {
@@ -124,6 +127,14 @@ package struct MockWallet: Sendable {
     try mutation.responseBytes?(&bytes)
     return bytes
   }
+
+  /// The document that answers, and its place among those of its type. A wallet with too few of a type presents the last
+  /// one again.
+  func document(for requested: MockRequest.Document) -> (copy: Int, data: MockDocumentData)? {
+    let copies = documents.filter { $0.docType == requested.docType }
+    return copies.isEmpty
+      ? nil : (min(requested.copy, copies.count - 1), copies[min(requested.copy, copies.count - 1)])
+  }
 }
 
 /// What a relying party requests, as far as a wallet needs to know: document types, and elements of namespaces.
@@ -141,6 +152,8 @@ package struct MockRequest: Sendable {
     var substitutes: [(requested: Element, sets: [[Element]])] = []
     /// Sets of which one is to be returned (OpenID4VP 1.0, 6.4.1); empty where all elements are.
     var claimSets: [[Element]] = []
+    /// Which of the wallet's documents of the type answers, from 0.
+    package var copy = 0
 
     package typealias Element = (namespace: String, identifier: String)
 

@@ -96,7 +96,8 @@ package struct OwnVerifier: Sendable {
     _ vector: TestVector, _ session: VectorSession.OpenID4VP, _ input: [UInt8], _ verifier: MdocVerifier
   ) throws -> Authentication {
     let now = vector.validationTime
-    let request = try Self.request(vector, for: session.channel.isRedirect ? .redirect : .web)
+    let request = try Self.request(
+      vector, for: session.channel.isRedirect ? .redirect : .web, over: [session.protocolName])
     guard let parameters = try? JSON(parsing: input), parameters.object != nil else {
       return verifier.refuse([Check(.envelopeMalformed, .failed)], at: now)
     }
@@ -137,11 +138,13 @@ package struct OwnVerifier: Sendable {
     return key
   }
 
-  private static func request(_ vector: TestVector, for family: ProtocolFamily) throws -> PresentationRequest {
+  private static func request(
+    _ vector: TestVector, for family: ProtocolFamily, over protocols: [String] = []
+  ) throws -> PresentationRequest {
     do throws(ServiceError) {
       // A vector offers every circuit, whichever of them are at hand. What revocation has to be known is judged below.
       let proofs = PresentationRequestDecoder.ProofRules(circuits: KnownCircuit.all)
-      return try PresentationRequestDecoder(for: family, proofs: proofs).decode(vector.request)
+      return try PresentationRequestDecoder(for: family, protocols: protocols, proofs: proofs).decode(vector.request)
     } catch {
       throw VectorFault(pointer: "/request" + (error.pointers.first?.pointer ?? ""), problem: error.detail)
     }

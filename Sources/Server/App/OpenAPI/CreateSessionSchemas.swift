@@ -6,7 +6,7 @@ import Sessions
 /// Schemas of the body that creates a session: one for each family of protocols, since their members differ.
 ///
 /// The server also checks rules that no schema states: the origin is one of the relying party's, a document asks for
-/// something, no document type and no element is requested twice, and `age_over`, `minimum_age` and requested
+/// something, no element is requested twice, a document type only by OpenID4VP, and `age_over`, `minimum_age` and requested
 /// `age_over_NN` together have at most two thresholds.
 enum CreateSessionSchemas {
   static let all: [Schema.Member] =
@@ -23,7 +23,7 @@ enum CreateSessionSchemas {
         "DocumentRequest",
         document(docType: .text(1...255), elements: .reference("ElementRequest"), further: [proofs])
           .described(asksForSomething)),
-      .init("ElementRequest", element(namespace: .text(1...255), identifier: .text(1...255))),
+      .init("ElementRequest", element(namespace: .text(1...255), identifier: .text(1...255), further: [alternatives])),
       .init("InAppDocumentRequest", .oneOf(AppleDocumentType.allCases.map(inAppDocument))),
     ] + ProtocolFamily.allCases.map { .init(name($0), session([$0], protocols($0))) } + [
       .init(webOrRedirect, session([.web, .redirect], webOrRedirectProtocols))
@@ -190,10 +190,18 @@ enum CreateSessionSchemas {
   private static let asksForSomething =
     "One of `elements`, `age_over` and `minimum_age` must ask for something; no element is asked for twice."
 
-  private static func element(namespace: Schema, identifier: Schema) -> Schema {
+  private static func element(namespace: Schema, identifier: Schema, further: [Schema.Member] = []) -> Schema {
     .object(
-      [.init("namespace", namespace), .init("identifier", identifier)] + wishes, required: ["namespace", "identifier"])
+      [.init("namespace", namespace), .init("identifier", identifier)] + wishes + further,
+      required: ["namespace", "identifier"])
   }
+
+  private static let alternatives = Schema.Member(
+    "alternatives",
+    Schema.list(of: .reference("ElementReference"), 1...Limits.elementAlternatives).with("uniqueItems", true).orNull
+      .described(
+        "Elements that satisfy the request in its place, the preferred one first: another draft's name, say. They are "
+          + "kept as long as it is. Not with `openid4vp-iso-18013-7-annex-b`."))
 
   private static let wishes: [Schema.Member] = [
     .init(

@@ -135,27 +135,29 @@ enum ResultSchemas {
     .init("SimulatedResult", simulated), .init("AgeAnswer", age),
   ]
 
-  private static let document: Schema = .object([
-    "doc_type": .text,
-    "elements": .reference("ElementsByNamespace"),
-    "device_signed_elements": .reference("ElementsByNamespace"),
-    "age_over": .list(of: .reference("AgeAnswer")),
-    "missing_elements": .list(of: .reference("ElementReference")),
-    "unrequested_elements": .list(of: .reference("ElementReference")),
-    "issuer": .object(
-      "Issuer",
-      [
-        "country": .text.orNull, "state_or_province": .text.orNull, "common_name": .text.orNull,
-        "certificate_sha256": .sha256, "anchor_sha256": .sha256,
-      ]),
-    "validity": .object(
-      "DocumentValidity", ["signed": .seconds, "valid_from": .seconds, "valid_until": .seconds]
-    ).orNull,
-    "proven_by": .oneOf("ProofMethod", ["issuer_signature", "zero_knowledge"]),
-    "device_authentication": .oneOf(
-      "DeviceAuthenticationMethod", DeviceAuthenticationMethod.allCases.map(\.rawValue)),
-    "revocation": .oneOf("RevocationStatus", RevocationStatus.allCases.map(\.rawValue)),
-  ])
+  private static let document: Schema = .object(
+    [
+      "request_index": .count.described("The index in `documents` of what it answers. Older results lack it."),
+      "doc_type": .text,
+      "elements": .reference("ElementsByNamespace"),
+      "device_signed_elements": .reference("ElementsByNamespace"),
+      "age_over": .list(of: .reference("AgeAnswer")),
+      "missing_elements": .list(of: .reference("ElementReference")),
+      "unrequested_elements": .list(of: .reference("ElementReference")),
+      "issuer": .object(
+        "Issuer",
+        [
+          "country": .text.orNull, "state_or_province": .text.orNull, "common_name": .text.orNull,
+          "certificate_sha256": .sha256, "anchor_sha256": .sha256,
+        ]),
+      "validity": .object(
+        "DocumentValidity", ["signed": .seconds, "valid_from": .seconds, "valid_until": .seconds]
+      ).orNull,
+      "proven_by": .oneOf("ProofMethod", ["issuer_signature", "zero_knowledge"]),
+      "device_authentication": .oneOf(
+        "DeviceAuthenticationMethod", DeviceAuthenticationMethod.allCases.map(\.rawValue)),
+      "revocation": .oneOf("RevocationStatus", RevocationStatus.allCases.map(\.rawValue)),
+    ], optional: ["request_index"])
 
   private static let age: Schema = .object([
     "threshold": .count, "answer": .flag, "proved_by": .reference("ElementReference"),

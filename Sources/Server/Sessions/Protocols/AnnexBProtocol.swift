@@ -19,13 +19,6 @@ package struct AnnexBProtocol: FetchedRequestProtocol {
     guard context.relyingParty.openID4VP.offersAnnexB else {
       throw ServiceError(.apiProtocolUnsupported, "This relying party does not offer the older profile of Annex B.")
     }
-    // Descriptors are named by their document types, so that each type can be asked for once.
-    for (index, document) in request.documents.enumerated()
-    where request.documents[..<index].contains(where: { $0.docType.hasSameBytes(as: document.docType) }) {
-      throw ServiceError(
-        .apiInvalidRequest,
-        pointers: [.init(pointer: "/documents/\(index)/doc_type", detail: "can be asked for once in this protocol")])
-    }
     let addresses = try context.walletAddresses(for: self)
     // The profile has one scheme of client identifiers, x509_san_dns, and the name is the host of response_uri.
     let clientID = addresses.host

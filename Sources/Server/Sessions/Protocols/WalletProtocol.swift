@@ -168,6 +168,12 @@ package enum ProtocolFamily: Sendable, Hashable, CaseIterable {
     self = family
   }
 
+  /// Whether each document is asked for, and answered, under an id of its own (DCQL). The other protocols name documents
+  /// by their types.
+  static func namesQueries(_ protocolName: String) -> Bool {
+    protocolName.hasPrefix("openid4vp") && protocolName != AnnexBProtocol().name
+  }
+
   /// Age thresholds that can be asked (HTTP API, Sessions).
   package var ageThresholds: ClosedRange<Int> { self == .inApp ? 1...125 : 1...99 }
 

@@ -67,7 +67,8 @@ package enum ResultRendering {
     let deviceSigned = document.deviceSignedElements.filter { retention == nil || $0.retention == retention }
     let kept = Set(elements.map(\.reference))
     let answers = document.ageAnswers.filter { retention == nil || kept.contains($0.provedBy) }
-    return [
+    return .members([
+      "request_index": document.requestIndex.map { .integer(Int64($0)) },
       "doc_type": .string(document.docType),
       "elements": byNamespace(elements),
       "device_signed_elements": byNamespace(deviceSigned),
@@ -79,7 +80,7 @@ package enum ResultRendering {
       "proven_by": document.deviceAuthentication == .zeroKnowledge ? "zero_knowledge" : "issuer_signature",
       "device_authentication": .string(document.deviceAuthentication.rawValue),
       "revocation": .string(document.revocation.rawValue),
-    ]
+    ])
   }
 
   /// Namespaces and elements in the order of the response.

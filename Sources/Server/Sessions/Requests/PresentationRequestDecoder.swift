@@ -3,13 +3,16 @@ import Longfellow
 import Mdoc
 import Presentation
 
-/// Reads `documents`, `all_documents` and `purpose_hint` of the API into a `PresentationRequest`: the creation of a session and
-/// `mdoc verify --request` share it. Faults carry JSON pointers.
+/// Reads `documents`, `all_documents` and `purpose_hint` of the API into a `PresentationRequest`: the creation of a
+/// session and `mdoc verify --request` share it. Faults carry JSON pointers.
 package struct PresentationRequestDecoder: Sendable {
   static let members: Set<String> = ["documents", "all_documents", "purpose_hint"]
-  private static let elementMembers: Set = ["namespace", "identifier", "intent_to_retain", "retain_days", "required"]
+  private static let elementMembers: Set = [
+    "namespace", "identifier", "intent_to_retain", "retain_days", "required", "alternatives",
+  ]
   private static let inAppElementMembers = elementMembers.union(["apple_element"])
   private let family: ProtocolFamily
+  private let protocols: [String]
   private let retention: RetentionPolicy
   private let proofs: ProofRules
 
@@ -27,10 +30,14 @@ package struct PresentationRequestDecoder: Sendable {
   }
 
   /// The family decides on age thresholds: 1–125 in-app, 1–99 elsewhere, and no `age_in_years` beside one in-app.
+  ///
+  /// - Parameter protocols: those of the family that have to say it all. Empty for a DeviceResponse without a protocol.
   package init(
-    for family: ProtocolFamily, retention: RetentionPolicy = RetentionPolicy(), proofs: ProofRules = ProofRules()
+    for family: ProtocolFamily, protocols: [String] = [], retention: RetentionPolicy = RetentionPolicy(),
+    proofs: ProofRules = ProofRules()
   ) {
     self.family = family
+    self.protocols = protocols
     self.retention = retention
     self.proofs = proofs
   }
@@ -51,12 +58,16 @@ package struct PresentationRequestDecoder: Sendable {
     for (index, json) in documents.enumerated() {
       let pointer = "\(input.pointer(to: "documents"))/\(index)"
       guard let document = document(json, at: pointer, &faults) else { continue }
-      if requests.contains(where: { $0.docType == document.docType }) {
-        faults.add(pointer + "/doc_type", "is asked for twice")
+      let isRepeated = requests.contains { $0.docType.hasSameBytes(as: document.docType) }
+      if isRepeated, !canRepeat {
+        let way = protocols.first { !ProtocolFamily.namesQueries($0) }.map { "by `\($0)`" } ?? "without OpenID4VP"
+        faults.add(pointer + "/doc_type", "is asked for twice; each type can be asked for once \(way)")
       }
       requests.append(document)
     }
-    if requests.reduce(0, { $0 + $1.elements.count }) > Limits.requestedElements {
+    if all { checkProofs(requests, at: input.pointer(to: "documents"), &faults) }
+    let elements = requests.flatMap(\.elements)
+    if elements.reduce(0, { $0 + 1 + $1.alternatives.count }) > Limits.requestedElements {
       faults.add(input.pointer(to: "documents"), "ask for more than \(Limits.requestedElements) elements")
     }
     var request = PresentationRequest(documents: requests, requiresAllDocuments: all)
@@ -67,6 +78,19 @@ package struct PresentationRequestDecoder: Sendable {
       }
     }
     return request
+  }
+
+  /// Whether every protocol can ask for a type twice.
+  private var canRepeat: Bool { !protocols.isEmpty && protocols.allSatisfy(ProtocolFamily.namesQueries) }
+
+  /// Proofs hide what would show that two documents of one type are different.
+  private func checkProofs(_ requests: [DocumentRequest], at pointer: String, _ faults: inout InputFaults) {
+    for (index, request) in requests.enumerated()
+    where request.proofs != nil && requests.count(where: { $0.docType.hasSameBytes(as: request.docType) }) > 1 {
+      faults.add(
+        "\(pointer)/\(index)/zk", "cannot be asked for where `all_documents` has two documents of one type",
+        code: .zkNotProvable)
+    }
   }
 
   private func document(_ json: JSON, at pointer: String, _ faults: inout InputFaults) -> DocumentRequest? {
@@ -117,6 +141,7 @@ package struct PresentationRequestDecoder: Sendable {
     guard let input = ObjectInput(json, at: pointer, known: known, &faults) else { return [] }
     let retention = self.retention(input, keptFor: days, &faults)
     let isRequired = input.bool("required", default: true, &faults)
+    let alternatives = alternatives(input, &faults)
     if family == .inApp, let name = input.string("apple_element", required: false, &faults) {
       for other in ["namespace", "identifier"] where input.value(other) != nil {
         faults.add(input.pointer(to: other), "does not go together with `apple_element`")
@@ -131,12 +156,38 @@ package struct PresentationRequestDecoder: Sendable {
       }
       return requests
     }
+    guard let element = reference(input, &faults) else { return [] }
+    for (index, other) in alternatives.enumerated() where ([element] + alternatives[..<index]).contains(other) {
+      faults.add("\(input.pointer(to: "alternatives"))/\(index)", "is asked for twice")
+    }
+    return [
+      ElementRequest(element, retention: retention, isRequired: isRequired, alternatives: alternatives)
+    ]
+  }
+
+  private func reference(_ input: ObjectInput, _ faults: inout InputFaults) -> ElementReference? {
     let namespace = input.string("namespace", required: true, &faults)
     let identifier = input.string("identifier", required: true, &faults)
-    guard let namespace, let identifier else { return [] }
-    return [
-      ElementRequest(ElementReference(namespace, identifier), retention: retention, isRequired: isRequired)
-    ]
+    guard let namespace, let identifier else { return nil }
+    return ElementReference(namespace, identifier)
+  }
+
+  /// The elements that may come in its place. Apple and Annex B cannot ask for them.
+  private func alternatives(_ input: ObjectInput, _ faults: inout InputFaults) -> [ElementReference] {
+    let pointer = input.pointer(to: "alternatives")
+    let unable = family == .inApp ? family.protocolNames : protocols.filter { $0 == AnnexBProtocol().name }
+    if let name = unable.first, input.value("alternatives") != nil {
+      faults.add(pointer, "cannot be asked for by `\(name)`")
+      return []
+    }
+    var references: [ElementReference] = []
+    for (index, json) in input.array("alternatives", count: 1...Limits.elementAlternatives, required: false, &faults)
+      .enumerated()
+    {
+      let other = ObjectInput(json, at: "\(pointer)/\(index)", known: ["namespace", "identifier"], &faults)
+      if let reference = other.flatMap({ reference($0, &faults) }) { references.append(reference) }
+    }
+    return references
   }
 
   /// The element's own days, else its document's, else the policy's.
@@ -190,7 +241,8 @@ package struct PresentationRequestDecoder: Sendable {
 
   /// At most two age attestations, however they are asked for (ISO/IEC 18013-5:2021, 7.2.5).
   private func checkAges(_ request: DocumentRequest, at pointer: String, _ faults: inout InputFaults) {
-    let named = request.elements.compactMap { Self.threshold(of: $0.element.identifier) }
+    let named = request.elements.flatMap { [$0.element] + $0.alternatives }
+      .compactMap { Self.threshold(of: $0.identifier) }
     if Set(request.ageThresholds).union(named).count > Limits.ageRequests {
       faults.add(
         pointer + "/age_over", "ask for more than \(Limits.ageRequests) thresholds, `minimum_age` included",

@@ -110,7 +110,7 @@ package struct CreateSessionInput: Sendable {
     let family = protocols.first.flatMap(ProtocolFamily.init(ofProtocol:)) ?? .inApp
     let pageOrigin = relyingParty.page == nil ? nil : publicURL
     request = PresentationRequestDecoder(
-      for: family, retention: relyingParty.policies.retention,
+      for: family, protocols: protocols, retention: relyingParty.policies.retention,
       proofs: .init(circuits: circuits, revocation: relyingParty.policies.revocation)
     ).decode(input, &faults)
     if protocols.contains(AnnexBProtocol().name), request.documents.contains(where: { $0.proofs != nil }) {

@@ -113,10 +113,14 @@ extension Option {
 /// variant best.
 enum MockRequestFile {
   static func request(
-    _ arguments: ParsedArguments, for family: ProtocolFamily, variant: MockVariant, to wallet: MockWallet
+    _ arguments: ParsedArguments, for family: ProtocolFamily, over protocolName: String? = nil, variant: MockVariant,
+    to wallet: MockWallet
   ) throws(Failure) -> MockRequest {
     let circuits = family == .inApp ? nil : try CircuitFiles.library(arguments.value(.circuits))
-    guard let request = try RequestFile.request(arguments.value(.mockRequest), for: family, circuits: circuits) else {
+    guard
+      let request = try RequestFile.request(
+        arguments.value(.mockRequest), for: family, over: protocolName, circuits: circuits)
+    else {
       // A wallet with another person's documents alone is asked for one of those.
       let isAnswerable = variant.request.documents.contains { asked in
         wallet.documents.contains { $0.docType == asked.docType }

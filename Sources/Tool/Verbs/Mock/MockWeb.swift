@@ -36,7 +36,7 @@ enum MockWeb {
     let wallet = try MockCommand.wallet(arguments)
     let agreed =
       try arguments.has(.mockRequest)
-      ? MockRequestFile.request(arguments, for: .web, variant: variant, to: wallet) : nil
+      ? MockRequestFile.request(arguments, for: .web, over: name, variant: variant, to: wallet) : nil
     let authentication = MockWebAuthentication(rawValue: try arguments.required(.webAuthentication)) ?? .signature
     if authentication == .signature { try MockCommand.requireSigning(wallet) }
     let now = try arguments.time(.at)

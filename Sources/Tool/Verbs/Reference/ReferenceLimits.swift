@@ -94,7 +94,8 @@ enum LimitTable {
       "\(Limits.passphraseRounds); \(Limits.passphraseSteps)"
     ),
     ("Documents asked for in one session", "\(Limits.requestedDocuments)"),
-    ("Elements asked for in one session", "\(Limits.requestedElements)"),
+    ("Elements asked for in one session, alternatives included", "\(Limits.requestedElements)"),
+    ("Alternatives to one element", "\(Limits.elementAlternatives)"),
     ("Age thresholds for one document", "\(Limits.ageRequests)"),
     (
       "Members of `metadata`, and characters of each",

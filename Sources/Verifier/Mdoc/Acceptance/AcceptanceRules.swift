@@ -10,9 +10,11 @@ struct AcceptanceRules {
   let leavesUnread: Bool
   let now: Timestamp
 
-  /// - Parameter report: makes the report out of the checks of the response and of each document.
+  /// - Parameters:
+  ///   - answered: for each outcome the index of the document in the request that it answers.
+  ///   - report: makes the report out of the checks of the response and of each document.
   func decide(
-    _ outcomes: [DocumentOutcome], responseChecks: CheckList,
+    _ outcomes: [DocumentOutcome], answering answered: [Int?], responseChecks: CheckList,
     report: (_ checks: [Check], _ documents: [DocumentReport]) -> VerificationReport
   ) -> Verdict {
     var responseChecks = responseChecks
@@ -20,14 +22,10 @@ struct AcceptanceRules {
     var accepted: [AcceptedDocument] = []
     // Unless every part of the answer is authentic, no document is looked at further.
     let isAuthentic = !responseChecks.hasFailed && outcomes.allSatisfy(\.isVerified)
-    // The second document of a type answers the second request for that type.
-    var unanswered = request?.documents
-    for outcome in outcomes {
+    for (outcome, index) in zip(outcomes, answered) {
       var report = outcome.report
       if isAuthentic, case .verified(let document, _) = outcome {
-        let answered = unanswered?.firstIndex { $0.docType.hasSameBytes(as: document.docType) }
-        let wanted = answered.flatMap { unanswered?.remove(at: $0) }
-        let decision = decide(document, by: wanted)
+        let decision = decide(document, answering: index)
         report.checks += decision.checks
         if let document = decision.accepted { accepted.append(document) }
       } else {
@@ -36,8 +34,10 @@ struct AcceptanceRules {
       reports.append(report)
     }
     if let request, request.requiresAllDocuments {
-      let missing = missingDocTypes(request, returned: outcomes.map(\.docType))
-      responseChecks.require(missing.isEmpty, .documentMissing, missing.joined(separator: ", "))
+      let missing = request.documents.indices.filter { !answered.contains($0) }.map { request.documents[$0].docType }
+      let repeated = isAuthentic ? repeatedDocuments(outcomes) : []
+      responseChecks.require(
+        missing.isEmpty && repeated.isEmpty, .documentMissing, (missing + repeated).joined(separator: ", "))
     } else {
       responseChecks.notRun(.documentMissing)
     }
@@ -55,12 +55,12 @@ struct AcceptanceRules {
     .documentExpired,
   ]
 
-  private func missingDocTypes(_ request: PresentationRequest, returned: [String]) -> [String] {
-    var returned = returned
-    return request.documents.map(\.docType).filter { docType in
-      guard let index = returned.firstIndex(where: { $0.hasSameBytes(as: docType) }) else { return true }
-      returned.remove(at: index)
-      return false
+  /// Names each document that is not known to be another than one before it: "two licences" are not one licence twice.
+  private func repeatedDocuments(_ outcomes: [DocumentOutcome]) -> [String] {
+    let documents = outcomes.compactMap { if case .verified(let document, _) = $0 { document } else { nil } }
+    return documents.indices.compactMap { index in
+      documents[..<index].firstIndex { !$0.isDistinct(from: documents[index]) }
+        .map { "documents[\(index)] is not known to be another than documents[\($0)]" }
     }
   }
 
@@ -77,11 +77,11 @@ struct AcceptanceRules {
   // MARK: One document
 
   private func decide(
-    _ document: VerifiedDocument, by wanted: DocumentRequest?
+    _ document: VerifiedDocument, answering index: Int?
   ) -> (checks: [Check], accepted: AcceptedDocument?) {
-    if request == nil { return decideUnrequested(document) }
+    guard let request else { return decideUnrequested(document) }
     var checks = CheckList(expecting: 8)
-    guard let wanted else {
+    guard let index, case let wanted = request.documents[index] else {
       checks.failed(.docTypeNotRequested)
       return (checks.checks, nil)
     }
@@ -90,10 +90,9 @@ struct AcceptanceRules {
     var requested: [AcceptedDocument.Element] = []
     requested.reserveCapacity(wanted.elements.count)
     var missing: [ElementRequest] = []
-    for element in wanted.elements {
-      let count = requested.count
-      appendValues(of: element, in: document, to: &requested)
-      if requested.count == count { missing.append(element) }
+    for element in wanted.elements
+    where !appendValues(of: element, in: document, to: &requested, retention: wanted.retention) {
+      missing.append(element)
     }
     let thresholds = wanted.ageThresholds
     let answers = thresholds.compactMap(age.answer)
@@ -119,7 +118,7 @@ struct AcceptanceRules {
     checkExpiry(document, by: wanted, &checks)
     guard !checks.hasFailed else { return (checks.checks, nil) }
     let accepted = make(
-      document, elements: requested,
+      document, answering: index, elements: requested,
       deviceSigned: wanted.elements.map { ($0.element, $0.retention) }, ageAnswers: answers,
       missing: missing.map(\.element), unrequested: unrequested,
       retention: .strictest(of: (document.elements + document.deviceSignedElements).map(wanted.retention)))
@@ -137,9 +136,11 @@ struct AcceptanceRules {
     checkExpiry(document, by: nil, &checks)
     guard !checks.hasFailed else { return (checks.checks, nil) }
     var requested: [AcceptedDocument.Element] = []
-    for element in all.elements { appendValues(of: element, in: document, to: &requested) }
+    for element in all.elements {
+      _ = appendValues(of: element, in: document, to: &requested, retention: { _ in .none })
+    }
     let accepted = make(
-      document, elements: requested,
+      document, answering: nil, elements: requested,
       deviceSigned: document.deviceSignedElements.map { ($0, .none) }, ageAnswers: [], missing: [], unrequested: [],
       retention: .none)
     return (checks.checks, accepted)
@@ -193,15 +194,24 @@ struct AcceptanceRules {
     checks.expect(isCurrent, .documentExpired, isStrict: isStrict || wanted?.acceptsExpired == false)
   }
 
-  /// Appends the element's value, and the values of those alternatives that came.
+  /// Appends the element's value, and the values of those alternatives that came, each once.
+  ///
+  /// - Returns: whether any of them came.
   private func appendValues(
-    of request: ElementRequest, in document: VerifiedDocument, to found: inout [AcceptedDocument.Element]
-  ) {
+    of request: ElementRequest, in document: VerifiedDocument, to found: inout [AcceptedDocument.Element],
+    retention: (ElementReference) -> Retention
+  ) -> Bool {
+    var isThere = false
     for reference in [request.element] + request.alternatives {
       // Two requests may have the same alternative.
-      guard let value = document[reference], !found.contains(where: { $0.reference == reference }) else { continue }
-      found.append(.init(reference: reference, value: value, retention: request.retention))
+      if found.contains(where: { $0.reference == reference }) {
+        isThere = true
+      } else if let value = document[reference] {
+        found.append(.init(reference: reference, value: value, retention: retention(reference)))
+        isThere = true
+      }
     }
+    return isThere
   }
 
   private func ageElement(_ threshold: Int, _ docType: String) -> ElementReference {
@@ -209,11 +219,12 @@ struct AcceptanceRules {
   }
 
   private func make(
-    _ document: VerifiedDocument, elements: [AcceptedDocument.Element], deviceSigned: [(ElementReference, Retention)],
-    ageAnswers: [AgeAnswer], missing: [ElementReference], unrequested: [ElementReference], retention: Retention
+    _ document: VerifiedDocument, answering index: Int?, elements: [AcceptedDocument.Element],
+    deviceSigned: [(ElementReference, Retention)], ageAnswers: [AgeAnswer], missing: [ElementReference],
+    unrequested: [ElementReference], retention: Retention
   ) -> AcceptedDocument {
     AcceptedDocument(
-      docType: document.docType,
+      requestIndex: index, docType: document.docType,
       elements: elements,
       deviceSignedElements: deviceSigned.compactMap { reference, retention in
         document.deviceSignedValue(of: reference).map {

@@ -34,6 +34,8 @@ public struct AcceptedDocument: Sendable, CustomStringConvertible, CustomReflect
     public let retention: Retention
   }
 
+  /// The index of the document in the request that it answers; nil if there was no request.
+  public let requestIndex: Int?
   public let docType: String
   /// Issuer-signed elements that were requested, in the order of the response.
   public let elements: [Element]

@@ -81,7 +81,8 @@ struct AgeEvaluation<Document: AgeSource> {
   /// it by itself.
   private func isUsable(_ identifier: String) -> Bool {
     let element = ElementReference(namespace, identifier)
-    return fallsBackToAgeInYears && identifier == "age_in_years" || request.elements.contains { $0.element == element }
+    return fallsBackToAgeInYears && identifier == "age_in_years"
+      || request.elements.contains { $0.element == element || $0.alternatives.contains(element) }
   }
 
   private func make(_ threshold: Int, _ answer: Bool, _ identifier: String) -> AgeAnswer {

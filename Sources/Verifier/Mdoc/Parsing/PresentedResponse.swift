@@ -31,13 +31,24 @@ public struct PresentedResponse: ~Copyable, Sendable {
   /// One DeviceResponse.
   package struct Part: Sendable {
     let response: DeviceResponse
-    /// The type of the one document that it must hold; nil if it does not answer a query of its own.
-    let docType: String?
-    /// The kind of document that its query asks for; nil if both kinds may answer.
-    let kind: DocumentKind?
+    /// The query that it answers; nil if it answers the whole request.
+    let query: Query?
 
-    package init(_ response: DeviceResponse, docType: String? = nil, kind: DocumentKind? = nil) {
+    package init(_ response: DeviceResponse, query: Query? = nil) {
       self.response = response
+      self.query = query
+    }
+  }
+
+  /// A query for one document, with an id of its own in the protocol.
+  package struct Query: Sendable {
+    /// The index of its document in the request.
+    package let index: Int
+    let docType: String
+    let kind: DocumentKind
+
+    package init(_ index: Int, docType: String, kind: DocumentKind) {
+      self.index = index
       self.docType = docType
       self.kind = kind
     }

@@ -79,7 +79,9 @@ struct AuthenticatedResponse: Sendable {
     let acceptance = AcceptanceRules(
       request: request, isStrict: verifier.isStrict, fallsBackToAgeInYears: fallsBackToAgeInYears,
       leavesUnread: leavesUnread, now: now)
-    var verdict = acceptance.decide(outcomes, responseChecks: responseChecks) { checks, reports in
+    var verdict = acceptance.decide(
+      outcomes, answering: documents.map(\.requestIndex), responseChecks: responseChecks
+    ) { checks, reports in
       VerificationReport(
         verifiedAt: now, trustSnapshot: verifier.trust.snapshot, revocationPolicy: verifier.revocation, checks: checks,
         documents: reports)
@@ -104,6 +106,8 @@ struct AuthenticatedDocument: Sendable {
   /// The check of revocation; nil where the policy asks nothing, the issuer is not trusted, or its signature is not
   /// valid. An address is asked only if a trusted issuer signed it (architecture, 3).
   let revocation: RevocationCheck?
+  /// The index of the document in the request that it answers; nil if there is none.
+  var requestIndex: Int?
 
   /// What was authenticated.
   struct Content: Sendable {
@@ -112,6 +116,8 @@ struct AuthenticatedDocument: Sendable {
     /// Nil where a proof hides it.
     let validity: DocumentValidity?
     let method: DeviceAuthenticationMethod
+    /// The COSE_Key that the issuer signed; nil where a proof hides it.
+    let deviceKey: CBORItem?
     /// The issuer-signed elements with their values, in the order of the response.
     let elements: [ElementReference]
     let items: [CBORItem]
@@ -187,8 +193,9 @@ extension AuthenticatedDocument.Content {
       }
     }
     self.init(
-      signer: signed.signer, anchor: anchor, validity: signed.mso.validity, method: method, elements: elements,
-      items: items, deviceSigned: document.deviceSigned?.elements ?? [])
+      signer: signed.signer, anchor: anchor, validity: signed.mso.validity, method: method,
+      deviceKey: signed.mso.deviceKey, elements: elements, items: items,
+      deviceSigned: document.deviceSigned?.elements ?? [])
   }
 }
 

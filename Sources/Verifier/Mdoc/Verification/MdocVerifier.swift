@@ -51,23 +51,31 @@ public struct MdocVerifier: Sendable {
         isStrict: isStrict
       ).run(into: &responseChecks)
     }
-    var documents = presented.parts.flatMap(\.response.documents).enumerated().map { index, document in
+    var matching = RequestMatching(request)
+    let plain = presented.parts.flatMap { part in part.response.documents.map { (document: $0, query: part.query) } }
+    var documents = plain.enumerated().map { index, item in
       // All documents are signed over the same transcript, so only the first is tried with the alternatives. Trying
       // them all on every document would let anyone who may answer make us check thousands of signatures, on the curve
       // of their choice.
       let verification = DocumentVerification(
-        document: document, transcript: presented.transcript, macPolicy: presented.macPolicy,
+        document: item.document, transcript: presented.transcript, macPolicy: presented.macPolicy,
         alternatives: index == 0 ? presented.alternatives : [], verifier: self, now: now)
-      return verification.run(request: request, recognizesAppleMocks: presented.recognizesAppleMocks)
+      var document = verification.run(request: request, recognizesAppleMocks: presented.recognizesAppleMocks)
+      document.requestIndex = matching.match(document.docType, answering: item.query)
+      return document
     }
     let slips = documents.enumerated().flatMap { index, document in document.slips.map { "documents[\(index)].\($0)" } }
     if !slips.isEmpty { ResponseCheck.note(slips, isStrict: isStrict, into: &responseChecks) }
-    for item in presented.parts.flatMap({ readsProofs(of: request) ? $0.response.zkDocuments : [] }) {
+    let proofs = presented.parts.flatMap { part in part.response.zkDocuments.map { (item: $0, query: part.query) } }
+    for (item, query) in readsProofs(of: request) ? proofs : [] {
+      let index = ZkDocument.docType(of: item).flatMap { matching.match($0, answering: query) }
       let verification = ProofVerification(
-        item: item, transcript: presented.transcript, request: request, verifier: self, now: now)
+        item: item, transcript: presented.transcript, request: request, requestIndex: index, verifier: self, now: now)
       // Proofs are dear, so the first thing that is wrong ends their verification.
       let mayProve = !responseChecks.hasFailed && !documents.contains(where: \.checks.hasFailed)
-      documents.append(verification.run(mayProve: mayProve))
+      var document = verification.run(mayProve: mayProve)
+      document.requestIndex = index
+      documents.append(document)
     }
     return Authentication(
       AuthenticatedResponse(
@@ -96,6 +104,26 @@ public struct MdocVerifier: Sendable {
         verifiedAt: now, trustSnapshot: trust.snapshot, revocationPolicy: revocation, checks: checks))
     verdict.walletDescription = walletDescription
     return Authentication(decided: verdict)
+  }
+}
+
+/// Finds the document of the request that a returned document answers. Each is answered once.
+private struct RequestMatching {
+  private let request: PresentationRequest?
+  private var answered: Set<Int> = []
+
+  init(_ request: PresentationRequest?) { self.request = request }
+
+  /// - Parameter query: the query whose id the response has. Without one, the second document of a type answers the second
+  /// request for that type.
+  /// - Returns: an index in the request; nil if nothing that is unanswered asks for the type.
+  mutating func match(_ docType: String, answering query: PresentedResponse.Query?) -> Int? {
+    let index = request?.documents.indices.first { index in
+      (query == nil || query?.index == index) && !answered.contains(index)
+        && request?.documents[index].docType.hasSameBytes(as: docType) == true
+    }
+    if let index { answered.insert(index) }
+    return index
   }
 }
 

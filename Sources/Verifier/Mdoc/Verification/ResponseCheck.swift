@@ -75,7 +75,7 @@ struct ResponseCheck {
   /// Whether plain documents may be in this response: the query asks for them, there is no proof beside them, and no
   /// proof is required of their type.
   private var plainIsAccepted: Bool {
-    switch part.kind {
+    switch part.query?.kind {
     case .proof: return response.documents.isEmpty
     case .plain: return response.zkDocuments.isEmpty
     case nil: break
@@ -111,7 +111,7 @@ struct ResponseCheck {
 
   private var isExpectedNumber: Bool {
     let documents = response.documents
-    if let docType = part.docType {
+    if let docType = part.query?.docType {
       return count <= 1 && returned.allSatisfy { $0.hasSameBytes(as: docType) || !isRequested($0) }
     }
     // Without a request too, no answer may cost more than so many proofs.

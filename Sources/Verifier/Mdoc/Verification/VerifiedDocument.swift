@@ -1,5 +1,6 @@
 import Base
 import CBOR
+import COSE
 
 /// A document whose issuer, digests, validity and device were all verified. Only the verifier makes one.
 ///
@@ -15,6 +16,7 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
   public let elements: [ElementReference]
   /// The elements that the device signed with the issuer's authorisation: self-asserted, not attested.
   public let deviceSignedElements: [ElementReference]
+  private let deviceKey: CBORItem?
   private let items: [CBORItem]
   private let deviceSignedItems: [CBORItem]
   /// The index of each element in `elements`; nil if there are 32 elements or fewer.
@@ -27,6 +29,7 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
     validity = content.validity
     deviceAuthentication = content.method
     self.revocation = revocation
+    deviceKey = content.deviceKey
     elements = content.elements
     items = content.items
     deviceSignedElements = content.deviceSigned.map(\.reference)
@@ -57,6 +60,18 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
   /// Every issuer-signed element with its item, in the order of the response.
   func forEachElement(_ body: (ElementReference, CBORItem) -> Void) {
     for index in elements.indices { body(elements[index], items[index]) }
+  }
+
+  /// Whether the two are known to be different documents: of different types, or of different device keys and not of one
+  /// authority and number. A wallet may hold a document several times, each with a device key of its own.
+  func isDistinct(from other: VerifiedDocument) -> Bool {
+    guard docType.hasSameBytes(as: other.docType) else { return true }
+    func key(_ document: VerifiedDocument) -> COSEKey? { document.deviceKey.flatMap { try? COSEKey($0) } }
+    guard let mine = key(self), let others = key(other), mine.key != others.key else { return false }
+    let reference = ElementReference(DocTypeCatalogue.ageNamespace(ofDocType: docType), "document_number")
+    guard let number = self[reference], number == other[reference] else { return true }
+    return issuer.anchorSHA256 != other.issuer.anchorSHA256
+      && (issuer.country, issuer.stateOrProvince) != (other.issuer.country, other.issuer.stateOrProvince)
   }
 
   public var description: String { "VerifiedDocument(\(docType), redacted)" }

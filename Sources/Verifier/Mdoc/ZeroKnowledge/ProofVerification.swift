@@ -13,6 +13,8 @@ struct ProofVerification {
   let item: CBORItem
   let transcript: SessionTranscript
   let request: PresentationRequest?
+  /// The index of the document in the request that the proof answers; nil if there is none.
+  let requestIndex: Int?
   let verifier: MdocVerifier
   let now: Timestamp
 
@@ -33,7 +35,10 @@ struct ProofVerification {
   }
 
   private func verify(_ document: ZkDocument, mayProve: Bool, _ checks: inout CheckList) -> AuthenticatedDocument {
-    let wanted = request?.documents.first { $0.docType.hasSameBytes(as: document.docType) }
+    // A proof too many is refused for that, and not for its type.
+    let wanted =
+      requestIndex.flatMap { request?.documents[$0] }
+      ?? request?.documents.first { $0.docType.hasSameBytes(as: document.docType) }
     if request == nil {
       checks.notRun(.docTypeNotRequested)
     } else {
@@ -54,7 +59,7 @@ struct ProofVerification {
       let anchor = path.anchor
     else { return AuthenticatedDocument(docType: document.docType, checks: checks) }
     let content = AuthenticatedDocument.Content(
-      signer: signer, anchor: anchor, validity: nil, method: .zeroKnowledge,
+      signer: signer, anchor: anchor, validity: nil, method: .zeroKnowledge, deviceKey: nil,
       elements: document.elements.map(\.reference), items: document.elements.map(\.value), deviceSigned: [])
     let revocation =
       verifier.revocation == .off ? nil : RevocationCheck(hiddenStatusBelow: path.path, anchor: anchor)

@@ -90,9 +90,7 @@ extension JSON {
 /// `vp_token` (OpenID4VP 1.0, 8.1): for each query that is answered an array of presentations, here of one
 /// DeviceResponse in base64url (B.2).
 struct VPToken {
-  private typealias Presentation = (
-    document: Int, docType: String, kind: PresentedResponse.DocumentKind, bytes: [UInt8]
-  )
+  private typealias Presentation = (query: PresentedResponse.Query, bytes: [UInt8])
 
   /// One part for each document of the request that was answered, in the order of the request.
   let parts: [PresentedResponse.Part]
@@ -105,7 +103,7 @@ struct VPToken {
     }
     checks.passed(.vpTokenMalformed)
     let needed = request.requiresAllDocuments ? request.documents.count : 1
-    let answered = Set(presentations.map(\.document)).count
+    let answered = Set(presentations.map(\.query.index)).count
     checks.require(answered >= needed, .vpTokenIncomplete)
     guard answered >= needed else { return nil }
     // Where any one document is enough, a second one is more than was asked for; so is a proof beside its document.
@@ -115,7 +113,7 @@ struct VPToken {
     var parts: [PresentedResponse.Part] = []
     for presentation in presentations {
       guard let response = DeviceResponse(parsing: presentation.bytes, into: &checks) else { return nil }
-      parts.append(PresentedResponse.Part(response, docType: presentation.docType, kind: presentation.kind))
+      parts.append(PresentedResponse.Part(response, query: presentation.query))
     }
     self.parts = parts
   }
@@ -130,7 +128,7 @@ struct VPToken {
         guard let elements = value.array, elements.count == 1,
           let bytes = elements[0].string.flatMap(Base64.decodeURLSafe), !bytes.isEmpty
         else { return nil }
-        found.append((index, document.docType, kind, bytes))
+        found.append((PresentedResponse.Query(index, docType: document.docType, kind: kind), bytes))
       }
     }
     // Names occur once in our JSON. So if as many were found as there are members, each member is known.

@@ -24,13 +24,14 @@ struct AskedDocuments: Sendable {
   /// The documents with the elements that `request` has. Documents that `request` lacks are left out.
   func restricted(to request: MockRequest?) -> AskedDocuments {
     guard let request else { return self }
-    let kept = queries.indices.filter { index in
-      request.documents.contains { $0.docType == queries[index].document.docType }
+    func agreed(_ asked: MockRequest.Document) -> MockRequest.Document? {
+      request.documents.filter { $0.docType == asked.docType }.dropFirst(asked.copy).first
     }
+    let kept = queries.indices.filter { agreed(queries[$0].document) != nil }
     var copy = self
     copy.queries = kept.map { index in
       var query = queries[index]
-      if let agreed = request.documents.first(where: { $0.docType == query.document.docType }) {
+      if let agreed = agreed(query.document) {
         query.document.elements = agreed.elements
         (query.document.substitutes, query.document.claimSets) = ([], [])
         query.document.ageOver = agreed.ageOver
@@ -129,7 +130,7 @@ extension MockWallet {
   /// attestation of an age stands for the one that is asked for.
   func satisfying(_ query: AskedDocuments.Query, at now: Timestamp) -> AskedDocuments.Query? {
     guard canAnswer(query.document) else { return nil }
-    let data = documents.first { $0.docType == query.document.docType }?.attestingAges(on: now.date)
+    let data = document(for: query.document)?.data.attestingAges(on: now.date)
     var copy = query
     let elements = query.document.satisfied { element in
       guard let threshold = ageThreshold(of: element.identifier) else {
@@ -158,6 +159,13 @@ extension AskedDocuments {
       throw MockError.unreadableRequest("dcql_query has no credentials")
     }
     queries = try credentials.map(Self.query)
+    // The second query for a type is answered by the wallet's second document of it.
+    for index in queries.indices {
+      queries[index].document.copy = queries[..<index].count {
+        $0.document.docType == queries[index].document.docType
+          && $0.document.requiresProof == queries[index].document.requiresProof
+      }
+    }
     // Without sets every query is to be answered; with them one option of each set that is required.
     let sets = dcql["credential_sets"]?.array
     namesSets = sets != nil
