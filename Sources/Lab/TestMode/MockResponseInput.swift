@@ -132,7 +132,9 @@ enum MockResponseSchema {
       "session": .text(like: SessionID.pattern),
       "protocol": .oneOf("PresentationProtocol", ProtocolFamily.allCases.flatMap(\.protocolNames)).orNull
         .described("Of the session's, the one that is answered; by default its first."),
-      "request_uri": .text.orNull.described("Where a page's link or QR code lets the wallet fetch its request."),
+      "request_uri": .text.orNull.described(
+        "Where a page's link or QR code lets the wallet fetch its request; the link itself, where it holds the request."
+      ),
       "encrypted_request": .flag(default: false).described(
         "Whether the wallet takes its request encrypted only (`wallet_metadata`): by `openid4vp`."),
       "variant": .oneOf(variants, default: "good").described("What `mdoc mock variants` lists.").titled("MockVariant"),

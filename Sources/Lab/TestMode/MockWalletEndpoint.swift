@@ -81,11 +81,18 @@ struct MockWalletEndpoint: Sendable {
     }
   }
 
-  /// The request object that a wallet would fetch; nil if the protocol sends the request itself and not its address.
+  /// The request object that a wallet would fetch, or the link that holds the request; nil if the protocol sends the
+  /// request itself.
   private func requestObject(
     _ pending: PendingRequest, at address: String?, _ key: MockRequestKey?, _ call: RouteCall
   ) async throws(ServiceError) -> [UInt8]? {
     guard ProtocolFamily(ofProtocol: pending.protocolName) == .redirect else { return nil }
+    if pending.data["request_uri"] == nil, let link = address ?? pending.data["authorization_request"]?.string {
+      guard link.contains(pending.session.text) else {
+        throw .invalidMember("/request_uri", "must be the link of the session, or of its page")
+      }
+      return Array(link.utf8)
+    }
     let named = address.map { $0.split(separator: "/").dropLast().last.map(String.init) ?? "" }
     if let named, WalletPath(named)?.session != pending.session {
       throw .invalidMember("/request_uri", "must be the `request_uri` of the session, or of its page")

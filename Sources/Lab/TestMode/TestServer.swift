@@ -195,7 +195,8 @@ package struct TestModeOptions: Sendable {
   package var appleKeys: [PrivateKey] = []
   /// The relying party's policy on revocation.
   package var revocation = RevocationPolicy.requireGood
-  package var openID4VP = OpenID4VPConfiguration(offersAnnexB: true)
+  package var openID4VP = OpenID4VPConfiguration(
+    offersAnnexB: true, ageVerificationDocTypes: [DocType.europeanAgeVerification])
   /// By what zero-knowledge proofs are verified; nil: none can be asked for. With circuits, revocation that cannot be
   /// determined is allowed, since a proof hides its document's status.
   package var circuits: CircuitLibrary?

@@ -58,6 +58,17 @@ public final class Certificate: Sendable {
   /// Whether it was made by the mock issuer.
   public var isMock: Bool { extensions.oids.contains(MockCertificateMarker.oid) }
 
+  /// The DER of an extension's value; nil if the certificate lacks the extension. Parses the certificate again.
+  package func value(ofExtension oid: String) -> [UInt8]? {
+    guard extensions.oids.contains(oid), let x509 = parsedCertificate(der) else { return nil }
+    defer { X509_free(x509) }
+    for index in 0..<X509_get_ext_count(x509) {
+      let entry = X509_get_ext(x509, index)
+      if dottedIdentifier(X509_EXTENSION_get_object(entry)) == oid { return X509_EXTENSION_get_data(entry).map(octets) }
+    }
+    return nil
+  }
+
   /// Whether this certificate's signature verifies with another's key. Names are not compared here.
   func isSigned(by issuer: Certificate) -> Bool {
     guard let key = issuer.publicKey, let signature else { return false }

@@ -90,7 +90,7 @@ public struct TrustAnchor: Sendable {
 
   func isListed(at now: Timestamp) -> Bool { trustedUntil.map { now <= $0 } ?? true }
 
-  func allows(_ docType: String) -> Bool { docTypes?.contains { $0.hasSameBytes(as: docType) } ?? true }
+  package func allows(_ docType: String) -> Bool { docTypes?.contains { $0.hasSameBytes(as: docType) } ?? true }
 }
 
 /// Which of the addresses that certificates name are asked for their authority's revocation lists.

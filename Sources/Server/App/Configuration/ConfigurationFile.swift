@@ -70,3 +70,23 @@ package struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
 
   package var description: String { message }
 }
+
+extension Schema.Object {
+  /// A member that is an object of lists of texts, by any names.
+  func textLists(
+    _ name: String, byName names: String, of what: String
+  ) throws(Schema.Fault) -> [String: [String]] {
+    guard let members = try required(name).object, !members.isEmpty else {
+      throw fault(name, "must be an object of \(names), each with its \(what)")
+    }
+    var lists: [String: [String]] = [:]
+    for member in members {
+      let texts = member.value.array?.compactMap(\.string) ?? []
+      guard !texts.isEmpty, texts.count == member.value.array?.count else {
+        throw fault("\(name)/\(member.name)", "must be a list of \(what)")
+      }
+      lists[member.name] = texts
+    }
+    return lists
+  }
+}

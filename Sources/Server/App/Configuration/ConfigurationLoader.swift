@@ -253,6 +253,7 @@ package struct ConfigurationCheck: Sendable {
         configuration.warnings + missing + AnchorCertificates.warnings(of: configuration.anchors, at: now)
         + AnchorCertificates.loadWarnings(of: configuration.anchors + listed)
         + PartyCertificates.warnings(of: configuration.relyingParties, at: now)
+        + AnchorCertificates.unknownIssuers(of: configuration.relyingParties, among: configuration.anchors + listed)
     } catch {
       problems = error.problems
       warnings = []

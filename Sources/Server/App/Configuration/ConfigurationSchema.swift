@@ -203,6 +203,11 @@ package enum ConfigurationSchema {
       Entry(
         "registration_certificates", .list(of: .filledText(), atLeast: 0),
         "Its EU registration certificates (WRPRC), JWS or CWT: one file for each intended use."),
+      Entry(
+        "accepted_issuers",
+        .map(of: .list(of: .filledText(like: "^([0-9A-Fa-f]{2}){1,64}$"), ConfiguredParties.acceptedIssuers))
+          .with("minProperties", 1),
+        "By document type, subject key identifiers of the authorities whose documents wallets are to offer."),
       Entry("page", reference(page), "That its sessions have a page on this server, and how it looks."),
       Entry(
         "revocation",
@@ -302,6 +307,10 @@ package enum ConfigurationSchema {
       Entry(
         "client_id", .filledText(like: "^(x509_hash|x509_san_dns:.+)$", default: "x509_hash"),
         "How wallets are told its name."),
+      Entry(
+        "google_wallet_metadata", .filledText(like: "^[A-Za-z0-9_-]+$"),
+        "`gw_rp_metadata_bytes` as Google or a registrar sent it; goes out in signed requests over the Digital "
+          + "Credentials API."),
     ])
 
   static let page = table(
@@ -322,8 +331,8 @@ package enum ConfigurationSchema {
         "scheme", .filledText(like: "^[a-z][a-z0-9+.-]{0,63}$", default: "openid4vp"),
         "Scheme of the address for wallets."),
       Entry(
-        "trusted_authorities", .list(of: .filledText(like: "^([0-9A-Fa-f]{2}){1,64}$"), atLeast: 0),
-        "Subject key identifiers of the authorities whose documents wallets are to offer."),
+        "eu_age_verification", .list(of: .filledText(), atLeast: 0),
+        "Document types that may be asked for by the European age verification profile's link, which nobody signs."),
       Entry("device_mac", .flag(default: true), "Whether devices may authenticate by MAC."),
       Entry(
         "redirect_uri", .filledText(),

@@ -9,7 +9,7 @@ import Presentation
 /// { "readers": [ { "key": "keys/reader.pem", "certificates": "keys/reader-chain.pem", "client_id": "x509_hash" } ] }
 /// ```
 /// `certificates` has the leaf first. `client_id` is `x509_hash`, by default, or `x509_san_dns:` and a dNSName of the
-/// leaf.
+/// leaf. `google_wallet_metadata` is what Google Wallet shows of the relying party.
 struct ConfiguredReaders {
   private static let dnsPrefix = "x509_san_dns:"
 
@@ -19,7 +19,14 @@ struct ConfiguredReaders {
   func all(of party: Schema.Object, _ warnings: inout [String]) throws(Schema.Fault) -> [ReaderIdentity] {
     var readers: [ReaderIdentity] = []
     for entry in try party.objects("readers") {
-      if let reader = entry.attempt(try reader(entry, &warnings)) { readers.append(reader) }
+      guard let reader = entry.attempt(try reader(entry, &warnings)) else { continue }
+      let sent = readers.lazy.compactMap(\.googleWalletMetadata).first
+      if let sent, let metadata = reader.googleWalletMetadata, metadata != sent {
+        warnings.append(
+          "\(entry.pointer)/google_wallet_metadata is another than that of a reader before it: multi-signed requests are "
+            + "not signed by this reader")
+      }
+      readers.append(reader)
     }
     return readers
   }
@@ -28,9 +35,18 @@ struct ConfiguredReaders {
     let key = try secrets.signingKey(try entry.required("key"), at: entry.pointer + "/key")
     let certificates = try chain(entry, &warnings)
     let name = try identifier(entry)
+    let metadata = try entry.ifAny("google_wallet_metadata") { name throws(Schema.Fault) in
+      let text = try entry.text(name)
+      do throws(GoogleWalletMetadata.Malformed) {
+        return try GoogleWalletMetadata(text)
+      } catch {
+        throw entry.fault(name, "\(error.detail); copy gw_rp_metadata_bytes as you were sent it")
+      }
+    }
     let reader: ReaderIdentity
     do throws(ReaderIdentity.Problem) {
-      reader = try ReaderIdentity(key: key, certificates: certificates, clientIdentifier: name)
+      reader = try ReaderIdentity(
+        key: key, certificates: certificates, clientIdentifier: name, googleWalletMetadata: metadata)
     } catch {
       throw entry.fault(error)
     }
@@ -39,7 +55,18 @@ struct ConfiguredReaders {
       warnings.append("\(path): the certificate is self-signed, which HAIP 1.0, 5 forbids; let an authority certify it")
     }
     if key.curve != .p256 {
-      warnings.append("\(path): the key is on \(key.curve.rawValue); HAIP 1.0 has wallets know ES256, which is P-256's")
+      warnings.append(
+        "\(path): the key is on \(key.curve.rawValue); HAIP 1.0 has wallets know ES256, which is P-256's, and "
+          + "so does Google Wallet")
+    }
+    if metadata == nil, reader.leaf.extensions.oids.contains(GoogleWalletMetadata.extensionOID) {
+      warnings.append(
+        "\(path): the certificate names metadata for Google Wallet (\(GoogleWalletMetadata.extensionOID)); set "
+          + "google_wallet_metadata to the string that came with it, or Google Wallet may refuse")
+    } else if metadata?.isNamed(by: reader.leaf) == nil, metadata != nil {
+      warnings.append(
+        "\(path): the certificate has no extension \(GoogleWalletMetadata.extensionOID) that names google_wallet_metadata; "
+          + "a registrar's certificates need it, so ask who issued this one")
     }
     warnings += reader.profile(at: now).filter { [.failed, .warning].contains($0.outcome) }.map { check in
       "\(path): \(check.code.rawValue)" + (check.detail.map { ": \($0)" } ?? "")
@@ -92,6 +119,11 @@ extension Schema.Object {
     case .noCertificate: fault("certificates", "has no certificate")
     case .keyMismatch: fault("key", "is not the key of the first certificate, the leaf")
     case .brokenChain: fault("certificates", "must be the leaf first, each certificate signed by the next")
+    case .googleWalletMetadataMismatch:
+      fault(
+        "google_wallet_metadata",
+        "is not what the certificate names: its extension \(GoogleWalletMetadata.extensionOID) must hold the SHA-256 of "
+          + "these bytes; configure certificate and string of one registration")
     case .dnsNameMissing: fault("client_id", "names no dNSName of the first certificate, the leaf")
     }
   }

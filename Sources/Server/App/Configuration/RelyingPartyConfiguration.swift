@@ -35,6 +35,7 @@ struct ConfiguredParties {
     let readers = entry.attempt(try ConfiguredReaders(secrets: secrets, now: now).all(of: entry, &warnings))
     let openID4VP = entry.attempt(try OpenID4VPConfiguration(configured: entry, &warnings))
     let registered = entry.attempt(try registrations?.all(of: entry, readers: readers ?? [], &warnings))
+    let acceptedIssuers = entry.attempt(try self.acceptedIssuers(entry))
     let page = entry.attempt(try ConfiguredPage(file: secrets.file).page(of: entry))
     let revocation = entry.attempt(try self.revocation(entry))
     let retainsResults = entry.attempt(try entry.flag("retain_results"))
@@ -43,8 +44,8 @@ struct ConfiguredParties {
     let webhooks = entry.attempt(try ConfiguredWebhooks(secrets: secrets).all(of: entry))
     let quota = entry.attempt(try Quota(configured: entry))
     guard let id, let origins, let keys, let apple, let readers, let openID4VP,
-      let registered = registered ?? nil, let page, let revocation, let retainsResults, let retention, let evidence,
-      let webhooks, let quota
+      let registered = registered ?? nil, let acceptedIssuers, let page, let revocation, let retainsResults,
+      let retention, let evidence, let webhooks, let quota
     else { return nil }
     let wider: [(Scope, String)] = [
       (.auditReadAll, "reads the audit entries of"), (.operate, "reloads nothing, and sees the figures of"),
@@ -59,7 +60,7 @@ struct ConfiguredParties {
     if keys.isEmpty { warnings.append("relying party \"\(id)\" has no api_keys: nobody can ask in its name") }
     return RelyingParty(
       id: id, origins: origins, apiKeys: keys, apple: apple, readers: readers, openID4VP: openID4VP,
-      registrations: registered, page: page,
+      registrations: registered, acceptedIssuers: acceptedIssuers, page: page,
       policies: .init(
         retainsResults: retainsResults, retention: retention, revocation: revocation, evidenceKey: evidence),
       webhooks: webhooks, quota: quota)
@@ -76,6 +77,29 @@ struct ConfiguredParties {
 
   private func origins(_ entry: Schema.Object) throws(Schema.Fault) -> [String] {
     try entry.origins("origins", or: "\(AndroidOrigin.prefix) with the SHA-256 of a certificate", AndroidOrigin.isValid)
+  }
+
+  /// Apple's bound on `issuerKeyIdentifiers`, for each document type.
+  static let acceptedIssuers = 1...1_000
+  /// Lengths of a key identifier in bytes. The profile has SHA-1 (20 bytes), but authorities use others too.
+  private static let identifierBytes = 1...64
+
+  private func acceptedIssuers(_ entry: Schema.Object) throws(Schema.Fault) -> [String: [[UInt8]]] {
+    guard entry.value("accepted_issuers") != nil else { return [:] }
+    var issuers: [String: [[UInt8]]] = [:]
+    for (docType, texts) in try entry.textLists("accepted_issuers", byName: "document types", of: "key identifiers") {
+      guard Self.acceptedIssuers.contains(texts.count) else {
+        throw entry.fault(
+          "accepted_issuers/\(docType)", "must have at most \(Self.acceptedIssuers.upperBound) key identifiers")
+      }
+      let identifiers = texts.compactMap(Hex.decode).filter { Self.identifierBytes.contains($0.count) }
+      guard identifiers.count == texts.count else {
+        throw entry.fault(
+          "accepted_issuers/\(docType)", "must be subject key identifiers in hexadecimal, of at most 64 bytes each")
+      }
+      issuers[docType] = identifiers
+    }
+    return issuers
   }
 
   private func revocation(_ entry: Schema.Object) throws(Schema.Fault) -> RevocationPolicy {
@@ -135,11 +159,8 @@ extension Schema.Object {
 }
 
 extension OpenID4VPConfiguration {
-  /// Lengths of a key identifier in bytes. The profile has SHA-1 (20 bytes), but authorities use others too.
-  private static let identifierOctets = 1...64
-
   /// Reads `openid4vp` of a relying party: `{"encrypted_responses": true, "annex_b": false, "scheme": "openid4vp",
-  /// "trusted_authorities": [], "device_mac": true, "redirect_uri": "https://shop.example/done"}`.
+  /// "eu_age_verification": [], "device_mac": true, "redirect_uri": "https://shop.example/done"}`.
   init(configured party: Schema.Object, _ warnings: inout [String]) throws(Schema.Fault) {
     self.init()
     guard let entry = try party.object("openid4vp") else { return }
@@ -149,11 +170,13 @@ extension OpenID4VPConfiguration {
     guard Self.isScheme(scheme) else {
       throw entry.fault("scheme", "must be the scheme of an address, in lower case and without \"://\"")
     }
-    for (index, text) in try entry.texts("trusted_authorities").enumerated() {
-      guard let identifier = Hex.decode(text), Self.identifierOctets.contains(identifier.count) else {
-        throw entry.fault("trusted_authorities/\(index)", "must be a subject key identifier in hexadecimal")
-      }
-      trustedAuthorities.append(identifier)
+    ageVerificationDocTypes = try entry.texts("eu_age_verification")
+    guard entry.value("trusted_authorities") == nil else {
+      throw entry.fault("trusted_authorities", "is now accepted_issuers of the relying party, by document type")
+    }
+    if !ageVerificationDocTypes.isEmpty {
+      warnings.append(
+        "\(entry.pointer)/eu_age_verification: nobody signs these requests, and wallets answer without encryption")
     }
     acceptsMACs = try entry.flag("device_mac")
     redirectURI = try entry.ifAny("redirect_uri", entry.text)

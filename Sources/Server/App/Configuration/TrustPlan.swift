@@ -154,7 +154,7 @@ struct ConfiguredTrust {
       return TrustSource(name: name, .list(PublishedTrustList(try place("vical", entry), .vical(source))))
     }
     var source = TrustedEntityListSource(
-      signers: signers, issuance: try services(entry),
+      signers: signers, issuance: try entry.textLists("services", byName: "service types", of: "document types"),
       revocation: Set(try entry.texts("status_services")), extendedKeyUsages: usages,
       maxPathLength: length, crlAddresses: crlAddresses, tier: tier, name: name)
     source.allowsJWTStatusLists = allowsJWT
@@ -192,20 +192,5 @@ struct ConfiguredTrust {
       throw entry.fault("signer_anchors", "\(test.source) is an anchor for tests, by its settings")
     }
     return anchors
-  }
-
-  private func services(_ entry: Schema.Object) throws(Schema.Fault) -> [String: [String]] {
-    guard let members = try entry.required("services").object, !members.isEmpty else {
-      throw entry.fault("services", "must be an object of service types, each with its document types")
-    }
-    var services: [String: [String]] = [:]
-    for member in members {
-      let docTypes = member.value.array?.compactMap(\.string) ?? []
-      guard !docTypes.isEmpty, docTypes.count == member.value.array?.count else {
-        throw entry.fault("services/\(member.name)", "must be a list of document types")
-      }
-      services[member.name] = docTypes
-    }
-    return services
   }
 }

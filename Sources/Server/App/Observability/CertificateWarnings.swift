@@ -103,6 +103,24 @@ enum AnchorCertificates {
     return lines + (isAnyValid ? [] : ["no trust anchor is valid now: every document would be refused"])
   }
 
+  /// One line for each document type of `accepted_issuers` with an identifier of no anchor for it: wallets hide the
+  /// documents of other authorities, and no response from the listed ones would be accepted.
+  static func unknownIssuers(of parties: RelyingParties, among anchors: [TrustAnchor]) -> [String] {
+    parties.all.flatMap { party in
+      party.acceptedIssuers.sorted { $0.key < $1.key }.compactMap { docType, identifiers -> String? in
+        let known = Set(
+          anchors.filter { $0.allows(docType) }.map(\.certificate.extensions).compactMap {
+            $0.isCA ? $0.subjectKeyIdentifier : $0.authorityKeyIdentifier
+          })
+        let unknown = identifiers.filter { !known.contains($0) }
+        guard let first = unknown.first else { return nil }
+        return "relying party \"\(party.id)\": accepted_issuers of \(docType): \(unknown.count) of "
+          + "\(identifiers.count) are no trust anchor's subject key identifier, such as \(Hex.encode(first)): wallets "
+          + "hide what this list leaves out"
+      }
+    }
+  }
+
   /// One line for each anchor whose private key is public, and one for each authority whose own certificate names
   /// revocation lists, if none of them may be asked for. Under `require_good` its documents are refused if their
   /// signers name the same lists.

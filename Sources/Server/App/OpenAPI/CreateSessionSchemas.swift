@@ -101,10 +101,10 @@ enum CreateSessionSchemas {
   }
 
   private static let webOrRedirectProtocols: Schema = {
-    let redirect = "openid4vp"
-    let names = ProtocolFamily.web.protocolNames + [redirect]
-    return Schema.list(of: .oneOf("WebOrRedirectProtocol", names), 2...names.count).with("uniqueItems", true)
-      .with("contains", Schema.constant(redirect).json)
+    let names = ProtocolFamily.web.protocolNames + ProtocolFamily.besideWeb
+    let most = ProtocolFamily.web.protocolNames.count + 1
+    return Schema.list(of: .oneOf("WebOrRedirectProtocol", names), 2...most).with("uniqueItems", true)
+      .with("contains", Schema.oneOf(ProtocolFamily.besideWeb).json)
   }()
 
   private static func protocols(_ family: ProtocolFamily) -> Schema {

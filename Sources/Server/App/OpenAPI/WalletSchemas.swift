@@ -52,6 +52,12 @@ enum WalletSchemas {
           "request_uri": .text, "request_uri_method": .constant("post"), "client_id": .text,
           "authorization_request": .text.described("The address that opens the wallet, as a link or a QR code."),
         ], required: ["request_uri", "request_uri_method", "client_id", "authorization_request"])
+    case "openid4vp-eu-age-verification":
+      .openObject(
+        [
+          "client_id": .text,
+          "authorization_request": .text.described("The link or QR code that opens the wallet; it holds the request."),
+        ], required: ["client_id", "authorization_request"])
     case "iso-18013-5-proximity": .object(["device_request": base64URL])
     default: ["type": "object"]
     }
@@ -79,7 +85,7 @@ enum WalletSchemas {
           "vp_token": ["description": "Else an object of the presentations by query."],
           "error": .text,
         ]).described(oneOfAnswers)
-    case "openid4vp", "openid4vp-iso-18013-7-annex-b":
+    case "openid4vp", "openid4vp-iso-18013-7-annex-b", "openid4vp-eu-age-verification":
       .openObject(responseMembers).described(oneOfAnswers)
     case "iso-18013-5-proximity":
       .oneOf([
@@ -197,6 +203,7 @@ enum WalletSchemas {
     case "openid4vp-v1-multisigned": "OpenID4VPMultisigned"
     case "openid4vp": "OpenID4VPRedirect"
     case "openid4vp-iso-18013-7-annex-b": "AnnexB"
+    case "openid4vp-eu-age-verification": "EUAgeVerification"
     case "iso-18013-5-proximity": "Proximity"
     default: name
     }

@@ -84,7 +84,10 @@ final class ConfigurationUpdater: Sendable {
 
   private func report(_ configuration: ServerConfiguration, _ application: Application, at now: Timestamp) {
     let parties = configuration.relyingParties
-    for warning in configuration.warnings + PartyCertificates.warnings(of: parties, at: now) {
+    let warnings =
+      configuration.warnings + PartyCertificates.warnings(of: parties, at: now)
+      + AnchorCertificates.unknownIssuers(of: parties, among: application.trust.inForce.current.anchors)
+    for warning in warnings {
       log.write(.warning, "configuration.warning", at: now, ["message": .string(warning)])
     }
     log.write(

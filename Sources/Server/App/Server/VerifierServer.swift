@@ -81,6 +81,7 @@ package final class VerifierServer: Sendable {
     let outdated = mode != .test ? trust.anchors.count - trust.anchorsInForce(at: clock()) : 0
     let warnings =
       configuration.warnings + (mode != .test ? AnchorCertificates.loadWarnings(of: trust.anchors) : [])
+      + AnchorCertificates.unknownIssuers(of: configuration.relyingParties, among: trust.anchors)
       + configuration.sources.compactMap(\.omission)
       + PartyCertificates.warnings(of: configuration.relyingParties, at: clock())
       + (outdated > 0 ? ["\(outdated) of \(trust.anchors.count) trust anchors are expired or not yet valid"] : [])

@@ -20,7 +20,7 @@ package struct AnnexCProtocol: WalletProtocol {
     do throws(CryptoError) {
       let challenge = try AnnexCChallenge(freshFor: origin)
       let deviceRequest = try DeviceRequest(
-        request, reader: reader, transcript: challenge.transcript, registration: context.registration)
+        request, reader: reader, transcript: challenge.transcript, additions: context.additions)
       return OutgoingRequest(
         data: [
           "deviceRequest": .string(Base64.encodeURLSafe(deviceRequest.encoded)),

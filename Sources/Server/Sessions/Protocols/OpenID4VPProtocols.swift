@@ -143,12 +143,11 @@ package struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
 
 extension RequestContext {
   /// The request as the relying party has chosen it to be.
-  fileprivate func openID4VPRequest(
+  func openID4VPRequest(
     _ request: PresentationRequest, challenge: borrowing OpenID4VPChallenge
   ) -> OpenID4VPRequest {
     OpenID4VPRequest(
-      request, challenge: challenge, trustedAuthorities: relyingParty.openID4VP.trustedAuthorities,
-      acceptsMACs: relyingParty.openID4VP.acceptsMACs, registration: registration)
+      request, challenge: challenge, acceptsMACs: relyingParty.openID4VP.acceptsMACs, additions: additions)
   }
 }
 

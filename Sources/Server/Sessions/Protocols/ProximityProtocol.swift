@@ -18,7 +18,7 @@ package struct ProximityProtocol: WalletProtocol {
   package func makeRequest(
     _ request: PresentationRequest, in context: RequestContext
   ) throws(ServiceError) -> OutgoingRequest {
-    let made = DeviceRequest(request, registration: context.registration)
+    let made = DeviceRequest(request, additions: context.additions)
     return OutgoingRequest(
       data: ["device_request": .string(Base64.encodeURLSafe(made.encoded))],
       material: SecretBytes(copying: [UInt8]()))

@@ -31,10 +31,13 @@ package struct WalletPath: Sendable, Hashable {
 }
 
 extension OpenID4VPChallenge {
-  /// Restores what was kept of a challenge, with the `response_uri` of the addresses that its wallet got.
+  /// Restores what was kept of a challenge, with the `response_uri` of the addresses that its wallet got, also where
+  /// that is the client's identifier (`redirect_uri:`).
   init?(kept material: borrowing SecretBytes, for path: WalletPath) {
     self.init(serialized: material)
-    if case .client(let id, let uri) = recipient { recipient = .client(id: id, responseURI: path.renaming(uri)) }
+    if case .client(let id, let uri) = recipient {
+      recipient = .client(id: path.renaming(id), responseURI: path.renaming(uri))
+    }
   }
 }
 
@@ -57,8 +60,12 @@ package struct WalletAddresses: Sendable, Hashable {
 
   /// The address that opens a wallet, with the request by reference (RFC 9101, 5.2).
   func authorizationRequest(scheme: String, clientID: String) -> String {
-    let parameters = [("client_id", clientID), ("request_uri", request), ("request_uri_method", "post")]
-    return scheme + "://?" + parameters.map { "\($0)=\(Self.escaped($1))" }.joined(separator: "&")
+    Self.link(
+      scheme: scheme, [("client_id", clientID), ("request_uri", request), ("request_uri_method", "post")])
+  }
+
+  static func link(scheme: String, _ parameters: [(name: String, value: String)]) -> String {
+    scheme + "://?" + parameters.map { "\($0)=\(escaped($1))" }.joined(separator: "&")
   }
 
   /// All but the unreserved characters in their percent-encoding (RFC 3986, 2.1).

@@ -77,6 +77,10 @@ package struct RequestContext: Sendable {
     self.publicURL = publicURL
     self.now = now
   }
+
+  var additions: RequestAdditions {
+    RequestAdditions(acceptedIssuers: relyingParty.acceptedIssuers, registration: registration)
+  }
 }
 
 /// What a wallet sent, as far as it can be read before the challenge is consumed.
@@ -148,17 +152,21 @@ package enum ProtocolFamily: Sendable, Hashable, CaseIterable {
   case inApp
   /// The Digital Credentials API: any of its protocols together.
   case web
-  /// OpenID4VP by redirect or QR code, or its older profile in ISO/IEC TS 18013-7, Annex B: alone.
+  /// OpenID4VP by redirect or QR code; its European age verification profile, or its older profile in ISO/IEC TS
+  /// 18013-7, Annex B: one of them.
   case redirect
   /// A reader in person that hands in what it received: alone.
   case proximity
+
+  /// The protocols of `redirect` of which one can be offered together with those of `web`.
+  package static let besideWeb = ["openid4vp", "openid4vp-eu-age-verification"]
 
   /// All names of the API, built or not.
   package var protocolNames: [String] {
     switch self {
     case .inApp: ["apple-in-app"]
     case .web: ["org-iso-mdoc", "openid4vp-v1-unsigned", "openid4vp-v1-signed", "openid4vp-v1-multisigned"]
-    case .redirect: ["openid4vp", "openid4vp-iso-18013-7-annex-b"]
+    case .redirect: Self.besideWeb + ["openid4vp-iso-18013-7-annex-b"]
     case .proximity: ["iso-18013-5-proximity"]
     }
   }
@@ -187,7 +195,7 @@ package enum BuiltProtocols {
   package static func all(in mode: ServerMode) -> [any WalletProtocol] {
     let web = OpenID4VPWebProtocol.Signing.allCases.map(OpenID4VPWebProtocol.init)
     return [AppleInAppProtocol(showsSimulatedAnswers: mode == .test), AnnexCProtocol()] + web + [
-      OpenID4VPRedirectProtocol(), AnnexBProtocol(), ProximityProtocol(),
+      OpenID4VPRedirectProtocol(), AgeVerificationProtocol(), AnnexBProtocol(), ProximityProtocol(),
     ]
   }
 }

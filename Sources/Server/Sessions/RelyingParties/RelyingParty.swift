@@ -18,6 +18,8 @@ package struct RelyingParty: Sendable {
   package let openID4VP: OpenID4VPConfiguration
   /// What it is registered to ask for, one for each intended use; empty for a party without EU registration.
   package let registrations: [RegistrationCertificate]
+  /// Key identifiers of issuing authorities by document type, which every protocol that can names to wallets.
+  package let acceptedIssuers: [String: [[UInt8]]]
   /// The page that this server shows in its name; nil: none.
   package let page: HostedPage?
   package let policies: Policies
@@ -28,7 +30,8 @@ package struct RelyingParty: Sendable {
   package init(
     id: String, origins: [String] = [], apiKeys: [APIKey] = [], apple: [AppleConfiguration] = [],
     readers: [ReaderIdentity] = [], openID4VP: OpenID4VPConfiguration = OpenID4VPConfiguration(),
-    registrations: [RegistrationCertificate] = [], page: HostedPage? = nil, policies: Policies = Policies(),
+    registrations: [RegistrationCertificate] = [], acceptedIssuers: [String: [[UInt8]]] = [:],
+    page: HostedPage? = nil, policies: Policies = Policies(),
     webhooks: [WebhookEndpoint] = [], quota: Quota = .standard
   ) {
     self.id = id
@@ -38,6 +41,7 @@ package struct RelyingParty: Sendable {
     self.readers = readers
     self.openID4VP = openID4VP
     self.registrations = registrations
+    self.acceptedIssuers = acceptedIssuers
     self.page = page
     self.policies = policies
     self.webhooks = webhooks
@@ -112,9 +116,8 @@ package struct OpenID4VPConfiguration: Sendable, Hashable {
   package var offersAnnexB: Bool
   /// The scheme of the address that opens a wallet by redirect or QR code: `openid4vp`, `haip-vp`, `mdoc-openid4vp` …
   package var scheme: String
-  /// Key identifiers of the issuing authorities that wallets are told about, so that they offer no other's documents;
-  /// none for any. Which issuers are trusted is decided by the trust store alone.
-  package var trustedAuthorities: [[UInt8]]
+  /// Document types that may be asked for by the European age verification profile's link; none: it is not offered.
+  package var ageVerificationDocTypes: [String]
   /// Whether devices may authenticate by MAC.
   package var acceptsMACs: Bool
   /// Where wallets send people after a session that names neither `redirect_uri` nor `return_url` (HAIP 1.0, 5.1).
@@ -126,12 +129,12 @@ package struct OpenID4VPConfiguration: Sendable, Hashable {
 
   package init(
     encryptsResponses: Bool = true, offersAnnexB: Bool = false, scheme: String = "openid4vp",
-    trustedAuthorities: [[UInt8]] = [], acceptsMACs: Bool = true, redirectURI: String? = nil
+    ageVerificationDocTypes: [String] = [], acceptsMACs: Bool = true, redirectURI: String? = nil
   ) {
     self.encryptsResponses = encryptsResponses
     self.offersAnnexB = offersAnnexB
     self.scheme = scheme
-    self.trustedAuthorities = trustedAuthorities
+    self.ageVerificationDocTypes = ageVerificationDocTypes
     self.acceptsMACs = acceptsMACs
     self.redirectURI = redirectURI
   }

@@ -154,10 +154,12 @@ package struct CreateSessionInput: Sendable {
     }
     let others = names.filter { ProtocolFamily(ofProtocol: $0) != .web }
     // A wallet fetches its request by the session's name alone, so there must be only one.
-    if names.count > 1, !others.isEmpty, others != ["openid4vp"] {
+    let isOneBesideWeb = others.count == 1 && ProtocolFamily.besideWeb.contains(others[0])
+    if names.count > 1, !others.isEmpty, !isOneBesideWeb {
       faults.add(
         pointer,
-        "cannot be offered together: only those of the Digital Credentials API and `openid4vp` go with one another")
+        "cannot be offered together: only those of the Digital Credentials API, and with them one of "
+          + ProtocolFamily.besideWeb.map { "`\($0)`" }.joined(separator: " and "))
     }
     return names
   }

@@ -9,7 +9,8 @@ enum MockWeb {
     options: [.webProtocol, .requestData, .webOrigin, .webAuthentication, .out] + MockCommand.provingOptions,
     notes: [
       "Over the Digital Credentials API --request-data is `data` of the request's entry, and --origin that of the page. "
-        + "For openid4vp and openid4vp-iso-18013-7-annex-b it is the request object that the wallet fetched.",
+        + "For openid4vp and openid4vp-iso-18013-7-annex-b it is the request object that the wallet fetched, and for "
+        + "openid4vp-eu-age-verification the link.",
       "The answer is {\"protocol\", \"data\"}, as POST /v1/verification_sessions/{id}/submit takes it. What is asked is "
         + "read from the request itself; --request is what the person agrees to. Same arguments, same bytes.",
     ],
@@ -26,7 +27,7 @@ enum MockWeb {
     ],
     action: run)
 
-  private static let redirected = ["openid4vp", "openid4vp-iso-18013-7-annex-b"]
+  private static let redirected = ["openid4vp", "openid4vp-iso-18013-7-annex-b", "openid4vp-eu-age-verification"]
   fileprivate static let protocolNames =
     ["org-iso-mdoc", "openid4vp-v1-unsigned", "openid4vp-v1-signed", "openid4vp-v1-multisigned"] + redirected
 
@@ -70,7 +71,7 @@ extension Option {
   fileprivate static let webProtocol = Option(
     "protocol", "NAME", "the protocol that is answered", occurrence: .required, choices: MockWeb.protocolNames)
   fileprivate static let requestData = Option(
-    "request-data", "FILE", "the request's data as JSON, or the request object", occurrence: .required)
+    "request-data", "FILE", "the request's data as JSON, the request object, or the link", occurrence: .required)
   fileprivate static let webOrigin = Option(
     "origin", "ORIGIN", "of the page that asks, such as https://shop.example")
   fileprivate static let webAuthentication = Option(

@@ -12,13 +12,10 @@ public struct OpenID4VPRequest: Sendable {
   private let recipient: OpenID4VPRecipient
   private let registration: String?
 
-  /// - Parameters:
-  ///   - trustedAuthorities: key identifiers of issuing authorities; the wallet is to offer only their documents.
-  ///   - acceptsMACs: whether devices may authenticate by MAC, which they can where answers are encrypted.
-  ///   - registration: goes into signed requests as `verifier_info` (ETSI TS 119 472-2, 6.3.2.2), unless it is a CWT.
+  /// - Parameter acceptsMACs: whether devices may authenticate by MAC, which they can where answers are encrypted.
   public init(
-    _ request: PresentationRequest, challenge: borrowing OpenID4VPChallenge, trustedAuthorities: [[UInt8]] = [],
-    acceptsMACs: Bool = true, registration: RegistrationCertificate? = nil
+    _ request: PresentationRequest, challenge: borrowing OpenID4VPChallenge, acceptsMACs: Bool = true,
+    additions: RequestAdditions = RequestAdditions()
   ) {
     let isEncrypted = challenge.key != nil
     let mode: String
@@ -31,46 +28,63 @@ public struct OpenID4VPRequest: Sendable {
       "response_type": "vp_token", "response_mode": .string(isEncrypted ? mode + ".jwt" : mode),
       "response_uri": responseURI.map(JSON.string), "nonce": .string(challenge.nonce),
       "state": challenge.state.map(JSON.string),
-      "dcql_query": DCQLQuery(request, trustedAuthorities: trustedAuthorities).json,
+      "dcql_query": DCQLQuery(request, additions: additions).json,
       "client_metadata": ClientMetadata.json(encryptionKey: challenge.key?.publicKey, acceptsMACs: acceptsMACs),
     ]
     parameters = JSON.members(members).object ?? []
     recipient = challenge.recipient
-    self.registration = registration?.compactJWS
+    registration = additions.registration?.compactJWS
   }
 
   /// `data` of `openid4vp-v1-unsigned`: the parameters themselves. Without a signature there is no client identifier:
   /// the browser vouches for the origin.
   public var unsigned: JSON { .object(parameters) }
 
+  /// The parameters of a link that holds the request itself, the client identifier first; objects as JSON text
+  /// (OpenID4VP 1.0, 5.1). Empty over the Digital Credentials API.
+  public var linkParameters: [(name: String, value: String)] {
+    guard case .client(let id, _) = recipient else { return [] }
+    return [("client_id", id)] + parameters.map { ($0.name, $0.value.string ?? $0.value.text()) }
+  }
+
   /// The request object (RFC 9101), a compact JWS.
   ///
   /// - Parameter walletNonce: the nonce that the wallet wants to find in the request object (5.10.1).
   public func signed(by reader: ReaderIdentity, walletNonce: String? = nil) throws(CryptoError) -> String {
-    var members = [JSON.Member("client_id", .string(reader.clientID))] + claims
+    var members = [JSON.Member("client_id", .string(reader.clientID))] + claims(reader.googleWalletMetadata)
     if let walletNonce { members.append(JSON.Member("wallet_nonce", .string(walletNonce))) }
     return try reader.requestSigner().sign(JSON.object(members).serialized())
   }
 
   /// `request` of `openid4vp-v1-multisigned`: every reader names itself in its own protected header (A.3.2.2).
+  ///
+  /// The readers share one `client_metadata`. It has the metadata for Google Wallet of the first reader that has some;
+  /// a reader with other metadata does not sign, since its certificate would contradict the request.
   public func signed(by readers: [ReaderIdentity]) throws(CryptoError) -> JSON {
+    let metadata = readers.lazy.compactMap(\.googleWalletMetadata).first
     var signers: [JWSSigner] = []
-    for reader in readers {
+    for reader in readers where reader.googleWalletMetadata == nil || reader.googleWalletMetadata == metadata {
       signers.append(try reader.requestSigner(parameters: [JSON.Member("client_id", .string(reader.clientID))]))
     }
-    return try JWSSigner.sign(JSON.object(claims).serialized(), by: signers)
+    return try JWSSigner.sign(JSON.object(claims(metadata)).serialized(), by: signers)
   }
 
   /// The signed claims, without the client identifier. The wallet compares `expected_origins` with the page that asks
   /// it, so a page cannot pass on another page's request. `aud` is the value for wallets that are not discovered first
   /// (5.8).
-  private var claims: [JSON.Member] {
+  ///
+  /// - Parameter metadata: left out of requests that a wallet fetches: Google Wallet takes none, and other wallets need
+  ///   not know the member.
+  private func claims(_ metadata: GoogleWalletMetadata?) -> [JSON.Member] {
     var claims = [JSON.Member("aud", "https://self-issued.me/v2")] + parameters
-    if case .origin(let origin) = recipient { claims.append(JSON.Member("expected_origins", [.string(origin)])) }
     if let registration {
       claims.append(JSON.Member("verifier_info", [["format": "registration_cert", "data": .string(registration)]]))
     }
-    return claims
+    guard case .origin(let origin) = recipient else { return claims }
+    let more = metadata.map { [JSON.Member("gw_rp_metadata_bytes", .string($0.text))] } ?? []
+    return claims.map { claim in
+      claim.name == "client_metadata" ? JSON.Member(claim.name, .object((claim.value.object ?? []) + more)) : claim
+    } + [JSON.Member("expected_origins", [.string(origin)])]
   }
 }
 
@@ -113,14 +127,12 @@ public struct DCQLQuery: Sendable, Hashable {
   /// `dcql_query`.
   public let json: JSON
 
-  /// - Parameter trustedAuthorities: key identifiers of issuing authorities; the wallet is to offer only their
-  /// documents (6.1.1.1). Empty means any.
-  public init(_ request: PresentationRequest, trustedAuthorities: [[UInt8]] = []) {
-    let authorities: JSON? =
-      trustedAuthorities.isEmpty
-      ? nil : [["type": "aki", "values": .array(trustedAuthorities.map { .string(Base64.encodeURLSafe($0)) })]]
+  public init(_ request: PresentationRequest, additions: RequestAdditions = RequestAdditions()) {
     let credentials = request.documents.enumerated().flatMap { index, document in
-      Self.kinds(of: document).map { Self.credential(document, at: index, as: $0, authorities: authorities) }
+      let authorities = additions.acceptedIssuers[document.docType].map { identifiers -> JSON in
+        [["type": "aki", "values": .array(identifiers.map { .string(Base64.encodeURLSafe($0)) })]]
+      }
+      return Self.kinds(of: document).map { Self.credential(document, at: index, as: $0, authorities: authorities) }
     }
     json = .members(["credentials": .array(credentials), "credential_sets": Self.sets(of: request)])
   }

@@ -15,10 +15,8 @@ public struct DeviceRequest: Sendable, Hashable {
   public let encoded: [UInt8]
 
   /// The request of a reader that does not say who it is.
-  ///
-  /// - Parameter registration: goes into every document's request (ETSI TS 119 472-2, 5.3.2).
-  public init(_ request: PresentationRequest, registration: RegistrationCertificate? = nil) {
-    let (items, info) = Self.parts(of: request, registration, isSigned: false)
+  public init(_ request: PresentationRequest, additions: RequestAdditions = RequestAdditions()) {
+    let (items, info) = Self.parts(of: request, additions, isSigned: false)
     encoded = Self.encode(items.map { ["itemsRequest": .encoded($0)] }, info: info, signature: nil)
   }
 
@@ -26,10 +24,10 @@ public struct DeviceRequest: Sendable, Hashable {
   /// of them together where the version is 1.1.
   public init(
     _ request: PresentationRequest, signedBy reader: ReaderIdentity, over transcript: SessionTranscript,
-    registration: RegistrationCertificate? = nil
+    additions: RequestAdditions = RequestAdditions()
   ) throws(CryptoError) {
     let authentication = ReaderAuthentication(reader: reader, transcript: transcript)
-    let (items, info) = Self.parts(of: request, registration, isSigned: true)
+    let (items, info) = Self.parts(of: request, additions, isSigned: true)
     var documents: [CBORValue] = []
     for item in items {
       documents.append(["itemsRequest": .encoded(item), "readerAuth": try authentication.signature(over: item)])
@@ -41,18 +39,18 @@ public struct DeviceRequest: Sendable, Hashable {
   /// A request that is signed if there is a reader.
   public init(
     _ request: PresentationRequest, reader: ReaderIdentity?, transcript: SessionTranscript,
-    registration: RegistrationCertificate? = nil
+    additions: RequestAdditions = RequestAdditions()
   ) throws(CryptoError) {
     if let reader {
-      try self.init(request, signedBy: reader, over: transcript, registration: registration)
+      try self.init(request, signedBy: reader, over: transcript, additions: additions)
     } else {
-      self.init(request, registration: registration)
+      self.init(request, additions: additions)
     }
   }
 
   /// ItemsRequestBytes of each document, and DeviceRequestInfoBytes where the version is 1.1.
   private static func parts(
-    of request: PresentationRequest, _ registration: RegistrationCertificate?, isSigned: Bool
+    of request: PresentationRequest, _ additions: RequestAdditions, isSigned: Bool
   ) -> (items: [[UInt8]], info: [UInt8]?) {
     let documents = request.documents.map { ($0, AcceptableElements($0, isProof: $0.proofs?.isRequired == true)) }
     let isSecondEdition =
@@ -61,7 +59,7 @@ public struct DeviceRequest: Sendable, Hashable {
         let hasSubstitutes = acceptable.substitutes.contains { !$0.isEmpty }
         return document.proofs != nil || acceptable.coversOptional && (isSigned || hasSubstitutes)
       }
-    let items = documents.map { itemsRequestBytes($0, $1, registration, isSecondEdition: isSecondEdition) }
+    let items = documents.map { itemsRequestBytes($0, $1, additions, isSecondEdition: isSecondEdition) }
     return (items, isSecondEdition ? infoBytes(of: request) : nil)
   }
 
@@ -77,8 +75,7 @@ public struct DeviceRequest: Sendable, Hashable {
 
   /// `24({"docType", "nameSpaces": {NameSpace: {ElementIdentifier: IntentToRetain}}})`.
   private static func itemsRequestBytes(
-    _ document: DocumentRequest, _ acceptable: AcceptableElements, _ registration: RegistrationCertificate?,
-    isSecondEdition: Bool
+    _ document: DocumentRequest, _ acceptable: AcceptableElements, _ additions: RequestAdditions, isSecondEdition: Bool
   ) -> [UInt8] {
     var namespaces: [(name: String, elements: [(key: CBORValue, value: CBORValue)])] = []
     for request in acceptable.requests {
@@ -96,7 +93,12 @@ public struct DeviceRequest: Sendable, Hashable {
       (key: "nameSpaces", value: .map(namespaces.map { (key: .text($0.name), value: .map($0.elements)) })),
     ]
     var info = requestInfo(document, acceptable, isSecondEdition: isSecondEdition)
-    if let registration { info.append((key: "euWrprc", value: .bytes(registration.encoded))) }
+    if let identifiers = additions.acceptedIssuers[document.docType] {
+      info.append((key: "issuerIdentifiers", value: .array(identifiers.map(CBORValue.bytes))))
+    }
+    if let registration = additions.registration {
+      info.append((key: "euWrprc", value: .bytes(registration.encoded)))
+    }
     if !info.isEmpty { members.append((key: "requestInfo", value: .map(info))) }
     return CBORValue.embedded(.map(members)).encoded()
   }

@@ -11,6 +11,8 @@ public struct ReaderIdentity: Sendable {
   public let certificates: [Certificate]
   /// The client identifier by which OpenID4VP names the leaf's holder.
   public let clientIdentifier: ClientIdentifier
+  /// Sent in signed requests of the Digital Credentials API; nil for a reader that Google Wallet does not know.
+  public let googleWalletMetadata: GoogleWalletMetadata?
 
   /// A client identifier prefix of OpenID4VP 1.0, 5.9.3.
   public enum ClientIdentifier: Sendable, Hashable {
@@ -28,18 +30,23 @@ public struct ReaderIdentity: Sendable {
     case brokenChain
     /// The leaf has no such dNSName.
     case dnsNameMissing
+    /// The leaf's extension holds the hash of other metadata.
+    case googleWalletMetadataMismatch
   }
 
   public init(
-    key: PrivateKey, certificates: [Certificate], clientIdentifier: ClientIdentifier = .certificateHash
+    key: PrivateKey, certificates: [Certificate], clientIdentifier: ClientIdentifier = .certificateHash,
+    googleWalletMetadata: GoogleWalletMetadata? = nil
   ) throws(Problem) {
     guard let leaf = certificates.first else { throw .noCertificate }
     guard leaf.publicKey == key.publicKey else { throw .keyMismatch }
     guard Certificate.isChain(certificates) else { throw .brokenChain }
     if case .dnsName(let name) = clientIdentifier, !leaf.dnsNames.contains(name) { throw .dnsNameMissing }
+    if googleWalletMetadata?.isNamed(by: leaf) == false { throw .googleWalletMetadataMismatch }
     self.key = key
     self.certificates = certificates
     self.clientIdentifier = clientIdentifier
+    self.googleWalletMetadata = googleWalletMetadata
   }
 
   public var leaf: Certificate { certificates[0] }

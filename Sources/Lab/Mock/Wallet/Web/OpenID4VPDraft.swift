@@ -235,9 +235,10 @@ struct OpenID4VPRequest: Sendable {
     try self.init(parameters, channel: .digitalCredentialsAPI(origin: origin))
   }
 
-  /// - Parameter requestObject: a compact JWS (RFC 9101).
+  /// - Parameter requestObject: a compact JWS (RFC 9101), or a link that holds the parameters.
   init(requestObject: [UInt8]) throws {
-    let parameters = try Self.payload(ofCompact: String(decoding: requestObject, as: UTF8.self))
+    let text = String(decoding: requestObject, as: UTF8.self)
+    let parameters = try text.contains("://?") ? Self.parameters(ofLink: text) : Self.payload(ofCompact: text)
     guard let responseURI = parameters["response_uri"]?.string else {
       throw MockError.unreadableRequest("there is no response_uri")
     }
@@ -269,6 +270,35 @@ struct OpenID4VPRequest: Sendable {
     encryption =
       metadata?["authorization_encrypted_response_enc"]?.string
       ?? supported?.first { ["A128GCM", "A256GCM"].contains($0) } ?? "A128GCM"
+  }
+
+  /// The query's parameters, objects as JSON text. The client's name must be `redirect_uri:` and where the answer goes
+  /// (OpenID4VP 1.0, 5.9.3), since nothing else says who asks.
+  private static func parameters(ofLink link: String) throws -> JSON {
+    let members = try link.split(separator: "?", maxSplits: 1).last?.split(separator: "&").map { pair in
+      let parts = pair.split(separator: "=", maxSplits: 1).map { Array($0.utf8) }
+      var value: [UInt8] = []
+      var rest = (parts.last ?? [])[...]
+      while let byte = rest.popFirst() {
+        guard byte == UInt8(ascii: "%") else {
+          value.append(byte)
+          continue
+        }
+        guard let decoded = Hex.decode(String(decoding: rest.prefix(2), as: UTF8.self)), rest.count >= 2 else {
+          throw MockError.unreadableRequest("the link is not percent-encoded")
+        }
+        value += decoded
+        rest = rest.dropFirst(2)
+      }
+      let json = value.first == UInt8(ascii: "{") ? try? JSON(parsing: value) : nil
+      return JSON.Member(
+        String(decoding: parts[0], as: UTF8.self), json ?? .string(String(decoding: value, as: UTF8.self)))
+    }
+    let parameters = JSON.object(members ?? [])
+    guard let uri = parameters["response_uri"]?.string, parameters["client_id"]?.string == "redirect_uri:" + uri else {
+      throw MockError.unreadableRequest("the link's client_id is not redirect_uri: and its response_uri")
+    }
+    return parameters
   }
 
   private static func payload(ofCompact text: String?) throws -> JSON {
