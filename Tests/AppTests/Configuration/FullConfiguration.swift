@@ -63,12 +63,18 @@ extension LiveFolder {
             ],
           ]
         ],
-        "readers": [["key": "reader.pem", "certificates": "reader-chain.pem", "client_id": "x509_hash"]],
+        "readers": [
+          [
+            "key": "reader.pem", "certificates": "reader-chain.pem", "client_id": "x509_hash",
+            "google_wallet_metadata": .string(GoogleWalletFixture.text),
+          ]
+        ],
         "openid4vp": [
-          "encrypted_responses": true, "annex_b": false, "scheme": "openid4vp", "trusted_authorities": ["0a"],
-          "device_mac": false, "redirect_uri": "https://shop.example/done",
+          "encrypted_responses": true, "annex_b": false, "scheme": "openid4vp",
+          "eu_age_verification": ["eu.europa.ec.av.1"], "device_mac": false, "redirect_uri": "https://shop.example/done",
           "redirect_schemes": ["com.example.shop"], "wallet_origins": ["https://wallet.example", "*"],
         ],
+        "accepted_issuers": ["org.iso.18013.5.1.mDL": ["0a"]],
         "registration_certificates": ["registration.jwt"],
         "page": [
           "name": "Example Shop", "color": "#0b57d0", "logo": "logo.svg", "privacy_url": "https://shop.example/privacy",

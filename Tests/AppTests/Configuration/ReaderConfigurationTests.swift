@@ -4,6 +4,7 @@ import Glibc
 import PKIX
 import Presentation
 import Sessions
+import TestSupport
 import Testing
 
 @testable import App
@@ -134,7 +135,7 @@ import Testing
 
   @Test func `OpenID4VP is configured for each relying party`() async throws {
     let openID4VP: JSON = [
-      "encrypted_responses": false, "annex_b": true, "scheme": "haip-vp", "trusted_authorities": ["0a0b"],
+      "encrypted_responses": false, "annex_b": true, "scheme": "haip-vp", "eu_age_verification": ["eu.europa.ec.av.1"],
     ]
     try await withReader(["relying_parties": Self.party(openID4VP: openID4VP)]) { path in
       let configuration = try load(path)
@@ -142,8 +143,11 @@ import Testing
       #expect(
         read
           == .init(
-            encryptsResponses: false, offersAnnexB: true, scheme: "haip-vp", trustedAuthorities: [[0x0a, 0x0b]]))
-      #expect(configuration.warnings.map { $0.contains("encrypted_responses") } == [true])
+            encryptsResponses: false, offersAnnexB: true, scheme: "haip-vp",
+            ageVerificationDocTypes: ["eu.europa.ec.av.1"]))
+      #expect(configuration.warnings.contains { $0.contains("/openid4vp/encrypted_responses") })
+      #expect(configuration.warnings.contains { $0.contains("/openid4vp/eu_age_verification: nobody signs") })
+      #expect(configuration.warnings.count == 2)
     }
   }
 
@@ -161,13 +165,98 @@ import Testing
       (["wallet_origins": ["android:apk-key-hash:E8lSX1zJMPBZ9G_zpnfxfmfh-d0q2qEYz-2bgNeUKCU"]], "wallet_origins/0"),
       (["scheme": "https://"], "scheme"), (["scheme": "Openid4vp"], "scheme"), (["scheme": "4vp"], "scheme"),
       (["annex_b": 1], "annex_b"), (["encrypted_responses": "no"], "encrypted_responses"), (["mode": "x"], "mode"),
-      (["trusted_authorities": ["xy"]], "trusted_authorities/0"),
-      (["trusted_authorities": [""]], "trusted_authorities/0"),
+      (["eu_age_verification": [""]], "eu_age_verification/0"),
+      (["trusted_authorities": ["0a"]], "trusted_authorities"),
     ] as [(JSON, String)])
   func `a fault of OpenID4VP names its member`(value: JSON, member: String) async throws {
     try await withReader(["relying_parties": Self.party(openID4VP: value)]) { path in
       let error = #expect(throws: StartError.self) { try load(path) }
       #expect(error?.message.hasPrefix("\(path): /relying_parties/0/openid4vp/\(member):") == true)
+    }
+  }
+
+  @Test func `accepted issuers are read by document type, and unknown ones are warned of`() async throws {
+    func party(_ issuers: JSON) -> JSON { [LiveFolder.partyWithReader([:], [.init("accepted_issuers", issuers)])] }
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      try folder.writeReader()
+      try folder.writeConfiguration()
+      let anchor = try #require(try load(folder.configurationFile).anchors.first)
+      let known = Hex.encode(try #require(anchor.certificate.extensions.subjectKeyIdentifier))
+      for (issuers, unknown) in [
+        (["org.iso.18013.5.1.mDL": [.string(known.uppercased())]], nil),
+        (["org.iso.18013.5.1.mDL": [.string(known), "0a0b"]], "org.iso.18013.5.1.mDL: 1 of 2 are no trust anchor's"),
+        // Known, and not for this type.
+        (["eu.europa.ec.av.1": [.string(known)]], "eu.europa.ec.av.1: 1 of 1 are no trust anchor's"),
+      ] as [(JSON, String?)] {
+        try folder.writeConfiguration(["relying_parties": party(issuers)])
+        let check = ConfigurationCheck(path: folder.configurationFile)
+        #expect(check.problems == [])
+        #expect(
+          check.warnings.map { $0.contains(unknown ?? "-") } == (unknown == nil ? [] : [true]), "\(check.warnings)")
+        let read = try load(folder.configurationFile).relyingParties["shop"]?.acceptedIssuers
+        #expect(read?.values.first?.first == (issuers.object?[0].value.array?[0].string).flatMap(Hex.decode))
+        try await folder.serve { _, _, log in
+          #expect(log.text.contains("accepted_issuers") == (unknown != nil))
+        }
+      }
+      let many = JSON.array((0...1_000).map { .string(Hex.encode([UInt8($0 >> 8), UInt8($0 & 255)])) })
+      for (issuers, place) in [
+        ([:], ""), (["mdl": []], "/mdl"), (["mdl": ["xy"]], "/mdl"), (["mdl": [7]], "/mdl"), (["mdl": ["0"]], "/mdl"),
+        (["mdl": [.string(String(repeating: "0a", count: 65))]], "/mdl"), (["mdl": many], "/mdl"), (["0a"], ""),
+      ] as [(JSON, String)] {
+        try folder.writeConfiguration(["relying_parties": party(issuers)])
+        let problems = ConfigurationCheck(path: folder.configurationFile).problems
+        #expect(problems.map(\.pointer) == ["/relying_parties/0/accepted_issuers" + place])
+      }
+    }
+  }
+
+  /// An extension of a reader's certificate with these bytes as its value.
+  private static func named(_ value: [UInt8]?) -> (inout CertificateTemplate) -> Void {
+    { leaf in
+      guard let value else { return }
+      leaf.extensions.append(
+        CertificateExtension(oid: GoogleWalletMetadata.extensionOID, isCritical: false, value: value))
+    }
+  }
+
+  @Test func `a reader's metadata for Google Wallet fit its certificate`() async throws {
+    func octets(_ hash: String) throws -> [UInt8] { [0x04, 0x20] + (try #require(Hex.decode(hash))) }
+    let (right, text) = (try octets(GoogleWalletFixture.sha256), GoogleWalletFixture.text)
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      for (value, metadata, problem, warning) in [
+        (right, text, nil, nil), (nil, nil, nil, nil),
+        (try octets(GoogleWalletFixture.innerSHA256), text, "is not what the certificate names", nil),
+        (Array(right.dropFirst(2)), text, "is not what the certificate names", nil),
+        (right + [0], text, "is not what the certificate names", nil),
+        (right, GoogleWalletFixture.other, "is not what the certificate names", nil),
+        (right, text + "=", "must be base64url", nil), (right, "oA", "must be a CBOR map in tag 24", nil),
+        (right, nil, nil, "set google_wallet_metadata to the string"),
+        (nil, text, nil, "has no extension 1.3.6.1.4.1.11129.10.1"),
+      ] as [([UInt8]?, String?, String?, String?)] {
+        try folder.writeReader(Self.named(value))
+        let member: [String: JSON] = metadata.map { ["google_wallet_metadata": .string($0)] } ?? [:]
+        try folder.writeConfiguration(["relying_parties": Self.party(member)])
+        let check = ConfigurationCheck(path: folder.configurationFile)
+        #expect(check.problems.map { $0.detail.hasPrefix(problem ?? "-") } == (problem == nil ? [] : [true]))
+        let pointer = "/relying_parties/0/readers/0/google_wallet_metadata"
+        #expect(check.problems.allSatisfy { $0.pointer == pointer })
+        #expect(
+          check.warnings.map { $0.contains(warning ?? "-") } == (warning == nil ? [] : [true]), "\(check.warnings)")
+      }
+      try folder.writeReader()
+      func reader(_ text: String) -> JSON {
+        ["key": "reader.pem", "certificates": "reader-chain.pem", "google_wallet_metadata": .string(text)]
+      }
+      let both: JSON = [reader(text), reader(GoogleWalletFixture.other)]
+      try folder.writeConfiguration(["relying_parties": [LiveFolder.party.with(both, at: "/readers")]])
+      #expect(try load(folder.configurationFile).relyingParties["shop"]?.readers.count == 2)
+      #expect(
+        ConfigurationCheck(path: folder.configurationFile).warnings.contains {
+          $0.contains("/readers/1/google_wallet_metadata is another than that of a reader before it")
+        })
     }
   }
 

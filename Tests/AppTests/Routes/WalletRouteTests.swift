@@ -1,6 +1,7 @@
 import Base
 import Cryptography
 import Mock
+import Pages
 import Sessions
 import TestSupport
 import Testing
@@ -9,7 +10,7 @@ import Testing
 
 /// What wallets fetch and post by themselves, over HTTP.
 @Suite(.onOwnThreads) struct WalletRouteTests {
-  static let protocols = ProtocolFamily.redirect.protocolNames
+  static let protocols = ["openid4vp", "openid4vp-iso-18013-7-annex-b"]
 
   @Test(arguments: protocols)
   func `a wallet fetches its request and posts its answer; the relying party reads the result`(
@@ -120,6 +121,43 @@ import Testing
       #expect(head.header("Content-Type") == "application/oauth-authz-req+jwt")
       #expect(try await bed.postForm([:], to: session, action: "request").status == 200)
       #expect(try await bed.api.get(TestBed.path(session)).json["status"] == "requires_input")
+    }
+  }
+
+  /// From the page, whose response code's hash is in the wallet's link: only that code has the result read.
+  @Test func `the European age profile's link holds its request, and the wallet posts to the page's address`()
+    async throws
+  {
+    try await withTestMode { bed in
+      let name = "openid4vp-eu-age-verification"
+      let asked = MockRequest(documents: [.init(docType: "eu.europa.ec.av.1", elements: [], ageOver: [18])])
+      let session = try await bed.createSession(by: name, asking: asked, redirectURI: TestBed.origin)
+      let link = try #require(session["requests"]?.array?.first?["data"]?["authorization_request"]?.string)
+      let fetched = try await bed.api.with(nil).get(TestBed.walletPath(session, "request"))
+      #expect(fetched.status == 404 && fetched.code == "session.not_found")
+
+      let code = "vrc_a-page-has-made-it"
+      let hash = Base64.encodeURLSafe(HashAlgorithm.sha256.hash(Array(code.utf8)))
+      let id = try #require(session["id"]?.string)
+      let shown = link.replacing(id, with: "\(id).\(hash)")
+      let qr = try await bed.api.get(TestBed.path(session) + "/qr_code?response_code_sha256=" + hash)
+      #expect(try qr.status == 200 && qr.body == QRCode(shown).svg)
+      let wallet = MockWallet(authority: bed.mode.authority, documents: MockPerson.allDocuments)
+      let answer = try wallet.answer(requestObject: Array(shown.utf8), at: bed.clock.now)
+      let mocked = try await bed.api.post(
+        "/v1/test/mock_responses", ["session": .string(id), "request_uri": .string(shown)])
+      #expect(mocked.json == ["protocol": .string(name), "data": answer.data])
+      #expect(
+        try await bed.api.post("/v1/test/mock_responses", ["session": .string(id), "request_uri": "av://?x=y"]).errors
+          == ["/request_uri"])
+      let reply = try await bed.postForm(answer.data, to: session, code: hash)
+      #expect(reply.status == 200 && reply.json == [:], "\(reply.body)")
+      let path = TestBed.path(session) + "?expand[]=result"
+      #expect(try await bed.api.get(path).code == "session.response_code_mismatch")
+      let read = try await bed.api.get(path + "&response_code=" + code)
+      #expect(read.json["status"] == "verified", "\(read.body)")
+      #expect(read.json["result"]?["documents"]?.array?.first?["age_over"]?.array?.first?["answer"] == true)
+      #expect(!bed.log.text.contains("nonce"))
     }
   }
 

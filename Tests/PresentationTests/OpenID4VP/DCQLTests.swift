@@ -119,9 +119,11 @@ import Testing
     let request = OpenID4VPFixture.anyDocument
     let none = DCQLQuery(request).json["credentials"]?.array ?? []
     #expect(none.allSatisfy { $0["trusted_authorities"] == nil })
-    let some = DCQLQuery(request, trustedAuthorities: [[1, 2, 3], [0xff, 0xfe]]).json["credentials"]?.array ?? []
+    let some =
+      DCQLQuery(request, acceptedIssuers: [DocType.mDL: [[1, 2, 3], [0xff, 0xfe]]]).json["credentials"]?.array ?? []
     #expect(some.count == 2)
-    #expect(some.allSatisfy { $0["trusted_authorities"] == [["type": "aki", "values": ["AQID", "__4"]]] })
+    #expect(
+      some.map { $0["trusted_authorities"] } == [[["type": "aki", "values": ["AQID", "__4"]]], nil])
   }
 
   /// OpenID4VP 1.0, 6.1: letters, digits, underscores and hyphens, each id once.

@@ -18,7 +18,8 @@ struct OpenID4VPServiceFixture {
   /// - Parameter readers: dNSNames of the readers, named by them instead of by their certificates where a `*` is in front.
   init(
     readers: [String] = ["*verifier.example"], openID4VP: OpenID4VPConfiguration = OpenID4VPConfiguration(),
-    registrations: [[UInt8]] = [], publicURL: String? = "https://verifier.example"
+    registrations: [[UInt8]] = [], acceptedIssuers: [String: [[UInt8]]] = [:],
+    publicURL: String? = "https://verifier.example"
   ) throws {
     authority = try MockAuthority(seed: Array("service tests".utf8))
     wallet = MockWallet(authority: authority)
@@ -29,14 +30,14 @@ struct OpenID4VPServiceFixture {
       apiKeys: [APIKey(sha256: APIKey.hash(of: "shop-key"), scopes: [.sessionsWrite, .resultsRead])],
       readers: try readers.map { try Self.reader($0, of: mockAuthority, at: now) }, openID4VP: openID4VP,
       registrations: try registrations.map { try RegistrationCertificate(parsing: $0) },
-      policies: .init(revocation: .off))
+      acceptedIssuers: acceptedIssuers, policies: .init(revocation: .off))
     let anchors = try authority.anchors(at: now).map {
       TrustAnchor(certificate: try Certificate(der: $0.certificate), docTypes: $0.docTypes, tier: .test)
     }
     var configuration = ServiceConfiguration(
       mode: .test, relyingParties: try RelyingParties([shop]),
       protocols: OpenID4VPWebProtocol.Signing.allCases.map { OpenID4VPWebProtocol($0) } + [
-        OpenID4VPRedirectProtocol(), AnnexBProtocol(), AnnexCProtocol(), ProximityProtocol(),
+        OpenID4VPRedirectProtocol(), AgeVerificationProtocol(), AnnexBProtocol(), AnnexCProtocol(), ProximityProtocol(),
       ],
       trust: CurrentTrust(try TrustStore(anchors: anchors, allowsTestCertificates: true)),
       revocation: NoRevocationSource(), sealingKeys: [try Self.sealingKey()])

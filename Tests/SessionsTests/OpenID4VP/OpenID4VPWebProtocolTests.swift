@@ -1,7 +1,9 @@
 import Base
+import CBOR
 import Cryptography
 import Mdoc
 import Mock
+import Presentation
 import Sessions
 import Testing
 
@@ -51,13 +53,34 @@ struct OpenID4VPWebProtocolTests {
     #expect(payload["nonce"]?.string != unsigned["nonce"]?.string)
   }
 
-  @Test("authorities are named to wallets where the relying party has chosen some")
-  func authorities() async throws {
-    let fixture = try OpenID4VPServiceFixture(openID4VP: OpenID4VPConfiguration(trustedAuthorities: [[1, 2, 3]]))
-    let data = try #require(try await fixture.create("openid4vp-v1-unsigned").requestData("openid4vp-v1-unsigned"))
-    #expect(
-      data["dcql_query"]?["credentials"]?.array?.first?["trusted_authorities"]
-        == [["type": "aki", "values": ["AQID"]]])
+  @Test("every protocol that can names the accepted issuers of a document type, and of no other")
+  func acceptedIssuers() async throws {
+    func sent(_ issuers: AcceptedIssuers, readers: [String]) async throws -> [JSON?] {
+      let fixture = try OpenID4VPServiceFixture(readers: readers, acceptedIssuers: issuers)
+      let web = try await fixture.create("openid4vp-v1-unsigned", "org-iso-mdoc")
+      let near = try await fixture.create("iso-18013-5-proximity")
+      let requests = [
+        web.requestData("org-iso-mdoc")?["deviceRequest"], near.requestData("iso-18013-5-proximity")?["device_request"],
+      ]
+      let query = web.requestData("openid4vp-v1-unsigned")?["dcql_query"]?["credentials"]?.array?.first
+      return try [query?["trusted_authorities"]]
+        + requests.map { text in
+          let bytes = try #require(text?.string.flatMap(Base64.decodeURLSafe))
+          let items = try CBORItem(parsing: bytes)[key: "docRequests"]?.elements?.first { _ in true }
+          let info = items?[key: "itemsRequest"]?.embedded?[key: "requestInfo"]
+          return (info?[key: "issuerIdentifiers"]?.elements).map { list in
+            .array(list.map { .string(Hex.encode(Array($0.bytes ?? []))) })
+          }
+        }
+    }
+    let known: AcceptedIssuers = [DocType.mDL: [[1, 2, 3], [0xff, 0xfe]], "other": [[4]]]
+    for readers in [[], ["*verifier.example"]] {
+      let identifiers: JSON = ["010203", "fffe"]
+      #expect(
+        try await sent(known, readers: readers)
+          == [[["type": "aki", "values": ["AQID", "__4"]]], identifiers, identifiers])
+      #expect(try await sent(["other": [[4]]], readers: readers) == [nil, nil, nil])
+    }
   }
 
   @Test("clear answers are asked for, and taken, only where the relying party has chosen so")
