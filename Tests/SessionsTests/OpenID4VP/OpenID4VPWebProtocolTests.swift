@@ -55,7 +55,7 @@ struct OpenID4VPWebProtocolTests {
 
   @Test("every protocol that can names the accepted issuers of a document type, and of no other")
   func acceptedIssuers() async throws {
-    func sent(_ issuers: AcceptedIssuers, readers: [String]) async throws -> [JSON?] {
+    func sent(_ issuers: [String: [[UInt8]]], readers: [String]) async throws -> [JSON?] {
       let fixture = try OpenID4VPServiceFixture(readers: readers, acceptedIssuers: issuers)
       let web = try await fixture.create("openid4vp-v1-unsigned", "org-iso-mdoc")
       let near = try await fixture.create("iso-18013-5-proximity")
@@ -73,7 +73,7 @@ struct OpenID4VPWebProtocolTests {
           }
         }
     }
-    let known: AcceptedIssuers = [DocType.mDL: [[1, 2, 3], [0xff, 0xfe]], "other": [[4]]]
+    let known: [String: [[UInt8]]] = [DocType.mDL: [[1, 2, 3], [0xff, 0xfe]], "other": [[4]]]
     for readers in [[], ["*verifier.example"]] {
       let identifiers: JSON = ["010203", "fffe"]
       #expect(
