@@ -32,7 +32,8 @@ public struct DeviceRequest: Sendable, Hashable {
     for item in items {
       documents.append(["itemsRequest": .encoded(item), "readerAuth": try authentication.signature(over: item)])
     }
-    let signature = info == nil ? nil : try authentication.signature(overAll: items, info: info)
+    var signature: CBORValue?
+    if info != nil { signature = try authentication.signature(overAll: items, info: info) }
     encoded = Self.encode(documents, info: info, signature: signature)
   }
 
