@@ -118,10 +118,8 @@ enum WalletTable {
 
   /// What a wallet makes of a request, over everything that a person may have.
   struct Outcome {
-    /// The holdings that are enough, and how many of them are answered with all that they have.
-    private(set) var enough = 0, full = 0
-    /// Those that are not enough and are answered all the same.
-    private(set) var partial = 0
+    /// Holdings that are enough; how many of them are answered in full; how many holdings are answered otherwise.
+    private(set) var enough = 0, full = 0, partial = 0
 
     init(_ shape: Shape, _ request: WalletModel.Request, _ wallet: WalletModel) {
       for held in shape.holdings {
