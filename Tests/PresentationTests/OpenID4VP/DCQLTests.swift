@@ -92,6 +92,28 @@ import Testing
     #expect(named == Set(claims.compactMap { $0["id"]?.string }))
   }
 
+  @Test func ofMoreThanSixtyFourChoicesTheLikeliestAreListed() throws {
+    func sets(_ elements: [ElementRequest]) -> [[ElementReference]] {
+      AcceptableElements(DocumentRequest(docType: "d", elements: elements)).sets
+    }
+    // All, all but one, each by itself, none.
+    let optional = (1...7).map { element("o\($0)", isRequired: false) }
+    #expect(
+      sets([element("r")] + optional).map(\.count) == [8] + Array(repeating: 7, count: 7)
+        + Array(repeating: 2, count: 7) + [1])
+    #expect(sets(optional).map(\.count) == [7] + Array(repeating: 6, count: 7) + Array(repeating: 1, count: 7))
+    // Documents of another draft have all elements by their other names.
+    let drafts = (1...7).map { index in
+      var wanted = element("new\(index)")
+      wanted.alternatives = [ElementReference(Namespace.mDL, "old\(index)")]
+      return wanted
+    }
+    let names = sets(drafts).map { $0.map { String($0.identifier.prefix(3)) } }
+    #expect(names.first == Array(repeating: "new", count: 7))
+    #expect(names.last == Array(repeating: "old", count: 7))
+    #expect(names.dropFirst().dropLast().allSatisfy { $0.count { $0 == "old" } == 1 } && names.count == 9)
+  }
+
   @Test func aProofHasEveryElementAndNoSet() throws {
     var document = DocumentRequest(docType: DocType.mDL, elements: [element("sex", isRequired: false)], ageOver: [18])
     document.proofs = ProofRequest(isRequired: false, offering: [])
