@@ -179,11 +179,16 @@ import Testing
   @Test func theSecondDocumentOfATypeAnswersTheSecondRequest() throws {
     var attack = attack
     attack.mock.documents.append(attack.mock.documents[0])
+    attack.mock.documents[1].copy = 1
     var request = Attack.request
     request.requiresAllDocuments = true
     request.documents.append(
       DocumentRequest(
         docType: DocType.mDL, elements: [ElementRequest(ElementReference(Namespace.mDL, "not_there"))]))
+    // One document twice is not two.
+    #expect(try attack.codes(.none, request: request) == [.documentMissing, .elementMissing])
+    attack.documents.append(attack.documents[0])
+    attack.documents[1][Namespace.mDL, "document_number"] = "N0002"
     let response = try attack.response(.none)
     #expect(attack.verify(response, request: request).report.reasons.map(\.code) == [.elementMissing])
     request.documents[1].elements = [ElementRequest(ElementReference(Namespace.mDL, "family_name"))]

@@ -35,7 +35,7 @@ import Testing
 
   @Test func anElementIsListedWithLabelTypesAndWhetherItIsMandatory() async throws {
     let text = await Run("catalogue", DocType.mDL).output
-    #expect(text.contains("birth_date                      Date of birth · full-date or tdate · mandatory\n"))
+    #expect(text.contains("  birth_date  ") && text.contains("  Date of birth · full-date or tdate · mandatory\n"))
     #expect(text.contains("age_over_NN"))
     let elements = try await Run("catalogue", DocType.mDL, "--json").json()["namespaces"]?.array?.first?["elements"]
     let portrait = elements?.array?.first { $0["identifier"] == "portrait" }

@@ -93,7 +93,7 @@ import Testing
     #expect(documents.map { $0["request_index"] } == [0, 1])
     #expect(documents[0]["elements"]?[Namespace.mDL]?[Self.number] == "N0002")
     let other = try await session(Self.both, held: held, plain, changing: exchange)
-    #expect(other["last_error"]?["code"] == "mdoc.element.missing", "\(other)")
+    #expect(other["last_error"]?["code"] == "policy.element_missing", "\(other)")
   }
 
   @Test func `one licence presented twice is not two`() async throws {

@@ -137,8 +137,8 @@ enum ResultSchemas {
 
   private static let document: Schema = .object(
     [
-      "request_index": .count.described("The index in `documents` of what it answers. Older results lack it."),
       "doc_type": .text,
+      "request_index": .count.described("The index in `documents` of what it answers. Older results lack it."),
       "elements": .reference("ElementsByNamespace"),
       "device_signed_elements": .reference("ElementsByNamespace"),
       "age_over": .list(of: .reference("AgeAnswer")),

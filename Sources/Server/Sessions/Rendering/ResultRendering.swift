@@ -68,8 +68,8 @@ package enum ResultRendering {
     let kept = Set(elements.map(\.reference))
     let answers = document.ageAnswers.filter { retention == nil || kept.contains($0.provedBy) }
     return .members([
-      "request_index": document.requestIndex.map { .integer(Int64($0)) },
       "doc_type": .string(document.docType),
+      "request_index": document.requestIndex.map { .integer(Int64($0)) },
       "elements": byNamespace(elements),
       "device_signed_elements": byNamespace(deviceSigned),
       "age_over": .array(answers.map(age)),
