@@ -118,11 +118,13 @@ import Testing
     #expect(names == [last])
   }
 
-  @Test func `Where revocation lists may be asked for stands in the settings`() async throws {
+  @Test func `The rules for revocation lists stand in the settings`() async throws {
     let list = try fixture.vical("vical-good")
-    #expect(await importList(list, signer: "vical-root.pem", "--crl-addresses", "https").status == 0)
-    let settings = try #require(names.first { $0.hasSuffix(".json") })
-    #expect(try JSON(parsing: scratch.read("out/" + settings))["crl_addresses"] == "https")
+    let run = await importList(list, signer: "vical-root.pem", "--crl-addresses", "https", "--jwt-status-lists")
+    #expect(run.status == 0)
+    let name = try #require(names.first { $0.hasSuffix(".json") })
+    let settings = try JSON(parsing: scratch.read("out/" + name))
+    #expect(settings["crl_addresses"] == "https" && settings["jwt_status_lists"] == true)
     #expect(await importList(list, signer: "vical-root.pem", "--crl-addresses", "http").status == 64)
   }
 

@@ -21,13 +21,13 @@ extension LiveFolder {
       "trust/",
       [
         "name": "first", "vical": "https://lists.example/vical", "signer_anchors": ["trust/iaca.pem"],
-        "ekus": ["1.0.18013.5.1.2"], "max_path_length": 0, "crl_addresses": "named",
+        "ekus": ["1.0.18013.5.1.2"], "max_path_length": 0, "crl_addresses": "named", "jwt_status_lists": false,
         "crl_exceptions": ["abababababababababababababababababababababababababababababababab": "https"],
       ],
       [
         "name": "second", "trusted_entities": "https://lists.example/entities", "signer_anchors": ["trust/iaca.pem"],
         "services": ["https://service.example": ["org.iso.18013.5.1.mDL"]], "status_services": [],
-        "ekus": ["1.0.18013.5.1.2"], "max_path_length": 0, "crl_addresses": "named",
+        "ekus": ["1.0.18013.5.1.2"], "max_path_length": 0, "crl_addresses": "named", "jwt_status_lists": false,
         "crl_exceptions": ["abababababababababababababababababababababababababababababababab": "https"],
       ],
     ],
