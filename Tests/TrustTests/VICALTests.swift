@@ -156,10 +156,12 @@ import Trust
     var source = reader.source
     source.extendedKeyUsages = ["1.2.3"]
     source.maxPathLength = 1
+    source.allowsJWTStatusLists = true
     source.tier = .test
     let bytes = try MockVICAL.good.published(by: fixture.authority, at: fixture.now)
     let anchors = VICALVerifier(source: source).evaluate(bytes, at: fixture.now).anchors
     #expect(anchors.allSatisfy { $0.extendedKeyUsages == ["1.2.3"] && $0.maxPathLength == 1 && $0.tier == .test })
+    #expect(anchors.allSatisfy(\.allowsJWTStatusLists))
   }
 
   /// A listed authority that certifies another authority does not thereby list it, and is no link of a path.
