@@ -82,8 +82,7 @@ import Testing
     .apiOutsideRegistration: Scripted(
       "SessionsTests/RegistrationTests.swift", "`what is not registered is not asked`"),
     .apiWalletUnsupported: Scripted(
-      "AppTests/Routes/WalletRouteTests.swift",
-      "`a wallet that does not take the request gets none, and the session stays open`"),
+      "PresentationTests/OpenID4VP/WalletMetadataTests.swift", "`a wallet that does not take the request is told why`"),
     .readerCertificateExpired: Scripted("SessionsTests/AnnexCProtocolTests.swift", "reader"),
     .listSourceNotAllowed: Scripted(sources, "aListIsNotFetchedFromEverywhere"),
     .listUnavailable: Scripted(sources, "aListThatCannotBeHadTrustsNobody"),
