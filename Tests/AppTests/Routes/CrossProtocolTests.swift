@@ -9,7 +9,7 @@ import Testing
 /// An answer is good for the one session, protocol, origin and client that it was made for.
 @Suite(.onOwnThreads) struct CrossProtocolTests {
   static let web = ProtocolFamily.web.protocolNames
-  static let all = ["apple-in-app"] + web + ProtocolFamily.redirect.protocolNames
+  static let all = ["apple-in-app"] + web + WalletRouteTests.protocols
 
   /// What a session of one protocol says to a right answer of another: it is no answer at all, which consumes nothing,
   /// or the JWE is to another session's key.

@@ -88,7 +88,7 @@ import Testing
   @Test func `an attacker who sends somebody his own session's page reads nothing`() async throws {
     try await Self.serve { bed in
       let own = bed.mode.baseURL
-      for name in ["org-iso-mdoc"] + ProtocolFamily.redirect.protocolNames {
+      for name in ["org-iso-mdoc"] + WalletRouteTests.protocols {
         let isWeb = name == "org-iso-mdoc"
         let session = try await session(bed, by: [name], origin: isWeb ? own : nil, Self.returning)
         let client = bed.api.with(try secret(of: session))
@@ -126,7 +126,7 @@ import Testing
     return try #require(reply.json["data"])
   }
 
-  @Test(arguments: ProtocolFamily.redirect.protocolNames)
+  @Test(arguments: WalletRouteTests.protocols)
   func `an answer to one page's link is no answer to another's`(name: String) async throws {
     try await Self.serve { bed in
       for code in [Self.attacker.hash, nil] {
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ProtocolFamily.redirect.protocolNames)
+  @Test(arguments: WalletRouteTests.protocols)
   func `evidence of an answer to a page's link is verified again`(name: String) async throws {
     let key = try TestBed.evidenceKey()
     try await Self.serve(evidenceKey: key) { bed in

@@ -9,7 +9,7 @@ import Testing
 /// The web protocols from the request to the result, over HTTP with the mock wallet.
 @Suite(.onOwnThreads) struct WebProtocolTests {
   static let web = ProtocolFamily.web.protocolNames
-  static let redirect = ProtocolFamily.redirect.protocolNames
+  static let redirect = WalletRouteTests.protocols
 
   @Test(arguments: web + redirect)
   func `a good answer is verified`(name: String) async throws {

@@ -31,7 +31,7 @@ struct OpenID4VPServiceFixture {
       readers: try readers.map { try Self.reader($0, of: mockAuthority, at: now) }, openID4VP: openID4VP,
       registrations: try registrations.map { try RegistrationCertificate(parsing: $0) },
       acceptedIssuers: acceptedIssuers, policies: .init(revocation: .off))
-    let anchors = try authority.anchors(at: now).map {
+    let anchors = try authority.walletAnchors(at: now).map {
       TrustAnchor(certificate: try Certificate(der: $0.certificate), docTypes: $0.docTypes, tier: .test)
     }
     var configuration = ServiceConfiguration(
