@@ -24,7 +24,7 @@ extension Code {
     case .envelopeRecipientKeyUnknown: "A03 A15"
     case .envelopeTranscriptMismatch: "A04 A08 A09 A12 S06"
     case .envelopeDecryptionFailed: "A07 A10 D01 D03 D07 S06"
-    case .envelopePlaintextMalformed: "A11"
+    case .envelopePlaintextMalformed: "A11 D10"
     case .jweAlgorithmUnsupported: "D08"
     case .jweCompressionNotAllowed: "D10"
     case .jweKeyUnknown: "D09"
