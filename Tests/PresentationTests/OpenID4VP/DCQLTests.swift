@@ -142,7 +142,8 @@ import Testing
     let none = DCQLQuery(request).json["credentials"]?.array ?? []
     #expect(none.allSatisfy { $0["trusted_authorities"] == nil })
     let some =
-      DCQLQuery(request, additions: RequestAdditions(acceptedIssuers: [DocType.mDL: [[1, 2, 3], [0xff, 0xfe]]])).json["credentials"]?.array ?? []
+      DCQLQuery(request, additions: RequestAdditions(acceptedIssuers: [DocType.mDL: [[1, 2, 3], [0xff, 0xfe]]])).json[
+        "credentials"]?.array ?? []
     #expect(some.count == 2)
     #expect(
       some.map { $0["trusted_authorities"] } == [[["type": "aki", "values": ["AQID", "__4"]]], nil])
