@@ -9,7 +9,7 @@ import Testing
 
 /// Evidence from the answer to the bundle that is verified again.
 @Suite(.onOwnThreads) struct EvidenceRouteTests {
-  static let protocols = ["apple-in-app"] + ProtocolFamily.web.protocolNames + ProtocolFamily.redirect.protocolNames
+  static let protocols = ["apple-in-app"] + ProtocolFamily.web.protocolNames + WalletRouteTests.protocols
 
   @Test(arguments: protocols)
   func `a bundle is verified again to the same report and result`(name: String) async throws {

@@ -232,7 +232,7 @@ extension TestBed {
 
 /// What the mock wallet encrypted, and CBOR to read.
 @Suite(.onOwnThreads) struct OpenedAnswerTests {
-  @Test(arguments: BuiltProtocols.all(in: .test).map(\.name))
+  @Test(arguments: BuiltProtocols.all(in: .test).map(\.name).filter { $0 != AgeVerificationProtocol().name })
   func `an opened answer verifies, and its DeviceResponse can be read`(name: String) async throws {
     try await withTestMode { bed in
       let session = try await bed.createSession(by: name)
@@ -338,7 +338,10 @@ extension TestBed {
             == true
         } == true
     }
-    guard !carried.isEmpty else { return }
+    // The European link asks for the chosen types alone.
+    guard !carried.isEmpty, name != AgeVerificationProtocol().name || docType == DocType.europeanAgeVerification else {
+      return
+    }
     try await withTestMode { bed in
       let isWeb = ProtocolFamily(ofProtocol: name) == .web
       let body: JSON = .members([
