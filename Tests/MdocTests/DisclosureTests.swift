@@ -111,4 +111,21 @@ import Testing
       #expect(verdict.report.checks.first { $0.code == .nothingDisclosed }?.outcome == .notRun, "\(code)")
     }
   }
+
+  /// As wallets of the EU do. A document that was not asked for, or the same type twice, is one too many.
+  @Test func `asked for any one of several, a wallet may return each that it has, once`() throws {
+    var attack = try Attack(docTypes: [DocType.mDL, DocType.photoID])
+    attack.documents.append(MockPerson.photoID)
+    attack.mock = .anyOf
+    let photo = DocumentRequest(
+      docType: DocType.photoID, elements: [ElementRequest(ElementReference(Namespace.iso23220, "birth_date"))])
+    let anyOf = PresentationRequest(documents: Attack.request.documents + [photo])
+    let both = try attack.response(.none)
+    #expect(attack.verify(both, request: anyOf).accepted?.documents.map(\.requestIndex) == [0, 1])
+    #expect(
+      attack.verify(both, request: Attack.request).report.reasons.map(\.code).first == .documentUnexpected)
+    let twice = try attack.response(
+      .response { draft in draft.documents = [draft.documents[0], draft.documents[0]] })
+    #expect(attack.verify(twice, request: anyOf).report.reasons.map(\.code).first == .documentUnexpected)
+  }
 }

@@ -161,7 +161,7 @@ import Trust
     let bytes = try MockVICAL.good.published(by: fixture.authority, at: fixture.now)
     let anchors = VICALVerifier(source: source).evaluate(bytes, at: fixture.now).anchors
     #expect(anchors.allSatisfy { $0.extendedKeyUsages == ["1.2.3"] && $0.maxPathLength == 1 && $0.tier == .test })
-    #expect(anchors.allSatisfy(\.allowsJWTStatusLists))
+    #expect(anchors.allSatisfy { $0.allowsJWTStatusLists })
   }
 
   /// A listed authority that certifies another authority does not thereby list it, and is no link of a path.

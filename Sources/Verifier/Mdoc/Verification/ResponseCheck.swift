@@ -110,17 +110,17 @@ struct ResponseCheck {
   }
 
   private var isExpectedNumber: Bool {
-    let documents = response.documents
     if let docType = part.query?.docType {
       return count <= 1 && returned.allSatisfy { $0.hasSameBytes(as: docType) || !isRequested($0) }
     }
     // Without a request too, no answer may cost more than so many proofs.
     if let maxDocuments, count > maxDocuments { return false }
     guard let request else { return !readsProofs || response.zkDocuments.count <= 1 }
-    guard request.requiresAllDocuments else { return count <= 1 }
+    // Asked for any one of several, wallets may return each that they have. A proof is dear, so one is enough there.
+    guard request.requiresAllDocuments || !readsProofs || response.zkDocuments.count <= 1 else { return false }
     return count <= request.documents.count
-      && documents.map(\.docType).allSatisfy { docType in
-        documents.count { $0.docType.hasSameBytes(as: docType) }
+      && returned.allSatisfy { docType in
+        returned.count { $0.hasSameBytes(as: docType) }
           <= max(1, request.documents.count { $0.docType.hasSameBytes(as: docType) })
       }
   }
