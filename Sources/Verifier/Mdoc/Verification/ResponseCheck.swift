@@ -118,9 +118,10 @@ struct ResponseCheck {
     guard let request else { return !readsProofs || response.zkDocuments.count <= 1 }
     // Asked for any one of several, wallets may return each that they have. A proof is dear, so one is enough there.
     guard request.requiresAllDocuments || !readsProofs || response.zkDocuments.count <= 1 else { return false }
+    let types = response.documents.map(\.docType)
     return count <= request.documents.count
-      && returned.allSatisfy { docType in
-        returned.count { $0.hasSameBytes(as: docType) }
+      && types.allSatisfy { docType in
+        types.count { $0.hasSameBytes(as: docType) }
           <= max(1, request.documents.count { $0.docType.hasSameBytes(as: docType) })
       }
   }
