@@ -71,7 +71,8 @@ extension LiveFolder {
         ],
         "openid4vp": [
           "encrypted_responses": true, "annex_b": false, "scheme": "openid4vp",
-          "eu_age_verification": ["eu.europa.ec.av.1"], "device_mac": false, "redirect_uri": "https://shop.example/done",
+          "eu_age_verification": ["eu.europa.ec.av.1"], "device_mac": false,
+          "redirect_uri": "https://shop.example/done",
           "redirect_schemes": ["com.example.shop"], "wallet_origins": ["https://wallet.example", "*"],
         ],
         "accepted_issuers": ["org.iso.18013.5.1.mDL": ["0a"]],
