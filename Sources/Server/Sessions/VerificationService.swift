@@ -1,6 +1,7 @@
 import Base
 import Cryptography
 import Longfellow
+import Trust
 
 /// The application: sessions and their use cases, the same for HTTP and for whoever calls it from Swift.
 ///
@@ -28,6 +29,8 @@ package struct VerificationService: Sendable {
 
   package var mode: ServerMode { context.mode }
   package var relyingParties: RelyingParties { context.relyingParties }
+  /// Who answers questions of revocation.
+  package var revocation: any RevocationSource { context.revocation }
   /// By what zero-knowledge proofs are verified; nil where no circuits are configured.
   package var circuits: CircuitLibrary? { context.proofs?.circuits }
   /// Names of the protocols that sessions may ask for.

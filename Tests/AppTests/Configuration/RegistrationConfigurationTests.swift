@@ -1,9 +1,11 @@
 import Base
 import Cryptography
+import Mdoc
 import Presentation
 import Sessions
 import TestSupport
 import Testing
+import Trust
 
 @testable import App
 @testable import Mock
@@ -21,6 +23,15 @@ import Testing
   private func check(
     _ certificates: [[UInt8]], identifier: String = RegistrationFixture.party, registrars: [JSON] = ["registrars.pem"]
   ) async throws -> ConfigurationCheck {
+    try await configured(certificates, identifier: identifier, registrars: registrars) { file in
+      ConfigurationCheck(path: file)
+    }
+  }
+
+  private func configured<Made>(
+    _ certificates: [[UInt8]], identifier: String = RegistrationFixture.party, registrars: [JSON] = ["registrars.pem"],
+    _ make: (String) async throws -> Made
+  ) async throws -> Made {
     try await withFolder { path in
       let folder = try LiveFolder(path)
       try folder.writeReader { $0.subject.set("2.5.4.97", to: DER.utf8String(identifier)) }
@@ -31,7 +42,7 @@ import Testing
       }
       let party = LiveFolder.partyWithReader([:], [.init("registration_certificates", .array(names))])
       try folder.writeConfiguration(["relying_parties": [party], "registrars": .array(registrars)])
-      return ConfigurationCheck(path: folder.configurationFile)
+      return try await make(folder.configurationFile)
     }
   }
 
@@ -111,6 +122,35 @@ import Testing
     #expect(another.warnings.map { $0.contains("is for another party") } == [true])
     let unknown = try await check([registrar.jws(at: now)], registrars: [])
     #expect(unknown.warnings.map { $0.contains("is signed by none of registrars") } == [true])
+  }
+
+  private struct Registrar: RevocationSource {
+    let finding: RevocationFinding
+
+    func evidence(for questions: [RevocationQuestion], at now: Timestamp) async -> RevocationEvidence {
+      var evidence = RevocationEvidence()
+      for question in questions where question.allowsJWT {
+        let expected = StatusReference(.statusList(index: 0), uri: "https://registrar.example/status")
+        if question.subject == .status(expected) { evidence.note(finding, for: question) }
+      }
+      return evidence
+    }
+  }
+
+  /// A stranger's list is not asked for.
+  @Test(arguments: [
+    (RevocationFinding.good, [String]()),
+    (.revoked(.documentRevoked), ["mdoc.revocation.document_revoked"]),
+    (.undetermined(.unavailable), ["revocation.unavailable"]),
+  ])
+  func `its registrar is asked whether it still holds`(finding: RevocationFinding, codes: [String]) async throws {
+    let strange = try RegistrationFixture().jws(["intended_use_id": "use-2"], at: now)
+    try await configured([registrar.jws(at: now), strange]) { file in
+      let parties = try ConfigurationLoader(path: file).load().relyingParties
+      let warnings = await PartyCertificates.statusWarnings(of: parties, asking: Registrar(finding: finding), at: now)
+      #expect(
+        warnings == codes.map { "relying party \"shop\": the registration certificate use-1: \($0)" }, "\(warnings)")
+    }
   }
 
   @Test func `of several each is of an intended use of its own`() async throws {

@@ -36,7 +36,7 @@ struct ConfiguredRegistrations {
       let path = file.resolve(name)
       let bytes = try file.read(name, at: "\(party.pointer)/\(member)")
       let isText = bytes.first == UInt8(ascii: "e")
-      let certificate: RegistrationCertificate
+      var certificate: RegistrationCertificate
       do throws(RegistrationCertificateError) {
         certificate = try RegistrationCertificate(parsing: isText ? Array(bytes.withoutLineEnd) : bytes)
       } catch {
@@ -46,26 +46,29 @@ struct ConfiguredRegistrations {
       guard names.count == 1 || certificate.intendedUseID != nil,
         !found.contains(where: { $0.intendedUseID == certificate.intendedUseID })
       else { throw party.fault(member, "\(path) needs an intended_use_id of its own, since there are several") }
-      warnings += objections(to: certificate, readers).map { "\(path): the registration certificate \($0)" }
+      let signed = SignerPath.validate(
+        chain: certificate.chain, anchors: registrars, at: now, role: .trustedEntityListSigner)
+      // Of a registrar's certificate no profile is known here: its path alone counts.
+      let stranger = signed.checks.first { $0.code == .listSignerUntrusted && $0.outcome == .failed }
+      if stranger == nil { certificate.registrarPath = signed.certificates }
+      warnings += objections(to: certificate, stranger, readers).map { "\(path): the registration certificate \($0)" }
       found.append(certificate)
     }
     return found
   }
 
   /// What a wallet may warn of (ARF, topic 44). `PartyCertificates` warns of the end, at every start and later.
-  private func objections(to certificate: RegistrationCertificate, _ readers: [ReaderIdentity]) -> [String] {
+  private func objections(
+    to certificate: RegistrationCertificate, _ stranger: Check?, _ readers: [ReaderIdentity]
+  ) -> [String] {
     let names = readers.compactMap(\.leaf.subject.organizationIdentifier)
     let isReaders = [certificate.subject, certificate.intermediary].contains { id in
       names.contains { id?.hasSameBytes(as: $0) ?? false }
     }
-    let path = SignerPath.validate(
-      chain: certificate.chain, anchors: registrars, at: now, role: .trustedEntityListSigner)
-    // Of a registrar's certificate no profile is known here: its path alone counts.
-    let stranger = path.checks.first { $0.code == .listSignerUntrusted && $0.outcome == .failed }
     let isAhead = certificate.issuedAt.map { $0 > now + Limits.clockSkew } ?? false
     let all: [(isSo: Bool, text: String)] = [
       (isAhead, "was issued in the future"),
-      (!certificate.hasStatus, "names no status list"),
+      (certificate.status == nil, "names no status list"),
       (!isReaders, "is for another party: neither sub nor intermediary.sub is a reader's organizationIdentifier"),
       (!certificate.isServiceProvider, "is without the entitlement Service_Provider"),
       (stranger != nil, "is signed by none of registrars: \(stranger?.detail ?? "")"),

@@ -3,6 +3,7 @@ import Mdoc
 import PKIX
 import Presentation
 import Sessions
+import Trust
 
 /// The expiry of the relying parties' own certificates of one kind. With an expired certificate a reader signs no
 /// request, and Apple serves no app for a merchant. Only their owners can renew them.
@@ -51,6 +52,25 @@ struct PartyCertificates: Sendable {
           }
           return validity.upperBound < now + notice ? "\(name)\(chain) expires at \(validity.upperBound)" : nil
         }
+      }
+    }
+  }
+
+  /// One line for each registration certificate that its registrar does not call good. Requests go on with it, as long
+  /// as it is configured: wallets judge it (ARF, topic 44).
+  static func statusWarnings(
+    of parties: RelyingParties, asking source: any RevocationSource, at now: Timestamp
+  ) async -> [String] {
+    let asked = parties.all.flatMap { party in
+      party.registrations.compactMap { certificate in
+        certificate.statusQuestion.map { (party: party.id, use: certificate.intendedUseID ?? "", question: $0) }
+      }
+    }
+    guard !asked.isEmpty else { return [] }
+    let evidence = await source.evidence(for: asked.map(\.question), at: now)
+    return asked.compactMap { party, use, question in
+      evidence.finding(for: question).code.map {
+        "relying party \"\(party)\": the registration certificate \(use): \($0.rawValue)"
       }
     }
   }

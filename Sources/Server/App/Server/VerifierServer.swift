@@ -16,6 +16,7 @@ package final class VerifierServer: Sendable {
   private let store: any SessionStore
   let edge: Edge
   private let sweeper: Task<Void, Never>
+  private let registrationWatch: Task<Void, Never>
   let updater: ConfigurationUpdater
   private let dispatcher: WebhookDispatcher
   private let updates: Task<Void, Never>?
@@ -70,6 +71,9 @@ package final class VerifierServer: Sendable {
     self.log = log
     self.clock = clock
     sweeper = Sweeper(service: { applications.current.service }, log: log, clock: clock).start()
+    registrationWatch = RegistrationWatch(
+      service: { applications.current.service }, log: log, clock: clock
+    ).start()
     dispatcher = WebhookDispatcher(
       .init(
         store: store, relyingParties: { applications.current.service.relyingParties }, mode: mode, poster: poster,
@@ -128,6 +132,7 @@ package final class VerifierServer: Sendable {
     await http.stop(drainSeconds: drainSeconds)
     updates?.cancel()
     sweeper.cancel()
+    registrationWatch.cancel()
     await sweeper.value
     await dispatcher.stop()
     await updates?.value
@@ -204,6 +209,32 @@ struct Sweeper: Sendable {
     } catch {
       // No reply depends on the sweep: readers judge by the time themselves.
       log.write(.warning, "sweep.failed", at: clock(), ["code": .string(error.code.rawValue)])
+    }
+  }
+}
+
+/// Asks every hour whether the relying parties' registration certificates still hold, and tells the log.
+struct RegistrationWatch: Sendable {
+  private static let interval = Duration.seconds(3_600)
+
+  let service: @Sendable () -> VerificationService
+  let log: Log
+  let clock: @Sendable () -> Timestamp
+
+  /// Runs until it is cancelled.
+  func start() -> Task<Void, Never> {
+    Task {
+      while !Task.isCancelled {
+        let now = clock()
+        let service = service()
+        let warnings = await PartyCertificates.statusWarnings(
+          of: service.relyingParties, asking: service.revocation, at: now)
+        // A stop does not wait for a list.
+        for warning in Task.isCancelled ? [] : warnings {
+          log.write(.warning, "registration.status", at: now, ["message": .string(warning)])
+        }
+        try? await Task.sleep(for: Self.interval)
+      }
     }
   }
 }

@@ -122,6 +122,17 @@ extension RevocationQuestion.Subject {
   }
 }
 
+extension RevocationFinding {
+  /// Nil if it is good.
+  public var code: Code? {
+    switch self {
+    case .good: nil
+    case .revoked(let code, _): code.code
+    case .undetermined(let uncertainty, _): uncertainty.code
+    }
+  }
+}
+
 extension RevocationCode {
   fileprivate var code: Code {
     switch self {

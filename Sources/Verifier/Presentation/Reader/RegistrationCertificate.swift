@@ -23,8 +23,10 @@ public struct RegistrationCertificate: Sendable {
   public let intermediary: String?
   public let intendedUseID: String?
   public let isServiceProvider: Bool
-  /// Whether it names a status list.
-  public let hasStatus: Bool
+  /// Its entry of a status list; nil if it names none.
+  public let status: StatusReference?
+  /// From the signer to a registrar, whom the caller knows; empty for a stranger, whose status list is not asked for.
+  public var registrarPath: [Certificate] = []
   public let issuedAt: Timestamp?
   public let expiresAt: Timestamp?
   private let credentials: [JSON]
@@ -46,10 +48,18 @@ public struct RegistrationCertificate: Sendable {
     intermediary = claims["intermediary"]?["sub"]?.string ?? claims["act"]?["sub"]?.string
     intendedUseID = claims["intended_use_id"]?.string
     isServiceProvider = claims["entitlements"]?.array?.contains(.string(Self.serviceProvider)) ?? false
-    hasStatus = claims["status"]?["status_list"] != nil
+    let list = claims["status"]?["status_list"]
+    let index = list?["idx"]?.integer.flatMap(UInt64.init(exactly:))
+    status = index.flatMap { index in list?["uri"]?.string.map { StatusReference(.statusList(index: index), uri: $0) } }
     issuedAt = try Self.date("iat", in: claims)
     expiresAt = try Self.date("exp", in: claims)
     credentials = claims["credentials"]?.array ?? []
+  }
+
+  /// What to ask of its status list, which a registrar may publish as a JSON Web Token too; nil if there is none to ask.
+  public var statusQuestion: RevocationQuestion? {
+    guard let status, !registrarPath.isEmpty else { return nil }
+    return RevocationQuestion(.status(status), path: registrarPath, allowsJWT: true)
   }
 
   private static let serviceProvider = "https://uri.etsi.org/19475/Entitlement/Service_Provider"
