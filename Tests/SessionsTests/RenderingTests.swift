@@ -9,7 +9,7 @@ struct RenderingTests {
   @Test("a result is the contract's, member for member")
   func result() {
     let expected = """
-      {"documents":[{"doc_type":"org.iso.18013.5.1.mDL","request_index":0,"elements":{"org.iso.18013.5.1":\
+      {"documents":[{"doc_type":"org.iso.18013.5.1.mDL","document_request_index":0,"elements":{"org.iso.18013.5.1":\
       {"given_name":"\(Fixture.personal)","birth_date":"1990-04-12"}},"device_signed_elements":{},"age_over":[{"threshold":21,\
       "answer":true,"proved_by":{"namespace":"org.iso.18013.5.1","identifier":"age_over_25"}}],"missing_elements":\
       [{"namespace":"org.iso.18013.5.1","identifier":"organ_donor"}],"unrequested_elements":[],"issuer":{"country":\

@@ -69,7 +69,7 @@ struct MockResponseInput {
 
   /// The mock person's documents with the changed elements, each in the documents that have its namespace.
   func documents() throws -> [MockDocumentData] {
-    var documents = MockPerson.allDocuments
+    var documents = MockPerson.allDocuments + [MockPerson.secondLicence]
     for namespace in changes {
       guard let elements = namespace.value.object else {
         throw MockError.invalidData(path: namespace.name, reason: "must be an object of elements")

@@ -29,6 +29,9 @@ extension Limits {
   /// Bytes of a `wallet_nonce` that is repeated in a request object.
   package static let walletNonceBytes = 512
 
+  /// Bytes of a body by which a wallet asks for its request: `wallet_metadata` in percent-encoding.
+  package static let walletRequestBytes = 64 << 10
+
   /// Relying parties whose dead letters the status page lists, and dead letters of each.
   package static let statusParties = 20
   package static let statusLetters = 5

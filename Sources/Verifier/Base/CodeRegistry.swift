@@ -500,7 +500,7 @@ extension Code {
     case .documentMissing:
       row(
         "A required document was not returned, or another was returned twice", "\(iso), 8.3.2.1.2.2",
-        "The person declined it or has no such document.")
+        "The person declined it, has no such document, or presented one twice: ask for `document_number`.")
     case .ageContradictory:
       row("The age attestations contradict each other", "\(iso), 7.2.5", Remedy.issuer)
     case .ageInconsistent:

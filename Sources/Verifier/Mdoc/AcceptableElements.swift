@@ -21,16 +21,19 @@ public struct AcceptableElements: Sendable, Hashable {
 
   /// The most sets that are listed: all subsets of six optional elements.
   public static let mostSets = 64
+  /// The most names in the likeliest sets together: a session holds several requests, and each has them.
+  public static let mostNames = 1_024
 
   /// Sets of elements of which one is to be returned as a whole, and none of them empty: those that lack the fewest
   /// optional elements first, and of these the ones with the earlier alternatives.
   ///
-  /// All combinations are listed if there are no more than `mostSets`. If there are more, the likeliest are: with every
+  /// All combinations are listed if there are no more than `mostSets`, and no more than twice `mostNames` in them. If there
+  /// are more, the likeliest are, up to both bounds: with every
   /// element by its own name, and then with every element by its first alternative, and so on, all, all but one, each
   /// optional element by itself, and none; then one element by its alternative and all others by name.
   public var sets: [[ElementReference]] {
     let counts = zip(choices, requests).map { $0.count + ($1.isRequired ? 0 : 1) }
-    let isShort = counts.reduce(1) { min($0 * $1, Self.mostSets + 1) } <= Self.mostSets
+    let isShort = counts.reduce(1) { min($0 * $1, Self.mostSets + 1) } <= longest(2 * Self.mostNames)
     // A combination has the index of each element's choice, which for an element that is left out is their number.
     let combinations =
       isShort
@@ -45,13 +48,16 @@ public struct AcceptableElements: Sendable, Hashable {
     }
   }
 
+  /// How many sets have no more than so many names together.
+  private func longest(_ names: Int) -> Int { min(Self.mostSets, max(2, names / max(1, requests.count))) }
+
   private var likeliest: [[Int]] {
     let optional = requests.indices.filter { !requests[$0].isRequired }
     let levels = (0..<(choices.map(\.count).max() ?? 0)).map { level in choices.map { min(level, $0.count - 1) } }
     var found: [[Int]] = []
     var known = Set<[Int]>()
     func add(_ level: [Int], without omitted: [Int]) {
-      guard found.count < Self.mostSets else { return }
+      guard found.count < longest(Self.mostNames) else { return }
       var combination = level
       for index in omitted { combination[index] = choices[index].count }
       if known.insert(combination).inserted { found.append(combination) }

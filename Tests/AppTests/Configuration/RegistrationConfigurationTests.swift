@@ -140,7 +140,7 @@ import Trust
   /// A stranger's list is not asked for.
   @Test(arguments: [
     (RevocationFinding.good, [String]()),
-    (.revoked(.documentRevoked), ["mdoc.revocation.document_revoked"]),
+    (.revoked(.documentRevoked), ["revocation.document_revoked"]),
     (.undetermined(.unavailable), ["revocation.unavailable"]),
   ])
   func `its registrar is asked whether it still holds`(finding: RevocationFinding, codes: [String]) async throws {

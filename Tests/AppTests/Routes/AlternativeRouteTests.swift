@@ -38,7 +38,7 @@ import Testing
       let reply = try await bed.submit(answer.json, to: session.json)
       let document = reply.json["result"]?["documents"]?.array?.first
       #expect(document?["elements"]?[Self.namespace] == ["family_name_unicode": "Morgan"], "\(reply.body)")
-      #expect(document?["missing_elements"] == [] && document?["request_index"] == 0)
+      #expect(document?["missing_elements"] == [] && document?["document_request_index"] == 0)
     }
   }
 }

@@ -10,6 +10,13 @@ package enum MockPerson {
   /// What the wallet holds where nothing else is said: one of every type that the verifier knows.
   package static let allDocuments: [MockDocumentData] = documents + [proofOfAge, europeanPID, japanMyNumber]
 
+  /// A licence of another number, for requests of two.
+  package static let secondLicence: MockDocumentData = {
+    var licence = mDL
+    licence[MockNamespace.mDL, "document_number"] = "M18013506"
+    return licence
+  }()
+
   /// The EU's proof of age (Age Verification Profile, Annex A): an answer and nothing else.
   package static let proofOfAge = MockDocumentData(
     docType: MockDocType.proofOfAge, namespaces: [.init(MockDocType.proofOfAge, [("age_over_18", true)])],

@@ -26,6 +26,10 @@ struct ConfiguredReaders {
           "\(entry.pointer)/google_wallet_metadata is another than that of a reader before it: multi-signed requests are "
             + "not signed by this reader")
       }
+      if sent == nil, let first = readers.first, first.googleWalletMetadata == nil, reader.googleWalletMetadata != nil {
+        warnings.append(
+          "\(entry.pointer)/google_wallet_metadata goes out in multi-signed requests only: the first reader signs the others")
+      }
       readers.append(reader)
     }
     return readers

@@ -42,7 +42,6 @@ struct ConfiguredRegistrations {
       } catch {
         throw party.fault(member, "\(path) \(error.detail)")
       }
-      if let end = certificate.expiresAt, end <= now { throw party.fault(member, "\(path) expired at \(end)") }
       guard names.count == 1 || certificate.intendedUseID != nil,
         !found.contains(where: { $0.intendedUseID == certificate.intendedUseID })
       else { throw party.fault(member, "\(path) needs an intended_use_id of its own, since there are several") }
@@ -61,15 +60,18 @@ struct ConfiguredRegistrations {
   private func objections(
     to certificate: RegistrationCertificate, _ stranger: Check?, _ readers: [ReaderIdentity]
   ) -> [String] {
-    let names = readers.compactMap(\.leaf.subject.organizationIdentifier)
-    let isReaders = [certificate.subject, certificate.intermediary].contains { id in
-      names.contains { id?.hasSameBytes(as: $0) ?? false }
+    let isReaders = readers.allSatisfy { reader in
+      let name = reader.leaf.subject.organizationIdentifier
+      return [certificate.subject, certificate.intermediary].contains { id in
+        id.flatMap { name?.hasSameBytes(as: $0) } ?? false
+      }
     }
     let isAhead = certificate.issuedAt.map { $0 > now + Limits.clockSkew } ?? false
     let all: [(isSo: Bool, text: String)] = [
       (isAhead, "was issued in the future"),
       (certificate.status == nil, "names no status list"),
-      (!isReaders, "is for another party: neither sub nor intermediary.sub is a reader's organizationIdentifier"),
+      (!isReaders, "is for another party: neither sub nor intermediary.sub is every reader's organizationIdentifier"),
+      (!certificate.registersAnything, "registers nothing in the format mso_mdoc: every request would be refused"),
       (!certificate.isServiceProvider, "is without the entitlement Service_Provider"),
       (stranger != nil, "is signed by none of registrars: \(stranger?.detail ?? "")"),
       (certificate.compactJWS == nil, "is a CWT: requests of OpenID4VP go without it"),

@@ -90,12 +90,12 @@ struct ConfiguredParties {
     for (docType, texts) in try entry.textLists("accepted_issuers", byName: "document types", of: "key identifiers") {
       guard Self.acceptedIssuers.contains(texts.count) else {
         throw entry.fault(
-          "accepted_issuers/\(docType)", "must have at most \(Self.acceptedIssuers.upperBound) key identifiers")
+          "accepted_issuers/\(docType)", "must have 1 to \(Self.acceptedIssuers.upperBound) key identifiers")
       }
       let identifiers = texts.compactMap(Hex.decode).filter { Self.identifierBytes.contains($0.count) }
       guard identifiers.count == texts.count else {
         throw entry.fault(
-          "accepted_issuers/\(docType)", "must be subject key identifiers in hexadecimal, of at most 64 bytes each")
+          "accepted_issuers/\(docType)", "must be subject key identifiers in hexadecimal, without colons, of at most 64 bytes each")
       }
       issuers[docType] = identifiers
     }
@@ -180,7 +180,7 @@ extension OpenID4VPConfiguration {
     }
     acceptsMACs = try entry.flag("device_mac")
     redirectURI = try entry.ifAny("redirect_uri", entry.text)
-    let origins = try party.texts("origins")
+    let origins = try party.texts("origins").filter(WebOrigin.isValid)
     if let redirectURI, RedirectURI.origin(of: redirectURI, among: origins) == nil {
       throw entry.fault("redirect_uri", "must be an address without a fragment at one of the relying party's origins")
     }

@@ -102,7 +102,7 @@ extension PartyCertificates.Kind {
     switch self {
     case .reader: "signed requests are not made with it"
     case .merchant: "Apple answers no app in this merchant's name; have it renewed"
-    case .registration: "wallets warn of requests that carry it; have it renewed"
+    case .registration: "requests go without it, and wallets warn; have it renewed"
     }
   }
 }

@@ -115,6 +115,8 @@ enum PageSchemas {
                 "AskedElement",
                 [
                   "namespace": .text, "identifier": .text, "label": .text, "is_kept": .flag, "required": .flag,
+                  "alternatives": .list(
+                    of: .object("AskedAlternative", ["namespace": .text, "identifier": .text, "label": .text])),
                 ])),
             "age_over": .list(of: .count),
           ])),
@@ -138,7 +140,7 @@ enum ResultSchemas {
   private static let document: Schema = .object(
     [
       "doc_type": .text,
-      "request_index": .count.described("The index in `documents` of what it answers. Older results lack it."),
+      "document_request_index": .count.described("The index in `documents` of what it answers. Older results lack it."),
       "elements": .reference("ElementsByNamespace"),
       "device_signed_elements": .reference("ElementsByNamespace"),
       "age_over": .list(of: .reference("AgeAnswer")),
@@ -157,7 +159,7 @@ enum ResultSchemas {
       "device_authentication": .oneOf(
         "DeviceAuthenticationMethod", DeviceAuthenticationMethod.allCases.map(\.rawValue)),
       "revocation": .oneOf("RevocationStatus", RevocationStatus.allCases.map(\.rawValue)),
-    ], optional: ["request_index"])
+    ], optional: ["document_request_index"])
 
   private static let age: Schema = .object([
     "threshold": .count, "answer": .flag, "proved_by": .reference("ElementReference"),

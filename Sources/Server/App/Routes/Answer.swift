@@ -134,7 +134,7 @@ struct CrossOrigin: Sendable {
     guard let first = routes.first else { return nil }
     var answer = Answer(status: 204, mediaType: "", body: [])
     answer.headers = [("Allow", Router.allowedMethods(of: routes).joined(separator: ", ")), Self.vary]
-    let methods = routes.map(\.method.rawValue)
+    let methods = Router.methods(of: routes)
     guard let origin = allowedOrigin(request, first, nil),
       let method = request.headers.single("Access-Control-Request-Method"), methods.contains(method)
     else { return answer }

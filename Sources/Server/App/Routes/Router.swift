@@ -37,10 +37,14 @@ struct Router: Sendable {
     return .methodNotAllowed(Self.allowedMethods(of: routes))
   }
 
+  /// Those of the operations; HEAD is answered wherever GET is.
+  static func methods(of routes: [Route]) -> [String] {
+    routes.flatMap { $0.method == .get ? ["GET", "HEAD"] : [$0.method.rawValue] }
+  }
+
   static func allowedMethods(of routes: [Route]) -> [String] {
-    var methods = routes.flatMap { $0.method == .get ? ["GET", "HEAD"] : [$0.method.rawValue] }
-    if routes.contains(where: \.isCrossOrigin) { methods.append("OPTIONS") }
-    return methods
+    let methods = methods(of: routes)
+    return routes.contains(where: \.isCrossOrigin) ? methods + ["OPTIONS"] : methods
   }
 }
 

@@ -163,7 +163,11 @@ enum WalletRoutes {
     body: .form(schema: "WalletRequestForm"), success: .content(requestType),
     problems: stateProblems + [.readerCertificateExpired, .apiWalletUnsupported]
   ) { call throws(ServiceError) in
-    Answer(status: 200, mediaType: requestType, body: try await requestObject(call, try call.form()))
+    // Before it is decoded: anybody may post, and what a wallet says of itself is short.
+    guard call.request.body.count <= Limits.walletRequestBytes else {
+      throw ServiceError(.apiBodyTooLarge, "The body has more than \(Limits.walletRequestBytes) bytes.")
+    }
+    return Answer(status: 200, mediaType: requestType, body: try await requestObject(call, try call.form()))
   }
 
   private static let response = Route(

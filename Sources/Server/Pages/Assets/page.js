@@ -152,15 +152,19 @@ class Page {
       element("h2", name ? {} : { lang: "en" }, name ?? label),
       element("ul", {},
         ...age_over.map((age) => element("li", {}, this.text("age-over", { age }))),
-        ...elements.map(({ identifier, label, is_kept, required }) => {
-          const own = this.language.elements[identifier];
-          const age = /^age_over_(\d\d)$/.exec(identifier);
-          return element("li", {},
-            age ? this.text("age-over", { age: Number(age[1]) }) : element("span", own ? {} : { lang: "en" }, own ?? label),
+        ...elements.map(({ identifier, label, is_kept, required, alternatives }) => {
+          const names = [{ identifier, label }, ...alternatives].map((name) => this.name(name));
+          return element("li", {}, ...names.flatMap((name, index) => (index > 0 ? [" / ", name] : [name])),
             ...(is_kept ? [mark(this.text("is-kept"))] : []),
             ...(required ? [] : [mark(this.text("is-optional"))]));
         })),
     ];
+  }
+
+  name({ identifier, label }) {
+    const own = this.language.elements[identifier];
+    const age = /^age_over_(\d\d)$/.exec(identifier);
+    return age ? this.text("age-over", { age: Number(age[1]) }) : element("span", own ? {} : { lang: "en" }, own ?? label);
   }
 
   // MARK: How a wallet is reached

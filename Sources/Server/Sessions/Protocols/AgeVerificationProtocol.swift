@@ -43,7 +43,8 @@ package struct AgeVerificationProtocol: FetchedRequestProtocol {
     do throws(CryptoError) {
       let challenge = try OpenID4VPChallenge(
         freshFor: .client(id: clientID, responseURI: addresses.response), isEncrypted: false)
-      let made = context.openID4VPRequest(request, challenge: challenge)
+      // Without hints of issuers, for which a link has no room.
+      let made = OpenID4VPRequest(request, challenge: challenge)
       link = WalletAddresses.link(scheme: Self.scheme, made.linkParameters)
       outgoing = OutgoingRequest(
         data: ["client_id": .string(clientID), "authorization_request": .string(link)],
@@ -53,7 +54,7 @@ package struct AgeVerificationProtocol: FetchedRequestProtocol {
     }
     let longest = link.utf8.count + Self.codeBytes
     guard longest <= Self.linkBytes else {
-      throw Self.fault("", "makes a link of \(longest) characters; \(Self.linkBytes) are allowed: ask for less")
+      throw Self.fault("", "makes a link of \(longest) characters; \(Self.linkBytes) are allowed: ask for less, or without `zk`")
     }
     return outgoing
   }

@@ -78,8 +78,11 @@ package struct RequestContext: Sendable {
     self.now = now
   }
 
+  /// Without a registration certificate that has ended: wallets warn of both alike (ARF, RPRC_17).
   var additions: RequestAdditions {
-    RequestAdditions(acceptedIssuers: relyingParty.acceptedIssuers, registration: registration)
+    let isOver = registration?.expiresAt.map { $0 <= now } ?? false
+    return RequestAdditions(
+      acceptedIssuers: relyingParty.acceptedIssuers, registration: isOver ? nil : registration)
   }
 }
 

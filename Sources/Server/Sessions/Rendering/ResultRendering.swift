@@ -69,7 +69,7 @@ package enum ResultRendering {
     let answers = document.ageAnswers.filter { retention == nil || kept.contains($0.provedBy) }
     return .members([
       "doc_type": .string(document.docType),
-      "request_index": document.requestIndex.map { .integer(Int64($0)) },
+      "document_request_index": document.requestIndex.map { .integer(Int64($0)) },
       "elements": byNamespace(elements),
       "device_signed_elements": byNamespace(deviceSigned),
       "age_over": .array(answers.map(age)),

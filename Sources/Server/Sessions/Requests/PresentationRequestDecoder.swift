@@ -65,7 +65,7 @@ package struct PresentationRequestDecoder: Sendable {
       }
       requests.append(document)
     }
-    if all { checkProofs(requests, at: input.pointer(to: "documents"), &faults) }
+    if all { checkRepeated(requests, at: input.pointer(to: "documents"), &faults) }
     let elements = requests.flatMap(\.elements)
     if elements.reduce(0, { $0 + 1 + $1.alternatives.count }) > Limits.requestedElements {
       faults.add(input.pointer(to: "documents"), "ask for more than \(Limits.requestedElements) elements")
@@ -73,8 +73,10 @@ package struct PresentationRequestDecoder: Sendable {
     var request = PresentationRequest(documents: requests, requiresAllDocuments: all)
     if let name = input.string("purpose_hint", required: false, &faults) {
       request.purposeHint = PurposeHint.allCases.first { "\($0)" == name }
-      if family == .inApp || request.purposeHint == nil {
-        faults.add(input.pointer(to: "purpose_hint"), "must be `identity`, `driving` or `age`, and absent in-app")
+      if family == .inApp {
+        faults.add(input.pointer(to: "purpose_hint"), "does not go with `apple-in-app`")
+      } else if request.purposeHint == nil {
+        faults.add(input.pointer(to: "purpose_hint"), "must be `identity`, `driving` or `age`")
       }
     }
     return request
@@ -83,13 +85,22 @@ package struct PresentationRequestDecoder: Sendable {
   /// Whether every protocol can ask for a type twice.
   private var canRepeat: Bool { !protocols.isEmpty && protocols.allSatisfy(ProtocolFamily.namesQueries) }
 
-  /// Proofs hide what would show that two documents of one type are different.
-  private func checkProofs(_ requests: [DocumentRequest], at pointer: String, _ faults: inout InputFaults) {
+  /// Two documents of one type are told apart by their numbers, which proofs hide.
+  private func checkRepeated(_ requests: [DocumentRequest], at pointer: String, _ faults: inout InputFaults) {
     for (index, request) in requests.enumerated()
-    where request.proofs != nil && requests.count(where: { $0.docType.hasSameBytes(as: request.docType) }) > 1 {
-      faults.add(
-        "\(pointer)/\(index)/zk", "cannot be asked for where `all_documents` has two documents of one type",
-        code: .zkNotProvable)
+    where requests.count(where: { $0.docType.hasSameBytes(as: request.docType) }) > 1 {
+      if request.proofs != nil {
+        faults.add(
+          "\(pointer)/\(index)/zk", "cannot be asked for where `all_documents` has two documents of one type",
+          code: .zkNotProvable)
+      }
+      let number = ElementReference.documentNumber(ofDocType: request.docType)
+      if !request.elements.contains(where: { $0.element == number && $0.isRequired && $0.alternatives.isEmpty }) {
+        faults.add(
+          "\(pointer)/\(index)/elements",
+          "must have `document_number` of `\(number.namespace)`, required and without alternatives: two documents of one "
+            + "type are told apart by it")
+      }
     }
   }
 

@@ -207,9 +207,10 @@ package struct CreateSessionInput: Sendable {
     _ address: String, at pointer: String, _ relyingParty: RelyingParty, _ faults: inout InputFaults
   ) {
     if !RedirectURI.isAbsolute(address) {
-      faults.add(pointer, "must be an absolute address without a fragment")
+      faults.add(pointer, "must be an absolute address without a fragment: it begins with a scheme and `://`")
     } else if RedirectURI.origin(of: address, among: relyingParty.webOrigins) == nil {
-      faults.add(pointer, "is at none of the relying party's configured origins", code: .apiOriginNotAllowed)
+      let apps = pointer.hasSuffix("redirect_uri") ? " and of no scheme of `openid4vp.redirect_schemes`" : ""
+      faults.add(pointer, "is at none of the relying party's configured origins" + apps, code: .apiOriginNotAllowed)
     }
   }
 

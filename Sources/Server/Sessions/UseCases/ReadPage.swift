@@ -58,16 +58,21 @@ struct ReadPage {
       "label": .string(definition?.label ?? request.docType),
       "elements": .array(
         request.elements.map { wish in
-          let element = wish.element
-          let label = definition?.namespaces.first { $0.name == element.namespace }?
-            .elements.first { $0.identifier == element.identifier }?.label
-          return [
-            "namespace": .string(element.namespace), "identifier": .string(element.identifier),
-            "label": .string(label ?? element.identifier), "is_kept": .bool(wish.retention.isIntended),
-            "required": .bool(wish.isRequired),
-          ]
+          .object(
+            named(wish.element, definition) + [
+              .init("is_kept", .bool(wish.retention.isIntended)), .init("required", .bool(wish.isRequired)),
+              .init("alternatives", .array(wish.alternatives.map { .object(named($0, definition)) })),
+            ])
         }),
       "age_over": .array(request.ageThresholds.map { .integer(Int64($0)) }),
+    ]
+  }
+
+  private static func named(_ element: ElementReference, _ definition: DocTypeDefinition?) -> [JSON.Member] {
+    let label = definition?.element(element)?.label ?? element.identifier
+    return [
+      .init("namespace", .string(element.namespace)), .init("identifier", .string(element.identifier)),
+      .init("label", .string(label)),
     ]
   }
 }

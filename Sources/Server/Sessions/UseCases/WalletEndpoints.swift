@@ -221,7 +221,8 @@ extension RelyingParty {
   fileprivate func registration(of content: SessionContent) throws(ServiceError) -> RegistrationCertificate? {
     let found = registrations.first { $0.intendedUseID == content.intendedUseID }
     guard found != nil || content.intendedUseID == nil else {
-      throw ServiceError(.apiProtocolUnsupported, "The intended use of this session's request is no longer configured.")
+      // Its intended use is no longer configured: nothing can be asked for it.
+      throw ServiceError(.sessionNotFound)
     }
     return found
   }

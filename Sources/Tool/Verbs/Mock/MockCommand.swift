@@ -133,7 +133,7 @@ enum MockAnchors {
     [
       "doc_types": .array(anchor.docTypes.map { .string($0) }),
       "ekus": .array(anchor.extendedKeyUsages.map { .string($0) }),
-      "max_path_length": .integer(Int64(anchor.maxPathLength)), "tier": "test",
+      "max_path_length": .integer(Int64(anchor.maxPathLength)), "tier": "test", "jwt_status_lists": true,
     ]
   }
 }

@@ -21,8 +21,8 @@ enum WalletTable {
     return """
       Each row is a request with a choice, and what wallets make of it over every set of elements that a person may have. \
       **All**: whenever a document is enough, the wallet answers with all that it has of what was asked for. A number says \
-      of how many sets that are enough this holds. **In part**: it also answers with less than is required, or with more \
-      documents than one, which the verifier refuses.
+      for how many of the sets that are enough it does. **In part**: it also answers with less than is required, which the \
+      verifier refuses.
 
       \(MarkdownTable.text(["You ask for", "DeviceRequest"] + models.map(\.name) + ["OpenID4VP 1.0, 6.4"], rows))
 
@@ -125,8 +125,8 @@ enum WalletTable {
       for held in shape.holdings {
         let answer = (try? wallet.answer(request, holding: held)) ?? [:]
         let acceptable = shape.acceptable(of: held)
-        let needed = shape.request.requiresAllDocuments ? shape.request.documents.count : 1
-        let isFull = answer.count == needed && answer.allSatisfy { acceptable[$0.key] == $0.value }
+        let isEnough = shape.request.requiresAllDocuments ? answer.count == acceptable.count : !answer.isEmpty
+        let isFull = isEnough && answer.allSatisfy { acceptable[$0.key] == $0.value }
         enough += acceptable.isEmpty ? 0 : 1
         full += !acceptable.isEmpty && isFull ? 1 : 0
         partial += !isFull && !answer.isEmpty ? 1 : 0

@@ -126,6 +126,7 @@ extension Certificate {
   var summaryJSON: JSON {
     [
       "subject": .string(subject.text), "sha256": .string(fingerprint),
+      "subject_key_identifier": extensions.subjectKeyIdentifier.map { .string(Hex.encode($0)) } ?? .null,
       "not_before": .integer(validity.lowerBound.secondsSince1970),
       "expires_at": .integer(validity.upperBound.secondsSince1970), "mock": .bool(isMock),
     ]
@@ -135,7 +136,7 @@ extension Certificate {
     let state = validity.contains(now) ? "" : now > validity.upperBound ? "  EXPIRED" : "  NOT YET VALID"
     return [
       ("SHA-256", fingerprint), ("Valid", "\(validity.lowerBound) to \(validity.upperBound)\(state)"),
-    ]
+    ] + (extensions.subjectKeyIdentifier.map { [("Key identifier", Hex.encode($0))] } ?? [])
   }
 }
 

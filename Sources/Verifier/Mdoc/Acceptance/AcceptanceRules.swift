@@ -45,7 +45,11 @@ struct AcceptanceRules {
     let report = report(responseChecks.checks, reports)
     // One document that fails refuses the whole answer: otherwise a forged one could ride along with a genuine one.
     guard report.reasons.isEmpty, !accepted.isEmpty, accepted.count == outcomes.count else { return .refused(report) }
-    let presentation = AcceptedPresentation(documents: accepted, leavesUnread: leavesUnread)
+    // Where any one is enough, it is the first of the request. The others may be of another person, so they are not shown.
+    let isAnyOf = request?.requiresAllDocuments == false
+    let shown = isAnyOf ? accepted.min { ($0.requestIndex ?? 0) < ($1.requestIndex ?? 0) }.map { [$0] } ?? [] : accepted
+    let presentation = AcceptedPresentation(
+      documents: shown, leavesUnread: leavesUnread || shown.count < accepted.count)
     return Verdict(outcome: .accepted(presentation), report: report)
   }
 
@@ -60,7 +64,7 @@ struct AcceptanceRules {
     let documents = outcomes.compactMap { if case .verified(let document, _) = $0 { document } else { nil } }
     return documents.indices.compactMap { index in
       documents[..<index].firstIndex { !$0.isDistinct(from: documents[index]) }
-        .map { "documents[\(index)] is not known to be another than documents[\($0)]" }
+        .map { "documents[\(index)] may be the same document as documents[\($0)]" }
     }
   }
 
@@ -119,7 +123,7 @@ struct AcceptanceRules {
     guard !checks.hasFailed else { return (checks.checks, nil) }
     let accepted = make(
       document, answering: index, elements: requested,
-      deviceSigned: wanted.elements.map { ($0.element, $0.retention) }, ageAnswers: answers,
+      deviceSigned: wanted.elements.map { ($0.element, wanted.retention(of: $0.element)) }, ageAnswers: answers,
       missing: missing.map(\.element), unrequested: unrequested,
       retention: .strictest(of: (document.elements + document.deviceSignedElements).map(wanted.retention)))
     return (checks.checks, accepted)

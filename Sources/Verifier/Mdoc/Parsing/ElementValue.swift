@@ -102,6 +102,11 @@ public struct ElementReference: Sendable, Hashable {
     self.identifier = identifier
   }
 
+  /// What numbers the documents of one type and authority.
+  public static func documentNumber(ofDocType docType: String) -> ElementReference {
+    ElementReference(DocTypeCatalogue.ageNamespace(ofDocType: docType), "document_number")
+  }
+
   public static func == (left: ElementReference, right: ElementReference) -> Bool {
     left.identifier.hasSameBytes(as: right.identifier) && left.namespace.hasSameBytes(as: right.namespace)
   }

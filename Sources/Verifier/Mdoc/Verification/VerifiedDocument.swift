@@ -62,15 +62,16 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
     for index in elements.indices { body(elements[index], items[index]) }
   }
 
-  /// Whether the two are known to be different documents: of different types, or of different device keys and not of one
-  /// authority and number. A wallet may hold a document several times, each with a device key of its own.
+  /// Whether the two are known to be different documents: of different types, or of different device keys and different
+  /// numbers, or numbers of different authorities. A wallet may hold a document several times, each with a device key of
+  /// its own: without both numbers nobody can tell.
   func isDistinct(from other: VerifiedDocument) -> Bool {
     guard docType.hasSameBytes(as: other.docType) else { return true }
     func key(_ document: VerifiedDocument) -> COSEKey? { document.deviceKey.flatMap { try? COSEKey($0) } }
     guard let mine = key(self), let others = key(other), mine.key != others.key else { return false }
-    let reference = ElementReference(DocTypeCatalogue.ageNamespace(ofDocType: docType), "document_number")
-    guard let number = self[reference], number == other[reference] else { return true }
-    return issuer.anchorSHA256 != other.issuer.anchorSHA256
+    let reference = ElementReference.documentNumber(ofDocType: docType)
+    guard let number = self[reference], let others = other[reference] else { return false }
+    return number != others || issuer.anchorSHA256 != other.issuer.anchorSHA256
       && (issuer.country, issuer.stateOrProvince) != (other.issuer.country, other.issuer.stateOrProvince)
   }
 

@@ -55,7 +55,7 @@ public struct AnnexB: Sendable {
       checks.failed(.jweHeaderInvalid, "apu holds no nonce of the mdoc")
       return nil
     }
-    guard challenge.takesState(of: opened.parameters, isStrict: verifier.isStrict, &checks),
+    guard challenge.takesState(of: opened.parameters, isStrict: false, &checks),
       let bytes = deviceResponse(opened.parameters, definitionID, &checks),
       let parsed = DeviceResponse(parsing: bytes, into: &checks)
     else { return nil }

@@ -69,6 +69,13 @@ public struct RegistrationCertificate: Sendable {
   /// Whether any element of the document type is registered as `mso_mdoc`. Proofs show no more than their document.
   public func registers(_ docType: String) -> Bool { !paths(of: docType).isEmpty }
 
+  /// Whether anything is registered as `mso_mdoc`.
+  public var registersAnything: Bool {
+    credentials.contains { credential in
+      credential["meta"]?["doctype_value"]?.string.map { !paths(of: $0).isEmpty } ?? false
+    }
+  }
+
   /// Whether a registered path is the element's, or its namespace's. Entries for one document type add up.
   public func registers(_ element: ElementReference, of docType: String) -> Bool {
     paths(of: docType).contains { path in
