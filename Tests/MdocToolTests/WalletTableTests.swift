@@ -19,7 +19,7 @@ import Testing
       "EUDI (Android)": "12 of 24", "EUDI (iOS)": "12 of 24",
     ],
     "any one of two documents, each of two elements and an optional one": [
-      "EUDI (Android)": "4 of 28", "EUDI (iOS)": "4 of 28",
+      "EUDI (Android)": "8 of 28", "EUDI (iOS)": "8 of 28",
     ],
   ]
 

@@ -129,7 +129,17 @@ import Trust
     let reloaded = try first.service.reconfigured(by: configuration)
     let id = session["id"]?.string ?? ""
     let error = await #expect(throws: ServiceError.self) { try await reloaded.walletRequest(id, of: "shop") }
-    #expect(error?.code == .apiProtocolUnsupported)
+    #expect(error?.code == .sessionNotFound)
+  }
+
+  @Test func `a certificate that has ended is not sent, and still says what may be asked`() async throws {
+    let ended = try fixture([registrar.jws(["exp": .integer(now.secondsSince1970 - 1)], at: now)])
+    #expect(try await verifierInfo(ended) == [nil, nil, nil, nil])
+    let documents: JSON = [OpenID4VPServiceFixture.document([("org.iso.18013.5.1", "portrait")])]
+    let error = await #expect(throws: ServiceError.self) {
+      try await ended.create(["openid4vp"], ["documents": documents])
+    }
+    #expect(error?.code == .apiOutsideRegistration)
   }
 
   @Test func `what is not registered is not asked`() async throws {

@@ -161,11 +161,21 @@ import Testing
 
   @Test func `proofs do not show that two documents are different`() {
     let proven = [
-      Self.document(["age_over_21"], ["zk": "allowed"]), Self.document(["given_name"]),
+      Self.document(["age_over_21", Self.number], ["zk": "allowed"]), Self.document(["given_name", Self.number]),
     ]
     let error = faults(proven, .web, ["openid4vp-v1-signed"], all: true)
     #expect(error?.code == .zkNotProvable && error?.pointers.map(\.pointer) == ["/documents/0/zk"])
     #expect(faults(proven, .web, ["openid4vp-v1-signed"]) == nil)
+  }
+
+  /// A copy has a device key of its own, and not a number.
+  @Test func `two documents of one type are asked for with their numbers`() {
+    let unnumbered = [Self.document([Self.number]), Self.document(["given_name"])]
+    let error = faults(unnumbered, .web, ["openid4vp-v1-signed"], all: true)
+    #expect(error?.code == .apiInvalidRequest && error?.pointers.map(\.pointer) == ["/documents/1/elements"])
+    let both = [Self.document([Self.number]), Self.document(["given_name", Self.number])]
+    #expect(faults(both, .web, ["openid4vp-v1-signed"], all: true) == nil)
+    #expect(faults([Self.document(["sex"]), Self.document(["given_name"])], .web, ["openid4vp-v1-signed"]) == nil)
   }
 
   // MARK: Alternatives

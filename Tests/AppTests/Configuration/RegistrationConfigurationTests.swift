@@ -85,7 +85,6 @@ import Trust
       (try registrar.jws(header: ["x5c": ["AAAA"]], at: now), "needs 1 to 5 certificates of its signer under x5c"),
       (try registrar.jws(at: now, key: other), "is not signed by the first certificate of x5c"),
       (damaged, "is not signed by the first certificate of x5chain"),
-      (try registrar.jws(["exp": .integer(now.secondsSince1970 - 1)], at: now), "expired at"),
       (try registrar.jws(["exp": "never"], at: now), "has no date in whole seconds under exp"),
       (try registrar.jws(["iat": .integer(.max)], at: now), "has no date in whole seconds under iat"),
       (
@@ -111,6 +110,11 @@ import Trust
         try registrar.jws(["exp": .integer(now.secondsSince1970 + 29 * day)], at: now),
         "the registration certificate use-1 expires at"
       ),
+      (
+        try registrar.jws(["exp": .integer(now.secondsSince1970 - 1)], at: now),
+        "use-1 is expired or not yet valid; requests go without it"
+      ),
+      (try registrar.jws(["credentials": []], at: now), "registers nothing in the format mso_mdoc"),
       (try RegistrationFixture().jws(at: now), "is signed by none of registrars: "),
     ]
     for (certificate, warning) in warned {

@@ -359,7 +359,7 @@ import Testing
       let header = "Access-Control-Allow-Origin"
       let session = try await bed.createSession(by: "openid4vp")
       let ours = ["Origin": "https://wallet.example"]
-      for (action, methods) in [("request", "GET, POST"), ("response", "POST")] {
+      for (action, methods) in [("request", "GET, HEAD, POST"), ("response", "POST")] {
         let path = TestBed.walletPath(session, action)
         for (origin, isAllowed) in [("https://wallet.example", true), ("https://evil.example", allowed == "*")] {
           let preflight = try await bed.api.with(nil).call(
