@@ -1,3 +1,5 @@
+import Base
+
 @testable import Vectors
 
 /// The seeds of every target as files, made from the corpus: `DIR/<target>/<number>`, and `DIR/<target>.dict`.
@@ -19,7 +21,11 @@ struct SeedFiles {
   /// What is larger only makes every execution slow; the corpus itself has the largest answers.
   private static let largest = 16 << 10
 
+  /// libFuzzer reads printable ASCII, and every other byte as `\x` and two digits.
   private static func escaped(_ word: String) -> String {
-    word.reduce(into: "") { $0 += $1 == "\"" || $1 == "\\" ? "\\\($1)" : String($1) }
+    word.utf8.reduce(into: "") { text, byte in
+      let isPlain = (0x20..<0x7f).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+      text += isPlain ? String(UnicodeScalar(byte)) : "\\x" + Hex.encode([byte])
+    }
   }
 }
