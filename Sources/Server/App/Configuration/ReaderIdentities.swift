@@ -28,7 +28,8 @@ struct ConfiguredReaders {
       }
       if sent == nil, let first = readers.first, first.googleWalletMetadata == nil, reader.googleWalletMetadata != nil {
         warnings.append(
-          "\(entry.pointer)/google_wallet_metadata goes out in multi-signed requests only: the first reader signs the others")
+          "\(entry.pointer)/google_wallet_metadata goes out in multi-signed requests only: the first reader signs the others"
+        )
       }
       readers.append(reader)
     }

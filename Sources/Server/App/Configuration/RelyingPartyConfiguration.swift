@@ -95,7 +95,8 @@ struct ConfiguredParties {
       let identifiers = texts.compactMap(Hex.decode).filter { Self.identifierBytes.contains($0.count) }
       guard identifiers.count == texts.count else {
         throw entry.fault(
-          "accepted_issuers/\(docType)", "must be subject key identifiers in hexadecimal, without colons, of at most 64 bytes each")
+          "accepted_issuers/\(docType)",
+          "must be subject key identifiers in hexadecimal, without colons, of at most 64 bytes each")
       }
       issuers[docType] = identifiers
     }

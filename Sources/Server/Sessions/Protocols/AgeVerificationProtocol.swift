@@ -54,7 +54,8 @@ package struct AgeVerificationProtocol: FetchedRequestProtocol {
     }
     let longest = link.utf8.count + Self.codeBytes
     guard longest <= Self.linkBytes else {
-      throw Self.fault("", "makes a link of \(longest) characters; \(Self.linkBytes) are allowed: ask for less, or without `zk`")
+      throw Self.fault(
+        "", "makes a link of \(longest) characters; \(Self.linkBytes) are allowed: ask for less, or without `zk`")
     }
     return outgoing
   }

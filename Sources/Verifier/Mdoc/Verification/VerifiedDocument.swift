@@ -71,8 +71,9 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
     guard let mine = key(self), let others = key(other), mine.key != others.key else { return false }
     let reference = ElementReference.documentNumber(ofDocType: docType)
     guard let number = self[reference], let others = other[reference] else { return false }
-    return number != others || issuer.anchorSHA256 != other.issuer.anchorSHA256
-      && (issuer.country, issuer.stateOrProvince) != (other.issuer.country, other.issuer.stateOrProvince)
+    return number != others
+      || issuer.anchorSHA256 != other.issuer.anchorSHA256
+        && (issuer.country, issuer.stateOrProvince) != (other.issuer.country, other.issuer.stateOrProvince)
   }
 
   public var description: String { "VerifiedDocument(\(docType), redacted)" }
