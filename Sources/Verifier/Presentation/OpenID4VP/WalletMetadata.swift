@@ -9,8 +9,8 @@ extension Limits {
 }
 
 /// A wallet's description of itself, which it sends when it fetches its request by POST: `wallet_metadata` (OpenID4VP
-/// 1.0, 5.10 and 10; RFC 8414, 2; OpenID Connect
-/// Discovery 1.0, 3). Nobody vouches for it: it decides only how the request is sent.
+/// 1.0, 5.10 and 10; RFC 8414, 2; OpenID Connect Discovery 1.0, 3). Nobody vouches for it: it decides only how the
+/// request is sent.
 ///
 /// Members that are absent or null say nothing, and unknown ones are ignored.
 public struct WalletMetadata: Sendable {

@@ -101,7 +101,7 @@ public struct RegistrationCertificate: Sendable {
     } catch {
       throw error == .unsupportedCritical ? .unknownCritical : .unreadable
     }
-    try require(jws.header.type, "rc-wrp+jwt")
+    try requireType(jws.header.type, "rc-wrp+jwt")
     let chain = try signer(jws.header.certificateChain?.map { $0[...] }, "x5c") { jws.verify(with: $0) == .valid }
     guard let claims = try? JSON(parsing: jws.payload), claims.object != nil else { throw .unreadable }
     return (chain, claims)
@@ -117,7 +117,7 @@ public struct RegistrationCertificate: Sendable {
       throw error == .unsupportedCritical ? .unknownCritical : .unreadable
     }
     let headers = message.headers
-    try require(headers.protectedParameter(COSEHeaders.Label.type)?.text, "rc-wrp+cwt")
+    try requireType(headers.protectedParameter(COSEHeaders.Label.type)?.text, "rc-wrp+cwt")
     guard let payload = message.payload, let content = payload.bytes,
       let claims = try? CBORItem(parsingContentOf: payload), claims.kind == .map
     else { throw .unreadable }
@@ -128,7 +128,7 @@ public struct RegistrationCertificate: Sendable {
     return (chain, json(claims, labels: registeredClaims))
   }
 
-  private static func require(_ type: String?, _ expected: String) throws(Fault) {
+  private static func requireType(_ type: String?, _ expected: String) throws(Fault) {
     guard type != expected else { return }
     let other = type == "rc-rp+jwt" ? ", which is another profile's (Germany's pilots)" : ""
     throw Fault("has the type \(type ?? "(none)")\(other); \(expected) is needed (ETSI TS 119 475, 5.2)")
