@@ -1,9 +1,12 @@
 import Base
 import CBOR
+import Cryptography
 import JOSE
+import PKIX
 import TestSupport
 import Testing
 
+@testable import Mock
 @testable import Presentation
 
 @Suite struct GoogleWalletMetadataTests {
@@ -49,6 +52,28 @@ import Testing
     #expect(
       detail(metadata { $0["privacy_policy_uri"] = "http://shop.example/p" })
         == "must have an https address in display.privacy_policy_uri")
+  }
+
+  @Test func `a reader's certificate names its metadata, or none`() throws {
+    let issuer = CertificateIssuer(
+      name: try MockAuthority(seed: [1]).name("Reader Authority"), key: try PrivateKey(generatingOn: .p256))
+    let key = try PrivateKey(generatingOn: .p256)
+    func reader(_ hash: [UInt8]?) throws -> ReaderIdentity {
+      let extensions = hash.map {
+        [CertificateExtension(oid: GoogleWalletMetadata.extensionOID, isCritical: false, value: [0x04, 0x20] + $0)]
+      }
+      let leaf = CertificateTemplate(
+        issuer: issuer.name, notBefore: Timestamp(secondsSince1970: 1_795_000_000),
+        notAfter: Timestamp(secondsSince1970: 1_796_000_000), subject: issuer.name,
+        publicKeyInfo: SubjectPublicKeyInfo.der(of: key.publicKey), extensions: extensions ?? [])
+      return try ReaderIdentity(
+        key: key, certificates: [Certificate(der: leaf.signed(by: issuer.key))],
+        googleWalletMetadata: GoogleWalletMetadata(GoogleWalletFixture.text))
+    }
+    _ = try reader(Hex.decode(GoogleWalletFixture.sha256))
+    _ = try reader(nil)
+    let error = #expect(throws: ReaderIdentity.Problem.self) { try reader([UInt8](repeating: 1, count: 32)) }
+    #expect(error == .googleWalletMetadataMismatch)
   }
 }
 

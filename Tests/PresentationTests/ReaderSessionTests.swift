@@ -183,4 +183,18 @@ import Trust
       try verify(.sessionData(encrypted(message)), self.session(privateKey: nil)).codes == [.envelopeDecryptionFailed])
     #expect(try verify(.sessionData(encrypted([0xa0])), session).codes == [.responseMalformed])
   }
+
+  /// Apple's ProximityReader returns the transcript as a whole.
+  @Test func `a whole transcript has three parts`() throws {
+    let parts: [CBORValue] = [.embedded(.encoded(engagement)), .embedded(.encoded(readerKey)), nil]
+    for tagged in [CBORValue.array(parts), .embedded(.array(parts))] {
+      _ = try ReaderSession(transcript: tagged.encoded(), privateKey: reader)
+    }
+    for wrong in [CBORValue.array(parts + [nil]), .array(Array(parts.dropLast()))] {
+      let error = #expect(throws: ReaderSession.Problem.self) {
+        try ReaderSession(transcript: wrong.encoded(), privateKey: nil)
+      }
+      #expect(error == .transcriptMalformed)
+    }
+  }
 }

@@ -11,7 +11,7 @@ package struct RegistrationFixture {
 
   /// The registrar's authority, PEM.
   package let authority: [UInt8]
-  private let signer: [UInt8]
+  package let signer: [UInt8]
   private let key: PrivateKey
 
   package init() throws {
@@ -48,26 +48,30 @@ package struct RegistrationFixture {
 
   /// - Parameter header: parameters in place of those of the profile, or beside them; null leaves one out.
   package func jws(
-    _ changes: [String: JSON] = [:], header: [String: JSON] = [:], at now: Timestamp, key: PrivateKey? = nil
+    _ changes: [String: JSON] = [:], header: [String: JSON] = [:], payload: JSON? = nil, at now: Timestamp,
+    key: PrivateKey? = nil
   ) throws -> [UInt8] {
     let profile: [String: JSON] = ["typ": "rc-wrp+jwt", "x5c": [.string(Base64.encode(signer))]]
     let parameters = profile.merging(header) { $1 }.filter { !$0.value.isNull }.map { JSON.Member($0.key, $0.value) }
     let signer = try JWSSigner(key: key ?? self.key, parameters: parameters)
-    return Array(try signer.sign(Self.claims(changes, at: now).serialized()).utf8)
+    return Array(try signer.sign((payload ?? Self.claims(changes, at: now)).serialized()).utf8)
   }
 
   /// The claims have their numbers where they have one.
   package func cwt(
-    _ changes: [String: JSON] = [:], type: CBORValue = "rc-wrp+cwt", tag: UInt64? = 18, at now: Timestamp
+    _ changes: [String: JSON] = [:], type: CBORValue = "rc-wrp+cwt", tag: UInt64? = 18, payload: CBORValue? = nil,
+    at now: Timestamp
   ) throws -> [UInt8] {
     let protected = CBORValue.map([
       (key: 1, value: -7), (key: 16, value: type), (key: 33, value: .bytes(signer)),
     ]).encoded()
-    let payload = CBORValue.map(
-      (Self.claims(changes, at: now).object ?? []).map { member in
-        (key: member.name == "sub" ? .integer(Self.subject) : .text(member.name), value: Self.value(member.value))
-      }
-    ).encoded()
+    let payload =
+      (payload
+      ?? .map(
+        (Self.claims(changes, at: now).object ?? []).map { member in
+          (key: member.name == "sub" ? .integer(Self.subject) : .text(member.name), value: Self.value(member.value))
+        }
+      )).encoded()
     let signed = CBORValue.array(["Signature1", .bytes(protected), .bytes([]), .bytes(payload)]).encoded()
     let message: CBORValue = [
       .bytes(protected), .map([]), .bytes(payload), .bytes(try key.signECDSA(signed, hash: .sha256)),

@@ -66,37 +66,9 @@ import Trust
   }
 
   @Test func `what wallets cannot read is refused, and says why`() async throws {
-    let other = try PrivateKey(generatingOn: .p256)
-    let signed = try registrar.jws(at: now)
-    var damaged = try registrar.cwt(at: now)
-    damaged[damaged.count - 1] ^= 1
-    let refused: [([UInt8], String)] = [
-      (Array("no certificate".utf8), "is neither a compact JWS nor a COSE_Sign1"), ([], "is neither"),
-      (Array("eyJ".utf8), "is neither"), (Array(signed.dropLast(90)), "is neither"), ([0xd2, 0x80], "is neither"),
-      (try registrar.jws(header: ["typ": "rc-rp+jwt"], at: now), "has the type rc-rp+jwt, which is another profile's"),
-      (try registrar.jws(header: ["typ": "JWT"], at: now), "has the type JWT; rc-wrp+jwt is needed"),
-      (try registrar.jws(header: ["typ": .null], at: now), "has the type (none); rc-wrp+jwt is needed"),
-      (try registrar.cwt(type: "rc-wrp+jwt", at: now), "has the type rc-wrp+jwt; rc-wrp+cwt is needed"),
-      (try registrar.cwt(type: 7, at: now), "has the type (none)"),
-      (try registrar.cwt(tag: 61, at: now), "is neither"),
-      (try registrar.jws(header: ["foo": 1, "crit": ["foo"]], at: now), "has a critical header parameter"),
-      (try registrar.jws(header: ["b64": false, "crit": ["b64"]], at: now), "has a critical header parameter"),
-      (try registrar.jws(header: ["x5c": .null], at: now), "needs 1 to 5 certificates of its signer under x5c"),
-      (try registrar.jws(header: ["x5c": ["AAAA"]], at: now), "needs 1 to 5 certificates of its signer under x5c"),
-      (try registrar.jws(at: now, key: other), "is not signed by the first certificate of x5c"),
-      (damaged, "is not signed by the first certificate of x5chain"),
-      (try registrar.jws(["exp": "never"], at: now), "has no date in whole seconds under exp"),
-      (try registrar.jws(["iat": .integer(.max)], at: now), "has no date in whole seconds under iat"),
-      (
-        try registrar.jws(["name": .string(String(repeating: "x", count: 16_384))], at: now),
-        "has more than 16384 bytes"
-      ),
-    ]
-    for (certificate, reason) in refused {
-      let problems = try await check([certificate]).problems
-      #expect(problems.map(\.pointer) == [Self.place] && problems.first?.detail.contains("0.jwt " + reason) == true)
-      #expect(problems.first?.detail.contains(reason) == true, "\(problems) \(reason)")
-    }
+    let problems = try await check([registrar.jws(header: ["typ": "rc-rp+jwt"], at: now)]).problems
+    #expect(problems.map(\.pointer) == [Self.place])
+    #expect(problems.first?.detail.contains("0.jwt has the type rc-rp+jwt, which is another profile's") == true)
   }
 
   @Test func `what wallets may object to is warned of`() async throws {

@@ -65,6 +65,7 @@ import Testing
     arguments: [
       (["vp_formats_supported": ["dc+sd-jwt": [:]]], "/vp_formats_supported"),
       (["vp_formats_supported": ["mso_mdoc": .null]], "/vp_formats_supported"),
+      (["vp_formats_supported": ["mso_mdoc": 7]], "/vp_formats_supported"),
       (
         ["vp_formats_supported": ["mso_mdoc": ["issuerauth_alg_values": [-257]]]],
         "/vp_formats_supported/mso_mdoc/issuerauth_alg_values"
