@@ -27,10 +27,10 @@ public struct AcceptableElements: Sendable, Hashable {
   /// Sets of elements of which one is to be returned as a whole, and none of them empty: those that lack the fewest
   /// optional elements first, and of these the ones with the earlier alternatives.
   ///
-  /// All combinations are listed if there are no more than `mostSets`, and no more than twice `mostNames` in them. If there
-  /// are more, the likeliest are, up to both bounds: with every
-  /// element by its own name, and then with every element by its first alternative, and so on, all, all but one, each
-  /// optional element by itself, and none; then one element by its alternative and all others by name.
+  /// All combinations are listed if there are no more than `mostSets`, with no more than twice `mostNames` in them. If
+  /// there are more, the likeliest are listed, up to both bounds, in this order: all and none, all but one, each optional
+  /// element by itself, then one element by its alternative and all others by name. Each of the first three comes with
+  /// every element by its own name, then with every element by its first alternative, and so on.
   public var sets: [[ElementReference]] {
     let counts = zip(choices, requests).map { $0.count + ($1.isRequired ? 0 : 1) }
     let isShort = counts.reduce(1) { min($0 * $1, Self.mostSets + 1) } <= longest(2 * Self.mostNames)

@@ -175,7 +175,7 @@ import Testing
       try fixture.encrypt(["error": "access_denied", "error_description": .string(words)]))
     #expect(verdict.codes == [.walletAccessDenied])
     let shown = try #require(verdict.walletDescription)
-    #expect(shown.hasPrefix("No\u{fffd}pe\u{fffd}é") && shown.utf8.count <= Limits.errorDescriptionBytes + 3)
+    #expect(shown.hasPrefix("No\u{fffd}pe\u{fffd}é") && shown.utf8.count <= Limits.errorDescriptionBytes)
     #expect(!"\(verdict.report)".contains("pe\u{fffd}"))
   }
 

@@ -15,7 +15,7 @@ package struct WalletModel: Sendable {
     var readsUseCases = true
   }
 
-  /// What becomes of an OpenID4VP query that offers `mso_mdoc_zk` beside `mso_mdoc`.
+  /// How the wallet takes an OpenID4VP query that offers `mso_mdoc_zk` beside `mso_mdoc`.
   package enum Proofs: String, Sendable { case answered, refused, untried = "not tried" }
 
   package let name: String

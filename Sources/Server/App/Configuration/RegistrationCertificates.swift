@@ -56,16 +56,18 @@ struct ConfiguredRegistrations {
     return found
   }
 
-  /// What a wallet may warn of (ARF, topic 44). `PartyCertificates` warns of the end, at every start and later.
+  /// Lists what a wallet may warn of (ARF, topic 44). `PartyCertificates` warns of the end.
   private func objections(
     to certificate: RegistrationCertificate, _ stranger: Check?, _ readers: [ReaderIdentity]
   ) -> [String] {
-    let isReaders = readers.allSatisfy { reader in
-      let name = reader.leaf.subject.organizationIdentifier
-      return [certificate.subject, certificate.intermediary].contains { id in
-        id.flatMap { name?.hasSameBytes(as: $0) } ?? false
+    let isReaders =
+      !readers.isEmpty
+      && readers.allSatisfy { reader in
+        let name = reader.leaf.subject.organizationIdentifier
+        return [certificate.subject, certificate.intermediary].contains { id in
+          id.flatMap { name?.hasSameBytes(as: $0) } ?? false
+        }
       }
-    }
     let isAhead = certificate.issuedAt.map { $0 > now + Limits.clockSkew } ?? false
     let all: [(isSo: Bool, text: String)] = [
       (isAhead, "was issued in the future"),

@@ -193,12 +193,9 @@ struct Sweeper: Sendable {
 
   /// Runs until it is cancelled.
   func start() -> Task<Void, Never> {
-    Task {
-      while !Task.isCancelled {
-        await sweep()
-        await service().measureUsage()
-        try? await Task.sleep(for: Self.interval)
-      }
+    repeating(every: Self.interval) {
+      await sweep()
+      await service().measureUsage()
     }
   }
 
@@ -223,18 +220,27 @@ struct RegistrationWatch: Sendable {
 
   /// Runs until it is cancelled.
   func start() -> Task<Void, Never> {
-    Task {
-      while !Task.isCancelled {
-        let now = clock()
-        let service = service()
-        let warnings = await PartyCertificates.statusWarnings(
-          of: service.relyingParties, asking: service.revocation, at: now)
-        // A stop does not wait for a list.
-        for warning in Task.isCancelled ? [] : warnings {
-          log.write(.warning, "registration.status", at: now, ["message": .string(warning)])
-        }
-        try? await Task.sleep(for: Self.interval)
+    repeating(every: Self.interval) {
+      let now = clock()
+      let service = service()
+      let warnings = await PartyCertificates.statusWarnings(
+        of: service.relyingParties, asking: service.revocation, at: now)
+      // A stop does not wait for a list.
+      for warning in Task.isCancelled ? [] : warnings {
+        log.write(.warning, "registration.status", at: now, ["message": .string(warning)])
       }
+    }
+  }
+}
+
+/// Does the work now and after each interval, until it is cancelled.
+private func repeating(
+  every interval: Duration, _ work: @escaping @Sendable () async -> Void
+) -> Task<Void, Never> {
+  Task {
+    while !Task.isCancelled {
+      await work()
+      try? await Task.sleep(for: interval)
     }
   }
 }

@@ -53,7 +53,7 @@ package struct RequestContext: Sendable {
   package let relyingParty: RelyingParty
   /// The relying party's merchant that asks in-app.
   package let apple: AppleConfiguration?
-  /// What the relying party is registered to ask for with this request.
+  /// The relying party's registration for this request; nil if it has none.
   package let registration: RegistrationCertificate?
   /// Of the page that asks: web protocols have one.
   package let origin: String?
@@ -132,9 +132,9 @@ package protocol FetchedRequestProtocol: WalletProtocol {
 
 /// The parameters of a wallet that fetches its request by POST (OpenID4VP 1.0, 5.10). Others are ignored.
 package struct PostedByWallet: Sendable {
-  /// What the wallet wants to find again in the request object.
+  /// `wallet_nonce`, which the request object repeats.
   package let nonce: String?
-  /// What the wallet says of itself, as it came: JSON text.
+  /// `wallet_metadata`, as it came: JSON text.
   package let metadata: String?
 
   /// - Throws: `api.invalid_request` for a nonce that is too long: the server signs it at each fetch.

@@ -55,6 +55,7 @@ public struct AnnexB: Sendable {
       checks.failed(.jweHeaderInvalid, "apu holds no nonce of the mdoc")
       return nil
     }
+    // The standard's printed example has no state in its answer, so that strictness does not ask for it.
     guard challenge.takesState(of: opened.parameters, isStrict: false, &checks),
       let bytes = deviceResponse(opened.parameters, definitionID, &checks),
       let parsed = DeviceResponse(parsing: bytes, into: &checks)

@@ -77,7 +77,9 @@ extension JSON {
   /// `error_description` of a wallet's error (OpenID4VP 1.0, 8.5; RFC 6749, 4.1.2.1): its own words, which nothing
   /// vouches for, bounded and without controls. Nil if there are none.
   package var errorDescription: String? {
-    self["error_description"]?.string.flatMap { $0.isEmpty ? nil : shown($0, limit: Limits.errorDescriptionBytes) }
+    let words = self["error_description"]?.string ?? ""
+    // With the mark of what is cut off.
+    return words.isEmpty ? nil : shown(words, limit: Limits.errorDescriptionBytes - "…".utf8.count)
   }
 
   /// Whether a response has a parameter that is not named for one (OpenID4VP 1.0, 8; JARM, 2.1): nobody reads it.

@@ -42,8 +42,8 @@ struct AskedDocuments: Sendable {
     return copy
   }
 
-  /// The queries of the first set that the wallet can answer in full, by what its documents have. If there is none, those
-  /// of the first set of which it has the documents: it then returns what it has, so that the verifier's refusal shows.
+  /// The queries of the first set that the wallet can answer in full. If there is none, it takes the first set whose
+  /// document types it has, and returns what they hold: the verifier's refusal shows.
   ///
   /// - Throws: `MockError.noRequestedDocument` if it has nothing of the first set either.
   func chosen(by wallet: MockWallet, at now: Timestamp) throws -> [Query] {
