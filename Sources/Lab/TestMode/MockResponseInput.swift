@@ -153,9 +153,6 @@ enum MockResponseSchema {
 enum VariantHint {
   static func text(for name: String) -> String {
     let names = MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name)
-    // No variant has a longer name, and the cost grows with the length.
-    let near = Spelling.near(String(name.prefix(64)), among: names).map { "`\($0)`" }
-    let hint = near.isEmpty ? "" : "; did you mean \(near.joined(separator: ", "))?"
-    return "is no variant that `mdoc mock variants` lists" + hint
+    return "is no variant that `mdoc mock variants` lists" + Spelling.hint(for: name, among: names)
   }
 }

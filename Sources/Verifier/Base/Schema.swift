@@ -142,12 +142,24 @@ extension Schema: ExpressibleByDictionaryLiteral {
   /// The schema with a title.
   package func titled(_ title: String) -> Schema { Schema([.init("title", .string(title))] + keywords) }
 
-  /// The schema, or null. Null is a second type if the schema has a type, and otherwise a choice: an enumeration
-  /// would have to list null, and a named schema must not allow it everywhere.
+  /// The schema, or null: a second type, and a further name of an enumeration. A schema without a type is a choice.
   package var orNull: Schema {
-    let isChoice = ["title", "$ref", "const", "oneOf"].contains { self[$0] != nil }
-    guard !isChoice, let type = self["type"]?.string else { return .anyOf([self, ["type": "null"]]) }
-    return Schema(keywords.map { $0.name == "type" ? .init("type", [.string(type), "null"]) : $0 })
+    guard let type = self["type"]?.string else { return .anyOf([self, ["type": "null"]]) }
+    return Schema(
+      keywords.map { keyword in
+        switch keyword.name {
+        case "type": .init("type", [.string(type), "null"])
+        case "enum": .init("enum", .array((keyword.value.array ?? []) + [.null]))
+        default: keyword
+        }
+      })
+  }
+
+  /// The schema as that of a member, with what the member means. One with a title stands elsewhere, so the text is put
+  /// beside the reference to it.
+  func asMember(_ summary: String) -> Schema {
+    guard self["title"] == nil else { return ["$ref": json, "description": .string(summary)] }
+    return described(summary + (self["description"]?.string.map { " " + $0 } ?? ""))
   }
 }
 
@@ -382,6 +394,7 @@ extension Schema {
       Schema(schema).violations(of: value, with: definitions, at: pointer + (name.map { "/\($0)" } ?? ""))
     }
     switch keyword.name {
+    case "$ref" where keyword.value.object != nil: return violations(value, keyword.value)
     case "$ref":
       guard let target = definitions.target(of: [keyword.name: keyword.value]) else {
         return [Fault(pointer, "the schema has no \(keyword.value.text())")]

@@ -111,7 +111,9 @@ import Testing
       return (json.object ?? []).flatMap { nulls($0.value, "\(place)/\($0.name)") }
         + (json.array ?? []).flatMap { nulls($0, "\(place)/*") }
     }
-    #expect(nulls(OpenAPIDocument.json(with: .of(isLive: isLive)), "") == [])
+    // The null of an enumeration is a value.
+    let found = nulls(OpenAPIDocument.json(with: .of(isLive: isLive)), "").filter { !$0.hasSuffix("/enum/*") }
+    #expect(found == [])
   }
 
   @Test(arguments: [true, false]) func `every reference leads somewhere`(isLive: Bool) throws {

@@ -146,6 +146,10 @@ struct OpenAPIComponents {
   mutating func lift(_ json: JSON) -> JSON {
     switch json {
     case .object(let members):
+      // A reference whose target stands in it: what becomes of that, and the text beside.
+      if members.first?.name == "$ref", let target = members.first?.value, target.object != nil {
+        return .object((lift(target).object ?? []) + members.dropFirst())
+      }
       let lifted = JSON.object(members.map { JSON.Member($0.name, lift($0.value)) })
       // If `title` is not text, it is a member of that name, and its value is a schema.
       guard let title = lifted["title"]?.string else { return lifted }

@@ -91,8 +91,7 @@ struct ObjectInput {
   }
 }
 
-/// RFC 6901.
-package enum JSONPointer {
+extension JSONPointer {
   static func shortened(_ text: String) -> String {
     let most = Limits.pointerCharacters
     // Counting bytes is cheap, and there are no more characters than these.
@@ -101,17 +100,5 @@ package enum JSONPointer {
         text.startIndex, offsetBy: most, limitedBy: text.endIndex), end < text.endIndex
     else { return text }
     return String(text.unicodeScalars[..<end]) + "…"
-  }
-
-  package static func escape(_ name: String) -> String {
-    var text = ""
-    for character in name.unicodeScalars {
-      switch character {
-      case "~": text += "~0"
-      case "/": text += "~1"
-      default: text.unicodeScalars.append(character)
-      }
-    }
-    return text
   }
 }
