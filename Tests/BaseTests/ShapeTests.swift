@@ -67,7 +67,7 @@ struct ShapeTests {
 
   @Test func anOpenObjectLeavesOutWhatIsNotThere() {
     let shape = Shape<Box>.open(
-      "Seen",
+      "Seen", "A box from afar.",
       [
         .always("name", \.name, .written(), "Its name."),
         .ifAny("colour", \.colour?.rawValue, .written(["red", "green"]), "Its colour."),

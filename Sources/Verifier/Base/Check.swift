@@ -27,10 +27,13 @@ public struct Reason: Sendable, Hashable {
   public let code: Code
   /// The document's index in the response; nil if the fault is in the answer as a whole.
   public let document: Int?
+  /// The failed check's; never an element's value.
+  public let detail: String?
 
-  public init(_ code: Code, document: Int? = nil) {
+  public init(_ code: Code, document: Int? = nil, detail: String? = nil) {
     self.code = code
     self.document = document
+    self.detail = detail
   }
 }
 

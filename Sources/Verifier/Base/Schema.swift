@@ -120,11 +120,25 @@ extension Schema: ExpressibleByDictionaryLiteral {
 
   /// An object that may have other members as well.
   package static func openObject(_ members: KeyValuePairs<String, Schema>, required: [String] = []) -> Schema {
-    [
-      "type": "object", "properties": .object(members.map { JSON.Member($0.key, $0.value.json) }),
-      "required": .array(required.map { .string($0) }),
-    ]
+    openObject(members.map { Member($0.key, $0.value) }, required: required)
   }
+
+  package static func openObject(_ members: [Member], required: [String]) -> Schema {
+    // OpenAPI 3.0 has no empty list of what is required.
+    Schema(
+      .members([
+        "type": "object", "properties": .object(members.map { JSON.Member($0.name, $0.schema.json) }),
+        "required": required.isEmpty ? nil : .array(required.map { .string($0) }),
+      ]))
+  }
+
+  /// A JSON object whose members somebody else defines.
+  package static let anyObject: Schema = [
+    "title": "JSONObject", "type": "object", "description": "Any JSON object.", "additionalProperties": true,
+  ]
+
+  /// A reference to a component of the contract.
+  package static func reference(_ name: String) -> Schema { ["$ref": .string("#/components/schemas/\(name)")] }
 
   package static func anyOf(_ choices: [Schema]) -> Schema { ["anyOf": .array(choices.map(\.json))] }
   package static func oneOf(_ choices: [Schema]) -> Schema { ["oneOf": .array(choices.map(\.json))] }
@@ -140,7 +154,9 @@ extension Schema: ExpressibleByDictionaryLiteral {
   package func described(_ text: String) -> Schema { with("description", .string(text)) }
 
   /// The schema with a title.
-  package func titled(_ title: String) -> Schema { Schema([.init("title", .string(title))] + keywords) }
+  package func titled(_ title: String) -> Schema {
+    Schema([.init("title", .string(title))] + keywords.filter { $0.name != "title" })
+  }
 
   /// The schema, or null: a second type, and a further name of an enumeration. A schema without a type is a choice.
   package var orNull: Schema {
@@ -157,7 +173,7 @@ extension Schema: ExpressibleByDictionaryLiteral {
 
   /// The schema as that of a member, with what the member means. One with a title stands elsewhere, so the text is put
   /// beside the reference to it.
-  func asMember(_ summary: String) -> Schema {
+  package func asMember(_ summary: String) -> Schema {
     guard self["title"] == nil else { return ["$ref": json, "description": .string(summary)] }
     return described(summary + (self["description"]?.string.map { " " + $0 } ?? ""))
   }

@@ -81,6 +81,27 @@ extension Shape where Value == String {
   }
 }
 
+extension Shape<String> {
+  /// A SHA-256 that is written, in hexadecimal.
+  package static var sha256: Shape { .written(like: "^[0-9a-f]{64}$") }
+}
+
+extension Shape where Value == Int {
+  /// A number that is written, of what is counted.
+  package static var count: Shape { Shape<Int64>.integer(0...Int64(Int32.max)).map({ Int($0) }, back: { Int64($0) }) }
+}
+
+extension Shape where Value == Timestamp {
+  /// A time that is written, in Unix seconds.
+  package static var seconds: Shape {
+    Shape(["type": "integer", "format": "int64"]) { json, _, _ in
+      json.integer.map { Timestamp(secondsSince1970: $0) }
+    } write: {
+      .integer($0.secondsSince1970)
+    }
+  }
+}
+
 extension Shape where Value == Int64 {
   package static func integer(_ range: ClosedRange<Int64>) -> Shape {
     Shape(Schema.number(range).with("format", "int64")) { json, pointer, faults in
@@ -315,16 +336,21 @@ package struct WrittenMember<Root>: Sendable {
     let form = shape.orNull
     return WrittenMember(name: name, schema: form.schema.asMember(summary), isRequired: false) { form.write(get($0)) }
   }
+
+  /// The same member, which some readers get only.
+  package func when(_ isShown: @escaping @Sendable (Root) -> Bool) -> WrittenMember {
+    WrittenMember(name: name, schema: schema, isRequired: false) { isShown($0) ? write($0) : nil }
+  }
 }
 
 extension Shape {
   /// An object that is written, and read by clients alone: a later version may have more members.
-  package static func open(_ title: String, _ members: [WrittenMember<Value>]) -> Shape {
-    let properties = members.map { JSON.Member($0.name, $0.schema.json) }
-    let required = members.filter(\.isRequired).map { JSON.string($0.name) }
-    return Shape([
-      "title": .string(title), "type": "object", "properties": .object(properties), "required": .array(required),
-    ]) { _, pointer, faults in
+  ///
+  /// - Parameter summary: what the object is, for people.
+  package static func open(_ title: String, _ summary: String, _ members: [WrittenMember<Value>]) -> Shape {
+    let schema = Schema.openObject(
+      members.map { Schema.Member($0.name, $0.schema) }, required: members.filter(\.isRequired).map(\.name))
+    return Shape(schema.described(summary).titled(title)) { _, pointer, faults in
       faults.add(pointer, "is not read here")
       return nil
     } write: { value in

@@ -34,11 +34,13 @@ struct PartyCertificates: Sendable {
     nextExpiry = ends.min()
   }
 
-  var json: JSON {
+  static let shape = Shape<PartyCertificates>.open(
+    "PartyCertificates", "How many certificates of one kind the relying parties have.",
     [
-      "count": .integer(Int64(count)), "expired": .integer(Int64(expired)), "expiring": .integer(Int64(expiring)),
-    ]
-  }
+      .always("count", \.count, .count, "All of them."),
+      .always("expired", \.expired, .count, "Those that are not valid now."),
+      .always("expiring", \.expiring, .count, "Those that end within 30 days, or whose chain does."),
+    ])
 
   /// One line for each certificate that is expired or expiring, for the log.
   static func warnings(of parties: RelyingParties, at now: Timestamp) -> [String] {

@@ -160,13 +160,17 @@ struct OpenAPIComponents {
     }
   }
 
+  /// A component that is null somewhere is null everywhere: generators make one type of it, and a nullable member.
   private mutating func add(_ title: String, _ schema: JSON) {
-    guard let known = schemas.first(where: { $0.name == title }) else {
+    guard let index = schemas.firstIndex(where: { $0.name == title }) else {
       schemas.append(JSON.Member(title, schema))
       return
     }
+    let known = schemas[index].value
+    if known == schema || known == Schema(schema).orNull.json { return }
     // All schemas are constants, and a test makes the document of all of them.
-    precondition(known.value == schema, "two schemas have the title \(title)")
+    precondition(schema == Schema(known).orNull.json, "two schemas have the title \(title)")
+    schemas[index] = JSON.Member(title, schema)
   }
 }
 
@@ -178,28 +182,9 @@ struct OpenAPIComponents {
 /// (`OpenAPIComponents`).
 enum OpenAPISchemas {
   static let all: [Schema.Member] =
-    CreateSessionSchemas.all + RequestSchemas.all + WalletSchemas.all + SessionSchemas.all + PageSchemas.all
-    + ResultSchemas.all
-    + ReportSchemas.all + EventSchemas.all + OperationSchemas.all
-}
-
-extension Schema {
-  /// A reference to a component.
-  package static func reference(_ name: String) -> Schema { ["$ref": .string("#/components/schemas/\(name)")] }
-
-  static let seconds: Schema = ["type": "integer", "format": "int64", "description": "Unix seconds."]
-  static let sha256 = Schema.text(like: "^[0-9a-f]{64}$")
-
-  /// A code, which is no enumeration: versions add codes, and an older client must still read the reply.
-  static func code(_ codes: [Code], _ text: String) -> Schema {
-    [
-      "type": "string", "pattern": "^[a-z0-9_.]+$", "x-extensible-enum": .array(codes.map { .string($0.rawValue) }),
-      "description": .string(text + " Those known to this version; later ones may have more."),
-    ]
-  }
-
-  /// A page of a list of components.
-  static func listObject(of name: String) -> Schema {
-    .object(["object": .constant("list"), "data": .list(of: .reference(name)), "has_more": .flag])
-  }
+    CreateSessionSchemas.all + RequestSchemas.all + WalletSchemas.all
+    + (ReplySchemas.all + WalletRequestSchemas.all + TrustRoutes.schemas + OperationRoutes.schemas + [
+      ConfigurationRoutes.load.schema, Problem.shape.schema,
+    ])
+    .map { Schema.Member($0["title"]?.string ?? "", $0) }
 }

@@ -66,14 +66,14 @@ enum OpenAPIResponses {
   /// `components.headers`.
   static let headers: JSON = [
     "Request-Id": header("Names this request in our log.", .text(like: "^req_[0-9a-f]{24}$")),
-    "Cache-Control": header("Nothing is kept on the way.", .constant("no-store")),
-    "X-Content-Type-Options": header("The media type is as said.", .constant("nosniff")),
+    "Cache-Control": header("Nothing is kept on the way.", .text),
+    "X-Content-Type-Options": header("The media type is as said.", .text),
     "Retry-After": header("Seconds after which to try again.", ["type": "integer", "minimum": 1]),
     "WWW-Authenticate": header(
       "What is asked for (RFC 6750, 3).", .text(like: "^Bearer realm=\"mdoc\"")),
     "Idempotent-Replayed": header(
-      "The reply that was kept under this Idempotency-Key.", .constant("true"), isRequired: false),
-    "Vary": header("Not on what is refused before it is read.", .constant("Origin"), isRequired: false),
+      "The reply that was kept under this Idempotency-Key.", .text, isRequired: false),
+    "Vary": header("Not on what is refused before it is read.", .text, isRequired: false),
     "Access-Control-Allow-Origin": header(
       "To pages of the relying party, whose call has the session's client secret, and to its `wallet_origins`.", .text,
       isRequired: false),

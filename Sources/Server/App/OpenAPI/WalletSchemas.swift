@@ -7,68 +7,10 @@ import Sessions
 /// wallet.
 enum WalletSchemas {
   static let all: [Schema.Member] = [
-    .init("WalletRequest", byProtocol("Request", requestData)),
     .init("SubmitAnswer", byProtocol("Answer", answerData, codeHash)),
-    .init("AppleElementIntent", appleIntent),
     .init("WalletRequestForm", form(requestForm)),
     .init("WalletResponseForm", form(.openObject(responseMembers).described(oneOfAnswers))),
-    .init("WalletReply", .object(["redirect_uri": .text], optional: ["redirect_uri"])),
   ]
-
-  // MARK: Requests
-
-  private static func requestData(_ name: String) -> Schema {
-    switch name {
-    case "apple-in-app":
-      .object([
-        "nonce": .text, "merchant_identifier": .text,
-        "documents": .list(
-          of: .object(
-            "AppleDocumentRequest",
-            [
-              "document_type": .oneOf("AppleDocumentType", AppleDocumentType.allCases.map(\.appleName)),
-              "elements": .list(of: .text),
-              "element_intents": .list(of: .reference("AppleElementIntent")),
-            ])),
-      ])
-    case "org-iso-mdoc": .object(["deviceRequest": base64URL, "encryptionInfo": base64URL])
-    case "openid4vp-v1-unsigned":
-      .openObject(
-        [
-          "response_type": .constant("vp_token"),
-          "response_mode": .oneOf("ResponseMode", ["dc_api.jwt", "dc_api"]),
-          "nonce": .text, "dcql_query": Schema(["type": "object"]).titled("DCQLQuery"),
-        ], required: ["response_type", "response_mode", "nonce", "dcql_query"])
-    case "openid4vp-v1-signed":
-      .object(["request": .text.described("A request object: a compact JWS.")])
-    case "openid4vp-v1-multisigned":
-      .object([
-        "request": Schema(["type": "object", "description": "A request object: a JWS with several signatures."]).titled(
-          "MultisignedRequestObject")
-      ])
-    case "openid4vp", "openid4vp-iso-18013-7-annex-b":
-      .openObject(
-        [
-          "request_uri": .text, "request_uri_method": .constant("post"), "client_id": .text,
-          "authorization_request": .text.described("The address that opens the wallet, as a link or a QR code."),
-        ], required: ["request_uri", "request_uri_method", "client_id", "authorization_request"])
-    case "openid4vp-eu-age-verification":
-      .openObject(
-        [
-          "client_id": .text,
-          "authorization_request": .text.described("The link or QR code that opens the wallet; it holds the request."),
-        ], required: ["client_id", "authorization_request"])
-    case "iso-18013-5-proximity": .object(["device_request": base64URL])
-    default: ["type": "object"]
-    }
-  }
-
-  /// Apple's `PKIdentityIntentToStore`.
-  private static let appleIntent: Schema = .object(
-    [
-      "element": .text, "intent_to_store": .oneOf("AppleIntentToStore", ["will_not_store", "may_store"]),
-      "days": .count.described("Of `may_store`, for how long; without it nothing is said of that."),
-    ], optional: ["days"])
 
   // MARK: Answers
 

@@ -87,23 +87,60 @@ struct Problem: Sendable {
   }
 
   func answer(requestID: String) -> Answer {
-    let entry = code.entry
-    var json: [JSON.Member] = [
-      .init("type", .string(Self.type(of: code))), .init("title", .string(entry.summary)),
-      .init("status", .integer(Int64(code.httpStatus))), .init("detail", .string(detail)),
-      .init("code", .string(code.rawValue)), .init("request_id", .string(requestID)),
-    ]
-    if !errors.isEmpty {
-      let list = errors.map {
-        JSON.object([.init("pointer", .string($0.pointer)), .init("detail", .string($0.detail))])
-      }
-      json.append(.init("errors", .array(list)))
-    }
     var answer = Answer(
-      status: code.httpStatus, mediaType: Self.mediaType, body: JSON.object(json).serialized())
+      status: code.httpStatus, mediaType: Self.mediaType, body: Self.shape.write((self, requestID)).serialized())
     answer.headers = headers
     answer.code = code
     return answer
+  }
+
+  static let shape = Shape<(problem: Problem, requestID: String)>.open(
+    "Problem", "Why a request was refused (RFC 9457).",
+    [
+      .always(
+        "type", { type(of: $0.problem.code) }, .written(like: "^urn:mdoc:problem:[a-z0-9_.]+$"),
+        "Names the problem, and leads nowhere."),
+      .always("title", \.problem.code.entry.summary, .written(), "The code in words."),
+      .always("status", \.problem.code.httpStatus, .count, "The HTTP status."),
+      .always("detail", \.problem.detail, .written(), "What is wrong with this request, or what to do."),
+      .always(
+        "code", \.problem.code.rawValue,
+        .code("ProblemCode", Code.allCases.filter { $0.httpStatus >= 400 }, "Why a request was refused."),
+        "Why the request was refused; each reply lists its own codes."),
+      .always(
+        "documentation_url", { CodePage.path(of: $0.problem.code) }, .written(),
+        "A page on the code, below this server's address."),
+      .always("request_id", \.requestID, .written(), "Names this request in the server's log, as in `Request-Id`."),
+      .ifAny(
+        "errors", { $0.problem.errors.isEmpty ? nil : $0.problem.errors }, pointer.list,
+        "The members that are wrong, at most \(Limits.reportedFaults)."),
+    ])
+
+  private static let pointer = Shape<ServiceError.PointedDetail>.open(
+    "ProblemPointer", "One member that is wrong.",
+    [
+      .always("pointer", \.pointer, .written(), "The member, as a JSON pointer (RFC 6901); empty for the whole body."),
+      .always("detail", \.detail, .written(), "What is wrong with it."),
+    ])
+}
+
+/// `/codes/{code}`: the page to which every problem leads.
+enum CodePage {
+  private static let mediaType = "text/plain; charset=utf-8"
+
+  static func path(of code: Code) -> String { "/codes/\(code.rawValue)" }
+
+  static let route = Route(
+    method: .get, path: PathTemplate("/codes/{code}"), name: "getCode", summary: "Read what a code means.",
+    access: .anyone, success: .content(mediaType), problems: [.apiNotFound]
+  ) { call throws(ServiceError) in
+    guard let code = Code(rawValue: call.parameters["code"] ?? "") else { throw ServiceError(.apiNotFound) }
+    let entry = code.entry
+    let lines = [
+      code.rawValue, "", entry.summary + ".", "Clause: \(entry.clause)", "HTTP status: \(code.httpStatus)", "",
+      entry.remedy,
+    ]
+    return Answer(status: 200, mediaType: mediaType, body: Array((lines.joined(separator: "\n") + "\n").utf8))
   }
 }
 

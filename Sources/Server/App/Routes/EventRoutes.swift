@@ -22,7 +22,8 @@ enum EventRoutes {
     summary: "Lists what happened to the relying party's sessions in the last 30 days, newest first.", access: access,
     query: page("Events", ids: EventID.pattern) + [
       .init(
-        name: "type", summary: "Events of this type only.", schema: .reference("EventType"))
+        name: "type", summary: "Events of this type only.",
+        schema: .oneOf("EventType", EventType.allCases.map(\.rawValue)))
     ], success: .json(200, "EventList"), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
     Answer(try await call.application.service.events(query: call.query, as: call.authenticated()))
@@ -42,7 +43,7 @@ enum EventRoutes {
     query: page("Deliveries", ids: DeliveryID.pattern) + [
       .init(
         name: "status", summary: "Deliveries of this status; `dead` by default.",
-        schema: .reference("WebhookDeliveryStatus"))
+        schema: .oneOf("WebhookDeliveryStatus", DeliveryStatus.allCases.map(\.rawValue)))
     ], success: .json(200, "WebhookDeliveryList"), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
     Answer(try await call.application.service.webhookDeliveries(query: call.query, as: call.authenticated()))

@@ -9,8 +9,7 @@ enum OperationRoutes {
     method: .get, path: PathTemplate("/healthz"), name: "getHealth", summary: "Whether the process answers.",
     access: .anyone, success: .json(200, "Health"), urgency: .essential
   ) { call throws(ServiceError) in
-    let mode = call.application.service.mode
-    return Answer(json: ["status": "ok", "livemode": .bool(mode.isLive), "mode": .string(mode.rawValue)])
+    Answer(json: healthForm.write(call.application.service.mode))
   }
 
   private static let readiness = Route(
@@ -24,24 +23,7 @@ enum OperationRoutes {
     try await application.service.checkReadiness()
     let anchors = application.trust.inForce.current.anchorsInForce(at: application.clock())
     guard anchors > 0 else { throw ServiceError(.trustStoreEmpty, "No trust anchor is valid now.") }
-    let configuration = application.state.configuration
-    return Answer(
-      json: [
-        "status": configuration.isCurrent ? "ready" : "degraded",
-        "livemode": .bool(application.service.mode.isLive), "mode": .string(application.service.mode.rawValue),
-        "trust_anchors": .integer(Int64(anchors)),
-        "reader_certificates": certificates(.reader, application),
-        "merchant_certificates": certificates(.merchant, application),
-        "registration_certificates": certificates(.registration, application),
-        "configuration": [
-          "is_current": .bool(configuration.isCurrent),
-          "loaded_at": .integer(configuration.loadedAt.secondsSince1970),
-        ],
-      ])
-  }
-
-  private static func certificates(_ kind: PartyCertificates.Kind, _ application: Application) -> JSON {
-    PartyCertificates(kind, of: application.service.relyingParties, at: application.clock()).json
+    return Answer(json: readinessForm.write(ReadyServer(application: application, anchors: anchors)))
   }
 
   private static let metrics = Route(
@@ -93,6 +75,58 @@ enum OperationRoutes {
     return readings
   }
 
+  // MARK: The forms
+
+  static let schemas = [
+    healthForm.schema, readinessForm.schema,
+    Schema.anyObject.titled("OpenAPIDocument").described("This document, in OpenAPI 3.1 or 3.0."),
+  ]
+
+  private static let healthForm = Shape<ServerMode>.open(
+    "Health", "The process answers.",
+    [.always("status", { _ in "ok" }, .written(["ok"]), "`ok`.")] + mode { $0 })
+
+  /// A server that takes requests.
+  private struct ReadyServer: Sendable {
+    let application: Application
+    let anchors: Int
+
+    var configuration: ServerState.Configuration { application.state.configuration }
+
+    func certificates(_ kind: PartyCertificates.Kind) -> PartyCertificates {
+      PartyCertificates(kind, of: application.service.relyingParties, at: application.clock())
+    }
+  }
+
+  private static let readinessForm = Shape<ReadyServer>.open(
+    "Readiness", "The server takes requests.",
+    [
+      .always(
+        "status", { $0.configuration.isCurrent ? "ready" : "degraded" }, .written(["ready", "degraded"]),
+        "`degraded` if the latest reading of the configuration was not put in force.")
+    ] + mode(\.application.service.mode) + [
+      .always("trust_anchors", \.anchors, .count, "Trust anchors that are valid now."),
+      .always(
+        "reader_certificates", { $0.certificates(.reader) }, PartyCertificates.shape,
+        "The readers' certificates: an expired one signs no request."),
+      .always(
+        "merchant_certificates", { $0.certificates(.merchant) }, PartyCertificates.shape,
+        "Apple's merchant certificates."),
+      .always(
+        "registration_certificates", { $0.certificates(.registration) }, PartyCertificates.shape,
+        "The relying parties' registration certificates."),
+      .always("configuration", \.configuration, ConfigurationRoutes.state, "The configuration in force."),
+    ])
+
+  private static func mode<Root>(_ mode: @escaping @Sendable (Root) -> ServerMode) -> [WrittenMember<Root>] {
+    [
+      .always("livemode", { mode($0).isLive }, .flag, "Whether the server runs in live mode."),
+      .always(
+        "mode", { mode($0).rawValue }, .written(ServerMode.allCases.map(\.rawValue)),
+        "In staging, documents of sandboxes verify; in test, those of a mock authority."),
+    ]
+  }
+
   private static let openAPI = Route(
     method: .get, path: PathTemplate("/openapi.json"), name: "getOpenAPI", summary: "This document.",
     access: .anyone, success: .json(200, "OpenAPIDocument")
@@ -121,9 +155,21 @@ enum ConfigurationRoutes {
         pointers: status.problems.map { .init(pointer: $0.pointer, detail: "The server's log says what is wrong.") })
     }
     return Answer(
-      json: [
-        "loaded_at": .integer(status.loadedAt.secondsSince1970),
-        "relying_parties": .integer(Int64(updater.inForce.current.service.relyingParties.all.count)),
-      ])
+      json: load.write((status.loadedAt, updater.inForce.current.service.relyingParties.all.count)))
   }
+
+  /// A reading of the configuration that was put in force, with the number of its relying parties.
+  static let load = Shape<(loadedAt: Timestamp, parties: Int)>.open(
+    "ConfigurationLoad", "A reading of the configuration that was put in force.",
+    [
+      .always("loaded_at", \.loadedAt, .seconds, "When it was read, in Unix seconds."),
+      .always("relying_parties", \.parties, .count, "The number of relying parties."),
+    ])
+
+  static let state = Shape<ServerState.Configuration>.open(
+    "ConfigurationState", "The configuration in force.",
+    [
+      .always("is_current", \.isCurrent, .flag, "Whether the latest reading of the file was put in force."),
+      .always("loaded_at", \.loadedAt, .seconds, "When the configuration in force was read, in Unix seconds."),
+    ])
 }

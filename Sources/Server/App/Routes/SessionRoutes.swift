@@ -40,7 +40,7 @@ enum SessionRoutes {
         schema: .text(like: SessionID.pattern)),
       .init(
         name: "status", summary: "Sessions of this status only.",
-        schema: .reference("SessionStatus")),
+        schema: .oneOf("SessionStatus", SessionStatus.allCases.map(\.rawValue))),
       .init(
         name: "expand[]", summary: "What to read besides, each once.",
         schema: [
@@ -65,7 +65,7 @@ enum SessionRoutes {
         summary:
           "What the browser that answered brought back: needed to read the result of a session that was reached by a link.",
         schema: .text),
-    ], success: .json(200, "VerificationSessionReply"),
+    ], success: .json(200, "VerificationSession"),
     problems: [.sessionNotFound, .apiInvalidRequest, .responseCodeMismatch]
   ) { call throws(ServiceError) in
     Answer(try await call.application.service.session(call.id, query: call.query, as: call.authenticated()))
@@ -75,7 +75,7 @@ enum SessionRoutes {
     method: .post, path: PathTemplate("/v1/verification_sessions/{id}/submit"), name: "submitVerificationSession",
     summary: "Hands in the wallet's answer. It consumes the challenge; an answer that is not accepted is a 200 too.",
     access: .apiKeyOrClientSecret([.sessionsWrite]), body: .json(schema: "SubmitAnswer"),
-    success: .json(200, "VerificationSessionReply"),
+    success: .json(200, "VerificationSession"),
     problems: [
       .sessionNotFound, .sessionProtocolMismatch, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled,
       .sessionRedacted,
@@ -91,7 +91,7 @@ enum SessionRoutes {
     summary: "Ends a session that nobody has answered; with a reason, as the wallet's own word.",
     access: .apiKeyOrClientSecret([.sessionsWrite]),
     body: .json(schema: "CancelVerificationSession", isRequired: false),
-    success: .json(200, "VerificationSessionReply"),
+    success: .json(200, "VerificationSession"),
     problems: [
       .sessionNotFound, .sessionExpired, .sessionCanceled, .sessionRedacted, .sessionWrongState,
       .apiProtocolUnsupported,

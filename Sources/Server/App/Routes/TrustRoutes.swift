@@ -12,13 +12,7 @@ enum TrustRoutes {
     summary: "Lists the trust anchors in force.", access: .apiKey([.trustRead]),
     success: .json(200, "TrustAnchorList")
   ) { call throws(ServiceError) in
-    let trust = call.application.trust.inForce.current
-    return Answer(
-      json: [
-        "object": "list", "livemode": .bool(call.application.service.mode.isLive),
-        "trust_snapshot": .string(trust.snapshot), "data": .array(trust.anchors.map(render)), "has_more": false,
-        "loaded": render(call.application.trust.status),
-      ])
+    Answer(json: anchors.write(call.application))
   }
 
   private static let reload = Route(
@@ -34,44 +28,68 @@ enum TrustRoutes {
     let status = await updater.reload()
     // The reason names files of the server, so it is only in the log.
     if status.problem != nil { throw ServiceError(.trustReloadFailed) }
-    return Answer(json: render(status))
+    return Answer(json: load.write(status))
   }
 
-  private static func render(_ status: TrustUpdater.Status) -> JSON {
+  // MARK: The forms
+
+  static let schemas = [anchors.schema, load.schema]
+
+  private static let anchors = Shape<Application>.open(
+    "TrustAnchorList", "The trust anchors in force, and how they were loaded.",
     [
-      "loaded_at": .integer(status.loadedAt.secondsSince1970), "is_current": .bool(status.problem == nil),
-      "sources": .array(
-        status.sources.map { source in
-          [
-            "name": .string(source.name), "outcome": .string(source.outcome.rawValue),
-            "anchors": .integer(Int64(source.anchorCount)), "entries_left_out": .integer(Int64(source.leftOut)),
-            "valid_until": source.validUntil.map { .integer($0.secondsSince1970) } ?? .null,
-            "findings": .array(source.checks.filter { $0.outcome != .passed && $0.outcome != .notRun }.map(finding)),
-          ]
-        }),
-    ]
-  }
-
-  private static func finding(_ check: Check) -> JSON {
-    .members([
-      "code": .string(check.code.rawValue), "outcome": .string(check.outcome.rawValue),
-      "clause": .string(check.clause), "detail": check.detail.map { .string($0) },
+      .always("object", { _ in "list" }, .kind, "`list`."),
+      .always("livemode", \.service.mode.isLive, .flag, "Whether the server runs in live mode."),
+      .always("trust_snapshot", \.trust.inForce.current.snapshot, .sha256, "SHA-256 of all anchors, as in reports."),
+      .always("data", \.trust.inForce.current.anchors, anchor.list, "The anchors."),
+      .always("has_more", { _ in false }, .flag, "Always false: the list is whole."),
+      .always("loaded", \.trust.status, load, "The latest load."),
     ])
-  }
 
-  private static func render(_ anchor: TrustAnchor) -> JSON {
+  private static let load = Shape<TrustUpdater.Status>.open(
+    "TrustLoad", "A load of the trust anchors.",
     [
-      "object": "trust_anchor",
-      "subject": .string(anchor.certificate.subject.text),
-      "sha256": .string(Hex.encode(anchor.certificate.sha256)),
-      "doc_types": anchor.docTypes.map { .array($0.map { .string($0) }) } ?? .null,
-      "source": .string(anchor.source),
-      "kind": .string(anchor.kind.rawValue),
-      "valid_from": .integer(anchor.certificate.validity.lowerBound.secondsSince1970),
-      "expires_at": .integer(anchor.certificate.validity.upperBound.secondsSince1970),
-      "listed_until": anchor.trustedUntil.map { .integer($0.secondsSince1970) } ?? .null,
-    ]
-  }
+      .always("loaded_at", \.loadedAt, .seconds, "When the anchors in force were loaded, in Unix seconds."),
+      .always("is_current", { $0.problem == nil }, .flag, "Whether the latest load was put in force."),
+      .always("sources", \.sources, source.list, "The sources, in the configuration's order."),
+    ])
+
+  private static let source = Shape<SourceReport>.open(
+    "TrustSource", "A source of trust anchors: a file or a published list.",
+    [
+      .always("name", \.name, .written(), "The source's name in the configuration."),
+      .always(
+        "outcome", \.outcome.rawValue, .written(["loaded", "kept", "failed"]),
+        "`kept` if its last good load stays in force."),
+      .always("anchors", \.anchorCount, .count, "Anchors from this source."),
+      .always("entries_left_out", \.leftOut, .count, "Entries of the list that cannot be used; `findings` says why."),
+      .orNull("valid_until", \.validUntil, .seconds, "When the list ends, in Unix seconds; null if it does not."),
+      .always(
+        "findings",
+        { $0.checks.filter { $0.outcome != .passed && $0.outcome != .notRun }.map(ReportRecord.CheckRecord.known) },
+        ReportRendering.check.list, "The checks of the source that failed or warn."),
+    ])
+
+  private static let anchor = Shape<TrustAnchor>.open(
+    "TrustAnchor", "A certificate that documents are trusted by.",
+    [
+      .always("object", { _ in "trust_anchor" }, .kind, "`trust_anchor`."),
+      .always("subject", \.certificate.subject.text, .written(), "The certificate's subject."),
+      .always("sha256", { Hex.encode($0.certificate.sha256) }, .sha256, "SHA-256 of the certificate."),
+      .orNull("doc_types", \.docTypes, Shape<String>.written().list, "What it may vouch for; null: any type."),
+      .always("source", \.source, .written(), "The source that it comes from."),
+    ] + period)
+
+  private static let period: [WrittenMember<TrustAnchor>] = [
+    .always(
+      "kind", \.kind.rawValue, .written(["authority", "document_signer"]),
+      "Whether it issues document signers or is one itself."),
+    .always("valid_from", \.certificate.validity.lowerBound, .seconds, "From when it is valid, in Unix seconds."),
+    .always("expires_at", \.certificate.validity.upperBound, .seconds, "Until when it is valid, in Unix seconds."),
+    .orNull(
+      "listed_until", \.trustedUntil, .seconds,
+      "The end of the published list that names it, in Unix seconds; null: it is configured."),
+  ]
 }
 
 extension DistinguishedName {

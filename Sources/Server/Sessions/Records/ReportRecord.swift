@@ -117,6 +117,8 @@ package struct LastError: Sendable, Hashable {
     /// The document's place in the response, or nil where the fault is the whole answer's.
     package let document: Int?
     package let clause: String
+    /// As in the report; nil in records from before it was kept, and after redaction.
+    package var detail: String?
   }
 
   package let code: String
@@ -129,7 +131,7 @@ package struct LastError: Sendable, Hashable {
   package init(_ reasons: [Base.Reason], walletDescription: String? = nil) {
     self.walletDescription = walletDescription
     self.reasons = reasons.map {
-      Reason(code: $0.code.rawValue, document: $0.document, clause: $0.code.entry.clause)
+      Reason(code: $0.code.rawValue, document: $0.document, clause: $0.code.entry.clause, detail: $0.detail)
     }
     code = self.reasons.first?.code ?? Code.apiInternal.rawValue
   }
@@ -140,8 +142,11 @@ package struct LastError: Sendable, Hashable {
     self.walletDescription = walletDescription
   }
 
-  /// Without the wallet's words.
-  package var redacted: LastError { LastError(code: code, reasons: reasons) }
+  /// Codes and clauses, without details and the wallet's words.
+  package var redacted: LastError {
+    LastError(
+      code: code, reasons: reasons.map { Reason(code: $0.code, document: $0.document, clause: $0.clause) })
+  }
 
   /// The server stopped, or could not open the challenge, between consuming it and recording what came of it.
   package static let interrupted = LastError([Base.Reason(.sessionInterrupted)])

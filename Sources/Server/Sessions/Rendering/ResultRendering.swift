@@ -4,21 +4,11 @@ import Mdoc
 /// The `result` of an accepted presentation.
 package enum ResultRendering {
   package static func json(_ presentation: AcceptedPresentation) -> JSON {
-    ["documents": .array(presentation.documents.map { document($0) })]
+    shape.write(presentation.documents.map { DocumentView(document: $0) })
   }
 
-  /// `simulated_result`: what Apple's simulator or test profile answered, which proves nothing.
-  static func json(_ presentation: SimulatedPresentation) -> JSON {
-    [
-      "documents": .array(
-        presentation.documents.map { document in
-          [
-            "doc_type": .string(document.docType), "elements": byNamespace(document.elements),
-            "age_over": .array(document.ageAnswers.map(age)),
-          ]
-        })
-    ]
-  }
+  /// `simulated_result`: the response of Apple's simulator or test profile, which proves nothing.
+  static func json(_ presentation: SimulatedPresentation) -> JSON { simulated.write(presentation) }
 
   /// What a retaining relying party keeps, one part for each retention period: the elements that were requested with
   /// `intent_to_retain`, and the age answers that they prove. If there is no such element, one part with the facts of
@@ -27,7 +17,7 @@ package enum ResultRendering {
     let elements = presentation.documents.flatMap { $0.elements + $0.deviceSignedElements }
     let intended = Set(elements.map(\.retention).filter(\.isIntended)).sorted()
     return (intended.isEmpty ? [.unspecified] : intended).map { retention in
-      (retention, ["documents": .array(presentation.documents.map { document($0, only: retention) })])
+      (retention, shape.write(presentation.documents.map { DocumentView(document: $0, retention: retention) }))
     }
   }
 
@@ -61,27 +51,114 @@ package enum ResultRendering {
         + more.filter { left[$0.name] == nil })
   }
 
-  /// - Parameter retention: of the elements that are wanted; nil for all.
-  private static func document(_ document: AcceptedDocument, only retention: Retention? = nil) -> JSON {
-    let elements = document.elements.filter { retention == nil || $0.retention == retention }
-    let deviceSigned = document.deviceSignedElements.filter { retention == nil || $0.retention == retention }
-    let kept = Set(elements.map(\.reference))
-    let answers = document.ageAnswers.filter { retention == nil || kept.contains($0.provedBy) }
-    return .members([
-      "doc_type": .string(document.docType),
-      "document_request_index": document.requestIndex.map { .integer(Int64($0)) },
-      "elements": byNamespace(elements),
-      "device_signed_elements": byNamespace(deviceSigned),
-      "age_over": .array(answers.map(age)),
-      "missing_elements": .array(document.missingElements.map(reference)),
-      "unrequested_elements": .array(document.unrequestedElements.map(reference)),
-      "issuer": issuer(document.issuer),
-      "validity": document.validity.map(validity) ?? .null,
-      "proven_by": document.deviceAuthentication == .zeroKnowledge ? "zero_knowledge" : "issuer_signature",
-      "device_authentication": .string(document.deviceAuthentication.rawValue),
-      "revocation": .string(document.revocation.rawValue),
-    ])
+  // MARK: The forms
+
+  static let shape = Shape<[DocumentView]>.open(
+    "VerificationResult", "What a verified response disclosed: the only place with personal data.",
+    [.always("documents", { $0 }, document.list, "The documents, in the response's order.")])
+
+  static let simulated = Shape<SimulatedPresentation>.open(
+    "SimulatedResult", "The response of Apple's simulator or test profile. It proves nothing.",
+    [.always("documents", \.documents, simulatedDocument.list, "The documents, in the response's order.")])
+
+  /// A document, or as much of it as has one retention.
+  struct DocumentView: Sendable {
+    let document: AcceptedDocument
+    /// That of the elements that are wanted; nil for all.
+    var retention: Retention?
+
+    fileprivate var elements: [AcceptedDocument.Element] { wanted(document.elements) }
+    fileprivate var deviceSigned: [AcceptedDocument.Element] { wanted(document.deviceSignedElements) }
+    fileprivate var ageAnswers: [AgeAnswer] {
+      let kept = Set(elements.map(\.reference))
+      return document.ageAnswers.filter { retention == nil || kept.contains($0.provedBy) }
+    }
+
+    private func wanted(_ elements: [AcceptedDocument.Element]) -> [AcceptedDocument.Element] {
+      elements.filter { retention == nil || $0.retention == retention }
+    }
   }
+
+  private static let document = Shape<DocumentView>.open(
+    "VerifiedDocument", "One verified document.", disclosed + facts)
+
+  private static let disclosed: [WrittenMember<DocumentView>] = [
+    .always("doc_type", \.document.docType, .written(), "The document type."),
+    .ifAny(
+      "document_request_index", \.document.requestIndex, .count,
+      "The index in the request's `documents` of what it answers. Results of older versions lack it."),
+    .always("elements", \.elements, elements, "The requested elements that the issuer signed."),
+    .always(
+      "device_signed_elements", \.deviceSigned, elements,
+      "The requested elements that only the device signed. They never satisfy a request."),
+    .always("age_over", \.ageAnswers, age.list, "The answers to the requested age thresholds."),
+    .always("missing_elements", \.document.missingElements, name.list, "Requested elements that were not disclosed."),
+    .always(
+      "unrequested_elements", \.document.unrequestedElements, name.list,
+      "Elements that came unasked; their values are dropped."),
+  ]
+
+  private static let facts: [WrittenMember<DocumentView>] = [
+    .always("issuer", \.document.issuer, issuer, "The issuer, by its certificate."),
+    .orNull(
+      "validity", \.document.validity, validity, "When the document is valid; null if a zero-knowledge proof hides it."),
+    .always(
+      "proven_by", { $0.document.deviceAuthentication == .zeroKnowledge ? "zero_knowledge" : "issuer_signature" },
+      .written(["issuer_signature", "zero_knowledge"]), "How the issuer's data was proven."),
+    .always(
+      "device_authentication", \.document.deviceAuthentication.rawValue,
+      .written(DeviceAuthenticationMethod.allCases.map(\.rawValue)), "How the device proved that it holds the document."
+    ),
+    .always(
+      "revocation", \.document.revocation.rawValue, .written(RevocationStatus.allCases.map(\.rawValue)),
+      "What is known about the document's revocation."),
+  ]
+
+  private static let simulatedDocument = Shape<SimulatedPresentation.Document>.open(
+    "SimulatedDocument", "One document of a simulated response.",
+    [
+      .always("doc_type", \.docType, .written(), "The document type."),
+      .always("elements", \.elements, elements, "The elements with their values."),
+      .always("age_over", \.ageAnswers, age.list, "The answers to the requested age thresholds."),
+    ])
+
+  private static let age = Shape<AgeAnswer>.open(
+    "AgeAnswer", "Whether the person has reached an age.",
+    [
+      .always("threshold", \.threshold, .count, "The requested age in years."),
+      .always("answer", \.answer, .flag, "Whether the person is that old."),
+      .always("proved_by", \.provedBy, name, "The element that proves it."),
+    ])
+
+  private static let name = NamedElement.shape.map({ ElementReference($0.namespace, $0.identifier) }) {
+    NamedElement($0)
+  }
+
+  private static let validity = Shape<DocumentValidity>.open(
+    "DocumentValidity", "The times in the issuer's signed data, in Unix seconds.",
+    [
+      .always("signed", \.signed, .seconds, "When the issuer signed it."),
+      .always("valid_from", \.validFrom, .seconds, "From when it is valid."),
+      .always("valid_until", \.validUntil, .seconds, "Until when it is valid."),
+    ])
+
+  private static let issuer = Shape<DocumentIssuer>.open(
+    "Issuer", "The issuer of a document, as its certificate names it.",
+    [
+      .orNull("country", \.country, .written(), "The country code."),
+      .orNull("state_or_province", \.stateOrProvince, .written(), "The state or province."),
+      .orNull("common_name", \.commonName, .written(), "The common name of the signing certificate."),
+      .always("certificate_sha256", \.certificateSHA256, .sha256, "SHA-256 of the signing certificate."),
+      .always("anchor_sha256", \.anchorSHA256, .sha256, "SHA-256 of the trust anchor that it leads to."),
+    ])
+
+  private static let elements = Shape<[AcceptedDocument.Element]>(
+    Schema.map(of: .anyObject).titled("ElementsByNamespace").described(
+      "Namespaces, in each identifiers with their values: text, `full-date` as YYYY-MM-DD, `tdate` as RFC 3339, bytes "
+        + "as {\"media_type\"?, \"base64\"}, numbers, booleans, maps and arrays as themselves. Integers have all "
+        + "their digits, also beyond 2^53. Strings stand for what JSON has no number for: NaN, Infinity, -Infinity, and "
+        + "0x with hexadecimal digits for an integer of more than 1,024 bytes."),
+    read: { _, _, _ in nil }, write: byNamespace)
 
   /// Namespaces and elements in the order of the response.
   private static func byNamespace(_ elements: [AcceptedDocument.Element]) -> JSON {
@@ -96,32 +173,27 @@ package enum ResultRendering {
     }
     return .object(namespaces.map { JSON.Member($0.name, .object($0.members)) })
   }
+}
 
-  private static func age(_ answer: AgeAnswer) -> JSON {
+/// An element by its name; on a page with its label.
+struct NamedElement: Sendable {
+  let namespace: String
+  let identifier: String
+  var label: String?
+
+  init(_ element: ElementReference, label: String? = nil) {
+    namespace = element.namespace
+    identifier = element.identifier
+    self.label = label
+  }
+
+  static let shape = Shape<NamedElement>.open(
+    "NamedElement", "An element, by its name.",
     [
-      "threshold": .integer(Int64(answer.threshold)), "answer": .bool(answer.answer),
-      "proved_by": reference(answer.provedBy),
-    ]
-  }
-
-  private static func reference(_ reference: ElementReference) -> JSON {
-    ["namespace": .string(reference.namespace), "identifier": .string(reference.identifier)]
-  }
-
-  private static func validity(_ validity: DocumentValidity) -> JSON {
-    [
-      "signed": .seconds(validity.signed), "valid_from": .seconds(validity.validFrom),
-      "valid_until": .seconds(validity.validUntil),
-    ]
-  }
-
-  private static func issuer(_ issuer: DocumentIssuer) -> JSON {
-    [
-      "country": .optional(issuer.country), "state_or_province": .optional(issuer.stateOrProvince),
-      "common_name": .optional(issuer.commonName), "certificate_sha256": .string(issuer.certificateSHA256),
-      "anchor_sha256": .string(issuer.anchorSHA256),
-    ]
-  }
+      .always("namespace", \.namespace, .written(), "The element's namespace."),
+      .always("identifier", \.identifier, .written(), "The element's identifier."),
+      .ifAny("label", \.label, .written(), "The element's name for people, on a hosted page."),
+    ])
 }
 
 extension JSON {
@@ -208,17 +280,6 @@ package enum VerdictRendering {
   }
 
   static func lastError(_ error: LastError?) -> JSON {
-    guard let error else { return .null }
-    return .members([
-      "code": .string(error.code),
-      "reasons": .array(
-        error.reasons.map { reason in
-          [
-            "code": .string(reason.code), "document": reason.document.map { .integer(Int64($0)) } ?? .null,
-            "clause": .string(reason.clause),
-          ]
-        }),
-      "unverified_wallet_description": error.walletDescription.map { .string($0) },
-    ])
+    LastErrorView.shape.orNull.write(error.map { LastErrorView($0) })
   }
 }

@@ -167,7 +167,7 @@ extension LastError: StoredValue {
         reasons.map { reason in
           .members([
             "code": .string(reason.code), "document": reason.document.map { .integer(Int64($0)) },
-            "clause": .string(reason.clause),
+            "clause": .string(reason.clause), "detail": reason.detail.map { .string($0) },
           ])
         }),
       "walletDescription": walletDescription.map { .string($0) },
@@ -182,7 +182,7 @@ extension LastError: StoredValue {
           guard let code = reason["code"]?.string, let clause = reason["clause"]?.string,
             let document = reason.storedNumber("document")
           else { return nil }
-          return Reason(code: code, document: document, clause: clause)
+          return Reason(code: code, document: document, clause: clause, detail: reason["detail"]?.string)
         })
     else { return nil }
     self.init(code: code, reasons: reasons, walletDescription: json["walletDescription"]?.string)

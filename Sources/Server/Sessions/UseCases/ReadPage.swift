@@ -15,34 +15,21 @@ struct ReadPage {
       throw ServiceError(.apiNotFound, "This session has no page.")
     }
     let state = record.state(at: context.clock())
-    let isOpen = state.status == .requiresInput
-    let json: JSON = .members([
-      "object": "verification_page",
-      "id": .string(record.address.id.text),
-      "livemode": .bool(context.isLive),
-      "status": .string(state.status.rawValue),
-      "expires_at": .seconds(record.expiresAt),
-      "relying_party": .string(page.name),
-      "color": page.color.map { .string($0) },
-      "logo_url": page.logo.map { _ in .string("/verify/\(caller.relyingParty.id)/logo") },
-      "purpose": wishes.purpose.map { .string($0) },
-      "privacy_url": page.privacyURL.map { .string($0) },
-      "return_url": wishes.returnAddress(for: record.address.id).map { .string($0) },
-      "redirect_uri": content.redirectURI.map { .string($0) },
-      "all_documents": .bool(content.request.requiresAllDocuments),
-      "documents": .array(content.request.documents.map(Self.document)),
-      // A used challenge is no wallet's any more.
-      "digital_credential_requests": .array(isOpen ? webRequests(record, content) : []),
-      "wallet_link": isOpen ? Self.walletLink(record).map { .string($0) } : .none,
-      "last_error": state.lastError.map { ["code": .string($0.code)] },
-    ])
-    return PageReply(json: json, session: record.address.id, isWaiting: !state.status.isFinal)
+    var view = PageView(
+      record: record, content: content, wishes: wishes, page: page, state: state, isLive: context.isLive)
+    // A used challenge is no wallet's any more.
+    if state.status == .requiresInput {
+      view.requests = webRequests(record, content)
+      view.walletLink = Self.walletLink(record)
+    }
+    return PageReply(
+      json: PageView.shape.write(view), session: record.address.id, isWaiting: !state.status.isFinal)
   }
 
   /// Requests of the Digital Credentials API are bound to an origin: the page can make those that are bound to its own.
-  private func webRequests(_ record: SessionRecord, _ content: SessionContent) -> [JSON] {
+  private func webRequests(_ record: SessionRecord, _ content: SessionContent) -> [ProtocolOffer] {
     guard content.origin == context.publicURL else { return [] }
-    return record.offers.filter { ProtocolFamily(ofProtocol: $0.protocolName) == .web }.map(SessionRendering.request)
+    return record.offers.filter { ProtocolFamily(ofProtocol: $0.protocolName) == .web }
   }
 
   /// The address that opens a wallet; nil if the session has no protocol by redirect or QR code.
@@ -50,30 +37,104 @@ struct ReadPage {
     let offer = record.offers.first { ProtocolFamily(ofProtocol: $0.protocolName) == .redirect }
     return (try? offer?.data.parsed())?["authorization_request"]?.string
   }
+}
 
-  private static func document(_ request: DocumentRequest) -> JSON {
-    let definition = DocTypeCatalogue.definition(of: request.docType)
-    return [
-      "doc_type": .string(request.docType),
-      "label": .string(definition?.label ?? request.docType),
-      "elements": .array(
-        request.elements.map { wish in
-          .object(
-            named(wish.element, definition) + [
-              .init("is_kept", .bool(wish.retention.isIntended)), .init("required", .bool(wish.isRequired)),
-              .init("alternatives", .array(wish.alternatives.map { .object(named($0, definition)) })),
-            ])
-        }),
-      "age_over": .array(request.ageThresholds.map { .integer(Int64($0)) }),
-    ]
+/// What a hosted page shows: `VerificationPage`.
+struct PageView: Sendable {
+  let record: SessionRecord
+  let content: SessionContent
+  let wishes: PageWishes
+  let page: HostedPage
+  let state: SessionState
+  let isLive: Bool
+  var requests: [ProtocolOffer] = []
+  var walletLink: String?
+
+  static let shape = Shape<PageView>.open(
+    "VerificationPage", "What the hosted page of a session shows.", status + party + request)
+
+  private static let status: [WrittenMember<PageView>] = [
+    .always("object", { _ in "verification_page" }, .kind, "`verification_page`."),
+    .always("id", \.record.address.id.text, .written(like: SessionID.pattern), "The session's id."),
+    .always("livemode", \.isLive, .flag, "Whether the server runs in live mode."),
+    .always(
+      "status", \.state.status.rawValue, .written(SessionStatus.allCases.map(\.rawValue)), "The session's state."),
+    .always(
+      "expires_at", \.record.expiresAt, .seconds, "When the session stops to accept a response, in Unix seconds."),
+  ]
+
+  private static let party: [WrittenMember<PageView>] = [
+    .always("relying_party", \.page.name, .written(), "The relying party's name for people."),
+    .ifAny("color", \.page.color, .written(like: HostedPage.colorPattern), "The colour of buttons and links."),
+    .ifAny(
+      "logo_url", { view in view.page.logo.map { _ in "/verify/\(view.record.address.relyingParty)/logo" } },
+      .written(), "The path of the relying party's logo."),
+    .ifAny("purpose", \.wishes.purpose, .written(), "Why the relying party asks, in its own words."),
+    .ifAny("privacy_url", \.page.privacyURL, .written(), "The relying party's privacy notice."),
+    .ifAny(
+      "return_url", { $0.wishes.returnAddress(for: $0.record.address.id) }, .written(),
+      "Where the page sends the person at the end, with the session's id in the query; the page appends its "
+        + "`response_code`."),
+    .ifAny(
+      "redirect_uri", \.content.redirectURI, .written(),
+      "Where the wallet sends the person at the end, with the response code."),
+  ]
+
+  private static let request: [WrittenMember<PageView>] = [
+    .always("all_documents", \.content.request.requiresAllDocuments, .flag, "Whether every document is needed."),
+    .always(
+      "documents", { $0.content.request.documents.map(AskedDocument.init) }, AskedDocument.shape.list,
+      "The requested documents."),
+    .always(
+      "digital_credential_requests", \.requests, SessionView.request.list,
+      "The requests for `navigator.credentials.get({digital: {requests}})`; none if the page cannot make them."),
+    .ifAny("wallet_link", \.walletLink, .written(), "The address that opens a wallet on the same device."),
+    .ifAny(
+      "last_error", { $0.state.lastError.map { LastErrorView(code: $0.code) } }, LastErrorView.shape,
+      "Why the session failed or was canceled, by code only."),
+  ]
+}
+
+/// A requested document with its labels.
+private struct AskedDocument: Sendable {
+  let request: DocumentRequest
+
+  private var definition: DocTypeDefinition? { DocTypeCatalogue.definition(of: request.docType) }
+
+  private var elements: [Element] {
+    let definition = definition
+    func named(_ element: ElementReference) -> NamedElement {
+      NamedElement(element, label: definition?.element(element)?.label ?? element.identifier)
+    }
+    return request.elements.map {
+      Element(name: named($0.element), request: $0, alternatives: $0.alternatives.map(named))
+    }
   }
 
-  private static func named(_ element: ElementReference, _ definition: DocTypeDefinition?) -> [JSON.Member] {
-    let label = definition?.element(element)?.label ?? element.identifier
-    return [
-      .init("namespace", .string(element.namespace)), .init("identifier", .string(element.identifier)),
-      .init("label", .string(label)),
-    ]
+  static let shape = Shape<AskedDocument>.open(
+    "AskedDocument", "A requested document, as a person reads it.",
+    [
+      .always("doc_type", \.request.docType, .written(), "The document type."),
+      .always("label", { $0.definition?.label ?? $0.request.docType }, .written(), "The type's name for people."),
+      .always("elements", \.elements, Element.shape.list, "The requested elements."),
+      .always("age_over", \.request.ageThresholds, Shape<Int>.count.list, "The requested age thresholds, in years."),
+    ])
+
+  struct Element: Sendable {
+    let name: NamedElement
+    let request: ElementRequest
+    let alternatives: [NamedElement]
+
+    static let shape = Shape<Element>.open(
+      "AskedElement", "A requested element, as a person reads it.",
+      [
+        .always("namespace", \.name.namespace, .written(), "The element's namespace."),
+        .always("identifier", \.name.identifier, .written(), "The element's identifier."),
+        .always("label", { $0.name.label ?? "" }, .written(), "The element's name for people."),
+        .always("is_kept", \.request.retention.isIntended, .flag, "Whether the relying party intends to keep it."),
+        .always("required", \.request.isRequired, .flag, "Whether the response is refused without it."),
+        .always("alternatives", \.alternatives, NamedElement.shape.list, "Elements that may come in its place."),
+      ])
   }
 }
 

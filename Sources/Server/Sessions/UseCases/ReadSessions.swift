@@ -161,7 +161,7 @@ struct GetReport {
       throw ServiceError(error)
     }
     guard let report else { throw unknown }
-    return Reply(200, ReportRendering.written(report))
+    return Reply(200, ReportRendering.written.write(report))
   }
 }
 
