@@ -174,7 +174,7 @@ let package = Package(
       [
         "Base", "Cryptography", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Network", "HTTP", "Pages",
         "Sessions", "Stores",
-      ]),
+      ], resources: [.embedInCode("OpenAPI/Examples.json")]),
 
     // Tools. The mock's prover of zero-knowledge proofs: it knows the verifier's fields and circuits, and none of its
     // parsers.

@@ -11,12 +11,13 @@ struct EventConformanceTests {
   }
 
   private func conclude(
-    _ session: SessionRecord, _ conclusion: AttemptOutcome.Conclusion, in store: any SessionStore,
-    at now: Timestamp = start
+    _ session: SessionRecord, _ conclusion: AttemptOutcome.Conclusion, result: ResultPlace? = nil,
+    in store: any SessionStore, at now: Timestamp = start
   ) async throws -> Bool {
     let attempt = try await store.take(session)
     let outcome = AttemptOutcome(
-      address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: conclusion, report: nil)
+      address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: conclusion, report: nil,
+      result: result)
     return try await store.recordOutcome(outcome, at: now, finishing: nil).isRecorded
   }
 
@@ -40,6 +41,17 @@ struct EventConformanceTests {
       let event = try #require(try await store.event(id, of: "shop"))
       #expect(event == EventRecord(id: id, relyingParty: "shop", created: start + 3, errorCode: nil))
       #expect(try await store.event(EventID(verified.address.id, .failed), of: "shop") == nil)
+    }
+  }
+
+  @Test("the event of a verified session says where the result is", arguments: StoreFactory.allCases)
+  func results(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      for place in ResultPlace.allCases {
+        let session = try await store.add(makeSession())
+        #expect(try await conclude(session, .verified(.none), result: place, in: store))
+        #expect(try await store.event(EventID(session.address.id, .verified), of: "shop")?.result == place)
+      }
     }
   }
 

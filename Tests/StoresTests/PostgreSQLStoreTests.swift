@@ -51,6 +51,7 @@ struct PostgreSQLStoreTests {
         """
         ALTER TABLE mode ADD COLUMN is_live BOOLEAN NOT NULL DEFAULT \(mode == .live);
         ALTER TABLE mode DROP COLUMN name;
+        ALTER TABLE events DROP COLUMN result;
         DELETE FROM migrations WHERE version > 5;
         """)
       for other in ServerMode.allCases where other != mode {

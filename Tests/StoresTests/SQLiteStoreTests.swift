@@ -67,6 +67,7 @@ struct SQLiteStoreTests {
       let store = try SQLiteStore(path: path, mode: mode)
       try await store.writer.perform { connection throws(StoreError) in
         try connection.undoSeventhStep()
+        try connection.execute("ALTER TABLE events DROP COLUMN result")
         try connection.run("DELETE FROM migrations WHERE version > 6")
       }
       await store.close()
@@ -133,6 +134,7 @@ struct SQLiteStoreTests {
         try connection.execute("DROP INDEX audit_of_party; ALTER TABLE audit DROP COLUMN relying_party")
         try connection.execute("DROP INDEX events_of_party; CREATE INDEX events_created ON events (created)")
         try connection.execute("CREATE INDEX events_of_party ON events (relying_party, seq)")
+        try connection.execute("ALTER TABLE events DROP COLUMN result")
         try connection.undoLaterSteps()
         try connection.run("DELETE FROM migrations WHERE version > 3")
       }

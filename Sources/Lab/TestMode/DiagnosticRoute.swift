@@ -9,7 +9,8 @@ enum DiagnosticRoute {
   /// keeps nowhere.
   static let route = Route(
     method: .post, path: PathTemplate("/v1/test/diagnostics"), name: "createDiagnostic",
-    summary: "CBOR in diagnostic notation (RFC 8949, 8), by default without personal values and byte strings.",
+    summary: "Write CBOR in diagnostic notation",
+    description: "As RFC 8949, 8 does, by default without personal values and byte strings.",
     access: .apiKey([.sessionsWrite]), body: .json(schema: "CreateDiagnostic"), success: .json(200, "Diagnostic"),
     problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in

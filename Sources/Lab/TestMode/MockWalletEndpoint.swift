@@ -16,12 +16,14 @@ struct MockWalletEndpoint: Sendable {
     [
       route(
         "mock_responses", name: "createMockResponse", reply: "SubmitAnswer",
-        summary: "A mock wallet's answer to a session, right or wrong in a named way, ready to submit."
+        summary: "Make a mock wallet's response",
+        description: "Good or wrong in a named way, and ready to submit."
       ) { $0.submitted },
       // No wallet shows what it encrypts. This one shows what it made.
       route(
         "opened_mock_responses", name: "createOpenedMockResponse", reply: "OpenedMockResponse",
-        summary: "The same answer and, beside it, the DeviceResponses that are encrypted in it."
+        summary: "Make a mock wallet's response and open it",
+        description: "The response, and beside it the DeviceResponses that are encrypted in it."
       ) { answer in
         [
           "answer": answer.submitted,
@@ -32,11 +34,11 @@ struct MockWalletEndpoint: Sendable {
   }
 
   private func route(
-    _ path: String, name: String, reply schema: String, summary: String,
+    _ path: String, name: String, reply schema: String, summary: String, description: String,
     body: @escaping @Sendable (ReadyAnswer) -> JSON
   ) -> Route {
     Route(
-      method: .post, path: PathTemplate("/v1/test/\(path)"), name: name, summary: summary,
+      method: .post, path: PathTemplate("/v1/test/\(path)"), name: name, summary: summary, description: description,
       access: .apiKey([.sessionsWrite]), body: .json(schema: "CreateMockResponse"), success: .json(200, schema),
       problems: Self.problems
     ) { call throws(ServiceError) in

@@ -102,7 +102,7 @@ struct Contract {
 
   /// Files of the playground and of the hosted page, which these pages alone ask for.
   static func isOfPage(_ path: String) -> Bool {
-    ["/playground", "/verify/", "/assets/", "/v1/js/"].contains(where: path.hasPrefix)
+    ["/playground", "/verify/", "/assets/", "/v1/js/", "/codes/"].contains(where: path.hasPrefix)
   }
 
   private func violations(of value: JSON, _ schema: JSON, at place: String) -> [String] {

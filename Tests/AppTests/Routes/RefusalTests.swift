@@ -44,6 +44,8 @@ import Testing
           try await bed.api.call("POST", path, body, ["Content-Type": type.isEmpty ? " " : type]), 415,
           "api.unsupported_media_type")
       }
+      let untyped = try await bed.api.call("POST", path, good.serialized(), ["Content-Type": "text/plain"])
+      #expect(untyped.json["detail"] == "Send this body with `Content-Type: application/json`.")
       expect(
         try await bed.api.post(path, good, ["Content-Encoding": "gzip"]), 415, "api.unsupported_media_type")
       expect(

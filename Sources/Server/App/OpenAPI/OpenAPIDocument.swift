@@ -1,12 +1,19 @@
 import Base
 import Sessions
 
+/// The versions of OpenAPI in which the contract is served.
+package enum OpenAPIVersion: String, CaseIterable, Sendable {
+  case current = "3.1"
+  case older = "3.0"
+}
+
 /// The contract as OpenAPI 3.1, made from the table of routes.
 enum OpenAPIDocument {
   static func json(with additions: ServerAdditions) -> JSON {
     var components = OpenAPIComponents(OpenAPISchemas.all + additions.schemas)
     let groups = RouteTable.documented(with: additions)
     let paths = components.lift(paths(groups))
+    let webhooks = components.lift(OpenAPIWebhooks.json)
     return [
       "openapi": "3.1.0",
       "info": [
@@ -14,10 +21,11 @@ enum OpenAPIDocument {
         "summary": "Verification of ISO/IEC 18013-5 mobile documents.",
         "description": .string(description),
       ],
-      "servers": [["url": "/"]],
+      "servers": [["url": "/", "description": "The server that serves this document."]],
       "tags": .array(
         groups.map { ["name": .string($0.tag), "description": .string($0.summary)] }),
       "paths": paths,
+      "webhooks": webhooks,
       "components": [
         "schemas": .object(components.schemas), "headers": OpenAPIResponses.headers,
         "securitySchemes": [
@@ -54,6 +62,7 @@ enum OpenAPIDocument {
       "operationId": .string(route.name),
       "tags": [.string(tag)],
       "summary": .string(route.summary),
+      "description": .string(route.description),
       "security": security(route.access),
       "parameters": OpenAPIParameters.json(route),
       "requestBody": requestBody(route.body),
@@ -88,7 +97,10 @@ enum OpenAPIDocument {
     required: Bool, _ schema: String, mediaType: String = "application/json", examples: JSON? = nil
   ) -> JSON {
     let media = JSON.members(["schema": Schema.reference(schema).json, "examples": examples])
-    return ["required": .bool(required), "content": .object([.init(mediaType, media)])]
+    return [
+      "description": .string("The body, of `\(mediaType)`" + (required ? "." : "; it may be absent.")),
+      "required": .bool(required), "content": .object([.init(mediaType, media)]),
+    ]
   }
 }
 
@@ -98,13 +110,17 @@ enum OpenAPIParameters {
     let path = route.path.variables.map { name -> JSON in
       [
         "name": .string(name), "in": "path", "required": true,
+        "description": .string(name == "relying_party" ? "The relying party's id." : "The id in the path."),
         "schema": schema(ofVariable: name, in: route.path.text).json,
       ]
     }
     let query = route.query.map { parameter -> JSON in
       .members([
         "name": .string(parameter.name), "in": "query", "description": .string(parameter.summary),
-        "required": parameter.isRequired ? true : nil, "schema": parameter.schema.json,
+        "required": parameter.isRequired ? true : nil,
+        // An enumeration becomes a component, which says what it is by itself.
+        "schema": (parameter.schema["title"] == nil ? parameter.schema : parameter.schema.described(parameter.summary))
+          .json,
       ])
     }
     let keyed = route.takesIdempotencyKey ? [idempotencyKey] : []
@@ -124,7 +140,8 @@ enum OpenAPIParameters {
 
   private static let idempotencyKey: JSON = [
     "name": "Idempotency-Key", "in": "header",
-    "description": "With an API key: the same request again gets the same reply for 24 hours.",
+    "description":
+      "A name for this request, for API keys: sent again with it, the same request gets the same reply for 24 hours.",
     "schema": ["type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"],
   ]
 }
@@ -150,7 +167,12 @@ struct OpenAPIComponents {
       if members.first?.name == "$ref", let target = members.first?.value, target.object != nil {
         return .object((lift(target).object ?? []) + members.dropFirst())
       }
-      let lifted = JSON.object(members.map { JSON.Member($0.name, lift($0.value)) })
+      // Beside a schema, an example is a value and has no schemas in it.
+      let isBody = members.contains { $0.name == "schema" }
+      let lifted = JSON.object(
+        members.map { member in
+          isBody && member.name.hasPrefix("example") ? member : JSON.Member(member.name, lift(member.value))
+        })
       // If `title` is not text, it is a member of that name, and its value is a schema.
       guard let title = lifted["title"]?.string else { return lifted }
       add(title, lifted)

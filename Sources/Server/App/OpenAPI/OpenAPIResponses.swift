@@ -9,7 +9,10 @@ enum OpenAPIResponses {
     let problems = statuses.map { status in
       JSON.Member("\(status)", problem(status, route.allProblems.filter { $0.httpStatus == status }, route))
     }
-    return .object([success] + problems)
+    let other: JSON = [
+      "description": "Any other refusal.", "content": problemContent(route.allProblems.first ?? .apiInternal),
+    ]
+    return .object([success] + problems + [JSON.Member("default", other)])
   }
 
   private static func success(_ route: Route) -> JSON {
@@ -18,7 +21,9 @@ enum OpenAPIResponses {
     return .members([
       "description": "Done.",
       "headers": headers(route, route.takesIdempotencyKey ? ["Idempotent-Replayed"] : []),
-      "content": .object([.init(success.mediaType, ["schema": schema.json])]),
+      "content": .object([
+        .init(success.mediaType, .members(["schema": schema.json, "example": OpenAPIExamples.reply(of: route.name)]))
+      ]),
       "links": OpenAPILinks.json(route),
     ])
   }
@@ -47,9 +52,17 @@ enum OpenAPIResponses {
     return [
       "description": .string(codes.map { "\($0.entry.summary) (`\($0.rawValue)`)." }.joined(separator: " ")),
       "headers": headers(route, own),
-      "content": .object([.init(Problem.mediaType, ["schema": Schema.reference("Problem").json])]),
+      "content": problemContent(codes.first ?? .apiInternal),
       "x-problem-codes": .array(codes.map { .string($0.rawValue) }),
     ]
+  }
+
+  /// A problem, with one of this code as an example.
+  private static func problemContent(_ code: Code) -> JSON {
+    let example = Problem.shape.write((Problem(ServiceError(code)), "req_0123456789abcdef01234567"))
+    return .object([
+      .init(Problem.mediaType, ["schema": Schema.reference("Problem").json, "example": example])
+    ])
   }
 
   // MARK: Headers
@@ -83,6 +96,69 @@ enum OpenAPIResponses {
   private static func header(_ description: String, _ schema: Schema, isRequired: Bool = true) -> JSON {
     ["description": .string(description), "required": .bool(isRequired), "schema": schema.json]
   }
+}
+
+/// `webhooks`: the events that the server posts to the relying parties' endpoints.
+enum OpenAPIWebhooks {
+  static var json: JSON {
+    .object(
+      EventType.allCases.map { type in
+        JSON.Member(
+          type.rawValue,
+          [
+            "post": [
+              "operationId": .string("on_" + type.status.rawValue), "tags": ["Events"],
+              "summary": .string("Receive `\(type.rawValue)`"),
+              "description": .string(description(type)), "security": [],
+              "parameters": .array(headers),
+              "requestBody": [
+                "required": true, "description": "The event.",
+                "content": [
+                  "application/json": .members([
+                    "schema": Schema.reference("Event").json, "example": OpenAPIExamples.reply(of: type.rawValue),
+                  ])
+                ],
+              ],
+              "responses": [
+                "2XX": ["description": "Received. The body is not read."],
+                "default": ["description": "Not received: the server tries again, with growing pauses."],
+              ],
+            ]
+          ])
+      })
+  }
+
+  private static func description(_ type: EventType) -> String {
+    let what =
+      switch type {
+      case .verified: "A response was verified. `result` says where the result is."
+      case .failed: "A response was rejected; `last_error` has the code."
+      case .canceled: "The relying party canceled the session, or the wallet declined."
+      case .expired: "Nobody responded in time."
+      case .redacted: "The session was erased but for ids, times, status and codes."
+      }
+    return what + " Verify the signature (Standard Webhooks 1.0.0) before you read the body."
+  }
+
+  private static let headers: [JSON] = [
+    header("webhook-id", "The event's id, the same in every attempt: ignore an id that you have had."),
+    header("webhook-timestamp", "When the attempt was made, in Unix seconds: refuse old ones."),
+    header("webhook-signature", "`v1,` and the base64 of an HMAC-SHA256, for each secret of the endpoint."),
+  ]
+
+  private static func header(_ name: String, _ description: String) -> JSON {
+    [
+      "name": .string(name), "in": "header", "required": true, "description": .string(description),
+      "schema": Schema.text.json,
+    ]
+  }
+}
+
+/// Replies that the server made, and events that it sent, by the operation's name or the event's type.
+enum OpenAPIExamples {
+  private static let all = (try? JSON(parsing: PackageResources.Examples_json, values: .max)) ?? .null
+
+  static func reply(of name: String) -> JSON? { all[name] }
 }
 
 /// Links from the reply of an operation to the operations that may follow (OpenAPI 3.1, Link Object).

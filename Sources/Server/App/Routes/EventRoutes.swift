@@ -18,8 +18,8 @@ enum EventRoutes {
   }
 
   private static let list = Route(
-    method: .get, path: PathTemplate("/v1/events"), name: "listEvents",
-    summary: "Lists what happened to the relying party's sessions in the last 30 days, newest first.", access: access,
+    method: .get, path: PathTemplate("/v1/events"), name: "listEvents", summary: "List the events",
+    description: "The events of the last 30 days, newest first.", access: access,
     query: page("Events", ids: EventID.pattern) + [
       .init(
         name: "type", summary: "Events of this type only.",
@@ -30,7 +30,7 @@ enum EventRoutes {
   }
 
   private static let get = Route(
-    method: .get, path: PathTemplate("/v1/events/{id}"), name: "getEvent", summary: "Reads one event.",
+    method: .get, path: PathTemplate("/v1/events/{id}"), name: "getEvent", summary: "Read an event",
     access: access, success: .json(200, "Event"), problems: [.apiNotFound]
   ) { call throws(ServiceError) in
     Answer(try await call.application.service.event(call.id, as: call.authenticated()))
@@ -38,7 +38,8 @@ enum EventRoutes {
 
   private static let deliveries = Route(
     method: .get, path: PathTemplate("/v1/webhook_deliveries"), name: "listWebhookDeliveries",
-    summary: "Lists deliveries of one status, by default the dead letters, those of the newest events first.",
+    summary: "List deliveries of one status",
+    description: "By default the dead ones, those of the newest events first.",
     access: access,
     query: page("Deliveries", ids: DeliveryID.pattern) + [
       .init(
@@ -51,7 +52,8 @@ enum EventRoutes {
 
   private static let retry = Route(
     method: .post, path: PathTemplate("/v1/webhook_deliveries/{id}/retry"), name: "retryWebhookDelivery",
-    summary: "Begins a dead letter anew; one that is not dead stays as it is.", access: access, body: .empty,
+    summary: "Retry a dead delivery",
+    description: "Begins a dead delivery again. One that is not dead stays as it is.", access: access, body: .empty,
     success: .json(200, "WebhookDelivery"), problems: [.apiNotFound]
   ) { call throws(ServiceError) in
     Answer(
@@ -66,8 +68,10 @@ enum AuditRoutes {
 
   private static let entries = Route(
     method: .get, path: PathTemplate("/v1/audit/entries"), name: "listAuditEntries",
-    summary: "A node's audit entries as JSON Lines, oldest first, and in the last line the head of its chain: where "
-      + "that is beyond the last entry, there are more. With `admin` alone those of the key's own relying party.",
+    summary: "List the audit entries of a node",
+    description:
+      "JSON Lines, oldest first. The last line is the head of the chain: if that is beyond the last entry, there are more. "
+      + "With `admin` only, the entries of the key's own relying party.",
     access: .apiKey([.admin, .auditReadAll]),
     query: [
       .init(
@@ -88,9 +92,10 @@ enum AuditRoutes {
 
   private static let heads = Route(
     method: .get, path: PathTemplate("/v1/audit/heads"), name: "listAuditHeads",
-    summary:
-      "The heads of all nodes' chains as JSON Lines: worth noting where the server's operators cannot reach. With "
-      + "`admin` alone those of the own relying party's last entries.",
+    summary: "List the heads of the audit chains",
+    description:
+      "JSON Lines. Keep them where the server's operators cannot reach. With `admin` only, the heads of the own relying "
+      + "party's last entries.",
     access: .apiKey([.admin, .auditReadAll]), success: .content(AuditLine.mediaType)
   ) { call throws(ServiceError) in
     let lines = try await call.application.service.auditHeads(as: call.authenticated())

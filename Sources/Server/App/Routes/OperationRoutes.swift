@@ -6,15 +6,15 @@ enum OperationRoutes {
   static let all = [health, readiness, metrics, status, openAPI]
 
   private static let health = Route(
-    method: .get, path: PathTemplate("/healthz"), name: "getHealth", summary: "Whether the process answers.",
+    method: .get, path: PathTemplate("/healthz"), name: "getHealth", summary: "Check that the process answers",
     access: .anyone, success: .json(200, "Health"), urgency: .essential
   ) { call throws(ServiceError) in
     Answer(json: healthForm.write(call.application.service.mode))
   }
 
   private static let readiness = Route(
-    method: .get, path: PathTemplate("/readyz"), name: "getReadiness",
-    summary: "Whether to send requests here: the store takes writes, an anchor is in force, no stop has begun.",
+    method: .get, path: PathTemplate("/readyz"), name: "getReadiness", summary: "Check that the server takes requests",
+    description: "200 if the store takes writes, a trust anchor is valid and no stop has begun.",
     access: .anyone, success: .json(200, "Readiness"),
     problems: [.apiStoreUnavailable, .trustStoreEmpty, .apiOverloaded], urgency: .essential
   ) { call throws(ServiceError) in
@@ -27,8 +27,8 @@ enum OperationRoutes {
   }
 
   private static let metrics = Route(
-    method: .get, path: PathTemplate("/metrics"), name: "getMetrics",
-    summary: "Prometheus text, for loopback peers or the scope `admin` or `server:operate`.", access: .operators,
+    method: .get, path: PathTemplate("/metrics"), name: "getMetrics", summary: "Read the metrics",
+    description: "Prometheus text, for loopback peers or the scope `admin` or `server:operate`.", access: .operators,
     success: .content(MetricsText.mediaType), urgency: .essential
   ) { call throws(ServiceError) in
     // The readiness tells that the store does not answer. The other metrics are wanted most at that time.
@@ -38,9 +38,9 @@ enum OperationRoutes {
   }
 
   private static let status = Route(
-    method: .get, path: PathTemplate("/status"), name: "getStatusPage",
-    summary: "The health page for operators, for loopback peers or the scope `server:operate`. "
-      + "With `admin` alone it shows the key's own relying party.",
+    method: .get, path: PathTemplate("/status"), name: "getStatusPage", summary: "Read the health page",
+    description:
+      "For loopback peers or the scope `server:operate`. With `admin` only, it shows the key's own relying party.",
     access: .operators, success: .content(StatusPage.mediaType)
   ) { call throws(ServiceError) in
     // A process of this machine sees what an operator sees.
@@ -128,10 +128,20 @@ enum OperationRoutes {
   }
 
   private static let openAPI = Route(
-    method: .get, path: PathTemplate("/openapi.json"), name: "getOpenAPI", summary: "This document.",
-    access: .anyone, success: .json(200, "OpenAPIDocument")
+    method: .get, path: PathTemplate("/openapi.json"), name: "getOpenAPI", summary: "Read this document",
+    description: "OpenAPI 3.1, or 3.0 for tools that need it.",
+    access: .anyone,
+    query: [
+      .init(
+        name: "version", summary: "The version of OpenAPI; 3.1 by default.",
+        schema: .oneOf("OpenAPIVersion", OpenAPIVersion.allCases.map(\.rawValue)))
+    ], success: .json(200, "OpenAPIDocument"), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
-    Answer(status: 200, body: call.application.additions.openAPI)
+    let asked = call.query.map { OpenAPIVersion(rawValue: $0.value) }
+    guard asked.count <= 1, let version = asked.first ?? .current else {
+      throw ServiceError(.apiInvalidRequest, "`version` must be `3.1` or `3.0`, once.")
+    }
+    return Answer(status: 200, body: call.application.additions.openAPI(version))
   }
 }
 
@@ -141,7 +151,8 @@ enum ConfigurationRoutes {
 
   private static let reload = Route(
     method: .post, path: PathTemplate("/v1/config/reload"), name: "reloadConfiguration",
-    summary: "Reads the configuration again. If anything is wrong with it, the previous one stays in force.",
+    summary: "Reload the configuration",
+    description: "If anything is wrong with it, the previous configuration stays in force.",
     access: .apiKey([.operate]), success: .json(200, "ConfigurationLoad"), problems: [.configurationReloadFailed]
   ) { call throws(ServiceError) in
     guard let updater = call.updater, updater.canReload else {

@@ -9,7 +9,8 @@ enum PageDataRoutes {
 
   private static let page = Route(
     method: .get, path: PathTemplate("/v1/verification_sessions/{id}/page"), name: "getVerificationPage",
-    summary: "What the hosted page of a session shows; with `wait`, after the session's end or that many seconds.",
+    summary: "Read what the hosted page shows",
+    description: "With `wait` the reply comes when the session ends, or after that many seconds.",
     access: .apiKeyOrClientSecret([.sessionsWrite, .resultsRead]),
     query: [
       .init(name: "wait", summary: "Seconds to wait for the session's end.", schema: .number(Limits.pageWait))
@@ -21,7 +22,8 @@ enum PageDataRoutes {
 
   private static let qrCode = Route(
     method: .get, path: PathTemplate("/v1/verification_sessions/{id}/qr_code"), name: "getVerificationQRCode",
-    summary: "The QR code that opens a wallet for a session by `openid4vp`, as SVG.",
+    summary: "Read the QR code",
+    description: "The QR code that opens a wallet, as SVG, for a session by `openid4vp`.",
     access: .apiKeyOrClientSecret([.sessionsWrite, .resultsRead]),
     query: [
       .init(

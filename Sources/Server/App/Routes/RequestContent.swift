@@ -18,9 +18,9 @@ enum RequestContent {
     case .none: return
     // A form without fields may come without a body, and then without a type.
     case .form where !hasBody && !request.headers.contains("Content-Type"): return
-    case .form: try checkType(request, FormBody.mediaType, "The body must be a form: \(FormBody.mediaType).")
+    case .form: try checkType(request, FormBody.mediaType)
     case .empty where !hasBody, .json(_, isRequired: false) where !hasBody: return
-    case .json, .empty: try checkType(request, "application/json", nil)
+    case .json, .empty: try checkType(request, "application/json")
     }
     if let coding = request.headers.values("Content-Encoding").first, coding.lowercased() != "identity" {
       throw ServiceError(.apiUnsupportedMediaType, "The body must come without a Content-Encoding.")
@@ -83,11 +83,9 @@ enum RequestContent {
     return json
   }
 
-  private static func checkType(
-    _ request: HTTPRequest, _ expected: String, _ detail: String?
-  ) throws(ServiceError) {
+  private static func checkType(_ request: HTTPRequest, _ expected: String) throws(ServiceError) {
     guard let type = request.headers.single("Content-Type"), isType(type, expected) else {
-      throw ServiceError(.apiUnsupportedMediaType, detail)
+      throw ServiceError(.apiUnsupportedMediaType, "Send this body with `Content-Type: \(expected)`.")
     }
   }
 

@@ -13,7 +13,10 @@ package struct Route: Sendable {
   let path: PathTemplate
   /// The operation's name in OpenAPI.
   let name: String
+  /// In the imperative, without a full stop.
   let summary: String
+  /// What a caller has to know besides; the summary if there is nothing.
+  let description: String
   let access: Access
   /// Query parameters that the operation takes; all others are refused.
   let query: [QueryParameter]
@@ -25,14 +28,16 @@ package struct Route: Sendable {
   let respond: @Sendable (RouteCall) async throws(ServiceError) -> Answer
 
   package init(
-    method: Method, path: PathTemplate, name: String, summary: String, access: Access, query: [QueryParameter] = [],
-    body: RequestBody = .none, success: Success, problems: [Code] = [], urgency: Urgency = .normal,
+    method: Method, path: PathTemplate, name: String, summary: String, description: String? = nil, access: Access,
+    query: [QueryParameter] = [], body: RequestBody = .none, success: Success, problems: [Code] = [],
+    urgency: Urgency = .normal,
     respond: @escaping @Sendable (RouteCall) async throws(ServiceError) -> Answer
   ) {
     self.method = method
     self.path = path
     self.name = name
     self.summary = summary
+    self.description = description ?? summary + "."
     self.access = access
     self.query = query
     self.body = body

@@ -9,8 +9,9 @@ enum SessionRoutes {
   static let all: [Route] = [create, list, get, submit, cancel, redact, evidence]
 
   private static let create = Route(
-    method: .post, path: collection, name: "createVerificationSession",
-    summary: "Makes a session with one request for each protocol.", access: .apiKey([.sessionsWrite]),
+    method: .post, path: collection, name: "createVerificationSession", summary: "Create a session",
+    description: "Makes one request for each protocol. Give the requests and the client secret to your page or app.",
+    access: .apiKey([.sessionsWrite]),
     body: .json(schema: "CreateVerificationSession"), success: .json(201, "VerificationSession"),
     problems: [
       .apiProtocolUnsupported, .apiTooManyAgeRequests, .apiOriginNotAllowed, .zkNotProvable, .zkCircuitsMissing,
@@ -23,10 +24,10 @@ enum SessionRoutes {
   }
 
   private static let list = Route(
-    method: .get, path: collection, name: "listVerificationSessions",
-    summary:
-      "Lists the relying party's sessions, newest first, without results, and without requests and reports unless "
-      + "they are asked for. A page may end before its limit, at about 1 MiB: then `has_more` is true.",
+    method: .get, path: collection, name: "listVerificationSessions", summary: "List the sessions",
+    description:
+      "Newest first and without results; requests and reports only if `expand[]` asks for them. A page ends before its "
+      + "limit at about 1 MiB: `has_more` is then true.",
     access: .apiKey([.sessionsWrite, .resultsRead]),
     query: [
       .init(
@@ -45,7 +46,9 @@ enum SessionRoutes {
         name: "expand[]", summary: "What to read besides, each once.",
         schema: [
           "type": "array", "uniqueItems": true,
-          "items": Schema.oneOf("SessionPart", SessionPart.allCases.map(\.rawValue)).json,
+          "items": Schema.oneOf("SessionPart", SessionPart.allCases.map(\.rawValue)).described(
+            "A part of each session."
+          ).json,
         ]),
     ], success: .json(200, "VerificationSessionList"), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
@@ -53,8 +56,9 @@ enum SessionRoutes {
   }
 
   private static let get = Route(
-    method: .get, path: one, name: "getVerificationSession",
-    summary: "Reads a session; with `expand[]=result` also a result that waits.",
+    method: .get, path: one, name: "getVerificationSession", summary: "Read a session",
+    description:
+      "An API key gets all of it, with `expand[]=result` also a waiting result. A client secret gets the members for a page.",
     access: .apiKeyOrClientSecret([.sessionsWrite, .resultsRead]),
     query: [
       .init(
@@ -73,7 +77,10 @@ enum SessionRoutes {
 
   private static let submit = Route(
     method: .post, path: PathTemplate("/v1/verification_sessions/{id}/submit"), name: "submitVerificationSession",
-    summary: "Hands in the wallet's answer. It consumes the challenge; an answer that is not accepted is a 200 too.",
+    summary: "Submit the wallet's response",
+    description:
+      "Consumes the challenge: a session takes one response. A rejected response is a 200 with the status `failed`. "
+      + "With an API key that has `results:read` the result is in this reply only.",
     access: .apiKeyOrClientSecret([.sessionsWrite]), body: .json(schema: "SubmitAnswer"),
     success: .json(200, "VerificationSession"),
     problems: [
@@ -88,7 +95,8 @@ enum SessionRoutes {
 
   private static let cancel = Route(
     method: .post, path: PathTemplate("/v1/verification_sessions/{id}/cancel"), name: "cancelVerificationSession",
-    summary: "Ends a session that nobody has answered; with a reason, as the wallet's own word.",
+    summary: "Cancel a session",
+    description: "Ends a session that has no response yet; with a reason, in the wallet's words.",
     access: .apiKeyOrClientSecret([.sessionsWrite]),
     body: .json(schema: "CancelVerificationSession", isRequired: false),
     success: .json(200, "VerificationSession"),
@@ -104,7 +112,9 @@ enum SessionRoutes {
 
   private static let redact = Route(
     method: .post, path: PathTemplate("/v1/verification_sessions/{id}/redact"), name: "redactVerificationSession",
-    summary: "Erases everything of a session but ids, times, status and codes.", access: .apiKey([.sessionsWrite]),
+    summary: "Redact a session",
+    description: "Erases everything of the session but ids, times, status and codes.",
+    access: .apiKey([.sessionsWrite]),
     body: .empty, success: .json(200, "VerificationSession"), problems: [.sessionNotFound, .sessionRedacted]
   ) { call throws(ServiceError) in
     Answer(try await call.application.service.redact(call.id, as: call.authenticated(), idempotency: call.idempotency))
@@ -112,7 +122,8 @@ enum SessionRoutes {
 
   private static let evidence = Route(
     method: .get, path: PathTemplate("/v1/verification_sessions/{id}/evidence"), name: "getVerificationEvidence",
-    summary: "Gives the sealed bundle of a verified session whose `evidence` is `kept`, for `mdoc verify bundle`.",
+    summary: "Read the evidence",
+    description: "The sealed bundle of a verified session whose `evidence` is `kept`, for `mdoc verify bundle`.",
     access: .apiKey([.resultsRead]), success: .content(EvidenceBundle.mediaType),
     problems: [.sessionNotFound, .apiNotFound]
   ) { call throws(ServiceError) in
@@ -129,7 +140,8 @@ enum ReportRoutes {
 
   private static let get = Route(
     method: .get, path: PathTemplate("/v1/verification_reports/{id}"), name: "getVerificationReport",
-    summary: "Reads the immutable report of one attempt; it holds no personal data.",
+    summary: "Read a report",
+    description: "The report of one attempt. It is immutable and holds no personal data.",
     access: .apiKey([.sessionsWrite, .resultsRead]), success: .json(200, "VerificationReport"),
     problems: [.apiNotFound]
   ) { call throws(ServiceError) in
@@ -150,16 +162,18 @@ enum WalletRoutes {
   ]
 
   private static let request = Route(
-    method: .get, path: requestPath, name: "getWalletRequest",
-    summary: "The signed request object of a session that waits for its answer.", access: .anyone,
+    method: .get, path: requestPath, name: "getWalletRequest", summary: "Read the request object",
+    description: "For wallets: the signed request object of a session that waits for a response.", access: .anyone,
     success: .content(requestType), problems: stateProblems + [.readerCertificateExpired]
   ) { call throws(ServiceError) in
     Answer(status: 200, mediaType: requestType, body: try await requestObject(call, nil))
   }
 
   private static let postedRequest = Route(
-    method: .post, path: requestPath, name: "postWalletRequest",
-    summary: "The same, with the wallet's nonce in it, and encrypted if the wallet sends a key.", access: .anyone,
+    method: .post, path: requestPath, name: "postWalletRequest", summary: "Post wallet metadata for the request object",
+    description:
+      "For wallets: the request object with the wallet's nonce in it, and encrypted if the wallet sends a key.",
+    access: .anyone,
     body: .form(schema: "WalletRequestForm"), success: .content(requestType),
     problems: stateProblems + [.readerCertificateExpired, .apiWalletUnsupported]
   ) { call throws(ServiceError) in
@@ -172,7 +186,8 @@ enum WalletRoutes {
 
   private static let response = Route(
     method: .post, path: PathTemplate(path + "response"), name: "postWalletResponse",
-    summary: "Takes a wallet's answer or its error; what came of it is told to the relying party alone.",
+    summary: "Post the wallet's response",
+    description: "For wallets: takes the response or the error. Only the relying party learns what came of it.",
     access: .anyone, body: .form(schema: "WalletResponseForm"), success: .json(200, "WalletReply"),
     problems: stateProblems
   ) { call throws(ServiceError) in
@@ -197,7 +212,9 @@ package enum ReaderRevocationList {
 
   static let route = Route(
     method: .get, path: PathTemplate(path), name: "getReaderRevocationList",
-    summary: "The revocation list of the authority that certified the readers (RFC 5280; RFC 2585).", access: .anyone,
+    summary: "Read the readers' revocation list",
+    description: "The revocation list of the authority that certified the readers (RFC 5280; RFC 2585).",
+    access: .anyone,
     success: .content(mediaType), problems: [.apiNotFound]
   ) { call throws(ServiceError) in
     guard let list = call.application.readerCRL else {

@@ -8,16 +8,16 @@ enum TrustRoutes {
   static let all = [list, reload]
 
   private static let list = Route(
-    method: .get, path: PathTemplate("/v1/trust_anchors"), name: "listTrustAnchors",
-    summary: "Lists the trust anchors in force.", access: .apiKey([.trustRead]),
+    method: .get, path: PathTemplate("/v1/trust_anchors"), name: "listTrustAnchors", summary: "List the trust anchors",
+    description: "The anchors in force, and how they were loaded.", access: .apiKey([.trustRead]),
     success: .json(200, "TrustAnchorList")
   ) { call throws(ServiceError) in
     Answer(json: anchors.write(call.application))
   }
 
   private static let reload = Route(
-    method: .post, path: PathTemplate("/v1/trust/reload"), name: "reloadTrust",
-    summary: "Loads the trust anchors again. If that fails, the previous ones stay in force.",
+    method: .post, path: PathTemplate("/v1/trust/reload"), name: "reloadTrust", summary: "Reload the trust anchors",
+    description: "If that fails, the previous anchors stay in force.",
     access: .apiKey([.operate]),
     success: .json(200, "TrustLoad"), problems: [.trustReloadFailed]
   ) { call throws(ServiceError) in

@@ -79,7 +79,7 @@ package final class ServerAdditions: Sendable {
   /// Ends the additions, after the server has stopped.
   let end: @Sendable () async -> Void
 
-  private let document = Locked<[UInt8]?>(nil)
+  private let documents = Locked<[OpenAPIVersion: [UInt8]]>([:])
 
   package init(
     groups: [RouteGroup] = [], schemas: [Schema.Member] = [], pages: [Route] = [],
@@ -92,11 +92,12 @@ package final class ServerAdditions: Sendable {
   }
 
   /// `/openapi.json` of a server with these additions, as it is served. It is made once.
-  package var openAPI: [UInt8] {
-    document.withLock { document in
-      if let document { return document }
-      let made = OpenAPIDocument.json(with: self).serialized()
-      document = made
+  package func openAPI(_ version: OpenAPIVersion = .current) -> [UInt8] {
+    documents.withLock { documents in
+      if let made = documents[version] { return made }
+      let document = OpenAPIDocument.json(with: self)
+      let made = (version == .older ? OpenAPIDowngrade.json(document) : document).serialized()
+      documents[version] = made
       return made
     }
   }

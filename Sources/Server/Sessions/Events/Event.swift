@@ -64,6 +64,14 @@ package struct EventID: Sendable, Hashable, CustomStringConvertible {
   package var description: String { text }
 }
 
+/// Where the result of a verified session is.
+package enum ResultPlace: String, Sendable, Hashable, CaseIterable {
+  /// In the reply to the submit, and nowhere else.
+  case inline
+  /// It waits for `expand[]=result`.
+  case waiting
+}
+
 /// An event as it is stored: what happened to which session, when, and the code of the failure. Nothing in it is
 /// personal, and nothing of it is secret, so that redaction leaves it.
 package struct EventRecord: Sendable, Hashable {
@@ -74,20 +82,27 @@ package struct EventRecord: Sendable, Hashable {
   package let created: Timestamp
   /// The code of the session's `last_error`, where it had one.
   package let errorCode: String?
+  /// Where the result of a verified session is; nil if there is none, and in events from before this was kept.
+  package let result: ResultPlace?
 
-  package init(id: EventID, relyingParty: String, created: Timestamp, errorCode: String?) {
+  package init(
+    id: EventID, relyingParty: String, created: Timestamp, errorCode: String?, result: ResultPlace? = nil
+  ) {
     self.id = id
     self.relyingParty = relyingParty
     self.created = created
     self.errorCode = errorCode
+    self.result = result
   }
 
   /// The event of a change that was written at `now`; nil for a state that is no end.
-  package init?(of address: SessionAddress, _ state: SessionState, at now: Timestamp) {
+  package init?(
+    of address: SessionAddress, _ state: SessionState, result: ResultPlace? = nil, at now: Timestamp
+  ) {
     guard let type = EventType(state.status) else { return nil }
     self.init(
       id: EventID(address.id, type), relyingParty: address.relyingParty, created: now,
-      errorCode: state.lastError?.code)
+      errorCode: state.lastError?.code, result: result)
   }
 }
 

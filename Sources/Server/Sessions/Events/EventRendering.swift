@@ -51,6 +51,10 @@ struct EventRendering {
       .orNull(
         "last_error", { $0.errorCode.map(LastErrorView.init(code:)) }, LastErrorView.shape,
         "Why it failed or was canceled, by code only; null if it was not."),
+      .ifAny(
+        "result", \.result?.rawValue, .written(ResultPlace.allCases.map(\.rawValue)),
+        "Where the result of a verified session is: `inline` if it was in the reply to the submit only, `waiting` if "
+          + "`expand[]=result` reads it."),
     ])
 
   static let delivery = Shape<Shown<DeliveryRecord>>.open(

@@ -12,8 +12,8 @@ struct InMemoryOutbox {
   private var deliveries: [DeliveryID: DeliveryRecord] = [:]
 
   /// Writes the event of a change, with the change.
-  mutating func tell(_ record: SessionRecord, at now: Timestamp) {
-    guard let event = EventRecord(of: record.address, record.state, at: now) else { return }
+  mutating func tell(_ record: SessionRecord, result: ResultPlace? = nil, at now: Timestamp) {
+    guard let event = EventRecord(of: record.address, record.state, result: result, at: now) else { return }
     entries.append(Entry(event: event))
   }
 

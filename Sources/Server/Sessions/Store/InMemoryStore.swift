@@ -76,7 +76,7 @@ package final class InMemoryStore: SessionStore {
       record.conclude(outcome, at: now)
       contents[outcome.address] = record
       contents.evidence[outcome.address.id] = outcome.evidence
-      contents.outbox.tell(record, at: now)
+      contents.outbox.tell(record, result: outcome.result, at: now)
       contents.audit.write(outcome, at: now)
       contents.finish(completion)
       return .recorded

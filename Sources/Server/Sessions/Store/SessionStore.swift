@@ -110,10 +110,12 @@ package struct AttemptOutcome: Sendable {
   package let report: ReportRecord?
   /// A sealed bundle.
   package let evidence: [UInt8]?
+  /// Where the result is, for the event.
+  package let result: ResultPlace?
 
   package init(
     address: SessionAddress, attempt: AttemptID, protocolName: String, conclusion: Conclusion, report: ReportRecord?,
-    evidence: [UInt8]? = nil
+    evidence: [UInt8]? = nil, result: ResultPlace? = nil
   ) {
     self.address = address
     self.attempt = attempt
@@ -121,6 +123,7 @@ package struct AttemptOutcome: Sendable {
     self.conclusion = conclusion
     self.report = report
     self.evidence = evidence
+    self.result = result
   }
 }
 

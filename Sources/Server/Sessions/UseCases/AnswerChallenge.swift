@@ -76,7 +76,7 @@ struct AnswerChallenge {
     after.report = conclusion.report
     let outcome = AttemptOutcome(
       address: address, attempt: attempt, protocolName: wallet.name, conclusion: conclusion.recorded,
-      report: conclusion.report, evidence: conclusion.evidence)
+      report: conclusion.report, evidence: conclusion.evidence, result: conclusion.resultPlace)
     let completion = try completion(after, conclusion, now)
     stages.end(.conclude)
     let recording: OutcomeRecording

@@ -33,6 +33,8 @@ struct Conclusion {
   /// there is one.
   let responseCode: ResponseCode?
 
+  var resultPlace: ResultPlace? { results.waiting != nil ? .waiting : inlineResult.map { _ in .inline } }
+
   var recorded: AttemptOutcome.Conclusion {
     switch state {
     case .failed(let error, _): .failed(error)

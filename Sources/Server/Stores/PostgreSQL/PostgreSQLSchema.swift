@@ -2,7 +2,7 @@ import Sessions
 
 /// The steps that make the tables, from the first version on. A step is never changed once it has been released.
 enum PostgreSQLSchema {
-  private static let steps = [first, second, third, fourth, fifth, sixth]
+  private static let steps = [first, second, third, fourth, fifth, sixth, seventh]
   /// The advisory lock under which steps are taken: "mdoc" in ASCII.
   private static let lock = 0x6d64_6f63
 
@@ -219,4 +219,7 @@ enum PostgreSQLSchema {
     UPDATE mode SET name = 'live' WHERE is_live;
     ALTER TABLE mode DROP COLUMN is_live;
     """
+
+  /// The same as SQLite's eighth step.
+  private static let seventh = "ALTER TABLE events ADD COLUMN result TEXT"
 }

@@ -74,7 +74,7 @@ extension PostgreSQLStore {
         .blob(columns.results.kept.stored), .text(columns.reportID), .blob(columns.report), .text(columns.errorCode),
         .text(columns.results.evidence?.rawValue), .blob(outcome.evidence),
         .integer(Int64(columns.bytes + (outcome.evidence?.count ?? 0))),
-        .integer(columns.results.kept.nextErasure?.secondsSince1970),
+        .integer(columns.results.kept.nextErasure?.secondsSince1970), .text(outcome.result?.rawValue),
       ] + Self.values(of: entry, node)
     let update = """
       UPDATE sessions SET status = $5, ended_at = $6, last_error = $7, result_expires_at = $8, waiting_result = $9,
@@ -84,15 +84,15 @@ extension PostgreSQLStore {
       RETURNING id, relying_party
       """
     let tell = """
-      INSERT INTO events (session_id, type, relying_party, created, error_code)
-      SELECT id, $5, relying_party, $6, $13 FROM recorded
+      INSERT INTO events (session_id, type, relying_party, created, error_code, result)
+      SELECT id, $5, relying_party, $6, $13, $18 FROM recorded
       """
-    let audit = Self.append(from: 18, where: "EXISTS (SELECT FROM recorded)")
+    let audit = Self.append(from: 19, where: "EXISTS (SELECT FROM recorded)")
     let statement =
       if let completion {
         PostgreSQLStatement(
           sql: """
-            WITH recorded AS (\(update)), \(audit), kept AS (\(Self.keepReply(from: 22)) AND EXISTS (SELECT FROM recorded))
+            WITH recorded AS (\(update)), \(audit), kept AS (\(Self.keepReply(from: 23)) AND EXISTS (SELECT FROM recorded))
             \(tell)
             """, values: values + Self.values(of: completion))
       } else {

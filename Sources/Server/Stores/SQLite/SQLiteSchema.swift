@@ -2,7 +2,7 @@ import Sessions
 
 /// The steps that make the tables, from the first version on. A step is never changed once it has been released.
 enum SQLiteSchema {
-  private static let steps = [first, second, third, fourth, fifth, sixth, seventh]
+  private static let steps = [first, second, third, fourth, fifth, sixth, seventh, eighth]
 
   static var version: Int { steps.count }
 
@@ -216,6 +216,9 @@ enum SQLiteSchema {
     UPDATE mode SET name = 'live' WHERE is_live <> 0;
     ALTER TABLE mode DROP COLUMN is_live;
     """
+
+  /// Where the result of a verified session was, in its event.
+  private static let eighth = "ALTER TABLE events ADD COLUMN result TEXT"
 
   /// Checks, for a reader that changes nothing, that the file has exactly this version's schema.
   static func check(_ connection: SQLiteConnection) throws(StoreError) {

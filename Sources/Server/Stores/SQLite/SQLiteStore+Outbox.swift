@@ -180,18 +180,22 @@ extension SQLiteStore {
 extension SQLiteConnection {
   /// Writes the event of a session's change, in the transaction of that change.
   func tell(
-    _ seq: Int64, _ address: SessionAddress, _ type: EventType, code: String? = nil, at now: Timestamp
+    _ seq: Int64, _ address: SessionAddress, _ type: EventType, code: String? = nil, result: ResultPlace? = nil,
+    at now: Timestamp
   ) throws(StoreError) {
-    try tell(seq, id: address.id.text, of: address.relyingParty, type, code: code, at: now)
+    try tell(seq, id: address.id.text, of: address.relyingParty, type, code: code, result: result, at: now)
   }
 
   func tell(
-    _ seq: Int64, id: String, of relyingParty: String, _ type: EventType, code: String? = nil, at now: Timestamp
+    _ seq: Int64, id: String, of relyingParty: String, _ type: EventType, code: String? = nil,
+    result: ResultPlace? = nil, at now: Timestamp
   ) throws(StoreError) {
     try run(
       """
-      INSERT INTO events (session, session_id, type, relying_party, created, error_code) VALUES (?, ?, ?, ?, ?, ?)
-      """, .integer(seq), .text(id), .type(type), .text(relyingParty), .time(now), .optional(code))
+      INSERT INTO events (session, session_id, type, relying_party, created, error_code, result)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
+      """, .integer(seq), .text(id), .type(type), .text(relyingParty), .time(now), .optional(code),
+      .optional(result?.rawValue))
   }
 
   fileprivate func seq(of id: EventID, _ relyingParty: String) throws(StoreError) -> Int64? {

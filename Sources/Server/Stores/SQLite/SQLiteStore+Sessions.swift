@@ -75,7 +75,8 @@ extension SQLiteStore {
         """, values
       ) { $0.integer(0) }
       if let seq = changed.first {
-        try connection.tell(seq, outcome.address, columns.type, code: columns.errorCode, at: now)
+        try connection.tell(
+          seq, outcome.address, columns.type, code: columns.errorCode, result: outcome.result, at: now)
         try connection.write(entry, to: node)
         try connection.finish(completion)
         return (true, nil)

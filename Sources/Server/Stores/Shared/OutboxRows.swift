@@ -3,13 +3,15 @@ import Sessions
 
 /// An event's columns as they were read. Decoding them is left to the caller's task.
 struct EventRow: Sendable {
-  static let columns = "events.session_id, events.type, events.relying_party, events.created, events.error_code"
+  static let columns =
+    "events.session_id, events.type, events.relying_party, events.created, events.error_code, events.result"
 
   private let session: String
   private let type: String
   private let relyingParty: String
   private let created: Int64
   private let errorCode: String?
+  private let result: String?
 
   init(_ row: some StoredRow) {
     session = row.text(0)
@@ -17,6 +19,7 @@ struct EventRow: Sendable {
     relyingParty = row.text(2)
     created = row.integer(3)
     errorCode = row.optionalText(4)
+    result = row.optionalText(5)
   }
 
   func record() throws(StoreError) -> EventRecord {
@@ -25,7 +28,7 @@ struct EventRow: Sendable {
     }
     return EventRecord(
       id: EventID(session, type), relyingParty: relyingParty, created: Timestamp(secondsSince1970: created),
-      errorCode: errorCode)
+      errorCode: errorCode, result: result.flatMap(ResultPlace.init))
   }
 }
 
@@ -49,14 +52,14 @@ struct DeliveryRow: Sendable {
 
   init(_ row: some StoredRow) {
     event = EventRow(row)
-    seq = row.integer(5)
-    endpoint = row.text(6)
-    status = row.text(7)
-    attempts = Int(row.integer(8))
-    begun = row.integer(9)
-    due = row.integer(10)
-    fault = row.optionalText(11)
-    faultStatus = row.optionalInteger(12)
+    seq = row.integer(6)
+    endpoint = row.text(7)
+    status = row.text(8)
+    attempts = Int(row.integer(9))
+    begun = row.integer(10)
+    due = row.integer(11)
+    fault = row.optionalText(12)
+    faultStatus = row.optionalInteger(13)
   }
 
   func record() throws(StoreError) -> DeliveryRecord {

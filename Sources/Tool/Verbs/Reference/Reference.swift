@@ -161,7 +161,7 @@ enum ConfigurationTableText {
 enum EndpointTables {
   static var markdown: String {
     // This is the document that the server itself serves. It is always valid JSON.
-    let document = (try? JSON(parsing: ServerAdditions.none.openAPI, values: .max)) ?? .null
+    let document = (try? JSON(parsing: ServerAdditions.none.openAPI(), values: .max)) ?? .null
     let tags = document["tags"]?.array ?? []
     let operations = (document["paths"]?.object ?? []).flatMap { path in
       (path.value.object ?? []).map { (path: path.name, method: $0.name.uppercased(), operation: $0.value) }
@@ -210,7 +210,7 @@ enum EndpointTables {
   }
 
   private static func replies(_ operation: JSON) -> String {
-    (operation["responses"]?.object ?? []).map { reply in
+    (operation["responses"]?.object ?? []).filter { $0.name != "default" }.map { reply in
       let codes = (reply.value["x-problem-codes"]?.array ?? []).compactMap(\.string).map { "`\($0)`" }
       return codes.isEmpty ? reply.name : "\(reply.name) \(codes.joined(separator: ", "))"
     }.joined(separator: "; ")
