@@ -67,7 +67,8 @@ examples["cancelVerificationSession"] = call("POST", f"{sessions}/{waiting['id']
 page = call("POST", sessions, {**ask, "purpose": "Age check"})
 examples["getVerificationPage"] = call("GET", f"{sessions}/{page['id']}/page")
 examples["redactVerificationSession"] = call("POST", f"{sessions}/{waiting['id']}/redact")
-time.sleep(3)
+call("POST", sessions, {**ask, "expires_in": 30})
+time.sleep(45)  # The sweep tells of expiries some seconds later.
 events = call("GET", "/v1/events?limit=100")
 examples["listEvents"] = {**events, "data": events["data"][:1]}
 examples["getEvent"] = events["data"][0]

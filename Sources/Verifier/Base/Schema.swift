@@ -124,12 +124,10 @@ extension Schema: ExpressibleByDictionaryLiteral {
   }
 
   package static func openObject(_ members: [Member], required: [String]) -> Schema {
-    // OpenAPI 3.0 has no empty list of what is required.
-    Schema(
-      .members([
-        "type": "object", "properties": .object(members.map { JSON.Member($0.name, $0.schema.json) }),
-        "required": required.isEmpty ? nil : .array(required.map { .string($0) }),
-      ]))
+    [
+      "type": "object", "properties": .object(members.map { JSON.Member($0.name, $0.schema.json) }),
+      "required": .array(required.map { .string($0) }),
+    ]
   }
 
   /// A JSON object whose members somebody else defines.

@@ -41,6 +41,7 @@ enum OpenAPIDowngrade {
       return [
         JSON.Member("allOf", plain(.array((member.value.array ?? []).dropLast()))), JSON.Member("nullable", true),
       ]
+    case "required" where member.value == []: return []
     case "const": return [JSON.Member("enum", [member.value])]
     // The examples of a schema are an array; those of a body are an object, as before.
     case "examples" where member.value.array != nil:
