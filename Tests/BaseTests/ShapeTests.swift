@@ -12,10 +12,10 @@ struct ShapeTests {
     var sizes: [Int64] = []
 
     static let shape = Shape.object(
-      "Box", Box.init,
+      "Box", "A box.", Box.init,
       Field("name", \.name, .text(1...8), "What it is called."),
       .optional("is_open", \.isOpen, .flag, or: false, "Whether it is open."),
-      .optional("colour", \.colour, .choice("Colour"), "Its colour."),
+      .optional("colour", \.colour, .choice("Colour", "A colour."), "Its colour."),
       .optional("sizes", \.sizes, Shape.integer(1...9).list(0...2), or: [], "Its sizes."))
   }
 
@@ -55,6 +55,17 @@ struct ShapeTests {
     let (box, faults) = read(.object(members))
     #expect(box == nil)
     #expect(faults.all.count == Limits.reportedFaults)
+  }
+
+  @Test func theTextsOfFurtherFaultsAreNotMade() {
+    var faults = Faults()
+    var made = 0
+    func text() -> String {
+      made += 1
+      return "is wrong"
+    }
+    for _ in 0..<1000 { faults.add("", text()) }
+    #expect(made == Limits.reportedFaults && faults.all.count == made)
   }
 
   @Test func aClosedSchemaSaysWhatIsRequiredAndNoDefault() {

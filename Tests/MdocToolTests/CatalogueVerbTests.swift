@@ -1,5 +1,6 @@
 import Base
 import Mdoc
+import Presentation
 import Testing
 
 @testable import MdocTool
@@ -31,6 +32,11 @@ import Testing
     let listed = (json["namespaces"]?.array ?? []).map { $0["elements"]?.array?.count }
     #expect(listed == definition.namespaces.map(\.elements.count))
     #expect(json["age_namespace"]?.string == definition.ageNamespace)
+    let names = AppleDocumentType(docType: definition.docType)?.elementNames ?? []
+    #expect(json["apple_elements"]?.array?.compactMap(\.string) == names)
+    let text = await Run(["catalogue", docType], width: 200).output
+    #expect(text.contains("\napple_element  ") == !names.isEmpty)
+    #expect(names.allSatisfy { text.contains("\n  \($0)  ") })
   }
 
   @Test func anElementIsListedWithLabelTypesAndWhetherItIsMandatory() async throws {

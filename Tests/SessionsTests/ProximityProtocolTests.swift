@@ -207,7 +207,7 @@ struct ProximityProtocolTests {
     let line = String(repeating: "M", count: 64) + "\n"
     let large = "-----BEGIN PRIVATE KEY-----\n" + String(repeating: line, count: 64) + "-----END PRIVATE KEY-----\n"
     for (key, detail) in [
-      (large, "must have at most 4096 bytes"), (try rsaKey(), "must be an unencrypted private key"),
+      (large, "must be a string of 1 to 4096 characters"), (try rsaKey(), "must be an unencrypted private key"),
     ] {
       let session = try await fixture.create(Self.name, origin: nil)
       let data = try data(["reader_private_key": .string(key)])

@@ -3,41 +3,42 @@ import Base
 import CBOR
 import Sessions
 
-/// `POST /v1/test/diagnostics`: CBOR of a request or of an answer, to be read by a person.
+/// `POST /v1/test/diagnostics`: CBOR of a request or of a response, to be read by a person.
 enum DiagnosticRoute {
+  private struct Body: Equatable {
+    let cbor: [UInt8]
+    let showsValues: Bool
+
+    static let shape = Shape.object(
+      "CreateDiagnostic", "CBOR to be written in diagnostic notation.", Body.init,
+      Field("cbor", \.cbor, .base64URL, "The bytes of one CBOR item, in base64url."),
+      .optional(
+        "show_values", \.showsValues, .flag, or: false, "Whether to show personal values and byte strings too."))
+  }
+
+  private static let reply = Shape<String>.open(
+    "Diagnostic", "CBOR in words.",
+    [.always("diagnostic", { $0 }, .written(), "The item in diagnostic notation (RFC 8949, 8).")])
+
   /// Personal values and byte strings are elided unless they are asked for, as `mdoc inspect` does. What it is given, it
   /// keeps nowhere.
   static let route = Route(
     method: .post, path: PathTemplate("/v1/test/diagnostics"), name: "createDiagnostic",
     summary: "Write CBOR in diagnostic notation",
     description: "As RFC 8949, 8 does, by default without personal values and byte strings.",
-    access: .apiKey([.sessionsWrite]), body: .json(schema: "CreateDiagnostic"), success: .json(200, "Diagnostic"),
+    access: .apiKey([.sessionsWrite]), body: .reading(Body.shape, [example]), success: .json(200, "Diagnostic"),
     problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
-    guard let members = call.body.object else { throw .invalidMember("", "must be an object") }
-    let unknown = members.filter { !["cbor", "show_values"].contains($0.name) }
-    guard unknown.isEmpty else { throw .unknownMembers(unknown) }
-    guard let bytes = call.body["cbor"]?.string.flatMap(Base64.decodeURLSafe) else {
-      throw .invalidMember("/cbor", "must be base64url, without padding or white space")
-    }
-    let choice = call.body["show_values"] ?? false
-    guard let showsValues = choice.bool else { throw .invalidMember("/show_values", "must be true or false") }
+    let body = try Body.shape.value(of: call.body)
     do throws(CBORError) {
-      let item = try CBORItem(parsing: bytes)
-      return Answer(json: ["diagnostic": .string(CBORDiagnostic(showsValues: showsValues).describe(item))])
+      let item = try CBORItem(parsing: body.cbor)
+      return Answer(json: reply.write(CBORDiagnostic(showsValues: body.showsValues).describe(item)))
     } catch {
       throw .invalidMember("/cbor", "\(error.code.rawValue) at byte \(error.offset)")
     }
   }
 
-  static let schemas: [Schema.Member] = [
-    .init(
-      "CreateDiagnostic",
-      .object(
-        [
-          "cbor": .text.described("The bytes in base64url."),
-          "show_values": Schema(["type": "boolean", "default": false]),
-        ], optional: ["show_values"])),
-    .init("Diagnostic", .object(["diagnostic": .text])),
-  ]
+  private static let example = RequestExample("map", "A map of one member.", ["cbor": "oWd2ZXJzaW9uYzEuMA"])
+
+  static let schemas: [Schema.Member] = [.init("Diagnostic", reply.schema)]
 }

@@ -4,13 +4,8 @@ import Mdoc
 import Mock
 import Sessions
 
-/// The body of `POST /v1/test/mock_responses`. Unknown members are refused.
-///
-/// `elements` has two shapes. An array of `{namespace, identifier}` names the elements that the person agrees to
-/// disclose; all others are withheld. An object `{namespace: {identifier: value}}` changes elements of the mock
-/// documents, or removes them by `null`. Its values have the form that `mdoc mock` reads, for example `{"full_date":
-/// "2010-01-31"}` for dates.
-struct MockResponseInput {
+/// The body of `POST /v1/test/mock_responses`.
+struct MockResponseInput: Equatable {
   let session: String
   /// The protocol, among the session's, that is answered; nil for the first.
   let protocolName: String?
@@ -18,51 +13,94 @@ struct MockResponseInput {
   let requestURI: String?
   /// Whether the wallet takes its request encrypted only.
   let wantsEncryptedRequest: Bool
-  let variant: MockVariant
-  private var disclosed: [(namespace: String, identifier: String)]?
-  private var changes: [JSON.Member] = []
+  let variantName: String
+  let elements: Elements
+  let changes: [JSON.Member]
 
-  init(parsing json: JSON) throws(ServiceError) {
-    guard let object = json.object else { throw .invalidMember("", "must be an object") }
-    let known = MockResponseSchema.mockResponse.members.map(\.name)
-    let unknown = object.filter { !known.contains($0.name) }
-    guard unknown.isEmpty else { throw .unknownMembers(unknown) }
-    guard let session = json["session"]?.string else { throw .invalidMember("/session", "must be a session's id") }
-    self.session = session
-    protocolName = json["protocol"]?.string
-    if let member = json["protocol"], !member.isNull, member.string == nil {
-      throw .invalidMember("/protocol", "must be the name of a protocol")
-    }
-    requestURI = json["request_uri"]?.string
-    if let member = json["request_uri"], !member.isNull, member.string == nil {
-      throw .invalidMember("/request_uri", "must be the address in a wallet's link")
-    }
-    guard let wants = (json["encrypted_request"] ?? false).bool else {
-      throw .invalidMember("/encrypted_request", "must be true or false")
-    }
-    wantsEncryptedRequest = wants
-    let name = json["variant"] ?? "good"
-    guard let variant = name.string.flatMap(Self.variant) else {
-      throw .invalidMember("/variant", VariantHint.text(for: name.string ?? ""))
-    }
-    self.variant = variant
-    switch json["elements"] {
-    case nil, .null?: break
-    case .array(let list)?: disclosed = try Self.references(list)
-    case .object(let members)?: changes = members
-    default: throw .invalidMember("/elements", "must be an array of elements or an object of namespaces")
+  /// The elements that the person agrees to disclose. The member may also be an object, which is then read as `changes`: so it was
+  /// before 0.7.
+  struct Elements: Equatable {
+    var disclosed: [ElementReference]?
+    var changes: [JSON.Member] = []
+
+    private static let list = ElementReference.shape.list(0...Limits.requestedElements)
+
+    static let shape = Shape<Elements>(list.schema) { json, pointer, faults in
+      if let members = json.object { return Elements(changes: members) }
+      return list.read(json, pointer, &faults).map { Elements(disclosed: $0) }
+    } write: {
+      list.write($0.disclosed ?? [])
     }
   }
 
+  static let shape = Shape.object(
+    "CreateMockResponse", "The response that a mock wallet shall make.", MockResponseInput.init,
+    Field("session", \.session, .text(1...255, like: SessionID.pattern), "The session that the mock wallet answers."),
+    .optional(
+      "protocol", \.protocolName, .text(), "The protocol to answer by, one of the session's. By default its first."),
+    .optional(
+      "request_uri", \.requestURI, .text(1...4096),
+      """
+      Where the wallet fetches its request, as a page's link or QR code says; or the link itself, if it holds the \
+      request. By default the session's own.
+      """),
+    .optional(
+      "encrypted_request", \.wantsEncryptedRequest, .flag, or: false,
+      "Whether the wallet takes its request encrypted only (`wallet_metadata`): by `openid4vp`."),
+    .optional(
+      "variant", \.variantName, variants, or: "good",
+      """
+      The way in which the response is wrong; `mdoc mock variants` lists the names. A published list's name gives a right \
+      response whose document refers to that list.
+      """),
+    .optional(
+      "elements", \.elements, Elements.shape, or: Elements(),
+      "The elements that the person agrees to disclose. By default all that are asked for."),
+    .optional(
+      "changes", \.changes, changes, or: [],
+      """
+      Changes to the mock documents: an object by namespace of objects by element. Null removes the element. \
+      Dates and bytes are written as for `mdoc mock`, such as `{"full_date": "2010-01-31"}`.
+      """))
+
+  private static let variants: Shape<String> = {
+    let names = MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name)
+    return Shape(.oneOf("MockVariant", names).described("A way in which a response is right or wrong.")) {
+      json, pointer, faults in
+      if let name = json.string, variant(name) != nil { return name }
+      faults.add(
+        pointer, "is no variant that `mdoc mock variants` lists" + Spelling.hint(for: json.string ?? "", among: names))
+      return nil
+    } write: {
+      .string($0)
+    }
+  }()
+
+  private static let changes = Shape<[JSON.Member]>(
+    Schema.map(of: [:]).described("Elements by namespace.").titled("MockChanges")
+  ) {
+    json, pointer, faults in
+    if let members = json.object { return members }
+    faults.add(pointer, "must be an object by namespace")
+    return nil
+  } write: {
+    .object($0)
+  }
+
+  /// Right unless the body says otherwise; its name was read as that of a variant.
+  var variant: MockVariant { Self.variant(variantName) ?? .good }
+
   /// Whether the person withholds something.
-  var isRestricted: Bool { disclosed != nil }
+  var isRestricted: Bool { elements.disclosed != nil }
 
   /// The request without what the person does not disclose.
   func restricted(_ request: MockRequest) -> MockRequest {
-    guard let disclosed else { return request }
+    guard let disclosed = elements.disclosed else { return request }
     var request = request
     for index in request.documents.indices {
-      request.documents[index].elements.removeAll { element in !disclosed.contains { $0 == element } }
+      request.documents[index].elements.removeAll { element in
+        !disclosed.contains(ElementReference(element.namespace, element.identifier))
+      }
     }
     return request
   }
@@ -70,7 +108,7 @@ struct MockResponseInput {
   /// The mock person's documents with the changed elements, each in the documents that have its namespace.
   func documents() throws -> [MockDocumentData] {
     var documents = MockPerson.allDocuments + [MockPerson.secondLicence]
-    for namespace in changes {
+    for namespace in changes + elements.changes {
       guard let elements = namespace.value.object else {
         throw MockError.invalidData(path: namespace.name, reason: "must be an object of elements")
       }
@@ -90,7 +128,8 @@ struct MockResponseInput {
   /// The error for what the mock wallet cannot do. It points at the member that asked for it.
   func fault(_ error: MockError) -> ServiceError {
     switch error {
-    case .invalidData(let path, let reason): .invalidMember("/elements", "\(path): \(reason)")
+    case .invalidData(let path, let reason):
+      .invalidMember(changes.isEmpty ? "/elements" : "/changes", "\(path): \(reason)")
     case .nothingToChange: .invalidMember("/variant", error.description)
     case .noRequestedDocument, .unreadableRequest, .cannotProve: .invalidMember("/session", error.description)
     case .curveCannotSign, .keyDerivationFailed: ServiceError(.apiInternal, "The mock wallet failed.")
@@ -102,57 +141,19 @@ struct MockResponseInput {
   private static func variant(_ name: String) -> MockVariant? {
     MockVariant.named(name) ?? MockPublishedList.named(name)?.variant
   }
-
-  private static func references(_ list: [JSON]) throws(ServiceError) -> [(namespace: String, identifier: String)] {
-    var references: [(namespace: String, identifier: String)] = []
-    for (index, element) in list.enumerated() {
-      guard element.object?.count == 2, let namespace = element["namespace"]?.string,
-        let identifier = element["identifier"]?.string
-      else { throw .invalidMember("/elements/\(index)", "must have exactly `namespace` and `identifier`") }
-      references.append((namespace, identifier))
-    }
-    return references
-  }
 }
 
-/// The schemas of `POST /v1/test/mock_responses` and of its opened form.
-enum MockResponseSchema {
-  static let all: [Schema.Member] = [
-    .init("CreateMockResponse", mockResponse),
-    .init(
-      "OpenedMockResponse",
-      .object([
-        "answer": .reference("SubmitAnswer"),
-        "device_responses": .list(of: .text).described("The bytes of each in base64url."),
-      ])),
-  ]
+/// The reply of `POST /v1/test/opened_mock_responses`.
+struct OpenedMockResponse: Sendable {
+  let submitted: JSON
+  let deviceResponses: [[UInt8]]
 
-  static let mockResponse: Schema = .object(
+  static let shape = Shape<OpenedMockResponse>.open(
+    "OpenedMockResponse", "A mock wallet's response, and what is encrypted in it.",
     [
-      "session": .text(like: SessionID.pattern),
-      "protocol": .oneOf("PresentationProtocol", ProtocolFamily.allCases.flatMap(\.protocolNames)).orNull
-        .described("Of the session's, the one that is answered; by default its first."),
-      "request_uri": .text.orNull.described(
-        "Where a page's link or QR code lets the wallet fetch its request; the link itself, where it holds the request."
-      ),
-      "encrypted_request": .flag(default: false).described(
-        "Whether the wallet takes its request encrypted only (`wallet_metadata`): by `openid4vp`."),
-      "variant": .oneOf(variants, default: "good").described("What `mdoc mock variants` lists.").titled("MockVariant"),
-      "elements": .oneOf([
-        .list(of: .reference("ElementReference")),
-        .map(of: Schema(["type": "object"]).titled("MockElementValues")).titled("MockDocumentElements"),
-      ])
-      .described("An array: what the person discloses. An object by namespace: what the documents say instead.")
-      .titled("MockElements").orNull,
-    ], optional: ["protocol", "request_uri", "encrypted_request", "variant", "elements"])
-
-  private static let variants = MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name)
-}
-
-/// The message for an unknown variant, with up to three similar names.
-enum VariantHint {
-  static func text(for name: String) -> String {
-    let names = MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name)
-    return "is no variant that `mdoc mock variants` lists" + Spelling.hint(for: name, among: names)
-  }
+      .always("answer", \.submitted, .any(SubmitBody.shape.schema), "The response, ready to submit."),
+      .always(
+        "device_responses", \.deviceResponses, Shape.base64URL.list,
+        "The DeviceResponses that are encrypted in it, each in base64url."),
+    ])
 }

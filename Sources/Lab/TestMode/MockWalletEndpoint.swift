@@ -15,7 +15,7 @@ struct MockWalletEndpoint: Sendable {
   var routes: [Route] {
     [
       route(
-        "mock_responses", name: "createMockResponse", reply: "SubmitAnswer",
+        "mock_responses", name: "createMockResponse", reply: "SubmitVerificationSession",
         summary: "Make a mock wallet's response",
         description: "Good or wrong in a named way, and ready to submit."
       ) { $0.submitted },
@@ -25,10 +25,8 @@ struct MockWalletEndpoint: Sendable {
         summary: "Make a mock wallet's response and open it",
         description: "The response, and beside it the DeviceResponses that are encrypted in it."
       ) { answer in
-        [
-          "answer": answer.submitted,
-          "device_responses": .array(answer.made.deviceResponses.map { .string(Base64.encodeURLSafe($0)) }),
-        ]
+        OpenedMockResponse.shape.write(
+          OpenedMockResponse(submitted: answer.submitted, deviceResponses: answer.made.deviceResponses))
       },
     ]
   }
@@ -39,7 +37,8 @@ struct MockWalletEndpoint: Sendable {
   ) -> Route {
     Route(
       method: .post, path: PathTemplate("/v1/test/\(path)"), name: name, summary: summary, description: description,
-      access: .apiKey([.sessionsWrite]), body: .json(schema: "CreateMockResponse"), success: .json(200, schema),
+      access: .apiKey([.sessionsWrite]), body: .reading(MockResponseInput.shape, [Self.example]),
+      success: .json(200, schema),
       problems: Self.problems
     ) { call throws(ServiceError) in
       let answer = try await self.answer(call)
@@ -48,6 +47,10 @@ struct MockWalletEndpoint: Sendable {
       return reply
     }
   }
+
+  /// The session is one that was made before.
+  private static let example = RequestExample(
+    "good", "A right response.", ["session": "vs_AAAAAAAAAAAAAAAAAAAAAA", "variant": "good"])
 
   private static let problems: [Code] = [
     .sessionNotFound, .sessionProtocolMismatch, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled,
@@ -64,7 +67,7 @@ struct MockWalletEndpoint: Sendable {
   }
 
   private func answer(_ call: RouteCall) async throws(ServiceError) -> ReadyAnswer {
-    let input = try MockResponseInput(parsing: call.body)
+    let input = try MockResponseInput.shape.value(of: call.body)
     let pending = try await call.application.service.pendingRequest(
       input.session, by: input.protocolName, as: call.authenticated())
     do {

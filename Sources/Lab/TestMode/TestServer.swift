@@ -71,7 +71,8 @@ package struct TestServer: Sendable {
     webhook = try options.webhookURL.map { url throws(StartError) in
       WebhookEndpoint(id: Self.webhookID, url: url, secrets: [try secrets.webhookSecret()])
     }
-    let own = ["http://127.0.0.1:\(socket.port)", "http://localhost:\(socket.port)"]
+    // The last is that of the contract's examples.
+    let own = ["http://127.0.0.1:\(socket.port)", "http://localhost:\(socket.port)", RequestExample.origin]
     origins = own + options.origins.filter { !own.contains($0) }
     let party = RelyingParty(
       id: Self.relyingPartyID, origins: origins,
@@ -175,7 +176,8 @@ extension ServerAdditions {
   ) -> ServerAdditions {
     ServerAdditions(
       groups: [RouteGroup("Testing", "Test mode's mock wallet.", wallet.routes + [DiagnosticRoute.route])],
-      schemas: MockResponseSchema.all + DiagnosticRoute.schemas, pages: PlaygroundRoutes.all(playground), end: end)
+      schemas: [.init("OpenedMockResponse", OpenedMockResponse.shape.schema)] + DiagnosticRoute.schemas,
+      pages: PlaygroundRoutes.all(playground), end: end)
   }
 }
 

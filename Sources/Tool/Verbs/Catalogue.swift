@@ -1,5 +1,6 @@
 import Base
 import Mdoc
+import Presentation
 import Sessions
 
 /// `mdoc catalogue`: lists the document types that the standards describe, or the elements of one.
@@ -72,7 +73,22 @@ enum CatalogueText {
       style(namespace.name, .bold) + "  " + style(namespace.label, .faint) + "\n"
         + Wrapping.columns(rows(namespace), leftLimit: 34, width: console.width)
     }
-    return ([head] + sections).joined(separator: "\n\n")
+    return ([head] + sections + appleNames(definition.docType, console)).joined(separator: "\n\n")
+  }
+
+  /// The names that `apple_element` takes, with the elements that each stands for; none for a type that Apple does not
+  /// have.
+  private static func appleNames(_ docType: String, _ console: Console) -> [String] {
+    guard let type = AppleDocumentType(docType: docType) else { return [] }
+    let rows = type.elementNames.map { name in
+      let requests = type.elementRequests(for: name, retention: .none, isRequired: true) ?? []
+      return (name, requests.map(\.element.identifier).joined(separator: ", "))
+    }
+    let style = Style(isColored: console.isColored)
+    return [
+      style("apple_element", .bold) + "  " + style("Apple's names, for requests in-app", .faint) + "\n"
+        + Wrapping.columns(rows, leftLimit: 34, width: console.width)
+    ]
   }
 
   private static func rows(_ namespace: NamespaceDefinition) -> [(String, String)] {

@@ -112,10 +112,12 @@ extension Schema: ExpressibleByDictionaryLiteral {
   }
 
   package static func object(_ members: [Member], required: [String]) -> Schema {
-    [
-      "type": "object", "properties": .object(members.map { JSON.Member($0.name, $0.schema.json) }),
-      "required": .array(required.map { .string($0) }), "additionalProperties": false,
-    ]
+    // OpenAPI 3.0 has no empty list of what is required.
+    Schema(
+      .members([
+        "type": "object", "properties": .object(members.map { JSON.Member($0.name, $0.schema.json) }),
+        "required": required.isEmpty ? nil : .array(required.map { .string($0) }), "additionalProperties": false,
+      ]))
   }
 
   /// An object that may have other members as well.
@@ -158,6 +160,8 @@ extension Schema: ExpressibleByDictionaryLiteral {
 
   /// The schema, or null: a second type, and a further name of an enumeration. A schema without a type is a choice.
   package var orNull: Schema {
+    // One without any rule allows null already.
+    if keywords.allSatisfy({ ["title", "description"].contains($0.name) }) { return self }
     guard let type = self["type"]?.string else { return .anyOf([self, ["type": "null"]]) }
     return Schema(
       keywords.map { keyword in

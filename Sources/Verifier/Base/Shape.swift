@@ -41,9 +41,12 @@ package struct Faults: Sendable {
   package var isEmpty: Bool { all.isEmpty }
 
   /// Notes a fault. The first ones are kept: an input of many faults does not get a reply that is larger than itself.
-  package mutating func add(_ pointer: String, _ detail: String, code: Code = .apiInvalidRequest) {
+  /// The text of a further one is not even made: to find near names is expensive.
+  package mutating func add(
+    _ pointer: String, _ detail: @autoclosure () -> String, code: Code = .apiInvalidRequest
+  ) {
     guard all.count < Limits.reportedFaults else { return }
-    all.append(Fault(pointer: pointer, detail: detail, code: code))
+    all.append(Fault(pointer: pointer, detail: detail(), code: code))
   }
 }
 
@@ -137,18 +140,23 @@ extension Shape where Value == JSON {
   }
 }
 
-extension Shape where Value: RawRepresentable<String> & CaseIterable & Sendable {
-  /// One of the names, all of which are known: a form that is read.
-  package static func choice(_ title: String) -> Shape {
-    let names = Value.allCases.map(\.rawValue)
-    return Shape(Schema.oneOf(title, names)) { json, pointer, faults in
-      if let name = json.string, let value = Value(rawValue: name) { return value }
-      let hint = json.string.map { Spelling.hint(for: $0, among: names) } ?? ""
-      faults.add(pointer, "must be \(names.alternatives)\(hint)")
+extension Shape where Value: Equatable & Sendable {
+  /// One of the values, all of whose names are known: a form that is read.
+  package static func choice(_ title: String, _ summary: String, of values: [(name: String, value: Value)]) -> Shape {
+    let names = values.map(\.name)
+    return Shape(Schema.oneOf(title, names).described(summary)) { json, pointer, faults in
+      if let found = values.first(where: { .string($0.name) == json }) { return found.value }
+      faults.add(pointer, "must be \(names.alternatives)" + Spelling.hint(for: json.string ?? "", among: names))
       return nil
-    } write: {
-      .string($0.rawValue)
+    } write: { value in
+      .string(values.first { $0.value == value }?.name ?? "")
     }
+  }
+}
+
+extension Shape where Value: RawRepresentable<String> & CaseIterable & Equatable & Sendable {
+  package static func choice(_ title: String, _ summary: String) -> Shape {
+    choice(title, summary, of: Value.allCases.map { ($0.rawValue, $0) })
   }
 }
 
@@ -264,8 +272,10 @@ extension Field {
 extension Shape {
   /// A closed object. All its members are read, so that every fault is noted; of an unknown one the fault says what may
   /// have been meant.
+  ///
+  /// - Parameter summary: what the object is, for people.
   package static func object<each Member>(
-    _ title: String, _ make: @escaping @Sendable (repeat each Member) -> Value,
+    _ title: String, _ summary: String, _ make: @escaping @Sendable (repeat each Member) -> Value,
     _ fields: repeat Field<Value, each Member>
   ) -> Shape {
     var members: [Schema.Member] = []
@@ -275,9 +285,11 @@ extension Shape {
       if field.fallback == nil { required.append(field.name) }
     }
     let known = members.map(\.name)
-    return Shape(Schema.object(members, required: required).titled(title)) { json, pointer, faults in
+    let schema = Schema.object(members, required: required).described(summary).titled(title)
+    return Shape(schema) { json, pointer, faults in
       guard let members = json.object else {
-        faults.add(pointer, "must be an object; its members may be \(known.sorted().joined(separator: ", "))")
+        let names = known.isEmpty ? "" : "; its members may be \(known.sorted().joined(separator: ", "))"
+        faults.add(pointer, "must be an object" + names)
         return nil
       }
       for member in members where !known.contains(where: member.name.hasSameBytes) {

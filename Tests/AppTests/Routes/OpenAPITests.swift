@@ -260,17 +260,41 @@ import Testing
     }
   }
 
-  @Test func `the examples are right by the schema and in the server's eyes`() async throws {
-    let operation = OpenAPIDocument.json(with: .sample)["paths"]?["/v1/verification_sessions"]?["post"]
-    let examples = operation?["requestBody"]?["content"]?["application/json"]?["examples"]?.object ?? []
-    #expect(examples.count == 4)
+  @Test func `the examples of a creation are written as they are read`() throws {
+    for example in RequestExample.creations {
+      let read = try CreateSessionBody.shape.value(of: example.value)
+      #expect(CreateSessionBody.shape.write(read) == example.value, "\(example.name)")
+    }
+  }
+
+  /// Each as it is printed; but a mock response is one to a session of this server.
+  @Test func `test mode takes every example of the contract`() async throws {
+    let document = OpenAPIDocument.json(with: .sample)
+    var taken = 0
     // The client holds what was accepted against the schema.
-    try await withTestMode { bed in
-      for example in examples {
-        let reply = try await bed.api.post("/v1/verification_sessions", example.value["value"])
-        #expect(reply.status == 201, "\(example.name): \(reply.body)")
+    try await withTestMode(origins: []) { bed in
+      for path in document["paths"]?.object ?? [] {
+        let body = path.value["post"]?["requestBody"]?["content"]?.object?.first?.value
+        let isForm = path.name.hasPrefix(WalletRoutes.path)
+        for example in body?["examples"]?.object ?? [] {
+          let value = try #require(example.value["value"])
+          let name = value["protocol"]?.string ?? (isForm ? "openid4vp" : "apple-in-app")
+          let session = try await bed.createSession(by: name)
+          let id = try #require(session["id"])
+          let members = (value.object ?? []).map { $0.name == "session" ? JSON.Member($0.name, id) : $0 }
+          let target = path.name.replacing("{id}", with: id.string ?? "")
+          let reply =
+            try await
+            (isForm
+            ? bed.postForm(value, to: session, action: String(path.name.split(separator: "/").last ?? ""))
+            : bed.api.post(target, .object(members)))
+          #expect([200, 201].contains(reply.status), "\(path.name) \(example.name): \(reply.body)")
+          taken += 1
+        }
+        if let schema = body?["schema"] { #expect(body?["examples"] != nil, "\(path.name): \(schema.text())") }
       }
     }
+    #expect(taken >= 13)
   }
 
   @Test func `every code of a failed request is some operation's`() {

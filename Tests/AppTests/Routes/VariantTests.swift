@@ -1,4 +1,5 @@
 import Base
+import CBOR
 import Longfellow
 import Mdoc
 import Mock
@@ -91,6 +92,7 @@ import Testing
         ["session": session["id"] ?? "", "elements": 1],
         ["session": session["id"] ?? "", "elements": [["namespace": "x"]]],
         ["session": session["id"] ?? "", "elements": ["org.iso.18013.5.1": 1]],
+        ["session": session["id"] ?? "", "changes": 1], ["session": session["id"] ?? "", "changes": ["x": 1]],
         ["session": session["id"] ?? "", "elements": ["org.iso.18013.5.1": ["birth_date": ["full_date": "x"]]]],
       ] {
         #expect(try await bed.api.post("/v1/test/mock_responses", body).status == 400)
@@ -102,6 +104,16 @@ import Testing
       #expect(many.code == "api.unknown_member")
       #expect(many.errors.count == Limits.reportedFaults)
     }
+  }
+
+  /// As before the contract had `changes`.
+  @Test func `an object in elements changes documents too`() throws {
+    let changes: JSON = ["org.iso.18013.5.1": ["given_name": "Grace"]]
+    let read = try MockResponseInput.shape.value(of: ["session": "vs_1", "elements": changes])
+    #expect(!read.isRestricted)
+    let unchanged = try MockResponseInput.shape.value(of: ["session": "vs_1"])
+    let names = try [read, unchanged].map { try $0.documents().first?["org.iso.18013.5.1", "given_name"]?.encoded() }
+    #expect(names[0] == CBORValue.text("Grace").encoded() && names[1] != names[0])
   }
 
   @Test func `a variant that does not apply is refused with the reason`() async throws {
@@ -127,19 +139,19 @@ import Testing
 
   @Test func `the mock wallet withholds and changes what it is told to`() async throws {
     try await withTestMode { bed in
-      func outcome(_ elements: JSON) async throws -> JSON {
+      func outcome(_ member: String, _ value: JSON) async throws -> JSON {
         let session = try await bed.createSession()
         let answer = try await bed.api.post(
-          "/v1/test/mock_responses", ["session": session["id"] ?? "", "elements": elements])
+          "/v1/test/mock_responses", .object([.init("session", session["id"] ?? ""), .init(member, value)]))
         return try await bed.submit(answer.json, to: session).json
       }
-      let withheld = try await outcome([["namespace": "org.iso.18013.5.1", "identifier": "given_name"]])
+      let withheld = try await outcome("elements", [["namespace": "org.iso.18013.5.1", "identifier": "given_name"]])
       #expect(withheld["last_error"]?["code"] == "policy.element_missing")
-      let changed = try await outcome(["org.iso.18013.5.1": ["given_name": "Grace"]])
+      let changed = try await outcome("changes", ["org.iso.18013.5.1": ["given_name": "Grace"]])
       let elements = changed["result"]?["documents"]?.array?.first?["elements"]?["org.iso.18013.5.1"]
       #expect(elements?["given_name"] == "Grace")
       #expect(elements?["family_name"] == "Morgan")
-      let young = try await outcome(["org.iso.18013.5.1": ["birth_date": ["full_date": "2015-01-31"]]])
+      let young = try await outcome("changes", ["org.iso.18013.5.1": ["birth_date": ["full_date": "2015-01-31"]]])
       #expect(young["result"]?["documents"]?.array?.first?["age_over"]?.array?.first?["answer"] == false)
     }
   }

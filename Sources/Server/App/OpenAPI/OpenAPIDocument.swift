@@ -83,20 +83,21 @@ enum OpenAPIDocument {
 
   private static func requestBody(_ body: Route.RequestBody) -> JSON? {
     switch body {
-    case .none: nil
-    case .empty: content(required: false, "Nothing")
-    case .json(let schema, let isRequired):
-      content(
-        required: isRequired, schema,
-        examples: schema == "CreateVerificationSession" ? CreateSessionSchemas.examples : nil)
-    case .form(let schema): content(required: false, schema, mediaType: FormBody.mediaType)
+    // An object without members is taken too, but nobody needs to send it.
+    case .none, .empty: nil
+    case .json(let schema, let isRequired, let examples): content(required: isRequired, schema, examples: examples)
+    case .form(let schema, let example):
+      content(required: false, schema, mediaType: FormBody.mediaType, examples: [example])
     }
   }
 
   private static func content(
-    required: Bool, _ schema: String, mediaType: String = "application/json", examples: JSON? = nil
+    required: Bool, _ schema: Schema, mediaType: String = "application/json", examples: [RequestExample] = []
   ) -> JSON {
-    let media = JSON.members(["schema": Schema.reference(schema).json, "examples": examples])
+    let shown = examples.map {
+      JSON.Member($0.name, ["summary": .string($0.summary), "value": $0.value])
+    }
+    let media = JSON.members(["schema": schema.json, "examples": shown.isEmpty ? nil : .object(shown)])
     return [
       "description": .string("The body, of `\(mediaType)`" + (required ? "." : "; it may be absent.")),
       "required": .bool(required), "content": .object([.init(mediaType, media)]),
@@ -196,16 +197,14 @@ struct OpenAPIComponents {
   }
 }
 
-/// The component schemas. An object allows only the members that it lists, unless others define them: `metadata`, a
-/// document's elements, and what wallets get and send.
+/// The component schemas of replies; those of bodies are the routes' own.
 ///
 /// Generators make a type of each object, enumeration and choice. Each of these schemas has a name, so that the type
 /// has one too. A schema within another is named by its title, under which it becomes a component of its own
 /// (`OpenAPIComponents`).
 enum OpenAPISchemas {
   static let all: [Schema.Member] =
-    CreateSessionSchemas.all + RequestSchemas.all + WalletSchemas.all
-    + (ReplySchemas.all + WalletRequestSchemas.all + TrustRoutes.schemas + OperationRoutes.schemas + [
+    (ReplySchemas.all + WalletRequestSchemas.all + TrustRoutes.schemas + OperationRoutes.schemas + [
       ConfigurationRoutes.load.schema, Problem.shape.schema,
     ])
     .map { Schema.Member($0["title"]?.string ?? "", $0) }

@@ -19,7 +19,7 @@ enum RequestContent {
     // A form without fields may come without a body, and then without a type.
     case .form where !hasBody && !request.headers.contains("Content-Type"): return
     case .form: try checkType(request, FormBody.mediaType)
-    case .empty where !hasBody, .json(_, isRequired: false) where !hasBody: return
+    case .empty where !hasBody, .json(_, isRequired: false, _) where !hasBody: return
     case .json, .empty: try checkType(request, "application/json")
     }
     if let coding = request.headers.values("Content-Encoding").first, coding.lowercased() != "identity" {
@@ -32,17 +32,12 @@ enum RequestContent {
     try checkType(request, route, hasBody: !request.body.isEmpty)
     switch route.body {
     case .none, .form: return .null
-    case .json(_, let isRequired):
+    case .json(_, let isRequired, _):
       return !isRequired && request.body.isEmpty ? [:] : try json(request)
     case .empty:
       if request.body.isEmpty { return .null }
       let json = try json(request)
-      guard let members = json.object else {
-        throw .invalidMember("", "must be an object")
-      }
-      guard members.isEmpty else {
-        throw .unknownMembers(members)
-      }
+      try Shape<Void>.object("Nothing", "No members.", {}).value(of: json)
       return json
     }
   }
@@ -94,22 +89,6 @@ enum RequestContent {
     let parts = type.lowercased().split(separator: ";", omittingEmptySubsequences: false).map(\.withoutBlanks)
     guard let first = parts.first, first == expected else { return false }
     return parts.count == 1 || (parts.count == 2 && ["charset=utf-8", "charset=\"utf-8\""].contains(parts[1]))
-  }
-}
-
-extension ServiceError {
-  /// The error for one member, named by its JSON Pointer.
-  package static func invalidMember(_ pointer: String, _ detail: String) -> ServiceError {
-    ServiceError(.apiInvalidRequest, pointers: [.init(pointer: pointer, detail: detail)])
-  }
-
-  /// The refusal of members that the operation does not know.
-  package static func unknownMembers(_ members: [JSON.Member]) -> ServiceError {
-    ServiceError(
-      .apiUnknownMember,
-      pointers: members.prefix(Limits.reportedFaults).map {
-        .init(pointer: "/" + JSONPointer.escape($0.name), detail: "is not known here")
-      })
   }
 }
 

@@ -69,9 +69,16 @@ package struct Route: Sendable {
     /// No body, or an object without members.
     case empty
     /// JSON of this schema. If it is not required, there may be no body.
-    case json(schema: String, isRequired: Bool = true)
+    case json(Schema, isRequired: Bool, [RequestExample])
     /// A form of this schema.
-    case form(schema: String)
+    case form(Schema, RequestExample)
+
+    /// JSON that the operation reads by this form.
+    package static func reading<Value>(
+      _ shape: Shape<Value>, isRequired: Bool = true, _ examples: [RequestExample]
+    ) -> RequestBody {
+      .json(shape.schema, isRequired: isRequired, examples)
+    }
   }
 
   package struct Success: Sendable {

@@ -12,7 +12,7 @@ enum SessionRoutes {
     method: .post, path: collection, name: "createVerificationSession", summary: "Create a session",
     description: "Makes one request for each protocol. Give the requests and the client secret to your page or app.",
     access: .apiKey([.sessionsWrite]),
-    body: .json(schema: "CreateVerificationSession"), success: .json(201, "VerificationSession"),
+    body: .reading(CreateSessionBody.shape, RequestExample.creations), success: .json(201, "VerificationSession"),
     problems: [
       .apiProtocolUnsupported, .apiTooManyAgeRequests, .apiOriginNotAllowed, .zkNotProvable, .zkCircuitsMissing,
       .apiOutsideRegistration, .readerCertificateExpired, .sessionRedacted, .apiSessionTooLarge, .apiQuotaExceeded,
@@ -81,7 +81,7 @@ enum SessionRoutes {
     description:
       "Consumes the challenge: a session takes one response. A rejected response is a 200 with the status `failed`. "
       + "With an API key that has `results:read` the result is in this reply only.",
-    access: .apiKeyOrClientSecret([.sessionsWrite]), body: .json(schema: "SubmitAnswer"),
+    access: .apiKeyOrClientSecret([.sessionsWrite]), body: .reading(SubmitBody.shape, RequestExample.submissions),
     success: .json(200, "VerificationSession"),
     problems: [
       .sessionNotFound, .sessionProtocolMismatch, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled,
@@ -98,7 +98,7 @@ enum SessionRoutes {
     summary: "Cancel a session",
     description: "Ends a session that has no response yet; with a reason, in the wallet's words.",
     access: .apiKeyOrClientSecret([.sessionsWrite]),
-    body: .json(schema: "CancelVerificationSession", isRequired: false),
+    body: .reading(CancelBody.shape, isRequired: false, [RequestExample.cancellation]),
     success: .json(200, "VerificationSession"),
     problems: [
       .sessionNotFound, .sessionExpired, .sessionCanceled, .sessionRedacted, .sessionWrongState,
@@ -174,7 +174,7 @@ enum WalletRoutes {
     description:
       "For wallets: the request object with the wallet's nonce in it, and encrypted if the wallet sends a key.",
     access: .anyone,
-    body: .form(schema: "WalletRequestForm"), success: .content(requestType),
+    body: .form(PostedByWallet.schema, .walletRequest), success: .content(requestType),
     problems: stateProblems + [.readerCertificateExpired, .apiWalletUnsupported]
   ) { call throws(ServiceError) in
     // Before it is decoded: anybody may post, and what a wallet says of itself is short.
@@ -188,7 +188,7 @@ enum WalletRoutes {
     method: .post, path: PathTemplate(path + "response"), name: "postWalletResponse",
     summary: "Post the wallet's response",
     description: "For wallets: takes the response or the error. Only the relying party learns what came of it.",
-    access: .anyone, body: .form(schema: "WalletResponseForm"), success: .json(200, "WalletReply"),
+    access: .anyone, body: .form(SubmitBody.postedSchema, .walletResponse), success: .json(200, "WalletReply"),
     problems: stateProblems
   ) { call throws(ServiceError) in
     let reply = try await call.application.service.receiveWalletResponse(

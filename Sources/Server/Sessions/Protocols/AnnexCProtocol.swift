@@ -32,16 +32,26 @@ package struct AnnexCProtocol: WalletProtocol {
     }
   }
 
-  /// `{"response": base64url}`; the member is `Response` in the text of the standard. What else a wallet puts beside
-  /// it is left alone.
-  package func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
-    let members = (data.object ?? []).filter { $0.name == "response" || $0.name == "Response" }
-    guard members.count == 1, let text = members[0].value.string, let answer = Base64.decodeURLSafe(text) else {
-      let detail =
-        members.count > 1 ? "is there as `Response` too" : "must be base64url, without padding or white space"
-      throw ServiceError(.apiInvalidRequest, pointers: [.init(pointer: "/data/response", detail: detail)])
+  /// `data` of a submit: `{"response": base64url}`. The text of the standard has `Response`, which is read too; names
+  /// that differ in case alone break generated clients. What else a wallet puts beside it is left alone.
+  static let response: Shape<[UInt8]> = {
+    let bytes = Shape.base64URL
+    let member = bytes.schema.described("The wallet's encrypted response (ISO/IEC TS 18013-7, C), in base64url.")
+    let schema = Schema.openObject(["response": member], required: ["response"]).described(
+      "The response that the Digital Credentials API gave the page."
+    ).titled("MdocResponseData")
+    return Shape(schema) { json, pointer, faults in
+      let members = ["response", "Response"].compactMap { json[$0] }.filter { !$0.isNull }
+      if members.count < 2 { return bytes.read(members.first ?? .null, pointer + "/response", &faults) }
+      faults.add(pointer + "/response", "is there as `Response` too")
+      return nil
+    } write: {
+      ["response": bytes.write($0)]
     }
-    return .answer(.bytes(answer))
+  }()
+
+  package func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
+    .answer(.bytes(try Self.response.value(of: data, at: "/data")))
   }
 
   package func authenticate(

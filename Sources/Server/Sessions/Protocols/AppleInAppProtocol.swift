@@ -45,17 +45,15 @@ package struct AppleInAppProtocol: WalletProtocol {
       data: appleRequest.json(nonce: nonce, merchantID: apple.merchantID), material: material.serialized)
   }
 
-  /// `{"encrypted_data": "<base64 or base64url>"}`.
+  /// `data` of a submit.
+  static let response = Shape<[UInt8]>.object(
+    "AppleInAppResponseData", "The response that Apple's framework gave the app.", { $0 },
+    Field(
+      "encrypted_data", { $0 }, .anyBase64,
+      "The bytes of `PKIdentityDocument.encryptedData`, in base64 or base64url."))
+
   package func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
-    var faults = InputFaults()
-    let input = ObjectInput(data, at: "/data", known: ["encrypted_data"], &faults)
-    try faults.throwIfAny()
-    guard let text = input?.value("encrypted_data")?.string, let answer = Base64.decodeEither(text) else {
-      throw ServiceError(
-        .apiInvalidRequest,
-        pointers: [.init(pointer: "/data/encrypted_data", detail: "must be base64 or base64url, without white space")])
-    }
-    return .answer(.bytes(answer))
+    .answer(.bytes(try Self.response.value(of: data, at: "/data")))
   }
 
   package func authenticate(

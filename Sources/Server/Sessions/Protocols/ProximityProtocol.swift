@@ -47,10 +47,50 @@ struct ProximityInput {
   let session: ReaderSession
   let answer: Proximity.Answer
 
-  private static let members: Set<String> = [
-    "device_engagement", "e_reader_key", "handover", "session_transcript", "device_response", "session_data",
-    "reader_private_key",
-  ]
+  /// The members as they are written; which go together is checked by `init(parsing:)`.
+  struct Members: Equatable {
+    let engagement: [UInt8]?
+    let readerKey: [UInt8]?
+    let handover: JSON?
+    let transcript: [UInt8]?
+    let response: [UInt8]?
+    let sessionData: [UInt8]?
+    let privateKey: String?
+  }
+
+  static let shape = Shape.object(
+    "ProximityResponseData", "The response that a reader received, with its transcript.", Members.init,
+    .optional(
+      "device_engagement", \.engagement, .someBase64URL,
+      "The DeviceEngagement in base64url. Required, unless there is a `session_transcript`."),
+    .optional(
+      "e_reader_key", \.readerKey, .someBase64URL,
+      "The reader's ephemeral public key, a COSE_Key in base64url. Required, unless there is a `session_transcript`."),
+    .optional(
+      "handover", \.handover, Shape<JSON>.any([:]),
+      """
+      How the engagement went: the text `qr`, or `{"nfc": {"select": …, "request": …}}` with the messages of \
+      the NFC handover in base64url; `request` is absent or null for a static one. Required, unless there is a \
+      `session_transcript`.
+      """),
+    .optional(
+      "session_transcript", \.transcript, .someBase64URL,
+      """
+      The SessionTranscript in base64url, as Apple's ProximityReader returns it: in place of `device_engagement`, \
+      `e_reader_key` and `handover`.
+      """),
+    .optional(
+      "device_response", \.response, .someBase64URL,
+      "The DeviceResponse in base64url. One of `device_response` and `session_data` is required, and not both."),
+    .optional(
+      "session_data", \.sessionData, .someBase64URL,
+      "The SessionData message in base64url, encrypted as the reader received it."),
+    .optional(
+      "reader_private_key", \.privateKey, .text(1...Limits.submittedKeyBytes),
+      """
+      The private half of `e_reader_key`: unencrypted PEM, or the raw scalar in base64url. Required with \
+      `session_data`, and for a device that authenticates by MAC.
+      """))
 
   private enum Transcript {
     case whole([UInt8])
@@ -58,40 +98,39 @@ struct ProximityInput {
   }
 
   init(parsing data: JSON) throws(ServiceError) {
-    var faults = InputFaults()
-    let input = ObjectInput(data, at: "/data", known: Self.members, &faults)
-    let transcript = input.flatMap { Self.transcript($0, &faults) }
-    let answer = input.flatMap { Self.answer($0, &faults) }
-    try faults.throwIfAny()
-    guard let input, let transcript, let answer else { throw ServiceError(.apiInvalidRequest) }
+    var faults = Faults()
+    guard let members = Self.shape.read(data, "/data", &faults) else { throw faults.refusal }
+    let transcript = Self.transcript(members, &faults)
+    let answer = Self.answer(members, &faults)
+    guard let transcript, let answer, faults.isEmpty else { throw faults.refusal }
     let publicParts = try Self.session(transcript, privateKey: nil)
     self.answer = answer
-    guard let keyText = input.value("reader_private_key") else {
+    guard let text = members.privateKey else {
       session = publicParts
       return
     }
-    guard (keyText.string?.utf8.count ?? 0) <= Limits.submittedKeyBytes else {
-      throw Self.fault("reader_private_key", "must have at most \(Limits.submittedKeyBytes) bytes")
-    }
-    guard let key = keyText.string.flatMap({ Self.privateKey($0, on: publicParts.readerKey.curve) }) else {
-      throw Self.fault(
-        "reader_private_key",
+    guard let key = Self.privateKey(text, on: publicParts.readerKey.curve) else {
+      throw .invalidMember(
+        "/data/reader_private_key",
         "must be an unencrypted private key on one of the standard's curves in PEM, or its raw scalar in base64url")
     }
     session = try Self.session(transcript, privateKey: key)
   }
 
-  private static func transcript(_ input: ObjectInput, _ faults: inout InputFaults) -> Transcript? {
-    guard input.value("session_transcript") != nil else {
-      let engagement = input.bytes("device_engagement", required: true, &faults)
-      let readerKey = input.bytes("e_reader_key", required: true, &faults)
-      guard let handover = Self.handover(input, &faults), let engagement, let readerKey else { return nil }
-      return .parts(engagement: engagement, readerKey: readerKey, handover)
+  private static func transcript(_ members: Members, _ faults: inout Faults) -> Transcript? {
+    let parts: [(name: String, isThere: Bool)] = [
+      ("device_engagement", members.engagement != nil), ("e_reader_key", members.readerKey != nil),
+      ("handover", members.handover != nil),
+    ]
+    if let transcript = members.transcript {
+      for part in parts where part.isThere { faults.add("/data/\(part.name)", "is in `session_transcript` already") }
+      return .whole(transcript)
     }
-    for name in ["device_engagement", "e_reader_key", "handover"] where input.value(name) != nil {
-      faults.add(input.pointer(to: name), "is in `session_transcript` already")
-    }
-    return input.bytes("session_transcript", required: true, &faults).map(Transcript.whole)
+    for part in parts where !part.isThere { faults.add("/data/\(part.name)", "is required") }
+    guard let engagement = members.engagement, let readerKey = members.readerKey,
+      let handover = members.handover.flatMap({ Self.handover($0, &faults) })
+    else { return nil }
+    return .parts(engagement: engagement, readerKey: readerKey, handover)
   }
 
   private static func session(
@@ -107,69 +146,53 @@ struct ProximityInput {
     } catch {
       switch error {
       case .transcriptMalformed:
-        throw fault("session_transcript", "must be the SessionTranscript of a device and a reader in person")
-      case .deviceEngagementMalformed: throw fault("device_engagement", "must be a DeviceEngagement")
-      case .readerKeyMalformed: throw fault("e_reader_key", "must be a COSE_Key that holds a public key")
+        throw .invalidMember(
+          "/data/session_transcript", "must be the SessionTranscript of a device and a reader in person")
+      case .deviceEngagementMalformed: throw .invalidMember("/data/device_engagement", "must be a DeviceEngagement")
+      case .readerKeyMalformed: throw .invalidMember("/data/e_reader_key", "must be a COSE_Key that holds a public key")
       }
     }
   }
 
-  private static func fault(_ member: String, _ detail: String) -> ServiceError {
-    ServiceError(.apiInvalidRequest, pointers: [.init(pointer: "/data/\(member)", detail: detail)])
+  private struct NFCMessages: Equatable {
+    let select: [UInt8]
+    let request: [UInt8]?
+
+    /// `{"nfc": {"select", "request"}}`.
+    static let shape = Shape<NFCMessages>.object(
+      "NFCHandover", "An engagement by NFC.", { $0 }, Field("nfc", { $0 }, messages, "The messages of the handover."))
+
+    private static let messages = Shape.object(
+      "NFCHandoverMessages", "The messages of a handover.", NFCMessages.init,
+      Field("select", \.select, .someBase64URL, "The Handover Select message."),
+      .optional("request", \.request, .someBase64URL, "The Handover Request message."))
   }
 
   /// `"qr"`, or `{"nfc": {"select": base64url, "request": base64url or null}}`.
-  private static func handover(_ input: ObjectInput, _ faults: inout InputFaults) -> Proximity.Handover? {
-    guard let value = input.value("handover") else {
-      faults.add(input.pointer(to: "handover"), "is required")
+  private static func handover(_ json: JSON, _ faults: inout Faults) -> Proximity.Handover? {
+    if json == "qr" { return .qr }
+    guard json.object != nil else {
+      faults.add("/data/handover", "must be `qr` or an object with `nfc`")
       return nil
     }
-    if value == "qr" { return .qr }
-    let pointer = input.pointer(to: "handover")
-    guard value.object != nil else {
-      faults.add(pointer, "must be `qr` or an object with `nfc`")
-      return nil
-    }
-    guard let outer = ObjectInput(value, at: pointer, known: ["nfc"], &faults), let messages = outer.value("nfc") else {
-      faults.add(pointer + "/nfc", "is required")
-      return nil
-    }
-    let nfc = ObjectInput(messages, at: pointer + "/nfc", known: ["select", "request"], &faults)
-    let request = nfc?.bytes("request", required: false, &faults)
-    return nfc?.bytes("select", required: true, &faults).map { .nfc(select: $0, request: request) }
+    return NFCMessages.shape.read(json, "/data/handover", &faults).map { .nfc(select: $0.select, request: $0.request) }
   }
 
-  private static func answer(_ input: ObjectInput, _ faults: inout InputFaults) -> Proximity.Answer? {
-    guard (input.value("device_response") == nil) != (input.value("session_data") == nil) else {
-      faults.add(input.pointer(to: "device_response"), "or `session_data` is required, and not both")
+  private static func answer(_ members: Members, _ faults: inout Faults) -> Proximity.Answer? {
+    switch (members.response, members.sessionData) {
+    case (let response?, nil): return .deviceResponse(response)
+    case (nil, let message?):
+      if members.privateKey == nil { faults.add("/data/reader_private_key", "is required to open `session_data`") }
+      return .sessionData(message)
+    default:
+      faults.add("/data/device_response", "or `session_data` is required, and not both")
       return nil
     }
-    if let response = input.bytes("device_response", required: false, &faults) { return .deviceResponse(response) }
-    guard let message = input.bytes("session_data", required: false, &faults) else { return nil }
-    if input.value("reader_private_key") == nil {
-      faults.add(input.pointer(to: "reader_private_key"), "is required to open `session_data`")
-    }
-    return .sessionData(message)
   }
 
   /// PKCS #8 or SEC 1, or the raw scalar of the curve that the public half is on.
   private static func privateKey(_ text: String, on curve: Curve) -> PrivateKey? {
     if text.hasPrefix("-----BEGIN") { return try? PrivateKey(pem: Array(text.utf8)) }
     return Base64.decodeURLSafe(text).flatMap { try? PrivateKey(curve: curve, scalar: $0) }
-  }
-}
-
-extension ObjectInput {
-  /// Base64url in its one accepted form.
-  fileprivate func bytes(_ name: String, required: Bool, _ faults: inout InputFaults) -> [UInt8]? {
-    guard let value = value(name) else {
-      if required { faults.add(pointer(to: name), "is required") }
-      return nil
-    }
-    guard let bytes = value.string.flatMap(Base64.decodeURLSafe), !bytes.isEmpty else {
-      faults.add(pointer(to: name), "must be base64url, without padding or white space")
-      return nil
-    }
-    return bytes
   }
 }

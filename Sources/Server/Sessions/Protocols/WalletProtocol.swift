@@ -137,14 +137,20 @@ package struct PostedByWallet: Sendable {
   /// `wallet_metadata`, as it came: JSON text.
   package let metadata: String?
 
+  package static let schema: Schema = Schema.openObject([
+    "wallet_nonce": Schema.text(0...Limits.walletNonceBytes).described(
+      "A text of at most \(Limits.walletNonceBytes) bytes, which the request object repeats."),
+    "wallet_metadata": .text.described(
+      "The wallet's capabilities: JSON text of at most \(Limits.walletMetadataBytes) bytes (OpenID4VP 1.0, 10). With `jwks` "
+        + "the request object comes encrypted."),
+  ]).described("The form by which a wallet asks for its request.").titled("WalletRequestForm")
+
   /// - Throws: `api.invalid_request` for a nonce that is too long: the server signs it at each fetch.
   package init(_ form: JSON?) throws(ServiceError) {
     nonce = form?["wallet_nonce"]?.string
     metadata = form?["wallet_metadata"]?.string
     guard nonce?.utf8.count ?? 0 <= Limits.walletNonceBytes else {
-      throw ServiceError(
-        .apiInvalidRequest,
-        pointers: [.init(pointer: "/wallet_nonce", detail: "must have at most \(Limits.walletNonceBytes) bytes")])
+      throw .invalidMember("/wallet_nonce", "must have at most \(Limits.walletNonceBytes) bytes")
     }
   }
 }

@@ -8,13 +8,16 @@ package enum CatalogueRendering {
   package static var json: JSON { .array(DocTypeCatalogue.all.map(json)) }
 
   /// `age_over` says whether a namespace has `age_over_NN` besides what it lists; no `types`: none is prescribed. An
-  /// element's `source` is the type's unless one edition or draft only has it.
+  /// element's `source` is the type's unless one edition or draft only has it. `apple_elements` are
+  /// the names that `apple_element` of a request takes; none for a type that Apple's in-app protocol does not have.
   package static func json(_ definition: DocTypeDefinition) -> JSON {
     [
       "doc_type": .string(definition.docType), "aliases": .array(definition.aliases.map { .string($0) }),
       "label": .string(definition.label), "source": .string(definition.source),
       "age_namespace": .string(definition.ageNamespace),
       "namespaces": .array(definition.namespaces.map { namespace($0, of: definition) }),
+      "apple_elements": .array(
+        (AppleDocumentType(docType: definition.docType)?.elementNames ?? []).map { .string($0) }),
     ]
   }
 

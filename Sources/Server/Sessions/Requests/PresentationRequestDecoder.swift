@@ -3,14 +3,9 @@ import Longfellow
 import Mdoc
 import Presentation
 
-/// Reads `documents`, `all_documents` and `purpose_hint` of the API into a `PresentationRequest`: the creation of a
-/// session and `mdoc verify --request` share it. Faults carry JSON pointers.
+/// Makes a `PresentationRequest` of what a relying party asks for, under the rules that no schema states: the creation of
+/// a session and `mdoc verify --request` share it. Faults carry JSON pointers.
 package struct PresentationRequestDecoder: Sendable {
-  static let members: Set<String> = ["documents", "all_documents", "purpose_hint"]
-  private static let elementMembers: Set = [
-    "namespace", "identifier", "intent_to_retain", "retain_days", "required", "alternatives",
-  ]
-  private static let inAppElementMembers = elementMembers.union(["apple_element"])
   private let family: ProtocolFamily
   private let protocols: [String]
   private let retention: RetentionPolicy
@@ -42,43 +37,34 @@ package struct PresentationRequestDecoder: Sendable {
     self.proofs = proofs
   }
 
-  /// An object of exactly these members.
+  /// Reads an object of what is asked for, and nothing else.
   package func decode(_ json: JSON) throws(ServiceError) -> PresentationRequest {
-    var faults = InputFaults()
-    let request = ObjectInput(json, at: "", known: Self.members, &faults).map { decode($0, &faults) }
-    try faults.throwIfAny()
-    guard let request else { throw ServiceError(.apiInvalidRequest) }
+    var faults = Faults()
+    guard let input = PresentationInput.shape.read(json, "", &faults) else { throw faults.refusal }
+    let request = request(input, &faults)
+    guard faults.isEmpty else { throw faults.refusal }
     return request
   }
 
-  func decode(_ input: ObjectInput, _ faults: inout InputFaults) -> PresentationRequest {
-    let all = input.bool("all_documents", default: false, &faults)
-    let documents = input.array("documents", count: 1...Limits.requestedDocuments, required: true, &faults)
+  func request(_ input: PresentationInput, _ faults: inout Faults) -> PresentationRequest {
     var requests: [DocumentRequest] = []
-    for (index, json) in documents.enumerated() {
-      let pointer = "\(input.pointer(to: "documents"))/\(index)"
-      guard let document = document(json, at: pointer, &faults) else { continue }
+    for (index, document) in input.documents.enumerated() {
+      let pointer = "/documents/\(index)"
       let isRepeated = requests.contains { $0.docType.hasSameBytes(as: document.docType) }
       if isRepeated, !canRepeat {
         let way = protocols.first { !ProtocolFamily.namesQueries($0) }.map { "by `\($0)`" } ?? "without OpenID4VP"
         faults.add(pointer + "/doc_type", "is asked for twice; each type can be asked for once \(way)")
       }
-      requests.append(document)
+      requests.append(self.document(document, at: pointer, &faults))
     }
-    if all { checkRepeated(requests, at: input.pointer(to: "documents"), &faults) }
+    if input.requiresAllDocuments { checkRepeated(requests, &faults) }
     let elements = requests.flatMap(\.elements)
     if elements.reduce(0, { $0 + 1 + $1.alternatives.count }) > Limits.requestedElements {
-      faults.add(input.pointer(to: "documents"), "ask for more than \(Limits.requestedElements) elements")
+      faults.add("/documents", "ask for more than \(Limits.requestedElements) elements")
     }
-    var request = PresentationRequest(documents: requests, requiresAllDocuments: all)
-    if let name = input.string("purpose_hint", required: false, &faults) {
-      request.purposeHint = PurposeHint.allCases.first { "\($0)" == name }
-      if family == .inApp {
-        faults.add(input.pointer(to: "purpose_hint"), "does not go with `apple-in-app`")
-      } else if request.purposeHint == nil {
-        faults.add(input.pointer(to: "purpose_hint"), "must be `identity`, `driving` or `age`")
-      }
-    }
+    if input.purposeHint != nil, family == .inApp { faults.add("/purpose_hint", "does not go with `apple-in-app`") }
+    var request = PresentationRequest(documents: requests, requiresAllDocuments: input.requiresAllDocuments)
+    request.purposeHint = input.purposeHint
     return request
   }
 
@@ -86,143 +72,120 @@ package struct PresentationRequestDecoder: Sendable {
   private var canRepeat: Bool { !protocols.isEmpty && protocols.allSatisfy(ProtocolFamily.namesQueries) }
 
   /// Two documents of one type are told apart by their numbers, which proofs hide.
-  private func checkRepeated(_ requests: [DocumentRequest], at pointer: String, _ faults: inout InputFaults) {
+  private func checkRepeated(_ requests: [DocumentRequest], _ faults: inout Faults) {
     for (index, request) in requests.enumerated()
     where requests.count(where: { $0.docType.hasSameBytes(as: request.docType) }) > 1 {
       if request.proofs != nil {
         faults.add(
-          "\(pointer)/\(index)/zk", "cannot be asked for where `all_documents` has two documents of one type",
+          "/documents/\(index)/zk", "cannot be asked for where `all_documents` has two documents of one type",
           code: .zkNotProvable)
       }
       let number = ElementReference.documentNumber(ofDocType: request.docType)
       if !request.elements.contains(where: { $0.element == number && $0.isRequired && $0.alternatives.isEmpty }) {
         faults.add(
-          "\(pointer)/\(index)/elements",
+          "/documents/\(index)/elements",
           "must have `document_number` of `\(number.namespace)`, required and without alternatives: two documents of one "
             + "type are told apart by it")
       }
     }
   }
 
-  private func document(_ json: JSON, at pointer: String, _ faults: inout InputFaults) -> DocumentRequest? {
-    guard
-      let input = ObjectInput(
-        json, at: pointer,
-        known: ["doc_type", "elements", "age_over", "minimum_age", "accept_expired", "retain_days", "zk"],
-        &faults)
-    else { return nil }
-    let docType = input.string("doc_type", required: true, &faults)
-    let days = retainDays(input, &faults)
+  private func document(
+    _ input: DocumentInput, at pointer: String, _ faults: inout Faults
+  ) -> DocumentRequest {
+    checkDays(input.retainDays, at: pointer, &faults)
     var elements: [ElementRequest] = []
-    for (index, json) in input.array("elements", count: 0...Limits.requestedElements, required: false, &faults)
-      .enumerated()
-    {
+    for (index, wanted) in input.elements.enumerated() {
       let place = "\(pointer)/elements/\(index)"
-      for element in self.elements(json, of: docType, keptFor: days, at: place, &faults) {
-        checkIntent(element, beside: elements, of: docType, at: place, &faults)
+      for element in self.elements(wanted, of: input, at: place, &faults) {
+        checkIntent(element, beside: elements, of: input.docType, at: place, &faults)
         if elements.contains(where: { $0.element == element.element }) {
           // Several of Apple's elements may stand for one of the document's.
-          guard json["apple_element"] == nil else { continue }
+          guard wanted.appleElement == nil else { continue }
           faults.add(place, "is asked for twice")
         }
         elements.append(element)
       }
     }
-    if days != nil, !elements.contains(where: \.intentToRetain) {
-      faults.add(input.pointer(to: "retain_days"), "goes with elements of `intent_to_retain` true, and there is none")
+    if input.retainDays != nil, !elements.contains(where: \.intentToRetain) {
+      faults.add(pointer + "/retain_days", "goes with elements of `intent_to_retain` true, and there is none")
     }
     var request = DocumentRequest(
-      docType: docType ?? "", elements: elements, ageOver: thresholds(input, &faults),
-      minimumAge: input.integer(
-        "minimum_age", in: Int64(family.ageThresholds.lowerBound)...Int64(family.ageThresholds.upperBound), &faults
-      ).map { Int($0) })
-    request.acceptsExpired = input.bool("accept_expired", default: false, &faults)
-    checkAges(request, at: pointer, &faults)
+      docType: input.docType, elements: elements, ageOver: Set(input.ageOver).sorted(), minimumAge: input.minimumAge)
+    request.acceptsExpired = input.acceptsExpired
+    checkAges(input, request, at: pointer, &faults)
     if elements.isEmpty, request.ageThresholds.isEmpty, faults.isEmpty { faults.add(pointer, "asks for nothing") }
-    if faults.isEmpty { request.proofs = proofs(of: request, input, &faults) }
-    return docType == nil ? nil : request
+    if faults.isEmpty { request.proofs = proofs(input.proofs, of: request, at: pointer + "/zk", &faults) }
+    return request
   }
 
-  /// One element by its namespace and identifier; or, in-app, what one of Apple's identity elements stands for:
-  /// `{"apple_element": "givenName"}`.
+  /// One element by its namespace and identifier; or, in-app, what one of Apple's identity elements stands for.
   private func elements(
-    _ json: JSON, of docType: String?, keptFor days: Int?, at pointer: String, _ faults: inout InputFaults
+    _ input: ElementInput, of document: DocumentInput, at pointer: String, _ faults: inout Faults
   ) -> [ElementRequest] {
-    let known = family == .inApp ? Self.inAppElementMembers : Self.elementMembers
-    guard let input = ObjectInput(json, at: pointer, known: known, &faults) else { return [] }
-    let retention = self.retention(input, keptFor: days, &faults)
-    let isRequired = input.bool("required", default: true, &faults)
-    let alternatives = alternatives(input, &faults)
-    if family == .inApp, let name = input.string("apple_element", required: false, &faults) {
-      for other in ["namespace", "identifier"] where input.value(other) != nil {
-        faults.add(input.pointer(to: other), "does not go together with `apple_element`")
-      }
-      let type = docType.flatMap(AppleDocumentType.init(docType:))
-      guard
-        let requests = type?.elementRequests(for: name, retention: retention, isRequired: isRequired)
-      else {
-        let known = type?.elementNames.joined(separator: ", ") ?? "none"
-        faults.add(input.pointer(to: "apple_element"), "is none of this document type's: \(known)")
-        return []
-      }
-      return requests
-    }
-    guard let element = reference(input, &faults) else { return [] }
-    for (index, other) in alternatives.enumerated() where ([element] + alternatives[..<index]).contains(other) {
-      faults.add("\(input.pointer(to: "alternatives"))/\(index)", "is asked for twice")
-    }
-    return [
-      ElementRequest(element, retention: retention, isRequired: isRequired, alternatives: alternatives)
-    ]
-  }
-
-  private func reference(_ input: ObjectInput, _ faults: inout InputFaults) -> ElementReference? {
-    let namespace = input.string("namespace", required: true, &faults)
-    let identifier = input.string("identifier", required: true, &faults)
-    guard let namespace, let identifier else { return nil }
-    return ElementReference(namespace, identifier)
-  }
-
-  /// The elements that may come in its place. Apple and Annex B cannot ask for them.
-  private func alternatives(_ input: ObjectInput, _ faults: inout InputFaults) -> [ElementReference] {
-    let pointer = input.pointer(to: "alternatives")
+    let retention = self.retention(input, keptFor: document.retainDays, at: pointer, &faults)
+    // Apple and Annex B cannot ask for others in its place.
     let unable = family == .inApp ? family.protocolNames : protocols.filter { $0 == AnnexBProtocol().name }
-    if let name = unable.first, input.value("alternatives") != nil {
-      faults.add(pointer, "cannot be asked for by `\(name)`")
+    if let name = unable.first, !input.alternatives.isEmpty {
+      faults.add(pointer + "/alternatives", "cannot be asked for by `\(name)`")
+    }
+    if let name = input.appleElement {
+      for (member, value) in [("namespace", input.namespace), ("identifier", input.identifier)] where value != nil {
+        faults.add("\(pointer)/\(member)", "does not go together with `apple_element`")
+      }
+      let type = family == .inApp ? AppleDocumentType(docType: document.docType) : nil
+      if let found = type?.elementRequests(for: name, retention: retention, isRequired: input.isRequired) {
+        return found
+      }
+      let known = type?.elementNames ?? []
+      faults.add(
+        pointer + "/apple_element",
+        family == .inApp
+          ? "is none of this document type's: " + (known.isEmpty ? "none" : known.joined(separator: ", "))
+            + Spelling.hint(for: name, among: known)
+          : "goes with `apple-in-app` only")
       return []
     }
-    var references: [ElementReference] = []
-    for (index, json) in input.array("alternatives", count: 1...Limits.elementAlternatives, required: false, &faults)
-      .enumerated()
-    {
-      let other = ObjectInput(json, at: "\(pointer)/\(index)", known: ["namespace", "identifier"], &faults)
-      if let reference = other.flatMap({ reference($0, &faults) }) { references.append(reference) }
+    for (member, value) in [("namespace", input.namespace), ("identifier", input.identifier)] where value == nil {
+      faults.add("\(pointer)/\(member)", "is required")
     }
-    return references
+    guard let namespace = input.namespace, let identifier = input.identifier else { return [] }
+    let element = ElementReference(namespace, identifier)
+    for (index, other) in input.alternatives.enumerated()
+    where ([element] + input.alternatives[..<index]).contains(other) {
+      faults.add("\(pointer)/alternatives/\(index)", "is asked for twice")
+    }
+    return [
+      ElementRequest(element, retention: retention, isRequired: input.isRequired, alternatives: input.alternatives)
+    ]
   }
 
   /// The element's own days, else its document's, else the policy's.
   private func retention(
-    _ input: ObjectInput, keptFor days: Int?, _ faults: inout InputFaults
+    _ input: ElementInput, keptFor days: Int?, at pointer: String, _ faults: inout Faults
   ) -> Retention {
-    let own = retainDays(input, &faults)
-    guard input.bool("intent_to_retain", default: false, &faults) else {
-      if own != nil { faults.add(input.pointer(to: "retain_days"), "goes with `intent_to_retain` true only") }
+    checkDays(input.retainDays, at: pointer, &faults)
+    guard input.intentToRetain else {
+      if input.retainDays != nil { faults.add(pointer + "/retain_days", "goes with `intent_to_retain` true only") }
       return .none
     }
-    return (own ?? days ?? retention.days).map { .days($0) } ?? .unspecified
+    return (input.retainDays ?? days ?? retention.days).map { .days($0) } ?? .unspecified
   }
 
-  private func retainDays(_ input: ObjectInput, _ faults: inout InputFaults) -> Int? {
-    input.integer("retain_days", in: Limits.retainDays.lowerBound...Int64(retention.longest), &faults).map { Int($0) }
+  /// The configuration's bound is lower than the schema's.
+  private func checkDays(_ days: Int?, at pointer: String, _ faults: inout Faults) {
+    guard let days, days > retention.longest else { return }
+    faults.add(
+      pointer + "/retain_days",
+      "must be a whole number from \(Limits.retainDays.lowerBound) to \(retention.longest)")
   }
 
   /// One of Apple's elements has one intent to store, whatever it stands for.
   private func checkIntent(
-    _ element: ElementRequest, beside others: [ElementRequest], of docType: String?, at pointer: String,
-    _ faults: inout InputFaults
+    _ element: ElementRequest, beside others: [ElementRequest], of docType: String, at pointer: String,
+    _ faults: inout Faults
   ) {
-    guard family == .inApp, let type = docType.flatMap(AppleDocumentType.init(docType:)),
+    guard family == .inApp, let type = AppleDocumentType(docType: docType),
       let name = type.appleElement(for: element.element),
       others.contains(where: { type.appleElement(for: $0.element) == name && $0.retention != element.retention })
     else { return }
@@ -230,28 +193,15 @@ package struct PresentationRequestDecoder: Sendable {
       pointer, "is asked for within Apple's `\(name)`, which has another intent to retain: it is one for all of them")
   }
 
-  private func thresholds(_ input: ObjectInput, _ faults: inout InputFaults) -> [Int] {
-    guard let value = input.value("age_over") else { return [] }
-    let pointer = input.pointer(to: "age_over")
-    guard let elements = value.array else {
-      faults.add(pointer, "must be an array of whole numbers")
-      return []
-    }
-    let range = family.ageThresholds
-    var thresholds: [Int] = []
-    for (index, element) in elements.enumerated() {
-      guard let number = element.integer, range.contains(Int(clamping: number)) else {
-        faults.add(
-          "\(pointer)/\(index)", "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
-        continue
-      }
-      thresholds.append(Int(number))
-    }
-    return Array(Set(thresholds)).sorted()
-  }
-
   /// At most two age attestations, however they are asked for (ISO/IEC 18013-5:2021, 7.2.5).
-  private func checkAges(_ request: DocumentRequest, at pointer: String, _ faults: inout InputFaults) {
+  private func checkAges(
+    _ input: DocumentInput, _ request: DocumentRequest, at pointer: String, _ faults: inout Faults
+  ) {
+    let range = family.ageThresholds
+    let ages = input.ageOver.enumerated().map { ("age_over/\($0.offset)", $0.element) }
+    for (member, age) in ages + (input.minimumAge.map { [("minimum_age", $0)] } ?? []) where !range.contains(age) {
+      faults.add("\(pointer)/\(member)", "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+    }
     let named = request.elements.flatMap { [$0.element] + $0.alternatives }
       .compactMap { Self.threshold(of: $0.identifier) }
     if Set(request.ageThresholds).union(named).count > Limits.ageRequests {
@@ -265,16 +215,10 @@ package struct PresentationRequestDecoder: Sendable {
     }
   }
 
-  /// `zk`: whether a zero-knowledge proof may, or must, answer; nil for `off` and where nothing is said.
+  /// The zero-knowledge proofs that may, or must, answer; nil if none may.
   private func proofs(
-    of document: DocumentRequest, _ input: ObjectInput, _ faults: inout InputFaults
+    _ wish: DocumentInput.Proofs, of document: DocumentRequest, at pointer: String, _ faults: inout Faults
   ) -> ProofRequest? {
-    guard let value = input.value("zk") else { return nil }
-    let pointer = input.pointer(to: "zk")
-    guard let wish = value.string.flatMap(ProofWish.init) else {
-      faults.add(pointer, "must be `off`, `allowed` or `required`")
-      return nil
-    }
     guard wish != .off else { return nil }
     guard family != .inApp else {
       faults.add(pointer, "cannot be asked for in-app: Apple Wallet makes no proofs", code: .zkNotProvable)
@@ -293,8 +237,6 @@ package struct PresentationRequestDecoder: Sendable {
     }
     return request
   }
-
-  private enum ProofWish: String { case off, allowed, required }
 
   /// NN of `age_over_NN`.
   private static func threshold(of identifier: String) -> Int? {

@@ -68,7 +68,7 @@ struct CreateSession {
   }
 }
 
-/// The body of `POST /v1/verification_sessions`, read strictly.
+/// The body of `POST /v1/verification_sessions`, under the rules of its relying party.
 package struct CreateSessionInput: Sendable {
   package let protocols: [String]
   package let request: PresentationRequest
@@ -85,12 +85,6 @@ package struct CreateSessionInput: Sendable {
   package let clientReferenceID: String?
   package let metadata: [SessionContent.MetadataEntry]
 
-  private static let members: Set<String> =
-    PresentationRequestDecoder.members.union([
-      "protocols", "origin", "redirect_uri", "purpose", "return_url", "apple_merchant_id",
-      "intended_use_id", "expires_in", "client_reference_id", "metadata",
-    ])
-
   /// - Parameters:
   ///   - offered: the names of the protocols that are built.
   ///   - publicURL: the origin of hosted pages.
@@ -99,12 +93,10 @@ package struct CreateSessionInput: Sendable {
     parsing json: JSON, for relyingParty: RelyingParty, offered: Set<String>, publicURL: String? = nil,
     circuits: [KnownCircuit] = []
   ) throws(ServiceError) {
-    var faults = InputFaults()
-    guard let input = ObjectInput(json, at: "", known: Self.members, &faults) else {
-      try faults.throwIfAny()
-      throw ServiceError(.apiInvalidRequest)
-    }
-    protocols = Self.protocols(input, offered, &faults)
+    var faults = Faults()
+    guard let body = CreateSessionBody.shape.read(json, "", &faults) else { throw faults.refusal }
+    Self.checkProtocols(body.protocols, offered, &faults)
+    protocols = body.protocols
     let families = Set(protocols.compactMap(ProtocolFamily.init(ofProtocol:)))
     // Those that go together have the same rules for what may be asked.
     let family = protocols.first.flatMap(ProtocolFamily.init(ofProtocol:)) ?? .inApp
@@ -112,99 +104,91 @@ package struct CreateSessionInput: Sendable {
     request = PresentationRequestDecoder(
       for: family, protocols: protocols, retention: relyingParty.policies.retention,
       proofs: .init(circuits: circuits, revocation: relyingParty.policies.revocation)
-    ).decode(input, &faults)
+    ).request(body.asked, &faults)
     if protocols.contains(AnnexBProtocol().name), request.documents.contains(where: { $0.proofs != nil }) {
       faults.add("/documents", "cannot ask for proofs by `\(AnnexBProtocol().name)`", code: .zkNotProvable)
     }
-    origin = input.string("origin", required: families.contains(.web), &faults)
+    origin = body.origin
+    if origin == nil, families.contains(.web) { faults.add("/origin", "is required") }
     if let origin, origin != pageOrigin, !relyingParty.origins.contains(origin) {
       faults.add("/origin", "is not one of the relying party's configured origins", code: .apiOriginNotAllowed)
     }
-    redirectURI = Self.redirectURI(input, families, relyingParty, &faults)
+    redirectURI = Self.redirectURI(body, families, relyingParty, &faults)
     let canAsk = families.contains(.redirect) || families.contains(.web) && origin == pageOrigin
-    page = Self.page(input, isThere: pageOrigin != nil && canAsk, relyingParty, &faults)
-    apple = Self.apple(input, family, relyingParty, &faults)
-    registration = Self.registration(input, family, relyingParty, &faults)
+    page = Self.page(body, isThere: pageOrigin != nil && canAsk, relyingParty, &faults)
+    apple = Self.apple(body.appleMerchantID, family, relyingParty, &faults)
+    registration = Self.registration(body.intendedUseID, family, relyingParty, &faults)
     // Only where all was read do places in the request and in the input agree.
     if let registration, faults.isEmpty { Self.requireRegistered(request, by: registration, &faults) }
-    expiresIn = input.integer("expires_in", in: Limits.sessionLifetimeRange, &faults) ?? Limits.sessionLifetime
-    clientReferenceID = input.string(
-      "client_reference_id", characters: 1...Limits.metadataValueCharacters, required: false, &faults)
-    metadata = Self.metadata(input, &faults)
-    try faults.throwIfAny()
+    expiresIn = body.expiresIn
+    clientReferenceID = body.clientReferenceID
+    metadata = body.metadata
+    guard faults.isEmpty else { throw faults.refusal }
   }
 
-  private static func protocols(
-    _ input: ObjectInput, _ offered: Set<String>, _ faults: inout InputFaults
-  ) -> [String] {
-    let pointer = input.pointer(to: "protocols")
-    var names: [String] = []
-    for (index, value) in input.array("protocols", count: 1...8, required: true, &faults).enumerated() {
-      guard let name = value.string else {
-        faults.add("\(pointer)/\(index)", "must be a string")
-        continue
-      }
-      if names.contains(name) { faults.add("\(pointer)/\(index)", "is there twice") }
+  private static func checkProtocols(_ names: [String], _ offered: Set<String>, _ faults: inout Faults) {
+    for (index, name) in names.enumerated() {
+      if names[..<index].contains(name) { faults.add("/protocols/\(index)", "is there twice") }
       if !offered.contains(name) {
-        let names = offered.sorted().joined(separator: ", ")
-        let those = offered.isEmpty ? "the relying party's configuration offers nothing" : "there are \(names)"
-        faults.add("\(pointer)/\(index)", "is not offered here; \(those)", code: .apiProtocolUnsupported)
+        let known = offered.sorted()
+        let those =
+          known.isEmpty
+          ? "the relying party's configuration offers nothing" : "there are " + known.joined(separator: ", ")
+        faults.add(
+          "/protocols/\(index)", "is not offered here; \(those)" + Spelling.hint(for: name, among: known),
+          code: .apiProtocolUnsupported)
       }
-      names.append(name)
     }
     let others = names.filter { ProtocolFamily(ofProtocol: $0) != .web }
     // A wallet fetches its request by the session's name alone, so there must be only one.
     let isOneBesideWeb = others.count == 1 && ProtocolFamily.besideWeb.contains(others[0])
     if names.count > 1, !others.isEmpty, !isOneBesideWeb {
       faults.add(
-        pointer,
+        "/protocols",
         "cannot be offered together: only those of the Digital Credentials API, and with them one of "
           + ProtocolFamily.besideWeb.map { "`\($0)`" }.joined(separator: " and "))
     }
-    return names
   }
 
   /// `purpose` and `return_url`, which only a page can say and use.
   private static func page(
-    _ input: ObjectInput, isThere: Bool, _ relyingParty: RelyingParty, _ faults: inout InputFaults
+    _ body: CreateSessionBody, isThere: Bool, _ relyingParty: RelyingParty, _ faults: inout Faults
   ) -> PageWishes? {
-    let purpose = input.string("purpose", characters: 1...Limits.purposeCharacters, required: false, &faults)
-    let address = input.string("return_url", characters: 1...2048, required: false, &faults)
     guard isThere else {
       let reason =
         relyingParty.page == nil
         ? "needs a page, and this relying party has none configured"
         : "goes with `openid4vp`, or with the page's own `origin`"
-      for name in ["purpose", "return_url"] where input.value(name) != nil {
-        faults.add(input.pointer(to: name), reason)
-      }
+      if body.purpose != nil { faults.add("/purpose", reason) }
+      if body.returnURL != nil { faults.add("/return_url", reason) }
       return nil
     }
-    if let address { checkAddress(address, at: input.pointer(to: "return_url"), relyingParty, &faults) }
-    return PageWishes(purpose: purpose, returnURL: address)
+    if let address = body.returnURL { checkAddress(address, at: "/return_url", relyingParty, &faults) }
+    return PageWishes(purpose: body.purpose, returnURL: body.returnURL)
   }
 
   /// Only a wallet that posts its answer by itself sends the person anywhere.
   private static func redirectURI(
-    _ input: ObjectInput, _ families: Set<ProtocolFamily>, _ relyingParty: RelyingParty, _ faults: inout InputFaults
+    _ body: CreateSessionBody, _ families: Set<ProtocolFamily>, _ relyingParty: RelyingParty, _ faults: inout Faults
   ) -> String? {
-    guard let address = input.string("redirect_uri", characters: 1...2048, required: false, &faults) else {
-      let hasOther = !families.contains(.redirect) || input.value("return_url") != nil
+    guard let address = body.redirectURI else {
+      let hasOther = !families.contains(.redirect) || body.returnURL != nil
       return hasOther ? nil : relyingParty.openID4VP.redirectURI
     }
-    let pointer = input.pointer(to: "redirect_uri")
     if families.contains(.redirect) {
       let isOwnApp = relyingParty.openID4VP.redirectSchemes.contains { address.hasPrefix($0 + "://") }
-      if !isOwnApp || !RedirectURI.isAbsolute(address) { checkAddress(address, at: pointer, relyingParty, &faults) }
+      if !isOwnApp || !RedirectURI.isAbsolute(address) {
+        checkAddress(address, at: "/redirect_uri", relyingParty, &faults)
+      }
     } else {
-      faults.add(pointer, "goes with `openid4vp` by redirect or QR code only")
+      faults.add("/redirect_uri", "goes with `openid4vp` by redirect or QR code only")
     }
     return address
   }
 
   /// An address that a person is sent to must be the relying party's own.
   private static func checkAddress(
-    _ address: String, at pointer: String, _ relyingParty: RelyingParty, _ faults: inout InputFaults
+    _ address: String, at pointer: String, _ relyingParty: RelyingParty, _ faults: inout Faults
   ) {
     if !RedirectURI.isAbsolute(address) {
       faults.add(pointer, "must be an absolute address without a fragment: it begins with a scheme and `://`")
@@ -217,10 +201,9 @@ package struct CreateSessionInput: Sendable {
   /// The relying party's only merchant, or the one that the request names. With several it must name one: the order of
   /// the configuration does not decide whose certificate answers are encrypted to.
   private static func apple(
-    _ input: ObjectInput, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout InputFaults
+    _ name: String?, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout Faults
   ) -> AppleConfiguration? {
-    let name = input.string("apple_merchant_id", required: false, &faults)
-    let pointer = input.pointer(to: "apple_merchant_id")
+    let pointer = "/apple_merchant_id"
     guard family == .inApp else {
       if name != nil { faults.add(pointer, "goes with `apple-in-app` only") }
       return nil
@@ -240,10 +223,9 @@ package struct CreateSessionInput: Sendable {
 
   /// The relying party's only registration certificate, or the one of the intended use that the request names.
   private static func registration(
-    _ input: ObjectInput, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout InputFaults
+    _ id: String?, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout Faults
   ) -> RegistrationCertificate? {
-    let pointer = input.pointer(to: "intended_use_id")
-    let id = input.string("intended_use_id", required: false, &faults)
+    let pointer = "/intended_use_id"
     guard family != .inApp else {
       if id != nil { faults.add(pointer, "does not go with `apple-in-app`") }
       return nil
@@ -262,7 +244,7 @@ package struct CreateSessionInput: Sendable {
 
   /// Refuses what is not registered: a wallet would warn the person of it, or refuse it (ARF, RPRC_21).
   private static func requireRegistered(
-    _ request: PresentationRequest, by registration: RegistrationCertificate, _ faults: inout InputFaults
+    _ request: PresentationRequest, by registration: RegistrationCertificate, _ faults: inout Faults
   ) {
     for (index, document) in request.documents.enumerated() {
       let pointer = "/documents/\(index)"
@@ -285,28 +267,6 @@ package struct CreateSessionInput: Sendable {
 
   private static func names(of merchants: [AppleConfiguration]) -> String {
     merchants.map(\.merchantID).joined(separator: ", ")
-  }
-
-  private static func metadata(
-    _ input: ObjectInput, _ faults: inout InputFaults
-  ) -> [SessionContent.MetadataEntry] {
-    guard let value = input.value("metadata") else { return [] }
-    let pointer = input.pointer(to: "metadata")
-    guard let members = value.object, members.count <= Limits.metadataMembers else {
-      faults.add(pointer, "must be an object of at most \(Limits.metadataMembers) strings")
-      return []
-    }
-    return members.compactMap { member in
-      guard (1...Limits.metadataValueCharacters).contains(member.name.unicodeScalars.count),
-        let text = member.value.string, text.unicodeScalars.count <= Limits.metadataValueCharacters
-      else {
-        faults.add(
-          pointer + "/" + JSONPointer.escape(member.name),
-          "must be a string of at most \(Limits.metadataValueCharacters) characters")
-        return nil
-      }
-      return SessionContent.MetadataEntry(name: member.name, value: text)
-    }
   }
 }
 

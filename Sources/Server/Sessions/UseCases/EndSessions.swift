@@ -11,7 +11,7 @@ struct CancelSession {
     _ id: String, _ body: JSON, as caller: Caller, claim: IdempotencyClaim?
   ) async throws(ServiceError) -> OperationReply {
     let address = try caller.address(of: id)
-    if let reason = try CancelInput(parsing: body).reason {
+    if let reason = try CancelBody.shape.value(of: body).reason {
       return try await report(reason.code, of: address, as: caller, claim: claim)
     }
     guard case .apiKey = caller else {
@@ -70,21 +70,18 @@ package enum CancelReason: String, Sendable, CaseIterable {
 }
 
 /// The body of `POST …/{id}/cancel`.
-struct CancelInput {
+package struct CancelBody: Equatable, Sendable {
   /// Nil where the relying party itself ends the session.
   let reason: CancelReason?
 
-  init(parsing json: JSON) throws(ServiceError) {
-    var faults = InputFaults()
-    let input = ObjectInput(json, at: "", known: ["reason"], &faults)
-    let text = input?.string("reason", required: false, &faults)
-    reason = text.flatMap(CancelReason.init)
-    if text != nil, reason == nil {
-      let known = CancelReason.allCases.map(\.rawValue).joined(separator: ", ")
-      faults.add("/reason", "must be one of \(known)")
-    }
-    try faults.throwIfAny()
-  }
+  package static let shape = Shape.object(
+    "CancelVerificationSession", "Why a session ends.", CancelBody.init,
+    .optional(
+      "reason", \.reason, .choice("CancelReason", "Why there is no response."),
+      """
+      Why there is no response, as the app or page knows: the person declined, no wallet was available, or it \
+      failed. Required with a client secret.
+      """))
 }
 
 /// Erases everything of a session but ids, times, status and codes, in whatever state it is. An answer that is being

@@ -11,7 +11,7 @@ struct SubmitAnswer {
     _ body: JSON, to id: String, as caller: Caller, claim: IdempotencyClaim?
   ) async throws(ServiceError) -> OperationReply {
     let address = try caller.address(of: id)
-    let input = try SubmitInput(parsing: body)
+    let input = try SubmitBody.shape.value(of: body)
     guard let wallet = context.protocols[input.protocolName] else {
       throw try await refusal(address, input.protocolName)
     }
@@ -55,28 +55,5 @@ struct SubmitAnswer {
     }
     return ServiceError(
       .sessionProtocolMismatch, "The session offers `\(protocolName)`, which this server does not know.")
-  }
-}
-
-/// The body of `POST …/{id}/submit`; `data` is the protocol's to read.
-struct SubmitInput {
-  let protocolName: String
-  let data: JSON
-  /// Of the response code that the page has made by which the answer came.
-  let code: ResponseCodeHash?
-
-  init(parsing json: JSON) throws(ServiceError) {
-    var faults = InputFaults()
-    let input = ObjectInput(json, at: "", known: ["protocol", "data", WalletResponse.codeHash], &faults)
-    let name = input?.string("protocol", required: true, &faults)
-    let data = input?.value("data")
-    if let input, data == nil { faults.add(input.pointer(to: "data"), "is required") }
-    let hash = input?.string(WalletResponse.codeHash, required: false, &faults)
-    code = hash.flatMap { ResponseCodeHash($0) }
-    if hash != nil, code == nil { faults.add("/" + WalletResponse.codeHash, "must be 32 bytes in base64url") }
-    try faults.throwIfAny()
-    guard let name, let data else { throw ServiceError(.apiInvalidRequest) }
-    protocolName = name
-    self.data = data
   }
 }

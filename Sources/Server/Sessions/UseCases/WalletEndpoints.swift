@@ -178,29 +178,41 @@ enum WalletResponse {
   /// What is read of an answer, by any version of the protocol.
   private static let known = answers + ["state", "presentation_submission"]
 
+  /// The parameters that are read; wallets send others too.
+  ///
+  /// - Parameter isForm: whether they come as a form, which has only text.
+  static func schema(isForm: Bool) -> Schema {
+    let token: Schema = isForm ? Schema.text.orNull : [:]
+    return .openObject([
+      "response": Schema.text.orNull.described(
+        "The encrypted response, a compact JWE. Exactly one of `response`, `vp_token` and `error` is there."),
+      "vp_token": token.described(
+        isForm ? "The presentations, as JSON text." : "An object: the presentations, by the request's queries."),
+      "state": Schema.text.orNull.described("The request's `state`; required with `error` where the wallet posts."),
+      "presentation_submission": token.described(
+        "The description that wallets of ISO/IEC TS 18013-7, Annex B, send with it."),
+      "error": Schema.text.orNull.described("The wallet's refusal (OpenID4VP 1.0, 8.5), such as `access_denied`."),
+      "error_description": Schema.text.orNull.described("The wallet's own words, which are kept with the session."),
+    ])
+  }
+
   /// `{"response": JWE}`, `{"vp_token": …}` or `{"error": …}`; what else a wallet sends is ignored
   /// (RFC 6749, 4.1.2), and goes no further.
-  ///
-  /// - Parameter isForm: whether it came as a form, which has only text.
   static func decode(_ data: JSON, isForm: Bool) throws(ServiceError) -> WalletAnswer {
-    guard let members = data.object else { throw fault("/data", "must be an object") }
-    let present = (answers + ["error"]).filter { data[$0] != nil }
-    guard present.count == 1 else {
-      throw fault("/data", "must have one of `response`, `vp_token` and `error`")
+    guard let members = data.object?.filter({ !$0.value.isNull }) else {
+      throw .invalidMember("/data", "must be an object")
+    }
+    guard members.count(where: { (answers + ["error"]).contains($0.name) }) == 1 else {
+      throw .invalidMember("/data", "must have one of `response`, `vp_token` and `error`")
     }
     let texts = isForm ? answers + ["error", "state"] : ["response", "error"]
-    for name in texts {
-      guard let value = data[name], value.string == nil else { continue }
-      throw fault("/data/\(name)", "must be a string")
+    for member in members where texts.contains(member.name) && member.value.string == nil {
+      throw .invalidMember("/data/\(member.name)", "must be a string")
     }
     if let error = data["error"]?.string {
       return .refusal(Code(walletError: error), description: data.errorDescription)
     }
-    return .answer(.parameters(.object(members.filter { Self.known.contains($0.name) })))
-  }
-
-  private static func fault(_ pointer: String, _ detail: String) -> ServiceError {
-    ServiceError(.apiInvalidRequest, pointers: [.init(pointer: pointer, detail: detail)])
+    return .answer(.parameters(.object(members.filter { known.contains($0.name) })))
   }
 }
 
