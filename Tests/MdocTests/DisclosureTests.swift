@@ -27,6 +27,8 @@ import Testing
     let verdict = attack.verify(response, request: nil)
     #expect(verdict.accepted?.disclosesSomething == false)
     #expect(warnings(verdict) == [.nothingDisclosed])
+    let warning = verdict.report.checks.first { $0.outcome == .warning }
+    #expect(warning?.detail?.hasPrefix("nothing that was asked for came") == true)
     let strict = attack.verify(response, request: nil, isStrict: true)
     #expect(strict.report.reasons.map(\.code).contains(.nothingDisclosed))
   }

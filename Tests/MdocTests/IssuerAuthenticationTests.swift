@@ -88,6 +88,33 @@ import Trust
     #expect(try failures { $0.unprotected = [] } == [.issuerCertificateMissing])
   }
 
+  /// The habits of writers of JSON, each with the words by which its maker finds it.
+  @Test func `what stands in the place of the certificate is named`() throws {
+    let der = CBORValue.bytes(chain[0])
+    let forms: [(header: (key: CBORValue, value: CBORValue)?, words: String)] = [
+      (nil, "x5chain (label 33) is missing"),
+      (("33", der), "x5chain stands under the text \"33\", not under the number 33"),
+      ((33, .text(Base64.encode(chain[0]))), "x5chain (label 33) is a text, base64 by its look: it must be"),
+      ((33, "no certificate!"), "x5chain (label 33) is a text: it must be"),
+      ((33, [[der]]), "x5chain (label 33) has an array at index 0: it must be"),
+      (
+        (33, [der, .text(Base64.encode(chain[0]))]),
+        "x5chain (label 33) has a text, base64 by its look at index 1: it must"
+      ),
+      ((33, .bytes([])), "x5chain (label 33) is an empty byte string: it must be"),
+      ((33, []), "x5chain (label 33) is an empty array: it must be"),
+      ((33, ["der": der]), "x5chain (label 33) is a CBOR map: it must be"),
+    ]
+    for (header, words) in forms {
+      var changed = message
+      changed.unprotected = [header].compactMap { $0 }
+      let check = try run(signed(changed)).checks.checks.first { $0.outcome == .failed }
+      #expect(check?.code == .issuerCertificateMissing)
+      #expect(check?.detail?.hasPrefix(words) == true, "\(check?.detail ?? "-")")
+    }
+    #expect(!Code.issuerCertificateMissing.entry.remedy.contains("forged"))
+  }
+
   @Test func `a thumbprint is the first certificate's`() throws {
     func failures(_ algorithm: Int64, _ hash: [UInt8]) throws -> [Code] {
       var message = message

@@ -100,8 +100,8 @@ import Testing
       "the key is for ES384 (alg, label 3), and the signature says ES256"
     ),
     ("device-key-operations-other", .deviceAlgorithmKeyMismatch, "the key's key_ops (label 4) lacks verify"),
-    ("slip-device-signature-tagged", .deviceAuthMalformed, "it has tag 18, and no tag may stand here"),
-    ("cbor-trailing-after-mso", .cborTrailingBytes, "in the payload that the issuer signed"),
+    ("slip-device-signature-tagged", .deviceAuthMalformed, "deviceSignature: it has tag 18, and no tag may stand here"),
+    ("cbor-trailing-after-mso", .cborTrailingBytes, "in the payload that the issuer signed, at byte #"),
     ("zk-documents-alone", .zeroKnowledgeUnsupported, "1 zero-knowledge proofs"),
   ]
 
@@ -114,6 +114,7 @@ import Testing
     let checks = report.checks + report.documents.flatMap(\.checks)
     let found = try #require(checks.first { $0.code == code && $0.outcome == .failed }, "\(variant)")
     let place = (found.detail ?? "").replacing(/nameSpaces\[0\]\[[0-9]+\]/, with: "nameSpaces[0][#]")
+      .replacing(/at byte [0-9]+/, with: "at byte #")
     #expect(place == detail, "\(variant)")
   }
 

@@ -127,6 +127,8 @@ struct ZeroKnowledgeTests {
     try change(&answer)
     let verdict = try answer.verify()
     #expect(verdict.report.reasons.map(\.code) == [code], "\(name)")
+    let checks = verdict.report.checks + verdict.report.documents.flatMap(\.checks)
+    #expect(checks.first { $0.outcome == .failed }?.detail?.isEmpty == false, "\(name)")
     #expect(verdict.accepted == nil)
     let proof = verdict.report.documents.first?.checks.first { $0.code == .zkProofInvalid }?.outcome
     #expect(code == .zkProofInvalid ? proof == .failed : proof != .failed, "\(name)")

@@ -43,8 +43,8 @@ import Trust
   }
 
   @Test func anotherVersionIsNotRead() throws {
-    #expect(throws: TrustListError.versionUnsupported) { try read(changed("LoTEVersionIdentifier", "2")) }
-    #expect(throws: TrustListError.versionUnsupported) { try read(changed("LoTEVersionIdentifier", "0")) }
+    #expect(throws: TrustListError.versionUnsupported("2")) { try read(changed("LoTEVersionIdentifier", "2")) }
+    #expect(throws: TrustListError.versionUnsupported("0")) { try read(changed("LoTEVersionIdentifier", "0")) }
   }
 
   @Test(arguments: [

@@ -117,7 +117,10 @@ extension Code {
       )
     // DeviceResponse
     case .responseMalformed:
-      row("The DeviceResponse lacks a member or has one of another type", "\(iso), 8.3.2.1.2.2", Remedy.wallet)
+      row(
+        "The DeviceResponse lacks a member or has one of another type", "\(iso), 8.3.2.1.2.2",
+        "Compare the detail with the bytes that came: a whole DeviceResponse is expected. Report it to whoever made it, "
+          + "as a rule the wallet's maker.")
     case .responseVersionUnsupported:
       row("The DeviceResponse has another major version than 1", "\(iso), 8.3.2.1.2.2", Remedy.wallet)
     case .responseStatusNotOK:
@@ -237,7 +240,10 @@ extension Code {
     case .coseCritUnsupported:
       row("A COSE header parameter is marked critical and not understood", "RFC 9052, 3.1", Remedy.wallet)
     case .issuerCertificateMissing:
-      row("IssuerAuth carries no document signer certificate", "\(iso), 9.1.2.4", Remedy.forged)
+      row(
+        "IssuerAuth carries no document signer certificate", "\(iso), 9.1.2.4",
+        "The issuer must put its signer's certificate under x5chain, and the wallet pass issuerAuth on as it is; the "
+          + "detail says what stands there instead. Report it to the wallet's maker.")
     case .issuerCertificateThumbprintMismatch:
       row("The certificate thumbprint is not that of the document signer", "RFC 9360, 2", Remedy.forged)
     case .issuerAlgorithmUnsupported:

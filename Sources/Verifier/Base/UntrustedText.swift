@@ -93,3 +93,29 @@ extension Unicode.Scalar {
     }
   }
 }
+
+/// Names that somebody else chose, fit for a report: each cut as by `shown`, and no more than a person reads.
+package func shownList(_ names: [String]) -> String {
+  let more = names.count > 8 ? " and \(names.count - 8) more" : ""
+  return names.isEmpty ? "none" : names.prefix(8).map { shown($0) }.joined(separator: ", ") + more
+}
+
+/// A text that a wallet chose, fit for a report or log line: at most `limit` bytes, without control characters, line
+/// breaks, or marks that change how the text around them is displayed.
+package func shown(_ name: String, limit: Int = 64) -> String {
+  if name.utf8.count <= limit, name.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return name }
+  var output = ""
+  for scalar in name.unicodeScalars {
+    let next = isPlain(scalar) ? Character(scalar) : "\u{fffd}"
+    guard output.utf8.count + next.utf8.count <= limit else { return output + "…" }
+    output.unicodeScalars.append(contentsOf: next.unicodeScalars)
+  }
+  return output
+}
+
+private func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+  switch scalar.properties.generalCategory {
+  case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+  default: true
+  }
+}

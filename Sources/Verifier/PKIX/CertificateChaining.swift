@@ -69,9 +69,6 @@ extension Certificate {
     guard let own = extensions.extendedKeyUsage else { return true }
     return own.contains(CertificateExtensions.OID.anyExtendedKeyUsage) || !purposes.isDisjoint(with: own)
   }
-
-  /// The certificate's name in findings: taken from its bytes, never from words that a person or an authority chose.
-  var label: String { "certificate \(Hex.encode(sha256.prefix(8)))" }
 }
 
 /// The signature of a certificate or of a revocation list, and which of its bytes it covers.

@@ -80,7 +80,11 @@ private struct PathRun {
   mutating func evaluate(_ chain: [ArraySlice<UInt8>]) -> PathEvaluation {
     let isShort =
       chain.count <= Limits.chainCertificates && chain.allSatisfy { $0.count <= Limits.certificateBytes }
-    checks.require(isShort, .chainTooLong)
+    checks.require(
+      isShort, .chainTooLong,
+      chain.count > Limits.chainCertificates
+        ? "\(chain.count) certificates, at most \(Limits.chainCertificates) are read"
+        : "a certificate of \(chain.map(\.count).max() ?? 0) bytes, at most \(Limits.certificateBytes) are read")
     guard isShort else { return stop(signer: nil, skipping: .certificateMalformed) }
     let certificates = parse(chain)
     guard certificates.count == chain.count, let signer = certificates.first, let last = certificates.last else {
@@ -101,7 +105,7 @@ private struct PathRun {
     var certificates: [Certificate] = []
     do throws(CertificateError) {
       for der in chain { certificates.append(try Certificate(der: der)) }
-      checks.require(!chain.isEmpty, .certificateMalformed)
+      checks.require(!chain.isEmpty, .certificateMalformed, "the chain is empty")
     } catch {
       checks.failed(.certificateMalformed, "certificate \(certificates.count + 1) \(error.detail)")
     }
@@ -111,16 +115,17 @@ private struct PathRun {
   /// Evaluates a signer that is itself the anchor. The checks of its issuer are not run: the issuer is not at hand and
   /// does not matter.
   private mutating func evaluate(pinned signer: Certificate, anchor: TrustAnchor) -> PathEvaluation {
+    let docType = docType
     let path = CertificationPath([signer])
     requireLiveCertificates([signer])
     checks.passed(.issuerUnknown)
     checks.notRun(.nameChaining, .certificateSignatureInvalid)
-    checks.require(path.isVerifiable, .certificateAlgorithmUnsupported)
+    checks.require(path.isVerifiable, .certificateAlgorithmUnsupported, path.algorithmFaults)
     checks.notRun(.anchorNotCA)
     if anchor.isListed(at: now) { checks.notRun(.anchorExpired) } else { noteListEnded(anchor) }
-    checks.require(anchor.allows(docType), .issuerNotTrustedForDocType)
+    checks.require(anchor.allows(docType), .issuerNotTrustedForDocType, anchor.docTypeFault(docType))
     checks.notRun(.pathLengthExceeded)
-    checks.require(isCurrent(signer), .certificateExpired)
+    requireCurrent(path)
     return finish(path, anchor: anchor, carriesAnchor: false)
   }
 
@@ -128,29 +133,37 @@ private struct PathRun {
   private mutating func evaluate(
     chain: [Certificate], search: AnchorSearch, carriesAnchor: Bool
   ) -> PathEvaluation {
+    let docType = docType
     let complete = chain + (search.anchor.map { [$0.certificate] } ?? [])
     requireLiveCertificates(complete)
     let unknown = search.anchor == nil ? unknownIssuer(of: chain[chain.count - 1], chain[0]) : nil
     checks.require(search.anchor != nil || search.isMisnamed, .issuerUnknown, unknown)
     guard let anchor = search.anchor else {
-      if search.isMisnamed { checks.failed(.nameChaining, chain[0].label) } else { checks.notRun(.nameChaining) }
+      if search.isMisnamed {
+        checks.failed(
+          .nameChaining, "\(chain[chain.count - 1].label) has an anchor's key identifier and another issuer")
+      } else {
+        checks.notRun(.nameChaining)
+      }
       return stop(signer: chain[0], skipping: .certificateSignatureInvalid)
     }
     let path = CertificationPath(complete, anchorHasSigned: search.hasSigned)
-    checks.require(path.links.allSatisfy(\.isNamed), .nameChaining)
+    checks.require(path.links.allSatisfy(\.isNamed), .nameChaining, path.linkFaults(\.nameFault))
     // The anchor's signature is known already: it comes first.
-    checks.require(path.links.reversed().allSatisfy(\.isSigned), .certificateSignatureInvalid)
-    checks.require(path.isVerifiable, .certificateAlgorithmUnsupported)
+    checks.require(
+      path.links.reversed().allSatisfy(\.isSigned), .certificateSignatureInvalid,
+      path.linkFaults { $0.isSigned ? nil : "is not signed with the key of" })
+    checks.require(path.isVerifiable, .certificateAlgorithmUnsupported, path.algorithmFaults)
     let authorities = path.authorities
     checkAnchor(anchor, authorities[authorities.count - 1])
-    checks.require(anchor.allows(docType), .issuerNotTrustedForDocType)
+    checks.require(anchor.allows(docType), .issuerNotTrustedForDocType, anchor.docTypeFault(docType))
     // An anchor's own limit is overridden by its settings, because Annex B gives every IACA zero and some authorities
     // deviate.
     let count = path.intermediates.count
     checks.require(
       count <= anchor.maxPathLength && authorities.dropLast().allSatisfy(\.allowsLength), .pathLengthExceeded,
       "\(count) between anchor and signer")
-    checks.require(chain.allSatisfy { isCurrent($0) }, .certificateExpired)
+    requireCurrent(path)
     return finish(path, anchor: anchor, carriesAnchor: carriesAnchor)
   }
 
@@ -161,7 +174,11 @@ private struct PathRun {
     let signer = path.certificates[0]
     checkUsage(of: signer, path, anchor)
     checkProfile(of: signer, issuer: path.links.first?.issuer, anchor: anchor)
-    if carriesAnchor { checks.warned(.profileRootInChain) } else { checks.passed(.profileRootInChain) }
+    if carriesAnchor {
+      checks.warned(.profileRootInChain, "it ends in \(anchor.certificate.label)")
+    } else {
+      checks.passed(.profileRootInChain)
+    }
     return PathEvaluation(
       signer: signer, anchor: anchor, path: path.certificates, checks: checks.checks,
       window: window(path.certificates, listedUntil: anchor.trustedUntil))
@@ -230,8 +247,11 @@ private struct PathRun {
 
   private mutating func checkAnchor(_ anchor: TrustAnchor, _ authority: CertificationPath.Authority) {
     let name = anchor.certificate.label
-    checks.require(authority.isCA && authority.hasCertifyingKey, .anchorNotCA, name)
-    require(isCurrent(anchor.certificate), .anchorExpired, anchor, name)
+    checks.require(
+      authority.isCA && authority.hasCertifyingKey, .anchorNotCA,
+      "\(name) " + (authority.isCA ? "may not sign certificates, by its keyUsage" : "has no CA flag"))
+    let period = anchor.certificate.periodFault(at: now, skew: skew)
+    require(period == nil, .anchorExpired, anchor, "\(name) \(period ?? "")")
     if !anchor.isListed(at: now) { noteListEnded(anchor) }
   }
 
@@ -242,16 +262,31 @@ private struct PathRun {
 
   private mutating func checkUsage(of signer: Certificate, _ path: CertificationPath, _ anchor: TrustAnchor) {
     let intermediates = path.authorities.dropLast()
-    require(!signer.extensions.isCA && intermediates.allSatisfy(\.isCA), .certificateIsCA, anchor)
+    require(
+      !signer.extensions.isCA && intermediates.allSatisfy(\.isCA), .certificateIsCA, anchor,
+      path.faults { index, certificate in
+        let isCA = certificate.extensions.isCA
+        if index == 0 { return isCA ? "has the CA flag" : nil }
+        return isCA || index == path.links.count ? nil : "has no CA flag"
+      })
     if anchor.kind == .documentSigner, signer.extensions.keyUsage == nil {
       checks.warned(.certificateKeyUsage, "the signer has none")
     } else {
       let usagesFit =
         CertificateRole.documentSigner.permits(signer.extensions.keyUsage)
         && intermediates.allSatisfy(\.hasCertifyingKey)
-      require(usagesFit, .certificateKeyUsage, anchor)
+      require(
+        usagesFit, .certificateKeyUsage, anchor,
+        path.faults { index, certificate in
+          let usage = certificate.extensions.keyUsage
+          let fits =
+            index == 0
+            ? CertificateRole.documentSigner.permits(usage)
+            : index == path.links.count || path.authorities[index - 1].hasCertifyingKey
+          return fits ? nil : "has \(usage.map { $0.names.joined(separator: ", ") } ?? "no keyUsage")"
+        })
     }
-    checkPurposes(of: signer, intermediates: path.intermediates, anchor: anchor)
+    checkPurposes(of: signer, path: path, anchor: anchor)
     let unknown = Set(path.certificates.flatMap(\.unknownCriticalExtensions))
     checks.require(unknown.isEmpty, .certificateCriticalExtension, unknown.sorted().joined(separator: ", "))
     let constraints = Set(path.intermediates.flatMap(\.unprocessedConstraints))
@@ -261,7 +296,9 @@ private struct PathRun {
     if anchor.kind == .documentSigner {
       checks.notRun(.certificateJurisdictionMismatch)
     } else {
-      require(signer.isInJurisdiction(of: anchor.certificate), .certificateJurisdictionMismatch, anchor)
+      require(
+        signer.isInJurisdiction(of: anchor.certificate), .certificateJurisdictionMismatch, anchor,
+        signer.jurisdictionFault(under: anchor.certificate))
     }
   }
 
@@ -271,22 +308,24 @@ private struct PathRun {
   }
 
   private mutating func checkPurposes(
-    of signer: Certificate, intermediates: ArraySlice<Certificate>, anchor: TrustAnchor
+    of signer: Certificate, path: CertificationPath, anchor: TrustAnchor
   ) {
     let expected = expectedPurposes(anchor)
     let own = signer.extensions.extendedKeyUsage
     let mayLackPurposes = own == nil && mayLackPurposes(signer, anchor)
     if mayLackPurposes { checks.warned(.certificateExtendedKeyUsage, "the signer has none") }
     var wrong: [String] = []
-    if !mayLackPurposes, expected.isDisjoint(with: own ?? []) { wrong.append("the signer has \(Self.list(own))") }
-    for intermediate in intermediates where !intermediate.mayCertify(forPurposes: expected) {
-      wrong.append("\(intermediate.label) has \(Self.list(intermediate.extensions.extendedKeyUsage))")
+    if !mayLackPurposes, expected.isDisjoint(with: own ?? []) {
+      wrong.append("\(path.name(0)) has \(shownList(own ?? []))")
+    }
+    for (index, intermediate) in path.intermediates.enumerated() where !intermediate.mayCertify(forPurposes: expected) {
+      wrong.append("\(path.name(index + 1)) has \(shownList(intermediate.extensions.extendedKeyUsage ?? []))")
     }
     let origin = anchor.extendedKeyUsages == nil ? "the document type's" : "by the anchor's \"ekus\""
     // Each code has its worst outcome, so a pass takes no warning back.
     require(
       wrong.isEmpty, .certificateExtendedKeyUsage, anchor,
-      "\(wrong.joined(separator: ", ")); expected is one of \(Self.list(expected.sorted())), \(origin)")
+      "\(wrong.joined(separator: ", ")); expected is one of \(shownList(expected.sorted())), \(origin)")
   }
 
   /// Whether a missing extension only warns. A pinned signer has its operator's word. Under an authority the signers of
@@ -299,14 +338,6 @@ private struct PathRun {
       && signer.extensions.keyUsage?.contains(.digitalSignature) == true
   }
 
-  /// The purposes for a report, cut to as many as a person reads, because the maker of a certificate chooses their
-  /// number.
-  private static func list(_ purposes: [String]?) -> String {
-    guard let purposes, !purposes.isEmpty else { return "none" }
-    let more = purposes.count > 8 ? " and \(purposes.count - 8) more" : ""
-    return purposes.prefix(8).joined(separator: ", ") + more
-  }
-
   private mutating func checkProfile(of signer: Certificate, issuer: Certificate?, anchor: TrustAnchor) {
     let subject = ProfiledCertificate(
       signer, as: .documentSigner, issuer: issuer, accepting: expectedPurposes(anchor))
@@ -316,23 +347,32 @@ private struct PathRun {
       if results.isEmpty { checks.notRun(rule.code) }
       for deviations in results { checks.expect(deviations.isEmpty, rule.code, deviations.joined(separator: "; ")) }
     }
-    checks.expect(anchor.docTypes != nil, .profileAnchorUnscoped)
+    checks.expect(anchor.docTypes != nil, .profileAnchorUnscoped, anchor.certificate.label)
   }
 
   /// Requires a security check, which this anchor's settings may have turned into a warning.
-  private mutating func require(_ condition: Bool, _ code: Code, _ anchor: TrustAnchor, _ detail: String? = nil) {
+  private mutating func require(
+    _ condition: Bool, _ code: Code, _ anchor: TrustAnchor, _ detail: @autoclosure () -> String
+  ) {
     if condition {
       checks.passed(code)
     } else if anchor.relaxed.contains(code) {
       checks.warned(code, "relaxed for this anchor")
     } else {
-      checks.failed(code, detail)
+      checks.failed(code, detail())
     }
   }
 
   // MARK: Time
 
-  private func isCurrent(_ certificate: Certificate) -> Bool { certificate.isCurrent(at: now, skew: skew) }
+  /// Requires that the certificates below the anchor are current. A pinned signer has none above it.
+  private mutating func requireCurrent(_ path: CertificationPath) {
+    let (now, skew) = (now, skew)
+    let below = path.certificates.prefix(max(path.links.count, 1))
+    checks.require(
+      below.allSatisfy { $0.isCurrent(at: now, skew: skew) }, .certificateExpired,
+      path.faults { index, certificate in index < below.count ? certificate.periodFault(at: now, skew: skew) : nil })
+  }
 
   private func window(_ certificates: [Certificate], listedUntil: Timestamp?) -> ClosedRange<Timestamp>? {
     guard let from = certificates.map({ $0.validity.lowerBound - skew }).max(),

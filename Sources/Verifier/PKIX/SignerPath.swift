@@ -84,7 +84,7 @@ private struct SignerPathRun {
     checks.passed(.listSignerUntrusted)
     let path = completePath(chain, signer: signer)
     requireTrust(path)
-    checks.require(path.isVerifiable, .listAlgorithmUnsupported)
+    checks.require(path.isVerifiable, .listAlgorithmUnsupported, path.algorithmFaults)
     checkProfile(of: signer)
     return SignerPath(certificates: path.certificates, checks: checks.checks)
   }
@@ -124,13 +124,13 @@ private struct SignerPathRun {
 
   private mutating func requireTrust(_ path: CertificationPath) {
     for link in path.links {
-      require(link.isNamed, "\(link.certificate.label) is not of the next one's name")
-      require(link.isSigned, "\(link.certificate.label) is not signed by the next one")
+      require(link.isNamed, "\(link.certificate.label) \(link.nameFault ?? "") \(link.issuer.label)")
+      require(link.isSigned, "\(link.certificate.label) is not signed with the key of \(link.issuer.label)")
     }
-    let instant = now
     for certificate in path.certificates {
-      require(
-        certificate.isCurrent(at: now), "\(certificate.label) \(Self.period(of: certificate, at: instant))")
+      if let fault = certificate.periodFault(at: now) {
+        checks.failed(.listSignerUntrusted, "\(certificate.label) \(fault)")
+      }
       if !anchors.allowsTestCertificates, let origin = certificate.testOrigin {
         checks.failed(.listSignerUntrusted, "\(certificate.label): \(origin)")
       }
@@ -150,12 +150,6 @@ private struct SignerPathRun {
         expected.isEmpty || intermediate.mayCertify(forPurposes: expected),
         "\(intermediate.label) may not certify such signers, by its extKeyUsage")
     }
-  }
-
-  private static func period(of certificate: Certificate, at now: Timestamp) -> String {
-    let validity = certificate.validity
-    return now > validity.upperBound
-      ? "has expired at \(validity.upperBound)" : "is not valid before \(validity.lowerBound)"
   }
 
   private mutating func require(_ condition: Bool, _ detail: @autoclosure () -> String) {

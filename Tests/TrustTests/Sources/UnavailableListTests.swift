@@ -16,6 +16,8 @@ import Trust
       let report = try await load(address, StaticListFetcher([address: .success(try good())]))
       #expect(report.outcome == .failed && report.anchorCount == 0)
       #expect(report.checks.codes(.failed) == [.listSourceNotAllowed], "\(address)")
+      let check = report.checks.first { $0.outcome == .failed }
+      #expect(["the address", "no public", "https"].contains { check?.detail?.contains($0) == true }, "\(address)")
     }
   }
 
@@ -23,6 +25,7 @@ import Trust
     let report = try await load(Self.address, StaticListFetcher())
     #expect(report.outcome == .failed && report.anchorCount == 0)
     #expect(report.checks.codes(.failed) == [.listUnavailable])
+    #expect(report.checks.first { $0.outcome == .failed }?.detail?.isEmpty == false)
     let tooLarge = try await load(Self.address, StaticListFetcher([Self.address: .failure(.tooLarge)]))
     #expect(tooLarge.checks.codes(.failed) == [.listTooLarge])
     let loaded = try await load(Self.address, StaticListFetcher([Self.address: .success(try good())]))

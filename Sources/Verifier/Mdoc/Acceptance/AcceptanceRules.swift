@@ -75,7 +75,7 @@ struct AcceptanceRules {
     let others = accepted.map(\.unrequestedElements.count).reduce(0, +)
     checks.expect(
       accepted.contains(where: \.disclosesSomething), .nothingDisclosed,
-      others == 0 ? nil : "\(others) elements that were not asked for are left out", isStrict: isStrict)
+      "nothing that was asked for came; \(others) elements that were not asked for are left out", isStrict: isStrict)
   }
 
   // MARK: One document
@@ -86,7 +86,7 @@ struct AcceptanceRules {
     guard let request else { return decideUnrequested(document) }
     var checks = CheckList(expecting: 8)
     guard let index, case let wanted = request.documents[index] else {
-      checks.failed(.docTypeNotRequested)
+      checks.failed(.docTypeNotRequested, "\(shown(document.docType)) came more often than it was asked for")
       return (checks.checks, nil)
     }
     let age = AgeEvaluation(document: document, request: wanted, fallsBackToAgeInYears: fallsBackToAgeInYears, now: now)
@@ -107,8 +107,12 @@ struct AcceptanceRules {
     let undecided = thresholds.filter { threshold in !answers.contains { $0.threshold == threshold } }
       .map { ageElement($0, document.docType) }
       .filter { !mistyped.contains($0) }
-    let lacking = missing.filter(\.isRequired).map(\.element) + undecided
-    checks.require(lacking.isEmpty, .elementMissing, names(lacking))
+    let lacking = missing.filter(\.isRequired)
+    checks.require(
+      lacking.isEmpty && undecided.isEmpty, .elementMissing,
+      names(
+        lacking.map { ($0.element, names($0.alternatives).map { " (nor in its place \($0))" } ?? "") }
+          + undecided.map { ($0, " (nor another element that was asked for and decides it)") }))
 
     let unrequested = document.elements.filter { element in
       !requested.contains { $0.reference == element } && !answers.contains { $0.provedBy == element }
@@ -176,8 +180,8 @@ struct AcceptanceRules {
   private func checkAge(
     _ age: AgeEvaluation<VerifiedDocument>, _ wanted: DocumentRequest, _ answers: [AgeAnswer], _ checks: inout CheckList
   ) {
-    checks.require(!age.isContradictory, .ageContradictory)
-    checks.expect(!age.isInconsistent, .ageInconsistent, isStrict: isStrict)
+    checks.require(!age.isContradictory, .ageContradictory, "among \(names(age.attestationElements) ?? "")")
+    checks.expect(!age.isInconsistent, .ageInconsistent, "among \(names(age.elements) ?? "")", isStrict: isStrict)
     guard let minimum = wanted.minimumAge, let answer = answers.first(where: { $0.threshold == minimum }) else {
       return checks.notRun(.ageBelowMinimum)
     }
@@ -190,12 +194,15 @@ struct AcceptanceRules {
     let namespaces = [DocTypeCatalogue.ageNamespace(ofDocType: document.docType), Namespace.mDL, Namespace.iso23220]
     let values = namespaces.lazy.compactMap { document[ElementReference($0, "expiry_date")] }
     let isCurrent: Bool
+    let element = namespaces.first { document[ElementReference($0, "expiry_date")] != nil } ?? ""
     switch values.first {
     case .fullDate(let date)?: isCurrent = date >= AgeCalendar.dayReachedEverywhere(at: now)
     case .dateTime(let text)?: isCurrent = Timestamp(rfc3339: text).map { $0 >= now } ?? false
     default: return checks.notRun(.documentExpired)
     }
-    checks.expect(isCurrent, .documentExpired, isStrict: isStrict || wanted?.acceptsExpired == false)
+    checks.expect(
+      isCurrent, .documentExpired, "\(element) expiry_date is before \(now)",
+      isStrict: isStrict || wanted?.acceptsExpired == false)
   }
 
   /// Appends the element's value, and the values of those alternatives that came, each once.

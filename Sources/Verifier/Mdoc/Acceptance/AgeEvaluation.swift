@@ -46,6 +46,17 @@ struct AgeEvaluation<Document: AgeSource> {
 
   var isContradictory: Bool { attestations.areContradictory }
 
+  /// The attestations that came, all of them: to name two would tell their values.
+  var attestationElements: [ElementReference] {
+    attestations.all.map { ElementReference(namespace, AgeAttestations.identifier(for: $0.age)) }
+  }
+
+  /// Every element that came and tells of the age.
+  var elements: [ElementReference] {
+    ["birth_date", "age_in_years"].map { ElementReference(namespace, $0) }.filter { document[$0] != nil }
+      + attestationElements
+  }
+
   /// The answer for a threshold, with the element that proves it; nil if no returned element decides it.
   func answer(_ threshold: Int) -> AgeAnswer? {
     if let nearest = attestations.nearest(to: threshold) {

@@ -34,7 +34,7 @@ extension CBORItem {
     do throws(CBORError) {
       try self.init(parsing: bytes)
     } catch {
-      checks.failed(error.code)
+      checks.failed(error.code, "at byte \(error.offset)")
       return nil
     }
   }

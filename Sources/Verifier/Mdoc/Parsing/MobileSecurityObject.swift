@@ -25,7 +25,7 @@ struct MobileSecurityObject: Sendable {
     do {
       outer = try CBORItem(parsingContentOf: payload)
     } catch {
-      throw MdocParseError(error.code, "in the payload that the issuer signed")
+      throw MdocParseError(error.code, "in the payload that the issuer signed, at byte \(error.offset)")
     }
     let reader = StructureParser(code: .msoMalformed)
     let mso = try reader.embedded(outer, "the payload")

@@ -71,7 +71,7 @@ struct RevocationCheck: Sendable {
         for code in question.subject.codes { checks.passed(code) }
         hasGood = true
       case .revoked(let code, let detail):
-        checks.failed(code.code, detail)
+        checks.failed(code.code, [question.subject.name, detail].compactMap { $0 }.joined(separator: ": "))
       case .undetermined(let uncertainty, let detail):
         undetermined(uncertainty, [question.subject.name, detail].compactMap { $0 }.joined(separator: ": "))
       }

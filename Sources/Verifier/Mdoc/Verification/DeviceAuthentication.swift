@@ -16,7 +16,8 @@ struct DeviceAuthentication {
   /// The method by which the device was authenticated, or nil; every check is noted either way.
   func run(into checks: inout CheckList) -> DeviceAuthenticationMethod? {
     let key = deviceKey(&checks)
-    checks.expect(key == nil || key?.key != issuerKey, .deviceKeySameAsIssuer)
+    checks.expect(
+      key == nil || key?.key != issuerKey, .deviceKeySameAsIssuer, "deviceKey is the key of the signer's certificate")
     let elements = document.deviceSigned?.elements ?? []
     let unauthorized = elements.map(\.reference).filter { !mso.keyAuthorizations.allows($0) }
     checks.require(unauthorized.isEmpty, .deviceElementUnauthorized, names(unauthorized))
@@ -41,8 +42,11 @@ struct DeviceAuthentication {
   private func authenticate(key: COSEKey?, _ checks: inout CheckList) -> DeviceAuthenticationMethod? {
     let signature = document.deviceSigned?.deviceSignature
     let mac = document.deviceSigned?.deviceMac
-    checks.require(signature != nil || mac != nil, .deviceAuthMissing)
-    checks.require(signature == nil || mac == nil, .deviceAuthAmbiguous)
+    checks.require(
+      signature != nil || mac != nil, .deviceAuthMissing,
+      document.deviceSigned == nil ? "deviceSigned is missing" : "deviceAuth has neither deviceSignature nor deviceMac")
+    checks.require(
+      signature == nil || mac == nil, .deviceAuthAmbiguous, "deviceAuth has both deviceSignature and deviceMac")
     defer { checks.skipRest(of: Self.codes) }
     switch (signature, mac) {
     case (let signature?, nil): return verify(signature: signature, key: key, &checks) ? .signature : nil
@@ -73,16 +77,14 @@ struct DeviceAuthentication {
         in: [
           (.algorithmUnsupported, .deviceAlgorithmUnsupported), (.keyMismatch, .deviceAlgorithmKeyMismatch),
           (.invalid, .deviceSignatureInvalid),
-        ])
-      if let objection { checks.failed(.deviceAlgorithmKeyMismatch, objection) }
-      if verdict == .invalid {
-        explain(.deviceSignatureInvalid, &checks) { other in
-          message.verify(payload: Self.bytes(of: document, over: other)[...], key: key.key) == .valid
-        }
-      }
+        ],
+        objection
+          ?? explanation(of: verdict == .invalid) { other in
+            message.verify(payload: Self.bytes(of: document, over: other)[...], key: key.key) == .valid
+          } ?? message.words(verdict, key: key.key, "the device key"))
       return verdict == .valid
     } catch {
-      checks.failed(error.code(orMalformed: .deviceAuthMalformed), error.detail)
+      checks.append([error.check(of: "deviceSignature", orMalformed: .deviceAuthMalformed)])
       return false
     }
   }
@@ -93,7 +95,7 @@ struct DeviceAuthentication {
       let bytes = try bytes(besides: message.payload)
       checks.passed(.deviceAuthMalformed)
       guard case .allowed(let readerKey) = macPolicy, key == nil || key?.key.curve == readerKey.curve else {
-        checks.failed(.deviceMacNotAllowed)
+        checks.failed(.deviceMacNotAllowed, macFault(of: key))
         return false
       }
       checks.passed(.deviceMacNotAllowed)
@@ -104,27 +106,43 @@ struct DeviceAuthentication {
         return false
       }
       let verdict = verify(message, of: bytes, over: transcript, key: key.key, readerKey: readerKey)
-      checks.note(verdict, in: [(.algorithmUnsupported, .deviceAlgorithmUnsupported)])
+      checks.note(
+        verdict, in: [(.algorithmUnsupported, .deviceAlgorithmUnsupported)],
+        "\(message.headers.algorithmWords): expected is \(COSEMac0.hmac256) (HMAC 256/256)")
       checks.notRun(.deviceAlgorithmKeyMismatch, .deviceSignatureInvalid)
-      if verdict != .algorithmUnsupported { checks.note(verdict, in: [(.invalid, .deviceMacInvalid)]) }
-      if verdict == .invalid {
-        explain(.deviceMacInvalid, &checks) { other in
-          verify(
-            message, of: Self.bytes(of: document, over: other), over: other, key: key.key, readerKey: readerKey)
-            == .valid
-        }
+      if verdict != .algorithmUnsupported {
+        checks.note(
+          verdict, in: [(.invalid, .deviceMacInvalid)],
+          explanation(of: true) { other in
+            verify(
+              message, of: Self.bytes(of: document, over: other), over: other, key: key.key, readerKey: readerKey)
+              == .valid
+          } ?? Self.words(of: message))
       }
       return verdict == .valid
     } catch {
-      checks.failed(error.code(orMalformed: .deviceAuthMalformed), error.detail)
+      checks.append([error.check(of: "deviceMac", orMalformed: .deviceAuthMalformed)])
       return false
     }
   }
 
-  /// Says in the report which other session the device answered, if one is known. The check has failed and stays so.
-  private func explain(_ code: Code, _ checks: inout CheckList, isFor: (SessionTranscript) -> Bool) {
-    guard let difference = alternatives.difference(where: isFor) else { return }
-    checks.failed(code, "the device signed for \(difference)")
+  /// Which other session the device answered, if one is known. The check has failed and stays so.
+  private func explanation(of isInvalid: Bool, isFor: (SessionTranscript) -> Bool) -> String? {
+    isInvalid ? alternatives.difference(where: isFor).map { "the device signed for \($0)" } : nil
+  }
+
+  private static func words(of message: COSEMac0) -> String {
+    let count = message.authenticationTag.count
+    return count == HashAlgorithm.sha256.digestLength
+      ? "the tag is not that of the device key and this session's reader key over its transcript"
+      : "the tag has \(count) bytes, HMAC 256/256 has \(HashAlgorithm.sha256.digestLength)"
+  }
+
+  private func macFault(of key: COSEKey?) -> String {
+    guard case .allowed(let readerKey) = macPolicy, let key else {
+      return "deviceMac, and this protocol has no reader's key to agree a secret with: deviceSignature is expected"
+    }
+    return "the device key is on \(key.key.curve.rawValue), the reader's on \(readerKey.curve.rawValue)"
   }
 
   /// EMacKey (9.1.3.5): HKDF-SHA-256 over the agreed secret, salted with SHA-256 of SessionTranscriptBytes.

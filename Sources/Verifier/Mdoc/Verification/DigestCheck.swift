@@ -21,28 +21,34 @@ struct DigestCheck {
     guard let hash else {
       return checks.skipRest(of: Self.codes)
     }
-    var repeated: [ElementReference] = []
-    var missing: [ElementReference] = []
-    var wrong: [ElementReference] = []
-    var outOfRange: [ElementReference] = []
-    var short: [ElementReference] = []
+    var repeated: [(ElementReference, String)] = []
+    var missing: [(ElementReference, String)] = []
+    var wrong: [(ElementReference, String)] = []
+    var outOfRange: [(ElementReference, String)] = []
+    var short: [(ElementReference, String)] = []
     for namespace in document.issuerSigned {
       let digests = mso.digests(of: namespace.name, for: namespace.items.count)
       let shared = sharedIDs(in: namespace)
       for item in namespace.items {
-        if item.digestID >= Self.endOfIDs { outOfRange.append(reference(namespace, item)) }
-        if item.randomLength < Self.shortestRandom { short.append(reference(namespace, item)) }
+        if item.digestID >= Self.endOfIDs { outOfRange.append(named(namespace, item)) }
+        if item.randomLength < Self.shortestRandom {
+          short.append((reference(namespace, item), " (random has \(item.randomLength) bytes)"))
+        }
         // Different elements share this digest identifier. At most one of them can match the digest: the sharing is the
         // finding.
         if shared.contains(item.digestID) {
-          repeated.append(reference(namespace, item))
+          repeated.append(named(namespace, item))
           continue
         }
         guard let digest = digests?[item.digestID] else {
-          missing.append(reference(namespace, item))
+          missing.append(
+            digests == nil ? (reference(namespace, item), " (no such namespace)") : named(namespace, item))
           continue
         }
-        if !hash.matches(digest, digestOf: item.digestInput) { wrong.append(reference(namespace, item)) }
+        if !hash.matches(digest, digestOf: item.digestInput) {
+          let isShort = digest.count != hash.digestLength
+          wrong.append(named(namespace, item, isShort ? ", whose digest has \(digest.count) bytes" : ""))
+        }
       }
     }
     checks.require(repeated.isEmpty, .digestIDDuplicate, names(repeated))
@@ -118,6 +124,12 @@ struct DigestCheck {
       }
     }
     return shared
+  }
+
+  private func named(
+    _ namespace: IssuerSignedNamespace, _ item: IssuerSignedItem, _ more: String = ""
+  ) -> (ElementReference, String) {
+    (reference(namespace, item), " (digestID \(item.digestID)\(more))")
   }
 
   private func reference(_ namespace: IssuerSignedNamespace, _ item: IssuerSignedItem) -> ElementReference {

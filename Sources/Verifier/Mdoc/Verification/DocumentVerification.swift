@@ -24,7 +24,7 @@ struct DocumentVerification {
       checks.notRun(.docTypeNotRequested)
     }
     if recognizesAppleMocks, let code = AppleMockRecognition(document: document, transcript: transcript).code {
-      checks.failed(code)
+      checks.failed(code, "issuerAuth's signature is blank")
       checks.skipRest(of: IssuerAuthentication.codes)
       checks.skipRest(of: Self.afterSignature)
       return AuthenticatedDocument(docType: document.docType, checks: checks)
@@ -39,10 +39,15 @@ struct DocumentVerification {
 
   private func verify(_ signed: IssuerAuthentication.Signed, _ checks: inout CheckList) -> AuthenticatedDocument {
     let mso = signed.mso
-    checks.require(mso.version == "1.0", .msoVersionUnsupported)
+    checks.require(
+      mso.version == "1.0", .msoVersionUnsupported, "version is \"\(shown(mso.version))\", expected is \"1.0\"")
     let hash = HashAlgorithm(digestAlgorithm: mso.digestAlgorithm)
-    checks.require(hash != nil, .digestAlgorithmUnsupported)
-    checks.require(mso.docType.hasSameBytes(as: document.docType), .msoDocTypeMismatch)
+    checks.require(
+      hash != nil, .digestAlgorithmUnsupported,
+      "digestAlgorithm is \"\(shown(mso.digestAlgorithm))\", expected is \"SHA-256\", \"SHA-384\" or \"SHA-512\"")
+    checks.require(
+      mso.docType.hasSameBytes(as: document.docType), .msoDocTypeMismatch,
+      "the issuer signed docType \(shown(mso.docType)), the document says \(shown(document.docType))")
     DigestCheck(document: document, mso: mso, hash: hash).run(into: &checks)
     ValidityCheck(mso: mso, signer: signed.signer, now: now, skew: verifier.clockSkew).run(into: &checks)
     checkJurisdiction(signed, &checks)
@@ -73,7 +78,7 @@ struct DocumentVerification {
         isReturned = true
         guard let expected, !text.isEmpty else { return }
         isCompared = true
-        if !text.hasSameBytes(as: expected) { wrong.append(identifier) }
+        if !text.hasSameBytes(as: expected) { wrong.append("\(identifier) is not the signer's \"\(shown(expected))\"") }
       }
     }
     if !isCompared {
@@ -131,11 +136,18 @@ struct ValidityCheck {
       validity.signed > validity.validFrom
         ? "signed (\(validity.signed)) is after validFrom (\(validity.validFrom))"
         : "validFrom (\(validity.validFrom)) is not before validUntil (\(validity.validUntil))")
-    checks.require(validity.signed <= now + skew, .signedInFuture)
-    checks.require(signer.validity.contains(validity.signed), .signedOutsideCertificate)
-    checks.require(validity.validFrom <= now + skew, .notYetValid)
-    checks.require(now - skew <= validity.validUntil, .expired)
-    checks.expect(validity.validUntil <= signer.validity.upperBound, .validityExceedsCertificate)
+    checks.require(validity.signed <= now + skew, .signedInFuture, "signed is \(validity.signed), and it is \(now)")
+    checks.require(
+      signer.validity.contains(validity.signed), .signedOutsideCertificate,
+      "signed is \(validity.signed), and \(signer.label) is valid from \(signer.validity.lowerBound) to "
+        + "\(signer.validity.upperBound)")
+    checks.require(
+      validity.validFrom <= now + skew, .notYetValid, "validFrom is \(validity.validFrom), and it is \(now)")
+    checks.require(
+      now - skew <= validity.validUntil, .expired, "validUntil is \(validity.validUntil), and it is \(now)")
+    checks.expect(
+      validity.validUntil <= signer.validity.upperBound, .validityExceedsCertificate,
+      "validUntil is \(validity.validUntil), and \(signer.label) ends at \(signer.validity.upperBound)")
   }
 
   /// Every check of this stage, in the order in which they are made.

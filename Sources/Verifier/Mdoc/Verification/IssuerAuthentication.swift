@@ -21,16 +21,13 @@ struct IssuerAuthentication {
 
   /// The signed object; nil if no valid signature covers one. Every check is noted either way.
   func run(_ issuerAuth: CBORItem?, into checks: inout CheckList) -> Signed? {
-    checks.require(issuerAuth != nil, .issuerAuthMissing)
+    checks.require(issuerAuth != nil, .issuerAuthMissing, "issuerSigned has no issuerAuth")
     guard let issuerAuth, let message = parse(issuerAuth, &checks) else {
       checks.skipRest(of: Self.codes)
       return nil
     }
     let chain = message.headers.x5chain ?? []
-    let hasTextLabel = message.headers.hasTextLabel(COSEHeaders.Label.x5chain)
-    checks.require(
-      !chain.isEmpty, .issuerCertificateMissing,
-      hasTextLabel ? "x5chain stands under the text \"33\", not the number" : nil)
+    checks.require(!chain.isEmpty, .issuerCertificateMissing, message.headers.x5chainFault)
     guard let leaf = chain.first else {
       checks.skipRest(of: Self.codes)
       return nil
@@ -49,8 +46,9 @@ struct IssuerAuthentication {
       checks.passed(.coseCritUnsupported)
       return message
     } catch {
-      if error.detail == nil { checks.passed(.issuerAuthMalformed) }
-      checks.failed(error.code(orMalformed: .issuerAuthMalformed), error.detail)
+      let check = error.check(of: "issuerAuth", orMalformed: .issuerAuthMalformed)
+      if check.code != .issuerAuthMalformed { checks.passed(.issuerAuthMalformed) }
+      checks.append([check])
       return nil
     }
   }
@@ -59,7 +57,11 @@ struct IssuerAuthentication {
     guard let x5t = headers.x5t else { return checks.notRun(.issuerCertificateThumbprintMismatch) }
     let sha256: Int64 = -16
     let isMatch = x5t.algorithm == sha256 && x5t.hash.map { HashAlgorithm.sha256.matches($0, digestOf: leaf) } ?? false
-    checks.require(isMatch, .issuerCertificateThumbprintMismatch)
+    checks.require(
+      isMatch, .issuerCertificateThumbprintMismatch,
+      x5t.algorithm == sha256
+        ? "x5t (label 34) is not the SHA-256 of the first certificate of x5chain"
+        : "x5t (label 34) names hash algorithm \(x5t.algorithm.map { "\($0)" } ?? "none"), expected is -16 (SHA-256)")
   }
 
   private func verifySignature(
@@ -68,7 +70,7 @@ struct IssuerAuthentication {
     let signature: [Code] = [.issuerAlgorithmUnsupported, .issuerAlgorithmKeyMismatch, .issuerSignatureInvalid]
     guard let payload = message.payload else {
       for code in signature { checks.notRun(code) }
-      checks.failed(.msoMissing)
+      checks.failed(.msoMissing, "issuerAuth's payload is nil, and must be the mobile security object")
       checks.notRun(.msoMalformed)
       return nil
     }
@@ -84,7 +86,7 @@ struct IssuerAuthentication {
       (.algorithmUnsupported, .issuerAlgorithmUnsupported), (.keyMismatch, .issuerAlgorithmKeyMismatch),
       (.invalid, .issuerSignatureInvalid),
     ]
-    checks.note(verdict, in: order)
+    checks.note(verdict, in: order, message.words(verdict, key: key, "the key of \(signer.label)"))
     checks.passed(.msoMissing)
     guard verdict == .valid else {
       checks.notRun(.msoMalformed)
@@ -116,13 +118,15 @@ extension CheckList {
   /// Notes one check for each failure that the verdict can be, in the order in which they are looked for. The check of
   /// the actual verdict fails, those before it passed, and those after it did not run. If the verdict is none of these
   /// failures, all checks passed.
-  mutating func note<Verdict: Equatable>(_ verdict: Verdict, in order: [(verdict: Verdict, code: Code)]) {
+  mutating func note<Verdict: Equatable>(
+    _ verdict: Verdict, in order: [(verdict: Verdict, code: Code)], _ detail: @autoclosure () -> String
+  ) {
     var hasFailed = false
     for (failure, code) in order {
       if hasFailed {
         notRun(code)
       } else if verdict == failure {
-        failed(code)
+        failed(code, detail())
         hasFailed = true
       } else {
         passed(code)
@@ -132,7 +136,18 @@ extension CheckList {
 }
 
 extension COSEError {
-  func code(orMalformed malformed: Code) -> Code {
+  /// The failed check, with the name of the message that has the fault.
+  func check(of name: String, orMalformed malformed: Code) -> Check {
+    let words =
+      switch self {
+      case .malformed, .duplicateHeader: "a parameter stands in both its headers"
+      case .unsupportedCritical: "its crit (label 2) names a parameter that is not understood, or is malformed"
+      case .invalidCBOR: "its protected header"
+      }
+    return Check(code(orMalformed: malformed), .failed, detail: "\(name): \(detail ?? words)")
+  }
+
+  private func code(orMalformed malformed: Code) -> Code {
     switch self {
     case .duplicateHeader: .coseHeaderDuplicate
     case .unsupportedCritical: .coseCritUnsupported

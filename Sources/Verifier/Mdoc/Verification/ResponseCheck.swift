@@ -13,10 +13,13 @@ struct ResponseCheck {
   private var response: DeviceResponse { part.response }
 
   func run(into checks: inout CheckList) {
-    checks.require(isMajorVersion1, .responseVersionUnsupported)
+    checks.require(
+      isMajorVersion1, .responseVersionUnsupported,
+      "version is \"\(shown(response.version))\", expected is \"1.0\" or a later 1.x")
     let isOK = response.status == 0
     checks.require(isOK, .responseStatusNotOK, "status \(response.status)")
-    checks.require(documentErrorsAreHarmless, .documentErrorsPresent)
+    checks.require(
+      documentErrorsAreHarmless, .documentErrorsPresent, "documentErrors names \(shownList(response.documentErrors))")
     checkKinds(isOK: isOK, &checks)
     checks.require(isExpectedNumber, .documentUnexpected, "\(count) documents")
     Self.note(response.slips, isStrict: isStrict, into: &checks)
@@ -46,7 +49,9 @@ struct ResponseCheck {
       (response.encryptedDocuments, .encryptedDocumentsUnsupported, "encrypted documents"),
     ]
     if readsProofs {
-      checks.require(plainIsAccepted, .zkPlainNotAccepted)
+      checks.require(
+        plainIsAccepted, .zkPlainNotAccepted,
+        "\(response.documents.count) under documents, \(response.zkDocuments.count) under zkDocuments")
     } else {
       checks.notRun(.zkPlainNotAccepted)
     }
@@ -58,7 +63,7 @@ struct ResponseCheck {
       }
     }
     if isOK, others.allSatisfy({ $0.0 == 0 }) {
-      checks.require(hasDocuments, .documentsMissing)
+      checks.require(hasDocuments, .documentsMissing, "documents is missing or empty")
     } else {
       checks.notRun(.documentsMissing)
     }

@@ -49,7 +49,8 @@ struct ProofVerification {
     checkTime(document, &checks)
     let path = checkIssuer(document, &checks)
     // Whether the document has a status is hidden, so a status that must be good cannot be shown to be.
-    checks.require(verifier.revocation != .requireGood, .zkStatusNotProvable)
+    checks.require(
+      verifier.revocation != .requireGood, .zkStatusNotProvable, "the policy is \(verifier.revocation.rawValue)")
     for code in Self.notShown { checks.notRun(code, "a proof does not show it") }
     if mayProve, !checks.hasFailed, let circuit, let key = path.signer?.publicKey {
       prove(document, by: circuit, issuer: key, &checks)
@@ -73,11 +74,11 @@ struct ProofVerification {
   private func checkCircuit(
     _ document: ZkDocument, _ wanted: DocumentRequest?, _ checks: inout CheckList
   ) -> KnownCircuit? {
-    checks.require(document.circuit != nil, .zkSystemUnknown)
+    checks.require(document.circuit != nil, .zkSystemUnknown, "zkSystemId is \"\(shown(document.label))\"")
     guard let circuit = document.circuit else { return nil }
     guard request == nil || wanted != nil else { return nil }
     let isOffered = request == nil || wanted?.proofs?.circuits.contains(circuit) == true
-    checks.require(isOffered, .zkSystemNotOffered)
+    checks.require(isOffered, .zkSystemNotOffered, "zkSystemId is \"\(shown(document.label))\"")
     return isOffered ? circuit : nil
   }
 
@@ -85,15 +86,19 @@ struct ProofVerification {
     _ document: ZkDocument, _ wanted: DocumentRequest?, _ circuit: KnownCircuit?, _ checks: inout CheckList
   ) {
     let elements = document.elements.map(\.reference)
-    checks.require(Set(elements).count == elements.count, .elementDuplicate)
+    checks.require(Set(elements).count == elements.count, .elementDuplicate, names(elements))
     let namespaces = Set(elements.map { UTF8Key($0.namespace) })
     if let asked = wanted?.namedElements.map(\.element) {
       let isNamespace = namespaces == Set(asked.map { UTF8Key($0.namespace) })
-      checks.require(isNamespace, .zkNamespaceMismatch)
+      checks.require(
+        isNamespace, .zkNamespaceMismatch,
+        "shown: \(shownList(namespaces.map(\.text))); asked: \(asked.first.map { shown($0.namespace) } ?? "none")")
       let identifiers = Set(elements.map { UTF8Key($0.identifier) })
-      checks.require(identifiers == Set(asked.map { UTF8Key($0.identifier) }), .zkElementsMismatch)
+      checks.require(
+        identifiers == Set(asked.map { UTF8Key($0.identifier) }), .zkElementsMismatch,
+        "shown: \(names(elements) ?? "none"); asked: \(names(asked) ?? "none")")
     } else {
-      checks.require(namespaces.count == 1, .zkNamespaceMismatch)
+      checks.require(namespaces.count == 1, .zkNamespaceMismatch, "shown: \(shownList(namespaces.map(\.text)))")
       checks.notRun(.zkElementsMismatch)
     }
     if let circuit {
@@ -102,15 +107,18 @@ struct ProofVerification {
     }
     let unprovable = document.elements.filter { !$0.value.isProvable || !$0.reference.isProvable(by: circuit) }
     checks.require(unprovable.isEmpty, .zkElementNotProvable, names(unprovable.map(\.reference)))
-    checks.require(!document.hasDeviceElements, .zkDeviceElements)
+    checks.require(!document.hasDeviceElements, .zkDeviceElements, "documentData.deviceSigned has elements")
   }
 
   /// A time in the past would let a document through that has expired since; one in the future, a document that is not
   /// valid yet.
   private func checkTime(_ document: ZkDocument, _ checks: inout CheckList) {
-    checks.require(document.time >= now - ProofPolicy.oldestSeconds, .zkTimestampStale)
+    let times = "timestamp is \(document.time), and it is \(now)"
+    checks.require(
+      document.time >= now - ProofPolicy.oldestSeconds, .zkTimestampStale,
+      "\(times): at most \(ProofPolicy.oldestSeconds) seconds may have passed")
     let isToday = verifier.proofs?.acceptsEndOfDay == true && document.time.date == now.date
-    checks.require(isToday || document.time <= now + ProofPolicy.skewSeconds, .zkTimestampInFuture)
+    checks.require(isToday || document.time <= now + ProofPolicy.skewSeconds, .zkTimestampInFuture, times)
   }
 
   private func checkIssuer(_ document: ZkDocument, _ checks: inout CheckList) -> PathEvaluation {
@@ -120,8 +128,14 @@ struct ProofVerification {
     if path.isTrusted, path.window?.contains(document.time) == false {
       checks.failed(.certificateExpired, "at the proof's time")
     }
-    if let anchor = path.anchor { checks.require(anchor.allowsProofs, .zkIssuerNotAllowed) }
-    if let key = path.signer?.publicKey { checks.require(key.curve == .p256, .zkIssuerKeyUnsupported) }
+    if let anchor = path.anchor {
+      checks.require(
+        anchor.allowsProofs, .zkIssuerNotAllowed, "\(anchor.certificate.label) is trusted for any document type")
+    }
+    if let signer = path.signer, let key = signer.publicKey {
+      checks.require(
+        key.curve == .p256, .zkIssuerKeyUnsupported, "the key of \(signer.label) is on \(key.curve.rawValue)")
+    }
     return path
   }
 
@@ -150,14 +164,14 @@ struct ProofVerification {
       try longfellow.verify(proof: Array(document.proof), statement: statement)
       checks.passed(.zkProofMalformed)
       checks.passed(.zkProofInvalid)
-    } catch .proofInvalid {
+    } catch .proofInvalid(let check) {
       checks.passed(.zkProofMalformed)
-      checks.failed(.zkProofInvalid)
+      checks.failed(.zkProofInvalid, "the proof's check \"\(check)\" fails, with \(circuit.label)")
     } catch .statement {
       // The circuit has no room for what passed the checks of single elements.
       checks.failed(.zkElementNotProvable, names(document.elements.map(\.reference)))
     } catch {
-      checks.failed(.zkProofMalformed)
+      checks.failed(.zkProofMalformed, "proof has \(document.proof.count) bytes that are none of \(circuit.label)")
     }
   }
 

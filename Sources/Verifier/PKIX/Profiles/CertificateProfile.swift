@@ -16,8 +16,8 @@ public enum CertificateProfile {
     checkIssuer(of: subject, &checks)
     checks.require(
       certificate.hasSupportedSignatureAlgorithm && certificate.publicKey != nil, .certificateAlgorithmUnsupported,
-      certificate.publicKey == nil ? "the key" : "the signature")
-    checks.require(certificate.validity.contains(now), .certificateExpired, expiry(of: certificate, at: now))
+      certificate.publicKey == nil ? certificate.keyFault : certificate.signatureFault)
+    checks.require(certificate.validity.contains(now), .certificateExpired, certificate.periodFault(at: now))
     checkUse(of: subject, &checks)
     for rule in ProfileRule.all {
       guard let deviations = rule.deviations(subject) else {
@@ -50,13 +50,18 @@ public enum CertificateProfile {
       checks.notRun(.certificateJurisdictionMismatch, detail)
       return
     }
-    checks.require(certificate.chainsByName(to: issuer), .nameChaining)
+    let path = CertificationPath([certificate, issuer])
+    checks.require(certificate.chainsByName(to: issuer), .nameChaining, path.linkFaults(\.nameFault))
     if certificate.isVerifiable(by: issuer) {
-      checks.require(certificate.isSigned(by: issuer), .certificateSignatureInvalid)
+      checks.require(
+        certificate.isSigned(by: issuer), .certificateSignatureInvalid,
+        "\(certificate.label) is not signed with the key of \(issuer.label)")
     } else {
       checks.notRun(.certificateSignatureInvalid)
     }
-    checks.require(certificate.isInJurisdiction(of: issuer), .certificateJurisdictionMismatch)
+    checks.require(
+      certificate.isInJurisdiction(of: issuer), .certificateJurisdictionMismatch,
+      certificate.jurisdictionFault(under: issuer))
   }
 
   private static func checkUse(of subject: ProfiledCertificate, _ checks: inout CheckList) {
@@ -75,11 +80,6 @@ public enum CertificateProfile {
     checks.require(
       unknown.isEmpty, .certificateCriticalExtension,
       unknown.sorted().map(CertificateExtensions.OID.name).joined(separator: ", "))
-  }
-
-  private static func expiry(of certificate: Certificate, at now: Timestamp) -> String {
-    now > certificate.validity.upperBound
-      ? "expired at \(certificate.validity.upperBound)" : "valid from \(certificate.validity.lowerBound)"
   }
 }
 

@@ -62,7 +62,7 @@ extension TrustListFormat {
         return conclude(list, mark, listed, path, &checks)
       }
     } catch {
-      checks.failed(error.code, error.detail)
+      checks.failed(error.code, error.detail ?? "\(bytes.count) bytes, at most \(Limits.listBytes) are read")
     }
     checks.skipRest(of: Self.codes)
     return TrustListEvaluation(checks: Self.inOrder(checks))
@@ -109,7 +109,8 @@ extension TrustListFormat {
 public enum TrustListError: Error, Sendable, Hashable {
   case malformed(String)
   case tooLarge(String? = nil)
-  case versionUnsupported
+  /// The version that was found.
+  case versionUnsupported(String)
   /// It has a critical extension or header parameter that is not known here.
   case criticalExtension(String)
 
@@ -126,7 +127,7 @@ public enum TrustListError: Error, Sendable, Hashable {
     switch self {
     case .malformed(let detail), .criticalExtension(let detail): detail
     case .tooLarge(let detail): detail
-    case .versionUnsupported: nil
+    case .versionUnsupported(let version): "the version is \(shown(version)), expected is 1"
     }
   }
 }

@@ -93,7 +93,7 @@ extension TrustedEntityList {
     guard let version = information["LoTEVersionIdentifier"]?.integer else {
       throw .malformed("LoTEVersionIdentifier is missing or of another type")
     }
-    guard version == Self.version else { throw .versionUnsupported }
+    guard version == Self.version else { throw .versionUnsupported("\(version)") }
     // A list without entities may leave the member out.
     guard let entries = (list["TrustedEntitiesList"] ?? []).array else {
       throw .malformed("TrustedEntitiesList is not a list")

@@ -91,11 +91,16 @@ extension TrustedEntityListVerifier: TrustListFormat {
   func checkSignature(
     of jws: CompactJWS, by path: SignerPath, key: PublicKey, at now: Timestamp, into checks: inout CheckList
   ) {
+    let name = shown(jws.header.algorithmName)
     switch jws.verify(with: key) {
-    case .algorithmUnsupported: checks.failed(.listAlgorithmUnsupported)
-    case .keyMismatch: checks.failed(.listAlgorithmUnsupported, "another key's algorithm")
+    case .algorithmUnsupported:
+      checks.failed(.listAlgorithmUnsupported, "alg is \"\(name)\", not one of the standard's")
+    case .keyMismatch:
+      checks.failed(.listAlgorithmUnsupported, "alg is \(name), and the signer's key is on \(key.curve.rawValue)")
     case let verdict:
-      checks.require(verdict == .valid, .listSignatureInvalid)
+      checks.require(
+        verdict == .valid, .listSignatureInvalid,
+        "alg is \(name), and the signature does not verify with the key of \(path.signer?.label ?? "the signer")")
       // The signed header may name the certificate that the signer meant (ETSI TS 119 182-1, 5.2.2).
       if let thumbprint = jws.header["x5t#S256"] {
         let isSigners = thumbprint.string.flatMap(Base64.decodeURLSafe) == path.signer?.sha256
@@ -147,7 +152,11 @@ extension TrustedEntityListVerifier: TrustListFormat {
       scheme.nextUpdate.map { "since \($0)" } ?? "the list is closed")
     // Neither the sequence number nor the time of issue ever decreases.
     let isOlder = last.map { mark.number ?? 0 < $0.number ?? 0 || mark.issued < $0.issued } ?? false
-    checks.require(!isOlder, .listRollback)
+    checks.require(
+      !isOlder, .listRollback,
+      last.map {
+        "number \(mark.number ?? 0), issued at \(mark.issued); accepted before: \($0.number ?? 0), \($0.issued)"
+      })
     for deviation in source.profile?.deviations(of: list) ?? [] {
       checks.warned(.listDeviation, "\(source.profile?.name ?? ""): \(deviation)")
     }

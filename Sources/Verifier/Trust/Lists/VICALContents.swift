@@ -46,7 +46,7 @@ extension VICALContents {
   init(reading payload: CBORItem) throws(TrustListError) {
     let members = try VICALMembers(payload)
     let version = try VICALMembers.required(members.text("version"), "version")
-    guard version.hasSameBytes(as: "1.0") else { throw .versionUnsupported }
+    guard version.hasSameBytes(as: "1.0") else { throw .versionUnsupported(version) }
     provider = try VICALMembers.required(members.text("vicalProvider"), "vicalProvider")
     issueID = try members.unsigned("vicalIssueID")
     date = try VICALMembers.required(members.time("date"), "date")

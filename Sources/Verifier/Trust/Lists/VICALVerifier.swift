@@ -88,16 +88,17 @@ extension VICALVerifier: TrustListFormat {
   func checkSignature(
     of message: COSESign1, by path: SignerPath, key: PublicKey, at now: Timestamp, into checks: inout CheckList
   ) {
-    switch message.verify(payload: message.payload?.bytes ?? [], key: key) {
+    let verdict = message.verify(payload: message.payload?.bytes ?? [], key: key)
+    func words() -> String { message.words(verdict, key: key, "the key of \(path.signer?.label ?? "the signer")") }
+    switch verdict {
     case .valid:
       checks.passed(.listSignatureInvalid)
       let links = path.certificates.count
       if path.isTrusted, links > 1, message.headers.x5chain?.count ?? 0 >= links {
         checks.warned(.listDeviation, "x5chain carries a root")
       }
-    case .invalid: checks.failed(.listSignatureInvalid)
-    case .algorithmUnsupported: checks.failed(.listAlgorithmUnsupported, "alg is absent or not one of the table's")
-    case .keyMismatch: checks.failed(.listAlgorithmUnsupported, "alg is another key's")
+    case .invalid: checks.failed(.listSignatureInvalid, words())
+    case .algorithmUnsupported, .keyMismatch: checks.failed(.listAlgorithmUnsupported, words())
     }
   }
 

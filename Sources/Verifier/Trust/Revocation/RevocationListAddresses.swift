@@ -79,7 +79,10 @@ struct CRLLink {
 
   func finding(by list: VerifiedCRL) -> RevocationFinding {
     if list.contains(serial: certificate.serialNumber) {
-      return .revoked(isSigner ? .signerRevoked : .authorityRevoked)
+      return .revoked(
+        isSigner ? .signerRevoked : .authorityRevoked,
+        detail:
+          "the list of \(issuer.label) has \(certificate.label), serial number \(Hex.encode(certificate.serialNumber))")
     }
     // An authority that lists itself as revoked withdraws everything under it.
     if list.contains(serial: issuer.serialNumber), issuer.isSelfSigned {

@@ -100,9 +100,9 @@ struct RegisteredClaims: Sendable {
   /// (ISO/IEC 18013-5, second edition, 12.3.6 requires the expiry).
   func require(subject uri: String, at now: Timestamp) throws(ListFault) {
     guard subject.hasSameBytes(as: uri) else { throw .invalid("sub is not the address that the document names") }
-    guard issuedAt <= now + Limits.clockSkew else { throw .invalid("issued in the future") }
-    if let notBefore, notBefore > now + Limits.clockSkew { throw .invalid("not yet valid") }
-    guard now < expires else { throw .invalid("expired") }
+    guard issuedAt <= now + Limits.clockSkew else { throw .invalid("issued in the future, iat is \(issuedAt)") }
+    if let notBefore, notBefore > now + Limits.clockSkew { throw .invalid("not yet valid, nbf is \(notBefore)") }
+    guard now < expires else { throw .invalid("expired, exp is \(expires)") }
   }
 
   /// A NumericDate (RFC 8392, 2; RFC 7519, 2) in whole seconds; nil if a timestamp cannot hold the date.

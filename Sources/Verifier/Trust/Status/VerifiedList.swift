@@ -44,9 +44,9 @@ public struct VerifiedList: Sendable {
   public func finding(for reference: StatusReference, at now: Timestamp) -> RevocationFinding {
     switch (entries, reference.place) {
     case (.statuses(let statuses), .statusList(let index)):
-      refusal(of: reference, at: now) ?? Self.finding(in: statuses, at: index)
+      refusal(of: reference, at: now) ?? Self.finding(in: statuses, at: index, reference.uri)
     case (.identifiers(let identifiers, _), .identifierList(let identifier)):
-      refusal(of: reference, at: now) ?? (identifiers.contains(identifier[...]) ? .revoked(.documentRevoked) : .good)
+      refusal(of: reference, at: now) ?? Self.finding(in: identifiers, identifier, reference.uri)
     default: .undetermined(.statusListInvalid, detail: "the list is of another mechanism")
     }
   }
@@ -61,14 +61,21 @@ public struct VerifiedList: Sendable {
   }
 
   /// The statuses 0 to 2 have a meaning everywhere (Token Status List, 7.1).
-  private static func finding(in statuses: PackedStatuses, at index: UInt64) -> RevocationFinding {
+  private static func finding(in statuses: PackedStatuses, at index: UInt64, _ uri: String) -> RevocationFinding {
     switch statuses[index] {
-    case nil: .undetermined(.statusIndexOutOfRange, detail: "the list has \(statuses.count) entries")
+    case nil: .undetermined(.statusIndexOutOfRange, detail: "idx is \(index), the list has \(statuses.count) entries")
     case 0?: .good
-    case 1?: .revoked(.documentRevoked)
-    case 2?: .revoked(.documentSuspended)
-    case let status?: .undetermined(.statusUnknown, detail: "status \(status)")
+    case 1?: .revoked(.documentRevoked, detail: "\(shown(uri, limit: 256)) has 1 at index \(index)")
+    case 2?: .revoked(.documentSuspended, detail: "\(shown(uri, limit: 256)) has 2 at index \(index)")
+    case let status?: .undetermined(.statusUnknown, detail: "status \(status) at index \(index)")
     }
+  }
+
+  private static func finding(
+    in identifiers: Set<ArraySlice<UInt8>>, _ identifier: [UInt8], _ uri: String
+  ) -> RevocationFinding {
+    guard identifiers.contains(identifier[...]) else { return .good }
+    return .revoked(.documentRevoked, detail: "\(shown(uri, limit: 256)) lists the document's identifier")
   }
 }
 
