@@ -23,6 +23,7 @@ tools() {
 serve() {
   local name=$1 mdoc=$2 server
   shift 2
+  touch "$name.log"
   TMPDIR=$PWD "$mdoc" serve "$@" >"$name.txt" 2>"$name.log" &
   server=$!
   servers+=("$server")
