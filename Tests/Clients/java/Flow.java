@@ -153,10 +153,11 @@ public final class Flow {
         asking(PresentationProtocol.ORG_ISO_MDOC).documents(List.of(new DocumentRequest().docType(MDL)));
     problem = problem(400, () -> sessions.createVerificationSession(nothing, null));
     check(problem.getErrors().get(0).getPointer().equals("/documents/0"), problem);
-    Flow wrong = new Flow(System.getenv("MDOC_KEY"), "");
-    wrong.client.setRequestInterceptor(wrong.client.getRequestInterceptor()
-        .andThen(request -> request.setHeader("Content-Type", "text/plain")));
-    problem = problem(415, () -> wrong.create(PresentationProtocol.ORG_ISO_MDOC, null));
+    ApiClient wrong = new Flow(System.getenv("MDOC_KEY"), "").client;
+    wrong.setRequestInterceptor(
+        wrong.getRequestInterceptor().andThen(request -> request.setHeader("Content-Type", "text/plain")));
+    CreateVerificationSession body = asking(PresentationProtocol.ORG_ISO_MDOC);
+    problem = problem(415, () -> new SessionsApi(wrong).createVerificationSession(body, null));
     check(problem.getCode().equals("api.unsupported_media_type"), problem);
   }
 
