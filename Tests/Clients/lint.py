@@ -22,6 +22,7 @@ RULES = {
     "discriminator": "a union without a discriminator that maps every branch, or a branch that may lack it (ogen, orval)",
     "same-enumeration": "two enumerations of the same single value (oapi-codegen)",
     "component-names": "two components whose names differ in case or separators only (oapi-codegen, kiota)",
+    "no-type-name": "a component whose name is no name of a type in most languages (all)",
     "generated-names": "a component with a name that generators give to an operation's parts (oapi-codegen, ogen)",
     "built-in-names": "a component with the name of a type that languages or generators have (kiota, openapi-generator)",
     "closed-reply": "a closed object in a reply, which a client of today refuses tomorrow (openapi-generator)",
@@ -163,6 +164,8 @@ class Contract:
             if plain(name) in seen:
                 self.note("component-names", place, seen[plain(name)])
             seen[plain(name)] = name
+            if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", name):
+                self.note("no-type-name", place)
             if plain(name) in generated:
                 self.note("generated-names", place)
             if plain(name) in BUILT_IN:
@@ -350,6 +353,7 @@ def faults():
     yield "same-enumeration", lambda document: thing(document)["properties"].update(
         x={**text, "enum": ["one"]}, y={**text, "enum": ["one"]})
     yield "component-names", schema("MADE", {"type": "string"})
+    yield "no-type-name", schema("The request failed", {"type": "string"})
     yield "generated-names", schema("CreateThingResponse", {"type": "string"})
     yield "built-in-names", schema("Response", {"type": "string"})
     yield "closed-reply", lambda document: made(document).update(additionalProperties=False)
