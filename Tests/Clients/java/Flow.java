@@ -68,7 +68,7 @@ public final class Flow {
     } else {
       element.namespace(NAMESPACE).identifier("given_name");
     }
-    DocumentRequest document = new DocumentRequest().docType(MDL).elements(List.of(element)).ageOver(List.of(21));
+    DocumentRequest document = new DocumentRequest().docType(MDL).elements(List.of(element)).ageOver(List.of(21L));
     CreateVerificationSession body =
         new CreateVerificationSession().protocols(new ArrayList<>(List.of(protocol))).documents(List.of(document));
     String name = protocol.getValue();
