@@ -138,7 +138,7 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
       request.path == "/slow" ? await gate.respond(to: request) : HTTPResponse(status: 200)
     }
 
-    func refusal(_ fault: HTTPFault) -> HTTPResponse { gate.refusal(fault) }
+    func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse { gate.refusal(fault, of: request) }
   }
 
   @Test func `above the connections a new one waits`() async throws {

@@ -26,9 +26,9 @@ import Testing
       request.path == "/health" ? HTTPResponse(status: 200) : await gate.respond(to: request)
     }
 
-    func refusal(_ fault: HTTPFault) -> HTTPResponse {
+    func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse {
       faults.withLock { $0.append(fault) }
-      return gate.refusal(fault)
+      return gate.refusal(fault, of: request)
     }
 
     func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] { [("X-Asked", request.path)] }
@@ -83,7 +83,7 @@ import Testing
       return HTTPResponse(status: 200)
     }
 
-    func refusal(_ fault: HTTPFault) -> HTTPResponse { gate.refusal(fault) }
+    func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse { gate.refusal(fault, of: request) }
   }
 
   @Test func `one flow's requests have all processors, and another's begin at once`() async throws {
@@ -168,7 +168,7 @@ import Testing
       return await HandlingPlace.lend { await gate.respond(to: request) }
     }
 
-    func refusal(_ fault: HTTPFault) -> HTTPResponse { gate.refusal(fault) }
+    func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse { gate.refusal(fault, of: request) }
   }
 
   @Test func `a stop answers those that wait, and handles none of them`() async throws {

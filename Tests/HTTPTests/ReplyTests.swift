@@ -73,13 +73,13 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
   private struct Fixed: HTTPHandler {
     let reply: HTTPResponse
     func respond(to request: HTTPRequest) async -> HTTPResponse { reply }
-    func refusal(_ fault: HTTPFault) -> HTTPResponse { HTTPResponse(status: fault.status) }
+    func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse { HTTPResponse(status: fault.status) }
   }
 
   private struct Address: HTTPHandler {
     func respond(to request: HTTPRequest) async -> HTTPResponse {
       HTTPResponse(status: 200, body: Array(request.remoteAddress.utf8))
     }
-    func refusal(_ fault: HTTPFault) -> HTTPResponse { HTTPResponse(status: fault.status) }
+    func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse { HTTPResponse(status: fault.status) }
   }
 }

@@ -113,7 +113,7 @@ private final class MockShelf: HTTPHandler {
     }
   }
 
-  func refusal(_ fault: HTTPFault) -> HTTPResponse { HTTPResponse(status: fault.status) }
+  func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse { HTTPResponse(status: fault.status) }
 }
 
 /// The command `mdoc mock publish`.

@@ -41,6 +41,11 @@ final class HTTPExchange: Sendable {
   let target: [UInt8]
   private let state = Locked(State())
 
+  /// The request as far as its target tells it, for the refusal of one whose header cannot be read.
+  var bareRequest: HTTPRequest {
+    HTTPRequest(method: "", path: String(decoding: target.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self))
+  }
+
   init(connection: AcceptedConnection, target: [UInt8]) {
     self.connection = connection
     self.target = target

@@ -30,7 +30,9 @@ package protocol HTTPHandler: Sendable {
   ///
   /// Called on a thread that reads sockets, so it must not block. Use `fault.status`. The transport closes the
   /// connection afterwards if it is not certain where the next request begins.
-  func refusal(_ fault: HTTPFault) -> HTTPResponse
+  ///
+  /// - Parameter request: only its path is known if its header was refused; nil if not even that.
+  func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse
 
   /// Further header fields of a refusal, if the request's header was read before. Called on a thread that reads
   /// sockets, so it must not block.

@@ -42,7 +42,8 @@ enum LibraryReplies {
     default: return .NO
     }
     connection.allow(seconds: core.configuration.responseDeadline)
-    return ResponseWriter.queue(core.refusal(fault, of: nil, closes: true).response, closes: true, on: native)
+    let refusal = core.refusal(fault, of: connection.exchange?.bareRequest, closes: true)
+    return ResponseWriter.queue(refusal.response, closes: true, on: native)
   }
 }
 

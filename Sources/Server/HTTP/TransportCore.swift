@@ -227,11 +227,11 @@ final class TransportCore: Sendable {
   func refuse(
     _ fault: HTTPFault, _ exchange: HTTPExchange, _ request: HTTPRequest?, on native: OpaquePointer, closes: Bool = true
   ) -> MHD_Result {
-    send(refusal(fault, of: request, closes: closes), exchange, on: native)
+    send(refusal(fault, of: request ?? exchange.bareRequest, closes: closes), exchange, on: native)
   }
 
   func refusal(_ fault: HTTPFault, of request: HTTPRequest?, closes: Bool) -> HTTPExchange.Reply {
-    var response = handler.refusal(fault)
+    var response = handler.refusal(fault, of: request)
     if let request { response.headers += handler.refusalHeaders(for: request) }
     let hasRetryAfter = response.headers.contains { HTTPHeaders.sameName($0.name, "Retry-After") }
     if let seconds = fault.retryAfter, !hasRetryAfter {

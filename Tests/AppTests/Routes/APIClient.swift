@@ -17,7 +17,13 @@ struct APIClient: Sendable {
     let head: RawClient.Response
     let json: JSON
 
-    var code: String? { json["code"]?.string }
+    /// The problem's code, or that on the page of an error.
+    var code: String? { json["code"]?.string ?? pageCode }
+    private var pageCode: String? {
+      let mark = "<p class=\"hint\" lang=\"en\">"
+      return body.split(separator: "\n").first { $0.hasPrefix(mark) }?.dropFirst(mark.count).split(separator: " ").first
+        .map(String.init)
+    }
     var body: String { head.body }
     var errors: [String] { (json["errors"]?.array ?? []).compactMap { $0["pointer"]?.string } }
     func header(_ name: String) -> String? { head.header(name) }
@@ -70,18 +76,19 @@ struct APIClient: Sendable {
 
 /// The OpenAPI document, as a judge of replies.
 struct Contract {
-  static let live = Contract(document: OpenAPIDocument.json(with: .none))
-  static let test = Contract(document: OpenAPIDocument.json(with: .sample))
+  static let live = Contract(document: OpenAPIDocument.json(with: .none), isLive: true)
+  static let test = Contract(document: OpenAPIDocument.json(with: .sample), isLive: false)
 
   let document: JSON
+  let isLive: Bool
 
   func violations(_ method: String, _ target: String, _ body: [UInt8]?, _ reply: APIClient.Reply) -> [String] {
     var found: [String] = []
     if reply.header("Request-Id")?.hasPrefix("req_") != true { found.append("no Request-Id") }
     if reply.header("Cache-Control") != "no-store" { found.append("cacheable") }
     if reply.header("X-Content-Type-Options") != "nosniff" { found.append("sniffable") }
-    if reply.status >= 400, method != "HEAD" { found += problemViolations(reply) }
     let path = String(target.prefix { $0 != "?" })
+    if reply.status >= 400, method != "HEAD" { found += problemViolations(reply, isPage: isForPeople(path)) }
     guard let operation = operation(method, path) else {
       let isKnown = [404, 405, 204].contains(reply.status) || Self.isOfPage(path)
       return isKnown ? found : found + ["an operation that is not in the document"]
@@ -92,7 +99,7 @@ struct Contract {
     }
     found += headerViolations(response, reply) + requestViolations(operation, body, reply)
     let codes = response?["x-problem-codes"]?.array ?? []
-    if reply.status >= 400, method != "HEAD", !codes.contains(reply.json["code"] ?? .null) {
+    if reply.status >= 400, method != "HEAD", !codes.contains(reply.code.map { .string($0) } ?? .null) {
       found.append("the code is not in the document")
     }
     if reply.header("Content-Type") != content.name { found.append("media type is not \(content.name)") }
@@ -103,6 +110,12 @@ struct Contract {
   /// Files of the playground and of the hosted page, which these pages alone ask for.
   static func isOfPage(_ path: String) -> Bool {
     ["/playground", "/verify/", "/assets/", "/v1/js/", "/codes/"].contains(where: path.hasPrefix)
+  }
+
+  /// Where a person may come to: a refusal is a page there.
+  private func isForPeople(_ path: String) -> Bool {
+    let pages = ["/verify", "/status"] + (isLive ? [] : ["/playground"])
+    return path == "/" || pages.contains { path == $0 || path.hasPrefix($0 + "/") }
   }
 
   private func violations(of value: JSON, _ schema: JSON, at place: String) -> [String] {
@@ -129,18 +142,34 @@ struct Contract {
     return violations(of: json, schema, at: "request")
   }
 
-  private func problemViolations(_ reply: APIClient.Reply) -> [String] {
+  private func problemViolations(_ reply: APIClient.Reply, isPage: Bool) -> [String] {
     guard let code = reply.code.flatMap(Code.init(rawValue:)) else { return ["no registered code"] }
+    var found = isPage ? pageViolations(reply) : jsonViolations(reply, code)
+    if code.httpStatus != reply.status { found.append("\(code.rawValue) has another status") }
+    if reply.status == 503, reply.header("Retry-After") == nil { found.append("no Retry-After") }
+    if reply.status == 401, reply.header("WWW-Authenticate") == nil { found.append("no WWW-Authenticate") }
+    if reply.status == 405, reply.header("Allow") == nil { found.append("no Allow") }
+    return found
+  }
+
+  private func pageViolations(_ reply: APIClient.Reply) -> [String] {
+    var found: [String] = []
+    if reply.header("Content-Type") != "text/html; charset=utf-8" { found.append("no page") }
+    if !reply.body.contains(reply.header("Request-Id") ?? "-") { found.append("no request id") }
+    if reply.body.contains("<script") || reply.body.contains("<style") { found.append("more than its policy allows") }
+    if reply.header("Content-Security-Policy")?.hasPrefix("default-src 'none'; style-src 'self'") != true {
+      found.append("no policy")
+    }
+    return found
+  }
+
+  private func jsonViolations(_ reply: APIClient.Reply, _ code: Code) -> [String] {
     // Also of what is no operation: every refusal is one and the same schema.
     var found = violations(of: reply.json, Schema.reference("Problem").json, at: "")
-    if code.httpStatus != reply.status { found.append("\(code.rawValue) has another status") }
     if reply.json["status"]?.integer != Int64(reply.status) { found.append("status differs") }
     if reply.json["type"]?.string != "urn:mdoc:problem:\(code.rawValue)" { found.append("type") }
     if reply.json["request_id"]?.string != reply.header("Request-Id") { found.append("request_id") }
     if reply.header("Content-Type") != "application/problem+json" { found.append("media type") }
-    if reply.status == 503, reply.header("Retry-After") == nil { found.append("no Retry-After") }
-    if reply.status == 401, reply.header("WWW-Authenticate") == nil { found.append("no WWW-Authenticate") }
-    if reply.status == 405, reply.header("Allow") == nil { found.append("no Allow") }
     return found
   }
 

@@ -22,8 +22,8 @@ import Testing
       let responses = try #require(operation?["responses"]?.object)
       #expect(responses.last?.name == "default")
       let codes = responses.filter { $0.name >= "400" }.flatMap { response in
-        let schema = response.value["content"]?["application/problem+json"]?["schema"]
-        #expect(schema == ["$ref": "#/components/schemas/Problem"])
+        let schema = response.value["content"]?[route.isPage ? ErrorPage.mediaType : Problem.mediaType]?["schema"]
+        #expect(schema == (route.isPage ? ["type": "string"] : ["$ref": "#/components/schemas/Problem"]))
         let codes = (response.value["x-problem-codes"]?.array ?? []).compactMap(\.string)
         #expect(codes.allSatisfy { response.value["description"]?.string?.contains("`\($0)`") == true })
         return codes.map { [response.name, $0] }

@@ -27,7 +27,7 @@ final class Receiver: HTTPHandler {
     return await answer(number)
   }
 
-  func refusal(_ fault: HTTPFault) -> HTTPResponse { HTTPResponse(status: fault.status) }
+  func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse { HTTPResponse(status: fault.status) }
 
   static func always(_ status: Int, _ headers: [(name: String, value: String)] = []) -> Receiver {
     Receiver { _ in HTTPResponse(status: status, headers: headers) }

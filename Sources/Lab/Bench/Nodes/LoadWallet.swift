@@ -114,7 +114,9 @@ package final class WebhookReceiver: HTTPHandler {
     return HTTPResponse(status: isHeld ? 503 : 204)
   }
 
-  package func refusal(_ fault: HTTPFault) -> HTTPResponse { HTTPResponse(status: fault.status) }
+  package func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse {
+    HTTPResponse(status: fault.status)
+  }
 
   /// Waits until the event of each of these sessions has come, or the patience is over.
   func waitForAll(_ sessions: Set<String>) async -> Deliveries {

@@ -10,7 +10,7 @@ enum OpenAPIResponses {
       JSON.Member("\(status)", problem(status, route.allProblems.filter { $0.httpStatus == status }, route))
     }
     let other: JSON = [
-      "description": "Any other refusal.", "content": problemContent(route.allProblems.first ?? .apiInternal),
+      "description": "Any other refusal.", "content": problemContent(route.allProblems.first ?? .apiInternal, of: route),
     ]
     return .object([success] + problems + [JSON.Member("default", other)])
   }
@@ -52,13 +52,14 @@ enum OpenAPIResponses {
     return [
       "description": .string(codes.map { "\($0.entry.summary) (`\($0.rawValue)`)." }.joined(separator: " ")),
       "headers": headers(route, own),
-      "content": problemContent(codes.first ?? .apiInternal),
+      "content": problemContent(codes.first ?? .apiInternal, of: route),
       "x-problem-codes": .array(codes.map { .string($0.rawValue) }),
     ]
   }
 
-  /// A problem, with one of this code as an example.
-  private static func problemContent(_ code: Code) -> JSON {
+  /// A problem, with one of this code as an example. A person is told by a page.
+  private static func problemContent(_ code: Code, of route: Route) -> JSON {
+    guard !route.isPage else { return .object([.init(ErrorPage.mediaType, ["schema": Schema.text.json])]) }
     let example = Problem.shape.write((Problem(ServiceError(code)), "req_0123456789abcdef01234567"))
     return .object([
       .init(Problem.mediaType, ["schema": Schema.reference("Problem").json, "example": example])

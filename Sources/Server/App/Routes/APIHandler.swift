@@ -83,7 +83,7 @@ struct APIHandler: HTTPHandler {
     let heading = read(request)
     let application = heading.application
     if let fault = rateFault(heading.counted, application) {
-      var response = refusal(fault)
+      var response = refusal(fault, of: request)
       response.headers += refusalHeaders(for: request)
       return .refused(response)
     }
@@ -130,7 +130,7 @@ struct APIHandler: HTTPHandler {
     record.note(answer, seconds: 0)
     application.metrics.refused(record)
     log.write(record, at: application.clock())
-    return response(answer, requestID: record.id, application)
+    return response(answer, to: request, requestID: record.id, application)
   }
 
   /// The caller, if it has an API key. Nil if the route needs no credential, or if the token may be a client secret,
@@ -160,11 +160,11 @@ struct APIHandler: HTTPHandler {
     record.note(answer, seconds: request.waited + seconds - answer.heldSeconds)
     application.metrics.ended(record)
     log.write(record, at: application.clock())
-    return response(answer, requestID: record.id, application)
+    return response(answer, to: request, requestID: record.id, application)
   }
 
   /// Called on a thread that reads sockets, so it uses no store and does not wait.
-  func refusal(_ fault: HTTPFault) -> HTTPResponse {
+  func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse {
     let application = inForce.current
     var record = RequestRecord(id: RequestID.make(), method: "")
     let answer = Problem(fault).answer(requestID: record.id)
@@ -172,7 +172,7 @@ struct APIHandler: HTTPHandler {
     record.note(answer, seconds: 0)
     application.metrics.refused(record, fault)
     log.write(record, at: application.clock())
-    return response(answer, requestID: record.id, application)
+    return response(answer, to: request, requestID: record.id, application)
   }
 
   func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] {
@@ -278,7 +278,15 @@ struct APIHandler: HTTPHandler {
       && request.headers.single("Host").map(ListenAddress.isThisMachine) ?? false
   }
 
-  private func response(_ answer: Answer, requestID: String, _ application: Application) -> HTTPResponse {
+  private func response(
+    _ answer: Answer, to request: HTTPRequest?, requestID: String, _ application: Application
+  ) -> HTTPResponse {
+    var answer = answer
+    if let request, let problem = answer.problem, router.isPage(request.path) {
+      let page = ErrorPage(problem, request, requestID, application.service.relyingParties)
+      (answer.mediaType, answer.body) = (ErrorPage.mediaType, page.body)
+      answer.headers += page.headers
+    }
     var headers = [
       (name: "Request-Id", value: requestID), (name: "Cache-Control", value: "no-store"),
       (name: "X-Content-Type-Options", value: "nosniff"),

@@ -12,6 +12,8 @@ package struct Answer: Sendable {
   package var session: String?
   /// The code of the problem, or of the session if it failed or the wallet cancelled it; nil otherwise.
   var code: Code?
+  /// The refusal that it is; nil for all other answers.
+  var problem: Problem?
   /// Seconds that the answer was held back on purpose, which are no work.
   var heldSeconds = 0.0
   /// The outcome of an attempt, set once when it came to an end; nil for all other answers.
@@ -91,6 +93,7 @@ struct Problem: Sendable {
       status: code.httpStatus, mediaType: Self.mediaType, body: Self.shape.write((self, requestID)).serialized())
     answer.headers = headers
     answer.code = code
+    answer.problem = self
     return answer
   }
 

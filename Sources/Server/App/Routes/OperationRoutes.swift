@@ -47,12 +47,7 @@ enum OperationRoutes {
     let only = call.caller.flatMap { $0.has(.operate) ? nil : $0.relyingParty }
     let page = StatusPage(call.application, await statusReadings(call.application, of: only), of: only)
     var answer = Answer(status: 200, mediaType: StatusPage.mediaType, body: page.body)
-    answer.headers += [
-      (
-        "Content-Security-Policy",
-        "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-      ), ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
-    ]
+    answer.headers += PageRoutes.scriptFree()
     return answer
   }
 

@@ -176,8 +176,20 @@ enum PageRoutes {
   private static func policy(framedBy origins: [String]) -> String {
     [
       "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data: blob:", "connect-src 'self'",
-      "base-uri 'none'", "form-action 'none'",
-      "frame-ancestors " + (origins.isEmpty ? "'none'" : origins.joined(separator: " ")),
+      "base-uri 'none'", "form-action 'none'", frames(origins),
     ].joined(separator: "; ")
+  }
+
+  private static func frames(_ origins: [String]) -> String {
+    "frame-ancestors " + (origins.isEmpty ? "'none'" : origins.joined(separator: " "))
+  }
+
+  /// The headers of a page without scripts, which loads its style from here and nothing else.
+  static func scriptFree(framedBy origins: [String] = []) -> [(name: String, value: String)] {
+    let policy = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+    return [
+      ("Content-Security-Policy", policy + frames(origins)), ("Referrer-Policy", "no-referrer"),
+      ("Cross-Origin-Resource-Policy", "same-origin"),
+    ]
   }
 }

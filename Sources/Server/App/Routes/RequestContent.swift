@@ -4,7 +4,9 @@ import Sessions
 
 /// Reads what comes with a request besides its path: query names, body, `Idempotency-Key`.
 enum RequestContent {
+  /// A page's address is passed on, and others add parameters of their own (`utm_source`, `fbclid`): it ignores them.
   static func checkQuery(_ request: HTTPRequest, _ route: Route) throws(ServiceError) {
+    if route.isPage { return }
     for item in request.query where !route.query.contains(where: { $0.name == item.name }) {
       let isList = route.query.contains { $0.name == item.name + "[]" }
       let hint = isList ? "; write it as `\(item.name)[]`" : ""

@@ -18,7 +18,7 @@ package struct Route: Sendable {
   /// What a caller has to know besides; the summary if there is nothing.
   let description: String
   let access: Access
-  /// Query parameters that the operation takes; all others are refused.
+  /// Query parameters that the operation takes; all others are refused, or ignored by a page.
   let query: [QueryParameter]
   let body: RequestBody
   let success: Success
@@ -96,6 +96,9 @@ package struct Route: Sendable {
       Success(status: 200, mediaType: mediaType, schema: nil)
     }
   }
+
+  /// Whether a person opens it in a browser.
+  var isPage: Bool { success.mediaType.hasPrefix("text/html") }
 
   /// Whether pages may call it, with a client secret, from an origin of the relying party.
   var isCrossOrigin: Bool { access.takesClientSecret }

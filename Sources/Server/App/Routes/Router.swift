@@ -6,6 +6,10 @@ struct Router: Sendable {
   /// The method and path of each route. They are compared apart from the routes, since to pass one of them by copies
   /// almost nothing.
   private let places: [(method: String, path: PathTemplate)]
+  /// The pages that anyone may open.
+  private let openPages: [PathTemplate]
+  /// The first segments of all pages' paths, and that of `/`: a person may come to any path that begins so.
+  private let pageFolders: Set<Substring>
 
   enum Match: Sendable {
     case route(Route, [String: String])
@@ -19,11 +23,25 @@ struct Router: Sendable {
   init(_ routes: [Route]) {
     self.routes = routes
     places = routes.map { ($0.method.rawValue, $0.path) }
+    let pages = routes.filter(\.isPage)
+    openPages = pages.filter { if case .anyone = $0.access { true } else { false } }.map(\.path)
+    pageFolders = Set(pages.compactMap { PathTemplate.segments(of: $0.path.text).first } + [""])
+  }
+
+  /// Whether a person may come to this path, whatever is there: a refusal is then a page.
+  func isPage(_ path: String) -> Bool {
+    PathTemplate.segments(of: path).first.map(pageFolders.contains) ?? false
   }
 
   func match(method: String, path: String) -> Match {
     // Split once for all routes: a server that refuses thousands of requests a second does little else.
-    let segments = PathTemplate.segments(of: path)
+    var segments = PathTemplate.segments(of: path)
+    // With a trailing slash a page that anyone may open is the same page. A proxy's rule may protect the others.
+    if segments.last?.isEmpty == true, case let page = segments.dropLast(),
+      openPages.contains(where: { $0.match(Array(page)) != nil })
+    {
+      segments.removeLast()
+    }
     // A HEAD is a GET whose body the transport keeps back.
     let wanted = method == "HEAD" ? Route.Method.get.rawValue : method
     for (index, place) in places.enumerated() where place.method == wanted {
@@ -52,7 +70,7 @@ struct Router: Sendable {
 ///
 /// Requests are compared as received, segment by segment and byte by byte. Nothing is decoded or normalised, so that a
 /// proxy's rule about a path and ours cannot mean different resources: `%2e`, `//`, `/./` and a trailing slash match no
-/// route.
+/// route. (`Router` takes a slash behind pages that are open to all.)
 package struct PathTemplate: Sendable, Hashable {
   let text: String
   private let segments: [Segment]

@@ -54,7 +54,7 @@ export class SessionAPI {
    */
   static async here() {
     const api = new SessionAPI();
-    api.id = location.pathname.split("/").pop();
+    api.id = location.pathname.split("/").filter(Boolean).pop();
     const [secret, embedder] = location.hash.slice(1).split("&");
     const kept = tab.get(api.id);
     const isKept = !secret || kept.secret === secret;

@@ -88,7 +88,9 @@ private struct HarnessEndpoint: HTTPHandler {
     }
   }
 
-  func refusal(_ fault: HTTPFault) -> HTTPResponse { reply(fault.status, ["error": "refused"]) }
+  func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse {
+    reply(fault.status, ["error": "refused"])
+  }
 
   private func reply(_ status: Int, _ json: JSON) -> HTTPResponse {
     HTTPResponse(status: status, headers: [("Content-Type", "application/json")], body: json.serialized())
