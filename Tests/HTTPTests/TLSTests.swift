@@ -39,6 +39,21 @@ import Testing
     }
   }
 
+  @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+  func `a key is agreed on by X25519 where the client can, whatever it prefers`(version: Int32) async throws {
+    let fixture = try TLSFixture()
+    try await Self.withTLS(fixture) { server, _ in
+      for (groups, agreed) in [
+        ("P-521:P-256:P-384:X25519", NID_X25519), ("P-384:P-256", NID_X9_62_prime256v1), ("P-384", NID_secp384r1),
+      ] {
+        var client = TLSClient(port: server.port, authority: fixture.authority, versions: version...version)
+        client.groups = groups
+        let answer = try await blocking { [client] in try client.ask(Self.request) }
+        #expect(answer.group == agreed, "\(groups)")
+      }
+    }
+  }
+
   @Test(arguments: [TLS1_VERSION, TLS1_1_VERSION])
   func `older versions are refused`(version: Int32) async throws {
     let fixture = try TLSFixture()
@@ -46,6 +61,20 @@ import Testing
       await #expect(throws: TLSClient.Failure.noHandshake) {
         try await Self.ask(server, trusting: fixture, versions: version...version)
       }
+    }
+  }
+
+  /// Scanners that look at their own exit status alone say otherwise.
+  @Test func `a client that asks to renegotiate is answered no more`() async throws {
+    let fixture = try TLSFixture()
+    try await Self.withTLS(fixture) { server, _ in
+      var client = TLSClient(port: server.port, authority: fixture.authority, versions: TLS1_2_VERSION...TLS1_2_VERSION)
+      client.renegotiates = true
+      let answer = try? await blocking { [client] in try client.ask(Self.request) }
+      #expect(answer.map(\.text.isEmpty) ?? true)
+      // Another connection is served as ever.
+      let next = try await Self.ask(server, trusting: fixture)
+      #expect(next.text.hasPrefix("HTTP/1.1 200 "))
     }
   }
 

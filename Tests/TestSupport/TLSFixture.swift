@@ -89,6 +89,8 @@ package struct TLSClient: Sendable {
   package struct Answer: Sendable {
     package let version: String
     package let cipher: String
+    /// OpenSSL's number of the group that the key was agreed on (`NID_X25519`).
+    package let group: Int32
     package let text: String
   }
 
@@ -96,6 +98,10 @@ package struct TLSClient: Sendable {
   /// PEM; the server must be `localhost` to it.
   package let authority: [UInt8]
   package var versions: ClosedRange<Int32>
+  /// What keys are agreed on, the client's first choice first: names joined by `:`. Nil for OpenSSL's own list.
+  package var groups: String?
+  /// Whether it asks for another handshake before it asks anything else (TLS 1.2).
+  package var renegotiates = false
 
   package init(
     port: UInt16, authority: [UInt8], versions: ClosedRange<Int32> = TLS1_2_VERSION...TLS1_3_VERSION
@@ -121,11 +127,13 @@ package struct TLSClient: Sendable {
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
     guard let tls = SSL_new(context) else { throw Failure.noContext }
     defer { SSL_free(tls) }
+    groups?.withCString { _ = SSL_ctrl(tls, SSL_CTRL_SET_GROUPS_LIST, 0, UnsafeMutableRawPointer(mutating: $0)) }
     let socket = try connection()
     defer { close(socket) }
     guard SSL_set1_host(tls, "localhost") == 1, SSL_set_fd(tls, socket) == 1, SSL_connect(tls) == 1 else {
       throw Failure.noHandshake
     }
+    if renegotiates, SSL_renegotiate(tls) == 1 { SSL_do_handshake(tls) }
     let bytes = Array(request.utf8)
     guard SSL_write(tls, bytes, Int32(bytes.count)) == bytes.count else { throw Failure.noConnection }
     var text: [UInt8] = []
@@ -138,6 +146,7 @@ package struct TLSClient: Sendable {
     return Answer(
       version: String(cString: SSL_get_version(tls)),
       cipher: SSL_get_current_cipher(tls).flatMap { SSL_CIPHER_get_name($0) }.map { String(cString: $0) } ?? "",
+      group: Int32(truncatingIfNeeded: SSL_ctrl(tls, SSL_CTRL_GET_NEGOTIATED_GROUP, 0, nil)),
       text: String(decoding: text, as: UTF8.self))
   }
 
