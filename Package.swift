@@ -79,6 +79,11 @@ let optimised: (swift: [SwiftSetting], c: [CSetting]) =
   ? ([], [])
   : ([.unsafeFlags(["-O"], .when(configuration: .debug))], [.unsafeFlags(["-O2"], .when(configuration: .debug))])
 
+/// How the program is linked: every symbol is bound at its start, and the table of them is read-only from then on (full
+/// RELRO).
+let sealed: [LinkerSetting] =
+  isDependency ? [] : [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"])]
+
 func module(
   _ name: String, in door: Door, _ dependencies: [Target.Dependency], resources: [Resource] = []
 ) -> Target {
@@ -212,7 +217,7 @@ let package = Package(
         "Bench", "Base", "CBOR", "Compression", "Cryptography", "COSE", "Longfellow", "PKIX", "Mdoc", "Trust",
         "Presentation", "Sessions", "Network", "HTTP", "App", "Mock", "TestMode", "Vectors",
       ],
-      path: "Sources/Tool", swiftSettings: strict("MdocTool")),
+      path: "Sources/Tool", swiftSettings: strict("MdocTool"), linkerSettings: sealed),
 
     // What several test targets share: the published vectors' folder, seeded randomness, encryption to a verifier, clients
     // of a server, threads for what has deadlines.

@@ -42,6 +42,7 @@ import Testing
     for leaf in Program.root.leaves {
       let page = String(decoding: scratch.read(leaf.spelled.replacing(" ", with: "-") + ".1"), as: UTF8.self)
       #expect(page.hasPrefix(".TH MDOC\\-"))
+      #expect(page.prefix { $0 != "\n" }.contains(" 1 \"\(ProgramVersion.date)\" \"mdoc \(ProgramVersion.text)\" "))
       #expect(page.utf8.allSatisfy { $0 < 0x80 })
       for option in leaf.command.options {
         #expect(page.contains("\\-\\-" + option.name.replacing("-", with: "\\-")))
@@ -51,6 +52,15 @@ import Testing
       await Run("man", "verify", "apple").output == String(decoding: scratch.read("mdoc-verify-apple.1"), as: UTF8.self)
     )
     #expect(await Run("man", "nonsense").status == 64)
+  }
+
+  /// A release has its date in the changelog's heading.
+  @Test func `the date of manual pages is the release's`() throws {
+    let changelog = String(
+      decoding: try #require(FileManager.default.contents(atPath: "\(Self.folder)/Changelog.md")), as: UTF8.self)
+    let heading = changelog.split(separator: "\n").first { $0.hasPrefix("## ") && $0.contains(ProgramVersion.text) }
+    #expect(heading?.hasPrefix("## Unreleased") == true || heading?.contains(ProgramVersion.date) == true)
+    #expect(ProgramVersion.date.wholeMatch(of: /20\d\d-[01]\d-[0-3]\d/) != nil)
   }
 
   @Test(arguments: ["bash", "zsh", "fish"])

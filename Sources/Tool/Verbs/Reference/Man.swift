@@ -83,7 +83,7 @@ struct ManPage {
 
   private static func head(_ name: String, _ summary: String) -> [String] {
     [
-      ".TH \(escaped(name).uppercased()) 1 \"\" \"mdoc \(ProgramVersion.text)\" \"mdoc manual\"",
+      ".TH \(escaped(name).uppercased()) 1 \"\(ProgramVersion.date)\" \"mdoc \(ProgramVersion.text)\" \"mdoc manual\"",
       ".SH NAME", "\(escaped(name)) \\- \(escaped(summary))",
     ]
   }
