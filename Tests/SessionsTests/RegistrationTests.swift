@@ -103,7 +103,7 @@ import Trust
       sent["verifier_info"]?.array?.first?["data"]?.string.map { Array($0.utf8) } == second)
     for members: [String: JSON] in [[:], ["intended_use_id": "use-3"], ["intended_use_id": ""]] {
       let error = await #expect(throws: ServiceError.self) { try await fixture.create(["openid4vp"], members) }
-      #expect(error?.code == .apiInvalidRequest && error?.pointers.first?.pointer == "/intended_use_id")
+      #expect(error?.code == .apiInvalidRequest && error?.pointers.map(\.pointer) == ["/intended_use_id"])
     }
     // Of a party without certificates there is none to name.
     let error = await #expect(throws: ServiceError.self) {
