@@ -283,7 +283,8 @@ extension Schema {
       self.reading = reading
       let known = schema.members.map(\.name)
       for member in members where !known.contains(member.name) {
-        reading.note(Fault("\(pointer)/\(member.name)", "is not known; known here: \(known.joined(separator: ", "))"))
+        let place = pointer + "/" + JSONPointer.escape(member.name)
+        reading.note(Fault(place, "is not known; known here: \(known.joined(separator: ", "))"))
       }
     }
 
@@ -409,7 +410,8 @@ extension Schema {
     of value: JSON, _ keyword: JSON.Member, _ definitions: Definitions, at pointer: String
   ) -> [Fault]? {
     func violations(_ value: JSON, _ schema: JSON, _ name: String? = nil) -> [Fault] {
-      Schema(schema).violations(of: value, with: definitions, at: pointer + (name.map { "/\($0)" } ?? ""))
+      Schema(schema).violations(
+        of: value, with: definitions, at: pointer + (name.map { "/" + JSONPointer.escape($0) } ?? ""))
     }
     switch keyword.name {
     case "$ref" where keyword.value.object != nil: return violations(value, keyword.value)
@@ -428,7 +430,9 @@ extension Schema {
     case "additionalProperties":
       let known = members.map(\.name)
       let others = (value.object ?? []).filter { !known.contains($0.name) }
-      if keyword.value == false { return others.map { Fault("\(pointer)/\($0.name)", "is not known") } }
+      if keyword.value == false {
+        return others.map { Fault(pointer + "/" + JSONPointer.escape($0.name), "is not known") }
+      }
       return others.flatMap { violations($0.value, keyword.value, $0.name) }
     case "items":
       return (value.array ?? []).enumerated().flatMap { violations($0.element, keyword.value, "\($0.offset)") }

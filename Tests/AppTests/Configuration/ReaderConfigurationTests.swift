@@ -164,14 +164,15 @@ import Testing
       (["wallet_origins": ["*", "https://*.example"]], "wallet_origins/1"),
       (["wallet_origins": ["android:apk-key-hash:E8lSX1zJMPBZ9G_zpnfxfmfh-d0q2qEYz-2bgNeUKCU"]], "wallet_origins/0"),
       (["scheme": "https://"], "scheme"), (["scheme": "Openid4vp"], "scheme"), (["scheme": "4vp"], "scheme"),
-      (["annex_b": 1], "annex_b"), (["encrypted_responses": "no"], "encrypted_responses"), (["mode": "x"], "mode"),
+      (["a/b~c": 1], "a~1b~0c"), (["annex_b": 1], "annex_b"), (["encrypted_responses": "no"], "encrypted_responses"),
+      (["mode": "x"], "mode"),
       (["eu_age_verification": [""]], "eu_age_verification/0"),
       (["trusted_authorities": ["0a"]], "trusted_authorities"),
     ] as [(JSON, String)])
   func `a fault of OpenID4VP names its member`(value: JSON, member: String) async throws {
     try await withReader(["relying_parties": Self.party(openID4VP: value)]) { path in
       let error = #expect(throws: StartError.self) { try load(path) }
-      #expect(error?.message.hasPrefix("\(path): /relying_parties/0/openid4vp/\(member):") == true)
+      #expect(error?.problems.map(\.pointer) == ["/relying_parties/0/openid4vp/\(member)"])
     }
   }
 
@@ -202,7 +203,8 @@ import Testing
       }
       let many = JSON.array((0...1_000).map { .string(Hex.encode([UInt8($0 >> 8), UInt8($0 & 255)])) })
       for (issuers, place) in [
-        ([:], ""), (["mdl": []], "/mdl"), (["mdl": ["xy"]], "/mdl"), (["mdl": [7]], "/mdl"), (["mdl": ["0"]], "/mdl"),
+        ([:], ""), (["m/d~l": []], "/m~1d~0l"), (["m/dl": ["xy"]], "/m~1dl"), (["mdl": []], "/mdl"),
+        (["mdl": ["xy"]], "/mdl"), (["mdl": [7]], "/mdl"), (["mdl": ["0"]], "/mdl"),
         (["mdl": [.string(String(repeating: "0a", count: 65))]], "/mdl"), (["mdl": many], "/mdl"), (["0a"], ""),
       ] as [(JSON, String)] {
         try folder.writeConfiguration(["relying_parties": party(issuers)])
@@ -277,6 +279,23 @@ import Testing
     try await withReader(["relying_parties": party, "public_url": "http://127.0.0.1:8080"]) { path in
       let warnings = try load(path).warnings
       #expect(warnings.map { $0.contains("x509_san_dns:shop.example") } == [true])
+    }
+  }
+  @Test func `what is set for wallets that cannot come to the server is a warning`() async throws {
+    let settings: JSON = [
+      "eu_age_verification": ["eu.europa.ec.av.1"], "redirect_uri": "https://shop.example/done",
+      "wallet_origins": ["*"],
+    ]
+    for address in [nil, "https://id.example"] {
+      var changes: [String: JSON] = ["relying_parties": Self.party(openID4VP: settings)]
+      changes["public_url"] = address.map { .string($0) }
+      try await withReader(changes) { path in
+        let warnings = try load(path).warnings
+        for member in ["eu_age_verification", "redirect_uri", "wallet_origins"] {
+          let isWarned = warnings.contains { $0.contains("openid4vp.\(member) has no effect without public_url") }
+          #expect(isWarned == (address == nil), "\(member)")
+        }
+      }
     }
   }
 }

@@ -75,7 +75,9 @@ struct ConfigurationLoader {
     for name in ConfigurationSchema.fixedMembers { configuration.fixedMembers[name] = root.value(name) ?? .null }
     configuration.fetches = network.fetches
     configuration.revocation = network.revocation
-    configuration.warnings = warnings + Self.proxyWarnings(configuration) + Self.nameWarnings(configuration)
+    configuration.warnings =
+      warnings + Self.proxyWarnings(configuration) + Self.nameWarnings(configuration)
+      + Self.addressWarnings(configuration)
     return configuration
   }
 
@@ -147,6 +149,21 @@ struct ConfigurationLoader {
       party.readers.compactMap { reader in
         guard case .dnsName(let name) = reader.clientIdentifier, name != host else { return nil }
         return "relying party \"\(party.id)\": wallets compare x509_san_dns:\(name) with public_url's host, \(host)"
+      }
+    }
+  }
+
+  /// Warns of what is set for wallets that come to the server, where they cannot.
+  private static func addressWarnings(_ configuration: ServerConfiguration) -> [String] {
+    guard configuration.publicURL == nil else { return [] }
+    return configuration.relyingParties.all.flatMap { party in
+      let (name, settings) = (party.id, party.openID4VP)
+      return [
+        ("eu_age_verification", !settings.ageVerificationDocTypes.isEmpty),
+        ("redirect_uri", settings.redirectURI != nil),
+        ("wallet_origins", !settings.walletOrigins.isEmpty),
+      ].filter(\.1).map { member, _ in
+        "relying party \"\(name)\": openid4vp.\(member) has no effect without public_url, where wallets reach the server"
       }
     }
   }

@@ -90,12 +90,13 @@ struct ConfiguredParties {
     for (docType, texts) in try entry.textLists("accepted_issuers", byName: "document types", of: "key identifiers") {
       guard Self.acceptedIssuers.contains(texts.count) else {
         throw entry.fault(
-          "accepted_issuers/\(docType)", "must have 1 to \(Self.acceptedIssuers.upperBound) key identifiers")
+          "accepted_issuers/\(JSONPointer.escape(docType))",
+          "must have 1 to \(Self.acceptedIssuers.upperBound) key identifiers")
       }
       let identifiers = texts.compactMap(Hex.decode).filter { Self.identifierBytes.contains($0.count) }
       guard identifiers.count == texts.count else {
         throw entry.fault(
-          "accepted_issuers/\(docType)",
+          "accepted_issuers/\(JSONPointer.escape(docType))",
           "must be subject key identifiers in hexadecimal, without colons, of at most 64 bytes each")
       }
       issuers[docType] = identifiers
@@ -164,6 +165,11 @@ extension OpenID4VPConfiguration {
   /// "eu_age_verification": [], "device_mac": true, "redirect_uri": "https://shop.example/done"}`.
   init(configured party: Schema.Object, _ warnings: inout [String]) throws(Schema.Fault) {
     self.init()
+    // Before the object is read, which would say that it does not know the member.
+    guard party.value("openid4vp")?["trusted_authorities"] == nil else {
+      throw party.fault(
+        "openid4vp/trusted_authorities", "is now accepted_issuers of the relying party, by document type")
+    }
     guard let entry = try party.object("openid4vp") else { return }
     encryptsResponses = try entry.flag("encrypted_responses")
     offersAnnexB = try entry.flag("annex_b")
@@ -172,9 +178,6 @@ extension OpenID4VPConfiguration {
       throw entry.fault("scheme", "must be the scheme of an address, in lower case and without \"://\"")
     }
     ageVerificationDocTypes = try entry.texts("eu_age_verification")
-    guard entry.value("trusted_authorities") == nil else {
-      throw entry.fault("trusted_authorities", "is now accepted_issuers of the relying party, by document type")
-    }
     if !ageVerificationDocTypes.isEmpty {
       warnings.append(
         "\(entry.pointer)/eu_age_verification: nobody signs these requests, and wallets answer without encryption")
