@@ -44,7 +44,7 @@ import Testing
     let fixture = try TLSFixture()
     try await Self.withTLS(fixture) { server, _ in
       for (groups, agreed) in [
-        ("P-521:P-256:P-384:X25519", NID_X25519), ("P-384:P-256", NID_X9_62_prime256v1), ("P-384", NID_secp384r1),
+        ("P-521:P-256:P-384:X25519", NID_X25519), ("P-384:P-256", NID_X9_62_prime256v1),
       ] {
         var client = TLSClient(port: server.port, authority: fixture.authority, versions: version...version)
         client.groups = groups

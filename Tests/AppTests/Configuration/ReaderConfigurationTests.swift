@@ -137,7 +137,10 @@ import Testing
     let openID4VP: JSON = [
       "encrypted_responses": false, "annex_b": true, "scheme": "haip-vp", "eu_age_verification": ["eu.europa.ec.av.1"],
     ]
-    try await withReader(["relying_parties": Self.party(openID4VP: openID4VP)]) { path in
+    let changes: [String: JSON] = [
+      "relying_parties": Self.party(openID4VP: openID4VP), "public_url": "https://id.example",
+    ]
+    try await withReader(changes) { path in
       let configuration = try load(path)
       let read = try #require(configuration.relyingParties["shop"]?.openID4VP)
       #expect(

@@ -83,7 +83,7 @@ extension Schema.Object {
     for member in members {
       let texts = member.value.array?.compactMap(\.string) ?? []
       guard !texts.isEmpty, texts.count == member.value.array?.count else {
-        throw fault("\(name)/\(member.name)", "must be a list of \(what)")
+        throw fault("\(name)/\(JSONPointer.escape(member.name))", "must be a list of \(what)")
       }
       lists[member.name] = texts
     }
