@@ -30,6 +30,9 @@ import Testing
     #expect(document.elements.map(\.retention) == [.days(3)] && document.missingElements.isEmpty)
     let none = try verify([request], returned: ["portrait"])
     #expect(none.report.reasons.map(\.code) == [.elementMissing])
+    let detail = none.report.documents[0].checks.first { $0.outcome == .failed }?.detail
+    let place = "\(Namespace.mDL) given_name, \(Namespace.mDL) family_name"
+    #expect(detail == "\(Namespace.mDL) name_of_another_draft (nor in its place \(place))")
   }
 
   /// Whichever of the two comes first in the request.

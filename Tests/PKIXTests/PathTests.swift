@@ -300,7 +300,8 @@ import Testing
       .checks.first { $0.code == .certificateExtendedKeyUsage }
     #expect(
       check?.detail?.replacing(/certificate [0-9a-f]+/, with: "certificate #")
-        == "the signer, certificate # (\"signer\"), has 1.3.130.2.0.0.1.2; expected is one of 1.2.3, 1.2.4, by the anchor's \"ekus\"")
+        == "the signer, certificate # (\"signer\"), has 1.3.130.2.0.0.1.2; expected is one of 1.2.3, 1.2.4, by the anchor's \"ekus\""
+    )
   }
 
   @Test func aRootAfterTheSignerIsDroppedAndNamed() throws {

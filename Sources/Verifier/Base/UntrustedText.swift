@@ -94,12 +94,6 @@ extension Unicode.Scalar {
   }
 }
 
-/// Names that somebody else chose, fit for a report: each cut as by `shown`, and no more than a person reads.
-package func shownList(_ names: [String]) -> String {
-  let more = names.count > 8 ? " and \(names.count - 8) more" : ""
-  return names.isEmpty ? "none" : names.prefix(8).map { shown($0) }.joined(separator: ", ") + more
-}
-
 /// A text that a wallet chose, fit for a report or log line: at most `limit` bytes, without control characters, line
 /// breaks, or marks that change how the text around them is displayed.
 package func shown(_ name: String, limit: Int = 64) -> String {

@@ -121,7 +121,9 @@ import Testing
       page.transcript(nonce: nonce, thumbprint: .bytes([UInt8](repeating: 1, count: 32))),
       OpenID4VPRecipient.origin("https://evil.example").transcript(nonce: nonce, thumbprint: thumbprint),
     ]
-    for transcript in others { try expect(nil, over: transcript, as: page) }
+    let words =
+      "alg (label 1) is ES256 (-7), and the signature does not verify with the device key, on P-256, over this"
+    for transcript in others { try expect(words + " session's transcript", over: transcript, as: page) }
   }
 
   private func expect(

@@ -133,6 +133,13 @@ package enum COSEError: Error, Sendable, Hashable {
   /// A critical header parameter that is not understood, or a malformed `crit` (RFC 9052, 3.1).
   case unsupportedCritical
 
-  /// What is malformed; nil for any other fault.
-  package var detail: String? { if case .malformed(let detail) = self { detail } else { nil } }
+  /// The fault in words, which follow the name of the message.
+  package var detail: String {
+    switch self {
+    case .malformed(let detail): detail
+    case .invalidCBOR(let code): "its protected header is no CBOR: \(code.rawValue)"
+    case .duplicateHeader: "a header parameter stands in both header maps"
+    case .unsupportedCritical: "crit is malformed, not protected, or names a parameter that is not known here"
+    }
+  }
 }

@@ -36,8 +36,10 @@ extension COSEHeaders {
 extension COSESign1 {
   /// Why the signature is refused: the algorithm, the key's curve, and the signature's length where it is wrong.
   ///
-  /// - Parameter name: the key's: `the device key`.
-  package func words(_ verdict: Verdict, key: PublicKey, _ name: String) -> String {
+  /// - Parameters:
+  ///   - name: the key's: `the device key`.
+  ///   - message: what should be signed: `over this session's transcript`.
+  package func words(_ verdict: Verdict, key: PublicKey, _ name: String, _ message: String = "") -> String {
     switch verdict {
     case .valid: return "valid"
     case .algorithmUnsupported: return "\(headers.algorithmWords): not one of the standard's"
@@ -49,7 +51,8 @@ extension COSESign1 {
         return
           "the signature has \(signature.count) bytes\(form) where \(name), on \(key.curve.rawValue), makes \(expected)"
       }
-      return "\(headers.algorithmWords), and the signature does not verify with \(name), on \(key.curve.rawValue)"
+      return
+        "\(headers.algorithmWords), and the signature does not verify with \(name), on \(key.curve.rawValue)\(message)"
     }
   }
 }

@@ -34,7 +34,7 @@ extension CBORItem {
     do throws(CBORError) {
       try self.init(parsing: bytes)
     } catch {
-      checks.failed(error.code, "at byte \(error.offset)")
+      checks.failed(error.code)
       return nil
     }
   }

@@ -81,7 +81,7 @@ struct DeviceAuthentication {
         objection
           ?? explanation(of: verdict == .invalid) { other in
             message.verify(payload: Self.bytes(of: document, over: other)[...], key: key.key) == .valid
-          } ?? message.words(verdict, key: key.key, "the device key"))
+          } ?? message.words(verdict, key: key.key, "the device key", ", over this session's transcript"))
       return verdict == .valid
     } catch {
       checks.append([error.check(of: "deviceSignature", orMalformed: .deviceAuthMalformed)])

@@ -138,13 +138,7 @@ extension CheckList {
 extension COSEError {
   /// The failed check, with the name of the message that has the fault.
   func check(of name: String, orMalformed malformed: Code) -> Check {
-    let words =
-      switch self {
-      case .malformed, .duplicateHeader: "a parameter stands in both its headers"
-      case .unsupportedCritical: "its crit (label 2) names a parameter that is not understood, or is malformed"
-      case .invalidCBOR: "its protected header"
-      }
-    return Check(code(orMalformed: malformed), .failed, detail: "\(name): \(detail ?? words)")
+    Check(code(orMalformed: malformed), .failed, detail: "\(name): \(detail)")
   }
 
   private func code(orMalformed malformed: Code) -> Code {
