@@ -27,23 +27,13 @@ import Testing
 
   init() async throws { findings = try await Self.findings.value }
 
-  /// Codes that say everything by themselves, with the reason why nothing can be added.
-  static let silent: [Code: String] = {
-    let words = "The wallet's own code says it; its own words may be personal."
-    let wallet: [Code] = [
-      .walletAccessDenied, .walletInvalidRequest, .walletInvalidClient, .walletFormatsNotSupported,
-      .walletInvalidRequestURIMethod, .walletInvalidTransactionData, .walletUnavailable, .walletOtherError,
-    ]
-    return Dictionary(uniqueKeysWithValues: wallet.map { ($0, words) })
-  }()
-
   /// The families of codes that are no checks of a response, of a list or of a reader: what the server's errors, its audit
   /// log and its evidence say is asserted where they are thrown.
   static let ofServices: Set<Substring> = ["api", "session", "audit", "evidence"]
 
   @Test func `every failed check and every warning of the corpus has a detail`() {
     let silent = findings.filter { $0.check.detail?.isEmpty ?? true }
-    for (vector, check) in silent where Self.silent[check.code] == nil {
+    for (vector, check) in silent {
       Issue.record("\(vector.id): \(check.code.rawValue) has no detail")
     }
     let failed = findings.filter { $0.check.outcome == .failed }
@@ -51,11 +41,10 @@ import Testing
     #expect(failed.count > 700)
   }
 
-  @Test func `every code's detail is asserted, or a reason says why it has none`() throws {
+  @Test func `every code's detail is asserted`() throws {
     let seen = Set(findings.filter { $0.check.detail != nil }.map(\.check.code))
-    #expect(Self.silent.keys.filter(seen.contains) == [])
     let tests = CommittedCorpus.root + "/Tests/"
-    for code in Code.allCases where !seen.contains(code) && Self.silent[code] == nil {
+    for code in Code.allCases where !seen.contains(code) {
       let isOfService = Self.ofServices.contains(code.rawValue.prefix { $0 != "." }) || code.httpStatus != 200
       guard !isOfService else { continue }
       // No vector fails with it: the test that reaches it asserts its detail.

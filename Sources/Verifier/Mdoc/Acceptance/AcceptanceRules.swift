@@ -194,14 +194,13 @@ struct AcceptanceRules {
     let namespaces = [DocTypeCatalogue.ageNamespace(ofDocType: document.docType), Namespace.mDL, Namespace.iso23220]
     let values = namespaces.lazy.compactMap { document[ElementReference($0, "expiry_date")] }
     let isCurrent: Bool
-    let element = namespaces.first { document[ElementReference($0, "expiry_date")] != nil } ?? ""
     switch values.first {
     case .fullDate(let date)?: isCurrent = date >= AgeCalendar.dayReachedEverywhere(at: now)
     case .dateTime(let text)?: isCurrent = Timestamp(rfc3339: text).map { $0 >= now } ?? false
     default: return checks.notRun(.documentExpired)
     }
     checks.expect(
-      isCurrent, .documentExpired, "\(element) expiry_date is before \(now)",
+      isCurrent, .documentExpired, "expiry_date is before \(now)",
       isStrict: isStrict || wanted?.acceptsExpired == false)
   }
 

@@ -113,7 +113,7 @@ struct ProofVerification {
   /// A time in the past would let a document through that has expired since; one in the future, a document that is not
   /// valid yet.
   private func checkTime(_ document: ZkDocument, _ checks: inout CheckList) {
-    let times = "timestamp is \(document.time), and it is \(now)"
+    var times: String { "timestamp is \(document.time), and it is \(now)" }
     checks.require(
       document.time >= now - ProofPolicy.oldestSeconds, .zkTimestampStale,
       "\(times): at most \(ProofPolicy.oldestSeconds) seconds may have passed")
