@@ -52,7 +52,8 @@ struct FakeWallet: WalletProtocol {
     // A refusal that is found only once the answer is open.
     if answer == Array("sealed no".utf8) { return refused([Check(.walletAccessDenied, .failed)], now) }
     guard answer == Array("good".utf8) else {
-      return refused([Check(.envelopeMalformed, .passed), Check(.envelopeTranscriptMismatch, .failed)], now)
+      return refused(
+        [Check(.envelopeMalformed, .passed), Check(.envelopeTranscriptMismatch, .failed, detail: "another nonce")], now)
     }
     return Verdict(
       outcome: .accepted(Fixture.presentation),

@@ -26,9 +26,11 @@ struct Fixture: Sendable {
   init(
     store: any SessionStore = InMemoryStore(mode: .test), retains: Bool = false, wallet: FakeWallet = FakeWallet(),
     revocation: any RevocationSource = NoRevocationSource(), concurrentAnswers: Int = 256, sealingKey: UInt8 = 7,
-    keys: Set<String> = ["shop-key", "shop-writer"], quota: Quota = .standard, redirectSchemes: [String] = []
+    keys: Set<String> = ["shop-key", "shop-writer"], quota: Quota = .standard, redirectSchemes: [String] = [],
+    mode: ServerMode = .test, walletFeedback: Bool? = nil
   ) throws {
     var openID4VP = OpenID4VPConfiguration()
+    openID4VP.walletFeedback = walletFeedback
     openID4VP.redirectSchemes = redirectSchemes
     self.store = store
     shop = RelyingParty(
@@ -41,7 +43,7 @@ struct Fixture: Sendable {
     let other = RelyingParty(
       id: "other", apiKeys: [APIKey(sha256: APIKey.hash(of: "other-key"), scopes: [.sessionsWrite, .resultsRead])])
     var configuration = ServiceConfiguration(
-      mode: .test, relyingParties: try RelyingParties([shop, other]), protocols: [wallet, FakeFetchedWallet()],
+      mode: mode, relyingParties: try RelyingParties([shop, other]), protocols: [wallet, FakeFetchedWallet()],
       trust: CurrentTrust(try Self.trust()), revocation: revocation,
       sealingKeys: [try SealingKey(id: "2026-11", key: SecretBytes(copying: [UInt8](repeating: sealingKey, count: 32)))]
     )

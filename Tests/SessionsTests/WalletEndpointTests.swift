@@ -51,13 +51,13 @@ struct WalletEndpointTests {
     #expect(try await fixture.service.session(inApp, as: fixture.full).body.status == "requires_input")
   }
 
-  @Test("the wallet learns nothing of the verdict; the result waits for the relying party")
+  @Test("the wallet of a live server learns nothing of the verdict; the result waits for the relying party")
   func posted() async throws {
-    let fixture = try Fixture()
+    let fixture = try Fixture(store: InMemoryStore(mode: .live), mode: .live)
     for (word, status) in [("good", "verified"), ("forged", "failed"), ("no", "canceled")] {
       let (id, _) = try await fixture.createRedirect()
       let reply = try await fixture.service.receiveWalletResponse(["word": .string(word)], session: id, of: "shop")
-      #expect(reply.body == [:])
+      #expect(reply.body == [:] && reply.httpStatus == 200)
       #expect(reply.status.rawValue == status)
       let body = try await fixture.service.session(id, query: [Self.expand], as: fixture.full).body
       #expect(body.status == status)
@@ -69,6 +69,32 @@ struct WalletEndpointTests {
       }
       #expect(again == (word == "no" ? .sessionCanceled : .sessionAlreadyUsed))
     }
+  }
+
+  /// OpenID4VP 1.0, 8.2, says nothing of a response that was refused; Italy's rules want 400 with `error`.
+  @Test(
+    "a wallet is told why its response was refused in staging and test mode, and in live mode that it was, if wanted",
+    arguments: [
+      (ServerMode.test, nil, "envelope.transcript_mismatch"), (.staging, nil, "envelope.transcript_mismatch"),
+      (.staging, false, nil), (.test, false, nil), (.live, nil, nil), (.live, false, nil),
+      (.live, true, "invalid_request"),
+    ] as [(ServerMode, Bool?, String?)])
+  func feedback(_ mode: ServerMode, _ isOn: Bool?, _ expected: String?) async throws {
+    let fixture = try Fixture(store: InMemoryStore(mode: mode), mode: mode, walletFeedback: isOn)
+    for word in ["good", "no", "sealed no"] {
+      let (id, _) = try await fixture.createRedirect()
+      let reply = try await fixture.service.receiveWalletResponse(["word": .string(word)], session: id, of: "shop")
+      #expect(reply.body == [:] && reply.httpStatus == 200, "\(word)")
+    }
+    let (id, _) = try await fixture.createRedirect(to: "https://shop.example")
+    let reply = try await fixture.service.receiveWalletResponse(["word": "forged"], session: id, of: "shop")
+    #expect(reply.httpStatus == (expected == nil ? 200 : 400) && reply.body["error"]?.string == expected)
+    // The person is sent back in any case, and in live mode no wallet learns more than that.
+    #expect(reply.responseCode(after: "https://shop.example#response_code=") != nil)
+    let description = reply.body["error_description"]?.string
+    #expect((description == nil) == (expected == nil))
+    if mode == .live, expected != nil { #expect(description == "The response was refused.") }
+    if mode != .live, expected != nil { #expect(description == "another nonce") }
   }
 
   @Test("what is no answer consumes nothing, and is pointed at in the form (D20)")
@@ -225,7 +251,7 @@ extension Fixture {
 
 extension WalletReply {
   fileprivate func responseCode(after prefix: String) -> String? {
-    guard body.object?.count == 1, let address = body["redirect_uri"]?.string, address.hasPrefix(prefix) else {
+    guard let address = body["redirect_uri"]?.string, address.hasPrefix(prefix) else {
       return nil
     }
     return String(address.dropFirst(prefix.count))

@@ -71,7 +71,7 @@ extension LiveFolder {
         ],
         "openid4vp": [
           "encrypted_responses": true, "annex_b": false, "scheme": "openid4vp",
-          "eu_age_verification": ["eu.europa.ec.av.1"], "device_mac": false,
+          "eu_age_verification": ["eu.europa.ec.av.1"], "device_mac": false, "wallet_feedback": true,
           "redirect_uri": "https://shop.example/done",
           "redirect_schemes": ["com.example.shop"], "wallet_origins": ["https://wallet.example", "*"],
         ],

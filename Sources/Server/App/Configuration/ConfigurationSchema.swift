@@ -335,6 +335,10 @@ package enum ConfigurationSchema {
         "Document types that may be asked for by the European age verification profile's link, which nobody signs."),
       Entry("device_mac", .flag(default: true), "Whether devices may authenticate by MAC."),
       Entry(
+        "wallet_feedback", .flag,
+        "Whether wallets are told of a refused response, in live mode without the reason; by default outside live mode."
+      ),
+      Entry(
         "redirect_uri", .filledText(),
         "Where wallets send people after a session that names neither `redirect_uri` nor `return_url`."),
       Entry(

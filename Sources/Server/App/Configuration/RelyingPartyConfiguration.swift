@@ -183,6 +183,7 @@ extension OpenID4VPConfiguration {
         "\(entry.pointer)/eu_age_verification: nobody signs these requests, and wallets answer without encryption")
     }
     acceptsMACs = try entry.flag("device_mac")
+    walletFeedback = try entry.ifAny("wallet_feedback", entry.flag)
     redirectURI = try entry.ifAny("redirect_uri", entry.text)
     let origins = try party.texts("origins").filter(WebOrigin.isValid)
     if let redirectURI, RedirectURI.origin(of: redirectURI, among: origins) == nil {

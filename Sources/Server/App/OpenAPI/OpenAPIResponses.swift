@@ -52,18 +52,20 @@ enum OpenAPIResponses {
     return [
       "description": .string(codes.map { "\($0.entry.summary) (`\($0.rawValue)`)." }.joined(separator: " ")),
       "headers": headers(route, own),
-      "content": problemContent(codes.first ?? .apiInternal, of: route),
+      "content": problemContent(codes.first ?? .apiInternal, of: route, status),
       "x-problem-codes": .array(codes.map { .string($0.rawValue) }),
     ]
   }
 
   /// A problem, with one of this code as an example. A person is told by a page.
-  private static func problemContent(_ code: Code, of route: Route) -> JSON {
+  private static func problemContent(_ code: Code, of route: Route, _ status: Int? = nil) -> JSON {
     guard !route.isPage else { return .object([.init(ErrorPage.mediaType, ["schema": Schema.text.json])]) }
     let example = Problem.shape.write((Problem(ServiceError(code)), "req_0123456789abcdef01234567"))
-    return .object([
-      .init(Problem.mediaType, ["schema": Schema.reference("Problem").json, "example": example])
-    ])
+    // A wallet may be told by this status that its response was refused.
+    let isFeedback = status == 400 && route.success.schema == "WalletReply"
+    return .object(
+      [.init(Problem.mediaType, ["schema": Schema.reference("Problem").json, "example": example])]
+        + (isFeedback ? [.init(route.success.mediaType, ["schema": Schema.reference("WalletReply").json])] : []))
   }
 
   // MARK: Headers

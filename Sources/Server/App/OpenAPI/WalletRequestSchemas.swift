@@ -108,6 +108,12 @@ enum WalletRequestSchemas {
   ).titled("AppleElementIntent").described("Whether an element is kept.")
 
   private static let reply = Schema.openObject(
-    [member("redirect_uri", .text, "Where the wallet sends the person, if anywhere.")], required: []
-  ).titled("WalletReply").described("The reply to a wallet. It does not tell what came of the response.")
+    [
+      member("redirect_uri", .text, "Where the wallet sends the person, if anywhere."),
+      member(
+        "error", .text,
+        "With status 400: `invalid_request` or `server_error`; in staging and test mode the code of the refusal."),
+      member("error_description", .text, "With `error`: what is wrong, for the wallet's developers."),
+    ], required: []
+  ).titled("WalletReply").described("The reply to a wallet. It tells nothing of a person.")
 }

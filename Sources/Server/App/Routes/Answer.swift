@@ -35,9 +35,9 @@ package struct Answer: Sendable {
     if reply.isReplay { headers.append(("Idempotent-Replayed", "true")) }
   }
 
-  /// The answer to a wallet. It does not tell the outcome of the wallet's own answer: only the log and the metrics do.
+  /// The reply to a wallet. Without feedback only the log and the metrics tell the outcome of the wallet's own response.
   init(_ reply: WalletReply) {
-    self.init(json: reply.body)
+    self.init(reply.httpStatus, json: reply.body)
     session = reply.session.text
     verification = Verification(rawValue: reply.status.rawValue)
     code = reply.code

@@ -187,7 +187,9 @@ enum WalletRoutes {
   private static let response = Route(
     method: .post, path: PathTemplate(path + "response"), name: "postWalletResponse",
     summary: "Post the wallet's response",
-    description: "For wallets: takes the response or the error. Only the relying party learns what came of it.",
+    description:
+      "For wallets: takes the response or the error. The relying party learns what came of it; the wallet, by status 400, at "
+      + "most why its response was refused (`wallet_feedback`).",
     access: .anyone, body: .form(SubmitBody.postedSchema, .walletResponse), success: .json(200, "WalletReply"),
     problems: stateProblems
   ) { call throws(ServiceError) in

@@ -120,6 +120,8 @@ package struct OpenID4VPConfiguration: Sendable, Hashable {
   package var ageVerificationDocTypes: [String]
   /// Whether devices may authenticate by MAC.
   package var acceptsMACs: Bool
+  /// Whether a wallet is told that its response was refused; nil: in staging and test mode, where it is told why.
+  package var walletFeedback: Bool?
   /// Where wallets send people after a session that names neither `redirect_uri` nor `return_url` (HAIP 1.0, 5.1).
   package var redirectURI: String?
   /// Schemes of the relying party's own apps, to which a wallet may bring the person back.

@@ -98,8 +98,12 @@ struct FetchWalletRequest {
 
 /// What a wallet gets for its answer, and what only this server's own log may say of it.
 package struct WalletReply: Sendable {
+  /// 200, or 400 with feedback. OpenID4VP 1.0, 8.2 wants 200 for responses that were processed, and says nothing of refused
+  /// ones.
+  package let httpStatus: Int
   /// `{}` where a page waits that has its own response code, or where there is none; else the address to which the
-  /// wallet is to send the person: `{"redirect_uri"}`. It is the same whatever the verdict is.
+  /// wallet is to send the person: `{"redirect_uri"}`. It is the same whatever the verdict is, but for feedback: `error`
+  /// and `error_description` (RFC 6749, 4.1.2.1).
   package let body: JSON
   package let session: SessionID
   package let status: SessionStatus
@@ -130,9 +134,30 @@ struct ReceiveWalletResponse {
       answer, by: address.wallet, to: address.record.address, as: .wallet(id, of: address.relyingParty),
       code: address.code)
     let state = attempted.record.state(at: attempted.time)
+    let code = state.lastError.flatMap { Code(rawValue: $0.code) }
+    let feedback = state.status == .failed ? feedback(on: code, attempted, to: address.relyingParty) : nil
     return WalletReply(
-      body: .members(["redirect_uri": redirect(attempted).map { .string($0) }]), session: id, status: state.status,
-      code: state.lastError.flatMap { Code(rawValue: $0.code) })
+      httpStatus: feedback == nil ? 200 : 400,
+      body: .members([
+        "redirect_uri": redirect(attempted).map { .string($0) }, "error": feedback.map { .string($0.error) },
+        "error_description": feedback.map { .string($0.description) },
+      ]),
+      session: id, status: state.status, code: code)
+  }
+
+  /// What the wallet is told of a refused response: in staging and test mode the code and the detail of the first failed
+  /// check, in live mode only that it was refused, and only if the relying party's rules ask for that. Details hold
+  /// nothing personal.
+  private func feedback(
+    on code: Code?, _ attempted: AnswerChallenge.Attempted, to relyingParty: RelyingParty
+  ) -> (error: String, description: String)? {
+    guard relyingParty.openID4VP.walletFeedback ?? !context.isLive else { return nil }
+    guard let code, code != .sessionInterrupted else { return ("server_error", "The response was not judged.") }
+    guard !context.isLive else { return ("invalid_request", "The response was refused.") }
+    let report = attempted.record.report
+    let checks = (report?.checks ?? []) + (report?.documents.flatMap(\.checks) ?? [])
+    let detail = checks.first { $0.code == code.rawValue && $0.outcome == Check.Outcome.failed.rawValue }?.detail
+    return (code.rawValue, detail ?? code.entry.summary)
   }
 
   /// An error ends the session and nothing in it is signed, so it must have the request's `state` (OpenID4VP 1.0, 8.5;
@@ -227,7 +252,7 @@ extension WalletAnswer {
 
 extension RelyingParty {
   /// What its wallets may have taken it for by mistake.
-  var names: RelyingPartyNames { RelyingPartyNames(origins: origins, clientIDs: readers.map(\.clientID)) }
+  var names: RelyingPartyNames { RelyingPartyNames(origins: origins, clientIDs: readers.flatMap(\.certifiedClientIDs)) }
 
   /// The registration certificate that a session's request was made with, or the one that has replaced it.
   fileprivate func registration(of content: SessionContent) throws(ServiceError) -> RegistrationCertificate? {
