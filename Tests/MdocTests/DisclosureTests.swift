@@ -1,4 +1,5 @@
 import Base
+import CBOR
 import Mdoc
 import Testing
 
@@ -112,6 +113,58 @@ import Testing
       #expect(verdict.report.reasons.map(\.code) == [code])
       #expect(verdict.report.checks.first { $0.code == .nothingDisclosed }?.outcome == .notRun, "\(code)")
     }
+  }
+
+  /// The full document is the result; what the other one lacks is a warning. Nothing else is forgiven.
+  @Test func `asked for any one of several, a document beside the full one may lack elements`() throws {
+    var attack = try Attack(docTypes: [DocType.mDL, DocType.photoID])
+    attack.documents.append(MockPerson.photoID)
+    attack.mock = .anyOf
+    let missing = ElementRequest(ElementReference(Namespace.iso23220, "not_there"))
+    func photo(_ change: (inout DocumentRequest) -> Void = { _ in }) -> DocumentRequest {
+      var photo = DocumentRequest(docType: DocType.photoID, elements: [missing])
+      change(&photo)
+      return photo
+    }
+    let both = try attack.response(.none)
+    for documents in [Attack.request.documents + [photo()], [photo()] + Attack.request.documents] {
+      let verdict = attack.verify(both, request: PresentationRequest(documents: documents))
+      #expect(verdict.accepted?.documents.map(\.docType) == [DocType.mDL])
+      #expect(verdict.accepted?.leavesUnread == true)
+      let check = verdict.report.documents[1].checks.first { $0.code == .elementMissing }
+      #expect(check?.outcome == .warning)
+      #expect(check?.detail?.hasSuffix("not_there; another document satisfies the request") == true)
+      // Strict mode forgives nothing.
+      let strict = attack.verify(both, request: PresentationRequest(documents: documents), isStrict: true)
+      #expect(strict.report.reasons.map(\.code).contains(.elementMissing))
+    }
+    func codes(_ documents: [DocumentRequest], all: Bool = false, _ response: [UInt8]? = nil) -> [Code] {
+      let request = PresentationRequest(documents: documents, requiresAllDocuments: all)
+      return attack.verify(response ?? both, request: request).report.reasons.map(\.code)
+    }
+    let license = Attack.request.documents
+    #expect(codes(license + [photo()], all: true) == [.elementMissing])
+    // A document that lacks an element, and does not prove what it is asked beside that.
+    #expect(
+      codes(
+        license + [
+          photo {
+            $0.minimumAge = 99; $0.elements = [missing]
+          }
+        ]
+      ).contains(.ageBelowMinimum))
+    // None is full.
+    var poor = license[0]
+    poor.elements = [ElementRequest(ElementReference(Namespace.mDL, "not_there"))]
+    #expect(codes([poor, photo()]) == [.elementMissing, .elementMissing])
+    // One that is not authentic refuses all, whether it lacks elements or not.
+    let second = try #require(try CBORItem(parsing: both)[key: "documents"]?.elements.map(Array.init)?.last)
+    var forged = both
+    forged[second.encoded.endIndex - 1] ^= 1
+    let birth = DocumentRequest(
+      docType: DocType.photoID, elements: [ElementRequest(ElementReference(Namespace.iso23220, "birth_date"))])
+    #expect(codes(license + [birth]) == [])
+    for other in [photo(), birth] { #expect(codes(license + [other], forged) == [.deviceSignatureInvalid]) }
   }
 
   /// As wallets of the EU do. The first of the request is shown, since the others may be of another person. A document

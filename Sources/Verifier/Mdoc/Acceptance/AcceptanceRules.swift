@@ -1,5 +1,20 @@
 import Base
 
+extension DocumentReport {
+  /// Whether the document was only refused because requested elements are missing.
+  fileprivate var lacksOnlyElements: Bool {
+    checks.filter { $0.outcome == .failed }.map(\.code) == [.elementMissing]
+  }
+
+  fileprivate mutating func warnOfMissingElements() {
+    checks = checks.map { check in
+      guard check.code == .elementMissing else { return check }
+      let missing = check.detail.map { $0 + "; " } ?? ""
+      return Check(check.code, .warning, detail: missing + "another document satisfies the request")
+    }
+  }
+}
+
 /// Decides by the request whether verified documents are accepted. A requested element must be there. An element that was
 /// not requested is named, and its value dropped.
 struct AcceptanceRules {
@@ -22,6 +37,7 @@ struct AcceptanceRules {
     var accepted: [AcceptedDocument] = []
     // Unless every part of the answer is authentic, no document is looked at further.
     let isAuthentic = !responseChecks.hasFailed && outcomes.allSatisfy(\.isVerified)
+    let isAnyOf = request?.requiresAllDocuments == false
     for (outcome, index) in zip(outcomes, answered) {
       var report = outcome.report
       if isAuthentic, case .verified(let document, _) = outcome {
@@ -41,15 +57,20 @@ struct AcceptanceRules {
     } else {
       responseChecks.notRun(.documentMissing)
     }
-    checkDisclosure(accepted, of: outcomes.count, &responseChecks)
+    // Where any one is enough, an authentic document beside it may lack elements. Nothing else of it is forgiven: a failed
+    // check of age, type or expiry speaks against the answer.
+    let spared =
+      isAnyOf && !isStrict && !accepted.isEmpty ? reports.indices.filter { reports[$0].lacksOnlyElements } : []
+    for index in spared { reports[index].warnOfMissingElements() }
+    let needed = outcomes.count - spared.count
+    checkDisclosure(accepted, of: needed, &responseChecks)
     let report = report(responseChecks.checks, reports)
     // One document that fails refuses the whole answer: otherwise a forged one could ride along with a genuine one.
-    guard report.reasons.isEmpty, !accepted.isEmpty, accepted.count == outcomes.count else { return .refused(report) }
+    guard report.reasons.isEmpty, !accepted.isEmpty, accepted.count == needed else { return .refused(report) }
     // Where any one is enough, it is the first of the request. The others may be of another person, so they are not shown.
-    let isAnyOf = request?.requiresAllDocuments == false
     let shown = isAnyOf ? accepted.min { ($0.requestIndex ?? 0) < ($1.requestIndex ?? 0) }.map { [$0] } ?? [] : accepted
     let presentation = AcceptedPresentation(
-      documents: shown, leavesUnread: leavesUnread || shown.count < accepted.count)
+      documents: shown, leavesUnread: leavesUnread || shown.count < outcomes.count)
     return Verdict(outcome: .accepted(presentation), report: report)
   }
 
