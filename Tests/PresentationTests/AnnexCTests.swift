@@ -155,7 +155,9 @@ import Trust
       change(&wallet)
       let verdict = try verify(wallet)
       #expect(verdict.codes == [.envelopeDecryptionFailed])
-      #expect(verdict.detail(of: .envelopeDecryptionFailed) == nil)
+      #expect(
+        verdict.detail(of: .envelopeDecryptionFailed)
+          == "cipherText does not open with this session's key, encryptionInfo and origin")
     }
   }
 

@@ -53,14 +53,16 @@ import Testing
 
   @Test func `another of the relying party's merchants, and nobody else's`() throws {
     let other = AppleMerchant(merchantID: "merchant.example.bar", teamID: "ABCDE12345")
-    #expect(try detail(merchant: other) == nil)
+    #expect(try detail(merchant: other)?.hasPrefix("infoHash is not the hash of this session's transcript") == true)
     let said = try detail(merchant: other, others: .init(merchants: [other], keys: []))
     #expect(said == "it answers another of this relying party's merchants, merchant.example.bar of team ABCDE12345")
   }
 
   @Test func `a key of another of the relying party's merchants`() throws {
     let other = try PrivateKey(generatingOn: .p256).publicKey
-    #expect(try detail(recipient: other, is: .envelopeRecipientKeyUnknown) == nil)
+    #expect(
+      try detail(recipient: other, is: .envelopeRecipientKeyUnknown)
+        == "pkRHash is the hash of none of this merchant's 1 configured keys")
     let said = try detail(
       recipient: other, others: .init(merchants: [], keys: [other]), is: .envelopeRecipientKeyUnknown)
     #expect(said == "it is encrypted to a key of another of this relying party's merchants")

@@ -12,14 +12,18 @@ public struct Check: Sendable, Hashable {
   public let outcome: Outcome
   /// Names of elements, certificates or limits; never an element's value.
   public let detail: String?
+  /// The clause of the protocol at hand, where several protocols share the code; nil for the registry's.
+  package let ownClause: String?
 
-  public init(_ code: Code, _ outcome: Outcome, detail: String? = nil) {
+  /// - Parameter clause: of the protocol at hand, where several protocols share the code.
+  public init(_ code: Code, _ outcome: Outcome, detail: String? = nil, clause: String? = nil) {
     self.code = code
     self.outcome = outcome
     self.detail = detail
+    ownClause = clause
   }
 
-  public var clause: String { code.entry.clause }
+  public var clause: String { ownClause ?? code.entry.clause }
 }
 
 /// Why an answer was refused: a failed check and the document that it concerns.
@@ -27,13 +31,21 @@ public struct Reason: Sendable, Hashable {
   public let code: Code
   /// The document's index in the response; nil if the fault is in the answer as a whole.
   public let document: Int?
+  public let clause: String
   /// The failed check's; never an element's value.
   public let detail: String?
 
-  public init(_ code: Code, document: Int? = nil, detail: String? = nil) {
+  /// - Parameter clause: that of the check; nil for the registry's.
+  public init(_ code: Code, document: Int? = nil, clause: String? = nil, detail: String? = nil) {
     self.code = code
     self.document = document
+    self.clause = clause ?? code.entry.clause
     self.detail = detail
+  }
+
+  /// - Parameter check: one that failed.
+  public init(_ check: Check, document: Int? = nil) {
+    self.init(check.code, document: document, clause: check.ownClause, detail: check.detail)
   }
 }
 
@@ -44,9 +56,15 @@ public struct CheckList: Sendable {
   public private(set) var checks: [Check] = []
   /// The codes in the list. Most codes are noted once, and a code that is not in this set need not be searched for.
   private var noted = CodeSet()
+  private let clauses: [Code: String]
 
-  /// - Parameter expected: about how many checks there will be; the default suits one document.
-  public init(expecting expected: Int = 80) { checks.reserveCapacity(expected) }
+  /// - Parameters:
+  ///   - expected: about how many checks there will be; the default suits one document.
+  ///   - clauses: the protocol's own clauses of codes that it shares with others.
+  public init(expecting expected: Int = 80, clauses: [Code: String] = [:]) {
+    self.clauses = clauses
+    checks.reserveCapacity(expected)
+  }
 
   public mutating func passed(_ code: Code) { note(Check(code, .passed)) }
 
@@ -89,14 +107,15 @@ public struct CheckList: Sendable {
   private mutating func note(_ check: Check) {
     guard noted.contains(check.code), let index = checks.firstIndex(where: { $0.code == check.code }) else {
       noted.insert(check.code)
-      checks.append(check)
+      let clause = clauses.isEmpty ? nil : clauses[check.code]
+      checks.append(clause.map { Check(check.code, check.outcome, detail: check.detail, clause: $0) } ?? check)
       return
     }
     let earlier = checks[index]
     let details = [earlier.detail, check.detail].compactMap { $0 }
     checks[index] = Check(
       check.code, earlier.outcome.worse(than: check.outcome) ? earlier.outcome : check.outcome,
-      detail: details.isEmpty ? nil : details.joined(separator: "; "))
+      detail: details.isEmpty ? nil : details.joined(separator: "; "), clause: earlier.ownClause)
   }
 }
 

@@ -27,11 +27,19 @@ import Testing
 
   @Test func clientsThatTheAnswerIsNotForAreNamed() throws {
     guard case .client(let id, let uri) = OpenID4VPFixture.server else { return }
-    for other in ["x509_hash:abc", "abc", "verifier.example"] {
+    for other in ["x509_hash:abc", "abc", "verifier.example", "redirect_uri:" + uri, uri] {
       let transcript = OpenID4VPRecipient.client(id: other, responseURI: uri)
         .transcript(nonce: nonce, thumbprint: thumbprint)
       try expect("the device signed for the client_id \(other)", over: transcript, as: OpenID4VPFixture.server)
     }
+    let hashed = OpenID4VPRecipient.client(id: "x509_hash:abc", responseURI: uri)
+    let named = OpenID4VPRecipient.client(id: "x509_san_dns:verifier.example", responseURI: uri)
+    let verdict = fixture.verify(
+      try fixture.encrypt(
+        fixture.parameters(
+          fixture.token(over: named.transcript(nonce: nonce, thumbprint: thumbprint)), state: OpenID4VPFixture.state)),
+      as: hashed)
+    #expect(detail(verdict) == "the device signed for the client_id x509_san_dns:verifier.example")
     let slashed = OpenID4VPRecipient.client(id: id, responseURI: uri + "/")
     try expect(
       "the device signed for the response_uri \(uri)/",

@@ -110,6 +110,124 @@ import Testing
     }
   }
 
+  @Test func `what is wrong with a token is said with its member`() throws {
+    let good = try fixture.token()
+    let text = try #require(good["document_0"]?.array?.first?.string)
+    let expected: [(JSON?, String)] = [
+      (nil, "vp_token is missing"), ("eyJ.eyJ.AA", "vp_token is a signed JWT, not an object by query id"),
+      ([.string(text)], "vp_token is an array, not an object by query id"),
+      (.string(text), "vp_token is base64 text, not an object by query id"),
+      (["document_0": .string(text)], "vp_token.document_0 is no array"),
+      (["document_0": []], "vp_token.document_0 has 0 presentations, not 1"),
+      (["document_0": [1]], "vp_token.document_0[0] is no string"),
+      (["document_0": [""]], "vp_token.document_0[0] is empty, not a DeviceResponse in base64url without padding"),
+      (
+        ["document_0": [.string(text + "=")]],
+        "vp_token.document_0[0] is base64 text, not a DeviceResponse in base64url without padding"
+      ),
+      (
+        ["document_0": ["eyJhbGciOiJFUzI1NiJ9.eyJhIjoxfQ.AA~"]],
+        "vp_token.document_0[0] is an SD-JWT, not a DeviceResponse in base64url without padding"
+      ),
+      (
+        ["document_0": [.string(text)], "mdl": [.string(text)]],
+        "vp_token has \"mdl\", which is no id of the query: document_0, document_1"
+      ),
+    ]
+    for (token, detail) in expected {
+      let verdict = fixture.verify(try fixture.encrypt(.members(["vp_token": token])))
+      #expect(verdict.codes == [.vpTokenMalformed])
+      #expect(verdict.detail(of: .vpTokenMalformed) == detail)
+    }
+    let none = fixture.verify(try fixture.encrypt(["vp_token": [:]]))
+    #expect(
+      none.detail(of: .vpTokenIncomplete)
+        == "vp_token has 0 of 1 presentations; there is none for document_0, document_1")
+  }
+
+  @Test func `a form's token that is no JSON is named by its form`() throws {
+    let recipient = OpenID4VPFixture.server
+    let bytes = try fixture.deviceResponse(over: fixture.challenge(recipient, isEncrypted: false).transcript)
+    for (text, name) in [(Base64.encodeURLSafe(bytes), "base64 text"), (Hex.encode(bytes), "hexadecimal text")] {
+      let verdict = fixture.verify(
+        fixture.parameters(.string(text), state: OpenID4VPFixture.state), as: recipient, isEncrypted: false)
+      #expect(verdict.codes == [.vpTokenMalformed])
+      #expect(verdict.detail(of: .vpTokenMalformed) == "vp_token is \(name), not an object by query id")
+    }
+  }
+
+  // MARK: What is said of an envelope
+
+  @Test(
+    arguments: [
+      (["response": 1], .envelopeMalformed, "response is no string"),
+      (["state": "x"], .envelopeMalformed, "response is missing"),
+      (["response": "a1b2c3"], .envelopeMalformed, "this is hexadecimal text, not an encrypted JWT"),
+      (["response": "{\"vp_token\":{}}"], .envelopeMalformed, "this is JSON text, not an encrypted JWT"),
+      (["response": "a.b"], .envelopeMalformed, "the JWE has 2 parts, not 5"),
+      (["vp_token": [:]], .envelopeNotEncrypted, "vp_token came in clear; response, a JWE, was asked for"),
+    ] as [(JSON, Code, String)])
+  func `what is no JWE is named`(response: JSON, code: Code, detail: String) {
+    let verdict = fixture.verify(response)
+    #expect(verdict.codes == [code])
+    #expect(verdict.detail(of: code) == detail)
+  }
+
+  @Test func `a key's name is shown as it came, and the one that was asked for`() throws {
+    let ours = Base64.encodeURLSafe(thumbprint(of: fixture.key.publicKey))
+    let parameters = fixture.parameters(try fixture.token())
+    for (kid, found) in [("another", "\"another\""), (nil, "missing")] as [(JSON?, String)] {
+      let verdict = fixture.verify(try fixture.encrypt(parameters) { $0["kid"] = kid })
+      #expect(verdict.detail(of: .jweKeyUnknown) == "kid is \(found); the request's key is \"\(ours)\"")
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("[]", "the plaintext is JSON, but no object"), ("{", "the plaintext is not JSON"),
+      ("eyJhbGciOiJFUzI1NiJ9.eyJhIjoxfQ.AA", "this is a signed JWT, not a JSON object"),
+      ("eyJhbGciOiJFQ0RILUVTIn0..AA.AA.AA", "this is an encrypted JWT, not a JSON object"),
+    ])
+  func `what a JWE holds in place of parameters is named`(text: String, detail: String) throws {
+    let verdict = fixture.verify(try fixture.encrypt(bytes: Array(text.utf8)))
+    #expect(verdict.codes == [.envelopePlaintextMalformed])
+    #expect(verdict.detail(of: .envelopePlaintextMalformed) == detail)
+  }
+
+  @Test func `the clauses of a JWE are not those of Apple's envelope`() throws {
+    let verdict = fixture.verify(["response": "a.b"])
+    #expect(verdict.report.checks.first { $0.code == .envelopeMalformed }?.clause == "RFC 7516, 7.1")
+    #expect(verdict.report.reasons.map(\.clause) == ["RFC 7516, 7.1"])
+    #expect(!verdict.report.checks.contains { $0.clause.contains("Apple") })
+  }
+
+  @Test func `where a state is wrong, or beside the JWE, is said`() throws {
+    let recipient = OpenID4VPFixture.server
+    func verdict(_ inner: JSON, outer: JSON?) throws -> Verdict {
+      let jwe = try fixture.encrypt(inner)
+      return fixture.verify(.members(["response": jwe["response"], "state": outer]), as: recipient)
+    }
+    let token = try fixture.token(recipient)
+    let missing = try verdict(["vp_token": token], outer: nil)
+    #expect(missing.codes == [] && missing.detail(of: .stateMissing) == "state is missing")
+    let beside = try verdict(["vp_token": token], outer: .string(OpenID4VPFixture.state))
+    #expect(beside.codes == [] && beside.detail(of: .stateMissing) == "state is beside the JWE, not in it")
+    let error = try verdict(["error": "access_denied"], outer: .string(OpenID4VPFixture.state))
+    #expect(error.codes == [.stateMismatch])
+    #expect(
+      error.detail(of: .stateMismatch) == "state is beside the JWE, not in it; an error needs the request's")
+    for (state, words) in [("other", "state is another than the request's"), (1, "state is no string")]
+      as [(JSON, String)]
+    {
+      let wrong = try verdict(["vp_token": token, "state": state], outer: nil)
+      #expect(wrong.codes == [.stateMismatch] && wrong.detail(of: .stateMismatch) == words)
+    }
+    let declined = try verdict(["error": "access_denied", "state": .string(OpenID4VPFixture.state)], outer: nil)
+    #expect(declined.detail(of: .walletAccessDenied) == "error is access_denied")
+    let personal = try verdict(["error": "Ada Lovelace", "state": .string(OpenID4VPFixture.state)], outer: nil)
+    #expect(personal.detail(of: .walletOtherError) == "error is of no standard")
+  }
+
   @Test func oneOfTheChoicesMustBeAnswered() throws {
     #expect(fixture.verify(try fixture.encrypt(["vp_token": [:]])).codes == [.vpTokenIncomplete])
   }
@@ -195,11 +313,12 @@ import Testing
     for (response, detail) in [
       (try fixture.encrypt(parameters), "an encrypted JWT"),
       (["response": .string("eyJhbGciOiJub25lIn0.\(payload).")], "an unsecured JWT"),
-      (["response": .string("eyJhbGciOiJFUzI1NiJ9.\(payload).AA")], "a signed JWT"), (["response": "x"], nil),
-    ] as [(JSON, String?)] {
+      (["response": .string("eyJhbGciOiJFUzI1NiJ9.\(payload).AA")], "a signed JWT"), (["response": "x"], "there"),
+    ] as [(JSON, String)] {
       let verdict = fixture.verify(response, as: recipient, isEncrypted: false)
       #expect(verdict.codes == [.responseModeMismatch])
-      #expect(verdict.report.checks.first { $0.code == .responseModeMismatch }?.detail == detail)
+      #expect(
+        verdict.detail(of: .responseModeMismatch) == "response is \(detail); vp_token in clear was asked for")
     }
   }
 
@@ -209,7 +328,7 @@ import Testing
     let payload = Base64.encodeURLSafe(fixture.parameters(try fixture.token()).serialized())
     let verdict = fixture.verify(["response": .string("eyJhbGciOiJub25lIn0.\(payload).\(signature)")])
     #expect(verdict.codes == [.envelopeNotEncrypted])
-    #expect(verdict.report.checks.first { $0.code == .envelopeNotEncrypted }?.detail == detail)
+    #expect(verdict.detail(of: .envelopeNotEncrypted) == "response is \(detail), not an encrypted one (JWE)")
   }
 
   // MARK: Compression

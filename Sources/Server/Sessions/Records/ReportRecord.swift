@@ -7,7 +7,7 @@ package struct ReportRecord: Sendable, Hashable {
   package enum CheckRecord: Sendable, Hashable {
     /// As this version's registry has it.
     case known(Check)
-    /// Of another version's registry, with the words that it had.
+    /// Of another version's registry, with the words that it had, or with a protocol's own clause.
     case other(code: String, outcome: String, clause: String, detail: String?)
 
     package init(code: String, outcome: String, clause: String, detail: String?) {
@@ -49,7 +49,7 @@ package struct ReportRecord: Sendable, Hashable {
     /// Without its detail.
     var redacted: CheckRecord {
       switch self {
-      case .known(let check): .known(Check(check.code, check.outcome))
+      case .known(let check): .known(Check(check.code, check.outcome, clause: check.ownClause))
       case .other(let code, let outcome, let clause, _):
         .other(code: code, outcome: outcome, clause: clause, detail: nil)
       }
@@ -131,7 +131,7 @@ package struct LastError: Sendable, Hashable {
   package init(_ reasons: [Base.Reason], walletDescription: String? = nil) {
     self.walletDescription = walletDescription
     self.reasons = reasons.map {
-      Reason(code: $0.code.rawValue, document: $0.document, clause: $0.code.entry.clause, detail: $0.detail)
+      Reason(code: $0.code.rawValue, document: $0.document, clause: $0.clause, detail: $0.detail)
     }
     code = self.reasons.first?.code ?? Code.apiInternal.rawValue
   }

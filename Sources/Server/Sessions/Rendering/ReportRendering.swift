@@ -51,7 +51,7 @@ package enum ReportRendering {
     text.append(UInt8(ascii: "["))
     for (index, record) in checks.enumerated() {
       if index > 0 { text.append(UInt8(ascii: ",")) }
-      if case .known(let known) = record, known.detail == nil {
+      if case .known(let known) = record, known.detail == nil, known.ownClause == nil {
         text.append(contentsOf: words[known.code.place][known.outcome.place])
       } else {
         text += check.write(record).serialized()

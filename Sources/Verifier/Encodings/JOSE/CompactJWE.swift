@@ -18,19 +18,28 @@ package struct CompactJWE: Sendable {
     let text = Array(text)
     // Splitting stops at one part too many: a megabyte of dots would otherwise become as many parts.
     let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)
-    guard parts.count == 5, let header = Self.decode(parts[0]), let encryptedKey = Self.decode(parts[1]),
-      let initializationVector = Self.decode(parts[2]), let ciphertext = Self.decode(parts[3]),
-      let tag = Self.decode(parts[4])
-    else { throw .malformed }
+    guard parts.count == 5 else {
+      throw .malformed("the JWE has \(parts.count > 5 ? "more than 5" : "\(parts.count)") parts, not 5")
+    }
+    var decoded: [[UInt8]] = []
+    for (part, name) in zip(parts, Self.partNames) {
+      guard let bytes = Self.decode(part) else { throw .malformed("the JWE's \(name) is not base64url") }
+      decoded.append(bytes)
+    }
     // The algorithm is checked first: with another algorithm these lengths might be right.
-    self.header = try JWEHeader(parsing: header)
-    guard encryptedKey.isEmpty, initializationVector.count == AESGCM.nonceLength, tag.count == AESGCM.tagLength else {
-      throw .malformed
+    header = try JWEHeader(parsing: decoded[0])
+    for (index, length) in [(1, 0), (2, AESGCM.nonceLength), (4, AESGCM.tagLength)]
+    where decoded[index].count != length {
+      throw .malformed("the JWE's \(Self.partNames[index]) has \(decoded[index].count) bytes, not \(length)")
     }
     protectedHeader = Array(parts[0])
-    self.initializationVector = initializationVector
-    sealed = ciphertext + tag
+    initializationVector = decoded[2]
+    sealed = decoded[3] + decoded[4]
   }
+
+  private static let partNames = [
+    "header", "encrypted key", "initialization vector", "ciphertext", "authentication tag",
+  ]
 
   /// The plaintext, inflated if the header says `zip` (RFC 7516, 4.1.3). Nothing is inflated or returned before the tag
   /// was checked.
@@ -40,10 +49,7 @@ package struct CompactJWE: Sendable {
   ///
   /// - Throws: `JWEError`, which says why there is none.
   package func decrypt(with recipient: PrivateKey) throws(JWEError) -> [UInt8] {
-    // An `epk` with a private part is refused too, because everyone who reads it could decrypt the message.
-    guard let json = header.ephemeralKey, let ephemeral = try? JSONWebKey(parsing: json).agreementKey,
-      ephemeral.curve == recipient.curve
-    else { throw .ephemeralKeyInvalid }
+    let ephemeral = try header.ephemeralKey(on: recipient.curve)
     let plaintext: [UInt8]
     do {
       let secret = try recipient.sharedSecret(with: ephemeral)
@@ -108,52 +114,76 @@ package struct JWEHeader: Sendable {
   let ephemeralKey: JSON?
 
   init(parsing bytes: [UInt8]) throws(JWEError) {
-    guard let json = try? JSON(parsing: bytes), json.object != nil, let algorithm = json["alg"]?.string,
-      let encryption = json["enc"]?.string
-    else { throw .invalidHeader }
+    guard let json = try? JSON(parsing: bytes), json.object != nil else {
+      throw .invalidHeader("the header is not a JSON object")
+    }
+    guard let algorithm = try Self.text("alg", of: json), let encryption = try Self.text("enc", of: json) else {
+      throw .invalidHeader("the header has no \(json["alg"] == nil ? "alg" : "enc")")
+    }
     // No extension is understood here, so any critical one is refused (RFC 7516, 4.1.13).
-    guard json["crit"] == nil else { throw .invalidHeader }
+    guard json["crit"] == nil else { throw .invalidHeader("the header has crit, and no extension is known here") }
     isCompressed = json["zip"] != nil
     guard !isCompressed || json["zip"]?.string?.hasSameBytes(as: Self.compressionName) == true else {
-      throw .compressionNotAllowed
+      throw .compressionNotAllowed(
+        "zip is \(json["zip"]?.string.map { "\"\(shown($0))\"" } ?? "no string"), not \"DEF\"")
     }
-    guard algorithm.hasSameBytes(as: Self.algorithmName),
-      let contentEncryption = ContentEncryption.allCases.first(where: { $0.rawValue.hasSameBytes(as: encryption) })
-    else { throw .algorithmUnsupported }
+    guard algorithm.hasSameBytes(as: Self.algorithmName) else {
+      throw .algorithmUnsupported("alg is \"\(shown(algorithm))\", not \"\(Self.algorithmName)\"")
+    }
+    guard let contentEncryption = ContentEncryption.allCases.first(where: { $0.rawValue.hasSameBytes(as: encryption) })
+    else { throw .algorithmUnsupported("enc is \"\(shown(encryption))\", not \"A128GCM\" or \"A256GCM\"") }
     self.contentEncryption = contentEncryption
-    keyID = try Self.text(json["kid"])
-    partyUInfo = try Self.bytes(json["apu"])
-    partyVInfo = try Self.bytes(json["apv"])
+    keyID = try Self.text("kid", of: json)
+    partyUInfo = try Self.bytes("apu", of: json)
+    partyVInfo = try Self.bytes("apv", of: json)
     ephemeralKey = json["epk"]
   }
 
-  private static func text(_ json: JSON?) throws(JWEError) -> String? {
-    guard let json else { return nil }
-    guard let text = json.string else { throw .invalidHeader }
+  private static func text(_ name: String, of json: JSON) throws(JWEError) -> String? {
+    guard let value = json[name] else { return nil }
+    guard let text = value.string else { throw .invalidHeader("\(name) is no string") }
     return text
   }
 
-  private static func bytes(_ json: JSON?) throws(JWEError) -> [UInt8] {
-    guard let json else { return [] }
-    guard let bytes = json.string.flatMap(Base64.decodeURLSafe), bytes.count <= Limits.partyInfoBytes else {
-      throw .invalidHeader
+  private static func bytes(_ name: String, of json: JSON) throws(JWEError) -> [UInt8] {
+    guard let text = try text(name, of: json) else { return [] }
+    guard let bytes = Base64.decodeURLSafe(text) else { throw .invalidHeader("\(name) is not base64url") }
+    guard bytes.count <= Limits.partyInfoBytes else {
+      throw .invalidHeader("\(name) has \(bytes.count) bytes, more than \(Limits.partyInfoBytes)")
     }
     return bytes
   }
+
+  /// `epk`, on the recipient's curve. One with a private part is refused too, because everyone who reads it could decrypt
+  /// the message.
+  fileprivate func ephemeralKey(on curve: Curve) throws(JWEError) -> PublicKey {
+    guard let json = ephemeralKey else { throw .ephemeralKeyInvalid("epk is missing") }
+    guard json["d"] == nil else { throw .ephemeralKeyInvalid("epk has its private part, d") }
+    guard let key = try? JSONWebKey(parsing: json) else {
+      throw .ephemeralKeyInvalid("epk is not a JWK with a point on its curve")
+    }
+    guard let agreementKey = key.agreementKey else {
+      throw .ephemeralKeyInvalid("epk is for another use, by its alg, use or key_ops")
+    }
+    guard key.key.curve == curve else {
+      throw .ephemeralKeyInvalid("epk is on \(key.key.curve.rawValue), not on \(curve.rawValue)")
+    }
+    return agreementKey
+  }
 }
 
-/// Why a JWE is not opened. Each fault has the code that the report shows.
+/// Why a JWE is not opened. Each fault has the code and the detail that the report shows.
 package enum JWEError: Error, Sendable, Hashable {
   /// Not the five parts of a compact serialization, one of them not strict base64url or of a wrong length.
-  case malformed
+  case malformed(String)
   /// The header is no JSON object, names a parameter twice, has one of another type, or one that is critical.
-  case invalidHeader
+  case invalidHeader(String)
   /// `alg` is not ECDH-ES, or `enc` neither A128GCM nor A256GCM.
-  case algorithmUnsupported
+  case algorithmUnsupported(String)
   /// `zip` is not DEF.
-  case compressionNotAllowed
+  case compressionNotAllowed(String)
   /// `epk` is missing, on another curve than the recipient's key, or no point of its curve.
-  case ephemeralKeyInvalid
+  case ephemeralKeyInvalid(String)
   /// The ciphertext does not authenticate.
   case decryptionFailed
   /// The plaintext is not exactly one DEFLATE stream.
@@ -163,6 +193,17 @@ package enum JWEError: Error, Sendable, Hashable {
 
   /// Whether the JWE opened, and only its content is at fault.
   package var isOfPlaintext: Bool { self == .compressionMalformed || self == .plaintextTooLarge }
+
+  package var detail: String {
+    switch self {
+    case .malformed(let detail), .invalidHeader(let detail), .algorithmUnsupported(let detail),
+      .compressionNotAllowed(let detail), .ephemeralKeyInvalid(let detail):
+      detail
+    case .decryptionFailed: "the JWE does not open with the key of kid: it is damaged, or epk, apu or apv are not its"
+    case .compressionMalformed: "not one DEFLATE stream"
+    case .plaintextTooLarge: "the plaintext has more than \(Limits.jwePlaintextBytes) bytes"
+    }
+  }
 
   package var code: Code {
     switch self {

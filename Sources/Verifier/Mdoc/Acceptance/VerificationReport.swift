@@ -24,9 +24,9 @@ public struct VerificationReport: Sendable, Hashable {
 
   /// The failed checks, in order: the first of them names the refusal.
   public var reasons: [Reason] {
-    checks.filter { $0.outcome == .failed }.map { Reason($0.code, detail: $0.detail) }
+    checks.filter { $0.outcome == .failed }.map { Reason($0) }
       + documents.enumerated().flatMap { index, document in
-        document.checks.filter { $0.outcome == .failed }.map { Reason($0.code, document: index, detail: $0.detail) }
+        document.checks.filter { $0.outcome == .failed }.map { Reason($0, document: index) }
       }
   }
 }

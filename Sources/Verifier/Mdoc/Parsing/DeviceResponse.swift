@@ -22,13 +22,7 @@ public struct DeviceResponse: Sendable {
 
   /// - Throws: a `cbor.*`, `mdoc.response.*` or `mdoc.item.*` code for bytes that are not a DeviceResponse.
   public init(parsing bytes: [UInt8]) throws(MdocParseError) {
-    let item: CBORItem
-    do {
-      item = try CBORItem(parsing: bytes)
-    } catch {
-      throw MdocParseError(error)
-    }
-    try self.init(parsing: item)
+    try self.init(parsing: CBORItem(parsing: bytes, for: Recognition.deviceResponse))
   }
 
   /// Nil, with the fault noted, for bytes that are not a DeviceResponse.
@@ -45,11 +39,8 @@ public struct DeviceResponse: Sendable {
   package init(parsing item: CBORItem) throws(MdocParseError) {
     let reader = StructureParser(code: .responseMalformed)
     var slips: [String] = []
+    try reader.expect(Recognition.deviceResponse, item)
     _ = try reader.entries(item, "the DeviceResponse")
-    guard item[key: "version"] != nil || item[key: "issuerAuth"] == nil else {
-      throw MdocParseError(
-        .responseMalformed, "this is an IssuerSigned, as an issuer hands it out, and no wallet's DeviceResponse")
-    }
     version = try reader.text("version", of: item)
     status = try reader.unsigned("status", of: item)
     let errors = Slip.member("documentErrors", of: item, into: &slips)

@@ -10,13 +10,18 @@ public struct MdocParseError: Error, Sendable, Hashable {
   /// It holds no name that a wallet chose. Nil if the bytes as a whole are at fault.
   public let detail: String?
 
-  init(_ code: Code, _ detail: String? = nil, document: Int? = nil) {
+  package init(_ code: Code, _ detail: String? = nil, document: Int? = nil) {
     self.code = code
     self.detail = detail
     self.document = document
   }
 
   init(_ error: CBORError) { self.init(error.code, "at byte \(error.offset)") }
+
+  /// The fault of bytes that are no CBOR: what they are, if that is recognized, or where they go wrong.
+  package init(_ error: CBORError, in bytes: [UInt8], for expected: String) {
+    self.init(error.code, Recognition.mistake(bytes, for: expected) ?? "at byte \(error.offset)")
+  }
 
   /// The check that failed, for a report.
   public var check: Check { Check(code, .failed, detail: detail) }
@@ -29,44 +34,59 @@ public struct MdocParseError: Error, Sendable, Hashable {
 }
 
 extension CBORItem {
-  /// Nil, with the fault noted, for bytes that are no well-formed item.
-  package init?(parsing bytes: [UInt8], into checks: inout CheckList) {
+  /// An item that should be the named structure (`Recognition`).
+  package init(parsing bytes: [UInt8], for expected: String) throws(MdocParseError) {
     do throws(CBORError) {
       try self.init(parsing: bytes)
     } catch {
-      checks.failed(error.code)
-      return nil
+      throw MdocParseError(error, in: bytes, for: expected)
     }
   }
 }
 
 /// Reads members of CBOR structures. A missing member or a wrong shape gives one error, which names the member.
-struct StructureParser {
+package struct StructureParser {
   /// The code for a member that is missing or of another type.
   let code: Code
 
+  package init(code: Code) { self.code = code }
+
+  /// Refuses an item that is recognized as another structure.
+  package func expect(_ expected: String, _ item: CBORItem) throws(MdocParseError) {
+    if let mistake = Recognition.mistake(item, for: expected) { throw MdocParseError(code, mistake) }
+  }
+
+  /// A byte string, of this length if it has one.
+  package func bytes(
+    _ key: String, of item: CBORItem, count: Int? = nil
+  ) throws(MdocParseError) -> ArraySlice<UInt8> {
+    let found = try bytes(member(key, of: item), key)
+    if let count, found.count != count { throw fault(key, "a byte string of \(found.count) bytes, not \(count)") }
+    return found
+  }
+
   /// A member that must be there.
-  func member(_ key: String, of item: CBORItem) throws(MdocParseError) -> CBORItem {
+  package func member(_ key: String, of item: CBORItem) throws(MdocParseError) -> CBORItem {
     guard let value = item[key: key] else { throw MdocParseError(code, "\(key) is missing") }
     return value
   }
 
-  func text(_ key: String, of item: CBORItem) throws(MdocParseError) -> String {
+  package func text(_ key: String, of item: CBORItem) throws(MdocParseError) -> String {
     try text(member(key, of: item), key)
   }
 
-  func unsigned(_ key: String, of item: CBORItem) throws(MdocParseError) -> UInt64 {
+  package func unsigned(_ key: String, of item: CBORItem) throws(MdocParseError) -> UInt64 {
     try unsigned(member(key, of: item), key)
   }
 
   // Each function takes the item to read, and its name for an error: a member's name, or words for an item of a list.
 
-  func entries(_ item: CBORItem, _ name: String) throws(MdocParseError) -> CBOREntries {
+  package func entries(_ item: CBORItem, _ name: String) throws(MdocParseError) -> CBOREntries {
     guard let entries = item.entries else { throw mismatch(item, name, "no map") }
     return entries
   }
 
-  func elements(_ item: CBORItem, _ name: String) throws(MdocParseError) -> CBORChildren {
+  package func elements(_ item: CBORItem, _ name: String) throws(MdocParseError) -> CBORChildren {
     guard let elements = item.elements else { throw mismatch(item, name, "no array") }
     return elements
   }
@@ -98,7 +118,7 @@ struct StructureParser {
     return count > names.count { item[key: $0] != nil }
   }
 
-  func fault(_ name: String, _ what: String) -> MdocParseError { MdocParseError(code, "\(name) is \(what)") }
+  package func fault(_ name: String, _ what: String) -> MdocParseError { MdocParseError(code, "\(name) is \(what)") }
 
   /// The error for an item of the wrong type. Reference tags (28, 29) and string-reference tags (25, 256) are not
   /// expanded; an item with one of them gets an error code of its own.

@@ -22,7 +22,7 @@ public struct AnnexB: Sendable {
     definitionID: String = PresentationDefinition.id, names: RelyingPartyNames = RelyingPartyNames(),
     acceptsMACs: Bool = true, at now: Timestamp
   ) -> Authentication {
-    var checks = CheckList(expecting: 16)
+    var checks = CheckList(expecting: 16, clauses: EncryptedParameters.clauses)
     guard let presented = open(response, challenge, definitionID, names, acceptsMACs, &checks) else {
       return verifier.refuse(checks.checks, at: now)
     }
@@ -46,17 +46,18 @@ public struct AnnexB: Sendable {
     defer { checks.skipRest(of: Self.codes) }
     guard let key = challenge.key, case .client(let clientID, let responseURI) = challenge.recipient else {
       // The challenge belongs to another protocol, so no request of this one was made with it.
-      checks.failed(.sessionProtocolMismatch)
+      checks.failed(.sessionProtocolMismatch, "the session's request is not one of Annex B")
       return nil
     }
     guard let opened = EncryptedParameters(opening: response, with: key, checks: &checks) else { return nil }
     // `apu`: mdocGeneratedNonce (B.4.3.3.2).
     guard let mdocNonce = String(validating: opened.header.partyUInfo, as: UTF8.self), !mdocNonce.isEmpty else {
-      checks.failed(.jweHeaderInvalid, "apu holds no nonce of the mdoc")
+      let found = opened.header.partyUInfo.isEmpty ? "missing or empty" : "not UTF-8 text"
+      checks.failed(.jweHeaderInvalid, "apu is \(found); expected the nonce of the mdoc")
       return nil
     }
     // The standard's printed example has no state in its answer, so that strictness does not ask for it.
-    guard challenge.takesState(of: opened.parameters, isStrict: false, &checks),
+    guard challenge.takesState(of: opened.parameters, beside: response["state"], isStrict: false, &checks),
       let bytes = deviceResponse(opened.parameters, definitionID, &checks),
       let parsed = DeviceResponse(parsing: bytes, into: &checks)
     else { return nil }
@@ -72,12 +73,24 @@ public struct AnnexB: Sendable {
 
   /// Reads the DeviceResponse out of `vp_token`. The submission says which definition it answers.
   private func deviceResponse(_ parameters: JSON, _ definitionID: String, _ checks: inout CheckList) -> [UInt8]? {
+    let token = parameters["vp_token"]
     let submission = parameters["presentation_submission"]
-    let bytes = parameters["vp_token"]?.string.flatMap(Base64.decodeURLSafe)
-    let isWellFormed =
-      bytes?.isEmpty == false && submission?["definition_id"]?.string?.hasSameBytes(as: definitionID) == true
-    checks.require(isWellFormed, .vpTokenMalformed)
-    return isWellFormed ? bytes : nil
+    let bytes = token?.string.flatMap(Base64.decodeURLSafe) ?? []
+    let name = token?.string.map { $0.isEmpty ? "empty" : Recognition.name(ofText: $0.utf8) ?? "text" }
+    let fault: String? =
+      if token == nil {
+        "vp_token is missing"
+      } else if bytes.isEmpty {
+        "vp_token is \(name ?? "no string"), not a DeviceResponse in base64url without padding"
+      } else if submission == nil {
+        "presentation_submission is missing"
+      } else if submission?["definition_id"]?.string?.hasSameBytes(as: definitionID) != true {
+        "presentation_submission.definition_id is not \"\(shown(definitionID))\""
+      } else {
+        nil
+      }
+    checks.require(fault == nil, .vpTokenMalformed, fault)
+    return fault == nil ? bytes : nil
   }
 
   private static let codes: [Code] = EncryptedParameters.codes + [.stateMismatch, .stateMissing, .vpTokenMalformed]
@@ -90,7 +103,9 @@ public struct AnnexB: Sendable {
     let nonce = challenge.nonce
     let thumbprint = challenge.thumbprint
     let prefixed = "x509_san_dns:" + clientID
-    let clientIDs = [prefixed] + names.clientIDs.filter { !$0.hasSameBytes(as: clientID) && $0 != prefixed }
+    let clientIDs =
+      [prefixed, "redirect_uri:" + responseURI, responseURI]
+      + names.clientIDs.prefix(16).filter { !$0.hasSameBytes(as: clientID) && $0 != prefixed }
     let slashed = OpenID4VPRecipient.withOtherEnd(responseURI)
     return clientIDs.map { other in
       AlternativeTranscript(

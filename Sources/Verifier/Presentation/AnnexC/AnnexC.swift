@@ -22,7 +22,7 @@ public struct AnnexC: Sendable {
     _ encryptedResponse: [UInt8], answering challenge: consuming AnnexCChallenge, request: PresentationRequest?,
     otherOrigins: [String] = [], at now: Timestamp
   ) -> Authentication {
-    var checks = CheckList(expecting: 16)
+    var checks = CheckList(expecting: 16, clauses: [.envelopeMalformed: "ISO/IEC TS 18013-7, Annex C"])
     guard let presented = open(encryptedResponse, challenge, otherOrigins, &checks) else {
       return verifier.refuse(checks.checks, at: now)
     }
@@ -39,7 +39,10 @@ public struct AnnexC: Sendable {
       let mistake = challenge.mistakes(otherOrigins: otherOrigins).difference {
         encrypted.open(over: $0, key: challenge.key) != nil
       }
-      checks.failed(.envelopeDecryptionFailed, mistake.map { "it opens with \($0)" })
+      checks.failed(
+        .envelopeDecryptionFailed,
+        mistake.map { "it opens with \($0)" }
+          ?? "cipherText does not open with this session's key, encryptionInfo and origin")
       return nil
     }
     checks.passed(.envelopeDecryptionFailed)
@@ -61,21 +64,27 @@ struct EncryptedResponse {
 
   /// Notes each check; nil if one failed.
   init?(parsing bytes: [UInt8], checks: inout CheckList) {
-    guard let item = CBORItem(parsing: bytes, into: &checks) else { return nil }
-    let parts = item.elements.map { Array($0) } ?? []
-    guard parts.count == 2, parts[0].isText(AnnexCChallenge.label),
-      let encapsulatedKey = parts[1][key: "enc"]?.bytes, let ciphertext = parts[1][key: "cipherText"]?.bytes
-    else {
-      checks.failed(.envelopeMalformed)
+    do throws(MdocParseError) {
+      let item = try CBORItem(parsing: bytes, for: Recognition.encryptedResponse)
+      let reader = StructureParser(code: .envelopeMalformed)
+      try reader.expect(Recognition.encryptedResponse, item)
+      let parts = Array(try reader.elements(item, "the EncryptedResponse"))
+      guard parts.count == 2 else {
+        throw reader.fault("the EncryptedResponse", "an array of \(parts.count) elements, not 2")
+      }
+      guard parts[0].isText(AnnexCChallenge.label) else {
+        throw reader.fault("the first element", "not the text \"\(AnnexCChallenge.label)\"")
+      }
+      let key = try reader.bytes("enc", of: parts[1])
+      ciphertext = try reader.bytes("cipherText", of: parts[1])
+      checks.passed(.envelopeMalformed)
+      leavesUnread = parts[1].count != 2
+      guard let point = AppleEnvelope.point(key, "enc", &checks) else { return nil }
+      encapsulatedKey = point
+    } catch {
+      checks.append([error.check])
       return nil
     }
-    checks.passed(.envelopeMalformed)
-    let point = try? PublicKey(curve: .p256, encoded: encapsulatedKey)
-    checks.require(point != nil, .envelopeEncapsulatedKeyInvalid)
-    guard let point else { return nil }
-    self.encapsulatedKey = point
-    self.ciphertext = ciphertext
-    leavesUnread = parts[1].count != 2
   }
 
   /// The plaintext; nil if the ciphertext is for another key, transcript or message.

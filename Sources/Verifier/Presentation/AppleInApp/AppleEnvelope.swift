@@ -17,28 +17,39 @@ struct AppleEnvelope {
 
   /// Notes each check; nil if one failed.
   init?(parsing bytes: [UInt8], checks: inout CheckList) {
-    guard let item = CBORItem(parsing: bytes, into: &checks) else { return nil }
-    guard let algorithm = item[key: "algorithm"], algorithm.kind == .text,
-      let parameters = item[key: "params"],
-      let mode = parameters[key: "mode"]?.unsigned, let encapsulatedKey = parameters[key: "pkEm"]?.bytes,
-      let recipientKeyHash = parameters[key: "pkRHash"]?.bytes, let transcriptHash = parameters[key: "infoHash"]?.bytes,
-      let ciphertext = item[key: "data"]?.bytes, recipientKeyHash.count == Self.hashLength,
-      transcriptHash.count == Self.hashLength
-    else {
-      checks.failed(.envelopeMalformed)
+    do throws(MdocParseError) {
+      let item = try CBORItem(parsing: bytes, for: Recognition.appleEnvelope)
+      let reader = StructureParser(code: .envelopeMalformed)
+      try reader.expect(Recognition.appleEnvelope, item)
+      let algorithm = try reader.text("algorithm", of: item)
+      let parameters = try reader.member("params", of: item)
+      _ = try reader.entries(parameters, "params")
+      let mode = try reader.unsigned("mode", of: parameters)
+      let key = try reader.bytes("pkEm", of: parameters)
+      recipientKeyHash = try reader.bytes("pkRHash", of: parameters, count: Self.hashLength)
+      transcriptHash = try reader.bytes("infoHash", of: parameters, count: Self.hashLength)
+      ciphertext = try reader.bytes("data", of: item)
+      checks.passed(.envelopeMalformed)
+      leavesUnread = item.count != 3 || parameters.count != 4
+      checks.require(
+        algorithm.hasSameBytes(as: Self.algorithm), .envelopeAlgorithmUnsupported,
+        "algorithm is \"\(shown(algorithm))\", not \"\(Self.algorithm)\"")
+      checks.require(mode == 0, .envelopeModeUnsupported, "mode is \(mode), not 0")
+      guard let point = Self.point(key, "pkEm", &checks), !checks.hasFailed else { return nil }
+      encapsulatedKey = point
+    } catch {
+      checks.append([error.check])
       return nil
     }
-    checks.passed(.envelopeMalformed)
-    self.recipientKeyHash = recipientKeyHash
-    self.transcriptHash = transcriptHash
-    self.ciphertext = ciphertext
-    leavesUnread = item.count != 3 || parameters.count != 4
-    checks.require(algorithm.isText(Self.algorithm), .envelopeAlgorithmUnsupported)
-    checks.require(mode == 0, .envelopeModeUnsupported)
-    let point = try? PublicKey(curve: .p256, encoded: encapsulatedKey)
-    checks.require(point != nil, .envelopeEncapsulatedKeyInvalid)
-    guard let point, !checks.hasFailed else { return nil }
-    self.encapsulatedKey = point
+  }
+
+  /// The sender's ephemeral key of HPKE; nil, with the fault noted, for anything but a point on P-256.
+  static func point(_ encoded: ArraySlice<UInt8>, _ name: String, _ checks: inout CheckList) -> PublicKey? {
+    let point = try? PublicKey(curve: .p256, encoded: encoded)
+    checks.require(
+      point != nil, .envelopeEncapsulatedKeyInvalid,
+      "\(name) has \(encoded.count) bytes; expected the 65 bytes of an uncompressed point on P-256")
+    return point
   }
 
   /// Whether the envelope says that it was sealed over this transcript.
@@ -131,7 +142,7 @@ public struct AppleInspection: Sendable {
     do throws(MdocParseError) {
       return try DeviceResponse(parsing: identity).signatureInputs(over: transcript)
     } catch {
-      throw Problem(code: error.code, detail: nil)
+      throw Problem(code: error.code, detail: error.detail)
     }
   }
 }

@@ -79,7 +79,8 @@ public struct AppleInApp: Sendable {
     _ envelope: [UInt8], answering challenge: consuming AppleChallenge, request: PresentationRequest?,
     at now: Timestamp
   ) -> Authentication {
-    var checks = CheckList(expecting: 16)
+    var checks = CheckList(
+      expecting: 16, clauses: [.envelopeMalformed: "Apple, Verifying Wallet identity requests: HPKEEnvelope"])
     guard let presented = open(envelope, challenge: challenge, checks: &checks) else {
       return verifier.refuse(checks.checks, at: now)
     }
@@ -101,7 +102,10 @@ public struct AppleInApp: Sendable {
       let mistake = AppleChallenge.mistakes(
         nonce: challenge.nonce, own: challenge.merchant, recipient: recipient.hashes, others: others.merchants
       ).difference(where: envelope.isOver)
-      checks.failed(.envelopeTranscriptMismatch, mistake.map { "it answers \($0)" })
+      checks.failed(
+        .envelopeTranscriptMismatch,
+        mistake.map { "it answers \($0)" }
+          ?? "infoHash is not the hash of this session's transcript: nonce, merchant, team or key is another")
     }
     guard isOurs, let plaintext = decrypt(envelope, recipient, transcript, &checks) else { return nil }
     return present(plaintext, of: envelope, transcript: transcript, &checks)
@@ -131,12 +135,14 @@ public struct AppleInApp: Sendable {
     return found
   }
 
-  private func mistake(behindKeyHash hash: ArraySlice<UInt8>) -> String? {
+  private func mistake(behindKeyHash hash: ArraySlice<UInt8>) -> String {
     if keys.contains(where: { hash.elementsEqual($0.hashes.keyInfo ?? []) }) {
       return "it names the hash of a configured key's SubjectPublicKeyInfo, not of its point"
     }
     let isAnothers = others.keyHashes.contains { hash.elementsEqual($0) }
-    return isAnothers ? "it is encrypted to a key of another of this relying party's merchants" : nil
+    return isAnothers
+      ? "it is encrypted to a key of another of this relying party's merchants"
+      : "pkRHash is the hash of none of this merchant's \(keys.count) configured keys"
   }
 
   private func decrypt(
@@ -151,7 +157,10 @@ public struct AppleInApp: Sendable {
       case .opening(let opening):
         try? hpke.open(envelope.ciphertext, sharedSecret: opening.sharedSecret, info: transcript.encoded)
       }
-    checks.require(plaintext != nil, .envelopeDecryptionFailed)
+    checks.require(
+      plaintext != nil, .envelopeDecryptionFailed,
+      "data, \(envelope.ciphertext.count) bytes, does not open with the key of pkRHash: it is damaged, or pkEm is not its"
+    )
     return plaintext
   }
 
@@ -172,11 +181,19 @@ public struct AppleInApp: Sendable {
 
   /// The plaintext is `{"identity": DeviceResponse}`, embedded as a map.
   static func identity(in plaintext: [UInt8], checks: inout CheckList) -> CBORItem? {
-    guard let topics = CBORItem(parsing: plaintext, into: &checks) else { return nil }
-    let identity = topics.count == 1 ? topics[key: "identity"] : nil
-    let isWellFormed = identity?.kind == .map
-    checks.require(isWellFormed, .envelopePlaintextMalformed)
-    return isWellFormed ? identity : nil
+    do throws(MdocParseError) {
+      let topics = try CBORItem(parsing: plaintext, for: Recognition.appleContent)
+      let reader = StructureParser(code: .envelopePlaintextMalformed)
+      try reader.expect(Recognition.appleContent, topics)
+      let identity = try reader.member("identity", of: topics)
+      _ = try reader.entries(identity, "identity")
+      guard topics.count == 1 else { throw reader.fault("identity", "not the only member") }
+      checks.passed(.envelopePlaintextMalformed)
+      return identity
+    } catch {
+      checks.append([error.check])
+      return nil
+    }
   }
 
   private static let codes: [Code] = [

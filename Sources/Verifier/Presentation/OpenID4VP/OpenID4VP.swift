@@ -24,7 +24,7 @@ public struct OpenID4VP: Sendable {
     _ response: JSON, answering challenge: consuming OpenID4VPChallenge, request: PresentationRequest,
     names: RelyingPartyNames = RelyingPartyNames(), acceptsMACs: Bool = true, at now: Timestamp
   ) -> Authentication {
-    var checks = CheckList(expecting: 16)
+    var checks = CheckList(expecting: 16, clauses: EncryptedParameters.clauses)
     var description: String?
     guard let presented = open(response, challenge, request, names, acceptsMACs, &checks, &description) else {
       return verifier.refuse(checks.checks, walletDescription: description, at: now)
@@ -38,10 +38,16 @@ public struct OpenID4VP: Sendable {
   ) -> PresentedResponse? {
     defer { checks.skipRest(of: Self.codes) }
     guard let opened = parameters(of: response, challenge, &checks) else { return nil }
-    guard challenge.takesState(of: opened.parameters, isStrict: verifier.isStrict, &checks) else { return nil }
+    let outer = challenge.key == nil ? nil : response["state"]
+    guard challenge.takesState(of: opened.parameters, beside: outer, isStrict: verifier.isStrict, &checks) else {
+      return nil
+    }
     // An encrypted error is the wallet's own statement: there is nothing to verify.
     if let error = opened.parameters["error"]?.string, opened.parameters["vp_token"] == nil {
-      checks.failed(Code(walletError: error))
+      let isName = error.utf8.allSatisfy {
+        $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+      }
+      checks.failed(Code(walletError: error), "error is \(isName ? shown(error, limit: 48) : "of no standard")")
       walletDescription = opened.parameters.errorDescription
       return nil
     }
@@ -64,15 +70,16 @@ public struct OpenID4VP: Sendable {
       return (opened.parameters, partyUInfo.isEmpty ? nil : String(validating: partyUInfo, as: UTF8.self))
     }
     guard response["response"] == nil else {
-      checks.failed(.responseModeMismatch, JWTForm(of: response)?.rawValue)
+      let form = JWTForm(of: response)?.rawValue ?? "there"
+      checks.failed(.responseModeMismatch, "response is \(form); vp_token in clear was asked for")
       return nil
     }
     checks.passed(.responseModeMismatch)
     guard case .client = challenge.recipient, let text = response["vp_token"]?.string else {
       return (response, nil)
     }
-    // A form has only text. What is no JSON in it can't be a vp_token either.
-    let token = (try? JSON(parsing: Array(text.utf8))) ?? .null
+    // A form has only text. What is no JSON in it can't be a vp_token either, and stays text.
+    let token = (try? JSON(parsing: Array(text.utf8))) ?? .string(text)
     return (.members(["vp_token": token, "state": response["state"]]), nil)
   }
 
@@ -124,7 +131,10 @@ extension OpenID4VPChallenge {
             "the handover of OpenID4VP's draft 24", OpenID4VPRecipient.transcript("OpenID4VPDCAPIHandover", info)))
       }
     case .client(let id, let responseURI):
-      for other in Self.clientIDs(near: id, names) {
+      let host = Self.origin(of: responseURI).split(separator: "/").last.map { "x509_san_dns:\($0)" }
+      let guesses = ["redirect_uri:" + responseURI] + (host.map { [$0] } ?? [])
+      let others = Self.clientIDs(near: id, names) + guesses.flatMap { [$0] + Self.withoutPrefix($0) }
+      for other in others where !other.hasSameBytes(as: id) {
         add("the client_id \(other)", .client(id: other, responseURI: responseURI), thumbprint: thumbprint)
       }
       let slashed = OpenID4VPRecipient.withOtherEnd(responseURI)

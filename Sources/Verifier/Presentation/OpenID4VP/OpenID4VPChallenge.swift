@@ -42,14 +42,21 @@ public struct OpenID4VPChallenge: ~Copyable, Sendable {
 
   /// Checks `state`. A response may lack it, which warns: nonce and `response_uri` bind it to the session by the
   /// transcript. In an error nothing is signed, so it must have the state (RFC 6749, 4.1.2.1).
-  borrowing func takesState(of parameters: JSON, isStrict: Bool, _ checks: inout CheckList) -> Bool {
+  ///
+  /// - Parameter outer: the `state` that came beside a JWE, to say so.
+  borrowing func takesState(
+    of parameters: JSON, beside outer: JSON?, isStrict: Bool, _ checks: inout CheckList
+  ) -> Bool {
     guard state != nil else { return true }
+    let missing = outer == nil ? "state is missing" : "state is beside the JWE, not in it"
     guard parameters["state"] != nil || parameters["vp_token"] == nil && parameters["error"] != nil else {
-      checks.expect(false, .stateMissing, isStrict: isStrict)
+      checks.expect(false, .stateMissing, missing, isStrict: isStrict)
       return !isStrict
     }
-    let isOurs = isState(parameters["state"]?.string)
-    checks.require(isOurs, .stateMismatch)
+    let found = parameters["state"]
+    let isOurs = isState(found?.string)
+    let other = found?.string == nil ? "state is no string" : "state is another than the request's"
+    checks.require(isOurs, .stateMismatch, found == nil ? missing + "; an error needs the request's" : other)
     if isOurs { checks.passed(.stateMissing) }
     return isOurs
   }

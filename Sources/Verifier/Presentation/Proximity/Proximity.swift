@@ -44,9 +44,12 @@ public struct Proximity: Sendable {
   public func authenticate(
     _ answer: Answer, in session: ReaderSession, request: PresentationRequest?, at now: Timestamp
   ) -> Authentication {
-    var checks = CheckList(expecting: 8)
+    var checks = CheckList(
+      expecting: 8, clauses: [.envelopeDecryptionFailed: "ISO/IEC 18013-5:2021, 9.1.1.5"])
     if let privateKey = session.privateKey {
-      checks.require(privateKey.publicKey == session.readerKey, .readerKeyMismatch)
+      checks.require(
+        privateKey.publicKey == session.readerKey, .readerKeyMismatch,
+        "the private key's public half is not EReaderKey of the session")
     }
     guard let response = response(in: answer, session, &checks) else {
       return verifier.refuse(checks.checks, at: now)
@@ -72,10 +75,10 @@ public struct Proximity: Sendable {
   private func open(_ bytes: [UInt8], _ session: ReaderSession, _ checks: inout CheckList) -> [UInt8]? {
     defer { checks.skipRest(of: [.sessionDataMalformed, .sessionTerminated, .envelopeDecryptionFailed]) }
     let message: SessionMessage
-    do throws(SessionMessage.Fault) {
+    do throws(MdocParseError) {
       message = try SessionMessage(parsing: bytes)
     } catch {
-      checks.failed(error.code)
+      checks.append([error.check])
       return nil
     }
     checks.passed(.sessionDataMalformed)
@@ -88,7 +91,9 @@ public struct Proximity: Sendable {
       return plaintext
     }
     let mistake = session.alternatives.difference { session.decrypt(data, over: $0) != nil }
-    checks.failed(.envelopeDecryptionFailed, mistake.map { "it opens with \($0)" })
+    checks.failed(
+      .envelopeDecryptionFailed,
+      mistake.map { "it opens with \($0)" } ?? session.objection ?? "data does not open with this session's keys")
     return nil
   }
 
@@ -111,6 +116,14 @@ public struct Proximity: Sendable {
 }
 
 extension ReaderSession {
+  /// Why no message of the device can be opened; nil if the keys are there.
+  fileprivate var objection: String? {
+    guard let privateKey else { return "the reader's private key is missing" }
+    guard let deviceKey else { return "the device engagement has no EDeviceKey that can be read" }
+    guard deviceKey.curve != privateKey.curve else { return nil }
+    return "EDeviceKey is on \(deviceKey.curve.rawValue), EReaderKey on \(privateKey.curve.rawValue)"
+  }
+
   /// The device's first message; nil if the keys are missing or it does not open.
   fileprivate func decrypt(_ data: [UInt8], over transcript: SessionTranscript) -> [UInt8]? {
     guard let privateKey, let deviceKey,

@@ -97,27 +97,20 @@ public struct SessionMessage: Sendable {
     }
   }
 
-  /// Why bytes are no such message: a `cbor.*` code, or `proximity.session_data_malformed`.
-  public struct Fault: Error, Sendable, Hashable {
-    public let code: Code
-  }
-
   /// - Parameter bytes: a map with `data`, `status` or both; other members are ignored.
-  public init(parsing bytes: [UInt8]) throws(Fault) {
-    let item: CBORItem
-    do throws(CBORError) {
-      item = try CBORItem(parsing: bytes)
-    } catch {
-      throw Fault(code: error.code)
-    }
-    let data = item[key: "data"]
-    let status = item[key: "status"]
+  /// - Throws: a `cbor.*` code, or `proximity.session_data_malformed`.
+  public init(parsing bytes: [UInt8]) throws(MdocParseError) {
+    let item = try CBORItem(parsing: bytes, for: Recognition.sessionData)
+    let reader = StructureParser(code: .sessionDataMalformed)
     let readerKey = item[key: "eReaderKey"]
-    guard data != nil || status != nil, data == nil || data?.kind == .bytes, status == nil || status?.unsigned != nil,
-      readerKey == nil || readerKey?.embedded != nil
-    else { throw Fault(code: .sessionDataMalformed) }
+    if readerKey == nil { try reader.expect(Recognition.sessionData, item) }
+    _ = try reader.entries(item, "the SessionData")
+    data = item[key: "data"] == nil ? nil : Array(try reader.bytes("data", of: item))
+    status = item[key: "status"] == nil ? nil : Status(try reader.unsigned("status", of: item))
+    guard data != nil || status != nil else { throw reader.fault("data", "missing, and there is no status") }
+    guard readerKey == nil || readerKey?.embedded != nil else {
+      throw reader.fault("eReaderKey", "no byte string with tag 24")
+    }
     self.readerKey = readerKey?.content(ofTag: 24)?.bytes.map { Array($0) }
-    self.data = data?.bytes.map { Array($0) }
-    self.status = status?.unsigned.map { Status($0) }
   }
 }

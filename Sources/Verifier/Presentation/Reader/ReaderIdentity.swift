@@ -74,6 +74,11 @@ extension ReaderIdentity {
     }
   }
 
+  /// The client identifiers that its certificate vouches for: by hash, and by each dNSName.
+  public var certifiedClientIDs: [String] {
+    ["x509_hash:" + Base64.encodeURLSafe(leaf.sha256)] + leaf.dnsNames.map { "x509_san_dns:" + $0 }
+  }
+
   /// Whether the host is one of its names: the name that was chosen for it, or else any dNSName of the leaf. Case does
   /// not matter in these (RFC 4343).
   public func hasDNSName(_ host: String) -> Bool {

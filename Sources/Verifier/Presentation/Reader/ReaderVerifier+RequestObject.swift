@@ -65,7 +65,8 @@ extension ReaderVerifier {
     let path = checkPath(chain, profileRejects: false, &checks, now)
     let verdict = leaf.publicKey.map { jws.verify(with: $0) } ?? .algorithmUnsupported
     note(
-      isSupported: verdict != .algorithmUnsupported && verdict != .keyMismatch, isValid: verdict == .valid, &checks)
+      isSupported: verdict != .algorithmUnsupported && verdict != .keyMismatch, isValid: verdict == .valid,
+      algorithm: jws.header.algorithmName, leaf, &checks)
     checkClient(jws, namedInHeader: namedInHeader, leaf, &checks)
     return ReaderSignature(place: place, certificates: path, checks: checks.checks)
   }
@@ -77,7 +78,7 @@ extension ReaderVerifier {
       checks.require(jws.header.type?.lowercased() == type, .readerAuthMalformed, "typ is not \(type)")
       return jws
     } catch {
-      checks.failed(.readerAuthMalformed)
+      checks.failed(.readerAuthMalformed, "the JWS or its header is malformed: \(error)")
       return nil
     }
   }

@@ -75,12 +75,16 @@ public struct ReaderVerifier: Sendable {
     _ item: CBORItem, over payload: [UInt8], at place: String, _ now: Timestamp
   ) -> ReaderSignature {
     var checks = CheckList(expecting: 24)
-    guard let message = try? COSESign1(parsing: item), message.payload == nil else {
-      checks.failed(.readerAuthMalformed)
+    let message: COSESign1
+    do throws(COSEError) {
+      message = try COSESign1(parsing: item)
+      guard message.payload == nil else { throw .malformed("its payload is attached, not detached") }
+      checks.passed(.readerAuthMalformed)
+    } catch {
+      checks.failed(.readerAuthMalformed, error.detail)
       checks.skipRest(of: Self.codes)
       return ReaderSignature(place: place, certificates: [], checks: checks.checks)
     }
-    checks.passed(.readerAuthMalformed)
     guard let chain = certificates(message.headers.x5chain ?? [], &checks), let leaf = chain.first else {
       checks.skipRest(of: Self.codes)
       return ReaderSignature(place: place, certificates: [], checks: checks.checks)
@@ -88,7 +92,8 @@ public struct ReaderVerifier: Sendable {
     let path = checkPath(chain, profileRejects: true, &checks, now)
     let verdict = leaf.publicKey.map { message.verify(payload: payload[...], key: $0) } ?? .algorithmUnsupported
     note(
-      isSupported: verdict != .algorithmUnsupported && verdict != .keyMismatch, isValid: verdict == .valid, &checks)
+      isSupported: verdict != .algorithmUnsupported && verdict != .keyMismatch, isValid: verdict == .valid,
+      algorithm: message.headers.algorithmIdentifier.map { "\($0)" }, leaf, &checks)
     noteProfile(of: leaf, issuer: path.dropFirst().first, &checks, now)
     return ReaderSignature(place: place, certificates: path, checks: checks.checks)
   }
@@ -106,7 +111,8 @@ public struct ReaderVerifier: Sendable {
     let chain = isShort ? encoded.compactMap { try? Certificate(der: $0) } : []
     let isReadable = !encoded.isEmpty && chain.count == encoded.count
     checks.require(
-      isReadable, .readerCertificateMissing, encoded.isEmpty ? nil : "a certificate is malformed or too large")
+      isReadable, .readerCertificateMissing,
+      encoded.isEmpty ? "there is no x5chain or x5c" : "a certificate is malformed or too large")
     return isReadable ? chain : nil
   }
 
@@ -136,9 +142,16 @@ public struct ReaderVerifier: Sendable {
     return path.certificates
   }
 
-  func note(isSupported: Bool, isValid: Bool, _ checks: inout CheckList) {
-    checks.require(isSupported, .readerAlgorithmUnsupported)
-    if isSupported { checks.require(isValid, .readerSignatureInvalid) } else { checks.notRun(.readerSignatureInvalid) }
+  /// - Parameter algorithm: `alg` of the protected header; nil if there is none.
+  func note(
+    isSupported: Bool, isValid: Bool, algorithm: String?, _ leaf: Certificate, _ checks: inout CheckList
+  ) {
+    let key = leaf.publicKey.map { "a key on \($0.curve.rawValue)" } ?? "an unsupported key"
+    let found = algorithm.map { "alg \(shown($0))" } ?? "no protected alg"
+    checks.require(isSupported, .readerAlgorithmUnsupported, "\(found) with \(key) is not supported")
+    guard isSupported else { return checks.notRun(.readerSignatureInvalid) }
+    checks.require(
+      isValid, .readerSignatureInvalid, "by \(found) with \(key): what was signed differs, or another key signed")
   }
 
   /// Deviations from the profile of readers (B.1.7). They do not make a reader less trusted.

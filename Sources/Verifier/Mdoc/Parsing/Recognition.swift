@@ -1,0 +1,132 @@
+import Base
+import CBOR
+
+/// Says what came in place of something else: hexadecimal text in place of bytes, an IssuerSigned in place of a
+/// DeviceResponse. It explains a refusal and never accepts anything.
+///
+/// It looks at forms and at names of the standards only, so that nothing personal is in what it says.
+package enum Recognition {
+  package static let deviceResponse = "a DeviceResponse"
+  package static let appleEnvelope = "an HPKEEnvelope of Apple"
+  package static let appleContent = "the map with identity that Apple's envelope holds"
+  package static let encryptedResponse = "an EncryptedResponse of ISO/IEC TS 18013-7, Annex C"
+  package static let sessionData = "a SessionData"
+  package static let encryptedJWT = "an encrypted JWT"
+  package static let json = "JSON text"
+
+  /// `this is …, not …`; nil for bytes that are not recognized, or that are what they should be.
+  package static func mistake(_ bytes: [UInt8], for expected: String) -> String? {
+    sentence(name(of: bytes), expected)
+  }
+
+  /// The same for a text.
+  package static func mistake(_ text: String, for expected: String) -> String? {
+    sentence(name(ofText: text.utf8), expected)
+  }
+
+  /// The same for an item that was read.
+  package static func mistake(_ item: CBORItem, for expected: String) -> String? {
+    sentence(name(of: item), expected)
+  }
+
+  private static func sentence(_ name: String?, _ expected: String) -> String? {
+    name.flatMap { $0 == expected ? nil : "this is \($0), not \(expected)" }
+  }
+
+  private static func name(of bytes: [UInt8]) -> String? {
+    if bytes.isEmpty { return "empty" }
+    if let text = name(ofText: bytes) { return text }
+    if let item = try? CBORItem(parsing: bytes) { return name(of: item) }
+    // Hexadecimal digits are in the alphabets of base64. So many in a row are no accident.
+    let digits = bytes.count >= 24 ? Array(Base64.encode(bytes.prefix(bytes.count / 3 * 3)).utf8) : []
+    return !digits.isEmpty && digits.allSatisfy(isHexDigit) ? "hexadecimal text that was decoded as base64" : nil
+  }
+
+  /// The form of a text; nil for another text, and for bytes. A structure in CBOR is no text: its first byte is beyond
+  /// ASCII.
+  package static func name(ofText bytes: some BidirectionalCollection<UInt8>) -> String? {
+    let white = [0x20, 0x09, 0x0a, 0x0d] as [UInt8]
+    guard let start = bytes.firstIndex(where: { !white.contains($0) }),
+      let last = bytes.last(where: { !white.contains($0) })
+    else { return nil }
+    let text = bytes[start...]
+    switch (text.first, last) {
+    case (UInt8(ascii: "{"), UInt8(ascii: "}")), (UInt8(ascii: "["), UInt8(ascii: "]")): return json
+    case (UInt8(ascii: "\""), UInt8(ascii: "\"")): return "a text in quotation marks"
+    default: break
+    }
+    guard bytes.allSatisfy({ (0x20..<0x7f).contains($0) || white.contains($0) }) else { return nil }
+    if text.starts(with: "-----BEGIN ".utf8) { return "PEM text" }
+    if text.starts(with: "eyJ".utf8) {
+      if last == UInt8(ascii: "~") || text.contains(UInt8(ascii: "~")) { return "an SD-JWT" }
+      switch text.count(where: { $0 == UInt8(ascii: ".") }) {
+      case 2: return last == UInt8(ascii: ".") ? "an unsecured JWT" : "a signed JWT"
+      case 4: return encryptedJWT
+      default: break
+      }
+    }
+    let characters = text.lazy.filter { !white.contains($0) }
+    if characters.allSatisfy(isHexDigit) { return "hexadecimal text" }
+    let others = Array("+/-_=".utf8)
+    return characters.allSatisfy({ isAlphanumeric($0) || others.contains($0) }) ? "base64 text" : nil
+  }
+
+  private static func name(of item: CBORItem) -> String? {
+    if let embedded = item.embedded { return name(of: embedded).map { $0 + " inside tag 24" } }
+    switch item.kind {
+    case .text: return "a CBOR text string"
+    case .bytes: return "a CBOR byte string"
+    case .tag: return item.content(ofTag: 18) == nil ? nil : "a COSE_Sign1 with tag 18"
+    case .array: return name(ofArray: item)
+    case .map: return structures.first { item.hasAll($0.members) }?.name
+    default: return nil
+    }
+  }
+
+  private static func name(ofArray item: CBORItem) -> String? {
+    let parts = item.elements.map { Array($0) } ?? []
+    if parts.count == 2, parts[0].isText("dcapi") {
+      return parts[1][key: "recipientPublicKey"] == nil
+        ? encryptedResponse : "an EncryptionInfo, which is the request's"
+    }
+    if parts.count == 4, parts[0].kind == .bytes, parts[1].kind == .map, parts[3].kind == .bytes {
+      return "a COSE_Sign1 or COSE_Mac0"
+    }
+    return parts.count == 3 && parts[2].kind != .map ? "a SessionTranscript" : nil
+  }
+
+  /// The structures by members that no other has; the first that fits.
+  private static let structures: [(members: [String], name: String)] = [
+    // Before DeviceResponse: both may have a status.
+    (["valueDigests", "deviceKeyInfo"], "a MobileSecurityObject"),
+    (["version", "status"], deviceResponse),
+    (["version", "documents"], deviceResponse),
+    (["algorithm"], appleEnvelope),
+    (["params"], appleEnvelope),
+    (["identity"], appleContent),
+    (["issuerAuth"], "an IssuerSigned, as an issuer hands it out"),
+    (["docType", "issuerSigned"], "a Document without the DeviceResponse around it"),
+    (["nameSpaces", "deviceAuth"], "a DeviceSigned"),
+    (["docRequests"], "a DeviceRequest"),
+    (["eReaderKey"], "a SessionEstablishment, which is the reader's"),
+    (["data"], sessionData),
+  ]
+
+  private static func isHexDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+  }
+}
+
+extension CBORItem {
+  fileprivate func hasAll(_ members: [String]) -> Bool { members.allSatisfy { self[key: $0] != nil } }
+}
