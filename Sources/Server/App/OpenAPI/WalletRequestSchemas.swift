@@ -43,13 +43,14 @@ enum WalletRequestSchemas {
         member("nonce", .text, "The nonce."),
         member("dcql_query", .anyObject, "The DCQL query."),
       ]),
-    form(
-      "Signed", ["openid4vp-v1-signed"], "for the Digital Credentials API, signed (OpenID4VP 1.0, A)",
-      [member("request", .text, "The request object: a compact JWS.")]),
+    // Before the signed one: clients that try each form in turn do not tell an object from a text, but a text from one.
     form(
       "Multisigned", ["openid4vp-v1-multisigned"],
       "for the Digital Credentials API, with several signatures (OpenID4VP 1.0, A)",
       [member("request", .anyObject, "The request object: a JWS in JSON.")]),
+    form(
+      "Signed", ["openid4vp-v1-signed"], "for the Digital Credentials API, signed (OpenID4VP 1.0, A)",
+      [member("request", .text, "The request object: a compact JWS.")]),
     form(
       "Link", ["openid4vp", "openid4vp-iso-18013-7-annex-b", "openid4vp-eu-age-verification"],
       "that a link or a QR code opens",
