@@ -10,8 +10,8 @@ enum EventRoutes {
   private static func page(_ what: String, ids: String) -> [Route.QueryParameter] {
     [
       .init(
-        name: "limit", summary: "\(what) on the page.",
-        schema: .number(1...Int64(Limits.largestPage), default: Int64(Limits.pageSize))),
+        name: "limit", summary: "\(what) on the page. By default \(Limits.pageSize).",
+        schema: .number(1...Int64(Limits.largestPage))),
       .init(
         name: "starting_after", summary: "The last one of the page before.", schema: .text(like: ids)),
     ]
@@ -79,11 +79,10 @@ enum AuditRoutes {
         schema: .text(like: "^[a-z0-9.-]{1,63}$"), isRequired: true),
       .init(
         name: "after", summary: "Entries after this sequence; 0 by default.",
-        schema: .number(0...Int64.max, default: 0)),
+        schema: .number(0...Int64.max)),
       .init(
-        name: "limit", summary: "Entries on the page.",
-        schema: .number(
-          1...Int64(Limits.largestAuditPage), default: Int64(Limits.largestAuditPage))),
+        name: "limit", summary: "Entries on the page. By default \(Limits.largestAuditPage).",
+        schema: .number(1...Int64(Limits.largestAuditPage))),
     ], success: .content(AuditLine.mediaType), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
     let lines = try await call.application.service.auditEntries(query: call.query, as: call.authenticated())

@@ -31,11 +31,8 @@ enum SessionRoutes {
     access: .apiKey([.sessionsWrite, .resultsRead]),
     query: [
       .init(
-        name: "limit", summary: "Sessions on the page.",
-        schema: [
-          "type": "integer", "minimum": 1, "maximum": .integer(Int64(Limits.largestPage)),
-          "default": .integer(Int64(Limits.pageSize)),
-        ]),
+        name: "limit", summary: "Sessions on the page. By default \(Limits.pageSize).",
+        schema: .number(1...Int64(Limits.largestPage))),
       .init(
         name: "starting_after", summary: "The last session of the page before.",
         schema: .text(like: SessionID.pattern)),
