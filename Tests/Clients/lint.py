@@ -35,6 +35,7 @@ RULES = {
     "identifiers": "two values of an enumeration that become one identifier (oapi-codegen, openapi-generator)",
     "pattern": "a pattern that RE2 does not know (ogen)",
     "operation-id": "an operation without an id of its own (all)",
+    "webhook-tag": "a webhook under a tag of operations, whose class it replaces (openapi-generator)",
     "not-3.0": "a word of 3.1 in 3.0 (progenitor, oapi-codegen, kiota)",
     "unresolved": "a reference to nothing (all)",
 }
@@ -176,6 +177,11 @@ class Contract:
                     if values[0] in singles:
                         self.note("same-enumeration", at, singles[values[0]])
                     singles[values[0]] = at
+        tags = {tag for _, operation in self.operations for tag in operation.get("tags", [])}
+        for name, item in self.document.get("webhooks", {}).items():
+            for operation in item.values():
+                if tags.intersection(operation.get("tags", [])):
+                    self.note("webhook-tag", f"/webhooks/{name}")
         ids = [operation.get("operationId") for _, operation in self.operations]
         for (place, _), one in zip(self.operations, ids):
             if not one or ids.count(one) > 1:
@@ -274,6 +280,7 @@ SOUND = {
         "/things": {
             "post": {
                 "operationId": "createThing",
+                "tags": ["Things"],
                 "summary": "Create a thing",
                 "description": "Creates a thing.",
                 "parameters": [{"name": "Key", "in": "header", "description": "A key.", "schema": {"type": "string"}}],
@@ -367,6 +374,7 @@ def faults():
     yield "unique-items", member("tags", type="array", items={"type": "string"}, uniqueItems=True)
     yield "identifiers", member("mood", type="string", enum=["good-one", "good_one"])
     yield "pattern", member("mood", type="string", pattern="^(?!x)")
+    yield "webhook-tag", lambda document: document.update(webhooks={"made": {"post": {"tags": ["Things"]}}})
     yield "operation-id", lambda document: operation(document).pop("operationId")
     yield "not-3.0", lambda document: document.update(openapi="3.0.3")
     yield "unresolved", member("size", **{"$ref": "#/components/schemas/Size"})

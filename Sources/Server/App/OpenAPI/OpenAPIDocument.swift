@@ -23,7 +23,7 @@ enum OpenAPIDocument {
       ],
       "servers": [["url": "/", "description": "The server that serves this document."]],
       "tags": .array(
-        groups.map { ["name": .string($0.tag), "description": .string($0.summary)] }),
+        groups.map { ["name": .string($0.tag), "description": .string($0.summary)] } + [OpenAPIWebhooks.tag]),
       "paths": paths,
       "webhooks": webhooks,
       "components": [

@@ -103,6 +103,9 @@ enum OpenAPIResponses {
 
 /// `webhooks`: the events that the server posts to the relying parties' endpoints.
 enum OpenAPIWebhooks {
+  /// Of no operation: generators make a class of each tag, and that of the events would be replaced.
+  static let tag: JSON = ["name": "Webhooks", "description": "The events that the server posts to your endpoints."]
+
   static var json: JSON {
     .object(
       EventType.allCases.map { type in
@@ -110,7 +113,7 @@ enum OpenAPIWebhooks {
           type.rawValue,
           [
             "post": [
-              "operationId": .string("on_" + type.status.rawValue), "tags": ["Events"],
+              "operationId": .string("on_" + type.status.rawValue), "tags": ["Webhooks"],
               "summary": .string("Receive `\(type.rawValue)`"),
               "description": .string(description(type)), "security": [],
               "parameters": .array(headers),
