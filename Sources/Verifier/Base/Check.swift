@@ -20,7 +20,7 @@ public struct Check: Sendable, Hashable {
     self.code = code
     self.outcome = outcome
     self.detail = detail
-    ownClause = clause
+    ownClause = clause.flatMap { $0 == code.entry.clause ? nil : $0 }
   }
 
   public var clause: String { ownClause ?? code.entry.clause }

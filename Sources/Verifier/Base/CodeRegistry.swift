@@ -31,8 +31,7 @@ extension Code {
     case .envelopeMalformed:
       row(
         "The encrypted envelope does not have the prescribed members, types or sizes",
-        "Apple, Verifying Wallet identity requests: HPKEEnvelope; ISO/IEC TS 18013-7, Annex C; RFC 7516, 7.1",
-        Remedy.wallet)
+        "Apple, Verifying Wallet identity requests: HPKEEnvelope; ISO/IEC TS 18013-7, Annex C", Remedy.wallet)
     case .envelopeAlgorithmUnsupported:
       row(
         "The envelope names another algorithm than APPLE-HPKE-v1",
@@ -52,13 +51,11 @@ extension Code {
         "Apple, Verifying Wallet identity requests: infoHash",
         "Check that nonce, merchant and team identifier are those that the app sent; else treat it as a replay.")
     case .envelopeDecryptionFailed:
-      row(
-        "The ciphertext does not open under this session's keys and transcript",
-        "RFC 9180, 5.2; RFC 7516, 5.2; \(iso), 9.1.1.5", Remedy.forged)
+      row("The ciphertext does not open under this session's keys and transcript", "RFC 9180, 5.2", Remedy.forged)
     case .envelopePlaintextMalformed:
       row(
         "The decrypted content is no map with the one member `identity` (in-app), or no JSON object (in a JWE)",
-        "Apple, Verifying Wallet identity requests: Topics; \(openID), 8.3", Remedy.wallet)
+        "Apple, Verifying Wallet identity requests: Topics", Remedy.wallet)
     case .envelopeNotEncrypted:
       row(
         "The answer came in clear where an encrypted one was asked for", "\(openID), 8.3",

@@ -119,7 +119,7 @@ import Testing
   @Test func aMissingStateOnlyWarns() throws {
     let verdict = try verify(encrypt(parameters()))
     #expect(verdict.codes == [])
-    #expect(verdict.report.checks.contains(Check(.stateMissing, .warning)))
+    #expect(verdict.report.checks.contains(Check(.stateMissing, .warning, detail: "state is missing")))
   }
 
   @Test func aStateThatComesMustBeOurs() throws {

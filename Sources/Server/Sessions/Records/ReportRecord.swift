@@ -7,12 +7,12 @@ package struct ReportRecord: Sendable, Hashable {
   package enum CheckRecord: Sendable, Hashable {
     /// As this version's registry has it.
     case known(Check)
-    /// Of another version's registry, with the words that it had, or with a protocol's own clause.
+    /// Of another version's registry, with the words that it had.
     case other(code: String, outcome: String, clause: String, detail: String?)
 
     package init(code: String, outcome: String, clause: String, detail: String?) {
-      if let known = Code(rawValue: code), let worth = Check.Outcome(rawValue: outcome), known.entry.clause == clause {
-        self = .known(Check(known, worth, detail: detail))
+      if let known = Code(rawValue: code), let worth = Check.Outcome(rawValue: outcome) {
+        self = .known(Check(known, worth, detail: detail, clause: clause))
       } else {
         self = .other(code: code, outcome: outcome, clause: clause, detail: detail)
       }
