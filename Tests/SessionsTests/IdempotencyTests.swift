@@ -71,7 +71,7 @@ struct IdempotencyTests {
   @Test("a refusal is kept, a failure of the server is not")
   func refusals() async throws {
     let fixture = try Fixture()
-    let bad: JSON = ["protocols": ["carrier-pigeon"]]
+    let bad: JSON = ["protocols": ["carrier-pigeon"], "documents": [["doc_type": "d", "age_over": [18]]]]
     for _ in 0..<2 {
       let error = await #expect(throws: ServiceError.self) {
         try await fixture.service.createSession(bad, as: fixture.full, idempotency: key(bad))

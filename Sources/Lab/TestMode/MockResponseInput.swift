@@ -76,10 +76,7 @@ struct MockResponseInput: Equatable {
     }
   }()
 
-  private static let changes = Shape<[JSON.Member]>(
-    Schema.map(of: [:]).described("Elements by namespace.").titled("MockChanges")
-  ) {
-    json, pointer, faults in
+  private static let changes = Shape<[JSON.Member]>(.map(of: [:])) { json, pointer, faults in
     if let members = json.object { return members }
     faults.add(pointer, "must be an object by namespace")
     return nil
