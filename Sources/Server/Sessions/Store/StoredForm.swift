@@ -72,14 +72,17 @@ extension [ReportRecord.CheckRecord] {
     var run: [UInt8] = []
     run.reserveCapacity(count * StoredCheck.length)
     var details: [JSON.Member] = []
+    var clauses: [JSON.Member] = []
     for (index, record) in enumerated() {
       guard case .known(let check) = record else { return nil }
       run.append(check.outcome.letter)
       run.append(contentsOf: StoredCheck.tags[check.code.place])
       if let detail = check.detail { details.append(JSON.Member(String(index), .string(detail))) }
+      if let clause = check.ownClause { clauses.append(JSON.Member(String(index), .string(clause))) }
     }
     return .members([
       "run": .string(String(decoding: run, as: UTF8.self)), "details": details.isEmpty ? nil : .object(details),
+      "clauses": clauses.isEmpty ? nil : .object(clauses),
     ])
   }
 
@@ -116,7 +119,8 @@ extension [ReportRecord.CheckRecord] {
       let tag = Array<UInt8>(run[(start + 1)..<(start + StoredCheck.length)])
       let detail = details?[String(count)]?.string
       if let code = StoredCheck.codes[tag] {
-        append(.known(Check(code, outcome, detail: detail)))
+        let clause = json["clauses"]?[String(count)]?.string
+        append(.known(Check(code, outcome, detail: detail, clause: clause)))
       } else {
         guard let number = Base64.decodeURLSafe(String(decoding: tag, as: UTF8.self)) else { return nil }
         // A node of a later version has stored it: the session can be read and redacted all the same.
