@@ -226,6 +226,10 @@ let package = Package(
       path: "Tests/TestSupport",
       swiftSettings: testing),
 
+    // A store that lives as long as the process.
+    .target(
+      name: "TestStores", dependencies: ["Base", "Sessions"], path: "Tests/TestStores", swiftSettings: testing),
+
     tests("Base", ["Mock", "TestSupport"]),
     tests("CBOR", ["Base", "TestSupport"]),
     tests("Cryptography", ["Base", "TestSupport", "COpenSSL"]),
@@ -252,17 +256,17 @@ let package = Package(
       "Sessions",
       [
         "Base", "CBOR", "Cryptography", "COSE", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Stores", "Mock",
-        "TestSupport",
+        "TestStores", "TestSupport",
       ]),
     tests("Network", ["Base", "Cryptography", "PKIX", "Trust", "Mock", "COpenSSL"]),
-    tests("Stores", ["Base", "Cryptography", "Mdoc", "Sessions"]),
+    tests("Stores", ["Base", "Cryptography", "Mdoc", "Sessions", "TestStores"]),
     tests("HTTP", ["Base", "Cryptography", "PKIX", "Mock", "TestSupport", "COpenSSL"]),
     tests("Pages", ["Base", "Cryptography"]),
     tests(
       "App",
       [
         "Base", "CBOR", "Cryptography", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Network", "HTTP",
-        "Pages", "Sessions", "Stores", "Mock", "TestMode", "TestSupport", "COpenSSL",
+        "Pages", "Sessions", "Stores", "Mock", "TestMode", "TestStores", "TestSupport", "COpenSSL",
       ]),
     // The page of test mode in a browser; Bench has the HTTP client.
     .testTarget(
@@ -296,7 +300,7 @@ if let fuzzing {
       name: "Fuzzing",
       dependencies: [
         "CLibFuzzer", "FuzzDriver", "Base", "CBOR", "Cryptography", "COSE", "JOSE", "Longfellow", "PKIX", "Mdoc",
-        "Trust", "Presentation", "Sessions", "HTTP", "App", "Mock", "TestMode", "Vectors",
+        "Trust", "Presentation", "Sessions", "HTTP", "App", "Mock", "TestMode", "TestStores", "Vectors",
       ],
       path: "Tests/Fuzzing", swiftSettings: settings, linkerSettings: linking),
   ]

@@ -4,6 +4,7 @@ import Mock
 import PKIX
 import Presentation
 import Sessions
+import TestStores
 import Testing
 import Trust
 

@@ -1,5 +1,6 @@
 import Base
 import Sessions
+import TestStores
 import Testing
 
 /// A wallet that declines in an app or a page, which tells the server.

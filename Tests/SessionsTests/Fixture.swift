@@ -3,6 +3,7 @@ import Cryptography
 import Mock
 import PKIX
 import Sessions
+import TestStores
 import Trust
 
 @testable import Mdoc

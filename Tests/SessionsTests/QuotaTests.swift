@@ -1,4 +1,5 @@
 import Base
+import TestStores
 import Testing
 
 @testable import Sessions

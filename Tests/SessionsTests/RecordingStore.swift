@@ -1,5 +1,6 @@
 import Base
 import Sessions
+import TestStores
 
 /// An in-memory store that notes what it is asked, and cannot record outcomes where a test wants that.
 struct RecordingStore: SessionStore {

@@ -3,6 +3,7 @@ import Cryptography
 import FoundationEssentials
 import Mdoc
 import Stores
+import TestStores
 import Testing
 import Trust
 

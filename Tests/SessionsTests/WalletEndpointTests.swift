@@ -1,5 +1,6 @@
 import Base
 import Sessions
+import TestStores
 import Testing
 
 /// What wallets fetch and post by themselves, and who gets the result then.

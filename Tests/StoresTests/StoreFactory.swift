@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Sessions
 import Stores
+import TestStores
 import Testing
 
 /// Makes the stores that the conformance suite runs over: PostgreSQL too, where there is one for tests.

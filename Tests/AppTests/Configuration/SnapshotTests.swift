@@ -1,6 +1,7 @@
 import Base
 import HTTP
 import Sessions
+import TestStores
 import TestSupport
 import Testing
 import Trust

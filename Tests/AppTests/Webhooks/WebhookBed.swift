@@ -3,6 +3,7 @@ import Cryptography
 import HTTP
 import Network
 import Sessions
+import TestStores
 import TestSupport
 import Testing
 

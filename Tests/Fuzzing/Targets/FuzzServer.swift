@@ -5,6 +5,7 @@ import HTTP
 import Mdoc
 import Mock
 import Sessions
+import TestStores
 import Trust
 
 @testable import App

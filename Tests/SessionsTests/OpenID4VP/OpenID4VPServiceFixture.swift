@@ -5,6 +5,7 @@ import Mock
 import PKIX
 import Presentation
 import Sessions
+import TestStores
 import Trust
 
 /// A service with OpenID4VP's protocols and one relying party that signs, and a mock wallet that it trusts.

@@ -66,7 +66,7 @@ package struct WebhookSubscription: Sendable, Hashable {
     self.types = types
   }
 
-  func includes(_ event: EventRecord) -> Bool {
+  package func includes(_ event: EventRecord) -> Bool {
     address.relyingParty == event.relyingParty && types.contains(event.id.type)
   }
 }

@@ -92,18 +92,18 @@ extension SessionRecord {
   }
 
   /// Kills what could still be used to answer.
-  mutating func eraseMaterial() {
+  package mutating func eraseMaterial() {
     for index in offers.indices { offers[index].sealedMaterial = nil }
   }
 
-  mutating func cancel(at now: Timestamp) {
+  package mutating func cancel(at now: Timestamp) {
     state = .canceled(at: now)
     clientSecretHash = nil
     eraseMaterial()
   }
 
   /// Everything goes but ids, times, status and codes.
-  mutating func redact(at now: Timestamp) {
+  package mutating func redact(at now: Timestamp) {
     state = .redacted(at: now, lastError: state(at: now).lastError?.redacted)
     clientSecretHash = nil
     content = nil
@@ -112,7 +112,7 @@ extension SessionRecord {
     report = report?.redacted()
   }
 
-  mutating func conclude(_ outcome: AttemptOutcome, at now: Timestamp) {
+  package mutating func conclude(_ outcome: AttemptOutcome, at now: Timestamp) {
     switch outcome.conclusion {
     case .verified(let results):
       state = .verified(at: now)
@@ -124,7 +124,7 @@ extension SessionRecord {
   }
 
   /// When the session's last change was: its age for deletion.
-  var endedAt: Timestamp {
+  package var endedAt: Timestamp {
     switch state {
     case .requiresInput, .expired: expiresAt
     case .processing(let attempt): attempt.startedAt

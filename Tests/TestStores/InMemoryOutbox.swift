@@ -1,4 +1,5 @@
 import Base
+import Sessions
 
 /// The events and deliveries of a store in memory.
 struct InMemoryOutbox {

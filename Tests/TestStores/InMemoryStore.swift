@@ -1,4 +1,5 @@
 import Base
+import Sessions
 
 /// A store that lives as long as the process: for tests and for trying things out. It keeps the same rules as the
 /// others, and nothing else: a restart forgets every challenge.
