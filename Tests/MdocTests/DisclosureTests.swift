@@ -164,6 +164,24 @@ import Testing
     for other in [photo(), birth] { #expect(codes(license + [other], forged) == [.deviceSignatureInvalid]) }
   }
 
+  /// A document of which nothing came that was asked for is no result beside one that discloses something.
+  @Test func `asked for any one of several, the result is a document that discloses something`() throws {
+    var attack = try Attack(docTypes: [DocType.mDL, DocType.photoID])
+    attack.documents.append(MockPerson.photoID)
+    attack.mock = .anyOf
+    let both = try attack.response(.none)
+    func empty(_ docType: String, _ namespace: String) -> DocumentRequest {
+      let absent = ElementRequest(ElementReference(namespace, "not_there"), isRequired: false)
+      return DocumentRequest(docType: docType, elements: [absent])
+    }
+    let photo = empty(DocType.photoID, Namespace.iso23220)
+    let full = attack.verify(both, request: PresentationRequest(documents: [photo] + Attack.request.documents))
+    #expect(full.accepted?.documents.map(\.docType) == [DocType.mDL])
+    let nothing = attack.verify(
+      both, request: PresentationRequest(documents: [photo, empty(DocType.mDL, Namespace.mDL)]))
+    #expect(nothing.report.checks.first { $0.code == .nothingDisclosed }?.outcome == .warning)
+  }
+
   /// As wallets of the EU do. The first of the request is shown, since the others may be of another person. A document
   /// that was not asked for, or the same type twice, is one too many.
   @Test func `asked for any one of several, a wallet may return each that it has, once`() throws {

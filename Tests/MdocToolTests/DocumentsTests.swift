@@ -22,7 +22,7 @@ import Testing
   /// What looks like a code and is another name: events of the log, members of the configuration, files, a host.
   private static let otherNames: Set<Substring> = [
     "apple.encryption_keys", "apple.json", "apple.merchant_id", "apple.pem", "apple.team_id", "evidence.key",
-    "session.py", "trust.dmv.ca.gov", "trust.reload_failed", "trust.warning",
+    "session.go", "session.py", "session.ts", "trust.dmv.ca.gov", "trust.reload_failed", "trust.warning",
   ]
 
   @Test func `every code is one of the registry`() {

@@ -50,7 +50,7 @@ struct LifecycleTests {
         "reasons": [
           [
             "code": "envelope.transcript_mismatch", "document": .null,
-            "clause": .string(Code.envelopeTranscriptMismatch.entry.clause),
+            "clause": .string(Code.envelopeTranscriptMismatch.entry.clause), "detail": "another nonce",
           ]
         ],
       ])

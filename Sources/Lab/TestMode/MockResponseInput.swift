@@ -17,8 +17,8 @@ struct MockResponseInput: Equatable {
   let elements: Elements
   let changes: [JSON.Member]
 
-  /// The elements that the person agrees to disclose. The member may also be an object, which is then read as `changes`: so it was
-  /// before 0.7.
+  /// The elements that the person agrees to disclose. The member may also be an object, which is then read as `changes`, as in
+  /// releases before this form.
   struct Elements: Equatable {
     var disclosed: [ElementReference]?
     var changes: [JSON.Member] = []

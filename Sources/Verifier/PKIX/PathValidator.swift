@@ -187,7 +187,7 @@ private struct PathRun {
   /// What is missing. An authority that signed the document itself certifies signers and is none, unless it is pinned.
   private func unknownIssuer(of last: Certificate, _ signer: Certificate) -> String {
     guard validator.authorities.contains(where: { $0.certificate.der == signer.der }) else {
-      return "issuer of \(last.label)"
+      return "no anchor is the issuer of \(last.label)"
     }
     let extensions = signer.extensions
     let usagesFit = extensions.keyUsage.map(CertificateRole.documentSigner.permits) ?? true

@@ -225,7 +225,7 @@ import Testing
     let declined = try verdict(["error": "access_denied", "state": .string(OpenID4VPFixture.state)], outer: nil)
     #expect(declined.detail(of: .walletAccessDenied) == "error is access_denied")
     let personal = try verdict(["error": "Ada Lovelace", "state": .string(OpenID4VPFixture.state)], outer: nil)
-    #expect(personal.detail(of: .walletOtherError) == "error is of no standard")
+    #expect(personal.detail(of: .walletOtherError) == "error is none of the standard's")
   }
 
   @Test func oneOfTheChoicesMustBeAnswered() throws {

@@ -161,6 +161,7 @@ struct ConfigurationLoader {
       return [
         ("eu_age_verification", !settings.ageVerificationDocTypes.isEmpty),
         ("redirect_uri", settings.redirectURI != nil),
+        ("wallet_feedback", settings.walletFeedback == true),
         ("wallet_origins", !settings.walletOrigins.isEmpty),
       ].filter(\.1).map { member, _ in
         "relying party \"\(name)\": openid4vp.\(member) has no effect without public_url, where wallets reach the server"

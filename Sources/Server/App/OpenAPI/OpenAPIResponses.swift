@@ -10,7 +10,8 @@ enum OpenAPIResponses {
       JSON.Member("\(status)", problem(status, route.allProblems.filter { $0.httpStatus == status }, route))
     }
     let other: JSON = [
-      "description": "Any other refusal.", "content": problemContent(route.allProblems.first ?? .apiInternal, of: route),
+      "description": "Any other refusal.",
+      "content": problemContent(route.allProblems.first ?? .apiInternal, of: route),
     ]
     return .object([success] + problems + [JSON.Member("default", other)])
   }

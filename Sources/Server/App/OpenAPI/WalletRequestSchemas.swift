@@ -25,7 +25,7 @@ enum WalletRequestSchemas {
     form(
       "AppleInApp", ["apple-in-app"], "for Apple's in-app framework",
       [
-        member("nonce", .text, "The nonce, in hexadecimal."),
+        member("nonce", .text, "The nonce, in base64."),
         member("merchant_identifier", .text, "The merchant identifier."),
         member("documents", .list(of: appleDocument), "The documents, as `PKIdentityRequest` takes them."),
       ]),

@@ -42,8 +42,8 @@ package struct AnnexCProtocol: WalletProtocol {
     ).titled("MdocResponseData")
     return Shape(schema) { json, pointer, faults in
       let members = ["response", "Response"].compactMap { json[$0] }.filter { !$0.isNull }
-      if members.count < 2 { return bytes.read(members.first ?? .null, pointer + "/response", &faults) }
-      faults.add(pointer + "/response", "is there as `Response` too")
+      if members.count == 1 { return bytes.read(members[0], pointer + "/response", &faults) }
+      faults.add(pointer + "/response", members.isEmpty ? "is required" : "is there as `Response` too")
       return nil
     } write: {
       ["response": bytes.write($0)]

@@ -157,7 +157,19 @@ struct ReceiveWalletResponse {
     let report = attempted.record.report
     let checks = (report?.checks ?? []) + (report?.documents.flatMap(\.checks) ?? [])
     let detail = checks.first { $0.code == code.rawValue && $0.outcome == Check.Outcome.failed.rawValue }?.detail
-    return (code.rawValue, detail ?? code.entry.summary)
+    return (code.rawValue, Self.errorDescription(detail ?? code.entry.summary))
+  }
+
+  /// The characters that RFC 6749, 4.1.2.1 allows, at most as many as are taken of a wallet's own.
+  private static func errorDescription(_ text: String) -> String {
+    String(
+      text.unicodeScalars.prefix(Limits.errorDescriptionBytes).map { scalar -> Character in
+        switch scalar {
+        case "\"", "“", "”": "'"
+        case " "..."~" where scalar != "\\": Character(scalar)
+        default: "?"
+        }
+      })
   }
 
   /// An error ends the session and nothing in it is signed, so it must have the request's `state` (OpenID4VP 1.0, 8.5;

@@ -108,6 +108,18 @@ package enum CompressionError: Error, Sendable, Hashable {
   case tooLarge
   /// zlib could not allocate its own state.
   case libraryFailure
+
+  /// The fault in words, which follow the name of the bytes.
+  package var detail: String {
+    switch self {
+    case .malformed: "not of the format, or its checksum is wrong"
+    case .truncated: "it ends too early"
+    case .trailingBytes: "bytes follow its end"
+    case .presetDictionary: "it needs a dictionary that it does not carry"
+    case .tooLarge: "it inflates to more than is allowed"
+    case .libraryFailure: "zlib failed"
+    }
+  }
 }
 
 /// Compression into a zlib stream (RFC 1950).

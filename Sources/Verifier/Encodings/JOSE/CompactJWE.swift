@@ -115,7 +115,7 @@ package struct JWEHeader: Sendable {
 
   init(parsing bytes: [UInt8]) throws(JWEError) {
     guard let json = try? JSON(parsing: bytes), json.object != nil else {
-      throw .invalidHeader("the header is not a JSON object")
+      throw .invalidHeader("the header is not a JSON object, or has a member twice")
     }
     guard let algorithm = try Self.text("alg", of: json), let encryption = try Self.text("enc", of: json) else {
       throw .invalidHeader("the header has no \(json["alg"] == nil ? "alg" : "enc")")

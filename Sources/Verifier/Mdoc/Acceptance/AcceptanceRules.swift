@@ -62,13 +62,16 @@ struct AcceptanceRules {
     let spared =
       isAnyOf && !isStrict && !accepted.isEmpty ? reports.indices.filter { reports[$0].lacksOnlyElements } : []
     for index in spared { reports[index].warnOfMissingElements() }
-    let needed = outcomes.count - spared.count
-    checkDisclosure(accepted, of: needed, &responseChecks)
+    let isComplete = !accepted.isEmpty && accepted.count == outcomes.count - spared.count
+    // Where any one is enough, it is the first of the request that discloses something. The others may be of another person,
+    // so they are not shown.
+    let ordered = accepted.sorted { ($0.requestIndex ?? 0) < ($1.requestIndex ?? 0) }
+    let one = ordered.first(where: \.disclosesSomething) ?? ordered.first
+    let shown = isAnyOf ? one.map { [$0] } ?? [] : accepted
+    if isComplete { checkDisclosure(shown, &responseChecks) } else { responseChecks.notRun(.nothingDisclosed) }
     let report = report(responseChecks.checks, reports)
     // One document that fails refuses the whole answer: otherwise a forged one could ride along with a genuine one.
-    guard report.reasons.isEmpty, !accepted.isEmpty, accepted.count == needed else { return .refused(report) }
-    // Where any one is enough, it is the first of the request. The others may be of another person, so they are not shown.
-    let shown = isAnyOf ? accepted.min { ($0.requestIndex ?? 0) < ($1.requestIndex ?? 0) }.map { [$0] } ?? [] : accepted
+    guard report.reasons.isEmpty, isComplete else { return .refused(report) }
     let presentation = AcceptedPresentation(
       documents: shown, leavesUnread: leavesUnread || shown.count < outcomes.count)
     return Verdict(outcome: .accepted(presentation), report: report)
@@ -91,11 +94,11 @@ struct AcceptanceRules {
 
   /// Warns, or in strict mode rejects, if genuine documents disclose nothing that was asked for: they then prove
   /// only that they are there.
-  private func checkDisclosure(_ accepted: [AcceptedDocument], of count: Int, _ checks: inout CheckList) {
-    guard !checks.hasFailed, !accepted.isEmpty, accepted.count == count else { return checks.notRun(.nothingDisclosed) }
-    let others = accepted.map(\.unrequestedElements.count).reduce(0, +)
+  private func checkDisclosure(_ shown: [AcceptedDocument], _ checks: inout CheckList) {
+    guard !checks.hasFailed else { return checks.notRun(.nothingDisclosed) }
+    let others = shown.map(\.unrequestedElements.count).reduce(0, +)
     checks.expect(
-      accepted.contains(where: \.disclosesSomething), .nothingDisclosed,
+      shown.contains(where: \.disclosesSomething), .nothingDisclosed,
       "nothing that was asked for came; \(others) elements that were not asked for are left out", isStrict: isStrict)
   }
 

@@ -48,7 +48,9 @@ struct AppleEnvelope {
     let point = try? PublicKey(curve: .p256, encoded: encoded)
     checks.require(
       point != nil, .envelopeEncapsulatedKeyInvalid,
-      "\(name) has \(encoded.count) bytes; expected the 65 bytes of an uncompressed point on P-256")
+      encoded.count == 65
+        ? "\(name) is not an uncompressed point on P-256" + (encoded.first == 4 ? "" : ": its first byte is not 0x04")
+        : "\(name) is \(encoded.count) bytes long, and an uncompressed point on P-256 is 65")
     return point
   }
 

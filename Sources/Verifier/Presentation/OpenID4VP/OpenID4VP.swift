@@ -44,10 +44,9 @@ public struct OpenID4VP: Sendable {
     }
     // An encrypted error is the wallet's own statement: there is nothing to verify.
     if let error = opened.parameters["error"]?.string, opened.parameters["vp_token"] == nil {
-      let isName = error.utf8.allSatisfy {
-        $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
-      }
-      checks.failed(Code(walletError: error), "error is \(isName ? shown(error, limit: 48) : "of no standard")")
+      // Any other text is the wallet's own, and may be personal.
+      let code = Code(walletError: error)
+      checks.failed(code, code == .walletOtherError ? "error is none of the standard's" : "error is \(error)")
       walletDescription = opened.parameters.errorDescription
       return nil
     }

@@ -60,14 +60,18 @@ public struct VerifiedList: Sendable {
     return now < expires ? nil : .undetermined(.statusListInvalid, detail: "expired")
   }
 
-  /// The statuses 0 to 2 have a meaning everywhere (Token Status List, 7.1).
+  /// The statuses 0 to 2 have a meaning everywhere (Token Status List, 7.1). No detail says the index: it is the
+  /// document's alone, for as long as it lives.
   private static func finding(in statuses: PackedStatuses, at index: UInt64, _ uri: String) -> RevocationFinding {
     switch statuses[index] {
-    case nil: .undetermined(.statusIndexOutOfRange, detail: "idx is \(index), the list has \(statuses.count) entries")
+    case nil:
+      .undetermined(.statusIndexOutOfRange, detail: "idx is beyond the list, which has \(statuses.count) entries")
     case 0?: .good
-    case 1?: .revoked(.documentRevoked, detail: "\(shown(uri, limit: 256)) has 1 at index \(index)")
-    case 2?: .revoked(.documentSuspended, detail: "\(shown(uri, limit: 256)) has 2 at index \(index)")
-    case let status?: .undetermined(.statusUnknown, detail: "status \(status) at index \(index)")
+    case 1?: .revoked(.documentRevoked, detail: "\(shown(uri, limit: 256)) has 1 (revoked) for the document")
+    case 2?: .revoked(.documentSuspended, detail: "\(shown(uri, limit: 256)) has 2 (suspended) for the document")
+    case let status?:
+      .undetermined(
+        .statusUnknown, detail: "\(shown(uri, limit: 256)) has \(status) for the document, which has no common meaning")
     }
   }
 
@@ -99,7 +103,7 @@ public struct PackedStatuses: Sendable, Hashable {
       bytes = try Inflation.inflate(list, limit: Limits.unpackedListBytes)
     } catch {
       if error == .tooLarge { throw ListFault(.listTooLarge, "more than \(Limits.unpackedListBytes) bytes") }
-      throw .invalid("lst is no zlib stream: \(error)")
+      throw .invalid("lst is no zlib stream: \(error.detail)")
     }
   }
 
