@@ -58,8 +58,6 @@ extension Schema: ExpressibleByDictionaryLiteral {
       ]))
   }
 
-  package static func constant(_ text: String) -> Schema { ["type": "string", "const": .string(text)] }
-
   package static func oneOf(_ names: [String], default fallback: String? = nil) -> Schema {
     Schema(
       .members([
@@ -72,8 +70,6 @@ extension Schema: ExpressibleByDictionaryLiteral {
 
   package static let flag: Schema = ["type": "boolean"]
   package static func flag(default fallback: Bool) -> Schema { ["type": "boolean", "default": .bool(fallback)] }
-
-  package static let count: Schema = ["type": "integer"]
 
   package static func number(_ range: ClosedRange<Int64>, default fallback: Int64? = nil) -> Schema {
     Schema(
@@ -98,18 +94,6 @@ extension Schema: ExpressibleByDictionaryLiteral {
 
   /// An object whose members may have any names.
   package static func map(of value: Schema) -> Schema { ["type": "object", "additionalProperties": value.json] }
-
-  /// A closed object. All members are required, except those in `optional`.
-  package static func object(_ members: KeyValuePairs<String, Schema>, optional: Set<String> = []) -> Schema {
-    object(members.map { Member($0.key, $0.value) }, required: members.map(\.key).filter { !optional.contains($0) })
-  }
-
-  /// A closed object with a title.
-  package static func object(
-    _ title: String, _ members: KeyValuePairs<String, Schema>, optional: Set<String> = []
-  ) -> Schema {
-    object(members, optional: optional).titled(title)
-  }
 
   package static func object(_ members: [Member], required: [String]) -> Schema {
     // OpenAPI 3.0 has no empty list of what is required.

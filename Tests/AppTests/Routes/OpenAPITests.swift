@@ -63,7 +63,8 @@ import Testing
   @Test(arguments: [true, false]) func `every operation has a tag that the document describes`(isLive: Bool) {
     let document = OpenAPIDocument.json(with: .of(isLive: isLive))
     let tags = (document["tags"]?.array ?? []).compactMap { $0["name"]?.string }
-    let operations = (document["paths"]?.object ?? []).flatMap { $0.value.object ?? [] }.map(\.value)
+    let paths = (document["paths"]?.object ?? []) + (document["webhooks"]?.object ?? [])
+    let operations = paths.flatMap { $0.value.object ?? [] }.map(\.value)
     let used = operations.map { ($0["tags"]?.array ?? []).compactMap(\.string) }
     #expect(used.allSatisfy { $0.count == 1 })
     #expect(Set(used.joined()) == Set(tags))
@@ -288,7 +289,9 @@ import Testing
             (isForm
             ? bed.postForm(value, to: session, action: String(path.name.split(separator: "/").last ?? ""))
             : bed.api.post(target, .object(members)))
-          #expect([200, 201].contains(reply.status), "\(path.name) \(example.name): \(reply.body)")
+          // What a wallet posts is judged: no example is a response to this session.
+          let isTaken = [200, 201].contains(reply.status) || isForm && reply.json["error"] != nil
+          #expect(isTaken, "\(path.name) \(example.name): \(reply.body)")
           taken += 1
         }
         if let schema = body?["schema"] { #expect(body?["examples"] != nil, "\(path.name): \(schema.text())") }

@@ -104,7 +104,7 @@ enum WalletRequestSchemas {
       member(
         "intent_to_store", Shape<String>.written(["will_not_store", "may_store"]).schema,
         "Apple's `PKIdentityIntentToStore`."),
-      member("days", .count, "How long a `may_store` element is kept, if that is said."),
+      member("days", ["type": "integer"], "How long a `may_store` element is kept, if that is said."),
     ], required: ["element", "intent_to_store"]
   ).titled("AppleElementIntent").described("Whether an element is kept.")
 
