@@ -27,7 +27,7 @@ RULES = {
     "built-in-names": "a component with the name of a type that languages or generators have (kiota, openapi-generator)",
     "closed-reply": "a closed object in a reply, which a client of today refuses tomorrow (openapi-generator)",
     "closed-list": "an enumeration in a reply, which a client of today refuses tomorrow (openapi-generator, ogen)",
-    "no-default-reply": "an operation without a reply of type Problem for every other status (ogen)",
+    "no-default-reply": "an operation, but for pages, without a reply of type Problem for every other status (ogen)",
     "not-described": "an operation, a parameter or a member that no sentence describes (people)",
     "null-enumeration": "an enumeration of a type that may be null, without null (ogen, JSON Schema)",
     "nameless-object": "an object with members inside of another, for which each generator makes up a name (all)",
@@ -190,7 +190,9 @@ class Contract:
     def operation(self, operation, place):
         reply = operation.get("responses", {}).get("default", {})
         schemas = [content.get("schema", {}) for content in reply.get("content", {}).values()]
-        if not any(schema.get("$ref", "").endswith("/Problem") for schema in schemas):
+        media = {name for one in operation["responses"].values() for name in one.get("content", {})}
+        is_page = bool(reply) and all(name.startswith("text/html") for name in media)
+        if not is_page and not any(schema.get("$ref", "").endswith("/Problem") for schema in schemas):
             self.note("no-default-reply", place)
         if not operation.get("summary") or not operation.get("description"):
             self.note("not-described", place)
