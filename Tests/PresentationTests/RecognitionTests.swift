@@ -98,7 +98,7 @@ import Testing
       (.envelopeModeUnsupported, "mode is 2, not 0", { $0.nested("params") { $0["mode"] = 2 } }),
       (
         .envelopeEncapsulatedKeyInvalid,
-        "pkEm has 1 bytes; expected the 65 bytes of an uncompressed point on P-256",
+        "the length of pkEm is 1, not the 65 bytes of an uncompressed point on P-256",
         { $0.nested("params") { $0["pkEm"] = .bytes([4]) } }
       ),
     ]
@@ -145,7 +145,7 @@ import Testing
       (["dcapi", ["enc": .bytes([4]), "cipherText": "x"]], "cipherText is no byte string"),
       (
         ["dcapi", ["enc": .bytes([4]), "cipherText": .bytes([])]],
-        "enc has 1 bytes; expected the 65 bytes of an uncompressed point on P-256"
+        "the length of enc is 1, not the 65 bytes of an uncompressed point on P-256"
       ),
     ] as [(CBORValue, String)] { #expect(try failure(value.encoded()).detail == detail) }
   }

@@ -50,7 +50,7 @@ struct AppleEnvelope {
       point != nil, .envelopeEncapsulatedKeyInvalid,
       encoded.count == 65
         ? "\(name) is not an uncompressed point on P-256" + (encoded.first == 4 ? "" : ": its first byte is not 0x04")
-        : "\(name) is \(encoded.count) bytes long, and an uncompressed point on P-256 is 65")
+        : "the length of \(name) is \(encoded.count), not the 65 bytes of an uncompressed point on P-256")
     return point
   }
 
