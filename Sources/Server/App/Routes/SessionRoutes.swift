@@ -77,7 +77,7 @@ enum SessionRoutes {
     summary: "Submit the wallet's response",
     description:
       "Consumes the challenge: a session takes one response. A rejected response is a 200 with the status `failed`. "
-      + "With an API key that has `results:read` the result is in this reply only.",
+      + "With an API key that has `results:read` the result is in this reply, and later no more than the policy retains.",
     access: .apiKeyOrClientSecret([.sessionsWrite]), body: .reading(SubmitBody.shape, RequestExample.submissions),
     success: .json(200, "VerificationSession"),
     problems: [

@@ -53,8 +53,8 @@ struct EventRendering {
         "Why it failed or was canceled, by code only; null if it was not."),
       .ifAny(
         "result", \.result?.rawValue, .written(ResultPlace.allCases.map(\.rawValue)),
-        "Where the result of a verified session is: `inline` if it was in the reply to the submit only, `waiting` if "
-          + "`expand[]=result` reads it."),
+        "Where the result of a verified session is: `inline` in the reply to the submit, later no more than the policy "
+          + "retains; `waiting` if `expand[]=result` reads it."),
     ])
 
   static let delivery = Shape<Shown<DeliveryRecord>>.open(
