@@ -10,19 +10,38 @@ public struct Check: Sendable, Hashable {
 
   public let code: Code
   public let outcome: Outcome
-  /// Names of elements, certificates or limits; never an element's value.
-  public let detail: String?
-  /// The clause of the protocol at hand, where several protocols share the code; nil for the registry's.
-  package let ownClause: String?
+  /// Nil for most checks, of which a document has a hundred: they are copied without counting references.
+  private let words: Words?
+
+  private final class Words: Sendable, Hashable {
+    let detail: String?
+    let clause: String?
+
+    init(detail: String?, clause: String?) {
+      self.detail = detail
+      self.clause = clause
+    }
+
+    static func == (left: Words, right: Words) -> Bool { left.detail == right.detail && left.clause == right.clause }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(detail)
+      hasher.combine(clause)
+    }
+  }
 
   /// - Parameter clause: of the protocol at hand, where several protocols share the code.
   public init(_ code: Code, _ outcome: Outcome, detail: String? = nil, clause: String? = nil) {
     self.code = code
     self.outcome = outcome
-    self.detail = detail
-    ownClause = clause.flatMap { $0 == code.entry.clause ? nil : $0 }
+    let own = clause.flatMap { $0 == code.entry.clause ? nil : $0 }
+    words = detail == nil && own == nil ? nil : Words(detail: detail, clause: own)
   }
 
+  /// Names of elements, certificates or limits; never an element's value.
+  public var detail: String? { words?.detail }
+  /// The clause of the protocol at hand, where several protocols share the code; nil for the registry's.
+  package var ownClause: String? { words?.clause }
   public var clause: String { ownClause ?? code.entry.clause }
 }
 

@@ -95,13 +95,9 @@ extension Schema: ExpressibleByDictionaryLiteral {
   /// An object whose members may have any names.
   package static func map(of value: Schema) -> Schema { ["type": "object", "additionalProperties": value.json] }
 
+  /// A closed object.
   package static func object(_ members: [Member], required: [String]) -> Schema {
-    // OpenAPI 3.0 has no empty list of what is required.
-    Schema(
-      .members([
-        "type": "object", "properties": .object(members.map { JSON.Member($0.name, $0.schema.json) }),
-        "required": required.isEmpty ? nil : .array(required.map { .string($0) }), "additionalProperties": false,
-      ]))
+    openObject(members, required: required).with("additionalProperties", false)
   }
 
   /// An object that may have other members as well.
@@ -110,10 +106,12 @@ extension Schema: ExpressibleByDictionaryLiteral {
   }
 
   package static func openObject(_ members: [Member], required: [String]) -> Schema {
-    [
-      "type": "object", "properties": .object(members.map { JSON.Member($0.name, $0.schema.json) }),
-      "required": .array(required.map { .string($0) }),
-    ]
+    // OpenAPI 3.0 has no empty list of what is required.
+    Schema(
+      .members([
+        "type": "object", "properties": .object(members.map { JSON.Member($0.name, $0.schema.json) }),
+        "required": required.isEmpty ? nil : .array(required.map { .string($0) }),
+      ]))
   }
 
   /// A JSON object whose members somebody else defines.

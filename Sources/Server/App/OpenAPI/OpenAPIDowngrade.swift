@@ -37,12 +37,6 @@ enum OpenAPIDowngrade {
     case "type" where member.value.array != nil:
       let types = (member.value.array ?? []).filter { $0 != "null" }
       return types.map { JSON.Member("type", $0) } + [JSON.Member("nullable", true)]
-    case "anyOf" where member.value.array?.last == ["type": "null"]:
-      return [
-        JSON.Member("allOf", plain(.array((member.value.array ?? []).dropLast()))), JSON.Member("nullable", true),
-      ]
-    case "required" where member.value == []: return []
-    case "const": return [JSON.Member("enum", [member.value])]
     // The examples of a schema are an array; those of a body are an object, as before.
     case "examples" where member.value.array != nil:
       return (member.value.array ?? []).prefix(1).map { JSON.Member("example", $0) }

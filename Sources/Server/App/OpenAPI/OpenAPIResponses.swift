@@ -104,7 +104,7 @@ enum OpenAPIResponses {
 
 /// `webhooks`: the events that the server posts to the relying parties' endpoints.
 enum OpenAPIWebhooks {
-  /// Of no operation: generators make a class of each tag, and that of the events would be replaced.
+  /// No operation has this tag: generators make a class of each tag, and this one would replace the events'.
   static let tag: JSON = ["name": "Webhooks", "description": "The events that the server posts to your endpoints."]
 
   static var json: JSON {

@@ -15,7 +15,7 @@ package struct Route: Sendable {
   let name: String
   /// In the imperative, without a full stop.
   let summary: String
-  /// What a caller has to know besides; the summary if there is nothing.
+  /// Tells a caller more than the summary does; repeats the summary if there is no more to tell.
   let description: String
   let access: Access
   /// Query parameters that the operation takes; all others are refused, or ignored by a page.

@@ -239,7 +239,7 @@ extension Shape<String> {
   static let verdictCode = code(
     "VerdictCode", Code.allCases.filter { $0.httpStatus == 200 || $0 == .trustStoreEmpty }, "The code of a check.")
 
-  /// What a failed check's detail is.
+  /// Describes the detail of a failed check.
   static let detail =
     "What was found and what was expected. It names members, elements, certificates or limits, "
     + "never an element's value."

@@ -4,7 +4,7 @@ import Base
 package struct SubmitBody: Equatable, Sendable {
   let protocolName: String
   let data: JSON
-  /// Of the response code that the page has made by which the response came.
+  /// The hash of the response code that the submitting page has made.
   let code: ResponseCodeHash?
 
   package static let shape: Shape<SubmitBody> = {

@@ -39,7 +39,7 @@ struct ReadPage {
   }
 }
 
-/// What a hosted page shows: `VerificationPage`.
+/// The content of a hosted page (`VerificationPage`).
 struct PageView: Sendable {
   let record: SessionRecord
   let content: SessionContent
