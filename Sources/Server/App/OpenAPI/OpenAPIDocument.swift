@@ -111,7 +111,7 @@ enum OpenAPIParameters {
     let path = route.path.variables.map { name -> JSON in
       [
         "name": .string(name), "in": "path", "required": true,
-        "description": .string(name == "relying_party" ? "The relying party's id." : "The id in the path."),
+        "description": .string(descriptions[name] ?? "The id in the path."),
         "schema": schema(ofVariable: name, in: route.path.text).json,
       ]
     }
@@ -127,6 +127,10 @@ enum OpenAPIParameters {
     let keyed = route.takesIdempotencyKey ? [idempotencyKey] : []
     return .array(path + query + keyed)
   }
+
+  private static let descriptions = [
+    "relying_party": "The relying party's id.", "code": "The code, such as `api.not_found`.",
+  ]
 
   /// The form of a variable's values. A path with any other value is not found.
   private static func schema(ofVariable name: String, in path: String) -> Schema {

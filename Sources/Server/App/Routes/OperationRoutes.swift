@@ -3,7 +3,7 @@ import Sessions
 
 /// Operations for operators and their machines: health, metrics, the contract itself.
 enum OperationRoutes {
-  static let all = [health, readiness, metrics, status, openAPI]
+  static let all = [health, readiness, metrics, status, openAPI, CodePage.route]
 
   private static let health = Route(
     method: .get, path: PathTemplate("/healthz"), name: "getHealth", summary: "Check that the process answers",

@@ -39,10 +39,12 @@ enum RequestContent {
     case .empty:
       if request.body.isEmpty { return .null }
       let json = try json(request)
-      try Shape<Void>.object("Nothing", "No members.", {}).value(of: json)
+      try nothing.value(of: json)
       return json
     }
   }
+
+  private static let nothing = Shape<Void>.object("Nothing", "No members.", {})
 
   /// The `Idempotency-Key` of a POST with an API key; nil if there is none. Callers with a client secret have none.
   static func idempotency(

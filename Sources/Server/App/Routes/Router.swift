@@ -136,7 +136,7 @@ extension UInt8 {
 /// Every operation of the API. The router and `/openapi.json` are both made from this list.
 enum RouteTable {
   static func routes(with additions: ServerAdditions) -> [Route] {
-    documented(with: additions).flatMap(\.routes) + PageRoutes.all + [CodePage.route] + additions.pages
+    documented(with: additions).flatMap(\.routes) + PageRoutes.all + additions.pages
   }
 
   /// The routes of the contract: all except those that only a page asks for.

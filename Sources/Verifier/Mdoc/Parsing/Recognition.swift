@@ -11,7 +11,7 @@ package enum Recognition {
   package static let appleContent = "the map with identity that Apple's envelope holds"
   package static let encryptedResponse = "an EncryptedResponse of ISO/IEC TS 18013-7, Annex C"
   package static let sessionData = "a SessionData"
-  package static let encryptedJWT = "an encrypted JWT"
+  package static let encryptedJWT = JWTForm.encrypted.rawValue
   package static let json = "JSON text"
 
   /// `this is …, not …`; nil for bytes that are not recognized, or that are what they should be.
@@ -47,7 +47,7 @@ package enum Recognition {
   package static func name(ofText bytes: some BidirectionalCollection<UInt8>) -> String? {
     let white = [0x20, 0x09, 0x0a, 0x0d] as [UInt8]
     guard let start = bytes.firstIndex(where: { !white.contains($0) }),
-      let last = bytes.last(where: { !white.contains($0) })
+      let end = bytes.lastIndex(where: { !white.contains($0) }), case let last = bytes[end]
     else { return nil }
     let text = bytes[start...]
     switch (text.first, last) {
@@ -59,11 +59,7 @@ package enum Recognition {
     if text.starts(with: "-----BEGIN ".utf8) { return "PEM text" }
     if text.starts(with: "eyJ".utf8) {
       if last == UInt8(ascii: "~") || text.contains(UInt8(ascii: "~")) { return "an SD-JWT" }
-      switch text.count(where: { $0 == UInt8(ascii: ".") }) {
-      case 2: return last == UInt8(ascii: ".") ? "an unsecured JWT" : "a signed JWT"
-      case 4: return encryptedJWT
-      default: break
-      }
+      if let form = JWTForm(bytes[start..<bytes.index(after: end)]) { return form.rawValue }
     }
     let characters = text.lazy.filter { !white.contains($0) }
     if characters.allSatisfy(isHexDigit) { return "hexadecimal text" }
@@ -124,6 +120,22 @@ package enum Recognition {
   private static func isAlphanumeric(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
       || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+  }
+}
+
+/// The form of a JWT, told by the number of its parts (RFC 7515, 7.1; RFC 7516, 7.1), as text for people.
+package enum JWTForm: String {
+  case unsecured = "an unsecured JWT"
+  case signed = "a signed JWT"
+  case encrypted = "an encrypted JWT"
+
+  /// Nil if the text is no JWT.
+  package init?(_ text: some BidirectionalCollection<UInt8>) {
+    switch text.count(where: { $0 == UInt8(ascii: ".") }) {
+    case 2: self = text.last == UInt8(ascii: ".") ? .unsecured : .signed
+    case 4: self = .encrypted
+    default: return nil
+    }
   }
 }
 

@@ -32,8 +32,9 @@ struct EncryptedParameters {
       // A wallet repeats the `kid` of the key that it chose. The `kid` of our key is its thumbprint.
       let keyID = Base64.encodeURLSafe(JSONWebKey.thumbprint(of: key.publicKey))
       let isOurs = jwe.header.keyID?.hasSameBytes(as: keyID) ?? false
-      let found = jwe.header.keyID.map { "\"\(shown($0))\"" } ?? "missing"
-      checks.require(isOurs, .jweKeyUnknown, "kid is \(found); the request's key is \"\(keyID)\"")
+      checks.require(
+        isOurs, .jweKeyUnknown,
+        "kid is \(jwe.header.keyID.map { "\"\(shown($0))\"" } ?? "missing"); the request's key is \"\(keyID)\"")
       guard isOurs else { return nil }
       let plaintext = try jwe.decrypt(with: key)
       for code in Self.openingCodes { checks.passed(code) }
@@ -73,20 +74,11 @@ struct EncryptedParameters {
     + [.jwePlaintextTooLarge, .envelopePlaintextMalformed]
 }
 
-/// The form of `response`, told by the number of its parts (RFC 7515, 7.1; RFC 7516, 7.1), as text for people.
-enum JWTForm: String {
-  case unsecured = "an unsecured JWT"
-  case signed = "a signed JWT"
-  case encrypted = "an encrypted JWT"
-
-  /// Nil if there is no JWT.
+extension JWTForm {
+  /// That of `response`; nil if there is none.
   init?(of response: JSON) {
     guard let text = response["response"]?.string else { return nil }
-    switch text.utf8.count(where: { $0 == UInt8(ascii: ".") }) {
-    case 2: self = text.utf8.last == UInt8(ascii: ".") ? .unsecured : .signed
-    case 4: self = .encrypted
-    default: return nil
-    }
+    self.init(text.utf8)
   }
 }
 
